@@ -42,6 +42,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     forwarded("case", Wants::Never),
     forwarded("eval", Wants::Never),
     forwarded("judge", Wants::Never),
+    forwarded("vectors", Wants::Never),
     forwarded("explain", Wants::Never),
     forwarded("mutants", Wants::Named),
     forwarded("corrupt", Wants::Named),

@@ -69,7 +69,7 @@ fn the_engine_names_no_operation() {
 }
 
 /// Modules of the engine, each of which may use those before it.
-const STAGES: [&str; 20] = [
+const STAGES: [&str; 21] = [
     "count",
     "activity",
     "progress",
@@ -84,6 +84,7 @@ const STAGES: [&str; 20] = [
     "offline",
     "ledger",
     "self_check",
+    "vectors",
     "registry",
     "adopted",
     "selected",

@@ -391,7 +391,7 @@ impl Call<'_> {
 }
 
 /// Multipliers and shifts.
-fn columns(channels: &[Channel]) -> [Vec<i32>; 2] {
+pub(super) fn columns(channels: &[Channel]) -> [Vec<i32>; 2] {
     [
         channels.iter().map(|channel| channel.multiplier).collect(),
         channels.iter().map(|channel| channel.shift).collect(),

@@ -3,6 +3,7 @@
 
 mod abi;
 mod guarded;
+pub mod source;
 mod tensor;
 
 use crate::execute::Lengths;

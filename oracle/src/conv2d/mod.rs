@@ -139,6 +139,27 @@ impl Convolution {
         Ok(outputs)
     }
 
+    /// Something of the terms of each result.
+    fn each<T>(&self, input: &[i32], weights: &[i32], of: impl Fn(&matmul::Terms) -> T) -> Result<Vec<T>, ShapeError> {
+        let mut out = Vec::with_capacity(self.check_lengths(input, weights)?);
+        let (each, share) = (self.group_channels(), self.out_channels / self.groups);
+        for patch in patches(self, input) {
+            for o in 0..self.out_channels {
+                // Of each element of the filter the channels of the group.
+                let seen = patch.chunks_exact(self.channels).flat_map(|pixel| &pixel[o / share * each..][..each]);
+                let column = weights.iter().skip(o).step_by(self.out_channels);
+                let terms: matmul::Terms = seen.zip(column).map(|(l, r)| (*l, *r)).collect();
+                out.push(of(&terms));
+            }
+        }
+        Ok(out)
+    }
+
+    /// The exact sums, which no word limits.
+    pub fn sums(&self, input: &[i32], weights: &[i32]) -> Result<Vec<Integer>, ShapeError> {
+        self.each(input, weights, |terms| matmul::sum(terms, self.offsets()))
+    }
+
     /// Where tap (i, j) of output (y, x) lies in the image, or `None` if it lies outside.
     pub(crate) fn pixel(&self, (y, x): (usize, usize), (i, j): (usize, usize)) -> Option<(usize, usize)> {
         let row = (y * self.stride_h + i * self.dilation_h).checked_sub(self.top).filter(|row| *row < self.height)?;
@@ -156,18 +177,7 @@ pub fn exact(
     input: &[i32],
     weights: &[i32],
 ) -> Result<Vec<Option<Integer>>, ShapeError> {
-    let mut out = Vec::with_capacity(p.check_lengths(input, weights)?);
-    let (each, share) = (p.group_channels(), p.out_channels / p.groups);
-    for patch in patches(p, input) {
-        for o in 0..p.out_channels {
-            // Of each element of the filter the channels of the group.
-            let seen = patch.chunks_exact(p.channels).flat_map(|pixel| &pixel[o / share * each..][..each]);
-            let column = weights.iter().skip(o).step_by(p.out_channels);
-            let terms: matmul::Terms = seen.zip(column).map(|(l, r)| (*l, *r)).collect();
-            out.push(matmul::element(scheme, &terms, p.offsets()));
-        }
-    }
-    Ok(out)
+    p.each(input, weights, |terms| matmul::element(scheme, terms, p.offsets()))
 }
 
 /// Each result by machine integers, derived independently of [`exact`]; `None` if it is out of domain.

@@ -133,6 +133,13 @@ impl<A: Arithmetic> Parameters<A> {
         operands.iter().all(|operand| operand.in_binades(&A::EXPONENTS)) && A::takes(self, scales)
     }
 
+    /// The exact result of two stored values, which nothing has rounded or clamped.
+    pub fn real(&self, lhs: i32, rhs: i32) -> Rational {
+        let of = |operand: Operand, stored: i32| Rational::from(stored - operand.zero_point) * operand.exact_scale();
+        let combined = A::combined(self, [&of(self.lhs, lhs), &of(self.rhs, rhs)], false);
+        combined / self.out.exact_scale() + self.out.zero_point
+    }
+
     fn operand(&self, side: Side) -> Operand {
         match side {
             Side::Lhs => self.lhs,

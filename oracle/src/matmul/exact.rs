@@ -10,14 +10,18 @@ pub(crate) type Terms = Vec<(i32, i32)>;
 
 /// The result of one row and one column: the exact sum plus the change that each narrow lane makes.
 pub(crate) fn element(scheme: &Scheme, terms: &[(i32, i32)], [lhs_offset, rhs_offset]: [i64; 2]) -> Option<Integer> {
-    let exact: Integer =
-        terms.iter().map(|(l, r)| (Integer::from(*l) + lhs_offset) * (Integer::from(*r) + rhs_offset)).sum();
+    let exact = sum(terms, [lhs_offset, rhs_offset]);
     let changed = match scheme.definition.narrow {
         None => exact,
         Some(Narrow::Pairs { apart, sum }) => exact + pairs(terms, apart, sum),
         Some(Narrow::Quads) => exact - terms.iter().map(product).sum::<Integer>() + quads(terms),
     };
     scheme.overflow.fit_exact(INT32, &changed)
+}
+
+/// The exact sum of one row and one column.
+pub(crate) fn sum(terms: &[(i32, i32)], [lhs_offset, rhs_offset]: [i64; 2]) -> Integer {
+    terms.iter().map(|(l, r)| (Integer::from(*l) + lhs_offset) * (Integer::from(*r) + rhs_offset)).sum()
 }
 
 fn product((l, r): &(i32, i32)) -> Integer {

@@ -17,7 +17,7 @@ use crate::shape::{self, ShapeError};
 use rug::Integer;
 use width::Extremes;
 
-pub(crate) use exact::{Terms, element};
+pub(crate) use exact::{Terms, element, sum};
 pub(crate) use lanes::{Columns, Lanes};
 
 /// Elements of a block of the depth: one vector of bytes. A last block that is not full is padded with raw zeros.
@@ -126,19 +126,29 @@ impl Product {
     fn offsets(&self) -> [i64; 2] {
         [self.lhs_offset.into(), self.rhs_offset.into()]
     }
+
+    /// Something of the terms of each result.
+    fn each<T>(&self, lhs: &[i32], rhs: &[i32], of: impl Fn(&Terms) -> T) -> Result<Vec<T>, ShapeError> {
+        let mut out = Vec::with_capacity(self.check_lengths(lhs, rhs)?);
+        for row in lhs.chunks_exact(self.k) {
+            for j in 0..self.n {
+                let terms: Terms = row.iter().zip(rhs.iter().skip(j).step_by(self.n)).map(|(l, r)| (*l, *r)).collect();
+                out.push(of(&terms));
+            }
+        }
+        Ok(out)
+    }
+
+    /// The exact sums, which no word limits.
+    pub fn sums(&self, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Integer>, ShapeError> {
+        self.each(lhs, rhs, |terms| sum(terms, self.offsets()))
+    }
 }
 
 impl Scheme {
     /// Each result by big integers, straight from the definition; `None` if it is out of domain.
     pub fn exact(&self, p: &Product, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
-        let mut out = Vec::with_capacity(p.check_lengths(lhs, rhs)?);
-        for row in lhs.chunks_exact(p.k) {
-            for j in 0..p.n {
-                let terms: Terms = row.iter().zip(rhs.iter().skip(j).step_by(p.n)).map(|(l, r)| (*l, *r)).collect();
-                out.push(element(self, &terms, p.offsets()));
-            }
-        }
-        Ok(out)
+        p.each(lhs, rhs, |terms| element(self, terms, p.offsets()))
     }
 
     /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if it is out of domain.

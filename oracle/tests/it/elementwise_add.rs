@@ -150,6 +150,21 @@ fn an_operand_of_a_scale_far_below_is_lost() {
     assert_eq!(agree(&scheme, &near, &[0, 0], &[127, -128]), [Some(2), Some(-2)]);
 }
 
+/// The exact result is what the ideal scheme rounds.
+#[test]
+fn the_exact_result_is_rounded_once_by_the_ideal_scheme() {
+    let p = whole(I8, [(0.5, 1), (0.25, -2), (1.0, 3)]);
+    let real = |lhs, rhs| p.real(lhs, rhs);
+    assert_eq!(real(2, 0), (Rational::from(1) / 2) + (Rational::from(1) / 2) + 3);
+    assert_eq!(real(2, 1), Rational::from((17, 4)));
+    let ideal = Scheme::parse("nearest-even").expect("registered");
+    let (lhs, rhs) = ([2, 2, 127, -128], [0, 1, 5, 0]);
+    for ((lhs, rhs), result) in lhs.iter().zip(&rhs).zip(agree(&ideal, &p, &lhs, &rhs)) {
+        let rounded = RoundingRule::TiesEven.round(&real(*lhs, *rhs));
+        assert_eq!(result.map(Integer::from), Some(rounded.clamp(&-128, &127)));
+    }
+}
+
 #[test]
 fn what_cannot_be_is_named() {
     let sound = whole(I8, [(1.0, 0), (1.0, 0), (1.0, 0)]);

@@ -105,6 +105,22 @@ fn requantize_has_every_scheme_of_fpm_and_the_legacy_ones() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
+    /// Sums that no word limits are those of the exact scheme where it has a value, and the words of the wrapping one everywhere.
+    #[test]
+    fn sums_are_those_of_the_exact_scheme((p, lhs, rhs) in product(), (c, image, filter) in convolved()) {
+        let schemes = ["exact", "exact:wrap"].map(|name| matmul::Scheme::parse(name).expect("registered"));
+        for (sums, results) in [
+            (p.sums(&lhs, &rhs), schemes.map(|scheme| scheme.exact(&p, &lhs, &rhs))),
+            (c.sums(&image, &filter), schemes.map(|scheme| conv2d::exact(&scheme, &c, &image, &filter))),
+        ] {
+            let [fitting, wrapped] = results.map(|all| all.expect("a shape"));
+            for ((sum, fitting), wrapped) in sums.expect("a shape").into_iter().zip(fitting).zip(wrapped) {
+                prop_assert_eq!(fitting, sum.to_i32().map(Integer::from));
+                prop_assert_eq!(wrapped, Some(Integer::from(sum.to_i32_wrapping())));
+            }
+        }
+    }
+
     #[test]
     fn matmul_forms_agree((p, lhs, rhs) in product()) {
         for scheme in matmul::Scheme::every() {

@@ -132,26 +132,32 @@ impl<O: Operation> Candidate<O> {
     }
 }
 
-fn candidates<O: Operation>() -> Vec<Candidate<O>> {
-    let mut out: Vec<Candidate<O>> = Vec::new();
+/// Every scheme of an operation with its label, each policy apart.
+pub(crate) fn schemes<O: Operation>() -> Vec<(O::Scheme, String)> {
+    let mut out: Vec<(O::Scheme, String)> = Vec::new();
     for described in O::Scheme::described() {
         for policy in POLICIES {
             let Ok(scheme) = O::Scheme::named(&format!("{}{policy}", described.name)) else { continue };
             let label = scheme.label();
-            if out.iter().all(|known| known.label != label) {
-                out.push(Candidate {
-                    scheme,
-                    label,
-                    explained: 0,
-                    compared: 0,
-                    judged: 0,
-                    out: false,
-                    parts: Default::default(),
-                });
+            if out.iter().all(|(_, known)| *known != label) {
+                out.push((scheme, label));
             }
         }
     }
     out
+}
+
+fn candidates<O: Operation>() -> Vec<Candidate<O>> {
+    let candidate = |(scheme, label)| Candidate {
+        scheme,
+        label,
+        explained: 0,
+        compared: 0,
+        judged: 0,
+        out: false,
+        parts: Default::default(),
+    };
+    schemes::<O>().into_iter().map(candidate).collect()
 }
 
 /// Identifies a kernel that a lane offers.

@@ -1,6 +1,6 @@
 //! One way for every operation, which names none. A request goes through stages, each of which knows those before it alone:
 //! [`operation`], [`case`], [`plan`], [`run`], [`judge`], [`explain`], [`ledger`], [`verification`]. Kernels run in [`lane`]s, up to [`explain`]; from there on
-//! there is data. [`self_check`] runs known bugs through the same stages.
+//! there is data. [`self_check`] runs known bugs through the same stages, and [`vectors`] chooses few cases that detect them.
 //!
 //! The engine uses `mlir`, because a lane of compiled modules is a lane: it gets its objects before it starts.
 
@@ -25,6 +25,7 @@ pub mod registry;
 pub mod run;
 mod selected;
 pub mod self_check;
+pub mod vectors;
 pub mod verification;
 
 /// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.

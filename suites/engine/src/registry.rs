@@ -8,6 +8,7 @@ use crate::offline::Bench;
 use crate::operation::asked::{Layer, Parameter, ReferenceOption};
 use crate::operation::request::Request;
 use crate::self_check::Measure;
+use crate::vectors::{Vectors, Wanted};
 use anyhow::Result;
 use serde_json::Value;
 use tiebreak_common::budget::Effort;
@@ -53,6 +54,8 @@ pub trait Verifies: Sync {
     fn planted(&self, _measure: &Measure<'_>) -> Result<Vec<Planted>> {
         Ok(Vec::new())
     }
+    /// Few cases of a scheme that detect known bugs.
+    fn vectors(&self, wanted: &Wanted) -> Result<Vectors>;
     /// Lines of a file of cases.
     fn bench(&self) -> Box<dyn Bench>;
     /// From now on it has the kernel of an offer of somebody else's. An error says what is wrong with the offer.

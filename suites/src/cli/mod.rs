@@ -30,6 +30,7 @@ mod schema;
 mod space;
 mod threads;
 mod unfinished;
+mod vectors;
 mod verify;
 mod worker;
 
@@ -84,6 +85,8 @@ enum Action {
     /// Judge results of your own: cases with results, one a line of a file, a verdict a line, and causes over all lines. Exit code 1 if a line differs, 2 if a
     /// line could not be read.
     Judge(offline::JudgeArgs),
+    /// Choose few test vectors of a scheme that detect the known bugs of its kernels, as a C header, JSON, CSV or Rust.
+    Vectors(vectors::Args),
     /// Explain one input: every step of each scheme or kernel, the loss of each step, and the reason of a difference.
     Explain(explain::Args),
     /// Audit a model: changes of its results between runtimes, by layer and channel
@@ -218,6 +221,7 @@ fn run(action: Action) -> Result<bool> {
         Action::Audit(args) => audit::run(&args),
         Action::Atlas(args) => atlas::run(&args).map(|()| true),
         Action::Prove(args) => prove::run(&args),
+        Action::Vectors(args) => vectors::run(&args).map(|()| true),
         Action::Explain(args) => explain::run(&args).map(|()| true),
         Action::Census(args) => census::run(&args).map(|()| true),
         Action::CheckType(args) => check_type::run(&args).map(|()| true),

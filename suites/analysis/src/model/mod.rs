@@ -5,7 +5,7 @@
 //! limits below bound.
 
 mod names;
-mod onnx;
+pub mod onnx;
 pub mod operators;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -13,6 +13,7 @@ use crate::operation::{Operation, label};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
+use tiebreak_oracle::Rational;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text as words;
 
@@ -57,10 +58,15 @@ pub struct Cause {
     pub witness: Difference,
 }
 
+/// Results with their exact values, as fractions.
+pub type Exact = (Vec<Option<Value>>, Option<Vec<Option<String>>>);
+
 /// Lines of one operation.
 pub trait Bench: Send {
     /// What the oracle gives for a line; none where the scheme gives no value.
     fn eval(&self, line: &Line) -> Result<Vec<Option<Value>>, CaseError>;
+    /// The same with the exact value of each result, as a fraction; no list if the operation rounds nothing.
+    fn exact(&self, line: &Line) -> Result<Exact, CaseError>;
     /// Judges lines, and keeps them as evidence.
     fn judge(&mut self, lines: &[&Line]) -> Vec<Result<Verdict, CaseError>>;
     /// Causes of everything that differed.
@@ -120,7 +126,7 @@ impl<O: Operation> Benched<O> {
     fn keep(&mut self, line: &Line, Seen { posed, outs }: Seen<O>) {
         let by = line.kernel.clone().unwrap_or_else(|| label::<O>(&posed.scheme));
         let key = format!("{by} {:?}", &*posed.domain);
-        let Posed { kernel, scheme, domain, case, expected } = posed;
+        let Posed { kernel, scheme, domain, case, expected, .. } = posed;
         let element = O::element(&domain, &case.params, O::TENSORS.len());
         let party = self.parties.entry(key).or_insert_with(|| Party {
             by,
@@ -139,6 +145,13 @@ impl<O: Operation> Benched<O> {
 impl<O: Operation> Bench for Benched<O> {
     fn eval(&self, line: &Line) -> Result<Vec<Option<Value>>, CaseError> {
         Posed::<O>::of(line).map(|posed| posed.results())
+    }
+
+    fn exact(&self, line: &Line) -> Result<Exact, CaseError> {
+        let posed = Posed::<O>::of(line)?;
+        let exact = O::rational(&posed.scheme, &posed.case);
+        let written = |all: Vec<Option<Rational>>| all.into_iter().map(|one| Some(one?.to_string())).collect();
+        Ok((posed.results(), exact.map(written)))
     }
 
     fn judge(&mut self, lines: &[&Line]) -> Vec<Result<Verdict, CaseError>> {

@@ -3,7 +3,8 @@
 
 pub mod bench;
 pub mod line;
-mod posed;
+pub mod posed;
 
-pub use bench::{Bench, Benched, Cause, Difference, Verdict};
+pub use bench::{Bench, Benched, Cause, Difference, Exact, Verdict};
 pub use line::Line;
+pub use posed::Posed;

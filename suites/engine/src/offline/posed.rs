@@ -12,8 +12,10 @@ use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::Value;
 
 /// The domain of a kernel, or one that no kernel restricts.
-pub(super) enum Domain<D: 'static> {
+pub enum Domain<D: 'static> {
+    /// A kernel's.
     Kernel(&'static D),
+    /// That of everything to which the scheme gives values.
     Open(D),
 }
 
@@ -29,17 +31,24 @@ impl<D> Deref for Domain<D> {
 }
 
 /// A line with what is expected.
-pub(super) struct Posed<O: Operation> {
-    pub(super) kernel: Option<&'static Kernel<O>>,
-    pub(super) scheme: O::Scheme,
-    pub(super) domain: Domain<O::Domain>,
-    pub(super) case: Case<O::Params>,
-    pub(super) expected: Expected,
+pub struct Posed<O: Operation> {
+    /// The kernel that the line names, if it names one.
+    pub kernel: Option<&'static Kernel<O>>,
+    /// The scheme.
+    pub scheme: O::Scheme,
+    /// The domain.
+    pub domain: Domain<O::Domain>,
+    /// The case.
+    pub case: Case<O::Params>,
+    /// What the scheme gives.
+    pub expected: Expected,
+    /// The result that the case names with `at`.
+    pub at: Option<usize>,
 }
 
 impl<O: Operation> Posed<O> {
     /// Reads a line and asks the oracle.
-    pub(super) fn of(line: &Line) -> Result<Self, CaseError> {
+    pub fn of(line: &Line) -> Result<Self, CaseError> {
         let mut arguments = match &line.case {
             Json::String(written) => text::words_by_name(written)?,
             Json::Object(named) => line::arguments(named, O::TENSORS)?,
@@ -67,7 +76,7 @@ impl<O: Operation> Posed<O> {
             _ => return Err("name either a scheme or a kernel, such as \"scheme\":\"ties-up\"".into()),
         };
         let draft = Draft::<O>::of(arguments)?;
-        let case = draft.case(&domain)?;
+        let (case, at) = (draft.case(&domain)?, draft.at(&domain)?);
         if !O::covers(&domain, &case.params) {
             return Err(match kernel {
                 Some(kernel) => format!("{} takes other parameters: {}", kernel.name, O::domain_text(&domain)).into(),
@@ -75,11 +84,11 @@ impl<O: Operation> Posed<O> {
             });
         }
         let expected = O::expected(&scheme, &case).map_err(|error| error.to_string())?;
-        Ok(Self { kernel, scheme, domain, case, expected })
+        Ok(Self { kernel, scheme, domain, case, expected, at })
     }
 
     /// The results as a reader has them; none where the scheme gives no value.
-    pub(super) fn results(&self) -> Vec<Option<Value>> {
+    pub fn results(&self) -> Vec<Option<Value>> {
         let element = O::element(&self.domain, &self.case.params, O::TENSORS.len());
         let one = |words: &[Option<i32>]| {
             let words: Option<Vec<i32>> = words.iter().copied().collect();

@@ -37,6 +37,7 @@ use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_mlir::Function;
+use tiebreak_oracle::Rational;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::{ledger, text as words};
@@ -123,6 +124,11 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn expected(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, Unposable>;
     /// The results, by big integers.
     fn exact(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, Unposable>;
+    /// The exact value of each result, which no step has rounded, wrapped or clamped; none of a result that has none, such as that of a NaN. No list if the
+    /// operation rounds nothing.
+    fn rational(_scheme: &Self::Scheme, _case: &Case<Self::Params>) -> Option<Vec<Option<Rational>>> {
+        None
+    }
     /// Name of the scheme that differences of a kernel are counted against, beside its contract; none if there is no such scheme.
     fn reference(kernel: &Kernel<Self>, wanted: &Wanted) -> Option<String>;
 

@@ -21,6 +21,7 @@ use crate::plan::plans;
 use crate::progress::progress;
 use crate::registry::{Verifies, every_name};
 use crate::self_check::{Measure, kills, mutants as self_check, planted};
+use crate::vectors::{Vectors, Wanted, vectors};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -92,6 +93,10 @@ impl<O: Operation> Verifies for Pipeline<O> {
 
     fn planted(&self, measure: &Measure<'_>) -> Result<Vec<Planted>> {
         planted::all::<O>(measure)
+    }
+
+    fn vectors(&self, wanted: &Wanted) -> Result<Vectors> {
+        vectors::<O>(wanted)
     }
 
     fn adopt(&self, offer: &Offer) -> Result<()> {

@@ -83,47 +83,27 @@ struct Subject<'a, O: Operation> {
 fn in_kernel<O: Operation>(kernel: &'static Kernel<O>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
     let scheme = contract::<O>(kernel)?;
     let cases: Vec<_> = planned::<O>(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
-    let runner = Runner::new(measure.lane);
-    let mut given = Vec::with_capacity(cases.len());
-    for case in &cases {
-        let Some(outs) = answers::<O>(&runner, kernel, std::slice::from_ref(&case.posed), true).each.pop().flatten()
-        else {
-            bail!(
-                "{} {} does not answer: `{} verify --kernel {}` shows it",
-                O::OP,
-                kernel.name,
-                called::program(),
-                kernel.name
-            );
-        };
-        // Otherwise every fault would be seen where the kernel differs without it.
-        if differs(&case.posed.contract, &outs) {
-            bail!(
-                "{} {} differs from its contract: `{} verify --kernel {}` shows it",
-                O::OP,
-                kernel.name,
-                called::program(),
-                kernel.name
-            );
-        }
-        given.push(outs);
-    }
-    let request = |case: &Case<O::Params>| -> Result<Value> {
-        let mut request = serde_json::to_value(job::<O>(kernel.name, &case.params))?;
-        request["misalign"] = case.misalign.into();
-        Ok(request)
+    let subject = Subject::<O>::of(kernel, cases, measure)?;
+    Ok(subject.drawn().into_iter().map(|drawn| subject.tried(drawn)).collect())
+}
+
+/// Which of other cases show each fault of a kernel, if the case is the only call: a row for each fault that its plan gives a meaning to.
+pub(crate) fn alone<O: Operation>(
+    kernel: &'static Kernel<O>,
+    cases: &[&Case<O::Params>],
+    measure: &Measure<'_>,
+) -> Result<Vec<Vec<bool>>> {
+    let scheme = contract::<O>(kernel)?;
+    let plan: Vec<_> = planned::<O>(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
+    let drawn = Subject::<O>::of(kernel, plan, measure)?.drawn();
+    let one = |case: &&Case<O::Params>| -> Result<Vec<bool>> {
+        let contract = O::expected(&scheme, case)?;
+        let posed = Posed { case: (*case).clone(), contract, reference: None };
+        let subject = Subject::<O>::of(kernel, vec![Planned { generator: "vectors", posed }], measure)?;
+        Ok(drawn.iter().map(|drawn| subject.shows(0, &drawn.fault, &mut 0)).collect())
     };
-    let requests = cases.iter().map(|case| request(&case.posed.case)).collect::<Result<Vec<_>>>()?;
-    let news = news(&requests, &given);
-    let calls = given.iter().scan(0, |calls, outs: &Vec<i32>| {
-        *calls += u64::from(!outs.is_empty());
-        Some(*calls)
-    });
-    let calls = calls.collect();
-    let subject = Subject::<O> { kernel, cases, given, calls, requests, news, measure };
-    let mut rng = stream(measure.seed, &format!("{}/{}/planted", O::OP, kernel.name));
-    let drawn = families::draw(&subject.spanned(), measure.sample, &mut rng);
-    Ok(drawn.into_iter().map(|drawn| subject.tried(drawn)).collect())
+    let of_cases = parallel::try_map(cases, one)?;
+    Ok((0..drawn.len()).map(|fault| of_cases.iter().map(|of| of[fault]).collect()).collect())
 }
 
 /// What is new in each case; one without results is no call.
@@ -141,7 +121,44 @@ fn news(requests: &[Value], given: &[Vec<i32>]) -> Vec<News> {
     each.collect()
 }
 
-impl<O: Operation> Subject<'_, O> {
+impl<'a, O: Operation> Subject<'a, O> {
+    /// Runs a kernel on cases. An error if it does not answer, or differs from its contract.
+    fn of(kernel: &'static Kernel<O>, cases: Vec<Planned<O::Params>>, measure: &'a Measure<'a>) -> Result<Self> {
+        let runner = Runner::new(measure.lane);
+        let mut given = Vec::with_capacity(cases.len());
+        let shown = || format!("`{} verify --kernel {}` shows it", called::program(), kernel.name);
+        for case in &cases {
+            let mut answered = answers::<O>(&runner, kernel, std::slice::from_ref(&case.posed), true);
+            let Some(outs) = answered.each.pop().flatten() else {
+                bail!("{} {} does not answer: {}", O::OP, kernel.name, shown());
+            };
+            // Otherwise every fault would be seen where the kernel differs without it.
+            if differs(&case.posed.contract, &outs) {
+                bail!("{} {} differs from its contract: {}", O::OP, kernel.name, shown());
+            }
+            given.push(outs);
+        }
+        let request = |case: &Case<O::Params>| -> Result<Value> {
+            let mut request = serde_json::to_value(job::<O>(kernel.name, &case.params))?;
+            request["misalign"] = case.misalign.into();
+            Ok(request)
+        };
+        let requests = cases.iter().map(|case| request(&case.posed.case)).collect::<Result<Vec<_>>>()?;
+        let news = news(&requests, &given);
+        let calls = given.iter().scan(0, |calls, outs: &Vec<i32>| {
+            *calls += u64::from(!outs.is_empty());
+            Some(*calls)
+        });
+        let calls = calls.collect();
+        Ok(Self { kernel, cases, given, calls, requests, news, measure })
+    }
+
+    /// Faults of every family that the cases give a meaning to.
+    fn drawn(&self) -> Vec<Drawn> {
+        let mut rng = stream(self.measure.seed, &format!("{}/{}/planted", O::OP, self.kernel.name));
+        families::draw(&self.spanned(), self.measure.sample, &mut rng)
+    }
+
     /// What the cases span.
     fn spanned(&self) -> Spanned {
         let mut spanned = Spanned::of(O::TENSORS);

@@ -20,6 +20,7 @@ use tiebreak_engine::operation::{
 };
 use tiebreak_impls::conv2d::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
+use tiebreak_oracle::Rational;
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
 use tiebreak_oracle::matmul::Scheme;
 use tiebreak_reports::ledger::Value;
@@ -102,6 +103,12 @@ impl Operation for Conv2d {
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         let [input, weights, _] = &case.tensors;
         oracle::expected(scheme, &convolution(&case.params), input, weights).map_err(Unposable::new)
+    }
+
+    fn rational(_: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        let [input, weights, _] = &case.tensors;
+        let sums = convolution(&case.params).sums(input, weights).ok()?;
+        Some(sums.into_iter().map(|sum| Some(sum.into())).collect())
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {

@@ -129,6 +129,16 @@ impl Operation for Dequantize {
         each(case, |q, stored| scheme.expected(q, stored))
     }
 
+    fn rational(_: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        let all = quantizations(&case.params.quantized).ok()?;
+        let stored = Element::Integer(case.params.quantized.storage.range());
+        let one = |(word, scale): (&i32, usize)| {
+            let q = &all[scale];
+            Some(Rational::from(stored.place(&[*word]) - q.zero_point) * q.exact_scale())
+        };
+        Some(case.tensors[0].iter().zip(places::scales(&case.params)).map(one).collect())
+    }
+
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         each(case, |q, stored| scheme.exact(q, stored))
     }

@@ -7,6 +7,7 @@ mod sweep;
 
 use crate::matmul::{read_otherwise, round_24};
 use crate::types;
+use rug::Integer;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
@@ -18,6 +19,7 @@ use tiebreak_engine::operation::{
 };
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
+use tiebreak_oracle::Rational;
 use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::ledger::Value;
@@ -73,6 +75,17 @@ impl Operation for Dot {
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         let [acc, a, b] = &case.tensors;
         scheme.expected(acc, a, b).map_err(Unposable::new)
+    }
+
+    fn rational(scheme: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        let [acc, a, b] = &case.tensors;
+        let unbounded = Scheme { overflow: Overflow::OutOfDomain, ..*scheme };
+        // The products alone fit an int32, but for one more than the largest.
+        let [zero, below] = [0, -1].map(|start| unbounded.exact(&vec![start; acc.len()], a, b).ok());
+        let sum = |((acc, zero), below): ((&i32, Option<Integer>), Option<Integer>)| {
+            Some(Rational::from(zero.or_else(|| Some(below? + 1))? + *acc))
+        };
+        Some(acc.iter().zip(zero?).zip(below?).map(sum).collect())
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {

@@ -22,6 +22,7 @@ use tiebreak_impls::elementwise::{Operand, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::shape::{self, Sizes};
+use tiebreak_oracle::Rational;
 use tiebreak_oracle::elementwise as oracle;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::scheme::Scheme;
@@ -176,6 +177,12 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
     fn expected(scheme: &Self::Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         let expected = scheme.expected(&Self::parameters(&case.params), &case.tensors[0], &case.tensors[1]);
         expected.map_err(Unposable::new)
+    }
+
+    fn rational(_: &Self::Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        let p = Self::parameters(&case.params);
+        let both = case.tensors[0].iter().zip(&case.tensors[1]);
+        Some(both.map(|(lhs, rhs)| Some(p.real(*lhs, *rhs))).collect())
     }
 
     fn exact(scheme: &Self::Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {

@@ -5,6 +5,7 @@
 //! parties together, `words.rs` says what separates two of them, and `sheet.rs` holds what is
 //! printed of any operation. `quantize` and `dequantize.rs` compare two schemes by the changes that the operation lists, in `cast.rs`.
 
+pub mod case;
 pub mod cast;
 pub mod dequantize;
 pub mod evidence;

@@ -1,18 +1,45 @@
-//! Requantization explained: schemes at one accumulator.
+//! Requantization explained: schemes and kernels at one accumulator.
 
 use super::{Comparison, Explained, Party, fpm, words};
-use crate::requantize::multiply;
+use crate::requantize::{Requantize, multiply};
+use anyhow::{Result, anyhow, bail};
+use tiebreak_common::accumulators::accumulators;
+use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
+use tiebreak_engine::explain::cause;
+use tiebreak_engine::lane::Lane;
+use tiebreak_engine::operation::{
+    Case, Observed, Operation, changes_in, contract, differs, find, kernels, mutants, promise,
+};
+use tiebreak_engine::run::answers::outs;
 use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::requantize::{Kernel, Params};
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::steps::Step;
 use tiebreak_oracle::fpm::{Effect, Trace};
+use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_oracle::requantize::{Definition, Parameters, Scheme};
-use tiebreak_oracle::shape::ShapeError;
 use tiebreak_oracle::word::{INT32, Overflow};
 
-/// Schemes at one accumulator of one channel; all are compared with the first. `p` has one channel.
-pub fn explain(acc: i32, p: &Parameters, schemes: &[Scheme]) -> Result<Explained, ShapeError> {
+/// The kernel or known bug of that name.
+pub fn kernel(name: &str) -> Result<&'static Kernel, UnknownName> {
+    let every = kernels::<Requantize>().iter().chain(mutants::<Requantize>().iter().map(|mutant| &mutant.kernel));
+    find::<Requantize>(name).ok_or_else(|| unknown("kernel", name, every.map(|kernel| kernel.name)))
+}
+
+/// Schemes and kernels at one accumulator of one channel; all are compared with the first scheme, or with the contract of the first kernel if no scheme is given.
+/// `p` has one channel.
+pub fn explain(acc: i32, p: &Parameters, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Explained> {
+    let promised = kernels.first().map(|kernel| promise::<Requantize>(kernel)).transpose()?;
+    let schemes: Vec<Scheme> = if schemes.is_empty() { promised.into_iter().collect() } else { schemes.to_vec() };
+    let mut explained = of_schemes(acc, p, &schemes)?;
+    for kernel in kernels {
+        run(acc, p, &mut explained, kernel)?;
+    }
+    Ok(explained)
+}
+
+fn of_schemes(acc: i32, p: &Parameters, schemes: &[Scheme]) -> Result<Explained> {
     for scheme in schemes {
         p.check(scheme.definition, 1)?;
     }
@@ -23,6 +50,76 @@ pub fn explain(acc: i32, p: &Parameters, schemes: &[Scheme]) -> Result<Explained
         named.map(|(s, t)| Party { steps_of: other_meaning(s), ..Party::of(s.label(), t) }).collect();
     let comparisons = (1..schemes.len()).map(|right| compare(acc, p, schemes, &parties, right)).collect();
     Ok(Explained { exact, parties, comparisons })
+}
+
+/// A kernel in a batch, and alone if it then gives another result.
+fn run(acc: i32, p: &Parameters, explained: &mut Explained, kernel: &Kernel) -> Result<()> {
+    let (multiplier, shift) = p.channels[0];
+    let channel = Channel { multiplier, shift };
+    let mut all = vec![acc];
+    all.extend(accumulators(channel, 31, &Effort::Quick.budget(), 0));
+    let [batch, single] = [all, vec![acc]].map(|acc| ran(p, channel, acc, kernel));
+    let (batch, single) = (batch?, single?);
+    let places: &[(&str, &Observed<Params>)] = match batch.outs[0] == single.outs[0] {
+        true => &[("", &batch)],
+        false => &[(" (in a batch)", &batch), (" (alone)", &single)],
+    };
+    let own = promise::<Requantize>(kernel)?;
+    for (place, seen) in places {
+        let keeps = !differs(&seen.expected[..1], &seen.outs[..1]);
+        let described = if keeps { "gives what it promises here" } else { "breaks its promise here" };
+        let found = (seen.differ > 0).then(|| {
+            let scheme = contract::<Requantize>(kernel)?;
+            let causes = changes_in::<Requantize>(0, &scheme, &scheme, &kernel.contract.domain, false);
+            Ok::<_, UnknownName>(cause::explain(&causes, &[*seen]))
+        });
+        let found = found.transpose()?;
+        explained.parties.push(Party {
+            name: format!("{}{place}", kernel.name),
+            value: Some(seen.outs[0].into()),
+            trace: keeps.then(|| own.trace(p, 0, acc)),
+            steps_of: Some(format!("{described}, {}", tiebreak_reports::text::scheme(&own.label()))),
+        });
+        let right = explained.parties.len() - 1;
+        let (a, b) = (&explained.parties[0], &explained.parties[right]);
+        let class = found.as_ref().map(|found| found.class);
+        let sentence = match (a.value == b.value, class) {
+            (false, class) => words::sentence(a, b, class.or(Some(Class::OtherScheme))),
+            (true, None) => words::both_give(a, b),
+            (true, Some(class)) => {
+                format!(
+                    "{}; on other accumulators examined it breaks its promise, class {class}",
+                    words::both_give(a, b)
+                )
+            }
+        };
+        let because = found.map(|found| found.because);
+        explained.comparisons.push(Comparison { left: 0, right, class, because, sentence });
+    }
+    Ok(())
+}
+
+/// What a kernel gives for accumulators of one channel.
+fn ran(p: &Parameters, channel: Channel, acc: Vec<i32>, kernel: &Kernel) -> Result<Observed<Params>> {
+    let params = Params {
+        len: acc.len(),
+        channels: vec![channel],
+        bias: p.bias.clone(),
+        zero_point: p.zero_point,
+        min: p.min,
+        max: p.max,
+    };
+    let domain = &kernel.contract.domain;
+    if !Requantize::covers(domain, &params) {
+        let described = Requantize::domain_text(domain);
+        bail!("kernel `{}` promises nothing of these parameters: its domain is {described}", kernel.name);
+    }
+    let case = Case { params, tensors: [acc, Vec::new(), Vec::new()], misalign: 0 };
+    let expected = Requantize::expected(&contract::<Requantize>(kernel)?, &case)?;
+    let given = outs::<Requantize>(&mut Lane::host().lease(), kernel.name, &case, expected.len());
+    let outs = given.map_err(|failure| anyhow!("kernel `{}`: {failure}", kernel.name))?;
+    let wrong = expected.iter().zip(&outs).filter(|(right, got)| right.is_some_and(|right| right != **got));
+    Ok(Observed { differ: wrong.count(), case, outs, expected, faulty: Vec::new() })
 }
 
 /// What the multiplier means to legacy schemes.

@@ -26,7 +26,8 @@ use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
 use tiebreak_impls::mutants::{self, Witness as Published};
 use tiebreak_impls::operation::TensorOperation;
-use tiebreak_oracle::fpm::{Parameters, Scheme};
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::{self, Unit, Value};
 
@@ -113,6 +114,10 @@ impl Operation for FixedPointMultiply {
         }
         let value = |index, x, p: &_| scheme.at(scheme.zone_at(index, &case.params)).fast(x, p).map(|v| v as i32);
         Ok(each(case, value))
+    }
+
+    fn rational(_: &Promised, case: &Case<Batch>) -> Option<Vec<Option<Rational>>> {
+        Some(each(case, |_, x, p| Some(exact(x, p))))
     }
 
     fn exact(scheme: &Promised, case: &Case<Batch>) -> Result<Expected, Unposable> {

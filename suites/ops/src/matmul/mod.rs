@@ -21,6 +21,7 @@ use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::matmul::{Domain, Params, Run};
 use tiebreak_impls::shape::MAX_ELEMENTS;
+use tiebreak_oracle::Rational;
 use tiebreak_oracle::matmul::{Product, Scheme};
 use tiebreak_reports::ledger::Value;
 
@@ -78,6 +79,11 @@ impl Operation for Matmul {
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         let [lhs, rhs, _] = &case.tensors;
         scheme.expected(&product(&case.params), lhs, rhs).map_err(Unposable::new)
+    }
+
+    fn rational(_: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        let [lhs, rhs, _] = &case.tensors;
+        Some(product(&case.params).sums(lhs, rhs).ok()?.into_iter().map(|sum| Some(sum.into())).collect())
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {

@@ -20,6 +20,7 @@ use tiebreak_engine::operation::{
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_mlir::Function;
+use tiebreak_oracle::Rational;
 use tiebreak_oracle::quantize::{Liberties, Quantization, Scheme, Stored};
 use tiebreak_reports::ledger::Value;
 
@@ -115,6 +116,16 @@ impl Operation for Quantize {
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         each(case, |q, x| scheme.expected(q, x).value())
+    }
+
+    fn rational(_: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        let all = quantizations(&case.params.quantized).ok()?;
+        let values = case.tensors[0].chunks(case.params.quantized.expressed.words()).zip(places::scales(&case.params));
+        let one = |(words, scale): (&[i32], usize)| {
+            let q = &all[scale];
+            q.format.decode(bits(words)).finite().map(|x| x / q.exact_scale() + q.zero_point)
+        };
+        Some(values.map(one).collect())
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {

@@ -27,6 +27,7 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::mutants::Witness as Published;
 use tiebreak_impls::requantize::{Domain, Params, Run};
+use tiebreak_oracle::Rational;
 use tiebreak_oracle::requantize::{Definition, Parameters, Scheme};
 use tiebreak_reports::ledger::{Unit, Value};
 
@@ -100,6 +101,12 @@ impl Operation for Requantize {
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         scheme.expected(&parameters(&case.params), &case.tensors[0]).map_err(Unposable::new)
+    }
+
+    fn rational(scheme: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        let p = parameters(&case.params);
+        let one = |(at, acc): (usize, &i32)| Some(scheme.trace(&p, at % p.channels.len(), *acc).exact);
+        Some(case.tensors[0].iter().enumerate().map(one).collect())
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {

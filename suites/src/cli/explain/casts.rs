@@ -3,14 +3,16 @@
 use super::show::{Shown, show};
 use crate::cli::{Listing, scheme};
 use crate::dequantize::Dequantize;
+use crate::explain::case::{Wanted, posed};
 use crate::explain::{cast, dequantize, quantize};
 use crate::floats::shortest;
-use crate::operation::{Operation, kernels};
+use crate::operation::element::bits;
+use crate::operation::{Element, Operation, kernels};
 use crate::quantize::Quantize;
-use crate::quantized::{format, read_type};
-use anyhow::{Result, anyhow, bail};
-use serde_json::json;
-use tiebreak_impls::quantized::{Granularity, Quantized};
+use crate::quantized::{format, places, read_type};
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::{Value, json};
+use tiebreak_impls::quantized::{Granularity, Params, Quantized};
 use tiebreak_oracle::dequantize::Definition as Dequantization;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::names::unknown;
@@ -21,8 +23,11 @@ use tiebreak_oracle::{dequantize as to_float, quantize as to_stored};
 #[derive(Debug, clap::Args)]
 struct Shared {
     /// The type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>'
-    #[arg(long = "type", value_name = "TYPE")]
-    text: String,
+    #[arg(long = "type", value_name = "TYPE", required_unless_present = "case")]
+    text: Option<String>,
+    /// The case in words, as `verify --case` takes it, in place of type, scale and value; `at=3` names the result [default: the first]
+    #[arg(long, value_name = "CASE", conflicts_with_all = ["text", "channel"])]
+    case: Option<String>,
     /// Number of the scale, from 0, for a type with several channels or blocks
     #[arg(long, value_name = "N")]
     channel: Option<usize>,
@@ -43,8 +48,14 @@ pub(super) struct ToStored {
     #[arg(long, value_name = "NAME", value_parser = kernel::<Quantize>)]
     kernel: Vec<&'static tiebreak_impls::quantize::Kernel>,
     /// The float: a decimal, rounded to the expressed type, or its bits as 0x...; inf, -inf, nan
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
-    x: String,
+    #[arg(
+        long,
+        value_name = "X",
+        allow_hyphen_values = true,
+        required_unless_present = "case",
+        conflicts_with = "case"
+    )]
+    x: Option<String>,
 }
 
 /// Arguments of `explain dequantize`.
@@ -59,8 +70,14 @@ pub(super) struct ToFloat {
     #[arg(long, value_name = "NAME", value_parser = kernel::<Dequantize>)]
     kernel: Vec<&'static tiebreak_impls::dequantize::Kernel>,
     /// The stored value
-    #[arg(long, value_name = "Q", allow_negative_numbers = true)]
-    q: i64,
+    #[arg(
+        long,
+        value_name = "Q",
+        allow_negative_numbers = true,
+        required_unless_present = "case",
+        conflicts_with = "case"
+    )]
+    q: Option<i64>,
 }
 
 type Found<O> = &'static tiebreak_impls::kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
@@ -72,7 +89,8 @@ fn kernel<O: Operation>(name: &str) -> Result<Found<O>, String> {
 
 /// The type reduced to the selected scale, and that scale as it is used.
 fn one(shared: &Shared) -> Result<(Quantized, Vec<String>)> {
-    let all = read_type(&shared.text).map_err(|reason| anyhow!("--type: {reason}"))?;
+    let text = shared.text.as_deref().unwrap_or_default();
+    let all = read_type(text).map_err(|reason| anyhow!("--type: {reason}"))?;
     let count = all.scales.len();
     let at = match (shared.channel, &all.granularity) {
         (None, Granularity::Layer) => 0,
@@ -87,6 +105,23 @@ fn one(shared: &Shared) -> Result<(Quantized, Vec<String>)> {
     let text = format!("{:?}", scale.0);
     let bits = format.from_decimal(&text).ok_or_else(|| anyhow!("--type: the scale {text} is not a number"))?;
     Ok((quantized, cast::read("scale", &text, format, bits).into_iter().collect()))
+}
+
+/// The result that a case names: its type with the scale of that result alone, and the words of the input.
+fn of_case<O: Operation<Params = Params>>(
+    text: &str,
+    schemes: Vec<String>,
+    kernels: &[Found<O>],
+) -> Result<(Quantized, Vec<i32>)> {
+    let kernels = kernels.iter().map(|kernel| kernel.name.to_owned()).collect();
+    let posed = posed::<O>(&Wanted { case: text.to_owned(), ty: None, schemes, kernels })?;
+    let (at, params) = (posed.at.unwrap_or(0), &posed.case.params);
+    let element = O::element(&posed.domain, params, 0);
+    let words = posed.case.tensors[0].chunks(element.words()).nth(at).context("--case: it has no input")?;
+    let scale = *places::scales(params).get(at).context("--case: the result has no scale")?;
+    let q = &params.quantized;
+    let (scales, zero_points) = (vec![q.scales[scale]], vec![q.zero_points[scale]]);
+    Ok((Quantized { granularity: Granularity::Layer, scales, zero_points, ..q.clone() }, words.to_vec()))
 }
 
 /// Parses a float.
@@ -112,30 +147,61 @@ fn float(text: &str, format: Format) -> Result<u64> {
     })
 }
 
+/// The type, or the case.
+fn named(shared: &Shared) -> Vec<(&'static str, Value)> {
+    match &shared.case {
+        Some(case) => vec![("case", json!(case))],
+        None => vec![("type", json!(shared.text))],
+    }
+}
+
 pub(super) fn quantize(args: &ToStored) -> Result<()> {
-    let (quantized, mut notes) = one(&args.shared)?;
+    let (quantized, notes, x) = match &args.shared.case {
+        Some(text) => {
+            let schemes = args.scheme.iter().map(to_stored::Scheme::label).collect();
+            let (quantized, words) = of_case::<Quantize>(text, schemes, &args.kernel)?;
+            (quantized, Vec::new(), bits(&words))
+        }
+        None => {
+            let (quantized, mut notes) = one(&args.shared)?;
+            let (format, text) = (format(quantized.expressed), args.x.as_deref().unwrap_or_default());
+            let x = float(text, format)?;
+            notes.extend(cast::read("x", text, format, x));
+            (quantized, notes, x)
+        }
+    };
     let format = format(quantized.expressed);
-    let x = float(&args.x, format)?;
-    notes.extend(cast::read("x", &args.x, format, x));
     let mut sheet = quantize::explain(&quantized, x, &args.scheme, &args.kernel).map_err(|reason| anyhow!(reason))?;
     sheet.notes = notes;
-    let mut input = vec![("type", json!(args.shared.text)), ("x", json!(shortest(format, x)))];
+    let mut input = named(&args.shared);
+    input.push(("x", json!(shortest(format, x))));
     input.push(("bits", json!(format!("{x:#x}"))));
     input.extend(args.shared.channel.map(|channel| ("channel", json!(channel))));
     show(&Shown { op: "quantize", input, sheet }, args.shared.format)
 }
 
 pub(super) fn dequantize(args: &ToFloat) -> Result<()> {
-    let (quantized, notes) = one(&args.shared)?;
+    let (quantized, notes, q) = match &args.shared.case {
+        Some(text) => {
+            let schemes = args.scheme.iter().map(to_float::Scheme::label).collect();
+            let (quantized, words) = of_case::<Dequantize>(text, schemes, &args.kernel)?;
+            let q = Element::Integer(quantized.storage.range()).place(&words);
+            (quantized, Vec::new(), q)
+        }
+        None => {
+            let (quantized, notes) = one(&args.shared)?;
+            (quantized, notes, args.q.unwrap_or_default())
+        }
+    };
     let range = quantized.storage.range();
-    if !range.contains(&args.q) {
+    if !range.contains(&q) {
         let (min, max) = range.into_inner();
-        bail!("--q: {} does not fit {}, which has {min} to {max}", args.q, quantized.storage.name());
+        bail!("--q: {q} does not fit {}, which has {min} to {max}", quantized.storage.name());
     }
-    let mut sheet =
-        dequantize::explain(&quantized, args.q, &args.scheme, &args.kernel).map_err(|reason| anyhow!(reason))?;
+    let mut sheet = dequantize::explain(&quantized, q, &args.scheme, &args.kernel).map_err(|reason| anyhow!(reason))?;
     sheet.notes = notes;
-    let mut input = vec![("type", json!(args.shared.text)), ("q", json!(args.q))];
+    let mut input = named(&args.shared);
+    input.push(("q", json!(q)));
     input.extend(args.shared.channel.map(|channel| ("channel", json!(channel))));
     show(&Shown { op: "dequantize", input, sheet }, args.shared.format)
 }

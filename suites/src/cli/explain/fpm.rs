@@ -2,11 +2,13 @@
 
 use super::show::{Shown, show};
 use crate::cli::{Listing, int32, scheme};
+use crate::explain::case::{Wanted, posed};
 use crate::explain::fpm::{Input, explain, find};
 use crate::explain::sheet::Sheet;
-use anyhow::Result;
+use crate::fpm::FixedPointMultiply;
+use anyhow::{Context, Result};
 use serde_json::json;
-use tiebreak_impls::fpm::{Channel, Kernel};
+use tiebreak_impls::fpm::{Channel, Kernel, Params};
 use tiebreak_oracle::fpm::{Definition, Scheme};
 
 /// Arguments of `explain fpm`.
@@ -18,15 +20,18 @@ pub(super) struct Args {
     /// Kernel or mutant to run in this process; compared with the first scheme, or with its contract if no scheme is given
     #[arg(long, value_name = "NAME", num_args = 1.., value_parser = kernel)]
     kernel: Vec<&'static Kernel>,
+    /// The case in words, as `verify --case` takes it, in place of the options below; `at=3` names the result [default: the first]
+    #[arg(long, value_name = "CASE", conflicts_with_all = ["x", "multiplier", "shift", "q"])]
+    case: Option<String>,
     /// Accumulator
-    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = int32())]
-    x: i32,
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = int32(), required_unless_present = "case")]
+    x: Option<i32>,
     /// Multiplier, an int32
-    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = int32())]
-    multiplier: i32,
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = int32(), required_unless_present = "case")]
+    multiplier: Option<i32>,
     /// Shift, positive = left
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-31..=31))]
-    shift: i32,
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-31..=31), required_unless_present = "case")]
+    shift: Option<i32>,
     /// Fractional bits of the multiplier
     #[arg(long, value_name = "Q", default_value = "31", value_parser = clap::value_parser!(u32).range(0..=31))]
     q: u32,
@@ -39,9 +44,25 @@ fn kernel(name: &str) -> Result<&'static Kernel, String> {
     find(name).map_err(|unknown| unknown.to_string())
 }
 
+/// The result that a case names, as an input.
+fn of_case(text: &str, args: &Args) -> Result<Input> {
+    let schemes = args.scheme.iter().map(Scheme::label).collect();
+    let kernels = args.kernel.iter().map(|kernel| kernel.name.to_owned()).collect();
+    let posed = posed::<FixedPointMultiply>(&Wanted { case: text.to_owned(), ty: None, schemes, kernels })?;
+    let at = posed.at.unwrap_or(0);
+    let Params { q, channels } = &posed.case.params.params;
+    let x = posed.case.tensors[0].get(at).context("--case: it has no accumulator; write x=1000")?;
+    Ok(Input { x: *x, channel: channels[at % channels.len()], q: *q })
+}
+
 pub(super) fn run(args: &Args) -> Result<()> {
-    let Args { x, multiplier, shift, q, .. } = *args;
-    let explained = explain(Input { x, channel: Channel { multiplier, shift }, q }, &args.scheme, &args.kernel)?;
+    let given = || {
+        let [x, multiplier, shift] = [args.x, args.multiplier, args.shift].map(Option::unwrap_or_default);
+        Input { x, channel: Channel { multiplier, shift }, q: args.q }
+    };
+    let input = args.case.as_ref().map_or_else(|| Ok(given()), |text| of_case(text, args))?;
+    let Input { x, channel: Channel { multiplier, shift }, q } = input;
+    let explained = explain(input, &args.scheme, &args.kernel)?;
     let mut input = vec![("x", json!(x)), ("m", json!(multiplier)), ("s", json!(shift))];
     input.extend((q != 31).then(|| ("q", json!(q))));
     show(&Shown { op: "fpm", input, sheet: Sheet::from(&explained) }, args.format)

@@ -1,10 +1,17 @@
 //! `explain`: one input step by step, and why results differ. One file an operation.
 
+mod case;
 mod casts;
 mod fpm;
 mod requantize;
 mod show;
 
+use crate::conv2d::Conv2d;
+use crate::dot::Dot;
+use crate::elementwise::{Add, Mul};
+use crate::instruction::Instruction;
+use crate::matmul::Matmul;
+use crate::transform::Transform;
 use anyhow::Result;
 
 /// Arguments of `explain`.
@@ -25,6 +32,20 @@ enum Op {
     Quantize(casts::ToStored),
     /// Dequantization: a stored value of a type of MLIR's quant dialect to a float.
     Dequantize(casts::ToFloat),
+    /// Matrix product: one result of a case.
+    Matmul(case::Args),
+    /// Convolution: one result of a case.
+    Conv2d(case::Args),
+    /// Dot product: one result of a case.
+    Dot(case::Args),
+    /// Addition of two quantized tensors: one result of a case.
+    Add(case::Args),
+    /// Multiplication of two quantized tensors: one result of a case.
+    Mul(case::Args),
+    /// Layout transform: one result of a case.
+    Transform(case::Args),
+    /// Vector instruction: one result of a case.
+    Instruction(case::Args),
 }
 
 /// Prints the steps and results for the input.
@@ -34,5 +55,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Op::Requantize(args) => requantize::run(args),
         Op::Quantize(args) => casts::quantize(args),
         Op::Dequantize(args) => casts::dequantize(args),
+        Op::Matmul(args) => case::run::<Matmul>(args),
+        Op::Conv2d(args) => case::run::<Conv2d>(args),
+        Op::Dot(args) => case::run::<Dot>(args),
+        Op::Add(args) => case::run::<Add>(args),
+        Op::Mul(args) => case::run::<Mul>(args),
+        Op::Transform(args) => case::run::<Transform>(args),
+        Op::Instruction(args) => case::run::<Instruction>(args),
     }
 }

@@ -260,6 +260,7 @@ fn every_example_file_is_used() {
             "docs/example-worker.py",
             "docs/example-lanes.json",
             "docs/cases.jsonl",
+            "docs/cases.csv",
             "docs/book.toml",
             "docs/wide.css",
         ];

@@ -155,7 +155,7 @@ fn packed(mut tensor: proto::Tensor) -> Result<proto::Tensor, Fault> {
 }
 
 /// Decodes one message, of which errors say where it begins.
-fn decoded<M: Message + Default>(bytes: &Bytes, place: &str, offset: usize) -> Result<M, Fault> {
+pub(super) fn decoded<M: Message + Default>(bytes: &Bytes, place: &str, offset: usize) -> Result<M, Fault> {
     M::decode(bytes.clone()).map_err(|error| Fault::malformed(place, offset, error.to_string()))
 }
 

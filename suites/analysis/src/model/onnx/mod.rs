@@ -4,6 +4,7 @@
 //! Lists are kept as bytes and decoded one by one, because a decoded message needs many times the memory of its bytes.
 
 mod graph;
+pub mod node;
 mod products;
 mod proto;
 mod qdq;

@@ -22,6 +22,15 @@ pub(crate) struct Graph {
     pub(crate) node: Vec<Bytes>,
     #[prost(bytes = "bytes", repeated, tag = "5")]
     pub(crate) initializer: Vec<Bytes>,
+    #[prost(bytes = "bytes", repeated, tag = "11")]
+    pub(crate) input: Vec<Bytes>,
+}
+
+/// `ValueInfoProto`.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Value {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
 }
 
 /// `NodeProto`.
@@ -50,8 +59,12 @@ pub(crate) struct Attribute {
     pub(crate) f: f32,
     #[prost(int64, tag = "3")]
     pub(crate) i: i64,
+    #[prost(bytes = "bytes", tag = "4")]
+    pub(crate) s: Bytes,
     #[prost(message, optional, tag = "5")]
     pub(crate) t: Option<Tensor>,
+    #[prost(int64, repeated, tag = "8")]
+    pub(crate) ints: Vec<i64>,
 }
 
 /// `TensorProto`.

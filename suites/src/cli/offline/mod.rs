@@ -1,35 +1,39 @@
 //! `eval` and `judge`: many cases of a file, one a line, by one process.
 
-use super::{Format, note, print, table};
+mod lines;
+mod onnx;
+mod table;
+mod tensors;
+
+use super::{Format, note, print};
 use crate::engine::offline::{Bench, Cause, Difference, Line, Verdict};
-use crate::verify::{OPERATIONS, OPS};
-use anyhow::{Context, Result, bail};
+use crate::operation::CaseError;
+use crate::verify::OPERATIONS;
+use anyhow::{Result, bail};
+use lines::{Numbered, chunks};
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use tiebreak_oracle::names::unknown;
+use std::path::PathBuf;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text::count;
-
-/// Lines that are read before they are judged.
-const CHUNK: usize = 4096;
 
 /// Arguments of `eval`.
 #[derive(Debug, clap::Args)]
 pub(super) struct EvalArgs {
-    /// File of cases, JSON lines; `-` is standard input
-    #[arg(long, value_name = "FILE.jsonl")]
+    /// File of cases: JSON lines, a table (.csv), or the directory of a node test of ONNX; `-` is JSON lines of standard input
+    #[arg(long, value_name = "FILE")]
     cases: PathBuf,
+    /// Print the exact value of each result too, which nothing has rounded, wrapped or clamped, as a fraction
+    #[arg(long)]
+    exact: bool,
 }
 
 /// Arguments of `judge`.
 #[derive(Debug, clap::Args)]
 pub(super) struct JudgeArgs {
-    /// File of cases with results, JSON lines; `-` is standard input
-    #[arg(long, value_name = "FILE.jsonl")]
+    /// File of cases with results: JSON lines, a table (.csv), or the directory of a node test of ONNX; `-` is JSON lines of standard input
+    #[arg(long, value_name = "FILE")]
     cases: PathBuf,
     /// Differing lines to print in the table
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -37,52 +41,6 @@ pub(super) struct JudgeArgs {
     /// Output format; JSON has one verdict for each line, then the summary
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-}
-
-/// A line with its number, or what is wrong with it.
-type Numbered = (usize, Result<Line, String>);
-
-/// Reads a file in chunks, in the order of its lines; blank lines are left out.
-fn chunks(path: &Path, mut each: impl FnMut(Vec<Numbered>) -> Result<()>) -> Result<()> {
-    let named = || format!("{}: cannot be read", path.display());
-    let mut file: Box<dyn BufRead> = match path.to_str() {
-        Some("-") => Box::new(std::io::stdin().lock()),
-        _ => Box::new(BufReader::new(File::open(path).with_context(named)?)),
-    };
-    let (mut number, mut any) = (0, false);
-    loop {
-        let mut texts: Vec<(usize, Vec<u8>)> = Vec::new();
-        while texts.len() < CHUNK {
-            let mut text = Vec::new();
-            if file.read_until(b'\n', &mut text).with_context(named)? == 0 {
-                break;
-            }
-            number += 1;
-            if !text.trim_ascii().is_empty() {
-                texts.push((number, text));
-            }
-        }
-        if texts.is_empty() {
-            break;
-        }
-        any = true;
-        let read = |(number, text): &(usize, Vec<u8>)| {
-            (*number, serde_json::from_slice::<Line>(text).map_err(|e| e.to_string()).and_then(known))
-        };
-        each(texts.par_iter().map(read).collect())?;
-    }
-    if !any {
-        bail!("{}: no case in it", path.display());
-    }
-    Ok(())
-}
-
-/// The line, if its operation is known.
-fn known(line: Line) -> Result<Line, String> {
-    match OPS.contains(&line.op.as_str()) {
-        true => Ok(line),
-        false => Err(unknown("operation", &line.op, OPS.iter().copied()).to_string()),
-    }
 }
 
 fn benches() -> BTreeMap<&'static str, Box<dyn Bench>> {
@@ -111,6 +69,20 @@ fn object(number: usize, id: Option<&Json>, rest: Json) -> String {
     format!("{out}\n")
 }
 
+/// What the oracle gives for a line, with the exact values where they are asked for.
+fn evaluated(bench: &dyn Bench, line: &Line, exact: bool) -> Result<Json, CaseError> {
+    let listed = |all: &[Option<Value>]| all.iter().map(|v| v.as_ref().map_or(Json::Null, value)).collect::<Vec<_>>();
+    if !exact {
+        return Ok(json!({"results": listed(&bench.eval(line)?)}));
+    }
+    let (results, exact) = bench.exact(line)?;
+    let mut out = json!({"results": listed(&results)});
+    if let Some(exact) = exact {
+        out["exact"] = json!(exact);
+    }
+    Ok(out)
+}
+
 /// Prints what the oracle gives for each line. An error at the end if a line could not be read.
 pub(super) fn eval(args: &EvalArgs) -> Result<()> {
     let benches: BTreeMap<&str, _> = OPERATIONS.iter().map(|op| (op.op(), *op)).collect();
@@ -118,12 +90,12 @@ pub(super) fn eval(args: &EvalArgs) -> Result<()> {
     chunks(&args.cases, |lines| {
         let one = |(number, line): &Numbered| {
             let results = line.as_ref().map_err(String::clone).and_then(|line| {
-                let all = benches[line.op.as_str()].bench().eval(line).map_err(|error| error.to_string())?;
-                Ok(all.iter().map(|v| v.as_ref().map_or(Json::Null, value)).collect::<Vec<_>>())
+                let bench = benches[line.op.as_str()].bench();
+                evaluated(&*bench, line, args.exact).map_err(|error| error.to_string())
             });
             let id = line.as_ref().ok().and_then(|line| line.id.as_ref());
             match results {
-                Ok(results) => (object(*number, id, json!({"results": results})), false),
+                Ok(results) => (object(*number, id, results), false),
                 Err(error) => (object(*number, id, json!({"error": error})), true),
             }
         };
@@ -258,7 +230,7 @@ impl Summary {
         }
         if !rows.is_empty() {
             let shown = format!("\nThe first {} of {} differing lines:\n", rows.len(), count(*differ));
-            out += &(shown + &table(&["line", "id", "differ", "at", "got", "expected"], rows.clone()));
+            out += &(shown + &super::table(&["line", "id", "differ", "at", "got", "expected"], rows.clone()));
         }
         out
     }

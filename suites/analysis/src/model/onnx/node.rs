@@ -1,0 +1,142 @@
+//! A node test of ONNX: a model of one node, and tensors in files of their own.
+
+use super::graph::{decoded, printable, unsupported};
+use super::proto;
+use crate::model::Fault;
+use crate::model::names::data_type;
+use prost::Message;
+use prost::bytes::Bytes;
+use std::collections::BTreeMap;
+
+/// Most elements of a tensor.
+const MAX_ELEMENTS: usize = 1 << 26;
+
+/// The type of a tensor's elements, of those that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// `UINT8`.
+    U8,
+    /// `INT8`.
+    I8,
+    /// `UINT16`.
+    U16,
+    /// `INT16`.
+    I16,
+    /// `INT32`.
+    I32,
+    /// `FLOAT`.
+    F32,
+}
+
+/// A tensor.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    /// Its dimensions; none of a scalar.
+    pub dims: Vec<usize>,
+    /// The type of its elements.
+    pub element: Type,
+    /// Its elements, row by row, if they are integers.
+    pub integers: Vec<i64>,
+    /// Its elements, row by row, if they are floats.
+    pub floats: Vec<f32>,
+}
+
+/// The node of a model.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Domain and operator, such as `QuantizeLinear`.
+    pub op: String,
+    /// Names of its inputs; empty for one that is left out.
+    pub inputs: Vec<String>,
+    /// Attributes of lists of integers, and of one integer.
+    pub integers: BTreeMap<String, Vec<i64>>,
+    /// Attributes of text.
+    pub texts: BTreeMap<String, String>,
+    /// Names of the model's inputs, in the order of the files.
+    pub given: Vec<String>,
+    /// Constants of the model.
+    pub constants: BTreeMap<String, Tensor>,
+}
+
+/// The only node of a model.
+pub fn node(file: &[u8]) -> Result<Node, Fault> {
+    let file = Bytes::copy_from_slice(file);
+    let model: proto::Model = decoded(&file, "ModelProto", 0)?;
+    let graph = model.graph.filter(|_| model.ir_version > 0).ok_or(Fault::NoModel)?;
+    let graph: proto::Graph = decoded(&graph, "ModelProto.graph", 0)?;
+    let [node] = &graph.node[..] else {
+        let count = graph.node.len();
+        return Err(unsupported("ModelProto.graph", format!("it has {count} nodes; a node test has one")));
+    };
+    let node: proto::Node = decoded(node, "ModelProto.graph.node[0]", 0)?;
+    let mut constants = BTreeMap::new();
+    for bytes in &graph.initializer {
+        let tensor: proto::Tensor = decoded(bytes, "ModelProto.graph.initializer", 0)?;
+        constants.insert(tensor.name.clone(), read(tensor)?);
+    }
+    let given =
+        graph.input.iter().map(|bytes| decoded(bytes, "ModelProto.graph.input", 0).map(|v: proto::Value| v.name));
+    let given = given.filter(|name| name.as_ref().map_or(true, |name| !constants.contains_key(name)));
+    let given = given.collect::<Result<_, _>>()?;
+    let domain =
+        if matches!(node.domain.as_str(), "" | "ai.onnx") { String::new() } else { format!("{}.", node.domain) };
+    let (mut integers, mut texts) = (BTreeMap::new(), BTreeMap::new());
+    for attribute in &node.attribute {
+        let values = if attribute.ints.is_empty() { vec![attribute.i] } else { attribute.ints.clone() };
+        integers.insert(attribute.name.clone(), values);
+        texts.insert(attribute.name.clone(), String::from_utf8_lossy(&attribute.s).into_owned());
+    }
+    let op = printable(&format!("{domain}{}", node.op_type));
+    Ok(Node { op, inputs: node.input, integers, texts, given, constants })
+}
+
+/// A tensor of a file.
+pub fn tensor(file: &[u8]) -> Result<Tensor, Fault> {
+    let tensor = proto::Tensor::decode(file);
+    read(tensor.map_err(|error| Fault::malformed("TensorProto", 0, error.to_string()))?)
+}
+
+fn read(tensor: proto::Tensor) -> Result<Tensor, Fault> {
+    let place = format!("TensorProto {}", printable(&tensor.name));
+    let place = place.trim_end();
+    let size = |size: &i64| usize::try_from(*size).ok();
+    let dims: Option<Vec<usize>> = tensor.dims.iter().map(size).collect();
+    let elements = dims.as_ref().and_then(|dims| dims.iter().try_fold(1usize, |n, size| n.checked_mul(*size)));
+    let (Some(dims), Some(elements)) = (dims, elements.filter(|elements| *elements <= MAX_ELEMENTS)) else {
+        return Err(Fault::malformed(place, 0, format!("dimensions of {:?}", tensor.dims)));
+    };
+    let element = match tensor.data_type {
+        1 => Type::F32,
+        2 => Type::U8,
+        3 => Type::I8,
+        4 => Type::U16,
+        5 => Type::I16,
+        6 => Type::I32,
+        other => {
+            let known = "FLOAT, UINT8, INT8, UINT16, INT16 and INT32 are read";
+            return Err(unsupported(place, format!("its type is {}; {known}", data_type(other))));
+        }
+    };
+    let raw = &tensor.raw_data;
+    let apart = || tensor.int32_data.iter().map(|value| i64::from(*value)).collect();
+    let integers = |width: usize, of: &dyn Fn(&[u8]) -> i64| -> Vec<i64> {
+        if raw.is_empty() { apart() } else { raw.chunks_exact(width).map(of).collect() }
+    };
+    let (integers, floats): (Vec<i64>, Vec<f32>) = match element {
+        Type::F32 if raw.is_empty() => (Vec::new(), tensor.float_data.clone()),
+        Type::F32 => (Vec::new(), raw.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()),
+        Type::U8 => (integers(1, &|bytes| bytes[0].into()), Vec::new()),
+        Type::I8 => (integers(1, &|bytes| (bytes[0] as i8).into()), Vec::new()),
+        Type::U16 => (integers(2, &|bytes| u16::from_le_bytes([bytes[0], bytes[1]]).into()), Vec::new()),
+        Type::I16 => (integers(2, &|bytes| i16::from_le_bytes([bytes[0], bytes[1]]).into()), Vec::new()),
+        Type::I32 => {
+            let word = |bytes: &[u8]| i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]).into();
+            (integers(4, &word), Vec::new())
+        }
+    };
+    let have = integers.len() + floats.len();
+    if have != elements {
+        return Err(Fault::malformed(place, 0, format!("{have} values for dimensions of {:?}", tensor.dims)));
+    }
+    Ok(Tensor { dims, element, integers, floats })
+}

@@ -1,0 +1,332 @@
+//! Test vectors of a scheme: few small cases that detect the known bugs of kernels that promise it. For whoever tests a kernel without this program.
+//!
+//! Candidates are the smallest cases that show each known bug, the small cases of plans and catalogue, and inputs that tell the scheme from every other one and
+//! from every cause that explanations know. A greedy cover takes those that detect most. Expected results are the oracle's, by both of its forms. What each vector
+//! detects is measured at the end, by running the known bugs on the whole list in its order.
+
+mod cover;
+mod pool;
+mod targets;
+
+use crate::lane::Lane;
+use crate::operation::{
+    Element, Kernel, Mutant, NamedScheme, Operation, find, is_compiled, job, kernels, label, mutants, promise,
+};
+use crate::self_check::{Measure, planted};
+use anyhow::{Result, bail, ensure};
+use cover::{Limits, cover, needed};
+use pool::{Entry, Pool, Sources};
+use serde_json::Value as Json;
+use std::collections::HashSet;
+use targets::{Alternative, Seen, alternatives, in_order, seen};
+use tiebreak_common::budget::Effort;
+use tiebreak_common::{called, parallel};
+use tiebreak_impls::operation::TensorOperation as _;
+use tiebreak_impls::protocol::Job;
+use tiebreak_oracle::names::unknown;
+use tiebreak_reports::ledger;
+
+/// Injected faults that a further vector must show.
+const FAULTS: usize = 4;
+
+/// Largest case in which faults are injected, in bytes.
+const TRIED: usize = 512;
+
+/// What a caller wants.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Scheme, `NAME` or `NAME:POLICY`; without a policy, that which most kernels of the scheme promise.
+    pub scheme: String,
+    /// Kernel in whose domain the vectors are; otherwise they are in the domains of the known bugs.
+    pub like: Option<String>,
+    /// Vectors at most.
+    pub count: usize,
+    /// Bytes of all of them at most: operands, parameters and results.
+    pub bytes: usize,
+    /// Seed of the plans.
+    pub seed: u64,
+    /// Whether a form can express a call: parameters, domain, operands and results; all of them if nothing is said.
+    pub fits: Option<Fits>,
+}
+
+/// Whether a form can express a call.
+pub type Fits = fn(&Job, &Json, &[i32], &[i32]) -> bool;
+
+/// A tensor of a vector.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    /// Its name; `out` is the result.
+    pub name: &'static str,
+    /// Its dimensions.
+    pub dimensions: Vec<usize>,
+    /// Its elements.
+    pub element: Element,
+    /// Words of them.
+    pub words: Vec<i32>,
+}
+
+/// One test vector.
+#[derive(Clone, Debug)]
+pub struct Vector {
+    /// The case by argument.
+    pub case: ledger::Case,
+    /// Types of the elements, as a line of a file of cases names them; none if the operation has none to choose.
+    pub types: Option<String>,
+    /// The parameters, as a worker gets them.
+    pub job: Job,
+    /// The domain that the case belongs to.
+    pub domain: Json,
+    /// The operands.
+    pub operands: Vec<Tensor>,
+    /// The results that the scheme expects.
+    pub expected: Tensor,
+    /// Elements between a 64-byte boundary and the first one of each operand.
+    pub misalign: usize,
+    /// Known bugs that it detects, in a run of all vectors in their order.
+    pub detects: Vec<&'static str>,
+    /// Schemes that give other results.
+    pub excludes: Vec<String>,
+    /// Number of causes of differences that would show.
+    pub causes: usize,
+    /// Bytes of operands, parameters and results.
+    pub bytes: usize,
+}
+
+/// A known bug that no vector detects.
+#[derive(Clone, Debug)]
+pub struct Unreached {
+    /// Its name.
+    pub mutant: &'static str,
+    /// Why.
+    pub why: String,
+}
+
+/// How many of so many.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Share {
+    /// How many.
+    pub reached: usize,
+    /// Of so many.
+    pub of: usize,
+}
+
+/// Vectors of a scheme.
+#[derive(Clone, Debug)]
+pub struct Vectors {
+    /// Operation.
+    pub op: &'static str,
+    /// Name and policy of the scheme.
+    pub scheme: String,
+    /// The vectors, those that detect most first.
+    pub vectors: Vec<Vector>,
+    /// Known bugs of kernels that promise the scheme.
+    pub mutants: Share,
+    /// Those that no vector detects.
+    pub unreached: Vec<Unreached>,
+    /// Other schemes that give other results on some case of the pool.
+    pub schemes: Share,
+    /// Causes that would change a result on some case of the pool.
+    pub causes: Share,
+    /// The kernel in which faults of one place were injected, if one promises the scheme.
+    pub faulty: Option<&'static str>,
+    /// Injected faults.
+    pub faults: Share,
+}
+
+impl Vectors {
+    /// Bytes of all vectors.
+    pub fn bytes(&self) -> usize {
+        self.vectors.iter().map(|vector| vector.bytes).sum()
+    }
+
+    /// Results of all vectors.
+    pub fn results(&self) -> usize {
+        self.vectors.iter().map(|vector| vector.expected.words.len() / vector.expected.element.words()).sum()
+    }
+}
+
+/// Chooses the vectors of a scheme.
+pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
+    let scheme = scheme::<O>(&wanted.scheme)?;
+    let name = label::<O>(&scheme);
+    let like = wanted.like.as_deref().map(like::<O>).transpose()?;
+    let bugs: Vec<&Mutant<O>> = mutants::<O>().iter().filter(|mutant| promises::<O>(mutant, &name)).collect();
+    let lane = Lane::host();
+    let domains = domains::<O>(like, &bugs, &name);
+    ensure!(
+        !domains.is_empty(),
+        "no kernel and no known bug of {} promises {name}: say whose domain the vectors are to have, with --like KERNEL; `{} kernels --op {}` lists them",
+        O::OP,
+        called::program(),
+        O::OP
+    );
+    let alternatives = alternatives::<O>(&scheme, domains[0]);
+    let (bugs, domains) = (&bugs[..], &domains[..]);
+    let sources = Sources { scheme: &scheme, bugs, domains, alternatives: &alternatives, lane: &lane, wanted };
+    let pool = Pool::of(&sources);
+    let entries = &pool.entries;
+    let of_bugs: Vec<Vec<Seen>> =
+        parallel::map(bugs, |bug| entries.iter().map(|entry| seen(bug, entry, &lane)).collect());
+    let of_alternatives: Vec<Vec<bool>> =
+        parallel::map(&alternatives, |other| entries.iter().map(|entry| other.differs(entry)).collect());
+    let bytes: Vec<usize> = entries.iter().map(|entry| entry.bytes).collect();
+    let shows: Vec<Vec<bool>> =
+        of_bugs.iter().map(|of| of.iter().map(|seen| *seen == Seen::Differs).collect()).collect();
+    let limits = Limits { count: wanted.count, bytes: wanted.bytes, gain: 1 };
+    let mut chosen = needed(&shows, &bytes, cover(&shows, &bytes, limits, Vec::new()));
+    // What room is left tells the scheme from others.
+    chosen = cover(&of_alternatives, &bytes, limits, chosen);
+    let (faulty, of_faults) = faults::<O>(wanted, &name, entries, &lane);
+    chosen = cover(&of_faults, &bytes, Limits { gain: FAULTS, ..limits }, chosen);
+    let detects = in_order::<O>(bugs, &chosen.iter().map(|at| &entries[*at]).collect::<Vec<_>>(), &lane);
+    let vector = |(place, at): (usize, &usize)| {
+        let of_bug = detects.iter().zip(bugs).filter(|(of, _)| of[place]).map(|(_, bug)| bug.kernel.name).collect();
+        let others = alternatives.iter().zip(&of_alternatives).filter(|(_, of)| of[*at]).map(|(other, _)| other);
+        entries[*at].vector(of_bug, others)
+    };
+    let vectors: Vec<Vector> = chosen.iter().enumerate().map(vector).collect::<Result<_>>()?;
+    let alive = (0..bugs.len()).filter(|at| !detects[*at].contains(&true));
+    let alive = alive.map(|at| Unreached { mutant: bugs[at].kernel.name, why: pool.why(at, &of_bugs[at], wanted) });
+    let processes = processes::<O>(&name);
+    let all = bugs.len() + processes.len();
+    let unreached: Vec<Unreached> = alive.chain(processes).collect();
+    let share = |is: fn(&Alternative<O>) -> bool| {
+        let kind = || alternatives.iter().zip(&of_alternatives).filter(|(other, of)| is(other) && of.contains(&true));
+        Share { reached: kind().filter(|(_, of)| chosen.iter().any(|at| of[*at])).count(), of: kind().count() }
+    };
+    Ok(Vectors {
+        op: O::OP,
+        scheme: name,
+        vectors,
+        mutants: Share { reached: all - unreached.len(), of: all },
+        unreached,
+        schemes: share(|other| other.is_scheme),
+        causes: share(|other| !other.is_scheme),
+        faulty,
+        faults: Share {
+            reached: of_faults.iter().filter(|of| chosen.iter().any(|at| of[*at])).count(),
+            of: of_faults.len(),
+        },
+    })
+}
+
+/// Known bugs of the process: no result shows them.
+fn processes<O: Operation>(name: &str) -> Vec<Unreached> {
+    let of_scheme = O::Impl::process_mutants()
+        .iter()
+        .filter(|kernel| promise::<O>(kernel).is_ok_and(|scheme| label::<O>(&scheme) == name));
+    let why = "it is right on a case alone: it crashes, hangs, gives another number of results, or depends on calls before; `verify` detects it";
+    of_scheme.map(|kernel| Unreached { mutant: kernel.name, why: why.to_owned() }).collect()
+}
+
+/// The kernel in which faults are injected, with a row for each fault: the entries that show it.
+fn faults<O: Operation>(
+    wanted: &Wanted,
+    name: &str,
+    entries: &[Entry<O>],
+    lane: &Lane,
+) -> (Option<&'static str>, Vec<Vec<bool>>) {
+    let promised = |kernel: &&Kernel<O>| {
+        !is_compiled::<O>(&kernel.contract.domain)
+            && lane.isa_path(O::OP, kernel.name).is_some()
+            && promise::<O>(kernel).is_ok_and(|scheme| label::<O>(&scheme) == name)
+            && wanted.like.as_ref().is_none_or(|like| like == kernel.name)
+    };
+    let takes = |kernel: &&'static Kernel<O>| entries.iter().filter(|e| e.is_of(&kernel.contract.domain)).count();
+    let Some(kernel) = kernels::<O>().iter().filter(promised).max_by_key(takes) else { return (None, Vec::new()) };
+    let places: Vec<usize> = (0..entries.len())
+        .filter(|at| entries[*at].is_of(&kernel.contract.domain) && entries[*at].bytes <= TRIED)
+        .collect();
+    let cases: Vec<_> = places.iter().map(|at| &entries[*at].case).collect();
+    let measure = Measure { lane, effort: Effort::Quick, seed: wanted.seed, sample: 1 };
+    // A kernel that differs from its contract shows nothing of faults.
+    let Ok(rows) = planted::alone::<O>(kernel, &cases, &measure) else { return (None, Vec::new()) };
+    let whole = |row: Vec<bool>| {
+        let mut out = vec![false; entries.len()];
+        places.iter().zip(row).for_each(|(at, shows)| out[*at] = shows);
+        out
+    };
+    (Some(kernel.name), rows.into_iter().map(whole).collect())
+}
+
+/// The scheme of that name; where no policy is named, with that of most known bugs, and then of most kernels, that promise it.
+fn scheme<O: Operation>(name: &str) -> Result<O::Scheme> {
+    let named = O::Scheme::named(name)?;
+    if name.contains(':') {
+        return Ok(named);
+    }
+    let of_name = |label: &String| label.split(':').next() == Some(name);
+    let promised = |all: Vec<String>| -> Vec<String> { all.into_iter().filter(of_name).collect() };
+    let of_bugs =
+        promised(mutants::<O>().iter().filter_map(|m| Some(label::<O>(&promise::<O>(&m.kernel).ok()?))).collect());
+    let of_kernels = promised(kernels::<O>().iter().filter_map(|k| Some(label::<O>(&promise::<O>(k).ok()?))).collect());
+    let times = |all: &[String], label: &String| all.iter().filter(|other| *other == label).count();
+    let most =
+        of_bugs.iter().chain(&of_kernels).max_by_key(|label| (times(&of_bugs, label), times(&of_kernels, label)));
+    Ok(most.map_or(Ok(named), |label| O::Scheme::named(label))?)
+}
+
+fn promises<O: Operation>(mutant: &Mutant<O>, name: &str) -> bool {
+    promise::<O>(&mutant.kernel).is_ok_and(|scheme| label::<O>(&scheme) == name)
+}
+
+/// The domain of a kernel.
+fn like<O: Operation>(name: &str) -> Result<&'static O::Domain> {
+    let kernel =
+        find::<O>(name).ok_or_else(|| unknown("kernel", name, kernels::<O>().iter().map(|kernel| kernel.name)))?;
+    if is_compiled::<O>(&kernel.contract.domain) {
+        bail!("{name} is made by a compiler and runs in lanes of its modules; name another kernel");
+    }
+    Ok(&kernel.contract.domain)
+}
+
+/// Domains whose cases are candidates: that of the caller's kernel; otherwise those of the known bugs, and those of kernels if there is no bug.
+fn domains<O: Operation>(
+    like: Option<&'static O::Domain>,
+    bugs: &[&'static Mutant<O>],
+    name: &str,
+) -> Vec<&'static O::Domain> {
+    if let Some(domain) = like {
+        return vec![domain];
+    }
+    let promised = kernels::<O>().iter().filter(|k| promise::<O>(k).is_ok_and(|scheme| label::<O>(&scheme) == name));
+    let all: Vec<&'static O::Domain> = match bugs {
+        [] => promised.map(|kernel| &kernel.contract.domain).collect(),
+        bugs => bugs.iter().map(|bug| &bug.kernel.contract.domain).collect(),
+    };
+    let mut known = HashSet::new();
+    let is_new = |domain: &&O::Domain| !is_compiled::<O>(domain) && known.insert(format!("{domain:?}"));
+    all.into_iter().filter(is_new).collect()
+}
+
+impl<O: Operation> Entry<O> {
+    /// As a caller gets it.
+    fn vector<'a>(
+        &self,
+        detects: Vec<&'static str>,
+        others: impl Iterator<Item = &'a Alternative<O>>,
+    ) -> Result<Vector> {
+        let (domain, case) = (self.domain, &self.case);
+        let tensor = |t: usize, name: &'static str, words: &[i32]| Tensor {
+            name,
+            dimensions: O::dimensions(domain, &case.params, t),
+            element: O::element(domain, &case.params, t),
+            words: words.to_vec(),
+        };
+        let operands = O::TENSORS.iter().enumerate().map(|(t, name)| tensor(t, name, &case.tensors[t])).collect();
+        let (schemes, causes): (Vec<_>, Vec<_>) = others.partition(|other| other.is_scheme);
+        Ok(Vector {
+            case: self.text.clone(),
+            types: self.types.clone(),
+            job: job::<O>("vector", &case.params),
+            domain: serde_json::to_value(domain)?,
+            operands,
+            expected: tensor(O::TENSORS.len(), "out", &self.expected),
+            misalign: case.misalign,
+            detects,
+            excludes: schemes.into_iter().map(|other| other.name.clone()).collect(),
+            causes: causes.len(),
+            bytes: self.bytes,
+        })
+    }
+}

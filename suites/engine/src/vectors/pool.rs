@@ -1,0 +1,281 @@
+//! Candidates: small cases to which the scheme gives a value at every result.
+
+use crate::case::{catalogue, text};
+use crate::lane::Lane;
+use crate::operation::asked::Asked;
+use crate::operation::case::Case;
+use crate::operation::{Element, Mutant, Operation, Witness, is_compiled, job};
+use crate::plan::plans;
+use crate::run::answers::outs;
+use crate::run::shrink::shrink_by;
+use crate::vectors::Wanted;
+use crate::vectors::targets::{Alternative, Seen};
+use serde_json::Value as Json;
+use std::collections::HashSet;
+use tiebreak_common::budget::Effort;
+use tiebreak_common::parallel;
+use tiebreak_reports::ledger::{self, Value};
+use tiebreak_reports::text as words;
+
+/// Largest case of a plan that is a candidate as it is, in bytes.
+const SMALL: usize = 256;
+
+/// Cases of a plan that are candidates as they are.
+const MOST: usize = 400;
+
+/// Words of the cases of a plan in which inputs are looked for.
+const SEARCHED: usize = 1 << 13;
+
+/// Cases of a plan in which other schemes and causes are looked for.
+const CASES: usize = 400;
+
+/// Cases that show a known bug, and that are made smaller.
+const SHRUNK: usize = 2;
+
+/// Types that a domain names.
+const TYPES: [&str; 6] = ["i8", "u8", "i16", "u16", "i32", "u32"];
+
+/// A candidate.
+pub(super) struct Entry<O: Operation> {
+    pub(super) domain: &'static O::Domain,
+    /// Types of the elements, as a line of a file of cases names them.
+    pub(super) types: Option<String>,
+    pub(super) case: Case<O::Params>,
+    /// The case by argument.
+    pub(super) text: ledger::Case,
+    /// What the scheme gives.
+    pub(super) expected: Vec<i32>,
+    pub(super) bytes: usize,
+}
+
+/// The candidates, with what is known of bugs that none shows.
+pub(super) struct Pool<O: Operation> {
+    pub(super) entries: Vec<Entry<O>>,
+    /// For each known bug why no case of the plans shows it, if none does.
+    silent: Vec<Option<String>>,
+    known: HashSet<String>,
+}
+
+/// What the candidates are made from.
+pub(super) struct Sources<'a, O: Operation> {
+    pub(super) scheme: &'a O::Scheme,
+    pub(super) bugs: &'a [&'static Mutant<O>],
+    pub(super) domains: &'a [&'static O::Domain],
+    pub(super) alternatives: &'a [Alternative<O>],
+    pub(super) lane: &'a Lane,
+    pub(super) wanted: &'a Wanted,
+}
+
+impl<O: Operation> Entry<O> {
+    /// A candidate, if the scheme gives every result of the case a value, the same by both forms, the case has a text, and the caller's form can express it.
+    fn of(domain: &'static O::Domain, sources: &Sources<'_, O>, case: Case<O::Params>) -> Option<Self> {
+        let scheme = sources.scheme;
+        let expected: Vec<i32> = O::expected(scheme, &case).ok()?.into_iter().collect::<Option<_>>()?;
+        let exact: Vec<i32> = O::exact(scheme, &case).ok()?.into_iter().collect::<Option<_>>()?;
+        if expected.is_empty() || expected != exact || !O::covers(domain, &case.params) {
+            return None;
+        }
+        if let Some(fits) = sources.wanted.fits {
+            let domain = serde_json::to_value(domain).ok()?;
+            if !fits(&job::<O>("vector", &case.params), &domain, &case.payload(), &expected) {
+                return None;
+            }
+        }
+        let text = text::complete::<O>(domain, &case, &[None, None, None])?;
+        let bytes = bytes::<O>(domain, &case, expected.len());
+        Some(Self { domain, types: types::<O>(domain), case, text, expected, bytes })
+    }
+
+    /// Whether another domain has the case, too.
+    pub(super) fn is_of(&self, domain: &O::Domain) -> bool {
+        let Self { case, types: own, .. } = self;
+        let element = |domain, t| O::element(domain, &case.params, t);
+        let holds = |t: usize| {
+            let range = O::range(domain, t);
+            element(domain, t) == element(self.domain, t) && case.tensors[t].iter().all(|word| range.contains(word))
+        };
+        O::covers(domain, &case.params)
+            && types::<O>(domain) == *own
+            && (0..O::TENSORS.len()).all(holds)
+            && O::sizes(domain, &case.params).is_ok_and(|sizes| sizes.outputs == self.expected.len())
+    }
+}
+
+/// The element types that a domain names, in the order of its fields.
+fn types<O: Operation>(domain: &O::Domain) -> Option<String> {
+    let mut names = Vec::new();
+    named(&serde_json::to_value(domain).ok()?, &mut names);
+    (!names.is_empty()).then(|| names.join(","))
+}
+
+fn named(domain: &Json, names: &mut Vec<String>) {
+    match domain {
+        Json::String(name) if TYPES.contains(&name.as_str()) => names.push(name.clone()),
+        Json::Object(fields) => fields.values().for_each(|field| named(field, names)),
+        _ => {}
+    }
+}
+
+/// Bytes of a case with its results: of each element those of its type, and four of each number among the parameters.
+fn bytes<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, results: usize) -> usize {
+    let width = |element: &Element| match element {
+        Element::Float(format) => format.bits() as usize / 8,
+        Element::Integer(range) => match range.end().saturating_sub(*range.start()) {
+            0..=255 => 1,
+            256..=65_535 => 2,
+            _ => 4,
+        },
+    };
+    let of = |t: usize, words: usize| {
+        let element = O::element(domain, &case.params, t);
+        words / element.words() * width(&element)
+    };
+    let numbers = |value: &Value| match value {
+        Value::Integer(_) => 1,
+        Value::Text(text) => text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).count(),
+    };
+    let parameters: usize = O::arguments(&case.params).iter().map(|(_, value)| 4 * numbers(value)).sum();
+    let operands: usize = (0..O::TENSORS.len()).map(|t| of(t, case.tensors[t].len())).sum();
+    parameters + operands + of(O::TENSORS.len(), results)
+}
+
+impl<O: Operation> Pool<O> {
+    /// The candidates of all sources.
+    pub(super) fn of(sources: &Sources<'_, O>) -> Self {
+        let mut pool = Self { entries: Vec::new(), silent: Vec::new(), known: HashSet::new() };
+        let plans: Vec<Vec<Entry<O>>> = sources.domains.iter().map(|domain| sources.searched(domain)).collect();
+        let shown = parallel::map(sources.bugs, |bug| sources.showing(bug, &plans));
+        for (cases, why) in shown {
+            pool.silent.push(why);
+            cases.into_iter().for_each(|entry| pool.add(entry));
+        }
+        let telling = parallel::map(sources.alternatives, |other| sources.telling(other, &plans));
+        telling.into_iter().flatten().for_each(|entry| pool.add(entry));
+        for entries in plans {
+            entries.into_iter().filter(|entry| entry.bytes <= SMALL).take(MOST).for_each(|entry| pool.add(entry));
+        }
+        for domain in sources.domains {
+            let texts = catalogue::texts(O::CATALOGUE).unwrap_or_default();
+            let cases = texts.iter().filter_map(|text| text::parse::<O>(text, domain).ok());
+            let entries = cases.filter_map(|case| Entry::<O>::of(domain, sources, case));
+            entries.filter(|entry| entry.bytes <= 4 * SMALL).for_each(|entry| pool.add(entry));
+        }
+        pool
+    }
+
+    fn add(&mut self, entry: Entry<O>) {
+        let text = format!("{:?} {}", entry.types, words::case(&entry.text));
+        if self.known.insert(text) {
+            self.entries.push(entry);
+        }
+    }
+
+    /// Why no vector shows a known bug.
+    pub(super) fn why(&self, bug: usize, seen: &[Seen], wanted: &Wanted) -> String {
+        if let Some(why) = &self.silent[bug] {
+            return why.clone();
+        }
+        let shows = seen.iter().zip(&self.entries).filter(|(seen, _)| **seen == Seen::Differs);
+        match shows.map(|(_, entry)| entry.bytes).min() {
+            Some(bytes) => format!(
+                "the smallest case found takes {}, and the vectors have room for {} and {}",
+                words::plural(bytes, "byte"),
+                words::plural(wanted.count, "vector"),
+                words::plural(wanted.bytes, "byte")
+            ),
+            None => "a case shows it when it runs alone, and not after the other vectors".to_owned(),
+        }
+    }
+}
+
+impl<O: Operation> Sources<'_, O> {
+    /// The cases of a domain's short plan that are not too large to look for inputs in.
+    fn searched(&self, domain: &'static O::Domain) -> Vec<Entry<O>> {
+        let specs = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), self.wanted.seed);
+        let fits =
+            |params: &O::Params| O::sizes(domain, params).is_ok_and(|sizes| sizes.input() + sizes.outputs <= SEARCHED);
+        let numbered: Vec<_> = specs.iter().enumerate().filter(|(_, spec)| spec.turn.is_all()).collect();
+        let made = parallel::map(&numbered, |(at, spec)| {
+            let case = spec.case::<O>(domain, self.wanted.seed, *at).filter(|case| fits(&case.params))?;
+            Entry::of(domain, self, case)
+        });
+        made.into_iter().flatten().collect()
+    }
+
+    /// Small cases that show a known bug; or why there is none.
+    fn showing(&self, bug: &Mutant<O>, plans: &[Vec<Entry<O>>]) -> (Vec<Entry<O>>, Option<String>) {
+        let theirs = &bug.kernel.contract.domain;
+        if is_compiled::<O>(theirs) {
+            return (Vec::new(), Some("a compiler makes it, and none of its code runs in this process".to_owned()));
+        }
+        let mut taken = plans.iter().flatten().filter(|entry| entry.is_of(theirs)).peekable();
+        if taken.peek().is_none() {
+            return (Vec::new(), Some("no case of the vectors' domain is in its domain".to_owned()));
+        }
+        let (mut differing, mut failure) = (Vec::new(), None);
+        for entry in taken {
+            match self.difference(bug, entry.domain, &entry.case) {
+                Ok(Some(witness)) => differing.push((entry, witness)),
+                Ok(None) => {}
+                Err(reason) => failure = Some(reason),
+            }
+        }
+        if differing.is_empty() {
+            let fails =
+                failure.map(|reason| format!("it gives no results, and no other result than the right one: {reason}"));
+            return (Vec::new(), fails.or_else(|| Some("no small case of the short plan shows it".to_owned())));
+        }
+        differing.sort_by_key(|(entry, _)| entry.bytes);
+        let smaller = |(entry, first): &(&Entry<O>, Witness<O::Params>)| self.shrunk(bug, entry, first.clone());
+        (differing.iter().take(SHRUNK).filter_map(smaller).collect(), None)
+    }
+
+    /// The smallest case found that shows a known bug as another does.
+    fn shrunk(&self, bug: &Mutant<O>, entry: &Entry<O>, first: Witness<O::Params>) -> Option<Entry<O>> {
+        let domain = entry.domain;
+        let mut shows = |case: &Case<O::Params>| {
+            let posed = Entry::<O>::of(domain, self, case.clone())?;
+            if !posed.is_of(&bug.kernel.contract.domain) {
+                return None;
+            }
+            self.difference(bug, domain, case).ok().flatten()
+        };
+        let alone = O::alone(&first.case, domain, first.index).into_iter().find_map(|(case, _)| shows(&case));
+        let witness = shrink_by::<O>(domain, &Asked::default(), alone.unwrap_or(first), &mut shows);
+        Entry::of(domain, self, witness.case)
+    }
+
+    /// A wrong result of a known bug, if it gives one.
+    fn difference(
+        &self,
+        bug: &Mutant<O>,
+        domain: &O::Domain,
+        case: &Case<O::Params>,
+    ) -> Result<Option<Witness<O::Params>>, String> {
+        let Ok(expected) = O::expected(self.scheme, case) else { return Ok(None) };
+        let mut lease = self.lane.lease();
+        let given =
+            outs::<O>(&mut lease, bug.kernel.name, case, expected.len()).map_err(|failure| failure.to_string())?;
+        let words = O::element(domain, &case.params, O::TENSORS.len()).words();
+        let wrong = expected.iter().zip(&given).position(|(right, got)| right.is_some_and(|right| right != *got));
+        Ok(wrong.map(|at| Witness {
+            case: case.clone(),
+            index: at / words,
+            got: Value::Integer(given[at].into()),
+            expected: Value::Integer(expected[at].unwrap_or_default().into()),
+        }))
+    }
+
+    /// A small case that tells the scheme from another, or from a cause.
+    fn telling(&self, other: &Alternative<O>, plans: &[Vec<Entry<O>>]) -> Option<Entry<O>> {
+        let one = |entry: &Entry<O>| {
+            let at = other.first_difference(&entry.case, &entry.expected)?;
+            let index = at / O::element(entry.domain, &entry.case.params, O::TENSORS.len()).words();
+            let alone = O::alone(&entry.case, entry.domain, index).into_iter();
+            let small = alone.filter_map(|(case, _)| Entry::of(entry.domain, self, case));
+            let small = small.filter(|entry| other.differs(entry)).min_by_key(|entry| entry.bytes);
+            small.or_else(|| Entry::of(entry.domain, self, entry.case.clone()))
+        };
+        plans.iter().flat_map(|entries| entries.iter().take(CASES)).find_map(one)
+    }
+}

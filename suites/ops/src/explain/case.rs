@@ -1,0 +1,173 @@
+//! One result of a case explained, of any operation: what each scheme and each kernel gives, and the cause where a kernel differs from the scheme.
+
+use super::Comparison;
+use super::sheet::{Row, Sheet};
+use anyhow::{Context, Result, anyhow, ensure};
+use serde_json::{Value as Json, json};
+use tiebreak_engine::explain::cause;
+use tiebreak_engine::lane::Lane;
+use tiebreak_engine::offline::{Line, Posed};
+use tiebreak_engine::operation::{
+    Case, Element, Expected, Kernel, Observed, Operation, changes_in, contract, differs, find, kernels, label, mutants,
+};
+use tiebreak_engine::run::answers::outs;
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::names::unknown;
+use tiebreak_reports::ledger::Value;
+use tiebreak_reports::text;
+
+/// What is explained.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// The case in words; `at` names the result.
+    pub case: String,
+    /// Type of the elements.
+    pub ty: Option<String>,
+    /// Schemes; the first is compared with.
+    pub schemes: Vec<String>,
+    /// Kernels to run in this process.
+    pub kernels: Vec<String>,
+}
+
+/// A case as an operation reads it, in the domain of the first scheme, or of the first kernel if no scheme is named.
+pub fn posed<O: Operation>(wanted: &Wanted) -> Result<Posed<O>> {
+    let scheme = wanted.schemes.first().cloned();
+    let kernel = if scheme.is_none() { wanted.kernels.first().cloned() } else { None };
+    ensure!(scheme.is_some() || kernel.is_some(), "name a scheme with --scheme, or a kernel with --kernel");
+    let line = Line {
+        op: O::OP.to_owned(),
+        scheme,
+        kernel,
+        ty: wanted.ty.clone(),
+        case: Json::String(wanted.case.clone()),
+        expected: None,
+        id: None,
+    };
+    Posed::<O>::of(&line).map_err(|error| anyhow!("--case: {error}"))
+}
+
+/// A scheme or a kernel with its results.
+struct Party {
+    name: String,
+    results: Expected,
+    steps_of: Option<String>,
+    /// Class and cause of what differs from the first party, or from the kernel's contract.
+    cause: Option<(tiebreak_common::class::Class, String)>,
+}
+
+/// Every scheme and kernel on one result: the one that the case names with `at`, otherwise the first on which two of them differ.
+pub fn explain<O: Operation>(wanted: &Wanted) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
+    let posed = posed::<O>(wanted)?;
+    let element = O::element(&posed.domain, &posed.case.params, O::TENSORS.len());
+    let words = element.words();
+    let mut parties = vec![Party {
+        name: text::scheme(&label::<O>(&posed.scheme)).to_owned(),
+        results: posed.expected.clone(),
+        steps_of: None,
+        cause: None,
+    }];
+    for name in wanted.schemes.iter().skip(1) {
+        let scheme = tiebreak_engine::operation::scheme_named::<O>(name)?;
+        let results = O::expected(&scheme, &posed.case).map_err(|error| anyhow!("{name}: {error}"))?;
+        let name = text::scheme(&label::<O>(&scheme)).to_owned();
+        parties.push(Party { name, results, steps_of: None, cause: None });
+    }
+    for name in &wanted.kernels {
+        parties.push(kernel::<O>(name, &posed)?);
+    }
+    let differing = |other: &Party| {
+        let all = posed.expected.chunks(words).zip(other.results.chunks(words));
+        all.clone().position(|(right, other)| right != other)
+    };
+    let at = posed.at.or_else(|| parties.iter().find_map(differing)).unwrap_or(0);
+    ensure!(at * words < posed.expected.len(), "the case has no result");
+    let exact = O::rational(&posed.scheme, &posed.case).and_then(|all| all.into_iter().nth(at).flatten());
+    let rows: Vec<Row> = parties.iter().map(|party| row(party, at, &element, exact.as_ref())).collect();
+    let comparisons = (1..rows.len()).map(|right| compare(&parties, &rows, right)).collect();
+    let input = vec![("case", json!(wanted.case)), ("at", json!(at))];
+    let count = posed.expected.len() / words;
+    let notes = if count == 1 { Vec::new() } else { vec![format!("result {at} of {count}")] };
+    Ok((input, Sheet { exact, notes, rows, comparisons }))
+}
+
+/// A kernel, or a known bug, run in this process.
+fn kernel<O: Operation>(name: &str, posed: &Posed<O>) -> Result<Party> {
+    let every = || kernels::<O>().iter().map(|k| k.name).chain(mutants::<O>().iter().map(|m| m.kernel.name));
+    let kernel: &Kernel<O> = find::<O>(name).ok_or_else(|| unknown("kernel", name, every()))?;
+    let domain = &kernel.contract.domain;
+    ensure!(
+        O::covers(domain, &posed.case.params),
+        "kernel `{name}` promises nothing of these parameters: its domain is {}",
+        O::domain_text(domain)
+    );
+    let own = contract::<O>(kernel)?;
+    let expected = O::expected(&own, &posed.case).map_err(|error| anyhow!("{name}: {error}"))?;
+    let lane = Lane::host();
+    let results = outs::<O>(&mut lane.lease(), kernel.name, &posed.case, expected.len());
+    let results = results.map_err(|failure| anyhow!("{failure}")).with_context(|| format!("kernel `{name}`"))?;
+    let promised = text::scheme(&label::<O>(&own)).to_owned();
+    let (steps_of, cause) = match differs(&expected, &results) {
+        false => (format!("gives what it promises here, {promised}"), None),
+        true => {
+            let found = why::<O>(kernel, &own, &posed.case, &expected, &results);
+            (format!("breaks its promise here, {promised}"), Some(found))
+        }
+    };
+    Ok(Party {
+        name: name.to_owned(),
+        results: results.into_iter().map(Some).collect(),
+        steps_of: Some(steps_of),
+        cause,
+    })
+}
+
+/// Why results of a case are not those of a kernel's contract.
+fn why<O: Operation>(
+    kernel: &Kernel<O>,
+    own: &O::Scheme,
+    case: &Case<O::Params>,
+    expected: &Expected,
+    results: &[i32],
+) -> (tiebreak_common::class::Class, String) {
+    let wrong = |(right, got): (&Option<i32>, &i32)| right.is_some_and(|right| right != *got);
+    let differ = expected.iter().zip(results).filter(|(right, got)| wrong((right, got))).count();
+    let seen =
+        Observed { case: case.clone(), outs: results.to_vec(), expected: expected.clone(), differ, faulty: Vec::new() };
+    let causes = changes_in::<O>(0, own, own, &kernel.contract.domain, false);
+    let found = cause::explain(&causes, &[&seen]);
+    (found.class, found.because)
+}
+
+fn row(party: &Party, at: usize, element: &Element, exact: Option<&Rational>) -> Row {
+    let words = element.words();
+    let value: Option<Vec<i32>> = party.results[at * words..][..words].iter().copied().collect();
+    let described = value.map(|words| element.described(&words));
+    let error = match (&described, exact) {
+        (Some(Value::Integer(value)), Some(exact)) => Some(Rational::from(*value) - exact),
+        _ => None,
+    };
+    Row {
+        name: party.name.clone(),
+        result: match &described {
+            Some(Value::Integer(value)) => json!(value),
+            Some(Value::Text(text)) => serde_json::from_str::<Json>(text).unwrap_or_else(|_| json!(text)),
+            None => Json::Null,
+        },
+        text: described.map_or("no value".to_owned(), |value| value.to_string()),
+        error,
+        steps_of: party.steps_of.clone(),
+        steps: None,
+    }
+}
+
+fn compare(parties: &[Party], rows: &[Row], right: usize) -> Comparison {
+    let (a, b) = (&rows[0], &rows[right]);
+    let cause = parties[right].cause.clone();
+    let class = cause.as_ref().map(|(class, _)| *class);
+    let of_class = class.map_or_else(String::new, |class| format!(", class {class}"));
+    let sentence = match a.text == b.text {
+        true => format!("{} and {} both give {}", a.name, b.name, a.text),
+        false => format!("{} gives {} where {} gives {}{of_class}", b.name, b.text, a.name, a.text),
+    };
+    Comparison { left: 0, right, class, because: cause.map(|(_, because)| because), sentence }
+}

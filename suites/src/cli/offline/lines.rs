@@ -1,0 +1,103 @@
+//! The lines of a file of cases: JSON lines, a table, or node tests of ONNX.
+
+use super::{onnx, table, tensors};
+use crate::engine::offline::Line;
+use crate::verify::OPS;
+use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
+use serde_json::Value as Json;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use tiebreak_oracle::names::unknown;
+
+/// Lines that are read before they are judged.
+const CHUNK: usize = 4096;
+
+/// A line with its number, or what is wrong with it.
+pub(super) type Numbered = (usize, Result<Line, String>);
+
+/// Reads a file in chunks, in the order of its lines; blank lines are left out. A path that ends with `.csv` is a table, a directory or a path that ends with
+/// `.onnx` are node tests, and everything else is JSON lines.
+pub(super) fn chunks(path: &Path, mut each: impl FnMut(Vec<Numbered>) -> Result<()>) -> Result<()> {
+    let ends = |ending: &str| path.extension().is_some_and(|extension| extension == ending);
+    if path.is_dir() || ends("onnx") {
+        return chunked(onnx::lines(path)?, &mut each).with_context(|| path.display().to_string());
+    }
+    if ends("csv") {
+        return chunked(table::lines(path)?, &mut each).with_context(|| path.display().to_string());
+    }
+    json(path, each)
+}
+
+/// Lines that were all read at once.
+fn chunked(mut lines: Vec<Numbered>, each: &mut impl FnMut(Vec<Numbered>) -> Result<()>) -> Result<()> {
+    if lines.is_empty() {
+        bail!("no case in it");
+    }
+    while !lines.is_empty() {
+        let rest = lines.split_off(lines.len().min(CHUNK));
+        each(std::mem::replace(&mut lines, rest))?;
+    }
+    Ok(())
+}
+
+fn json(path: &Path, mut each: impl FnMut(Vec<Numbered>) -> Result<()>) -> Result<()> {
+    let named = || format!("{}: cannot be read", path.display());
+    let mut file: Box<dyn BufRead> = match path.to_str() {
+        Some("-") => Box::new(std::io::stdin().lock()),
+        _ => Box::new(BufReader::new(File::open(path).with_context(named)?)),
+    };
+    let base = base(path);
+    let (mut number, mut any) = (0, false);
+    loop {
+        let mut texts: Vec<(usize, Vec<u8>)> = Vec::new();
+        while texts.len() < CHUNK {
+            let mut text = Vec::new();
+            if file.read_until(b'\n', &mut text).with_context(named)? == 0 {
+                break;
+            }
+            number += 1;
+            if !text.trim_ascii().is_empty() {
+                texts.push((number, text));
+            }
+        }
+        if texts.is_empty() {
+            break;
+        }
+        any = true;
+        let read = |(number, text): &(usize, Vec<u8>)| (*number, read(text, base).and_then(known));
+        each(texts.par_iter().map(read).collect())?;
+    }
+    if !any {
+        bail!("{}: no case in it", path.display());
+    }
+    Ok(())
+}
+
+/// The directory that files in a file's lines are relative to.
+pub(super) fn base(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+fn read(text: &[u8], base: &Path) -> Result<Line, String> {
+    if !text.contains(&b'@') {
+        return serde_json::from_slice(text).map_err(|error| error.to_string());
+    }
+    let json = serde_json::from_slice::<Json>(text).map_err(|error| error.to_string())?;
+    line(json, base)
+}
+
+/// A line with the tensors of the files that it names.
+pub(super) fn line(mut json: Json, base: &Path) -> Result<Line, String> {
+    tensors::fill(&mut json, base)?;
+    serde_json::from_value(json).map_err(|error| error.to_string())
+}
+
+/// The line, if its operation is known.
+pub(super) fn known(line: Line) -> Result<Line, String> {
+    match OPS.contains(&line.op.as_str()) {
+        true => Ok(line),
+        false => Err(unknown("operation", &line.op, OPS.iter().copied()).to_string()),
+    }
+}

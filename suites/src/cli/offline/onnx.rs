@@ -1,0 +1,331 @@
+//! Node tests of ONNX: a directory with `model.onnx`, a model of one node, and `test_data_set_*` with a file for each input and output; or a directory of such
+//! directories. Each data set is a line, and its outputs are the results to be judged.
+
+use super::lines::{Numbered, known, line};
+use super::tensors::single;
+use crate::model::onnx::node::{self, Node, Tensor, Type};
+use anyhow::{Context, Result, bail};
+use serde_json::{Value as Json, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tiebreak_reports::read::{self, MODEL};
+
+/// Operators that become lines.
+const READ: [&str; 4] = ["QuantizeLinear", "DequantizeLinear", "MatMulInteger", "ConvInteger"];
+
+/// Operators that multiply exact sums by a float.
+const SCALED: [&str; 2] = ["QLinearMatMul", "QLinearConv"];
+
+/// The data sets of a path. Tests of other operators are left out, unless the path is one of them.
+pub(super) fn lines(path: &Path) -> Result<Vec<Numbered>> {
+    let named = || format!("{}: cannot be read", path.display());
+    if !path.is_dir() {
+        return test(path);
+    }
+    if path.join("model.onnx").is_file() {
+        return test(&path.join("model.onnx"));
+    }
+    let models = sorted(path).with_context(named)?.into_iter().map(|dir| dir.join("model.onnx"));
+    let (mut out, mut left_out, mut any) = (Vec::new(), 0, false);
+    for model in models.filter(|model| model.is_file()) {
+        any = true;
+        let read = loaded(&model);
+        if read.as_ref().is_ok_and(|node| !READ.contains(&node.op.as_str())) {
+            left_out += 1;
+            continue;
+        }
+        out.extend(sets(&model, &read)?);
+    }
+    if !any {
+        bail!(
+            "no model.onnx in it, and in none of its directories; give the directory of a node test, or one of such directories"
+        );
+    }
+    if left_out > 0 {
+        let names = READ.join(", ");
+        super::super::note(&format!("{left_out} node tests of other operators than {names} were left out"));
+    }
+    Ok(numbered(out))
+}
+
+fn test(model: &Path) -> Result<Vec<Numbered>> {
+    Ok(numbered(sets(model, &loaded(model))?))
+}
+
+fn numbered(lines: Vec<Result<crate::engine::offline::Line, String>>) -> Vec<Numbered> {
+    lines.into_iter().enumerate().map(|(at, line)| (at + 1, line)).collect()
+}
+
+/// Files of a directory, by name; numbers in names count.
+fn sorted(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut all: Vec<PathBuf> =
+        fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<_>>()?;
+    let number = |path: &PathBuf| {
+        let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        name.rsplit('_').next().and_then(|digits| digits.parse::<u64>().ok()).unwrap_or(0)
+    };
+    all.sort_by_cached_key(|path| (number(path), path.clone()));
+    Ok(all)
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    read::bytes(path, MODEL).map_err(|error| error.to_string())
+}
+
+fn loaded(model: &Path) -> Result<Node, String> {
+    node::node(&bytes(model)?).map_err(|fault| format!("{}: {fault}", model.display()))
+}
+
+/// A line for each data set beside a model.
+fn sets(model: &Path, node: &Result<Node, String>) -> Result<Vec<Result<crate::engine::offline::Line, String>>> {
+    let dir = model.parent().unwrap_or(Path::new("."));
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let is_set = |path: &PathBuf| {
+        path.is_dir() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_data_set_"))
+    };
+    let sets: Vec<PathBuf> = sorted(dir)?.into_iter().filter(is_set).collect();
+    if sets.is_empty() {
+        bail!("{}: no test_data_set_* beside it; give the directory of a node test", model.display());
+    }
+    let one = |set: &PathBuf| {
+        let node = node.as_ref().map_err(String::clone)?;
+        let of_set = |error: String| format!("{}: {error}", set.display());
+        let data = Data::read(node, set).map_err(of_set)?;
+        let mut json = data.line().map_err(of_set)?;
+        json["id"] = json!(set.strip_prefix(dir.parent().unwrap_or(dir)).unwrap_or(set).display().to_string());
+        line(json, Path::new("")).and_then(known)
+    };
+    Ok(sets.iter().map(one).collect())
+}
+
+/// A node with the tensors of a data set.
+struct Data<'a> {
+    node: &'a Node,
+    given: Vec<Tensor>,
+    output: Tensor,
+}
+
+impl<'a> Data<'a> {
+    fn read(node: &'a Node, set: &Path) -> Result<Self, String> {
+        let tensor = |name: String| {
+            let path = set.join(&name);
+            node::tensor(&bytes(&path)?).map_err(|fault| format!("{name}: {fault}"))
+        };
+        let given = (0..node.given.len()).map(|at| tensor(format!("input_{at}.pb"))).collect::<Result<_, _>>()?;
+        Ok(Self { node, given, output: tensor("output_0.pb".to_owned())? })
+    }
+
+    /// An input of the node; none if it is left out.
+    fn optional(&self, at: usize) -> Option<&Tensor> {
+        let name = self.node.inputs.get(at).filter(|name| !name.is_empty())?;
+        let place = self.node.given.iter().position(|given| given == name);
+        place.and_then(|place| self.given.get(place)).or_else(|| self.node.constants.get(name))
+    }
+
+    fn input(&self, at: usize) -> Result<&Tensor, String> {
+        self.optional(at).ok_or_else(|| format!("{} has no input {at}", self.node.op))
+    }
+
+    fn integers(&self, name: &str, usual: &[i64]) -> Vec<i64> {
+        self.node.integers.get(name).map_or_else(|| usual.to_vec(), Clone::clone)
+    }
+
+    fn line(&self) -> Result<Json, String> {
+        match self.node.op.as_str() {
+            "QuantizeLinear" => self.quantize(),
+            "DequantizeLinear" => self.dequantize(),
+            "MatMulInteger" => self.matmul(),
+            "ConvInteger" => self.convolution(),
+            op if SCALED.contains(&op) => Err(format!(
+                "{op} multiplies exact sums by a float, which no operation of `eval` does; judge its sums with MatMulInteger or ConvInteger"
+            )),
+            op => Err(format!("{op} is no operator that is read; {} are", READ.join(", "))),
+        }
+    }
+
+    /// The type of stored values with the scales of the node.
+    fn quantized(&self, stored: Type, dims: &[usize]) -> Result<String, String> {
+        let scales = self.input(1)?;
+        if scales.element != Type::F32 {
+            return Err("its scale is no FLOAT; convert the model".to_owned());
+        }
+        let points = match self.optional(2) {
+            Some(points) => points.integers.clone(),
+            None => vec![0; scales.floats.len()],
+        };
+        if points.len() != scales.floats.len() {
+            return Err(format!("{} zero points for {} scales", points.len(), scales.floats.len()));
+        }
+        let storage = match stored {
+            Type::U8 => "u8",
+            Type::I8 => "i8",
+            Type::U16 => "u16",
+            Type::I16 => "i16",
+            Type::I32 | Type::F32 => return Err("its stored values are neither of 8 nor of 16 bits".to_owned()),
+        };
+        let scale = |(scale, point): (&f32, &i64)| format!("{}:{point}", decimal(*scale));
+        let each: Vec<String> = scales.floats.iter().zip(&points).map(scale).collect();
+        if let ([only], true) = (&each[..], scales.dims.iter().all(|size| *size == 1)) {
+            return Ok(format!("!quant.uniform<{storage}:f32, {only}>"));
+        }
+        let axis = self.integers("axis", &[1])[0];
+        let axis = if axis < 0 { axis + dims.len() as i64 } else { axis } as usize;
+        if scales.dims.len() != 1 || dims.get(axis) != Some(&each.len()) {
+            return Err(format!(
+                "scales of {:?} for values of {dims:?} along axis {axis}: blocks are not read",
+                scales.dims
+            ));
+        }
+        Ok(format!("!quant.uniform<{storage}:f32:{axis}, {{{}}}>", each.join(", ")))
+    }
+
+    fn quantize(&self) -> Result<Json, String> {
+        let x = self.input(0)?;
+        if x.element != Type::F32 {
+            return Err("its values are no FLOAT; convert the model".to_owned());
+        }
+        let stored = self.optional(2).map_or(self.output.element, |points| points.element);
+        Ok(json!({
+            "op": "quantize", "scheme": "onnx", "type": self.quantized(stored, &x.dims)?,
+            "case": {"shape": shape(&x.dims), "x": values(x)}, "expected": values(&self.output),
+        }))
+    }
+
+    fn dequantize(&self) -> Result<Json, String> {
+        let q = self.input(0)?;
+        if self.output.element != Type::F32 {
+            return Err("its results are no FLOAT; convert the model".to_owned());
+        }
+        Ok(json!({
+            "op": "dequantize", "scheme": "integer-difference", "type": self.quantized(q.element, &q.dims)?,
+            "case": {"shape": shape(&q.dims), "q": values(q)}, "expected": values(&self.output),
+        }))
+    }
+
+    /// The zero point of an operand, one for the whole tensor.
+    fn point(&self, at: usize) -> Result<i64, String> {
+        let Some(points) = self.optional(at) else { return Ok(0) };
+        match points.integers.split_first() {
+            Some((first, rest)) if rest.iter().all(|other| other == first) => Ok(*first),
+            _ => Err("its zero points differ along an axis; only one for a tensor is read".to_owned()),
+        }
+    }
+
+    fn types(&self) -> Result<String, String> {
+        let name = |at: usize| match self.input(at)?.element {
+            Type::U8 => Ok("uint8"),
+            Type::I8 => Ok("int8"),
+            _ => Err(format!("its input {at} is neither UINT8 nor INT8")),
+        };
+        Ok(format!("{},{}", name(0)?, name(1)?))
+    }
+
+    fn matmul(&self) -> Result<Json, String> {
+        let (lhs, rhs) = (self.input(0)?, self.input(1)?);
+        let ([m, k], [depth, n]) = (&lhs.dims[..], &rhs.dims[..]) else {
+            return Err(format!("operands of {:?} and {:?}; two matrices are read", lhs.dims, rhs.dims));
+        };
+        if k != depth {
+            return Err(format!("operands of {:?} and {:?} cannot be multiplied", lhs.dims, rhs.dims));
+        }
+        Ok(json!({
+            "op": "matmul", "scheme": "exact:wrap", "type": self.types()?,
+            "case": {
+                "m": m, "n": n, "k": k, "lhs_offset": -self.point(2)?, "rhs_offset": -self.point(3)?,
+                "lhs": values(lhs), "rhs": values(rhs),
+            },
+            "expected": values(&self.output),
+        }))
+    }
+
+    fn convolution(&self) -> Result<Json, String> {
+        let (image, filter) = (self.input(0)?, self.input(1)?);
+        let ([n, c, h, w], [o, of_group, kh, kw]) = (&image.dims[..], &filter.dims[..]) else {
+            return Err(format!(
+                "operands of {:?} and {:?}; convolutions of two dimensions are read",
+                image.dims, filter.dims
+            ));
+        };
+        let pads = match self.node.texts.get("auto_pad").map_or("NOTSET", String::as_str) {
+            "NOTSET" => self.integers("pads", &[0; 4]),
+            "VALID" => vec![0; 4],
+            other => return Err(format!("auto_pad {other}; write its pads")),
+        };
+        let (strides, dilations) = (self.integers("strides", &[1; 2]), self.integers("dilations", &[1; 2]));
+        let ([top, left, bottom, right], [sh, sw], [dh, dw]) = (&pads[..], &strides[..], &dilations[..]) else {
+            return Err("pads, strides and dilations are not those of two dimensions".to_owned());
+        };
+        let groups = self.integers("group", &[1])[0];
+        if (*of_group as i64).checked_mul(groups) != Some(*c as i64) {
+            return Err(format!("filters of {of_group} channels in {groups} groups for an image of {c}"));
+        }
+        let [_, _, out_h, out_w] = self.output.dims[..] else {
+            return Err(format!("results of {:?}; four dimensions are read", self.output.dims));
+        };
+        Ok(json!({
+            "op": "conv2d", "scheme": "exact:wrap", "type": self.types()?,
+            "case": {
+                "batches": n, "height": h, "width": w, "channels": c, "kernel_h": kh, "kernel_w": kw,
+                "out_channels": o, "groups": groups, "stride_h": sh, "stride_w": sw, "dilation_h": dh,
+                "dilation_w": dw, "top": top, "bottom": bottom, "left": left, "right": right,
+                "input_zero_point": self.point(2)?, "weight_zero_point": self.point(3)?,
+                "input": permuted(&values(image), [*n, *c, *h, *w], [0, 2, 3, 1]),
+                "weights": permuted(&values(filter), [*o, *of_group, *kh, *kw], [2, 3, 1, 0]),
+            },
+            "expected": permuted(&values(&self.output), [*n, *o, out_h, out_w], [0, 2, 3, 1]),
+        }))
+    }
+}
+
+/// The elements of a tensor.
+fn values(tensor: &Tensor) -> Vec<Json> {
+    match tensor.element {
+        Type::F32 => tensor.floats.iter().map(|value| single(*value)).collect(),
+        _ => tensor.integers.iter().map(|value| json!(value)).collect(),
+    }
+}
+
+/// Elements of a tensor of four dimensions, row by row along its dimensions in another order.
+fn permuted(values: &[Json], dims: [usize; 4], order: [usize; 4]) -> Vec<Json> {
+    let mut strides = [1; 4];
+    (0..3).rev().for_each(|axis| strides[axis] = strides[axis + 1] * dims[axis + 1]);
+    let place = |mut at: usize| {
+        order.iter().rev().fold(0, |place, axis| {
+            let own = place + at % dims[*axis] * strides[*axis];
+            at /= dims[*axis];
+            own
+        })
+    };
+    (0..values.len()).filter_map(|at| values.get(place(at)).cloned()).collect()
+}
+
+/// Sizes as a case has them; a scalar has one element.
+fn shape(dims: &[usize]) -> String {
+    if dims.is_empty() { "1".to_owned() } else { dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x") }
+}
+
+/// A scale as a type has it, with a point: the float32 exactly.
+fn decimal(scale: f32) -> String {
+    let text = format!("{:?}", f64::from(scale));
+    match text.split_once('e') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0e{exponent}"),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_become_the_last_dimension() {
+        let values: Vec<Json> = (0..8).map(|v| json!(v)).collect();
+        let last = permuted(&values, [1, 2, 2, 2], [0, 2, 3, 1]);
+        assert_eq!(json!(last), json!([0, 4, 1, 5, 2, 6, 3, 7]));
+    }
+
+    #[test]
+    fn scales_have_a_point() {
+        assert_eq!([1e-10, 0.5, 2.0].map(decimal), ["1.000000013351432e-10", "0.5", "2.0"]);
+    }
+}

@@ -1,0 +1,203 @@
+//! `vectors`: few test vectors of a scheme, for tests that run without this program.
+//!
+//! `--format json` prints an object:
+//!
+//! ```json
+//! {
+//!   "op": "requantize", "scheme": "gemmlowp-double:wrap", "seed": 1,
+//!   "bytes": 568, "results": 47,                  // of all vectors
+//!   "mutants": {"reached": 5, "of": 5},           // known bugs that promise the scheme
+//!   "not_detected": [{"mutant": NAME, "why": TEXT}],
+//!   "schemes": {"reached": 57, "of": 57},         // other schemes that give other results on some candidate
+//!   "causes": {"reached": 201, "of": 201},        // causes of differences that would show on some candidate
+//!   "faulty": "tflite-requantize-i8",             // the kernel in which faults of one place are injected, or null
+//!   "faults": {"reached": 19, "of": 119},
+//!   "vectors": [{
+//!     "op": .., "scheme": .., "type": "i8", "case": TEXT, "expected": [..],   // as a line of `judge` has them
+//!     "detects": [NAME], "excludes": [SCHEME], "causes": 12, "bytes": 84
+//!   }]
+//! }
+//! ```
+
+mod c;
+mod text;
+
+use super::{csv_of, note, print, table};
+use crate::engine::vectors::{Fits, Share, Vector, Vectors, Wanted};
+use crate::verify::{OPERATIONS, OPS};
+use anyhow::{Result, anyhow};
+use clap::ValueEnum;
+use serde_json::{Value as Json, json};
+use tiebreak_oracle::names::unknown;
+use tiebreak_reports::text::{case, count, plural};
+
+/// Arguments of `vectors`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Operation
+    #[arg(long, value_name = "NAME")]
+    op: String,
+    /// Scheme, NAME or NAME:POLICY [default policy: that of most known bugs of the scheme]
+    #[arg(long, value_name = "NAME")]
+    scheme: String,
+    /// Kernel in whose domain the vectors are [default: the domains of the known bugs that promise the scheme]
+    #[arg(long, value_name = "KERNEL")]
+    like: Option<String>,
+    /// Vectors at most
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    count: u32,
+    /// Bytes of operands, parameters and results of all vectors at most
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    bytes: u32,
+    /// Seed of the plans from which inputs are chosen
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Output format
+    #[arg(long, value_enum, default_value = "table")]
+    format: Form,
+}
+
+/// Output format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// A table for the terminal.
+    Table,
+    /// A header for C11 and C++11, with functions that test a kernel; it includes tiebreak.h.
+    CHeader,
+    /// JSON, for programs.
+    Json,
+    /// CSV, a line for each vector, as `eval` and `judge` read it; `id` has the known bugs that it detects.
+    Csv,
+    /// Constants for Rust.
+    Rust,
+}
+
+/// Prints the vectors.
+pub(super) fn run(args: &Args) -> Result<()> {
+    let op = OPERATIONS.iter().find(|op| op.op() == args.op);
+    let op = op.ok_or_else(|| anyhow!(unknown("operation", &args.op, OPS.iter().copied())))?;
+    let wanted = Wanted {
+        scheme: args.scheme.clone(),
+        like: args.like.clone(),
+        count: args.count as usize,
+        bytes: args.bytes as usize,
+        seed: args.seed,
+        fits: (args.format == Form::CHeader).then_some(c::fits as Fits),
+    };
+    let vectors = op.vectors(&wanted)?;
+    match args.format {
+        Form::Table => print(&as_table(&vectors)),
+        Form::CHeader => print(&c::header(&vectors, &again(args))?),
+        Form::Json => print(&(serde_json::to_string_pretty(&as_json(&vectors, args.seed))? + "\n")),
+        Form::Rust => print(&text::rust(&vectors, &again(args))),
+        Form::Csv => {
+            note(&summary(&vectors));
+            print(&as_csv(&vectors)?)
+        }
+    }
+}
+
+/// The command that prints the vectors again, without the format.
+fn again(args: &Args) -> String {
+    let like = args.like.as_ref().map_or_else(String::new, |kernel| format!(" --like {kernel}"));
+    let Args { op, scheme, count, bytes, seed, .. } = args;
+    format!("tiebreak vectors --op {op} --scheme {scheme}{like} --count {count} --bytes {bytes} --seed {seed}")
+}
+
+fn of(share: Share, what: &str) -> String {
+    format!("{} of {}", share.reached, plural(share.of, what))
+}
+
+/// The faults that the vectors show of those injected in a kernel.
+fn injected(vectors: &Vectors) -> String {
+    let kernel = |kernel: &str| {
+        format!("; of faults of one place in {kernel} they detect {} of {}", vectors.faults.reached, vectors.faults.of)
+    };
+    vectors.faulty.map_or_else(String::new, kernel)
+}
+
+/// What the vectors show, and what none shows.
+fn summary(vectors: &Vectors) -> String {
+    let size = format!(
+        "{}, {}, {} bytes",
+        plural(vectors.vectors.len(), "vector"),
+        plural(vectors.results(), "result"),
+        count(vectors.bytes() as u64)
+    );
+    let mut out = format!(
+        "{} {}: {size}; they detect {}, and tell the scheme from {} and from {}{}",
+        vectors.op,
+        vectors.scheme,
+        of(vectors.mutants, "known bug"),
+        of(vectors.schemes, "other scheme"),
+        of(vectors.causes, "cause"),
+        injected(vectors),
+    );
+    for unreached in &vectors.unreached {
+        out += &format!("\nnot detected: {}: {}", unreached.mutant, unreached.why);
+    }
+    out
+}
+
+fn as_table(vectors: &Vectors) -> String {
+    let mut out = summary(vectors) + "\n";
+    let rows: Vec<Vec<String>> = vectors.vectors.iter().enumerate().map(row).collect();
+    if !rows.is_empty() {
+        out += &format!("\n{}", table(&["", "case", "detects", "schemes", "causes", "bytes"], rows));
+    }
+    out
+}
+
+fn row((at, vector): (usize, &Vector)) -> Vec<String> {
+    vec![
+        at.to_string(),
+        typed(vector),
+        vector.detects.join(", "),
+        vector.excludes.len().to_string(),
+        vector.causes.to_string(),
+        vector.bytes.to_string(),
+    ]
+}
+
+/// A case with the types of its elements.
+fn typed(vector: &Vector) -> String {
+    let types = vector.types.as_ref().map_or_else(String::new, |types| format!("{types}: "));
+    types + &case(&vector.case)
+}
+
+fn as_json(vectors: &Vectors, seed: u64) -> Json {
+    let share = |share: Share| json!({"reached": share.reached, "of": share.of});
+    let one = |vector: &Vector| {
+        let mut line = json!({
+            "op": vectors.op, "scheme": vectors.scheme, "case": case(&vector.case),
+            "expected": text::values(&vector.expected), "detects": vector.detects, "excludes": vector.excludes,
+            "causes": vector.causes, "bytes": vector.bytes,
+        });
+        if let Some(types) = &vector.types {
+            line["type"] = json!(types);
+        }
+        line
+    };
+    let unreached = vectors.unreached.iter().map(|one| json!({"mutant": one.mutant, "why": one.why}));
+    json!({
+        "op": vectors.op, "scheme": vectors.scheme, "seed": seed, "bytes": vectors.bytes(),
+        "results": vectors.results(), "mutants": share(vectors.mutants), "schemes": share(vectors.schemes),
+        "causes": share(vectors.causes), "faults": share(vectors.faults), "faulty": vectors.faulty, "not_detected": unreached.collect::<Vec<_>>(),
+        "vectors": vectors.vectors.iter().map(one).collect::<Vec<_>>(),
+    })
+}
+
+fn as_csv(vectors: &Vectors) -> Result<String> {
+    let record = |vector: &Vector| {
+        let expected: Vec<String> = text::values(&vector.expected).iter().map(text::plain).collect();
+        [
+            vectors.op.to_owned(),
+            vectors.scheme.clone(),
+            vector.types.clone().unwrap_or_default(),
+            case(&vector.case),
+            expected.join(" "),
+            vector.detects.join(" "),
+        ]
+    };
+    csv_of(["op", "scheme", "type", "case", "expected", "id"], vectors.vectors.iter().map(record))
+}

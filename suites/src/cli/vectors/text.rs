@@ -1,0 +1,82 @@
+//! Vectors as values and as constants of Rust.
+
+use super::summary;
+use crate::engine::operation::Element;
+use crate::engine::operation::element::bits;
+use crate::engine::vectors::{Tensor, Vector, Vectors};
+use serde_json::{Value as Json, json};
+use tiebreak_reports::ledger::Value;
+use tiebreak_reports::text::case;
+
+/// The elements of a tensor as a reader has them: integers, and floats as the shortest decimals.
+pub(super) fn values(tensor: &Tensor) -> Vec<Json> {
+    let element = |words: &[i32]| match tensor.element.described(words) {
+        Value::Integer(value) => json!(value),
+        Value::Text(text) => {
+            serde_json::from_str::<serde_json::Number>(&text).map_or_else(|_| json!(text), Json::Number)
+        }
+    };
+    tensor.words.chunks(tensor.element.words()).map(element).collect()
+}
+
+/// A value without quotes.
+pub(super) fn plain(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The elements as integers: floats by their bits.
+fn integers(tensor: &Tensor) -> String {
+    let one = |words: &[i32]| match &tensor.element {
+        Element::Integer(_) => tensor.element.place(words).to_string(),
+        Element::Float(_) => format!("{:#x}", bits(words)),
+    };
+    tensor.words.chunks(tensor.element.words()).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Constants of Rust, which need no crate.
+pub(super) fn rust(vectors: &Vectors, again: &str) -> String {
+    let mut out = format!("// Test vectors, made by `{again} --format rust`.\n");
+    summary(vectors).lines().for_each(|line| out += &format!("// {line}\n"));
+    out += "
+/// A test vector. Integers are as they are, and floats are given by their bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Vector {
+    /// Types of the elements, if the operation has any to choose.
+    pub types: &'static str,
+    /// The case in words.
+    pub case: &'static str,
+    /// The parameters by name.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// The operands by name, row by row.
+    pub operands: &'static [(&'static str, &'static [i64])],
+    /// The results, row by row.
+    pub expected: &'static [i64],
+    /// Known bugs that the vector detects.
+    pub detects: &'static [&'static str],
+}
+";
+    out += &format!("\n/// Vectors of {}, scheme {}.\npub const VECTORS: &[Vector] = &[\n", vectors.op, vectors.scheme);
+    vectors.vectors.iter().for_each(|vector| out += &constant(vector));
+    out + "];\n"
+}
+
+fn constant(vector: &Vector) -> String {
+    let is_operand = |name: &str| {
+        let name = name.split('[').next().unwrap_or(name);
+        vector.operands.iter().any(|operand| operand.name == name)
+    };
+    let parameters = vector.case.iter().filter(|(name, _)| !is_operand(name));
+    let parameters: Vec<String> =
+        parameters.map(|(name, value)| format!("({name:?}, {:?})", value.to_string())).collect();
+    let operands: Vec<String> =
+        vector.operands.iter().map(|tensor| format!("({:?}, &[{}])", tensor.name, integers(tensor))).collect();
+    format!(
+        "    Vector {{\n        types: {:?},\n        case: {:?},\n        parameters: &[{}],\n        operands: &[{}],\n        expected: &[{}],\n        detects: &{:?},\n    }},\n",
+        vector.types.as_deref().unwrap_or(""),
+        case(&vector.case),
+        parameters.join(", "),
+        operands.join(", "),
+        integers(&vector.expected),
+        vector.detects
+    )
+}

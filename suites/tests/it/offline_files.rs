@@ -1,0 +1,445 @@
+//! `eval` and `judge` on what people have: arrays of numpy, tables, and node tests of ONNX.
+
+use crate::common::tiebreak;
+use prost::Message;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn dir() -> TempDir {
+    tempfile::tempdir().expect("a directory")
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
+}
+
+/// Writes a file, and gives its path.
+fn put(dir: &Path, name: &str, bytes: &[u8]) -> String {
+    let path = dir.join(name);
+    fs::write(&path, bytes).expect("it can be written");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+/// The format of `numpy.save`, version 1.
+fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+    let order = if fortran { "True" } else { "False" };
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    while (header.len() + 11) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend((header.len() as u16).to_le_bytes());
+    out.extend(header.as_bytes());
+    out.extend(data);
+    out
+}
+
+/// The format of `numpy.savez_compressed`.
+fn npz(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut out = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in arrays {
+        let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+        out.start_file(format!("{name}.npy"), options).expect("a file of the archive");
+        out.write_all(bytes).expect("it can be written");
+    }
+    out.finish().expect("an archive").into_inner()
+}
+
+fn words(values: &[i32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+#[test]
+fn tensors_of_files_are_those_of_the_line() {
+    let dir = dir();
+    let path = dir.path();
+    put(path, "lhs.npy", &npy("|i1", false, "(1, 3)", &[1, 2, 0xff]));
+    // Columns first: [[1, 2], [-3, 4], [5, 6]].
+    put(path, "rhs.npy", &npy("<i4", true, "(3, 2)", &words(&[1, -3, 5, 2, 4, 6])));
+    put(
+        path,
+        "all.npz",
+        &npz(&[
+            ("out", npy(">i8", false, "(2,)", &[[0xffu8; 7].as_slice(), &[0xf6], &[0; 7], &[4]].concat())),
+            ("other", npy("|b1", false, "(1,)", &[1])),
+        ]),
+    );
+    put(path, "x.npy", &npy("<f2", false, "(2,)", &[0x00, 0x3c, 0x00, 0x7c]));
+    put(path, "one.npz", &npz(&[("x", npy("<f4", false, "(1,)", &0.45f32.to_le_bytes()))]));
+    let lines = [
+        json!({"op": "matmul", "scheme": "exact", "case": "m=1 n=2 k=3 lhs=@lhs.npy rhs=@rhs.npy", "expected": "@all.npz:out"}),
+        json!({"op": "matmul", "scheme": "exact", "case": {"m": 1, "n": 2, "k": 3, "lhs": "@lhs.npy", "rhs": "@rhs.npy"}, "expected": [-10, 4]}),
+        json!({"op": "quantize", "scheme": "nearest-even", "type": "!quant.uniform<i8:f16, 1.0:1>", "case": {"shape": "2", "x": "@x.npy"}, "expected": [2, 127]}),
+        json!({"op": "quantize", "scheme": "nearest-even", "type": "!quant.uniform<i8:f32, 0.3:1>", "case": {"x": "@one.npz"}, "expected": [2]}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let run = tiebreak(&["judge", "--cases", &put(path, "cases.jsonl", text.as_bytes())]).exits(0);
+    assert!(run.stdout.contains("4 lines, 7 results compared: 4 lines equal"), "{}", run.printed());
+}
+
+/// What is wrong with a file is said with its name, the argument, and a remedy; other lines are evaluated.
+#[test]
+fn files_that_hold_no_tensor_are_refused() {
+    let dir = dir();
+    let path = dir.path();
+    put(path, "text.npy", b"1, 2, 3");
+    put(path, "cut.npy", &npy("<i4", false, "(1000000000000,)", &[1, 0, 0, 0]));
+    put(path, "records.npy", &{
+        let mut bytes = npy("<i4", false, "(1,)", &[0; 8]);
+        let old = b"'<i4'";
+        let at = bytes.windows(old.len()).position(|window| window == old).expect("the type");
+        bytes.splice(at..at + old.len(), b"'|S4'".iter().copied());
+        bytes
+    });
+    put(path, "two.npz", &npz(&[("a", npy("|i1", false, "(1,)", &[1])), ("b", npy("|i1", false, "(1,)", &[1]))]));
+    put(path, "text.npz", b"no archive");
+    put(path, "many.npy", &npy("|i1", false, "(2,)", &[1, 2]));
+    let rows = [
+        ("@missing.npy", ["lhs: ", "missing.npy", "cannot read"]),
+        ("@text.npy", ["lhs: text.npy", "no array of numpy", "numpy.save"]),
+        ("@cut.npy", ["lhs: cut.npy", "cut off", "1000000000000"]),
+        ("@records.npy", ["lhs: records.npy", "S4", "give integers"]),
+        ("@two.npz", ["lhs: two.npz", "2 arrays (a, b)", "FILE.npz:ARRAY"]),
+        ("@two.npz:c", ["lhs: two.npz", "no array `c`", "it has a, b"]),
+        ("@text.npz", ["lhs: text.npz", "no archive of numpy", "numpy.savez"]),
+        ("@many.npy", ["lhs", "more than the 1 elements", "list"]),
+    ];
+    let mut text: String = rows
+        .map(|(file, _)| format!("{}\n", json!({"op": "matmul", "scheme": "exact", "case": {"lhs": file}})))
+        .concat();
+    text += &format!("{}\n", json!({"op": "matmul", "scheme": "exact", "case": {"lhs": [3], "rhs": [4]}}));
+    let run = tiebreak(&["eval", "--cases", &put(path, "cases.jsonl", text.as_bytes())]).exits(2);
+    let all = objects(&run.stdout);
+    for ((file, said), line) in rows.iter().zip(&all) {
+        let error = line["error"].as_str().unwrap_or_else(|| panic!("{file}: {line}"));
+        assert!(said.iter().all(|word| error.contains(word)), "{file}: {error}");
+    }
+    assert_eq!(all[8]["results"], json!([12]));
+}
+
+#[test]
+fn a_table_has_a_case_a_line() {
+    let dir = dir();
+    let text = "op,scheme,type,x,m,s,case,expected,id\n\
+                fpm,gemmlowp-double,,\"[1000,-5,7]\",1395864371,-8,,3 0 0,multiply\n\
+                requantize,ties-up:wrap,uint8,,,,\"m=1395864371 s=-8 zero_point=5 x=1000\",8,\n\
+                fpm,ties-up,,1000,1395864371,-8,,4,wrong\n\
+                fpm,ties-up,,1000\n\
+                fpm,tie-up,,1000,1395864371,-8,,3,\n";
+    let path = put(dir.path(), "cases.csv", text.as_bytes());
+    let run = tiebreak(&["judge", "--cases", &path, "--format=json"]).exits(2);
+    let all = objects(&run.stdout);
+    let verdicts: Vec<&str> = all.iter().filter_map(|line| line["verdict"].as_str()).collect();
+    assert_eq!(verdicts, ["equal", "equal", "differs", "refused", "refused"], "{}", run.printed());
+    assert_eq!((&all[0]["line"], &all[0]["id"], &all[2]["id"]), (&json!(2), &json!("multiply"), &json!("wrong")));
+    let error = |at: usize| all[at]["error"].as_str().unwrap_or_default();
+    assert!(
+        error(3).contains("4 cells, and the first line has 9 columns") && error(4).contains("`ties-up`"),
+        "{all:?}"
+    );
+    for (text, said) in [
+        ("", "no column `op`"),
+        ("scheme,x\nties-up,3\n", "no column `op`; write a first line such as"),
+        ("op,x,x\nfpm,3,4\n", "the column `x` is there twice"),
+        ("op,scheme,x\n", "no case in it"),
+    ] {
+        let run = tiebreak(&["eval", "--cases", &put(dir.path(), "bad.csv", text.as_bytes())]).exits(2);
+        assert!(run.stderr.contains(said) && run.stderr.contains("bad.csv"), "{}", run.printed());
+    }
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Model {
+    #[prost(int64, tag = "1")]
+    ir_version: i64,
+    #[prost(message, optional, tag = "7")]
+    graph: Option<Graph>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Graph {
+    #[prost(message, repeated, tag = "1")]
+    node: Vec<Node>,
+    #[prost(message, repeated, tag = "5")]
+    initializer: Vec<Tensor>,
+    #[prost(message, repeated, tag = "11")]
+    input: Vec<Named>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Named {
+    #[prost(string, tag = "1")]
+    name: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Node {
+    #[prost(string, repeated, tag = "1")]
+    input: Vec<String>,
+    #[prost(string, repeated, tag = "2")]
+    output: Vec<String>,
+    #[prost(string, tag = "4")]
+    op_type: String,
+    #[prost(message, repeated, tag = "5")]
+    attribute: Vec<Attribute>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Attribute {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(int64, tag = "3")]
+    i: i64,
+    #[prost(bytes = "vec", tag = "4")]
+    s: Vec<u8>,
+    #[prost(int64, repeated, tag = "8")]
+    ints: Vec<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Tensor {
+    #[prost(int64, repeated, tag = "1")]
+    dims: Vec<i64>,
+    #[prost(int32, tag = "2")]
+    data_type: i32,
+    #[prost(float, repeated, tag = "4")]
+    float_data: Vec<f32>,
+    #[prost(int32, repeated, tag = "5")]
+    int32_data: Vec<i32>,
+    #[prost(string, tag = "8")]
+    name: String,
+    #[prost(bytes = "vec", tag = "9")]
+    raw_data: Vec<u8>,
+}
+
+/// `TensorProto.DataType`.
+const FLOAT: i32 = 1;
+const UINT8: i32 = 2;
+const INT8: i32 = 3;
+const INT32: i32 = 6;
+const INT64: i32 = 7;
+
+fn integers(data_type: i32, dims: &[i64], values: &[i32]) -> Tensor {
+    Tensor { dims: dims.to_vec(), data_type, int32_data: values.to_vec(), ..Tensor::default() }
+}
+
+fn floats(dims: &[i64], values: &[f32]) -> Tensor {
+    let raw_data = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    Tensor { dims: dims.to_vec(), data_type: FLOAT, raw_data, ..Tensor::default() }
+}
+
+fn list(name: &str, ints: &[i64]) -> Attribute {
+    Attribute { name: name.to_owned(), ints: ints.to_vec(), ..Attribute::default() }
+}
+
+/// Writes a node test of one data set; inputs are named by letters.
+fn node_test(dir: &Path, op: &str, attribute: Vec<Attribute>, inputs: &[Tensor], output: &Tensor) {
+    let set = dir.join("test_data_set_0");
+    fs::create_dir_all(&set).expect("a directory");
+    let names: Vec<String> = (0..inputs.len()).map(|at| char::from(b'a' + at as u8).to_string()).collect();
+    let node = Node { input: names.clone(), output: vec!["y".to_owned()], op_type: op.to_owned(), attribute };
+    let input = names.into_iter().map(|name| Named { name }).collect();
+    let graph = Graph { node: vec![node], initializer: Vec::new(), input };
+    put(dir, "model.onnx", &Model { ir_version: 8, graph: Some(graph) }.encode_to_vec());
+    for (at, tensor) in inputs.iter().enumerate() {
+        put(&set, &format!("input_{at}.pb"), &tensor.encode_to_vec());
+    }
+    put(&set, "output_0.pb", &output.encode_to_vec());
+}
+
+/// Five node tests of four operators. The expected results are those of the operators' definitions.
+fn node_tests(dir: &Path) {
+    let scale = floats(&[], &[2.0]);
+    let x = floats(&[6], &[0.0, 2.0, 3.0, 1000.0, -254.0, -1000.0]);
+    let quantized = integers(UINT8, &[6], &[128, 129, 130, 255, 1, 0]);
+    let point = integers(UINT8, &[], &[128]);
+    node_test(&dir.join("test_quantizelinear"), "QuantizeLinear", Vec::new(), &[x, scale, point], &quantized);
+    let scales = floats(&[3], &[2.0, 4.0, 5.0]);
+    let points = integers(UINT8, &[3], &[84, 24, 196]);
+    let stored = integers(UINT8, &[1, 3, 1, 2], &[3, 89, 34, 200, 74, 59]);
+    let real = floats(&[1, 3, 1, 2], &[-162.0, 10.0, 40.0, 704.0, -610.0, -685.0]);
+    node_test(
+        &dir.join("test_dequantizelinear_axis"),
+        "DequantizeLinear",
+        Vec::new(),
+        &[stored, scales, points],
+        &real,
+    );
+    let a = integers(UINT8, &[4, 3], &[11, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0]);
+    let b = integers(UINT8, &[3, 2], &[1, 4, 2, 5, 3, 6]);
+    let y = integers(INT32, &[4, 2], &[-38, -83, -44, -98, -50, -113, -56, -128]);
+    let points = [integers(UINT8, &[1], &[12]), integers(UINT8, &[1], &[0])];
+    let [one, other] = points;
+    node_test(&dir.join("test_matmulinteger"), "MatMulInteger", Vec::new(), &[a, b, one, other], &y);
+    let x = integers(UINT8, &[1, 1, 3, 3], &[2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    let w = integers(UINT8, &[1, 1, 2, 2], &[1; 4]);
+    let y = integers(INT32, &[1, 1, 4, 4], &[1, 3, 5, 3, 5, 12, 16, 9, 11, 24, 28, 15, 7, 15, 17, 9]);
+    let point = integers(UINT8, &[], &[1]);
+    let pads = vec![list("pads", &[1, 1, 1, 1])];
+    node_test(&dir.join("test_convinteger_with_padding"), "ConvInteger", pads, &[x, w, point], &y);
+    // Two channels in, two out, and strides: [out channel][row][column].
+    let x = integers(INT8, &[1, 2, 2, 3], &[1, 2, 3, 4, 5, 6, -1, -2, -3, -4, -5, -6]);
+    let w = integers(INT8, &[2, 2, 1, 2], &[1, 0, 0, 1, 2, 3, 0, 0]);
+    let y = integers(INT32, &[1, 2, 2, 1], &[-1, -1, 8, 23]);
+    let strides = vec![list("strides", &[1, 2])];
+    node_test(&dir.join("test_convinteger_channels"), "ConvInteger", strides, &[x, w], &y);
+}
+
+#[test]
+fn node_tests_are_judged() {
+    let dir = dir();
+    node_tests(dir.path());
+    let path = dir.path().to_str().expect("UTF-8");
+    let run = tiebreak(&["judge", "--cases", path]).exits(0);
+    assert!(run.stdout.contains("5 lines, 40 results compared: 5 lines equal"), "{}", run.printed());
+    // A test of another operator is left out of a directory of tests, and said.
+    node_test(&dir.path().join("test_relu"), "Relu", Vec::new(), &[floats(&[1], &[1.0])], &floats(&[1], &[1.0]));
+    let run = tiebreak(&["judge", "--cases", path]).exits(0);
+    assert!(
+        run.stdout.contains("5 lines equal") && run.stderr.contains("1 node tests of other operators"),
+        "{}",
+        run.printed()
+    );
+    // One result that is wrong is found, by the name of its test.
+    let set = dir.path().join("test_matmulinteger/test_data_set_0");
+    let y = integers(INT32, &[4, 2], &[-38, -83, -44, -98, -50, -113, -56, -127]);
+    put(&set, "output_0.pb", &y.encode_to_vec());
+    let run = tiebreak(&["judge", "--cases", path, "--format=json"]).exits(1);
+    let found = objects(&run.stdout);
+    let wrong: Vec<&Value> = found.iter().filter(|line| line["verdict"] == "differs").collect();
+    assert_eq!(wrong.len(), 1, "{}", run.printed());
+    assert_eq!(wrong[0]["id"], "test_matmulinteger/test_data_set_0");
+    assert_eq!(wrong[0]["first"], json!({"at": 7, "got": -127, "expected": -128}));
+    // A single test, by its directory and by its model.
+    let one = dir.path().join("test_quantizelinear");
+    for path in [one.clone(), one.join("model.onnx")] {
+        let results = objects(&tiebreak(&["eval", "--cases", path.to_str().expect("UTF-8")]).exits(0).stdout);
+        assert_eq!(results[0]["results"], json!([128, 129, 130, 255, 1, 0]));
+    }
+}
+
+#[test]
+fn node_tests_that_cannot_be_judged_say_why() {
+    let float = || floats(&[1], &[1.0]);
+    let byte = |dims: &[i64], values: &[i32]| integers(UINT8, dims, values);
+    let rows: [(&str, Vec<Attribute>, Vec<Tensor>, Tensor, &str); 8] = [
+        ("Relu", vec![], vec![float()], float(), "Relu is no operator that is read"),
+        ("QLinearMatMul", vec![], vec![float()], float(), "multiplies exact sums by a float"),
+        ("QuantizeLinear", vec![], vec![float()], byte(&[1], &[1]), "QuantizeLinear has no input 1"),
+        (
+            "QuantizeLinear",
+            vec![],
+            vec![float(), float()],
+            integers(INT64, &[1], &[1]),
+            "output_0.pb: TensorProto: its type is INT64",
+        ),
+        (
+            "MatMulInteger",
+            vec![],
+            vec![byte(&[2], &[1, 2]), byte(&[2], &[1, 2])],
+            integers(INT32, &[1], &[5]),
+            "two matrices are read",
+        ),
+        (
+            "MatMulInteger",
+            vec![],
+            vec![byte(&[1, 2], &[1]), byte(&[2, 1], &[1, 2])],
+            integers(INT32, &[1, 1], &[5]),
+            "1 values for dimensions of [1, 2]",
+        ),
+        (
+            "ConvInteger",
+            vec![Attribute { name: "auto_pad".to_owned(), s: b"SAME_UPPER".to_vec(), ..Attribute::default() }],
+            vec![byte(&[1, 1, 1, 1], &[1]), byte(&[1, 1, 1, 1], &[1])],
+            integers(INT32, &[1, 1, 1, 1], &[1]),
+            "auto_pad SAME_UPPER; write its pads",
+        ),
+        (
+            "DequantizeLinear",
+            vec![],
+            vec![byte(&[2, 2], &[1; 4]), floats(&[2, 1], &[1.0; 2])],
+            floats(&[2, 2], &[1.0; 4]),
+            "blocks are not read",
+        ),
+    ];
+    for (op, attributes, inputs, output, said) in rows {
+        let dir = dir();
+        node_test(dir.path(), op, attributes, &inputs, &output);
+        let run = tiebreak(&["judge", "--cases", dir.path().to_str().expect("UTF-8"), "--format=json"]).exits(2);
+        let error = objects(&run.stdout)[0]["error"].as_str().unwrap_or_default().to_owned();
+        assert!(error.contains(said) && error.contains("test_data_set_0"), "{op}: {error}");
+    }
+    let dir = dir();
+    let path = dir.path().to_str().expect("UTF-8").to_owned();
+    let says = |word: &str| {
+        let run = tiebreak(&["judge", "--cases", &path, "--format=json"]).exits(2);
+        assert!(run.printed().contains(word), "{word}: {}", run.printed());
+    };
+    says("no model.onnx in it");
+    put(dir.path(), "model.onnx", b"text");
+    says("no test_data_set_* beside it");
+    fs::create_dir(dir.path().join("test_data_set_0")).expect("a directory");
+    says("model.onnx: ");
+    node_test(dir.path(), "QuantizeLinear", Vec::new(), &[float(), float()], &byte(&[1], &[1]));
+    put(dir.path(), "test_data_set_0/input_1.pb", b"\xff\xff");
+    says("input_1.pb: TensorProto, at byte 0");
+    fs::remove_file(dir.path().join("test_data_set_0/input_0.pb")).expect("it is there");
+    says("input_0.pb");
+}
+
+/// `eval --exact` prints what no step has rounded, beside the result.
+#[test]
+fn exact_values_stand_beside_the_results() {
+    let dir = dir();
+    let rows = [
+        (
+            json!({"op": "fpm", "scheme": "ties-up", "case": "m=1073741825 s=-1 x=-1"}),
+            json!(["-1073741825/4294967296"]),
+        ),
+        (
+            json!({"op": "requantize", "scheme": "ties-up:wrap", "case": "m=1073741824 s=-1 bias=4 zero_point=5 x=1000"}),
+            json!(["256"]),
+        ),
+        (
+            json!({"op": "quantize", "scheme": "nearest-even", "type": "!quant.uniform<i8:f32, 0.5:1>", "case": {"shape": "3", "x": [0.25, "inf", -300]}}),
+            json!(["3/2", null, "-599"]),
+        ),
+        (
+            json!({"op": "dequantize", "scheme": "ideal", "type": "!quant.uniform<i8:f32, 0.25:1>", "case": {"q": 2}}),
+            json!(["1/4"]),
+        ),
+        (
+            json!({"op": "matmul", "scheme": "exact:wrap", "type": "int16", "case": {"k": 2, "lhs": [-32768, -32768], "rhs": [-32768, -32768]}}),
+            json!(["2147483648"]),
+        ),
+        (
+            json!({"op": "conv2d", "scheme": "exact:wrap", "case": {"height": 1, "width": 1, "input": [3], "weights": [4], "input_zero_point": 1}}),
+            json!(["8"]),
+        ),
+        (
+            json!({"op": "dot", "scheme": "products-4:wrap", "case": {"acc": [2147483647], "a": [1, 1, 1, 1], "b": [1, 1, 1, 1]}}),
+            json!(["2147483651"]),
+        ),
+        (
+            json!({"op": "add", "scheme": "nearest-even", "case": {"lhs_scale": 0.5, "lhs": [3], "rhs": [4], "rhs_scale": 1.0, "out_scale": 1.0}}),
+            json!(["11/2"]),
+        ),
+        (
+            json!({"op": "mul", "scheme": "nearest-even", "case": {"lhs_scale": 0.5, "lhs": [3], "rhs": [4], "rhs_scale": 1.0, "out_scale": 4.0}}),
+            json!(["3/2"]),
+        ),
+    ];
+    let text: String = rows.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let path = put(dir.path(), "cases.jsonl", text.as_bytes());
+    let plain = objects(&tiebreak(&["eval", "--cases", &path]).exits(0).stdout);
+    let exact = objects(&tiebreak(&["eval", "--cases", &path, "--exact"]).exits(0).stdout);
+    for (((line, value), plain), exact) in rows.iter().zip(&plain).zip(&exact) {
+        assert_eq!(exact["exact"], *value, "{line}");
+        assert_eq!(exact["results"], plain["results"], "{line}");
+        assert!(plain.get("exact").is_none());
+    }
+}

@@ -1,0 +1,204 @@
+//! `vectors`: few cases that detect every known bug of a scheme, in forms that others' tests read.
+
+use crate::common::*;
+use crate::installed_program::{installed, shell, text};
+use crate::libraries::example;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+fn vectors(arguments: &[&str]) -> Value {
+    let run = tiebreak(&[&["vectors", "--format=json"], arguments].concat()).exits(0);
+    serde_json::from_str(&run.stdout).expect("JSON")
+}
+
+/// Every known bug whose results are wrong is detected, with at most 100 vectors and 4 kB for all schemes of an operation. What is left are bugs of a process.
+#[test]
+fn few_vectors_detect_every_known_bug() {
+    let listed: Vec<Value> = serde_json::from_str(&tiebreak(&["kernels", "--format", "json"]).stdout).expect("JSON");
+    let mutants = listed.iter().filter(|kernel| kernel["kind"] == "mutant");
+    let mut of_schemes: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for mutant in mutants {
+        let named = |key: &str| mutant[key].as_str().expect("a name");
+        let scheme = format!("{}:{}", named("scheme"), named("overflow"));
+        *of_schemes.entry((named("op"), scheme)).or_default() += 1;
+    }
+    let mut of_ops: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for ((op, scheme), mutants) in of_schemes {
+        let found = vectors(&["--op", op, "--scheme", &scheme, "--count=25", "--bytes=1000"]);
+        assert_eq!(found["mutants"]["of"], mutants, "{op} {scheme}");
+        for left in found["not_detected"].as_array().expect("a list") {
+            let why = left["why"].as_str().expect("a reason");
+            assert!(why.starts_with("it is right on a case alone"), "{op} {left}");
+        }
+        let (count, bytes) = of_ops.entry(op).or_default();
+        *count += found["vectors"].as_array().map_or(0, Vec::len) as u64;
+        *bytes += found["bytes"].as_u64().expect("a count");
+    }
+    println!("{of_ops:?}");
+    assert!(of_ops.len() == 11 && of_ops.values().all(|(count, bytes)| *count <= 100 && *bytes <= 4096), "{of_ops:?}");
+}
+
+/// What is printed as JSON and as CSV is what `judge` reads, and its results are those of the oracle.
+#[test]
+fn vectors_are_lines_that_judge_finds_equal() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (op, scheme) in
+        [("matmul", "exact"), ("conv2d", "exact"), ("quantize", "onnx"), ("add", "tflite"), ("requantize", "ties-up")]
+    {
+        let found = vectors(&["--op", op, "--scheme", scheme]);
+        let mut lines: Vec<Value> = found["vectors"].as_array().expect("a list").clone();
+        for line in &mut lines {
+            line["id"] = line["detects"].clone();
+            let line = line.as_object_mut().expect("an object");
+            for key in ["detects", "excludes", "causes", "bytes"] {
+                line.remove(key).expect("a key");
+            }
+        }
+        let written = |name: &str, text: String| {
+            let path = dir.path().join(name);
+            fs::write(&path, text).expect("it can be written");
+            path.to_str().expect("UTF-8").to_owned()
+        };
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let run = tiebreak(&["judge", "--cases", &written("v.jsonl", text)]).exits(0);
+        assert!(run.stdout.contains(&format!("{} lines equal, 0 differ", lines.len())), "{}", run.printed());
+        let csv = tiebreak(&["vectors", "--op", op, "--scheme", scheme, "--format=csv"]).exits(0);
+        assert!(csv.stderr.contains("they detect"), "{}", csv.printed());
+        let run = tiebreak(&["judge", "--cases", &written("v.csv", csv.stdout)]).exits(0);
+        assert!(run.stdout.contains(&format!("{} lines equal, 0 differ", lines.len())), "{}", run.printed());
+    }
+}
+
+/// A vector detects what it says: the known bug gives another result there.
+#[test]
+fn a_vector_shows_the_bugs_that_it_names() {
+    let found = vectors(&["--op=fpm", "--scheme=gemmlowp-double"]);
+    let first = &found["vectors"][0];
+    let (case, bug) = (first["case"].as_str().expect("a case"), first["detects"][0].as_str().expect("a name"));
+    let run = verify(&["--op=fpm", "--lane=host", "--kernel", bug, "--case", case]).exits(1);
+    assert!(run.stdout.contains(bug), "{}", run.printed());
+}
+
+/// Compiles a program that tests the kernel of `source` with the vectors of a header, and runs it: its code and what it printed.
+fn driven(bin: &Path, work: &Path, source: (&str, String), of: &str, calls: &[(&str, &str)]) -> (Option<i32>, String) {
+    let (name, source) = source;
+    fs::write(work.join(name), source).expect("written");
+    let tests: String =
+        calls.iter().map(|(test, kernel)| format!("    wrong += {test}({kernel}, stdout);\n")).collect();
+    let main = format!(
+        "#include \"vectors.h\"\n\nint main(void)\n{{\n    size_t wrong = 0;\n{tests}    return wrong != 0;\n}}\n"
+    );
+    let (compiler, file) =
+        if name.ends_with("cpp") { ("g++ -std=c++11", "main.cpp") } else { ("cc -std=c11", "main.c") };
+    fs::write(work.join(file), main).expect("written");
+    let line = format!(
+        "tiebreak header > tiebreak.h && tiebreak vectors {of} --format c-header > vectors.h && \
+         {compiler} -Wall -Wextra -Werror -ffp-contract=off -O1 -o driven {file} {name} -lm"
+    );
+    let run = shell(bin, work, &line);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let run = shell(bin, work, "./driven");
+    (run.status.code(), text(&run.stdout))
+}
+
+/// The examples of the book are right; with one change each of them is wrong, and the header says on which vector.
+#[test]
+fn a_header_tests_a_kernel_in_c() {
+    let (bin, work) = installed();
+    let (bin, work) = (bin.path(), work.path());
+    let rows: [(&str, &str, &[(&str, &str)], (&str, &str)); 5] = [
+        (
+            "--op requantize --scheme gemmlowp-double --like tflite-requantize-i8",
+            "requantize.c",
+            &[("tiebreak_vectors_gemmlowp_double_wrap_requantize_i8", "tiebreak_requantize_i8")],
+            ("+ p->zero_point", "- p->zero_point"),
+        ),
+        (
+            "--op conv2d --scheme exact --like tflite-reference",
+            "depthwise.c",
+            &[("tiebreak_vectors_exact_wrap_conv2d_i8_i8", "tiebreak_conv2d_i8_i8")],
+            ("- p->input_zero_point", "+ p->input_zero_point"),
+        ),
+        (
+            "--op quantize --scheme tflite --like tflite-quantize",
+            "casts.c",
+            &[("tiebreak_vectors_tflite_quantize_f32_i8", "tiebreak_quantize_f32_i8")],
+            ("roundf(", "floorf(0.5f + "),
+        ),
+        (
+            "--op mul --scheme pytorch --like pytorch-qmul-i8",
+            "casts.c",
+            &[("tiebreak_vectors_pytorch_mul_i8", "tiebreak_mul_i8")],
+            ("nearbyintf(product * multiplier)", "roundf(product * multiplier)"),
+        ),
+        (
+            "--op matmul --scheme exact --like arm-sadalp",
+            "matmul.cpp",
+            &[("tiebreak_vectors_exact_wrap_matmul_i8_i8", "tiebreak_matmul_i8_i8")],
+            ("for (; l < p->k; l++)", "for (; l + 1 < p->k; l++)"),
+        ),
+    ];
+    for (of, file, calls, change) in rows {
+        let (code, printed) = driven(bin, work, (file, example(file, &[])), of, calls);
+        assert_eq!(code, Some(0), "{of}\n{printed}");
+        assert!(printed.is_empty() || printed.starts_with("outside the kernel's domain: "), "{of}\n{printed}");
+        let (code, printed) = driven(bin, work, (file, example(file, &[change])), of, calls);
+        assert_eq!(code, Some(1), "{of}\n{printed}");
+        assert!(printed.contains("vector ") && printed.contains(": detects "), "{printed}");
+        assert!(printed.contains(": got ") && printed.contains(", expected "), "{printed}");
+    }
+    // A kernel that takes none of the vectors has not passed.
+    let refuses = "#include \"tiebreak.h\"\nint tiebreak_fpm(const tiebreak_fpm_params *p, const int32_t *x, int32_t *out)\n{\n    \
+                   (void)p, (void)x, (void)out;\n    return TIEBREAK_OUTSIDE_DOMAIN;\n}\n";
+    let calls = [("tiebreak_vectors_ties_up_wrap_fpm", "tiebreak_fpm")];
+    let (code, printed) = driven(bin, work, ("fpm.c", refuses.to_owned()), "--op fpm --scheme ties-up", &calls);
+    assert!(code == Some(1) && printed.contains("outside the kernel's domain: "), "{printed}");
+}
+
+/// Constants of Rust compile, and hold the same results.
+#[test]
+fn constants_of_rust_compile() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let source = tiebreak(&["vectors", "--op=dequantize", "--scheme=ideal", "--format=rust"]).exits(0).stdout;
+    let body = "\nfn main() {\n    for vector in VECTORS {\n        assert!(!vector.expected.is_empty() && !vector.operands.is_empty());\n        \
+                println!(\"{} {} {} {:?} {:?}\", vector.case, vector.types, vector.parameters.len(), vector.operands, vector.detects);\n    }\n}\n";
+    fs::write(dir.path().join("main.rs"), source + body).expect("written");
+    let mut rustc = Command::new("rustc");
+    let made = rustc.args(["-D", "warnings", "-o", "main", "main.rs"]).current_dir(dir.path()).output().expect("rustc");
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let run = Command::new(dir.path().join("main")).output().expect("it starts");
+    assert!(run.status.success() && text(&run.stdout).contains("mutant-"), "{}", text(&run.stdout));
+}
+
+/// Fewer vectors are those that detect most, and what they leave out is said.
+#[test]
+fn what_does_not_fit_is_said() {
+    let found = vectors(&["--op=matmul", "--scheme=exact", "--count=1"]);
+    assert_eq!(found["vectors"].as_array().map(Vec::len), Some(1));
+    let left = found["not_detected"].as_array().expect("a list");
+    assert!(!left.is_empty() && left.iter().all(|one| one["why"].as_str().is_some_and(|why| why.contains("1 vector"))));
+    let reached = &found["mutants"];
+    assert_eq!(reached["reached"].as_u64().map(|n| n + left.len() as u64), reached["of"].as_u64());
+    let table = tiebreak(&["vectors", "--op=matmul", "--scheme=exact", "--bytes=1"]).exits(0).stdout;
+    assert!(table.contains("0 vectors") && table.contains("not detected: mutant-"), "{table}");
+}
+
+#[test]
+fn what_cannot_be_given_is_an_error_with_a_remedy() {
+    let says = |arguments: &[&str], words: &[&str]| {
+        let run = tiebreak(&[&["vectors"], arguments].concat()).exits(2);
+        assert!(words.iter().all(|word| run.stderr.contains(word)), "{}", run.printed());
+    };
+    says(&["--op=fpmm", "--scheme=ties-up"], &["`fpmm`", "`fpm`"]);
+    says(&["--op=fpm", "--scheme=tie-up"], &["`tie-up`", "`ties-up`"]);
+    says(&["--op=fpm", "--scheme=ties-up", "--like=tvm-rely"], &["`tvm-rely`", "`tvm-relay`"]);
+    says(&["--op=fpm", "--scheme=ties-down"], &["no kernel and no known bug", "--like"]);
+    says(&["--op=dot", "--scheme=products-4", "--format=c-header"], &["no function of dot", "--format json"]);
+    // In the domain of a named kernel there are vectors for such a scheme, too.
+    let found = vectors(&["--op=fpm", "--scheme=ties-down", "--like=tvm-relay"]);
+    assert_eq!(found["mutants"], json!({"reached": 0, "of": 0}));
+    assert_eq!(found["schemes"]["reached"], found["schemes"]["of"]);
+}
