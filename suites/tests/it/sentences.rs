@@ -34,8 +34,8 @@ fn the_commands_that_print_csv_are_those_that_the_book_names() {
         root.get_subcommands().filter(|c| !c.is_hide_set() && !any(c, "json")).map(|c| c.get_name()).collect();
     assert_eq!(
         without,
-        ["eval", "report", "header"],
-        "every command that prints a result takes --format json; `eval` prints JSON lines alone, `header` a file of C"
+        ["eval", "check-worker", "report", "header", "schema"],
+        "every command that prints a result takes --format json; `eval` prints JSON lines alone, `schema` JSON, `header` a file of C, and `check-worker` what is wrong"
     );
 }
 
