@@ -135,7 +135,7 @@ fn a_compiler_of_the_command_line_is_called_with_a_warm_cache() {
             lane
         }],
     );
-    let named = ["--mlir-opt", &own.to_string_lossy().into_owned()].map(str::to_owned);
+    let named = ["--mlir-opt", &own.to_string_lossy()].map(str::to_owned);
     let arguments = ["--op=quantize", "--kernel=mlir-opt-qcast-o0", "--lane", NATIVE, "--effort=quick", "--type", TYPE];
     verify_in(&file, &arguments).exits(0);
     let all: Vec<&str> = arguments.into_iter().chain(named.iter().map(String::as_str)).collect();

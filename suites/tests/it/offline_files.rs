@@ -326,7 +326,8 @@ fn node_tests_are_judged() {
 fn node_tests_that_cannot_be_judged_say_why() {
     let float = || floats(&[1], &[1.0]);
     let byte = |dims: &[i64], values: &[i32]| integers(UINT8, dims, values);
-    let rows: [(&str, Vec<Attribute>, Vec<Tensor>, Tensor, &str); 8] = [
+    type Row = (&'static str, Vec<Attribute>, Vec<Tensor>, Tensor, &'static str);
+    let rows: [Row; 8] = [
         ("Relu", vec![], vec![float()], float(), "Relu is no operator that is read"),
         ("QLinearMatMul", vec![], vec![float()], float(), "multiplies exact sums by a float"),
         ("QuantizeLinear", vec![], vec![float()], byte(&[1], &[1]), "QuantizeLinear has no input 1"),

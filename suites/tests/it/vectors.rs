@@ -109,7 +109,8 @@ fn driven(bin: &Path, work: &Path, source: (&str, String), of: &str, calls: &[(&
 fn a_header_tests_a_kernel_in_c() {
     let (bin, work) = installed();
     let (bin, work) = (bin.path(), work.path());
-    let rows: [(&str, &str, &[(&str, &str)], (&str, &str)); 5] = [
+    type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)], (&'static str, &'static str));
+    let rows: [Row; 5] = [
         (
             "--op requantize --scheme gemmlowp-double --like tflite-requantize-i8",
             "requantize.c",
