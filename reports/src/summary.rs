@@ -1,5 +1,5 @@
 //! `summary.md`: a run for a reviewer, at most [`MOST`] bytes, so that it can be a comment on a pull request or the summary of a step. The order is
-//! that of a review: the verdict, what changed since the run before, what fails, one table of the operations, gaps that nobody allowed, the names
+//! that of a review: verdict and command, what changed since the run before, what fails, one table of the operations, gaps that nobody allowed, the names
 //! of the other files. Lanes, checks and the other gaps are folded once, if there is room; `details.md` has all of it.
 
 use crate::diff::{Change, Diff, KernelChange, diff};
@@ -26,7 +26,7 @@ const VIA: usize = 60;
 const CLASSES: usize = 2;
 
 /// Bytes of the parts before the fold; the findings take what the others leave.
-const CHANGED: usize = 700;
+const CHANGED: usize = 600;
 const TABLE: usize = 1500;
 const UNCOVERED: usize = 450;
 /// Bytes that the findings have in any case: the limits of the other parts leave them.
@@ -39,7 +39,8 @@ pub fn render(ledger: &Ledger, earlier: Earlier<'_>) -> String {
     let ledger = &*drawable::ledger(ledger);
     let old = earlier.runs.last().map(drawable::ledger);
     let title = text::verdict(ledger.verdict);
-    let title = format!("# Tiebreak: {title}\n\n{}.\n", capital(&plain(&cut(&view::verdict(ledger)))));
+    let command = code(&cut(&text::one_line(&ledger.command)));
+    let title = format!("# Tiebreak: {title}\n\n{}.\n\n{command}\n", capital(&plain(&cut(&view::verdict(ledger)))));
     let changed = changed(ledger, old.as_deref());
     let table = table(ledger);
     let uncovered = list("Not covered, and neither planned nor allowed", gaps(ledger, true), UNCOVERED);
