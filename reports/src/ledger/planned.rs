@@ -40,6 +40,8 @@ pub enum Unit {
     Layer,
     /// Parameters with their tensors, or the operands of an instruction.
     Case,
+    /// One input of a sweep.
+    Input,
 }
 
 impl Unit {
@@ -50,6 +52,7 @@ impl Unit {
             Self::Type => "type",
             Self::Layer => "layer",
             Self::Case => "case",
+            Self::Input => "input",
         }
     }
 }

@@ -248,6 +248,19 @@ fn a_case_outside_the_domain_is_left_out() {
     assert!(planned["run"].as_u64() > Some(100), "{says}");
 }
 
+/// A sweep of stored values that LiteRT's adapter does not take was a finding `outside-domain`: it is counted as its cases are.
+#[test]
+fn a_sweep_outside_the_domain_is_left_out() {
+    let (bin, work) = installed();
+    let (bin, work) = (bin.path(), work.path());
+    let bytes = DEQUANTIZE.replace("case['expressed'] == 'f32'", "case['storage'] != 'i16'");
+    fs::write(work.join("k.py"), python(&bytes)).expect("written");
+    let (ledger, _) = verified(bin, work, "--program 'python3 k.py' --op dequantize --like tflite-dequantize", 0);
+    let planned = items(&ledger, "planned").iter().find(|one| one["unit"] == "input").expect("a sweep that is left out");
+    assert_eq!((&planned["planned"], &planned["run"]), (&Value::from(1 << 16), &Value::from(0)), "{planned}");
+    assert!(planned.to_string().contains("the worker says: "), "{planned}");
+}
+
 /// What cannot be a lane is an error that says what to do.
 #[test]
 fn a_program_that_cannot_run_is_refused() {

@@ -72,7 +72,7 @@ pub(crate) fn judged<'a, O: Operation>(
     }
     let in_lane = |((lane, runner), record): ((&&'a Lane, &Runner<'_>), Record<O::Params>)| {
         let is_complete =
-            request.asked.is_nothing() && !record.has_failed() && record.outside.0 == 0 && !sparing.is_spared(lane);
+            request.asked.is_nothing() && !record.has_failed() && record.outside.count == 0 && !sparing.is_spared(lane);
         JudgedLane { lane, record, is_complete, sweeps: sweeps::<O>(request, kernel, runner) }
     };
     let lanes = offering.iter().zip(&runners).zip(seen.records()).map(in_lane).collect();

@@ -11,6 +11,7 @@ use crate::operation::change::PathStep;
 use crate::operation::element::Element;
 use crate::operation::expected::{Expected, differs};
 use crate::operation::fault::{self, Faulty, Seen, Sighting};
+use crate::operation::outside::Outside;
 use crate::operation::{Kernel, Operation, job};
 use crate::run::answers::{Answers, answers};
 use crate::run::subject::Posed;
@@ -36,7 +37,7 @@ pub struct Record<P> {
     /// Cases that were not to be run.
     pub spared: u64,
     /// Cases that the worker called outside the domain of its kernel, and why it said so first.
-    pub outside: (u64, String),
+    pub outside: Outside,
     /// Cases that were to be run and gave no result, those not run any more among them.
     pub unanswered: u64,
     /// Cases without an answer at first.
@@ -59,7 +60,7 @@ impl<P> Default for Record<P> {
             cases: 0,
             given_up: 0,
             spared: 0,
-            outside: Default::default(),
+            outside: Outside::default(),
             unanswered: 0,
             contract: Side::default(),
             reference: Side::default(),
@@ -84,11 +85,7 @@ impl<P: Clone> Record<P> {
         self.cases += other.cases;
         self.given_up += other.given_up;
         self.spared += other.spared;
-        let (outside, reason) = other.outside;
-        self.outside.0 += outside;
-        if self.outside.1.is_empty() {
-            self.outside.1 = reason;
-        }
+        self.outside.merge(&other.outside);
         self.unanswered += other.unanswered;
         self.contract.merge(other.contract);
         self.reference.merge(other.reference);
@@ -167,7 +164,7 @@ pub fn judged<O: Operation>(
     let mut record = Record { given_up: answers.given_up, failures: answers.failures.clone(), ..Record::default() };
     record.spared = answers.spared;
     record.outside.clone_from(&answers.outside);
-    let others = answers.spared + answers.outside.0;
+    let others = answers.spared + answers.outside.count;
     record.unanswered = answers.each.iter().filter(|answer| answer.is_none()).count() as u64 - others;
     record.cases = cases.len() as u64 - record.given_up - others;
     let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };

@@ -48,6 +48,7 @@ pub(crate) fn add<O: Operation>(
         row.calls = if row.against == Against::Contract && !record.has_failed() { calls } else { 0 };
     }
     for sweep in sweeps {
+        part.planned.extend(swept::outside(subject, lane, sweep));
         part.rows.extend(swept::rows(request, subject, lane, sweep));
         part.findings.extend(swept::findings(request, subject, lane, sweep));
     }

@@ -7,6 +7,7 @@ use crate::ledger::coverage::{
 };
 use crate::ledger::part::Part;
 use crate::operation::given::Given;
+use crate::operation::outside::Outside;
 use crate::operation::{Kernel, Operation};
 use crate::plan::planned::Planned;
 use tiebreak_reports::ledger::Unit;
@@ -35,7 +36,7 @@ impl<O: Operation> Planned<O> {
 
     /// Notes a lane in which cases ran, and others did not: those that nothing new was expected of, and those after failures to answer.
     pub(crate) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, part: &mut Part) {
-        let (outside, reason) = &record.outside;
+        let Outside { count: outside, reason } = &record.outside;
         let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared - outside;
         part.planned.extend(self.plans(kernel).iter().map(|plan| {
             let left_out = match plan.unit {
@@ -73,6 +74,10 @@ impl<O: Operation> Planned<O> {
 
     /// Those of them that were run.
     pub(crate) fn parameters<P>(&self, record: &Record<P>) -> u64 {
-        if record.given_up + record.spared + record.outside.0 == 0 { self.pairs() } else { record.pairs.len() as u64 }
+        if record.given_up + record.spared + record.outside.count == 0 {
+            self.pairs()
+        } else {
+            record.pairs.len() as u64
+        }
     }
 }

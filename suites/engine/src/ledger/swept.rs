@@ -2,16 +2,26 @@
 
 use crate::case::again::command;
 use crate::lane::Lane;
+use crate::ledger::coverage::{PlannedCount, as_the_worker_says};
 use crate::ledger::record::declare;
-use crate::operation::Operation;
 use crate::operation::request::Request;
 use crate::operation::swept::{Sweep, SweptSide};
+use crate::operation::{Operation, Outside};
 use crate::run::subject::Subject;
 use tiebreak_common::class::Class;
-use tiebreak_reports::ledger::{Against, Coverage, Finding, Row};
+use tiebreak_reports::ledger::{Against, Coverage, Finding, Planned, Row, Unit};
 use tiebreak_reports::{ledger, text as words};
 
-/// A row for each side.
+/// How many inputs of a sweep ran, if the worker called others outside the domain of its kernel.
+pub(crate) fn outside<O: Operation>(subject: &Subject<O>, lane: &Lane, sweep: &Sweep) -> Option<Planned> {
+    let Outside { count, reason } = &sweep.outside;
+    let seen = sweep.sides.first().map_or(0, |side| side.count.seen());
+    let (op, kernel, unit, planned) = (O::OP, subject.kernel.name, Unit::Input, seen + count);
+    let plan = PlannedCount { op, kernel, unit, given: false, planned, outside: None };
+    (*count > 0).then(|| plan.ran(lane, [as_the_worker_says(*count, reason)]))
+}
+
+/// A row for each side, if an input was judged.
 pub(crate) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: &Lane, sweep: &Sweep) -> Vec<Row> {
     let coverage = if sweep.exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
     let row = |side: &SweptSide| {
@@ -32,7 +42,13 @@ pub(crate) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: 
         }
         row
     };
-    sweep.sides.iter().map(row).collect()
+    let judged = |side: &&SweptSide| sweep.outside.count == 0 || side.count.seen() > 0;
+    sweep.sides.iter().filter(judged).map(row).collect()
+}
+
+/// The judged inputs in words.
+fn swept(sweep: &Sweep) -> String {
+    format!("{} {}", if sweep.exhaustive { "all" } else { "the judged" }, sweep.what)
 }
 
 /// Any difference from the contract, and what gave no output.
@@ -46,7 +62,7 @@ pub(crate) fn findings<O: Operation>(
     let rows = rows(request, subject, lane, sweep);
     let broken = rows.into_iter().filter(|row| row.against == Against::Contract && row.differ > 0);
     let differs = broken.map(|row| {
-        let message = format!("differs from its contract on {} of all {}", words::count(row.differ), sweep.what);
+        let message = format!("differs from its contract on {} of {}", words::count(row.differ), swept(sweep));
         let class = row.witness.as_ref().map_or(Class::Unexplained.name().to_owned(), |w| w.class.clone());
         place.finding(class, message, row.witness)
     });
@@ -54,10 +70,8 @@ pub(crate) fn findings<O: Operation>(
     let failed = place.failed(&sweep.failures, |_| 0, spelled);
     let contradicted = sweep.faults.iter().filter_map(|(class, sighting)| {
         let contradiction = sighting.contradiction()?;
-        let message = format!(
-            "the known fault `{class}` is not what this lane's code does to all {}: {contradiction}",
-            sweep.what
-        );
+        let message =
+            format!("the known fault `{class}` is not what this lane's code does to {}: {contradiction}", swept(sweep));
         Some(place.finding(Class::StaleDeviation, message, None))
     });
     differs.chain(failed).chain(contradicted).collect()

@@ -3,6 +3,7 @@
 use crate::count::Count;
 use crate::lane::runner::FailedBatch;
 use crate::operation::fault;
+use crate::operation::outside::Outside;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Value};
 
@@ -19,6 +20,8 @@ pub struct Sweep {
     pub faults: fault::Seen,
     /// Blocks that gave no output at first, each with the input that makes it happen again, if one does.
     pub failures: Vec<FailedBatch<ledger::Case>>,
+    /// Inputs that the worker called outside the domain of its kernel.
+    pub outside: Outside,
     /// Multipliers and shifts of which every input was run, where that is what is counted.
     pub parameters: u64,
     /// Seconds of lane and judge.

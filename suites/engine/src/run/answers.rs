@@ -10,6 +10,7 @@ use crate::lane::{Failure, Input, Lane, Lease, Order};
 use crate::operation::asked::Asked;
 use crate::operation::case::Case;
 use crate::operation::observed::{SMALL, Witness};
+use crate::operation::outside::Outside;
 use crate::operation::{Kernel, Operation, job, products};
 use crate::run::shrink::shrink_by;
 use crate::run::subject::Posed;
@@ -70,7 +71,7 @@ pub struct Answers<P> {
     /// Cases that were not to be run.
     pub(crate) spared: u64,
     /// Cases that the worker called outside the domain of its kernel, and why it said so first.
-    pub(crate) outside: (u64, String),
+    pub(crate) outside: Outside,
     /// Seconds until the last answer.
     pub seconds: f64,
 }
@@ -78,15 +79,7 @@ pub struct Answers<P> {
 impl<P> Answers<P> {
     /// Results that no lane gave.
     pub fn of(each: Vec<Option<Vec<i32>>>) -> Self {
-        Self { each, failures: Vec::new(), given_up: 0, spared: 0, outside: Default::default(), seconds: 0.0 }
-    }
-
-    fn is_outside(&mut self, cases: u64, reason: &str) {
-        let (count, first) = &mut self.outside;
-        *count += cases;
-        if first.is_empty() {
-            reason.clone_into(first);
-        }
+        Self { each, failures: Vec::new(), given_up: 0, spared: 0, outside: Outside::default(), seconds: 0.0 }
     }
 
     /// Whether no case failed to be answered.
@@ -115,7 +108,7 @@ impl<P> Answers<P> {
     pub fn with(mut self, others: Self) -> Self {
         self.each.iter_mut().zip(others.each).for_each(|(ours, theirs)| *ours = ours.take().or(theirs));
         self.failures.extend(others.failures);
-        self.is_outside(others.outside.0, &others.outside.1);
+        self.outside.merge(&others.outside);
         Self { given_up: self.given_up + others.given_up, spared: 0, seconds: self.seconds + others.seconds, ..self }
     }
 
@@ -123,7 +116,7 @@ impl<P> Answers<P> {
     pub fn followed_by(&mut self, others: Self) {
         self.each.extend(others.each);
         self.failures.extend(others.failures);
-        self.is_outside(others.outside.0, &others.outside.1);
+        self.outside.merge(&others.outside);
         self.given_up += others.given_up;
         self.seconds += others.seconds;
     }
@@ -158,7 +151,7 @@ pub fn answers<'a, O: Operation>(
         };
         if let Some(reason) = failure.outside() {
             all.each.push(None);
-            all.is_outside(1, reason);
+            all.outside.add(1, reason);
             continue;
         }
         // Those after it were no failures of their own.

@@ -3,6 +3,7 @@
 
 use crate::lane::runner::{Ahead, FailedBatch, Runner, fails, isolate};
 use crate::lane::{Input, Lease, Order};
+use crate::operation::outside::Outside;
 use std::time::Instant;
 use tiebreak_common::parallel;
 use tiebreak_impls::protocol::Job;
@@ -70,13 +71,15 @@ pub struct Swept<S> {
     pub seen: S,
     /// Blocks that gave no output at first, each with the input that makes it happen again, if one does.
     pub failures: Vec<FailedBatch<i64>>,
+    /// Inputs of the blocks that the worker called outside the domain of its kernel.
+    pub outside: Outside,
     /// Seconds of lane and judge, of all threads.
     pub seconds: f64,
 }
 
 impl<S: Default> Default for Swept<S> {
     fn default() -> Self {
-        Self { seen: S::default(), failures: Vec::new(), seconds: 0.0 }
+        Self { seen: S::default(), failures: Vec::new(), outside: Outside::default(), seconds: 0.0 }
     }
 }
 
@@ -89,10 +92,11 @@ pub fn sweep<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, done: im
         swept
     };
     let parts: Vec<Swept<B::Seen>> = parallel::map(&starts, one);
-    let mut all = Swept { seen: blocks.nothing(), failures: Vec::new(), seconds: 0.0 };
+    let mut all = Swept { seen: blocks.nothing(), failures: Vec::new(), outside: Outside::default(), seconds: 0.0 };
     for part in parts {
         blocks.merge(&mut all.seen, part.seen);
         all.failures.extend(part.failures);
+        all.outside.merge(&part.outside);
         all.seconds += part.seconds;
     }
     all
@@ -108,12 +112,13 @@ pub fn chunk<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, start: i
         starts.reverse();
     }
     let whole = blocks.job(block as usize);
-    let mut task = Task { runner, blocks, last, block, whole, seen: blocks.nothing(), failures: Vec::new() };
+    let (failures, outside) = (Vec::new(), Outside::default());
+    let mut task = Task { runner, blocks, last, block, whole, seen: blocks.nothing(), failures, outside };
     task.run(starts);
     for input in [start, start + (last - start) / 2, last] {
         blocks.anchor(input);
     }
-    Swept { seen: task.seen, failures: task.failures, seconds: begun.elapsed().as_secs_f64() }
+    Swept { seen: task.seen, failures: task.failures, outside: task.outside, seconds: begun.elapsed().as_secs_f64() }
 }
 
 /// A chunk at work.
@@ -126,6 +131,7 @@ struct Task<'a, B: Blocks> {
     whole: Job,
     seen: B::Seen,
     failures: Vec<FailedBatch<i64>>,
+    outside: Outside,
 }
 
 impl<B: Blocks> Task<'_, B> {
@@ -140,6 +146,10 @@ impl<B: Blocks> Task<'_, B> {
             match ahead.next(hand_over, &mut outs) {
                 None => break,
                 Some((at, Ok(()))) => self.blocks.judge(at, &outs, &mut self.seen),
+                // The session goes on, and so do the blocks behind this one.
+                Some((at, Err(failure))) if failure.outside().is_some() => {
+                    self.outside.add(self.len(at) as u64, failure.outside().unwrap_or_default());
+                }
                 Some((at, Err(failure))) => {
                     runner.note_failure();
                     let lost: Vec<i64> = std::iter::once(at).chain(ahead.lost()).collect();

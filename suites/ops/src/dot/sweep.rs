@@ -60,7 +60,16 @@ pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
     ];
     let failures = swept.failures.into_iter().map(|failed| failed.map(|at| spelled(kernel, at as u32))).collect();
     let seconds = begun.elapsed().as_secs_f64();
-    Some(Sweep { what: "pair sums", exhaustive, sides, faults: BTreeMap::new(), failures, parameters: 0, seconds })
+    Some(Sweep {
+        what: "pair sums",
+        exhaustive,
+        sides,
+        faults: BTreeMap::new(),
+        failures,
+        outside: swept.outside,
+        parameters: 0,
+        seconds,
+    })
 }
 
 impl Blocks for Pairs<'_> {

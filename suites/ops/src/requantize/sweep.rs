@@ -196,7 +196,7 @@ impl<'a> Plan<'a> {
 
     fn sweep(&self) -> Sweep {
         let begun = Instant::now();
-        let Swept { seen, failures, .. } = sweep::sweep(self.runner, self, &SPACE, || ());
+        let Swept { seen, failures, outside, .. } = sweep::sweep(self.runner, self, &SPACE, || ());
         let exhaustive = seen.contract.count.seen() == SPACE.inputs();
         let unknown = "the sampled cases tell the cause".to_owned();
         let mut sides = vec![self.side(seen.contract, Against::Contract, &self.contract, (None, unknown))];
@@ -207,7 +207,16 @@ impl<'a> Plan<'a> {
         }
         let failures = failures.into_iter().map(|failed| failed.map(|x| self.spelled(x))).collect();
         let seconds = begun.elapsed().as_secs_f64();
-        Sweep { what: "accumulators", exhaustive, sides, faults: fault::Seen::new(), failures, parameters: 0, seconds }
+        Sweep {
+            what: "accumulators",
+            exhaustive,
+            sides,
+            faults: fault::Seen::new(),
+            failures,
+            outside,
+            parameters: 0,
+            seconds,
+        }
     }
 
     /// The first step on the way to the contract that gives a result. What none gives is due to nothing known.

@@ -1,5 +1,6 @@
 //! Invariant 13: every example and every printed command is run. The example worker of the documents could not be parsed until this test ran it.
 
+mod claims;
 mod links;
 mod listed;
 mod read;

@@ -147,7 +147,16 @@ impl<'a> Plan<'a> {
         }
         let seconds = begun.elapsed().as_secs_f64();
         let failures = swept.failures.into_iter().map(|failed| failed.map(|stored| self.spelled(stored))).collect();
-        Sweep { what: "stored values", exhaustive, sides, faults: all.faults, failures, parameters: 0, seconds }
+        Sweep {
+            what: "stored values",
+            exhaustive,
+            sides,
+            faults: all.faults,
+            failures,
+            outside: swept.outside,
+            parameters: 0,
+            seconds,
+        }
     }
 
     fn params(&self, len: usize) -> Params {

@@ -49,6 +49,7 @@ fn together(mut all: operation::Sweep, other: operation::Sweep) -> operation::Sw
         }
     }
     all.failures.extend(other.failures);
+    all.outside.merge(&other.outside);
     all.parameters += other.parameters;
     all.seconds += other.seconds;
     all
@@ -82,6 +83,7 @@ impl Plan<'_> {
                 .map(|(class, reason)| (class, Sighting::none(reason)))
                 .collect::<Faults>(),
             failures: swept.failures.into_iter().map(|failed| failed.map(spelled)).collect(),
+            outside: swept.outside,
             parameters: 1,
             seconds: swept.seconds,
         }

@@ -144,7 +144,16 @@ impl<'a> Plan<'a> {
             sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
         }
         let failures = swept.failures.into_iter().map(|failed| failed.map(|bits| self.spelled(bits as u64))).collect();
-        Sweep { what: "patterns", exhaustive, sides, faults: all.faults, failures, parameters: 0, seconds }
+        Sweep {
+            what: "patterns",
+            exhaustive,
+            sides,
+            faults: all.faults,
+            failures,
+            outside: swept.outside,
+            parameters: 0,
+            seconds,
+        }
     }
 
     fn space(&self) -> Space {
