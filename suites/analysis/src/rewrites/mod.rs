@@ -25,6 +25,8 @@ pub enum Said {
     Same,
     /// "Slightly different numerical results".
     Slight,
+    /// Nothing: the RFC does not mention that a clamp is lost.
+    Nothing,
 }
 
 /// How many of the inputs there are were judged.
@@ -93,6 +95,8 @@ impl Claim {
             (Said::Same, _) => "not the same",
             (Said::Slight, 0) => "same",
             (Said::Slight, _) => "differs, as the RFC says",
+            (Said::Nothing, 0) => "no clamp is lost",
+            (Said::Nothing, _) => "the clamp is lost",
         }
     }
 }

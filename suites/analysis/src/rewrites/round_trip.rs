@@ -8,7 +8,7 @@ use tiebreak_common::fraction;
 use tiebreak_common::stream::stream;
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::{Quantization, Runs, Stored};
-use tiebreak_oracle::{Rational, dequantize};
+use tiebreak_oracle::{Rational, dequantize, quantize};
 
 /// Stored values of a wide type that are tried beside the corners.
 const RANDOM: usize = 1 << 12;
@@ -45,29 +45,36 @@ pub(super) fn claims(name: &str, channels: &[Quantization], seed: u64, bar: &Pro
         Claim::new(rewrite, name, Said::Same, coverage, &tally, witness)
     };
     let mut claims = vec![claim("qcast(dcast(q)) -> q", casts), claim("scast(scast(q)) -> q", bits)];
-    if channels.iter().any(|c| (c.min, c.max) != (c.storage.min(), c.storage.max())) {
+    if channels.iter().any(is_bounded) {
         claims.push(claim("qcast(dcast(q)) -> q, q beyond the bounds", beyond));
     }
     claims.extend(lossy(name, channels, bar)?);
     Ok(claims)
 }
 
-/// `dcast(qcast(x))` on every float but NaN: how many come back as the same number, and the largest exact error of one that is not clamped.
-/// Nothing where there are more than 16 bits of results.
-fn lossy(name: &str, channels: &[Quantization], bar: &ProgressBar) -> Result<Option<Claim>> {
+/// `dcast(qcast(x))` on every float but NaN: how many come back as the same number, and the largest exact error of one that is not clamped; and,
+/// of a type with bounds, how many are clamped, which `x` in place of `dcast(qcast(x))` is not. Nothing where there are more than 16 bits of results.
+fn lossy(name: &str, channels: &[Quantization], bar: &ProgressBar) -> Result<Vec<Claim>> {
     let (qcast, dcast) = schemes()?;
-    let mut seen = Lossy::default();
+    let (mut all, mut clamped) = (Lossy::default(), Lossy::default());
     for channel in channels {
-        let Ok(runs) = Runs::new(&qcast, channel) else { return Ok(None) };
-        runs.iter().for_each(|(keys, stored)| seen.run(channel, &dcast, *keys.start(), *keys.end(), stored));
+        let Ok(runs) = Runs::new(&qcast, channel) else { return Ok(Vec::new()) };
+        runs.iter().for_each(|(keys, stored)| all.run(channel, &dcast, *keys.start(), *keys.end(), stored));
+        if is_bounded(channel) {
+            clamped.beyond_the_bounds(channel, (&qcast, &dcast))?;
+        }
         bar.inc(1);
     }
-    let Lossy { same, differ, undefined, worst } = seen;
-    let counts = Tally { same, differ, undefined, ..Tally::default() };
-    let mut claim = Claim::new("dcast(qcast(x)) -> x", name, Said::Slight, Coverage::Exhaustive, &counts, None);
-    claim.largest = worst.as_ref().map(|worst| fraction::both(&worst.error));
-    claim.witness = worst.map(|worst| worst.described);
-    Ok(Some(claim))
+    let mut claims = vec![all.claim("dcast(qcast(x)) -> x", name, Said::Slight)];
+    if channels.iter().any(is_bounded) {
+        claims.push(clamped.claim("dcast(qcast(x)) -> x, x beyond the bounds", name, Said::Nothing));
+    }
+    Ok(claims)
+}
+
+/// Whether a type allows less than its storage holds.
+fn is_bounded(channel: &Quantization) -> bool {
+    (channel.min, channel.max) != (channel.storage.min(), channel.storage.max())
 }
 
 /// Floats that went there and back.
@@ -86,16 +93,49 @@ struct Worst {
 }
 
 impl Lossy {
+    fn claim(self, rewrite: &str, name: &str, said: Said) -> Claim {
+        let Self { same, differ, undefined, worst } = self;
+        let counts = Tally { same, differ, undefined, ..Tally::default() };
+        let mut claim = Claim::new(rewrite, name, said, Coverage::Exhaustive, &counts, None);
+        claim.largest = worst.as_ref().map(|worst| fraction::both(&worst.error));
+        claim.witness = worst.map(|worst| worst.described);
+        claim
+    }
+
     /// The floats between two keys, which have one stored value. The largest error is at an end of them; those that the bounds clamp have
     /// no largest one of interest and are counted only.
     fn run(&mut self, channel: &Quantization, dcast: &dequantize::Scheme, first: i64, last: i64, stored: Stored) {
-        let floats = last.abs_diff(first) as u128 + 1;
         let Stored::Value(q) = stored else {
-            self.undefined += floats;
+            self.undefined += last.abs_diff(first) as u128 + 1;
             return;
         };
-        let back = channel.format.decode(dcast.expected(channel, q));
-        let ends = [first, last].map(|key| channel.format.from_key(key));
+        self.back(channel, dcast, (first, last), q);
+        if channel.min < q && q < channel.max {
+            self.errors(channel, dcast, (first, last), q);
+        }
+    }
+
+    /// The floats whose stored value would be beyond the bounds without the clamp.
+    fn beyond_the_bounds(
+        &mut self,
+        channel: &Quantization,
+        (qcast, dcast): (&quantize::Scheme, &dequantize::Scheme),
+    ) -> Result<()> {
+        let open = Quantization { min: channel.storage.min(), max: channel.storage.max(), ..*channel };
+        for (keys, stored) in Runs::new(qcast, &open)?.iter() {
+            let Stored::Value(unclamped) = stored else { continue };
+            let q = unclamped.clamp(channel.min, channel.max);
+            if q != unclamped {
+                let keys = (*keys.start(), *keys.end());
+                self.back(channel, dcast, keys, q);
+                self.errors(channel, dcast, keys, q);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the floats between two keys that come back as the same number, and the others.
+    fn back(&mut self, channel: &Quantization, dcast: &dequantize::Scheme, (first, last): (i64, i64), q: i64) {
         let keys = channel
             .format
             .key(dcast.expected(channel, q))
@@ -104,9 +144,13 @@ impl Lossy {
         // Both zeros are the same number; otherwise one pattern is.
         let same = keys.filter(|key| (first..=last).contains(key)).count() as u128;
         self.same += same;
-        self.differ += floats - same;
-        let (Float::Finite { value: back, .. }, true) = (back, channel.min < q && q < channel.max) else { return };
-        for end in ends {
+        self.differ += last.abs_diff(first) as u128 + 1 - same;
+    }
+
+    /// Takes the errors at both ends.
+    fn errors(&mut self, channel: &Quantization, dcast: &dequantize::Scheme, (first, last): (i64, i64), q: i64) {
+        let Float::Finite { value: back, .. } = channel.format.decode(dcast.expected(channel, q)) else { return };
+        for end in [first, last].map(|key| channel.format.from_key(key)) {
             let Float::Finite { value, .. } = channel.format.decode(end) else { continue };
             let error = Rational::from(&value - &back).abs();
             if self.worst.as_ref().is_none_or(|worst| worst.error < error) {
