@@ -31,27 +31,26 @@ impl Function {
 
     /// Its definition in MLIR.
     ///
-    /// Every size is dynamic, but those of axes with channels or blocks, which the verifier holds against the scales. Scalars
-    /// pass as bits, so that no calling convention of f16 and bf16 is in the way. The argument is not writable: without that the
-    /// shipped passes compute in place, over the caller's input.
+    /// Every size is dynamic, but those of axes with channels or blocks, which the verifier holds against the scales. Real scalars
+    /// pass as bits, so that no calling convention of f16 and bf16 is in the way. Headers have the quantized type, which the pass
+    /// `strip-func-quant-types` replaces by the stored one. The argument is not writable: without that the shipped passes compute in
+    /// place, over the caller's input.
     pub(super) fn text(&self) -> String {
         let quantized = &self.params.quantized;
         let uniform = type_text(quantized);
         let float = quantized.expressed.name();
-        let (bits, stored) = (format!("i{}", quantized.expressed.bits()), format!("i{}", quantized.storage.bits));
+        let bits = format!("i{}", quantized.expressed.bits());
         let attributes = "attributes {llvm.emit_c_interface}";
         let mut text = String::new();
         let symbol = self.symbol();
         if self.params.container == Container::Scalar {
-            let (from, to) = if self.cast == Cast::Quantize { (&bits, &stored) } else { (&stored, &bits) };
+            let (from, to) = if self.cast == Cast::Quantize { (&bits, &uniform) } else { (&uniform, &bits) };
             let steps = match self.cast {
                 Cast::Quantize => format!(
-                    "  %x = arith.bitcast %a : {bits} to {float}\n  %q = quant.qcast %x : {float} to {uniform}\n  \
-                     %r = quant.scast %q : {uniform} to {stored}\n"
+                    "  %x = arith.bitcast %a : {bits} to {float}\n  %r = quant.qcast %x : {float} to {uniform}\n"
                 ),
                 Cast::Dequantize => format!(
-                    "  %q = quant.scast %a : {stored} to {uniform}\n  %x = quant.dcast %q : {uniform} to {float}\n  \
-                     %r = arith.bitcast %x : {float} to {bits}\n"
+                    "  %x = quant.dcast %a : {uniform} to {float}\n  %r = arith.bitcast %x : {float} to {bits}\n"
                 ),
             };
             let _ = write!(
@@ -61,20 +60,13 @@ impl Function {
             return text;
         }
         let tensor = |element: &str| format!("tensor<{}{element}>", self.dimensions());
-        let (floats, quants, integers) = (tensor(float), tensor(&uniform), tensor(&stored));
-        let (from, to) = if self.cast == Cast::Quantize { (&floats, &integers) } else { (&integers, &floats) };
-        let steps = match self.cast {
-            Cast::Quantize => format!(
-                "  %q = quant.qcast %a : {floats} to {quants}\n  %r = quant.scast %q : {quants} to {integers}\n"
-            ),
-            Cast::Dequantize => format!(
-                "  %q = quant.scast %a : {integers} to {quants}\n  %r = quant.dcast %q : {quants} to {floats}\n"
-            ),
-        };
+        let (floats, quants) = (tensor(float), tensor(&uniform));
+        let (from, to) = if self.cast == Cast::Quantize { (&floats, &quants) } else { (&quants, &floats) };
+        let cast = if self.cast == Cast::Quantize { "qcast" } else { "dcast" };
         let _ = write!(
             text,
-            "func.func @{symbol}(%a: {from} {{bufferization.writable = false}}) -> {to} {attributes} {{\n{steps}  \
-             return %r : {to}\n}}\n"
+            "func.func @{symbol}(%a: {from} {{bufferization.writable = false}}) -> {to} {attributes} {{\n  \
+             %r = quant.{cast} %a : {from} to {to}\n  return %r : {to}\n}}\n"
         );
         text
     }
@@ -126,7 +118,10 @@ mod tests {
             ),
             "{text}"
         );
-        assert!(text.contains("-> tensor<?x2x?xi4> attributes"), "{text}");
+        assert!(
+            text.contains("-> tensor<?x2x?x!quant.uniform<u4<0:14>:bf16:1,{1.0e-5:3,0.25:4}>> attributes"),
+            "{text}"
+        );
         let blocks = Granularity::Blocks { sizes: vec![(2, 3), (0, 4)], counts: vec![2, 1, 1] };
         let text = function(Cast::Quantize, Container::Ranked, &[8, 2, 3], blocks).text();
         assert!(
@@ -144,6 +139,10 @@ mod tests {
     fn scalars_pass_as_bits() {
         let f = function(Cast::Dequantize, Container::Scalar, &[7], Granularity::Layer);
         let text = f.text();
-        assert!(text.contains("(%a: i4) -> i16") && text.contains("arith.bitcast %x : bf16 to i16"), "{text}");
+        assert!(
+            text.contains("(%a: !quant.uniform<u4<0:14>:bf16,1.0e-5:3>) -> i16")
+                && text.contains("arith.bitcast %x : bf16 to i16"),
+            "{text}"
+        );
     }
 }

@@ -50,6 +50,7 @@ mod listings;
 mod mismatches;
 mod mlir;
 mod mlir_faults;
+mod mlir_workflow;
 mod models;
 mod module_workers;
 mod mutants;

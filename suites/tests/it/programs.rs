@@ -256,7 +256,8 @@ fn a_sweep_outside_the_domain_is_left_out() {
     let bytes = DEQUANTIZE.replace("case['expressed'] == 'f32'", "case['storage'] != 'i16'");
     fs::write(work.join("k.py"), python(&bytes)).expect("written");
     let (ledger, _) = verified(bin, work, "--program 'python3 k.py' --op dequantize --like tflite-dequantize", 0);
-    let planned = items(&ledger, "planned").iter().find(|one| one["unit"] == "input").expect("a sweep that is left out");
+    let planned =
+        items(&ledger, "planned").iter().find(|one| one["unit"] == "input").expect("a sweep that is left out");
     assert_eq!((&planned["planned"], &planned["run"]), (&Value::from(1 << 16), &Value::from(0)), "{planned}");
     assert!(planned.to_string().contains("the worker says: "), "{planned}");
 }

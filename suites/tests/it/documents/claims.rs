@@ -61,7 +61,9 @@ fn every_claim_has_a_verdict_and_a_command_or_a_reason() {
     for Row { claim, verdict, command, output, .. } in &rows {
         assert!(VERDICTS.iter().any(|word| verdict.starts_with(word)), "{claim}: `{verdict}` is no verdict");
         assert!(output.len() >= 8, "{claim}: `{output}` says too little");
-        assert_eq!(verdict == "not judged", command == "-", "{claim}: a command, or a reason why there is none");
+        // Tests that need an installed compiler stand in for a command; `links` checks that they exist.
+        let is_judged = command != "-" || output.contains("the test `mlir_workflow::");
+        assert_eq!(verdict != "not judged", is_judged, "{claim}: a command, or a reason why there is none");
         let reasoned = verdict.len() > VERDICTS[1].len() + 10;
         assert!(reasoned || verdict == "holds" || verdict == "not judged", "{claim}: no reason for `{verdict}`");
     }
