@@ -4,6 +4,7 @@
 #include "../worker.hpp"
 
 #include <cstdlib>
+#include <limits>
 
 using shipped::Call;
 using shipped::Kernel;

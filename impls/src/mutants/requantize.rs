@@ -47,6 +47,12 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, acc, out| scaled(params, acc, out, |v| v.clamp(-128, 127) + params.zero_point)
     ),
     mutant!(
+        "mutant-zero-point-sign-extended", "signedness", "an unsigned zero point is read with a sign",
+        claims "ties-up" Wrap on Domain { output: Element::U8, ..DOMAIN },
+        from "MLIR 22, tosa-to-linalg of tosa.rescale with a zero point of the run; of constants, llvm/llvm-project pull request 138313",
+        |params, acc, out| scaled(params, acc, out, |v| v.wrapping_add(i32::from(params.zero_point as u8 as i8)))
+    ),
+    mutant!(
         "mutant-legacy-wraps", "missing-saturation", "the legacy integer multiplication in int32 where saturation is promised",
         claims "legacy" Saturate on LEGACY,
         from "google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm: \"risks overflowing\"",
