@@ -314,7 +314,8 @@ fn environment(sources: &Path, place: &Path) -> Result<PathBuf> {
 #[cfg(target_arch = "x86_64")]
 fn install_foreign(python: &Path, requirements: &Path, version: &str) -> Result<()> {
     let asked = "import sysconfig; print(sysconfig.get_path('purelib'))";
-    let packages = process::output(Command::new(python).args(["-c", asked])).context("asking Python for its packages")?;
+    let packages =
+        process::output(Command::new(python).args(["-c", asked])).context("asking Python for its packages")?;
     let mut install = Command::new(python);
     install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]);
     install.args(["--upgrade", "--python-version", version, "--implementation=cp", "--target"]).arg(packages.trim());

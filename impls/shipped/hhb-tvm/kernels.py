@@ -125,55 +125,62 @@ def requantize_of(x, axis, params, rounding):
 
 
 def requantize(machine, target, rounding):
-    """`qnn.requantize` by itself. Channels are the last axis."""
+    """`qnn.requantize` by itself, in pieces of `PIECE` elements; multiplier and shift are constants."""
+
+    @functools.lru_cache(maxsize=None)
+    def network(multiplier, shift):
+        params = {"channels": [{"multiplier": multiplier, "shift": shift}], "zero_point": 0}
+        x = relay.var("x", shape=(1, PIECE), dtype="int32")
+        return Network(machine, target, relay.Function([x], requantize_of(x, 1, params, rounding)))
 
     def call(params, inputs):
-        channels = len(params["channels"])
-        rows = -(-len(inputs) // channels)
-        shape = (1, len(inputs)) if channels == 1 else (rows, channels)
-        x = relay.var("x", shape=shape, dtype="int32")
-        network = Network(machine, target, relay.Function([x], requantize_of(x, 1, params, rounding)))
-        return network.run(x=padded(inputs, shape[0] * shape[1]).reshape(shape)).reshape(-1)[: len(inputs)].astype(np.int32)
+        run = lambda x: network(*of_one_channel(params)).run(x=x.reshape(1, -1)).reshape(-1)  # noqa: E731
+        return in_chunks(run, PIECE, inputs).astype(np.int32)
 
     return call
 
 
-def layer(machine, target):
-    """A convolution, its bias and `qnn.requantize` UPWARD, in one function, as a model has them: weights are zeros, accumulators are biases."""
+def layer(machine, target, longest):
+    """A convolution, its bias and `qnn.requantize` UPWARD, in one function, as a model has them: weights are zeros, accumulators are biases. A
+    module is compiled for each number of channels."""
 
-    def call(params, inputs):
-        count = len(inputs)
+    @functools.lru_cache(maxsize=None)
+    def network(count, multiplier, shift):
+        params = {"channels": [{"multiplier": multiplier, "shift": shift}], "zero_point": 0}
         x = relay.var("x", shape=(1, 1, 1, 1), dtype="int8")
         bias = relay.var("bias", shape=(count,), dtype="int32")
         weights = constant(np.zeros((1, 1, 1, count)), "int8")
-        convolution = relay.nn.conv2d(
+        sums = relay.nn.conv2d(
             x, weights, kernel_size=(1, 1), channels=count, data_layout="NHWC", kernel_layout="HWIO", out_dtype="int32"
         )
-        body = requantize_of(relay.nn.bias_add(convolution, bias, axis=3), 3, params, "UPWARD")
-        network = Network(machine, target, relay.Function([x, bias], body))
-        return network.run(x=np.zeros((1, 1, 1, 1), np.int8), bias=inputs).reshape(-1).astype(np.int32)
+        body = requantize_of(relay.nn.bias_add(sums, bias, axis=3), 3, params, "UPWARD")
+        return Network(machine, target, relay.Function([x, bias], body))
+
+    def call(params, inputs):
+        if len(inputs) > longest:
+            raise OutsideDomain(f"a module is compiled for each number of channels, up to {longest}")
+        layer = network(len(inputs), *of_one_channel(params))
+        return layer.run(x=np.zeros((1, 1, 1, 1), np.int8), bias=inputs).reshape(-1).astype(np.int32)
 
     return call
 
 
-def convolution(machine, target, schedule, dtype):
-    """The int8 convolution of TVM for aarch64 in this schedule: `relay/op/strategy/arm_cpu.py` has which one a target gets."""
-    compute_of = getattr(topi.arm_cpu, f"compute_conv2d_NHWC_quantized_{schedule}")
-    schedule_of = getattr(topi.arm_cpu, f"schedule_conv2d_NHWC_quantized_{schedule}")
+def convolution(machine, target, dtype):
+    """`nn.conv2d` of bytes to int32, images `[batch, row, column, channel]`; a module is compiled for each shape."""
 
     @functools.lru_cache(maxsize=None)
-    def module(image, weights, strides, padding, dilation):
-        x, w = te.placeholder(image, dtype, "x"), te.placeholder(weights, dtype, "w")
-        with target:
-            y = compute_of(x, w, strides, padding, dilation, "int32")
-            built = build_schedule(schedule_of([y]), [x, w, y], target=target, name="convolution")
-        return Module(machine, built), [int(size) for size in y.shape]
+    def network(image, weights, strides, padding, dilation):
+        x, w = relay.var("x", shape=image, dtype=dtype), relay.var("w", shape=weights, dtype=dtype)
+        sums = relay.nn.conv2d(
+            x, w, strides=strides, padding=padding, dilation=dilation, kernel_size=weights[:2], channels=weights[3],
+            data_layout="NHWC", kernel_layout="HWIO", out_dtype="int32",
+        )  # fmt: skip
+        return Network(machine, target, relay.Function([x, w], sums))
 
     def run(inputs, image, weights, strides=(1, 1), padding=(0, 0, 0, 0), dilation=(1, 1)):
-        compiled, shape = module(image, weights, strides, padding, dilation)
         middle = int(np.prod(image))
         x, w = inputs[:middle].astype(dtype).reshape(image), inputs[middle:].astype(dtype).reshape(weights)
-        return compiled.call("convolution", x, w, Empty(shape, "int32"))[0].reshape(-1)
+        return network(image, weights, strides, padding, dilation).run(x=x, w=w).reshape(-1)
 
     return run
 
@@ -183,8 +190,8 @@ def product(run):
 
     def call(params, inputs):
         m, n, k = (params[name] for name in "mnk")
-        if m * n > 16:
-            raise OutsideDomain("a module is compiled for each shape, of at most 16 results")
+        if m * n > 16 or k > 64:
+            raise OutsideDomain("a module is compiled for each shape, of at most 16 results and depth 64")
         return run(inputs, (1, 1, m, k), (1, 1, k, n))
 
     return call
@@ -194,8 +201,8 @@ def images(run):
     def call(params, inputs):
         of = lambda *names: tuple(params[name] for name in names)  # noqa: E731
         image, weights = of("batches", "height", "width", "channels"), of("kernel_h", "kernel_w", "channels", "out_channels")
-        if params["len"] > 64:
-            raise OutsideDomain("a module is compiled for each shape, of at most 64 results")
+        if params["len"] > 16 or np.prod(weights[:3]) > 64:
+            raise OutsideDomain("a module is compiled for each shape, of at most 16 results and depth 64")
         padding = of("top", "left", "bottom", "right")
         return run(inputs, image, weights, of("stride_h", "stride_w"), padding, of("dilation_h", "dilation_w"))
 

@@ -100,6 +100,7 @@ class Network:
     """A relay function, compiled, and run function by function in the order of its graph."""
 
     def __init__(self, machine, target, function):
+        # In this wheel the pass does not fit its operators: with it, no convolution of bytes compiles for aarch64.
         with tvm.transform.PassContext(opt_level=3, disabled_pass=["AlterOpLayout"]):
             built = relay.build(tvm.IRModule.from_expr(function), target=target)
         self.module = Module(machine, built.get_lib())

@@ -29,17 +29,16 @@ from worker import Kernel, serve  # noqa: E402
 NAME = "shipped-tvm-"
 # Tensors of up to this many elements are compiled for their own length: one element more may change the code of all.
 LONGEST = 13
-# A module is compiled for each multiplier and shift that is no variable, so these are few: one pair; and 2^30, for which TVM has other code.
-ONE = {"q": 31, "multipliers": 1395864371, "shifts": -8}
-HALVES = {"multipliers": 1 << 30, "shifts": [-8, 2]}
-# Multipliers that a quotient of scales gives; the clamp is that of the type.
-SCALES = {"multipliers": [1 << 30, (1 << 31) - 1], "shifts": [-31, 7], "bias": False, "clamp": False}
+# A module is compiled for each multiplier and shift that is no variable, so these are few: one multiplier; and 2^30, for which TVM has other code.
+ONE = {"multipliers": 1395864371, "shifts": -8}
+HALVES = {"multipliers": 1 << 30, "shifts": [-1, 1]}
+# One multiplier, without bias, zero point and bounds of the clamp: elementwise code that the project's other lanes have too.
+SCALES = {"multipliers": 1395864371, "shifts": [-9, 1], "per_channel": False, "bias": False, "zero_point": False, "clamp": False}
 NO_OFFSETS = {"lhs_offsets": 0, "rhs_offsets": 0}
-# Features of the target, and the schedule that its convolutions get.
+# Features of the target, for which TVM has other code.
 GEMMS = {
-    "arm-neon": ("+neon", "interleaved", {"u8": "arm-uadalp", "i8": "arm-sadalp"}),
-    "arm-dotprod": ("+v8.2a,+dotprod", "native", {"u8": "arm-udot", "i8": "arm-sdot"}),
-    "arm-i8mm": ("+v8.2a,+dotprod,+i8mm", "interleaved", {"u8": "arm-ummla", "i8": "arm-smmla"}),
+    "arm-neon": ("+neon", {"u8": "arm-uadalp", "i8": "arm-sadalp"}),
+    "arm-dotprod": ("+v8.2a,+dotprod", {"u8": "arm-udot", "i8": "arm-sdot"}),
 }
 
 
@@ -52,7 +51,7 @@ def fixed_point(aarch64, x86_64):
     whole = variable_fixed_point_multiply(aarch64, neon)
     each = relay_fixed_point_multiply(aarch64, neon, LONGEST)
     yield Kernel("fpm", NAME + "arm-rule", "tvm-relay", whole, "sqrdmulh-srshl:wrap")
-    yield Kernel("fpm", NAME + "arm-lengths", "tvm-neon-rfc", each, domain=ONE)
+    yield Kernel("fpm", NAME + "arm-lengths", "tvm-neon-rfc", each, domain=ONE | {"q": 31})
     yield Kernel("fpm", NAME + "arm-per-axis", "tvm-relay-per-channel", per_axis_fixed_point_multiply(aarch64, neon))
     yield Kernel("fpm", NAME + "x86-relay", "tvm-relay", relay_fixed_point_multiply(x86_64, generic), domain=HALVES)
     yield Kernel("fpm", NAME + "x86-per-axis", "tvm-relay-per-channel", per_axis_fixed_point_multiply(x86_64, generic))
@@ -60,19 +59,18 @@ def fixed_point(aarch64, x86_64):
 
 def requantizations(aarch64):
     neon = arm("+neon")
-    nearest = SCALES | {"shifts": [-31, 1]}
     yield Kernel("requantize", NAME + "upward", "tvm-requantize-i8", requantize(aarch64, neon, "UPWARD"), domain=SCALES)
     of_nearest = requantize(aarch64, neon, "TONEAREST")
-    yield Kernel("requantize", NAME + "tonearest", "tvm-requantize-tonearest-i8", of_nearest, domain=nearest)
-    of_layer = SCALES | {"per_channel": False}
-    yield Kernel("requantize", NAME + "arm-conv2d-upward", "tvm-requantize-i8", layer(aarch64, neon), "sqrdmulh-srshl:wrap", of_layer)
+    yield Kernel("requantize", NAME + "tonearest", "tvm-requantize-tonearest-i8", of_nearest, domain=SCALES)
+    of_layer = layer(aarch64, neon, LONGEST)
+    yield Kernel("requantize", NAME + "arm-conv2d-upward", "tvm-requantize-i8", of_layer, "sqrdmulh-srshl:wrap", SCALES | ONE)
 
 
 def gemms(aarch64):
-    for path, (features, schedule, likes) in GEMMS.items():
+    for path, (features, likes) in GEMMS.items():
         for element, like in likes.items():
             dtype = {"u8": "uint8", "i8": "int8"}[element]
-            run = convolution(aarch64, arm(features), schedule, dtype)
+            run = convolution(aarch64, arm(features), dtype)
             yield Kernel("matmul", f"{NAME}{path}-gemm-{element}", like, product(run), domain=NO_OFFSETS)
             of_images = NO_OFFSETS | {"grouped": False}
             yield Kernel("conv2d", f"{NAME}{path}-conv2d-{element}", like, images(run), domain=of_images)
