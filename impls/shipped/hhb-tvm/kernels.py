@@ -190,8 +190,8 @@ def product(run):
 
     def call(params, inputs):
         m, n, k = (params[name] for name in "mnk")
-        if m * n > 16 or k > 64:
-            raise OutsideDomain("a module is compiled for each shape, of at most 16 results and depth 64")
+        if m * n * k > 128:
+            raise OutsideDomain("a module is compiled for each shape, of at most 128 products")
         return run(inputs, (1, 1, m, k), (1, 1, k, n))
 
     return call
@@ -201,8 +201,8 @@ def images(run):
     def call(params, inputs):
         of = lambda *names: tuple(params[name] for name in names)  # noqa: E731
         image, weights = of("batches", "height", "width", "channels"), of("kernel_h", "kernel_w", "channels", "out_channels")
-        if params["len"] > 16 or np.prod(weights[:3]) > 64:
-            raise OutsideDomain("a module is compiled for each shape, of at most 16 results and depth 64")
+        if params["len"] > 36 or np.prod(weights[:3]) > 64:
+            raise OutsideDomain("a module is compiled for each shape, of at most 36 results and depth 64")
         padding = of("top", "left", "bottom", "right")
         return run(inputs, image, weights, of("stride_h", "stride_w"), padding, of("dilation_h", "dilation_w"))
 

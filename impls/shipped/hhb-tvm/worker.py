@@ -27,8 +27,8 @@ from modules import Machine  # noqa: E402
 from worker import Kernel, serve  # noqa: E402
 
 NAME = "shipped-tvm-"
-# Tensors of up to this many elements are compiled for their own length: one element more may change the code of all.
-LONGEST = 13
+# Tensors and layers of up to this many elements are compiled for their own length: one element more may change the code of all.
+LONGEST_TENSOR, LONGEST_LAYER = 1 << 12, 13
 # A module is compiled for each multiplier and shift that is no variable, so these are few: one multiplier; and 2^30, for which TVM has other code.
 ONE = {"multipliers": 1395864371, "shifts": -8}
 HALVES = {"multipliers": 1 << 30, "shifts": [-1, 1]}
@@ -49,7 +49,7 @@ def arm(features):
 def fixed_point(aarch64, x86_64):
     neon, generic = arm("+neon"), tvm.target.Target("llvm -mtriple=x86_64-linux-gnu")
     whole = variable_fixed_point_multiply(aarch64, neon)
-    each = relay_fixed_point_multiply(aarch64, neon, LONGEST)
+    each = relay_fixed_point_multiply(aarch64, neon, LONGEST_TENSOR)
     yield Kernel("fpm", NAME + "arm-rule", "tvm-relay", whole, "sqrdmulh-srshl:wrap")
     yield Kernel("fpm", NAME + "arm-lengths", "tvm-neon-rfc", each, domain=ONE | {"q": 31})
     yield Kernel("fpm", NAME + "arm-per-axis", "tvm-relay-per-channel", per_axis_fixed_point_multiply(aarch64, neon))
@@ -62,7 +62,7 @@ def requantizations(aarch64):
     yield Kernel("requantize", NAME + "upward", "tvm-requantize-i8", requantize(aarch64, neon, "UPWARD"), domain=SCALES)
     of_nearest = requantize(aarch64, neon, "TONEAREST")
     yield Kernel("requantize", NAME + "tonearest", "tvm-requantize-tonearest-i8", of_nearest, domain=SCALES)
-    of_layer = layer(aarch64, neon, LONGEST)
+    of_layer = layer(aarch64, neon, LONGEST_LAYER)
     yield Kernel("requantize", NAME + "arm-conv2d-upward", "tvm-requantize-i8", of_layer, "sqrdmulh-srshl:wrap", SCALES | ONE)
 
 
