@@ -33,7 +33,7 @@ enum Extra {
     Browser,
     /// The SMT solvers z3 and cvc5, for `cargo xtask prove --confirm`
     Solvers,
-    /// Every library of `cargo xtask lanes`
+    /// Every library of `cargo xtask lanes` but hhb-tvm
     Shipped,
     /// The library gemmlowp, for the lanes gemmlowp and gemmlowp-scalar
     Gemmlowp,
@@ -47,6 +47,8 @@ enum Extra {
     Litert,
     /// TensorFlow Lite Micro from PyPI, for the lane tflite-micro
     TfliteMicro,
+    /// TVM 0.16 of the package hhb-tvm from PyPI, for the lane hhb-tvm; not among the libraries of `shipped`
+    HhbTvm,
     /// tract-linalg from crates.io, for the lane tract
     Tract,
     /// rten-gemm from crates.io, for the lanes rten and rten-avx2
@@ -89,21 +91,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     if with(Extra::Shipped) {
         shipped::provide(&workspace, &[])?;
-    } else {
-        let named = [
-            (Extra::Gemmlowp, "gemmlowp"),
-            (Extra::Xnnpack, "xnnpack"),
-            (Extra::Onednn, "onednn"),
-            (Extra::Onnxruntime, "onnxruntime"),
-            (Extra::Litert, "litert"),
-            (Extra::TfliteMicro, "tflite-micro"),
-            (Extra::Tract, "tract"),
-            (Extra::Rten, "rten"),
-        ];
-        let names: Vec<&str> = named.into_iter().filter(|(extra, _)| with(*extra)).map(|(_, name)| name).collect();
-        if !names.is_empty() {
-            shipped::provide(&workspace, &names)?;
-        }
+    }
+    let named = [
+        (Extra::Gemmlowp, "gemmlowp"),
+        (Extra::Xnnpack, "xnnpack"),
+        (Extra::Onednn, "onednn"),
+        (Extra::Onnxruntime, "onnxruntime"),
+        (Extra::Litert, "litert"),
+        (Extra::TfliteMicro, "tflite-micro"),
+        (Extra::HhbTvm, "hhb-tvm"),
+        (Extra::Tract, "tract"),
+        (Extra::Rten, "rten"),
+    ];
+    let left = |extra| with(extra) && (extra == Extra::HhbTvm || !with(Extra::Shipped));
+    let names: Vec<&str> = named.into_iter().filter(|(extra, _)| left(*extra)).map(|(_, name)| name).collect();
+    if !names.is_empty() {
+        shipped::provide(&workspace, &names)?;
     }
     if with(Extra::Browser) {
         browser::packages(&workspace, &probe)?;

@@ -2,10 +2,14 @@
 //!
 //! A lane of this list is not a part of a run that does not name it: `cargo xtask verify --lane gemmlowp` judges the library that the machine has installed.
 
+#[cfg(target_arch = "x86_64")]
+use crate::cargo;
 use crate::lanes::{self, Lane};
 use crate::process::{self, which};
 use crate::say::{self, note};
 use crate::setup;
+#[cfg(target_arch = "x86_64")]
+use crate::tools::Tool;
 use crate::workspace::{Host, Workspace};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -22,6 +26,10 @@ enum Driver {
     Cargo { library: &'static str },
     /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash.
     Python { script: &'static str, package: &'static str },
+    /// The same with a program in C, which the script starts for the host and, under an emulator, for aarch64. What the library has for one version
+    /// of Python alone is in its `requirements-VERSION.txt`.
+    #[cfg(target_arch = "x86_64")]
+    Compiler { script: &'static str, package: &'static str, python: &'static str, runner: &'static str },
 }
 
 /// A library as a lane.
@@ -37,6 +45,8 @@ pub(crate) struct Library {
     driver: Driver,
     /// What starts the program, if it is not started by itself: an emulator, or a setting of its environment.
     started: &'static [&'static str],
+    /// Whether `setup --with shipped` installs it with the others.
+    with_others: bool,
 }
 
 /// Every library, in the order of lists.
@@ -48,6 +58,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         packages: &["libgemmlowp-dev", "nlohmann-json3-dev", "g++"],
         driver: Driver::Cxx { source: "worker.cpp", x86_64: &["-msse4.1"], others: &[], linked: "-lpthread" },
         started: &[],
+        with_others: true,
     },
     Library {
         name: "gemmlowp-scalar",
@@ -61,6 +72,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
             linked: "-lpthread",
         },
         started: &[],
+        with_others: true,
     },
     Library {
         name: "xnnpack",
@@ -69,6 +81,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         packages: &["libxnnpack-dev", "libpthreadpool-dev", "nlohmann-json3-dev", "g++"],
         driver: Driver::Cxx { source: "worker.cpp", x86_64: &[], others: &[], linked: "-lXNNPACK" },
         started: &[],
+        with_others: true,
     },
     Library {
         name: "onednn",
@@ -77,6 +90,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         packages: &["libdnnl-dev", "nlohmann-json3-dev", "g++"],
         driver: Driver::Cxx { source: "worker.cpp", x86_64: &[], others: &[], linked: "-ldnnl" },
         started: &[],
+        with_others: true,
     },
     #[cfg(target_arch = "x86_64")]
     Library {
@@ -86,6 +100,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         packages: &["libdnnl-dev", "nlohmann-json3-dev", "g++"],
         driver: Driver::Cxx { source: "worker.cpp", x86_64: &[], others: &[], linked: "-ldnnl" },
         started: &["env", "ONEDNN_MAX_CPU_ISA=AVX2"],
+        with_others: true,
     },
     Library {
         name: "onnxruntime",
@@ -94,6 +109,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         packages: &["python3", "python3-venv"],
         driver: Driver::Python { script: "worker.py", package: "onnxruntime" },
         started: &[],
+        with_others: true,
     },
     #[cfg(target_arch = "x86_64")]
     Library {
@@ -103,6 +119,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         packages: &["python3", "python3-venv", "qemu-user"],
         driver: Driver::Python { script: "worker.py", package: "onnxruntime" },
         started: &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
+        with_others: true,
     },
     Library {
         name: "litert",
@@ -111,6 +128,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         packages: &["python3", "python3-venv"],
         driver: Driver::Python { script: "worker.py", package: "ai-edge-litert" },
         started: &[],
+        with_others: true,
     },
     #[cfg(target_arch = "x86_64")]
     Library {
@@ -120,6 +138,17 @@ pub(crate) const LIBRARIES: &[Library] = &[
         packages: &["python3", "python3-venv"],
         driver: Driver::Python { script: "worker.py", package: "tflite-micro" },
         started: &[],
+        with_others: true,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Library {
+        name: "hhb-tvm",
+        about: "TVM 0.16 for aarch64 under an emulator, with the Arm rule for qmuls and the Arm GEMM kernels, and for x86-64",
+        directory: "hhb-tvm",
+        packages: &["python3", "python3-venv", "gcc", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
+        driver: Driver::Compiler { script: "worker.py", package: "hhb-tvm", python: "3.10", runner: "runner.c" },
+        started: &[],
+        with_others: false,
     },
     Library {
         name: "tract",
@@ -128,6 +157,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         packages: &[],
         driver: Driver::Cargo { library: "tract-linalg" },
         started: &[],
+        with_others: true,
     },
     Library {
         name: "rten",
@@ -136,6 +166,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         packages: &[],
         driver: Driver::Cargo { library: "rten-gemm" },
         started: &[],
+        with_others: true,
     },
     #[cfg(target_arch = "x86_64")]
     Library {
@@ -145,6 +176,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         packages: &["qemu-user"],
         driver: Driver::Cargo { library: "rten-gemm" },
         started: &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
+        with_others: true,
     },
 ];
 
@@ -216,6 +248,15 @@ impl Library {
                 let command = vec![text(&python), text(&sources.join(script))];
                 (pinned(&sources.join("requirements.txt"), package)?, command)
             }
+            #[cfg(target_arch = "x86_64")]
+            Driver::Compiler { script, package, python, runner } => {
+                let own = environment(&sources, &place)?;
+                let foreign = sources.join(format!("requirements-{python}.txt"));
+                install_foreign(&own, &foreign, python)?;
+                let machines = machines(workspace, &sources.join(runner), &place)?;
+                let command = vec![text(&own), text(&sources.join(script))];
+                (pinned(&foreign, package)?, [command, machines].concat())
+            }
         };
         let command = self.started.iter().map(|word| (*word).to_owned()).chain(command).collect();
         let installed = serde_json::to_string_pretty(&Installed { version, command })?;
@@ -269,6 +310,36 @@ fn environment(sources: &Path, place: &Path) -> Result<PathBuf> {
     Ok(own)
 }
 
+/// Installs packages of another version of Python, of which only the extensions in C are lost.
+#[cfg(target_arch = "x86_64")]
+fn install_foreign(python: &Path, requirements: &Path, version: &str) -> Result<()> {
+    let asked = "import sysconfig; print(sysconfig.get_path('purelib'))";
+    let packages =
+        process::output(Command::new(python).args(["-c", asked])).context("asking Python for its packages")?;
+    let mut install = Command::new(python);
+    install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]);
+    install.args(["--upgrade", "--python-version", version, "--implementation=cp", "--target"]).arg(packages.trim());
+    process::output(install.arg("--requirement").arg(requirements)).context("fetching packages from PyPI").map(drop)
+}
+
+/// Builds the program that runs modules, for aarch64 and for the host. Returns for each the linker of modules and the program with its emulator,
+/// as JSON.
+#[cfg(target_arch = "x86_64")]
+fn machines(workspace: &Workspace, runner: &Path, place: &Path) -> Result<Vec<String>> {
+    let probe = setup::provision(workspace, &[Tool::Qemu]);
+    let qemu = probe.path(Tool::Qemu).context("no emulator of aarch64; `cargo xtask setup` installs one")?;
+    let emulator = cargo::emulator(&probe, qemu);
+    let machine = |prefix: &str, emulator: Vec<String>| {
+        let program = place.join(format!("{prefix}runner"));
+        let mut build = Command::new(format!("{prefix}gcc"));
+        build.args(["-O2", "-rdynamic"]).arg(runner).arg("-o").arg(&program).arg("-ldl");
+        process::output(&mut build).with_context(|| format!("building {}", runner.display()))?;
+        let words = (format!("{prefix}ld"), [emulator, vec![text(&program)]].concat());
+        serde_json::to_string(&words).context("writing the command of the runner")
+    };
+    Ok(vec![machine("aarch64-linux-gnu-", emulator)?, machine("", Vec::new())?])
+}
+
 /// Version of a package of Debian.
 fn version_of(package: &str) -> Result<String> {
     let shown = process::output(Command::new("dpkg-query").args(["--show", "--showformat=${Version}", package]));
@@ -289,7 +360,11 @@ fn text(path: &Path) -> String {
 
 /// Installs the libraries of these names, or all.
 pub(crate) fn provide(workspace: &Workspace, names: &[&str]) -> Result<()> {
-    let mut wanted = LIBRARIES.iter().filter(|library| names.is_empty() || names.contains(&library.directory));
+    let is_wanted = |library: &&Library| match names {
+        [] => library.with_others,
+        _ => names.contains(&library.directory),
+    };
+    let mut wanted = LIBRARIES.iter().filter(is_wanted);
     wanted.try_for_each(|library| {
         library.provide(workspace).with_context(|| format!("{} is not installed", library.name))
     })
@@ -384,16 +459,27 @@ mod tests {
                 }
                 Driver::Python { script, package } => {
                     assert!(sources.join(script).is_file(), "{}", library.name);
-                    let requirements = fs::read_to_string(sources.join("requirements.txt")).expect("requirements");
                     assert!(pinned(&sources.join("requirements.txt"), package).is_ok());
-                    let lines = || requirements.lines().filter(|line| line.contains("=="));
-                    assert!(
-                        lines().count() > 0 && lines().all(|line| line.contains("--hash=sha256:")),
-                        "{requirements}"
-                    );
+                    assert_hashes(&sources.join("requirements.txt"));
+                }
+                #[cfg(target_arch = "x86_64")]
+                Driver::Compiler { script, package, python, runner } => {
+                    assert!(sources.join(script).is_file() && sources.join(runner).is_file(), "{}", library.name);
+                    let foreign = sources.join(format!("requirements-{python}.txt"));
+                    assert!(pinned(&foreign, package).is_ok());
+                    assert_hashes(&foreign);
+                    assert_hashes(&sources.join("requirements.txt"));
                 }
             }
         }
+    }
+
+    /// Each line of a file of requirements that pins a version pins its files too.
+    #[track_caller]
+    fn assert_hashes(requirements: &Path) {
+        let text = fs::read_to_string(requirements).expect("requirements");
+        let lines = || text.lines().filter(|line| line.contains("=="));
+        assert!(lines().count() > 0 && lines().all(|line| line.contains("--hash=sha256:")), "{text}");
     }
 
     #[test]

@@ -3,7 +3,6 @@
 Accumulators come in as biases of a convolution or a fully connected layer whose weights are zeros, one output channel each.
 """
 
-import functools
 import pathlib
 import sys
 
@@ -11,6 +10,7 @@ import numpy as np
 from models import Tensor, model, schema
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from scales import channels_of, powers, two_scales  # noqa: E402
 from worker import Kernel, OutsideDomain  # noqa: E402
 
 TYPES = {
@@ -20,35 +20,6 @@ TYPES = {
     "i16": (schema.TensorType.INT16, np.int16),
     "i32": (schema.TensorType.INT32, np.int32),
 }
-# A scale of a float has 24 bits; this many products of two are tried to reach a multiplier of 31.
-CANDIDATES = (np.arange(1 << 12) * 2.0**-12 * 0.9 + 1 + 2.0**-13).astype(np.float32)
-
-
-
-
-def normalized(reals):
-    """Multipliers of 31 bits, as QuantizeMultiplier has them of doubles from 1 to 2."""
-    return np.rint(reals * 2.0**30).astype(np.int64)
-
-
-@functools.lru_cache(maxsize=4096)
-def two_scales(multiplier, combine):
-    """Two floats whose product or quotient, in double, gives this multiplier; exactly, if the multiplier has 24 bits."""
-    if multiplier % 128 == 0:
-        return np.float32(1), np.float32(multiplier * 2.0**-30)
-    real = multiplier * 2.0**-30
-    others = (real / CANDIDATES if combine is np.multiply else real * CANDIDATES).astype(np.float32)
-    reached = combine(others.astype(np.float64), CANDIDATES.astype(np.float64))
-    found = np.flatnonzero(normalized(reached) == multiplier)
-    if not found.size:
-        raise OutsideDomain(f"no two scales give the multiplier {multiplier}")
-    return CANDIDATES[found[0]], others[found[0]]
-
-
-def powers(shifts):
-    """2^(s - 1): the factor that is left of m * 2^(s - 31) if m * 2^-30 is in the scales."""
-    return np.ldexp(np.float32(1), np.array(shifts) - 1).astype(np.float32)
-
 
 def layer(run, operator, multipliers, shifts, accumulators, zero_point):
     """One layer whose output channels have these multipliers, shifts and accumulators."""
@@ -76,15 +47,9 @@ def layer(run, operator, multipliers, shifts, accumulators, zero_point):
     return run(model(operator, tensors, 3), np.zeros(x))
 
 
-def channels_of(params):
-    channels = params["channels"]
-    count = params["len"]
-    return [[channels[i % len(channels)][key] for i in range(count)] for key in ("multiplier", "shift")]
-
-
 def requantize(run, operator, exact):
     def call(params, inputs):
-        multipliers, shifts = channels_of(params)
+        multipliers, shifts = channels_of(params, params["len"])
         if exact and any(m % 128 for m in multipliers):
             raise OutsideDomain("this kernel multiplies by a real number, which a multiplier of more than 24 bits is not")
         # One output channel alone has the scale of the layer, which other code derives.

@@ -203,7 +203,7 @@ fn common_casts_are_eliminated() {
     assert!(made.contains("arith.divf %0, %1") && made.contains("arith.remf %0, %1"), "{made}");
 }
 
-/// Headers, returns, direct calls and declarations lose their quantized types; a function that is a value keeps them, or is refused (finding 31).
+/// Headers, returns, direct calls and declarations lose their quantized types; a function that is a value keeps them, or is refused (finding 33).
 #[test]
 fn only_direct_calls_are_stripped() {
     let tools = Tools::new();

@@ -344,3 +344,101 @@ for line in sys.stdin.buffer:
     sys.stdout.buffer.write(header + struct.pack("<%di" % count, *out))
     sys.stdout.buffer.flush()
 "#;
+
+/// TVM's kernels, of a lane that `setup --with shipped` leaves out: which hold, and which differ as findings 31 and 32 say.
+const TVM: [(&str, bool); 16] = [
+    ("shipped-tvm-arm-rule", false),
+    ("shipped-tvm-arm-lengths", true),
+    ("shipped-tvm-arm-per-axis", false),
+    ("shipped-tvm-x86-relay", true),
+    ("shipped-tvm-x86-per-axis", false),
+    ("shipped-tvm-upward", false),
+    ("shipped-tvm-tonearest", false),
+    ("shipped-tvm-arm-conv2d-upward", true),
+    ("shipped-tvm-arm-neon-gemm-u8", false),
+    ("shipped-tvm-arm-neon-gemm-i8", false),
+    ("shipped-tvm-arm-dotprod-gemm-u8", false),
+    ("shipped-tvm-arm-dotprod-gemm-i8", false),
+    ("shipped-tvm-arm-neon-conv2d-u8", false),
+    ("shipped-tvm-arm-neon-conv2d-i8", false),
+    ("shipped-tvm-arm-dotprod-conv2d-u8", false),
+    ("shipped-tvm-arm-dotprod-conv2d-i8", false),
+];
+
+/// The command of TVM's worker, unless it is not installed.
+fn worker_of_tvm() -> Option<Value> {
+    let worker = worker_of("hhb-tvm");
+    if worker.is_none() {
+        not_run("the lane hhb-tvm is not installed; `cargo xtask setup --with hhb-tvm` installs it");
+    }
+    worker
+}
+
+/// The Arm rule and the Arm GEMM kernels of TVM, each judged under an emulator.
+#[test]
+fn tvm_gives_what_the_findings_say() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let Some(worker) = worker_of_tvm() else { return };
+    let file = lanes(dir.path(), &[worker]);
+    let ledger = verify_in(&file, &["--lane=hhb-tvm", "--effort=quick"]).exits(1).ledger();
+    let mut judged: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
+    for row in items(&ledger, "rows").iter().filter(|row| row["against"] == "contract") {
+        let [inputs, differ] = judged.entry(row["kernel"].as_str().expect("a name")).or_default();
+        *inputs += row["inputs"].as_u64().expect("a count");
+        *differ += row["differ"].as_u64().expect("a count");
+    }
+    println!("{judged:#?}");
+    assert_eq!(judged.len(), TVM.len());
+    for (kernel, broken) in TVM {
+        let [inputs, differ] = judged[kernel];
+        assert!(inputs > 0 && (differ > 0) == broken, "{kernel}: {differ} of {inputs} differ");
+    }
+    let unanswered: Vec<&Value> = items(&ledger, "findings").iter().filter(|f| f["class"] == "refused").collect();
+    assert!(unanswered.is_empty(), "{unanswered:?}");
+}
+
+/// K: the Arm rule as TVM ships it differs from one rounding on as many accumulators as `census` counts of the scheme that it follows.
+#[test]
+fn tvm_differs_from_one_rounding_as_often_as_census_says() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    const COUNT: i32 = 1 << 22;
+    const M: i64 = 1_395_864_371;
+    let Some(worker) = worker_of_tvm() else { return };
+    let command: Vec<String> = serde_json::from_value(worker["command"].clone()).expect("a command");
+    let mut process = std::process::Command::new(&command[0])
+        .args(&command[1..])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the worker starts");
+    let mut input = process.stdin.take().expect("a pipe");
+    let mut output = BufReader::new(process.stdout.take().expect("a pipe"));
+    let mut differing = 0;
+    for start in [-COUNT, 0] {
+        let channel = json!({"multiplier": M, "shift": -8});
+        let request = json!({
+            "command": "run", "op": "fpm", "kernel": "shipped-tvm-arm-rule", "params": {"q": 31, "channels": [channel]},
+            "len": COUNT, "source": {"range": {"start": start}}, "misalign": 0
+        });
+        writeln!(input, "{request}").and_then(|()| input.flush()).expect("the worker reads");
+        let mut answer = String::new();
+        output.read_line(&mut answer).expect("the worker answers");
+        assert!(answer.contains("done"), "{answer}");
+        let mut bytes = vec![0; 4 * COUNT as usize];
+        output.read_exact(&mut bytes).expect("results");
+        for (x, word) in (start..).zip(bytes.chunks_exact(4)) {
+            let got = i32::from_le_bytes(word.try_into().expect("four bytes"));
+            let exact = (i64::from(x) * M + (1 << 38)) >> 39;
+            differing += u64::from(i64::from(got) != exact);
+        }
+    }
+    drop(input);
+    assert!(process.wait().expect("the worker ends").success());
+    let bounds = [format!("--x-min={}", -COUNT), format!("--x-max={}", COUNT - 1)];
+    let schemes = ["census", "--left=ties-up", "--right=sqrdmulh-srshl", "--multiplier=1395864371", "--shift=-8"];
+    let census = tiebreak(&[&schemes[..], &[&bounds[0], &bounds[1], "--format=json"]].concat());
+    let census: Value = serde_json::from_str(&census.stdout).unwrap_or_else(|e| panic!("{e}: {}", census.printed()));
+    println!("{differing} differ");
+    assert_eq!(census["differ"], json!(differing), "{census}");
+    assert!(differing > 0);
+}

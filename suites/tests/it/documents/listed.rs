@@ -28,6 +28,17 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
     ("cargo xtask setup --with shipped", Xtask, "installs packages"),
+    ("cargo xtask setup --with hhb-tvm", Xtask, "installs packages"),
+    (
+        "cargo xtask verify --lane hhb-tvm --effort quick",
+        Parsed,
+        "needs TVM; `tvm_gives_what_the_findings_say` runs it if TVM is there",
+    ),
+    (
+        "cargo xtask identify --lane hhb-tvm",
+        Parsed,
+        "needs TVM; the tests of `shipped` judge the same claims if TVM is there",
+    ),
     ("cargo xtask setup --with litert", Xtask, "installs packages"),
     ("cargo xtask setup --with litert --with models", Xtask, "installs packages"),
     ("cargo xtask trace", Xtask, "needs LiteRT and a model"),

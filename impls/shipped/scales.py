@@ -1,0 +1,39 @@
+"""Scales of floats that give a library a multiplier and a shift, for adapters whose libraries take scales."""
+
+import functools
+
+import numpy as np
+from worker import OutsideDomain
+
+# A scale of a float has 24 bits; this many products of two are tried to reach a multiplier of 31.
+CANDIDATES = (np.arange(1 << 12) * 2.0**-12 * 0.9 + 1 + 2.0**-13).astype(np.float32)
+
+
+def normalized(reals):
+    """Multipliers of 31 bits, as QuantizeMultiplier has them of doubles from 1 to 2."""
+    return np.rint(reals * 2.0**30).astype(np.int64)
+
+
+@functools.lru_cache(maxsize=4096)
+def two_scales(multiplier, combine):
+    """Two floats whose product or quotient, in double, gives this multiplier; exactly, if the multiplier has 24 bits."""
+    if multiplier % 128 == 0:
+        return np.float32(1), np.float32(multiplier * 2.0**-30)
+    real = multiplier * 2.0**-30
+    others = (real / CANDIDATES if combine is np.multiply else real * CANDIDATES).astype(np.float32)
+    reached = combine(others.astype(np.float64), CANDIDATES.astype(np.float64))
+    found = np.flatnonzero(normalized(reached) == multiplier)
+    if not found.size:
+        raise OutsideDomain(f"no two scales give the multiplier {multiplier}")
+    return CANDIDATES[found[0]], others[found[0]]
+
+
+def powers(shifts):
+    """2^(s - 1): the factor that is left of m * 2^(s - 31) if m * 2^-30 is in the scales."""
+    return np.ldexp(np.float32(1), np.array(shifts) - 1).astype(np.float32)
+
+
+def channels_of(params, count):
+    """Multipliers and shifts of so many elements."""
+    channels = params["channels"]
+    return [[channels[i % len(channels)][key] for i in range(count)] for key in ("multiplier", "shift")]
