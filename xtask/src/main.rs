@@ -24,6 +24,7 @@ mod setup;
 mod shipped;
 mod test;
 mod tools;
+mod tosa;
 mod trace;
 mod workspace;
 

@@ -33,7 +33,7 @@ enum Extra {
     Browser,
     /// The SMT solvers z3 and cvc5, for `cargo xtask prove --confirm`
     Solvers,
-    /// Every library of `cargo xtask lanes` but hhb-tvm
+    /// Every library of `cargo xtask lanes` but hhb-tvm and tosa-mlir
     Shipped,
     /// The library gemmlowp, for the lanes gemmlowp and gemmlowp-scalar
     Gemmlowp,
@@ -49,6 +49,8 @@ enum Extra {
     TfliteMicro,
     /// TVM 0.16 of the package hhb-tvm from PyPI, for the lane hhb-tvm; not among the libraries of `shipped`
     HhbTvm,
+    /// TOSA as MLIR 22 lowers it, for the lanes tosa-mlir and tosa-mlir-o0; not among the libraries of `shipped`
+    TosaMlir,
     /// tract-linalg from crates.io, for the lane tract
     Tract,
     /// rten-gemm from crates.io, for the lanes rten and rten-avx2
@@ -100,10 +102,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         (Extra::Litert, "litert"),
         (Extra::TfliteMicro, "tflite-micro"),
         (Extra::HhbTvm, "hhb-tvm"),
+        (Extra::TosaMlir, "tosa-mlir"),
         (Extra::Tract, "tract"),
         (Extra::Rten, "rten"),
     ];
-    let left = |extra| with(extra) && (extra == Extra::HhbTvm || !with(Extra::Shipped));
+    let is_apart = |extra| [Extra::HhbTvm, Extra::TosaMlir].contains(&extra);
+    let left = |extra| with(extra) && (is_apart(extra) || !with(Extra::Shipped));
     let names: Vec<&str> = named.into_iter().filter(|(extra, _)| left(*extra)).map(|(_, name)| name).collect();
     if !names.is_empty() {
         shipped::provide(&workspace, &names)?;

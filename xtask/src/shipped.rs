@@ -8,8 +8,8 @@ use crate::lanes::{self, Lane};
 use crate::process::{self, which};
 use crate::say::{self, note};
 use crate::setup;
-#[cfg(target_arch = "x86_64")]
 use crate::tools::Tool;
+use crate::tosa;
 use crate::workspace::{Host, Workspace};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -26,8 +26,10 @@ enum Driver {
     Cargo { library: &'static str },
     /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash.
     Python { script: &'static str, package: &'static str },
-    /// The same with a program in C, which the script starts for the host and, under an emulator, for aarch64. What the library has for one version
-    /// of Python alone is in its `requirements-VERSION.txt`.
+    /// Functions in MLIR, compiled by the tools of the lanes of compiled casts at a level of LLVM, and linked with a source of C++.
+    Mlir { level: u32 },
+    /// A script for Python as above, with a program in C, which the script starts for the host and, under an emulator, for aarch64. What the library has
+    /// for one version of Python alone is in its `requirements-VERSION.txt`.
     #[cfg(target_arch = "x86_64")]
     Compiler { script: &'static str, package: &'static str, python: &'static str, runner: &'static str },
 }
@@ -178,6 +180,24 @@ pub(crate) const LIBRARIES: &[Library] = &[
         started: &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
         with_others: true,
     },
+    Library {
+        name: "tosa-mlir",
+        about: "TOSA as MLIR 22 lowers it and LLVM compiles it at -O2: apply_scale, rescale, matmul",
+        directory: "tosa-mlir",
+        packages: &["nlohmann-json3-dev", "g++"],
+        driver: Driver::Mlir { level: 2 },
+        started: &[],
+        with_others: false,
+    },
+    Library {
+        name: "tosa-mlir-o0",
+        about: "the same at -O0",
+        directory: "tosa-mlir",
+        packages: &["nlohmann-json3-dev", "g++"],
+        driver: Driver::Mlir { level: 0 },
+        started: &[],
+        with_others: false,
+    },
 ];
 
 /// What is known of an installed library.
@@ -241,6 +261,11 @@ impl Library {
                 let target = workspace.target.join("tiebreak/shipped/cargo");
                 let program = rust(workspace, &sources, &target, self.directory)?;
                 (pinned_crate(&sources.join("Cargo.toml"), library)?, vec![text(&program)])
+            }
+            Driver::Mlir { level } => {
+                let probe = setup::provide(workspace, Tool::mlir(Host::CURRENT))?;
+                let version = probe.found.get(&Tool::Mlir).and_then(|tool| tool.version.clone());
+                (version.unwrap_or_default(), vec![text(&tosa::built(&sources, &place, *level)?)])
             }
             Driver::Python { script, package } => {
                 let own = workspace.target.join("tiebreak/shipped/python").join(self.directory);
@@ -452,6 +477,7 @@ mod tests {
         for library in LIBRARIES {
             let sources = root.join("impls/shipped").join(library.directory);
             match &library.driver {
+                Driver::Mlir { .. } => assert!(sources.join("worker.cpp").is_file(), "{}", library.name),
                 Driver::Cxx { source, .. } => assert!(sources.join(source).is_file(), "{}", library.name),
                 Driver::Cargo { library } => {
                     assert!(pinned_crate(&sources.join("Cargo.toml"), library).is_ok());

@@ -80,7 +80,8 @@ pub(crate) fn built(sources: &Path, place: &Path, level: u32) -> Result<PathBuf>
 fn object(place: &Path, name: &str, text: &str, options: &str, level: u32) -> Result<PathBuf> {
     let file = |extension: &str| place.join(format!("{name}.{extension}"));
     let tool = |name: &str| {
-        let found = program(name).with_context(|| format!("{name} is missing; `cargo xtask setup --with mlir` installs it"));
+        let found =
+            program(name).with_context(|| format!("{name} is missing; `cargo xtask setup --with mlir` installs it"));
         found.map(Command::new)
     };
     fs::write(file("mlir"), text).with_context(|| format!("writing {}", file("mlir").display()))?;

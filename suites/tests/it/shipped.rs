@@ -442,3 +442,23 @@ fn tvm_differs_from_one_rounding_as_often_as_census_says() {
     assert_eq!(census["differ"], json!(differing), "{census}");
     assert!(differing > 0);
 }
+
+/// TOSA as MLIR lowers it, at both levels: each kernel is exact but the rescaling to unsigned bytes, whose zero point is read with a sign (finding 34).
+#[test]
+fn compiled_tosa_is_exact_but_for_unsigned_zero_points() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let Some(file) = installed(dir.path(), &["tosa-mlir", "tosa-mlir-o0"]) else { return };
+    let ledger = verify_in(&file, &["--lane=tosa-mlir", "--lane=tosa-mlir-o0", "--effort=quick"]).exits(1).ledger();
+    let wrong = "shipped-tosa-rescale-double-u8";
+    let rows: Vec<&Value> = items(&ledger, "rows").iter().filter(|row| row["against"] == "contract").collect();
+    assert_eq!(rows.len(), 2 * 9, "{rows:?}");
+    for row in rows {
+        let [inputs, differ] = ["inputs", "differ"].map(|key| row[key].as_u64().expect("a count"));
+        assert!(inputs > 10_000 && (differ > 0) == (row["kernel"] == wrong), "{row}");
+    }
+    let findings = items(&ledger, "findings");
+    assert!(!findings.is_empty());
+    for finding in findings {
+        assert_eq!((&finding["kernel"], &finding["class"]), (&json!(wrong), &json!("signedness")), "{finding}");
+    }
+}

@@ -59,6 +59,17 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Parsed,
         "needs installed libraries; the tests of `shipped` run it where they are",
     ),
+    ("cargo xtask setup --with tosa-mlir", Xtask, "installs packages"),
+    (
+        "cargo xtask verify --lane tosa-mlir --lane tosa-mlir-o0 --effort quick",
+        Parsed,
+        "needs the compiler; `compiled_tosa_is_exact_but_for_unsigned_zero_points` runs it where it is",
+    ),
+    (
+        "cargo xtask verify --lane tosa-mlir --op requantize --kernel shipped-tosa-rescale-double-u8 --case 'm=1 s=0 zero_point=170 min=0 max=255 x=0'",
+        Parsed,
+        "needs the compiler; `cargo xtask findings` runs it where it is",
+    ),
     ("tiebreak header > tiebreak.h", As("tiebreak header"), "writes a file"),
     ("cargo xtask identify --lane gemmlowp", Parsed, IDENTIFIED),
     ("cargo xtask identify --lane xnnpack", Parsed, IDENTIFIED),
