@@ -56,6 +56,7 @@ mod mutants;
 mod object_code;
 mod offline;
 mod offline_files;
+mod outside;
 mod own_kernels;
 mod pages;
 mod paths;

@@ -1,6 +1,6 @@
 //! The lines of a file of cases: JSON lines, a table, or node tests of ONNX.
 
-use super::{onnx, table, tensors};
+use super::{chain, onnx, table, tensors};
 use crate::engine::offline::Line;
 use crate::verify::OPS;
 use anyhow::{Context, Result, bail};
@@ -94,8 +94,9 @@ pub(super) fn line(mut json: Json, base: &Path) -> Result<Line, String> {
     serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
-/// The line, if its operation is known.
+/// The line, if its operation is known; a chain is the line of its last operation.
 pub(super) fn known(line: Line) -> Result<Line, String> {
+    let line = chain::resolved(line)?;
     match OPS.contains(&line.op.as_str()) {
         true => Ok(line),
         false => Err(unknown("operation", &line.op, OPS.iter().copied()).to_string()),
