@@ -6,6 +6,8 @@ mod onnx;
 mod table;
 mod tensors;
 
+pub(super) use onnx::permuted;
+
 use super::{Format, note, print};
 use crate::engine::offline::{Bench, Cause, Difference, Line, Verdict};
 use crate::operation::CaseError;

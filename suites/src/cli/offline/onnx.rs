@@ -361,7 +361,7 @@ fn values(tensor: &Tensor) -> Vec<Json> {
 }
 
 /// Elements of a tensor of four dimensions, row by row along its dimensions in another order.
-fn permuted(values: &[Json], dims: [usize; 4], order: [usize; 4]) -> Vec<Json> {
+pub(in crate::cli) fn permuted<T: Clone>(values: &[T], dims: [usize; 4], order: [usize; 4]) -> Vec<T> {
     let mut strides = [1; 4];
     (0..3).rev().for_each(|axis| strides[axis] = strides[axis + 1] * dims[axis + 1]);
     let place = |mut at: usize| {
