@@ -120,10 +120,14 @@ impl Tool {
                 ["libclang-rt-22-dev", "", "", ""],
             ),
             Self::Chromium => ("Chromium", "opens reports in a test", linux("chromium")),
-            Self::Node => {
-                ("Node.js", "checks workflows and drives Chromium in tests; of release 20 or later", ["nodejs", "nodejs", "nodejs", "node"])
+            Self::Node => (
+                "Node.js",
+                "checks workflows and drives Chromium in tests; of release 20 or later",
+                ["nodejs", "nodejs", "nodejs", "node"],
+            ),
+            Self::Npm => {
+                ("npm", "installs what checks workflows and drives Chromium", ["npm", "nodejs-npm", "npm", "node"])
             }
-            Self::Npm => ("npm", "installs what checks workflows and drives Chromium", ["npm", "nodejs-npm", "npm", "node"]),
             Self::Z3 => ("z3", "confirms statements of `cargo xtask prove --confirm`", everywhere("z3")),
             Self::Cvc5 => ("cvc5", "confirms statements of `cargo xtask prove --confirm`", everywhere("cvc5")),
         }

@@ -25,7 +25,19 @@ const WRONG: (&str, &str) = ("(mask >> 1) + (x < 0)", "(mask >> 1)");
 
 /// Characters of XML and HTML that are written as entities.
 fn unescaped(text: &str) -> String {
-    let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#x27;", "'"), ("&#39;", "'"), ("&#34;", "\""), ("&#38;", "&"), ("&#60;", "<"), ("&#62;", ">"), ("&amp;", "&")];
+    let pairs = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&apos;", "'"),
+        ("&#x27;", "'"),
+        ("&#39;", "'"),
+        ("&#34;", "\""),
+        ("&#38;", "&"),
+        ("&#60;", "<"),
+        ("&#62;", ">"),
+        ("&amp;", "&"),
+    ];
     pairs.iter().fold(text.to_owned(), |text, (entity, character)| text.replace(entity, character))
 }
 
@@ -47,7 +59,9 @@ fn lines(name: &str, text: &str) -> Vec<String> {
         Some("xml" | "html") => out.extend(text.split(['<', '>', '\n']).map(unescaped)),
         Some("csv") => {
             let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
-            out.extend(reader.records().flat_map(|record| record.expect("CSV").iter().map(str::to_owned).collect::<Vec<_>>()));
+            out.extend(
+                reader.records().flat_map(|record| record.expect("CSV").iter().map(str::to_owned).collect::<Vec<_>>()),
+            );
         }
         _ => out.push(text.to_owned()),
     }
@@ -137,11 +151,21 @@ fn a_kernel_is_judged_from_an_empty_directory() {
     compiled(bin, work, &[WRONG]);
     let (code, printed) = ran(bin, work, VERIFY);
     assert_eq!(code, Some(1), "{printed}");
-    assert!(printed.contains("class tie-direction") && file("summary.md").starts_with("# Tiebreak: broken\n"), "{printed}");
+    assert!(
+        printed.contains("class tie-direction") && file("summary.md").starts_with("# Tiebreak: broken\n"),
+        "{printed}"
+    );
     assert!(file("junit.xml").contains("tie-direction") && results(&sarif()) > 0, "{}", file("junit.xml"));
     let mut all = texts(work, &printed);
     // What was run can be printed again, in every form.
-    for again in ["show tiebreak-out", "show tiebreak-out --verbose", "show tiebreak-out --format github", "show tiebreak-out --format sarif", "diff tiebreak-out tiebreak-out", "report tiebreak-out"] {
+    for again in [
+        "show tiebreak-out",
+        "show tiebreak-out --verbose",
+        "show tiebreak-out --format github",
+        "show tiebreak-out --format sarif",
+        "diff tiebreak-out tiebreak-out",
+        "report tiebreak-out",
+    ] {
         let (code, printed) = ran(bin, work, &format!("tiebreak {again}"));
         assert!(matches!(code, Some(0 | 1)), "{again}: {printed}");
         all.push((again.to_owned(), printed));

@@ -18,7 +18,8 @@ pub(super) fn resolved(line: Line) -> Result<Line, String> {
     let of = |name: &str, text: Option<&String>| match text {
         None => Ok(vec![None; ops.len()]),
         Some(text) => {
-            let all: Vec<Option<String>> = parts(text).into_iter().map(|one| Some(one).filter(|one| !one.is_empty())).collect();
+            let all: Vec<Option<String>> =
+                parts(text).into_iter().map(|one| Some(one).filter(|one| !one.is_empty())).collect();
             as_many(name, all, ops.len())
         }
     };
@@ -32,7 +33,15 @@ pub(super) fn resolved(line: Line) -> Result<Line, String> {
     let cases = as_many("case", cases, ops.len())?;
     let stages = ops.iter().zip(schemes).zip(kernels).zip(types).zip(cases);
     let mut stages: Vec<Line> = stages
-        .map(|((((op, scheme), kernel), ty), case)| Line { op: op.clone(), scheme, kernel, ty, case, expected: None, id: None })
+        .map(|((((op, scheme), kernel), ty), case)| Line {
+            op: op.clone(),
+            scheme,
+            kernel,
+            ty,
+            case,
+            expected: None,
+            id: None,
+        })
         .collect();
     let at = |stage: usize, error: String| format!("stage {} ({}): {error}", stage + 1, ops[stage]);
     let mut results: Option<Vec<Json>> = None;
@@ -74,7 +83,9 @@ fn evaluated(bench: &dyn Bench, line: &Line) -> Result<Vec<Json>, String> {
 
 /// Makes results the first operand that a case leaves out.
 fn give(case: &mut Json, tensors: &[&str], results: Vec<Json>) -> Result<(), String> {
-    let none = || format!("its case has every operand ({}); leave the one out that the stage before it gives", tensors.join(", "));
+    let none = || {
+        format!("its case has every operand ({}); leave the one out that the stage before it gives", tensors.join(", "))
+    };
     match case {
         Json::Object(arguments) => {
             let name = tensors.iter().find(|name| !arguments.contains_key(**name)).ok_or_else(none)?;
@@ -83,7 +94,8 @@ fn give(case: &mut Json, tensors: &[&str], results: Vec<Json>) -> Result<(), Str
         Json::String(words) => {
             let has = |name: &str| words.split_whitespace().any(|word| word.split(['=', '[']).next() == Some(name));
             let name = tensors.iter().find(|name| !has(name)).ok_or_else(none)?;
-            let listed: Vec<String> = results.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned)).collect();
+            let listed: Vec<String> =
+                results.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned)).collect();
             *words += &format!(" {name}=[{}]", listed.join(","));
         }
         _ => return Err("its case is neither a text nor an object".to_owned()),

@@ -280,7 +280,8 @@ impl<'a> Data<'a> {
             return Err("its first operand and its results need one scale each".to_owned());
         };
         let derivation = Derivation::find("f32").map_err(|error| error.to_string())?;
-        let exact = |v: f32| Rational::from_f32(v).filter(|v| *v > 0).ok_or_else(|| format!("the scale {v} is not above 0"));
+        let exact =
+            |v: f32| Rational::from_f32(v).filter(|v| *v > 0).ok_or_else(|| format!("the scale {v} is not above 0"));
         let multiplier = |weight: &f32| {
             let scales = Scales { input: exact(*input)?, weight: exact(*weight)?, output: exact(*output)? };
             let real = (derivation.real)(&scales);

@@ -132,7 +132,12 @@ fn written(args: &Args, vectors: &Vectors, files: &files::Files) -> Result<()> {
     let cases = if args.format == Form::Npy { directory.join("cases.jsonl") } else { directory.to_owned() };
     let cases = cases.display().to_string();
     let cases = shlex::try_quote(&cases).map_or_else(|_| cases.clone(), std::borrow::Cow::into_owned);
-    print(&format!("{}\n{}; read by: {} judge --cases {cases}\n", summary(vectors), plural(files.len(), "file"), called::program()))
+    print(&format!(
+        "{}\n{}; read by: {} judge --cases {cases}\n",
+        summary(vectors),
+        plural(files.len(), "file"),
+        called::program()
+    ))
 }
 
 /// The command that prints the vectors again, without the format.

@@ -30,7 +30,8 @@ struct Test {
 
 /// An error if no operator of ONNX is the scheme.
 pub(super) fn check(op: &str, scheme: &str) -> Result<()> {
-    let is_of = |(of, one, _): &&(&str, &str, &str)| *of == op && (*one == scheme || one.split(':').next() == Some(scheme));
+    let is_of =
+        |(of, one, _): &&(&str, &str, &str)| *of == op && (*one == scheme || one.split(':').next() == Some(scheme));
     if OPERATORS.iter().any(|row| is_of(&row)) {
         return Ok(());
     }
@@ -59,7 +60,8 @@ pub(super) fn files(vectors: &Vectors) -> Result<Files> {
     let mut sets: Vec<usize> = Vec::new();
     let mut out = Files::new();
     for vector in &vectors.vectors {
-        let Test { model, tensors } = test(vector).ok_or_else(|| anyhow!("no operator of ONNX has {:?}", vector.case))?;
+        let Test { model, tensors } =
+            test(vector).ok_or_else(|| anyhow!("no operator of ONNX has {:?}", vector.case))?;
         let bytes = write::model(&model);
         let next = models.len();
         let at = *models.entry(bytes.clone()).or_insert(next);
@@ -84,12 +86,22 @@ fn test(vector: &Vector) -> Option<Test> {
         Job::Quantize { params, .. } => {
             let Parameters { stored, scales, points, attributes } = cast(params)?;
             let x = floats(&params.shape, &vector.operands[0]);
-            Some(whole("QuantizeLinear", attributes, vec![x, scales, points], integers(&params.shape, stored, &vector.expected)))
+            Some(whole(
+                "QuantizeLinear",
+                attributes,
+                vec![x, scales, points],
+                integers(&params.shape, stored, &vector.expected),
+            ))
         }
         Job::Dequantize { params, .. } => {
             let Parameters { stored, scales, points, attributes } = cast(params)?;
             let q = integers(&params.shape, stored, &vector.operands[0]);
-            Some(whole("DequantizeLinear", attributes, vec![q, scales, points], floats(&params.shape, &vector.expected)))
+            Some(whole(
+                "DequantizeLinear",
+                attributes,
+                vec![q, scales, points],
+                floats(&params.shape, &vector.expected),
+            ))
         }
         Job::Matmul { params, .. } => product(params, vector),
         Job::Conv2d { params, .. } => convolution(params, vector),
@@ -98,7 +110,12 @@ fn test(vector: &Vector) -> Option<Test> {
 }
 
 /// A test of these inputs, whose names are letters.
-fn whole(op: &'static str, attributes: Vec<(&'static str, Vec<i64>)>, inputs: Vec<node::Tensor>, output: node::Tensor) -> Test {
+fn whole(
+    op: &'static str,
+    attributes: Vec<(&'static str, Vec<i64>)>,
+    inputs: Vec<node::Tensor>,
+    output: node::Tensor,
+) -> Test {
     let typed = |(name, tensor): (&'static str, &node::Tensor)| (name, tensor.element, tensor.dims.clone());
     let model = Model {
         op,

@@ -201,7 +201,13 @@ mod tests {
         let read = node::node(&model(&written)).expect("a node");
         assert_eq!((read.op.as_str(), &read.given[..]), ("ConvInteger", &["x".to_owned(), "w".to_owned()][..]));
         assert_eq!((&read.integers["pads"][..], &read.integers["group"][..]), (&[1, 0, 2, 0][..], &[3][..]));
-        let kinds = [(Type::U8, 255), (Type::I8, -128), (Type::U16, 65_535), (Type::I16, -32_768), (Type::I32, i64::from(i32::MIN))];
+        let kinds = [
+            (Type::U8, 255),
+            (Type::I8, -128),
+            (Type::U16, 65_535),
+            (Type::I16, -32_768),
+            (Type::I32, i64::from(i32::MIN)),
+        ];
         for (element, least) in kinds {
             let written = Tensor { dims: vec![2], element, integers: vec![least, 7], floats: Vec::new() };
             assert_eq!(node::tensor(&tensor("x", &written)).expect("a tensor").integers, [least, 7]);
