@@ -88,6 +88,7 @@ mod sweeps;
 mod tensor_causes;
 mod tensor_places;
 mod tensors;
+mod tosa;
 mod unfinished;
 mod units;
 mod varied_lengths;

@@ -12,19 +12,19 @@ fn dir() -> TempDir {
     tempfile::tempdir().expect("a directory")
 }
 
-fn objects(text: &str) -> Vec<Value> {
+pub(crate) fn objects(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
 }
 
 /// Writes a file, and gives its path.
-fn put(dir: &Path, name: &str, bytes: &[u8]) -> String {
+pub(crate) fn put(dir: &Path, name: &str, bytes: &[u8]) -> String {
     let path = dir.join(name);
     fs::write(&path, bytes).expect("it can be written");
     path.to_str().expect("UTF-8").to_owned()
 }
 
 /// The format of `numpy.save`, version 1.
-fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
     while (header.len() + 11) % 64 != 0 {
@@ -352,13 +352,22 @@ fn chains_are_stages_one_after_the_other() {
     // 100*1 + 7*3 = 121 and 100*2 + 7*4 = 228: half of 121 rounds to 61, and half of 61 to 31; with the zero point 36 and 62.
     assert_eq!(all[0]["results"], json!([36, 62]), "{}", run.printed());
     assert_eq!((&all[1]["results"], &all[1]["id"]), (&json!([36, 62]), &json!(7)));
-    // 0.75 is 1.5 steps, and the even one is 2, with the zero point 3: 1.0, of which there are four quarters.
-    assert_eq!(all[2]["results"], json!([4, -8]), "{}", run.printed());
+    // 0.75 / 0.5 + 1 = 2.5, and the even one is 2: one step from the zero point, which is two quarters.
+    assert_eq!(all[2]["results"], json!([2, -8]), "{}", run.printed());
     assert_eq!(all[3]["results"], json!([60]), "{}", run.printed());
     let rows = [
-        (json!({"op": op, "scheme": "exact:wrap", "case": "k=1 | m=1 s=0"}), "scheme: 1 parts for a chain of 2 operations"),
-        (json!({"op": op, "scheme": scheme, "case": "lhs=1 rhs=1 | m=1073741824 s=0 x=3"}), "stage 2 (requantize): its case has every operand (x)"),
-        (json!({"op": "matmul | requantise", "scheme": scheme, "case": "lhs=1 rhs=1 | m=1"}), "stage 2 (requantise): unknown operation"),
+        (
+            json!({"op": op, "scheme": "exact:wrap", "case": "k=1 | m=1 s=0"}),
+            "scheme: 1 parts for a chain of 2 operations",
+        ),
+        (
+            json!({"op": op, "scheme": scheme, "case": "lhs=1 rhs=1 | m=1073741824 s=0 x=3"}),
+            "stage 2 (requantize): its case has every operand (x)",
+        ),
+        (
+            json!({"op": "matmul | requantise", "scheme": scheme, "case": "lhs=1 rhs=1 | m=1"}),
+            "stage 2 (requantise): unknown operation",
+        ),
         (json!({"op": op, "scheme": scheme, "case": {"lhs": 1}}), "case: neither a text nor a list"),
         (json!({"op": op, "scheme": scheme, "case": "k=0 lhs=1 rhs=1 | m=1"}), "stage 1 (matmul)"),
     ];
@@ -411,15 +420,25 @@ fn one_corrupted_result_of_a_hundred_thousand_lines_is_found() {
     let found = objects(&tiebreak(&["judge", "--cases", path, "--format=json"]).exits(1).stdout);
     let wrong: Vec<&Value> = found.iter().filter(|line| line["verdict"] == "differs").collect();
     assert_eq!((found.len(), wrong.len()), (501, 1));
-    assert_eq!((&wrong[0]["id"], &wrong[0]["first"]["at"]), (&json!("test_qlinearmatmul/test_data_set_200"), &json!(3)));
+    assert_eq!(
+        (&wrong[0]["id"], &wrong[0]["first"]["at"]),
+        (&json!("test_qlinearmatmul/test_data_set_200"), &json!(3))
+    );
     // Lines of the own writer.
     let mut lines = Vec::new();
-    for (op, scheme) in [("requantize", "gemmlowp-double"), ("matmul", "exact"), ("quantize", "onnx"), ("dequantize", "ideal")] {
+    for (op, scheme) in
+        [("requantize", "gemmlowp-double"), ("matmul", "exact"), ("quantize", "onnx"), ("dequantize", "ideal")]
+    {
         let vectors = tiebreak(&["vectors", "--op", op, "--scheme", scheme, "--format=json"]).exits(0).stdout;
         let vectors: Value = serde_json::from_str(&vectors).expect("JSON");
         for vector in vectors["vectors"].as_array().expect("a list") {
             let keys = ["op", "scheme", "type", "case", "expected"];
-            lines.push(keys.iter().filter(|key| !vector[**key].is_null()).map(|key| ((*key).to_owned(), vector[*key].clone())).collect::<serde_json::Map<_, _>>());
+            lines.push(
+                keys.iter()
+                    .filter(|key| !vector[**key].is_null())
+                    .map(|key| ((*key).to_owned(), vector[*key].clone()))
+                    .collect::<serde_json::Map<_, _>>(),
+            );
         }
     }
     let count = 100_000;

@@ -73,7 +73,8 @@ pub fn test(file: &[u8]) -> Result<Test, Fault> {
     let graph = tables::tosa(file)?;
     let region = graph.regions().filter(|all| all.len() == 1).map(|all| all.get(0));
     let block = region.and_then(|region| region.blocks()).filter(|all| all.len() == 1).map(|all| all.get(0));
-    let block = block.ok_or_else(|| unsupported("it has not one region of one block; a test of one operator is read"))?;
+    let block =
+        block.ok_or_else(|| unsupported("it has not one region of one block; a test of one operator is read"))?;
     let tensors = block.tensors().into_iter().flatten().map(named).collect();
     let operators = block.operators().into_iter().flatten();
     let all: Vec<_> = operators.filter(|operator| operator.op().unwrap_or(0) != CONST).collect();
@@ -90,8 +91,10 @@ pub fn test(file: &[u8]) -> Result<Test, Fault> {
         }),
         (other, _) => return Err(unsupported(&format!("operator {other} of tosa.fbs; MATMUL and RESCALE are read"))),
     };
-    let names = |all: Option<tables::Tables<'_, &str>>| all.into_iter().flatten().map(str::to_owned).collect::<Vec<_>>();
-    let output = names(operator.outputs()).into_iter().next().ok_or_else(|| unsupported("its operator has no output"))?;
+    let names =
+        |all: Option<tables::Tables<'_, &str>>| all.into_iter().flatten().map(str::to_owned).collect::<Vec<_>>();
+    let output =
+        names(operator.outputs()).into_iter().next().ok_or_else(|| unsupported("its operator has no output"))?;
     Ok(Test { op, inputs: names(operator.inputs()), output, tensors })
 }
 
@@ -104,7 +107,8 @@ fn named(tensor: TosaTensor<'_>) -> (String, Tensor) {
         5 => Some(Type::I32),
         _ => None,
     };
-    let shape: Vec<usize> = tensor.shape().into_iter().flatten().map(|size| usize::try_from(size).unwrap_or(0)).collect();
+    let shape: Vec<usize> =
+        tensor.shape().into_iter().flatten().map(|size| usize::try_from(size).unwrap_or(0)).collect();
     let bytes = tensor.data().map_or(&[][..], |data| data.bytes());
     let values: Option<Vec<i64>> = element.map(|element| match element {
         Type::I8 => bytes.iter().map(|byte| (*byte as i8).into()).collect(),

@@ -59,7 +59,9 @@ pub(super) fn lines(descriptions: &[PathBuf], root: &Path) -> Result<Vec<Numbere
         }
     }
     if left_out > 0 {
-        super::super::note(&format!("{left_out} tests of TOSA were left out; give the directory of one test to read why"));
+        super::super::note(&format!(
+            "{left_out} tests of TOSA were left out; give the directory of one test to read why"
+        ));
     }
     Ok(out.into_iter().enumerate().map(|(at, line)| (at + 1, line)).collect())
 }
@@ -73,7 +75,10 @@ struct Left(String);
 /// A line for each matrix of a test, or one.
 fn of_test(path: &Path, root: &Path) -> Result<Lines, Left> {
     let dir = path.parent().unwrap_or(Path::new("."));
-    let name = dir.strip_prefix(root).unwrap_or(dir).display().to_string();
+    let name = match dir.strip_prefix(root) {
+        Ok(inside) if !inside.as_os_str().is_empty() => inside.display().to_string(),
+        _ => dir.display().to_string(),
+    };
     let shown = |error: String| format!("{}: {error}", path.display());
     let (description, test) = match loaded(path, dir) {
         Ok(read) => read,
@@ -100,7 +105,8 @@ fn of_test(path: &Path, root: &Path) -> Result<Lines, Left> {
 
 fn loaded(path: &Path, dir: &Path) -> Result<(Description, Test)> {
     let bytes = read::bytes(path, MODEL)?;
-    let description: Description = serde_json::from_slice(&bytes).context("its keys are not those of a test of TOSA")?;
+    let description: Description =
+        serde_json::from_slice(&bytes).context("its keys are not those of a test of TOSA")?;
     let file = dir.join(&description.tosa_file);
     let test = tosa::test(&read::bytes(&file, MODEL)?).with_context(|| description.tosa_file.clone())?;
     Ok((description, test))
@@ -205,10 +211,16 @@ impl Data<'_> {
             return unsupported("its operands are not INT8");
         }
         let ([batches, m, k], [others, depth, n]) = (&lhs.shape[..], &rhs.shape[..]) else {
-            return Err(Unread::Damaged(format!("operands of {:?} and {:?}; three dimensions are read", lhs.shape, rhs.shape)));
+            return Err(Unread::Damaged(format!(
+                "operands of {:?} and {:?}; three dimensions are read",
+                lhs.shape, rhs.shape
+            )));
         };
         if (batches, k) != (others, depth) {
-            return Err(Unread::Damaged(format!("operands of {:?} and {:?} cannot be multiplied", lhs.shape, rhs.shape)));
+            return Err(Unread::Damaged(format!(
+                "operands of {:?} and {:?} cannot be multiplied",
+                lhs.shape, rhs.shape
+            )));
         }
         let (a, b, expected) = (self.values(0)?, self.values(1)?, self.results()?);
         let (lhs_offset, rhs_offset) = (-self.one(2)?, -self.one(3)?);

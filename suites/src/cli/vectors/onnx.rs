@@ -44,11 +44,11 @@ pub(super) fn fits(job: &Job, domain: &Json, _: &[i32], _: &[i32]) -> bool {
     match job {
         Job::Quantize { params, .. } | Job::Dequantize { params, .. } => cast(params).is_some(),
         Job::Matmul { params, .. } => {
-            points(domain, ["lhs", "rhs"], [params.lhs_offset, params.rhs_offset].map(|v| -i64::from(v))).is_some()
+            points(domain, [params.lhs_offset, params.rhs_offset].map(|v| -i64::from(v))).is_some()
         }
         Job::Conv2d { params, .. } => {
             let zero_points = [params.input_zero_point, params.weight_zero_point].map(i64::from);
-            points(domain, ["lhs", "rhs"], zero_points).is_some()
+            points(&domain["operands"], zero_points).is_some()
         }
         _ => false,
     }
@@ -175,19 +175,18 @@ fn cast(params: &Cast) -> Option<Parameters> {
 }
 
 /// The types of two operands of bytes, each of which has its zero point.
-fn points(domain: &Json, names: [&str; 2], points: [i64; 2]) -> Option<[Type; 2]> {
+fn points(domain: &Json, points: [i64; 2]) -> Option<[Type; 2]> {
     let of = |(name, point): (&str, i64)| match domain[name].as_str()? {
         "u8" => (0..=255).contains(&point).then_some(Type::U8),
         "i8" => (-128..=127).contains(&point).then_some(Type::I8),
         _ => None,
     };
-    let [first, second] = [of((names[0], points[0])), of((names[1], points[1]))];
-    Some([first?, second?])
+    Some([of(("lhs", points[0]))?, of(("rhs", points[1]))?])
 }
 
 fn product(params: &matmul::Params, vector: &Vector) -> Option<Test> {
     let zero_points = [params.lhs_offset, params.rhs_offset].map(|offset| -i64::from(offset));
-    let [lhs, rhs] = points(&vector.domain, ["lhs", "rhs"], zero_points)?;
+    let [lhs, rhs] = points(&vector.domain, zero_points)?;
     let matmul::Params { m, n, k, .. } = *params;
     let inputs = vec![
         integers(&[m, k], lhs, &vector.operands[0]),
@@ -200,7 +199,7 @@ fn product(params: &matmul::Params, vector: &Vector) -> Option<Test> {
 
 fn convolution(params: &conv2d::Params, vector: &Vector) -> Option<Test> {
     let zero_points = [params.input_zero_point, params.weight_zero_point].map(i64::from);
-    let [image, filter] = points(&vector.domain, ["lhs", "rhs"], zero_points)?;
+    let [image, filter] = points(&vector.domain["operands"], zero_points)?;
     let p = params;
     let (rows, columns) = p.output().ok()?;
     let of_group = p.channels / p.groups;

@@ -314,10 +314,13 @@ fn every_command_that_prints_json_has_a_schema() {
     };
     let root = Cli::command();
     let commands = root.get_subcommands().filter(|c| takes(c) || c.get_subcommands().any(takes));
-    let of = |name: &str| NAMED.iter().find(|(command, _)| *command == name).map_or(name.to_owned(), |(_, form)| (*form).to_owned());
+    let of = |name: &str| {
+        NAMED.iter().find(|(command, _)| *command == name).map_or(name.to_owned(), |(_, form)| (*form).to_owned())
+    };
     let wanted: BTreeSet<String> = commands.map(|command| of(command.get_name())).collect();
     let schema = root.find_subcommand("schema").and_then(|c| c.get_arguments().next()).expect("its argument");
-    let there: BTreeSet<String> = schema.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let there: BTreeSet<String> =
+        schema.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     let without: Vec<&String> = wanted.difference(&there).collect();
     assert!(wanted.len() > 15 && without.is_empty(), "no schema of {without:?}");
     let more: Vec<&String> = there.difference(&wanted).collect();
@@ -372,7 +375,14 @@ fn explanations_have_the_form_of_their_schema() {
     let all: [&[&str]; 6] = [
         &["fpm", "--scheme=ties-up", "--kernel=tflite-double", "--x=1", "--multiplier=1073741824", "--shift=-1"],
         &["fpm", "--scheme=ties-up", "--x=700000", "--multiplier=1073741824", "--shift=31"],
-        &["requantize", "--scheme=gemmlowp-double", "--scheme=ties-up", "--multiplier=2069440233", "--shift=-8", "--acc=-35730"],
+        &[
+            "requantize",
+            "--scheme=gemmlowp-double",
+            "--scheme=ties-up",
+            "--multiplier=2069440233",
+            "--shift=-8",
+            "--acc=-35730",
+        ],
         &["quantize", "--scheme=nearest-even", "--scheme=onnx", casts[0], "--x=inf"],
         &["dequantize", "--scheme=ideal", "--scheme=distributed", casts[0], "--q=5"],
         &["matmul", "--scheme=exact:wrap", "--case=m=1 n=1 k=2 lhs=3 rhs=4"],
@@ -389,7 +399,6 @@ fn an_audit_has_the_form_of_its_schema() {
     printed::<audit::Audit>("audit", "layers", &["audit", &model]);
     printed::<audit::Audit>("audit", "layers", &["audit", &model, "--left=tflite-single", "--right=gemmlowp-double"]);
 }
-
 
 /// The printed schema accepts the values, and refuses them without `required`.
 #[track_caller]

@@ -246,7 +246,6 @@ table!(TosaTensor {
 });
 
 table!(TosaRescale {
-    0 scale32: bool,
     1 rounding_mode: u32,
     2 per_channel: bool,
     3 input_unsigned: bool,
@@ -255,12 +254,12 @@ table!(TosaRescale {
 
 /// The root table of a file, everything verified that the accessors may follow.
 pub(crate) fn root(file: &[u8]) -> Result<Model<'_>, Fault> {
-    verified(file)
+    verified::<Model<'_>>(file)
 }
 
 /// The same of a file of TOSA.
 pub(crate) fn tosa(file: &[u8]) -> Result<TosaGraph<'_>, Fault> {
-    verified(file)
+    verified::<TosaGraph<'_>>(file)
 }
 
 fn verified<'a, T: Follow<'a> + Verifiable + 'a>(file: &'a [u8]) -> Result<T::Inner, Fault> {
