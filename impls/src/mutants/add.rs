@@ -101,8 +101,10 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             let real = |stored: i32, operand: Operand| (stored - operand.zero_point) as f32 * operand.single();
             let reciprocal = 1.0 / params.out.single();
             each(Element::I8, lhs, rhs, out, |lhs, rhs| {
-                let scaled = ((real(lhs, params.lhs) + real(rhs, params.rhs)) * reciprocal).round_ties_even() as i32;
-                clamp(i32::from(scaled.saturating_add(params.out.zero_point) as i16), params)
+                let scaled = ((real(lhs, params.lhs) + real(rhs, params.rhs)) * reciprocal).round_ties_even();
+                // The cast saturates to int32.
+                let sum = (f64::from(scaled) + f64::from(params.out.zero_point)) as i32;
+                clamp((sum as i16).into(), params)
             });
         }
     ),

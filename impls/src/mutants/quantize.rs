@@ -110,14 +110,17 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     ),
     mutant!(
         "mutant-quantize-converts-as-x86", "wrap", "a quotient beyond int32 becomes the least int32, and the zero point is added with wrap",
-        claims "tflite" OutOfDomain on Domain { storage: &[I8, U8], ..BYTES },
+        claims "onnx" OutOfDomain on BYTES,
         from "google-ai-edge/LiteRT 2.3.0, QUANTIZE on x86-64 (finding 25)",
         |params, x, out| {
             let (min, max) = (params.quantized.min as i32, params.quantized.max as i32);
             each(params, x, out, |scale, zero_point| (scale, zero_point as i32), |x, (scale, zero_point)| {
-                let scaled = (x / scale).round();
-                // `cvttss2si`. The sources promise nothing for NaN, which gives 0 in the kernel.
-                let fits = (-2147483648.0..2147483648.0).contains(&scaled) || scaled.is_nan();
+                let scaled = (x / scale).round_ties_even();
+                if scaled.is_nan() {
+                    return min;
+                }
+                // `cvttss2si`.
+                let fits = (-2147483648.0..2147483648.0).contains(&scaled);
                 let converted = if fits { scaled as i32 } else { i32::MIN };
                 converted.wrapping_add(*zero_point).clamp(min, max)
             });

@@ -3,14 +3,17 @@
 
 use super::lines::{Numbered, known, line};
 use super::tensors;
+use crate::model::Fault;
 use crate::model::tosa::{self, Op, Rescale, Tensor, Test, Type};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tiebreak_reports::read::{self, MODEL};
+use tiebreak_reports::text::plural;
 
 /// The file that describes a test.
 const DESCRIPTION: &str = "desc.json";
@@ -50,18 +53,16 @@ fn search(path: &Path, depth: usize, out: &mut Vec<PathBuf>) {
 /// The lines of tests. Tests of other operators are left out, unless there is one test alone.
 pub(super) fn lines(descriptions: &[PathBuf], root: &Path) -> Result<Vec<Numbered>> {
     let read: Vec<Result<Lines, Left>> = descriptions.par_iter().map(|path| of_test(path, root)).collect();
-    let (mut out, mut left_out) = (Vec::new(), 0);
-    for one in read {
+    let (mut out, mut left_out) = (Vec::new(), BTreeMap::<String, usize>::new());
+    for (path, one) in descriptions.iter().zip(read) {
         match one {
             Ok(lines) => out.extend(lines),
-            Err(Left(why)) if descriptions.len() == 1 => out.push(Err(why)),
-            Err(_) => left_out += 1,
+            Err(Left(why)) if descriptions.len() == 1 => out.push(Err(format!("{}: {why}", path.display()))),
+            Err(Left(why)) => *left_out.entry(why).or_default() += 1,
         }
     }
-    if left_out > 0 {
-        super::super::note(&format!(
-            "{left_out} tests of TOSA were left out; give the directory of one test to read why"
-        ));
+    for (why, count) in left_out {
+        super::super::note(&format!("{} of TOSA left out: {why}", plural(count, "test")));
     }
     Ok(out.into_iter().enumerate().map(|(at, line)| (at + 1, line)).collect())
 }
@@ -82,10 +83,11 @@ fn of_test(path: &Path, root: &Path) -> Result<Lines, Left> {
     let shown = |error: String| format!("{}: {error}", path.display());
     let (description, test) = match loaded(path, dir) {
         Ok(read) => read,
-        Err(error) => return Err(Left(shown(format!("{error:#}")))),
+        Err(Unread::Unsupported(why)) => return Err(Left(why)),
+        Err(Unread::Damaged(why)) => return Ok(vec![Err(shown(why))]),
     };
     if description.expected_failure {
-        return Err(Left(shown("it is expected to fail".to_owned())));
+        return Err(Left("it is expected to fail".to_owned()));
     }
     let data = Data { test: &test, description: &description, dir };
     let all = match test.op {
@@ -98,17 +100,20 @@ fn of_test(path: &Path, root: &Path) -> Result<Lines, Left> {
     };
     match all {
         Ok(all) => Ok(all.into_iter().enumerate().map(numbered).collect()),
-        Err(Unread::Unsupported(why)) => Err(Left(shown(why))),
+        Err(Unread::Unsupported(why)) => Err(Left(why)),
         Err(Unread::Damaged(why)) => Ok(vec![Err(shown(why))]),
     }
 }
 
-fn loaded(path: &Path, dir: &Path) -> Result<(Description, Test)> {
-    let bytes = read::bytes(path, MODEL)?;
-    let description: Description =
-        serde_json::from_slice(&bytes).context("its keys are not those of a test of TOSA")?;
-    let file = dir.join(&description.tosa_file);
-    let test = tosa::test(&read::bytes(&file, MODEL)?).with_context(|| description.tosa_file.clone())?;
+fn loaded(path: &Path, dir: &Path) -> Result<(Description, Test), Unread> {
+    let bytes = |path: &Path| read::bytes(path, MODEL).map_err(|error| error.to_string());
+    let description: Description = serde_json::from_slice(&bytes(path)?)
+        .map_err(|error| format!("its keys are not those of a test of TOSA: {error}"))?;
+    let file = &description.tosa_file;
+    let test = tosa::test(&bytes(&dir.join(file))?).map_err(|fault| match fault {
+        Fault::Unsupported { .. } => Unread::Unsupported(fault.to_string()),
+        _ => Unread::Damaged(format!("{file}: {fault}")),
+    })?;
     Ok((description, test))
 }
 
