@@ -1,9 +1,9 @@
 //! `cargo xtask browser`: draws reports and opens them in Chromium, which checks what a reader needs (`xtask/browser/check.mjs`).
 
 use crate::cargo;
+use crate::npm;
 use crate::probe::Probe;
 use crate::process;
-use crate::say::note;
 use crate::setup;
 use crate::tools::Tool;
 use crate::workspace::Workspace;
@@ -22,8 +22,8 @@ pub(crate) struct Arguments {
     pages: Vec<PathBuf>,
 }
 
-/// What node needs: the list of packages, and their hashes.
-const LISTS: [&str; 2] = ["package.json", "package-lock.json"];
+/// The directory of `xtask` with the list of packages.
+pub(crate) const PACKAGES: &str = "browser";
 /// Runs that are drawn beside the published ones: of one name, so that the second is compared with the first.
 const RUNS: [(&str, &[&str]); 2] =
     [("0001-01-01-dot", &["--op=dot"]), ("0001-01-02-dot", &["--op=dot", "--kernel=mutant-dot-wraps"])];
@@ -42,7 +42,7 @@ pub(crate) fn command(workspace: &Workspace, probe: &Probe, pages: &[PathBuf]) -
     let (Some(node), Some(chromium)) = (probe.path(Tool::Node), probe.path(Tool::Chromium)) else {
         bail!("no node and no Chromium; `cargo xtask setup --with browser` installs them");
     };
-    let directory = packages(workspace, probe)?;
+    let directory = npm::packages(workspace, probe, PACKAGES)?;
     let pages = match pages {
         [] => drawn(workspace, &directory)?,
         given => given.iter().map(std::path::absolute).collect::<Result<_, _>>()?,
@@ -50,28 +50,6 @@ pub(crate) fn command(workspace: &Workspace, probe: &Probe, pages: &[PathBuf]) -
     let mut command = Command::new(node);
     command.current_dir(directory).arg(workspace.root.join("xtask/browser/check.mjs")).arg(chromium).args(pages);
     Ok(command)
-}
-
-/// The directory with the packages of the lists, installed if others are there, or none.
-pub(crate) fn packages(workspace: &Workspace, probe: &Probe) -> Result<PathBuf> {
-    let Some(npm) = probe.path(Tool::Npm) else { bail!("no npm; `cargo xtask setup --with browser` installs it") };
-    let directory = workspace.target.join("browser");
-    let same = |list: &str| {
-        let [wanted, there] = [workspace.root.join("xtask/browser"), directory.clone()].map(|d| fs::read(d.join(list)));
-        wanted.ok().is_some_and(|wanted| there.is_ok_and(|there| there == wanted))
-    };
-    // npm writes this file last.
-    if LISTS.iter().all(|list| same(list)) && directory.join("node_modules/.package-lock.json").is_file() {
-        return Ok(directory);
-    }
-    fs::create_dir_all(&directory).with_context(|| format!("creating {}", directory.display()))?;
-    for list in LISTS {
-        fs::copy(workspace.root.join("xtask/browser").join(list), directory.join(list))?;
-    }
-    note(format_args!("installing packages of npm into {}: they drive the browser", directory.display()));
-    let arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-    process::output(Command::new(npm).args(arguments).current_dir(&directory))?;
-    Ok(directory)
 }
 
 /// Copies the published ledgers below `pages`. Returns where the newest of each name are: earlier ones are drawn alike.

@@ -3,6 +3,7 @@
 //! Each command has a file. Messages go to standard error, so that the standard output of `cargo xtask verify --format json` is only
 //! that of `tiebreak`. Exit codes: 0 success, 1 a check failed, 2 bad usage, or a needed tool or build failed.
 
+mod actions;
 mod bench;
 mod bite;
 mod book;
@@ -17,6 +18,7 @@ mod help;
 mod lanes;
 mod mlir;
 mod models;
+mod npm;
 mod probe;
 mod process;
 mod say;

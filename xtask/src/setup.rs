@@ -2,6 +2,7 @@
 
 use crate::browser;
 use crate::models;
+use crate::npm;
 use crate::probe::Probe;
 use crate::process::{self, which};
 use crate::say::note;
@@ -113,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         shipped::provide(&workspace, &names)?;
     }
     if with(Extra::Browser) {
-        browser::packages(&workspace, &probe)?;
+        npm::packages(&workspace, &probe, browser::PACKAGES)?;
     }
     note("everything that is needed is there");
     Ok(ExitCode::SUCCESS)

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: format, lints and tests, on the host and on aarch64. Every step runs, even if another one fails.
 
+use crate::actions;
 use crate::browser;
 use crate::cargo;
 use crate::lanes;
@@ -41,6 +42,8 @@ enum Step {
     Unit,
     /// The kernels' tests pass on aarch64
     Aarch64,
+    /// Workflows and the action are well formed, by actionlint
+    Actions,
     /// Reports work in Chromium
     Browser,
 }
@@ -67,6 +70,7 @@ impl Step {
             Self::Lanes | Self::Clippy | Self::Unit => &Tool::BASE,
             Self::ClippyAarch64 => &[Tool::Aarch64Rust],
             Self::Aarch64 => &Tool::EMULATION_RUN,
+            Self::Actions => &Tool::NODE,
             Self::Browser => &Tool::BROWSER,
         }
     }
@@ -132,7 +136,8 @@ fn compiled(host: Host) -> &'static [Tool] {
     if host.os == "linux" { Tool::mlir(host) } else { &[] }
 }
 
-/// Without a browser, the step of the reports is not run and says so; it fails if the caller named it. `.ci/run` installs one.
+/// Without a browser, the step of the reports is not run and says so, and without Node.js that of the workflows; both fail if the caller named them.
+/// `.ci/run` installs both.
 fn run_step(workspace: &Workspace, probe: &Probe, step: Step, arguments: &Arguments) -> Outcome {
     if let Some(reason) = step.not_applicable(probe.host) {
         return Outcome::NotApplicable(reason);
@@ -149,17 +154,23 @@ fn run_step(workspace: &Workspace, probe: &Probe, step: Step, arguments: &Argume
         Step::ClippyAarch64 => cargo::aarch64(workspace, probe, "clippy"),
         Step::Unit => unit(workspace, arguments.new_seed.then(fresh_seed)),
         Step::Aarch64 => cargo::aarch64(workspace, probe, "test"),
-        Step::Browser => match browser::command(workspace, probe, &[]) {
-            Ok(command) => command,
-            Err(error) => return failed(error),
-        },
+        Step::Actions | Step::Browser => {
+            let made = match step {
+                Step::Actions => actions::command(workspace, probe),
+                _ => browser::command(workspace, probe, &[]),
+            };
+            match made {
+                Ok(command) => command,
+                Err(error) => return failed(error),
+            }
+        }
     };
     match step {
         Step::Fmt => command.args(["fmt", "--all", "--check"]),
         Step::Clippy => command.args(["clippy", "--release", "--workspace", "--all-targets"]).args(refused),
         Step::ClippyAarch64 => command.args(selection).arg("--all-targets").args(refused),
         Step::Aarch64 => command.args(selection),
-        Step::Lanes | Step::Unit | Step::Browser => &mut command,
+        Step::Lanes | Step::Unit | Step::Actions | Step::Browser => &mut command,
     };
     check(step, &mut command).unwrap_or_else(failed)
 }
@@ -171,7 +182,7 @@ fn failed(error: anyhow::Error) -> Outcome {
 /// How a step ends whose tools are missing.
 fn without(step: Step, named: bool, missing: &str) -> Outcome {
     match step {
-        Step::Browser if !named => Outcome::NotApplicable(missing.to_owned()),
+        Step::Actions | Step::Browser if !named => Outcome::NotApplicable(missing.to_owned()),
         _ => Outcome::Failed(format!("not run: {missing}")),
     }
 }

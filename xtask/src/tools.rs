@@ -53,6 +53,8 @@ impl Tool {
     pub(crate) const EMULATION_RUN: [Self; 3] = [Self::Aarch64Rust, Self::Aarch64Cc, Self::Qemu];
     /// The tools without which its worker is not built.
     pub(crate) const EMULATION_BUILD: [Self; 2] = [Self::Aarch64Rust, Self::Aarch64Cc];
+    /// The tools that check workflows.
+    pub(crate) const NODE: [Self; 2] = [Self::Node, Self::Npm];
     /// The tools that open a report.
     pub(crate) const BROWSER: [Self; 3] = [Self::Chromium, Self::Node, Self::Npm];
     /// The tools that confirm proofs of schemes.
@@ -118,10 +120,14 @@ impl Tool {
                 ["libclang-rt-22-dev", "", "", ""],
             ),
             Self::Chromium => ("Chromium", "opens reports in a test", linux("chromium")),
-            Self::Node => {
-                ("Node.js", "drives Chromium in a test; of release 20 or later", ["nodejs", "nodejs", "nodejs", "node"])
+            Self::Node => (
+                "Node.js",
+                "checks workflows and drives Chromium in tests; of release 20 or later",
+                ["nodejs", "nodejs", "nodejs", "node"],
+            ),
+            Self::Npm => {
+                ("npm", "installs what checks workflows and drives Chromium", ["npm", "nodejs-npm", "npm", "node"])
             }
-            Self::Npm => ("npm", "installs what drives Chromium", ["npm", "nodejs-npm", "npm", "node"]),
             Self::Z3 => ("z3", "confirms statements of `cargo xtask prove --confirm`", everywhere("z3")),
             Self::Cvc5 => ("cvc5", "confirms statements of `cargo xtask prove --confirm`", everywhere("cvc5")),
         }

@@ -93,6 +93,21 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             });
         }
     ),
+    mutant!(
+        "mutant-qadd-16-bit-result", "16-bit-wrap", "the result wraps to int16 before the clamp",
+        claims "pytorch" OutOfDomain on IN_F32,
+        from "google-ai-edge/LiteRT 2.3.0, ADD in whole vectors of AVX2 (finding 29)",
+        |params, lhs, rhs, out| {
+            let real = |stored: i32, operand: Operand| (stored - operand.zero_point) as f32 * operand.single();
+            let reciprocal = 1.0 / params.out.single();
+            each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+                let scaled = ((real(lhs, params.lhs) + real(rhs, params.rhs)) * reciprocal).round_ties_even();
+                // The cast saturates to int32.
+                let sum = (f64::from(scaled) + f64::from(params.out.zero_point)) as i32;
+                clamp((sum as i16).into(), params)
+            });
+        }
+    ),
 ];
 
 /// TFLite's addition with operands lifted by another number of bits.

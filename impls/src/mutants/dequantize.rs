@@ -32,6 +32,18 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, stored, out| distributed(params, stored, out)
     ),
     mutant!(
+        "mutant-distributed-in-vectors", "distributed", "q * scale - zero point * scale in whole vectors of eight, the difference times the scale behind them",
+        claims "integer-difference" OutOfDomain on BYTES,
+        from "google-ai-edge/LiteRT 2.3.0, DEQUANTIZE in whole vectors of AVX2 (finding 28)",
+        |params, stored, out| {
+            each(params, stored, out, |stored, scale, zero_point| (stored - zero_point) as f32 * scale);
+            let mut vectors = vec![0; out.len()];
+            distributed(params, stored, &mut vectors);
+            let body = out.len() - out.len() % 8;
+            out[..body].copy_from_slice(&vectors[..body]);
+        }
+    ),
+    mutant!(
         "mutant-zero-point-sign-extended", "signedness", "an unsigned zero point is read with a sign",
         claims "integer-difference" OutOfDomain on Domain { storage: &[U8], ..BYTES },
         from "llvm/llvm-project issue 138313",

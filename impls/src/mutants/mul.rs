@@ -4,7 +4,7 @@ use super::tensor::{Mutant, mutant};
 use crate::element::Element;
 use crate::elementwise::loops::{clamp, each};
 use crate::elementwise::mul::tflite::{DOMAIN, mul, single_multiplier};
-use crate::elementwise::mul::{Domain, product};
+use crate::elementwise::mul::{Domain, product, pytorch};
 use crate::elementwise::{Operand, Params, Run};
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::{reduced_multiplier, single_rounding};
@@ -79,6 +79,18 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         claims "tflite-single" Wrap on DOMAIN,
         from "of our own: the rounding term gets the sign of the product",
         |params, lhs, rhs, out| mul(params, Element::I8, lhs, rhs, out, ties_away)
+    ),
+    mutant!(
+        "mutant-qmul-16-bit-zero-point", "16-bit-wrap", "the result saturates to int16, and the zero point is added with wrap",
+        claims "pytorch" OutOfDomain on pytorch::DOMAIN,
+        from "google-ai-edge/LiteRT 2.3.0, MUL in whole vectors of AVX2 (finding 29)",
+        |params, lhs, rhs, out| {
+            let multiplier = pytorch::multiplier(params);
+            each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+                let scaled = (product(params, lhs, rhs) as f32 * multiplier).round_ties_even();
+                clamp((scaled as i16).wrapping_add(params.out.zero_point as i16).into(), params)
+            });
+        }
     ),
 ];
 

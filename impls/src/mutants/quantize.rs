@@ -109,6 +109,24 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, x, out| narrowed(params, x, out, |q, v, zero_point| q.storage.low_bits(v + zero_point))
     ),
     mutant!(
+        "mutant-quantize-converts-as-x86", "wrap", "a quotient beyond int32 becomes the least int32, and the zero point is added with wrap",
+        claims "onnx" OutOfDomain on BYTES,
+        from "google-ai-edge/LiteRT 2.3.0, QUANTIZE on x86-64 (finding 25)",
+        |params, x, out| {
+            let (min, max) = (params.quantized.min as i32, params.quantized.max as i32);
+            each(params, x, out, |scale, zero_point| (scale, zero_point as i32), |x, (scale, zero_point)| {
+                let scaled = (x / scale).round_ties_even();
+                if scaled.is_nan() {
+                    return min;
+                }
+                // `cvttss2si`.
+                let fits = (-2147483648.0..2147483648.0).contains(&scaled);
+                let converted = if fits { scaled as i32 } else { i32::MIN };
+                converted.wrapping_add(*zero_point).clamp(min, max)
+            });
+        }
+    ),
+    mutant!(
         "mutant-nan-is-zero", "nan-policy", "NaN becomes 0 where it becomes the smallest stored value",
         claims "onnx" OutOfDomain on Domain { storage: &[I8], ..BYTES },
         from "of our own: a cast that takes NaN to 0",

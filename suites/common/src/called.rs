@@ -15,3 +15,9 @@ pub fn program() -> &'static str {
     static PROGRAM: OnceLock<&str> = OnceLock::new();
     PROGRAM.get_or_init(|| if std::env::var_os(VARIABLE).is_some_and(|words| words == FRONT) { FRONT } else { DIRECT })
 }
+
+/// A command that only a clone of the project has, between backticks; an installed program says where.
+pub fn in_clone(command: &str) -> String {
+    let place = if program() == FRONT { "" } else { "in a clone of the project, " };
+    format!("{place}`{FRONT} {command}`")
+}

@@ -4,6 +4,7 @@ use crate::lane::config::Lanes;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tiebreak_common::called::in_clone;
 use tiebreak_common::shell::quoted;
 use tiebreak_mlir::Toolchain;
 
@@ -48,7 +49,7 @@ impl Compilers {
         }
         let mut toolchains = lanes.lanes.iter_mut().filter_map(|entry| entry.modules.as_mut()).peekable();
         if toolchains.peek().is_none() {
-            bail!("no lane of this run compiles modules; `cargo xtask setup --with mlir` provides such lanes");
+            bail!("no lane of this run compiles modules; {} provides such lanes", in_clone("setup --with mlir"));
         }
         toolchains.for_each(|toolchain| self.replace_in(toolchain));
         Ok(())

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use tiebreak_analysis::proofs::{
     Confirmation, Outcome, Proofs, SOLVERS, Solver, Statement, confirm, examine, statements,
 };
+use tiebreak_common::called::in_clone;
 use tiebreak_common::parameters::SHIFTS;
 use tiebreak_oracle::fpm::scheme::DEFINITIONS;
 use tiebreak_oracle::fpm::{Definition, Scheme};
@@ -69,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
 fn confirmed(proofs: &[Proofs]) -> Result<Vec<Vec<Confirmation>>> {
     let here: Vec<(Solver, String)> = SOLVERS.iter().filter_map(|solver| Some((*solver, solver.version()?))).collect();
     if here.is_empty() {
-        bail!("--confirm needs an SMT solver, z3 or cvc5: `cargo xtask setup --with solvers` installs both");
+        bail!("--confirm needs an SMT solver, z3 or cvc5: {} installs both", in_clone("setup --with solvers"));
     }
     let of = |proofs| here.iter().map(|(solver, version)| confirm(proofs, *solver, version)).collect();
     proofs.iter().map(of).collect()

@@ -4,23 +4,70 @@ use super::print;
 use anyhow::Result;
 use clap::ValueEnum;
 
-/// A form that a command prints as JSON, or a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
+/// The forms, with what each is.
+macro_rules! forms {
+    ($($(#[$about:meta])* $form:ident $name:literal,)*) => {
+        /// A form that a command prints as JSON, or a file.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+        enum Form {
+            $($(#[$about])* $form,)*
+        }
+
+        impl Form {
+            fn schema(self) -> &'static str {
+                match self {
+                    $(Self::$form => include_str!(concat!("../schemas/", $name, ".json")),)*
+                }
+            }
+        }
+    };
+}
+
+forms! {
     /// The file `ledger.json`.
-    Ledger,
+    Ledger "ledger",
     /// What `verify` and `show` print.
-    Verify,
+    Verify "verify",
     /// What `diff` prints.
-    Diff,
+    Diff "diff",
     /// A line of `eval`.
-    Eval,
+    Eval "eval",
     /// A line of `judge`.
-    Judge,
+    Judge "judge",
     /// What `identify` prints.
-    Identify,
+    Identify "identify",
     /// What `fingerprint` prints.
-    Fingerprint,
+    Fingerprint "fingerprint",
+    /// What `kernels` prints.
+    Kernels "kernels",
+    /// What `schemes` prints.
+    Schemes "schemes",
+    /// What `mutants` prints.
+    Mutants "mutants",
+    /// What `corrupt` prints.
+    Corrupt "corrupt",
+    /// What `bounds` prints.
+    Bounds "bounds",
+    /// What `vectors` prints.
+    Vectors "vectors",
+    /// What `case` prints.
+    Case "case",
+    /// What `explain` prints.
+    Explain "explain",
+    /// What `audit` prints.
+    Audit "audit",
+    /// What `atlas` prints.
+    Atlas "atlas",
+    /// What `prove` prints.
+    Prove "prove",
+    /// A line of `census`.
+    Census "census",
+    /// A line of `census --space` and of `merge`.
+    Space "space",
+    /// What `check-type` prints.
+    CheckType "check-type",
+    /// What `rewrites` prints.
+    Rewrites "rewrites",
 }
 
 /// Arguments of `schema`.
@@ -33,13 +80,5 @@ pub(super) struct Args {
 
 /// Prints the schema.
 pub(super) fn run(args: &Args) -> Result<()> {
-    print(match args.form {
-        Form::Ledger => include_str!("../schemas/ledger.json"),
-        Form::Verify => include_str!("../schemas/verify.json"),
-        Form::Diff => include_str!("../schemas/diff.json"),
-        Form::Eval => include_str!("../schemas/eval.json"),
-        Form::Judge => include_str!("../schemas/judge.json"),
-        Form::Identify => include_str!("../schemas/identify.json"),
-        Form::Fingerprint => include_str!("../schemas/fingerprint.json"),
-    })
+    print(args.form.schema())
 }

@@ -21,14 +21,17 @@ pub fn parameters(text: &[u8]) {
     refused(parse_csv(Path::new("fuzz.csv"), text));
 }
 
-/// A model of TFLite: the layers that `--model` runs, and its audit.
+/// A model of TFLite: the layers that `--model` runs, and its audit. A test of TOSA is of the same format.
 pub fn tflite(bytes: &[u8]) {
     refused(crate::model::parse(bytes));
+    refused(crate::model::tosa::test(bytes));
     audited(bytes);
 }
 
-/// A model of ONNX: its audit. It is read as one unless it begins as a model of TFLite does.
+/// A model of ONNX: its audit, and the files of a node test. It is audited as one unless it begins as a model of TFLite does.
 pub fn onnx(bytes: &[u8]) {
+    refused(crate::model::onnx::node::node(bytes));
+    refused(crate::model::onnx::node::tensor(bytes));
     audited(bytes);
 }
 

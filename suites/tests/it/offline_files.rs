@@ -12,19 +12,19 @@ fn dir() -> TempDir {
     tempfile::tempdir().expect("a directory")
 }
 
-fn objects(text: &str) -> Vec<Value> {
+pub(crate) fn objects(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
 }
 
 /// Writes a file, and gives its path.
-fn put(dir: &Path, name: &str, bytes: &[u8]) -> String {
+pub(crate) fn put(dir: &Path, name: &str, bytes: &[u8]) -> String {
     let path = dir.join(name);
     fs::write(&path, bytes).expect("it can be written");
     path.to_str().expect("UTF-8").to_owned()
 }
 
 /// The format of `numpy.save`, version 1.
-fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
     while (header.len() + 11) % 64 != 0 {
@@ -289,6 +289,177 @@ fn node_tests(dir: &Path) {
     node_test(&dir.join("test_convinteger_channels"), "ConvInteger", strides, &[x, w], &y);
 }
 
+/// The inputs of a `QLinearMatMul` with these scales of lhs, rhs and results, and its results at scales of 1, 1 and 4.
+fn scaled_product(lhs: f32, rhs: f32, out: f32) -> ([Tensor; 8], Tensor) {
+    let scale = |value: f32| floats(&[], &[value]);
+    let point = |value: i32| integers(UINT8, &[], &[value]);
+    let a = integers(UINT8, &[1, 2], &[13, 10]);
+    let b = integers(UINT8, &[2, 2], &[7, 0, 1, 252]);
+    // [3, 0] * [[5, -2], [-1, 250]] = [15, -6], quarters of which are 3.75 and -1.5; with the zero point 100.
+    let inputs = [a, scale(lhs), point(10), b, scale(rhs), point(2), scale(out), point(100)];
+    (inputs, integers(UINT8, &[1, 2], &[104, 98]))
+}
+
+/// `QLinearMatMul` and `QLinearConv` are chains: a sum and a requantization to the nearest even.
+#[test]
+fn node_tests_of_scaled_sums_are_judged() {
+    let dir = dir();
+    let (inputs, y) = scaled_product(1.0, 1.0, 4.0);
+    node_test(&dir.path().join("test_qlinearmatmul"), "QLinearMatMul", Vec::new(), &inputs, &y);
+    // Two channels in and two out of one pixel, a scale for each channel out, and a bias: sums [1*1 + 2*2, 1*3 - 2*4] = [5, -5], with the bias [6, -4].
+    let x = integers(INT8, &[1, 2, 1, 1], &[1, 2]);
+    let w = integers(INT8, &[2, 2, 1, 1], &[1, 2, 3, -4]);
+    let (zero, bias) = (integers(INT8, &[], &[0]), integers(INT32, &[2], &[1, 1]));
+    let inputs = [
+        x,
+        floats(&[], &[0.5]),
+        zero.clone(),
+        w,
+        floats(&[2], &[0.5, 2.0]),
+        integers(INT8, &[2], &[0, 0]),
+        floats(&[], &[1.0]),
+        zero,
+        bias,
+    ];
+    // A quarter of 6 is 1.5, and of ties the even one is 2; -4 times 1 is -4.
+    let y = integers(INT8, &[1, 2, 1, 1], &[2, -4]);
+    node_test(&dir.path().join("test_qlinearconv"), "QLinearConv", Vec::new(), &inputs, &y);
+    let path = dir.path().to_str().expect("UTF-8");
+    let run = tiebreak(&["judge", "--cases", path]).exits(0);
+    assert!(run.stdout.contains("2 lines, 4 results compared: 2 lines equal"), "{}", run.printed());
+    let y = integers(INT8, &[1, 2, 1, 1], &[1, -4]);
+    put(&dir.path().join("test_qlinearconv/test_data_set_0"), "output_0.pb", &y.encode_to_vec());
+    let run = tiebreak(&["judge", "--cases", path]).exits(1);
+    assert!(run.stdout.contains("requantize ties-even:wrap: 1 results differ"), "{}", run.printed());
+}
+
+/// A chain gives the results of its stages one after the other, however its cases are written.
+#[test]
+fn chains_are_stages_one_after_the_other() {
+    let dir = dir();
+    put(dir.path(), "rhs.npy", &npy("|i1", false, "(2, 2)", &[1, 2, 3, 4]));
+    let (op, scheme) = ("matmul | requantize", "exact:wrap | gemmlowp-double");
+    let lines = [
+        json!({"op": op, "scheme": scheme, "case": "n=2 k=2 lhs=[100,7] rhs=[1,2,3,4] | m=1073741824 s=-1 zero_point=5"}),
+        json!({"op": op, "scheme": scheme, "type": "int8 | uint8", "id": 7, "case": [{"n": 2, "k": 2, "lhs": [100, 7], "rhs": "@rhs.npy"}, {"m": 1_073_741_824, "s": -1, "zero_point": 5, "min": 0, "max": 255}]}),
+        json!({"op": "quantize | dequantize | quantize", "scheme": "nearest-even | ideal | nearest-even", "type": "!quant.uniform<i8:f32, 0.5:1> | !quant.uniform<i8:f32, 0.5:1> | !quant.uniform<i8:f32, 0.25>",
+            "case": "shape=2 x=[0.75,-2] | shape=2 | shape=2"}),
+        json!({"op": "conv2d|requantize", "kernel": "|tflite-requantize-i8", "scheme": "exact|", "case": "input=3 weights=40 | m=1073741824 s=0"}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let run = tiebreak(&["eval", "--cases", &put(dir.path(), "chains.jsonl", text.as_bytes())]).exits(0);
+    let all = objects(&run.stdout);
+    // 100*1 + 7*3 = 121 and 100*2 + 7*4 = 228: half of 121 rounds to 61, and half of 61 to 31; with the zero point 36 and 62.
+    assert_eq!(all[0]["results"], json!([36, 62]), "{}", run.printed());
+    assert_eq!((&all[1]["results"], &all[1]["id"]), (&json!([36, 62]), &json!(7)));
+    // 0.75 / 0.5 + 1 = 2.5, and the even one is 2: one step from the zero point, which is two quarters.
+    assert_eq!(all[2]["results"], json!([2, -8]), "{}", run.printed());
+    assert_eq!(all[3]["results"], json!([60]), "{}", run.printed());
+    let rows = [
+        (
+            json!({"op": op, "scheme": "exact:wrap", "case": "k=1 | m=1 s=0"}),
+            "scheme: 1 parts for a chain of 2 operations",
+        ),
+        (
+            json!({"op": op, "scheme": scheme, "case": "lhs=1 rhs=1 | m=1073741824 s=0 x=3"}),
+            "stage 2 (requantize): its case has every operand (x)",
+        ),
+        (
+            json!({"op": "matmul | requantise", "scheme": scheme, "case": "lhs=1 rhs=1 | m=1"}),
+            "stage 2 (requantise): unknown operation",
+        ),
+        (json!({"op": op, "scheme": scheme, "case": {"lhs": 1}}), "case: neither a text nor a list"),
+        (json!({"op": op, "scheme": scheme, "case": "k=0 lhs=1 rhs=1 | m=1"}), "stage 1 (matmul)"),
+    ];
+    let text: String = rows.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let run = tiebreak(&["eval", "--cases", &put(dir.path(), "bad.jsonl", text.as_bytes())]).exits(2);
+    for ((line, said), found) in rows.iter().zip(objects(&run.stdout)) {
+        assert!(found["error"].as_str().is_some_and(|error| error.contains(said)), "{line}: {found}");
+    }
+}
+
+/// Writes `count` data sets of `MatMulInteger` and of `QLinearMatMul` each: every third value differs from set to set. The results are computed here.
+fn many(dir: &Path, count: usize) {
+    let value = |set: usize, at: usize| ((set * 31 + at * 57 + set * at) % 256) as i32;
+    let (sums, scaled) = (dir.join("test_matmulinteger"), dir.join("test_qlinearmatmul"));
+    for set in 0..count {
+        let a: Vec<i32> = (0..6).map(|at| value(set, at)).collect();
+        let b: Vec<i32> = (6..12).map(|at| value(set, at)).collect();
+        let (za, zb) = (value(set, 12), value(set, 13));
+        let sum = |r: usize, c: usize| (0..3).map(|l| (a[r * 3 + l] - za) * (b[l * 2 + c] - zb)).sum::<i32>();
+        let all = [sum(0, 0), sum(0, 1), sum(1, 0), sum(1, 1)];
+        let point = |value: i32| integers(UINT8, &[], &[value]);
+        let one = |op: &str, dir: &Path, inputs: &[Tensor], y: &Tensor| {
+            node_test(dir, op, Vec::new(), inputs, y);
+            fs::rename(dir.join("test_data_set_0"), dir.join(format!("test_data_set_{}", set + 1))).expect("renamed");
+        };
+        let (lhs, rhs) = (integers(UINT8, &[2, 3], &a), integers(UINT8, &[3, 2], &b));
+        let y = integers(INT32, &[2, 2], &all);
+        one("MatMulInteger", &sums, &[lhs.clone(), rhs.clone(), point(za), point(zb)], &y);
+        // By 0.25 * 0.25 / 16 = 1/256, ties to even.
+        let scale = |value: f32| floats(&[], &[value]);
+        let rounded = all.map(|v| ((f64::from(v) / 256.0).round_ties_even() as i32 + 128).clamp(0, 255));
+        let inputs = [lhs, scale(0.25), point(za), rhs, scale(0.25), point(zb), scale(16.0), point(128)];
+        one("QLinearMatMul", &scaled, &inputs, &integers(UINT8, &[2, 2], &rounded));
+    }
+}
+
+/// Data sets of node tests, and 100,000 lines of them and of test vectors: all are equal, and one result that is changed is found.
+#[test]
+fn one_corrupted_result_of_a_hundred_thousand_lines_is_found() {
+    let dir = dir();
+    let path = dir.path().to_str().expect("UTF-8");
+    many(dir.path(), 250);
+    let run = tiebreak(&["judge", "--cases", path]).exits(0);
+    assert!(run.stdout.contains("500 lines, 2,000 results compared: 500 lines equal"), "{}", run.printed());
+    let set = dir.path().join("test_qlinearmatmul/test_data_set_200");
+    let output = set.join("output_0.pb");
+    let mut y = Tensor::decode(&fs::read(&output).expect("results")[..]).expect("a tensor");
+    y.int32_data[3] ^= 1;
+    fs::write(&output, y.encode_to_vec()).expect("written");
+    let found = objects(&tiebreak(&["judge", "--cases", path, "--format=json"]).exits(1).stdout);
+    let wrong: Vec<&Value> = found.iter().filter(|line| line["verdict"] == "differs").collect();
+    assert_eq!((found.len(), wrong.len()), (501, 1));
+    assert_eq!(
+        (&wrong[0]["id"], &wrong[0]["first"]["at"]),
+        (&json!("test_qlinearmatmul/test_data_set_200"), &json!(3))
+    );
+    // Lines of the own writer.
+    let mut lines = Vec::new();
+    for (op, scheme) in
+        [("requantize", "gemmlowp-double"), ("matmul", "exact"), ("quantize", "onnx"), ("dequantize", "ideal")]
+    {
+        let vectors = tiebreak(&["vectors", "--op", op, "--scheme", scheme, "--format=json"]).exits(0).stdout;
+        let vectors: Value = serde_json::from_str(&vectors).expect("JSON");
+        for vector in vectors["vectors"].as_array().expect("a list") {
+            let keys = ["op", "scheme", "type", "case", "expected"];
+            lines.push(
+                keys.iter()
+                    .filter(|key| !vector[**key].is_null())
+                    .map(|key| ((*key).to_owned(), vector[*key].clone()))
+                    .collect::<serde_json::Map<_, _>>(),
+            );
+        }
+    }
+    let count = 100_000;
+    let mut text = String::new();
+    for at in 0..count {
+        let mut line = Value::Object(lines[at % lines.len()].clone());
+        line["id"] = json!(at);
+        if at == 70_003 {
+            let is_zero = line["expected"][0] == json!(0);
+            line["expected"][0] = json!(i32::from(is_zero));
+        }
+        text += &format!("{line}\n");
+    }
+    let cases = put(dir.path(), "cases.jsonl", text.as_bytes());
+    let found = objects(&tiebreak(&["judge", "--cases", &cases, "--format=json"]).exits(1).stdout);
+    let wrong: Vec<&Value> = found[..count].iter().filter(|line| line["verdict"] != "equal").collect();
+    assert_eq!((found.len(), wrong.len()), (count + 1, 1), "{wrong:?}");
+    assert_eq!((&wrong[0]["id"], &wrong[0]["first"]["at"]), (&json!(70_003), &json!(0)));
+    assert_eq!(found[count]["summary"]["equal"], json!(count - 1));
+}
+
 #[test]
 fn node_tests_are_judged() {
     let dir = dir();
@@ -327,9 +498,16 @@ fn node_tests_that_cannot_be_judged_say_why() {
     let float = || floats(&[1], &[1.0]);
     let byte = |dims: &[i64], values: &[i32]| integers(UINT8, dims, values);
     type Row = (&'static str, Vec<Attribute>, Vec<Tensor>, Tensor, &'static str);
-    let rows: [Row; 8] = [
+    let rows: [Row; 9] = [
         ("Relu", vec![], vec![float()], float(), "Relu is no operator that is read"),
-        ("QLinearMatMul", vec![], vec![float()], float(), "multiplies exact sums by a float"),
+        ("QLinearMatMul", vec![], vec![float()], float(), "its input 0 is neither UINT8 nor INT8"),
+        (
+            "QLinearMatMul",
+            vec![],
+            scaled_product(1e30, 1e30, 1.0).0.into(),
+            byte(&[1, 2], &[1, 2]),
+            "outside of 2^-32 to 2^31",
+        ),
         ("QuantizeLinear", vec![], vec![float()], byte(&[1], &[1]), "QuantizeLinear has no input 1"),
         (
             "QuantizeLinear",

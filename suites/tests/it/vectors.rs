@@ -72,6 +72,55 @@ fn vectors_are_lines_that_judge_finds_equal() {
     }
 }
 
+/// Arrays of numpy and node tests of ONNX hold the same: `judge` reads them, finds them equal, and finds a result that is changed.
+#[test]
+fn vectors_in_files_are_read_again() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (op, scheme, form) in [
+        ("requantize", "gemmlowp-double", "npy"),
+        ("conv2d", "exact", "npy"),
+        ("dequantize", "ideal", "npy"),
+        ("quantize", "onnx", "npy"),
+        ("matmul", "exact", "onnx"),
+        ("conv2d", "exact", "onnx"),
+        ("quantize", "onnx", "onnx"),
+        ("dequantize", "integer-difference", "onnx"),
+    ] {
+        let out = dir.path().join(format!("{op}-{form}")).display().to_string();
+        let run = tiebreak(&["vectors", "--op", op, "--scheme", scheme, "--format", form, "--out", &out]).exits(0);
+        let command = run.stdout.split_once("read by: ").expect("a command").1.trim();
+        let cases = command.split_once("--cases ").expect("a file").1;
+        let judged = tiebreak(&["judge", "--cases", cases]).exits(0);
+        assert!(judged.stdout.contains(" lines equal, 0 differ, 0 without"), "{op} {form}: {}", judged.printed());
+        let vectors: usize =
+            run.stdout.split_once(": ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok()).expect("a count");
+        assert!(vectors > 3 && judged.stdout.starts_with(&format!("{vectors} lines, ")), "{}", run.printed());
+        // The last byte of some results is one of the last result.
+        let mut results: Vec<_> = files(Path::new(&out))
+            .into_iter()
+            .filter(|path| path.ends_with("output_0.pb") || path.to_string_lossy().ends_with("-out.npy"))
+            .collect();
+        results.sort();
+        let mut bytes = fs::read(&results[0]).expect("results");
+        *bytes.last_mut().expect("a byte") ^= 1;
+        fs::write(&results[0], bytes).expect("written");
+        let judged = tiebreak(&["judge", "--cases", cases]).exits(1);
+        assert!(
+            judged.stdout.contains(&format!("{} lines equal, 1 differ", vectors - 1)),
+            "{op} {form}: {}",
+            judged.printed()
+        );
+        let again = tiebreak(&["vectors", "--op", op, "--scheme", scheme, "--format", form, "--out", &out]).exits(2);
+        assert!(again.stderr.contains("not empty"), "{}", again.printed());
+    }
+}
+
+/// Every file below a directory.
+fn files(directory: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
 /// A vector detects what it says: the known bug gives another result there.
 #[test]
 fn a_vector_shows_the_bugs_that_it_names() {
@@ -198,6 +247,12 @@ fn what_cannot_be_given_is_an_error_with_a_remedy() {
     says(&["--op=fpm", "--scheme=ties-up", "--like=tvm-rely"], &["`tvm-rely`", "`tvm-relay`"]);
     says(&["--op=fpm", "--scheme=ties-down"], &["no kernel and no known bug", "--like"]);
     says(&["--op=dot", "--scheme=products-4", "--format=c-header"], &["no function of dot", "--format json"]);
+    says(&["--op=fpm", "--scheme=ties-up", "--format=npy"], &["--out"]);
+    says(&["--op=fpm", "--scheme=ties-up", "--out=somewhere"], &["--format npy and onnx"]);
+    says(
+        &["--op=fpm", "--scheme=ties-up", "--format=onnx", "--out=somewhere"],
+        &["no operator of ONNX is fpm ties-up", "QuantizeLinear"],
+    );
     // In the domain of a named kernel there are vectors for such a scheme, too.
     let found = vectors(&["--op=fpm", "--scheme=ties-down", "--like=tvm-relay"]);
     assert_eq!(found["mutants"], json!({"reached": 0, "of": 0}));

@@ -2,7 +2,7 @@
 
 pub(crate) mod cmsis_nn;
 mod onnx;
-mod pytorch;
+pub(crate) mod pytorch;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tflite;

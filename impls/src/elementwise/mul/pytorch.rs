@@ -11,7 +11,7 @@ use crate::elementwise::loops::{clamp, each};
 
 const SOURCE: &str = "pytorch/pytorch aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp, qmul_kernel";
 
-const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Rescaled, clamp: false };
+pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Rescaled, clamp: false };
 
 /// int8.
 pub(super) const QMUL_I8: Kernel = qmul("pytorch-qmul-i8", Element::I8, |params, lhs, rhs, out| {
@@ -29,7 +29,8 @@ const fn qmul(name: &'static str, element: Element, run: Run) -> Kernel {
     Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
 }
 
-fn multiplier(params: &Params) -> f32 {
+#[inline(always)]
+pub(crate) fn multiplier(params: &Params) -> f32 {
     let inverse = 1.0 / params.out.single();
     params.lhs.single() * params.rhs.single() * inverse
 }

@@ -10,6 +10,7 @@ pub mod operators;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tflite;
+pub mod tosa;
 
 use std::path::{Path, PathBuf};
 use thiserror::Error;

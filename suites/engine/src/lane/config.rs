@@ -8,6 +8,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use tiebreak_common::called::in_clone;
 use tiebreak_impls::protocol::Offer;
 use tiebreak_mlir::Toolchain;
 use tiebreak_reports::drawable::{bounded, is_drawable};
@@ -88,8 +89,9 @@ impl Lanes {
                 path.display()
             );
         }
-        let text = read::text(path, read::LANES)
-            .context("cannot read the lanes file; `cargo xtask verify` writes one, and `--lane host` needs none")?;
+        let text = read::text(path, read::LANES).with_context(|| {
+            format!("cannot read the lanes file; {} writes one, and `--lane host` needs none", in_clone("verify"))
+        })?;
         let mut lanes = Self::parse(&text).with_context(|| format!("{} is not a lanes file", path.display()))?;
         let place = std::path::absolute(path).with_context(|| format!("{} has no place", path.display()))?;
         lanes.lanes.iter_mut().filter_map(|entry| entry.command.as_mut()).for_each(|command| placed(command, &place));

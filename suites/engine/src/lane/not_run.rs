@@ -9,6 +9,7 @@ use super::process::Worker;
 use std::path::Path;
 use std::time::Duration;
 use thiserror::Error;
+use tiebreak_common::called::in_clone;
 use tiebreak_common::identity::find_program;
 use tiebreak_mlir::MODULE;
 use tiebreak_oracle::names::UnknownName;
@@ -54,7 +55,8 @@ pub enum OpenError {
     /// A worker of this project, built from other sources than the program.
     #[error(
         "the worker of lane {lane} ({via}) was built from other sources of `impls` ({theirs}) than this program ({ours}), so that its kernels are not \
-         the program's; call it as `cargo xtask verify`, which builds both, or build the worker again from the program's sources"
+         the program's; call it as {}, which builds both, or build the worker again from the program's sources",
+        in_clone("verify")
     )]
     OtherSources {
         /// The lane.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use tiebreak_common::called::in_clone;
 use tiebreak_common::identity::{self, Kept};
 use tiebreak_impls::protocol::{Hello, Job};
 use tiebreak_impls::sources::SOURCES;
@@ -103,7 +104,7 @@ impl Lane {
                 Err(reason) => Ok(Err(reason)),
             },
             None if Lanes::KNOWN.contains(&name) => {
-                Ok(Err(NotRun::Absent("no worker was built for it; `cargo xtask verify` builds one".to_owned())))
+                Ok(Err(NotRun::Absent(format!("no worker was built for it; {} builds one", in_clone("verify")))))
             }
             None => Err(unknown("lane", name, lanes.names().chain(Lanes::KNOWN)).into()),
         }

@@ -63,6 +63,8 @@ pub type Exact = (Vec<Option<Value>>, Option<Vec<Option<String>>>);
 
 /// Lines of one operation.
 pub trait Bench: Send {
+    /// Names of the operands, in their order.
+    fn tensors(&self) -> &'static [&'static str];
     /// What the oracle gives for a line; none where the scheme gives no value.
     fn eval(&self, line: &Line) -> Result<Vec<Option<Value>>, CaseError>;
     /// The same with the exact value of each result, as a fraction; no list if the operation rounds nothing.
@@ -143,6 +145,10 @@ impl<O: Operation> Benched<O> {
 }
 
 impl<O: Operation> Bench for Benched<O> {
+    fn tensors(&self) -> &'static [&'static str] {
+        O::TENSORS
+    }
+
     fn eval(&self, line: &Line) -> Result<Vec<Option<Value>>, CaseError> {
         Posed::<O>::of(line).map(|posed| posed.results())
     }

@@ -92,6 +92,17 @@ pub struct Vector {
     pub bytes: usize,
 }
 
+impl Vector {
+    /// The parameters of the case, without its operands.
+    pub fn parameters(&self) -> impl Iterator<Item = (&str, &ledger::Value)> {
+        let is_operand = |name: &str| {
+            let name = name.split('[').next().unwrap_or(name);
+            self.operands.iter().any(|operand| operand.name == name)
+        };
+        self.case.iter().map(|(name, value)| (&**name, value)).filter(move |(name, _)| !is_operand(name))
+    }
+}
+
 /// A known bug that no vector detects.
 #[derive(Clone, Debug)]
 pub struct Unreached {

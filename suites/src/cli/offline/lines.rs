@@ -1,6 +1,6 @@
-//! The lines of a file of cases: JSON lines, a table, or node tests of ONNX.
+//! The lines of a file of cases: JSON lines, a table, node tests of ONNX, or tests of TOSA.
 
-use super::{onnx, table, tensors};
+use super::{chain, onnx, table, tensors, tosa};
 use crate::engine::offline::Line;
 use crate::verify::OPS;
 use anyhow::{Context, Result, bail};
@@ -17,10 +17,14 @@ const CHUNK: usize = 4096;
 /// A line with its number, or what is wrong with it.
 pub(super) type Numbered = (usize, Result<Line, String>);
 
-/// Reads a file in chunks, in the order of its lines; blank lines are left out. A path that ends with `.csv` is a table, a directory or a path that ends with
-/// `.onnx` are node tests, and everything else is JSON lines.
+/// Reads a file in chunks, in the order of its lines; blank lines are left out. A path that ends with `.csv` is a table, a directory with a
+/// `desc.json` are tests of TOSA, another directory or a path that ends with `.onnx` are node tests, and everything else is JSON lines.
 pub(super) fn chunks(path: &Path, mut each: impl FnMut(Vec<Numbered>) -> Result<()>) -> Result<()> {
     let ends = |ending: &str| path.extension().is_some_and(|extension| extension == ending);
+    let of_tosa = if path.is_dir() { tosa::found(path) } else { Vec::new() };
+    if !of_tosa.is_empty() {
+        return chunked(tosa::lines(&of_tosa, path)?, &mut each).with_context(|| path.display().to_string());
+    }
     if path.is_dir() || ends("onnx") {
         return chunked(onnx::lines(path)?, &mut each).with_context(|| path.display().to_string());
     }
@@ -94,8 +98,9 @@ pub(super) fn line(mut json: Json, base: &Path) -> Result<Line, String> {
     serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
-/// The line, if its operation is known.
+/// The line, if its operation is known; a chain is the line of its last operation.
 pub(super) fn known(line: Line) -> Result<Line, String> {
+    let line = chain::resolved(line)?;
     match OPS.contains(&line.op.as_str()) {
         true => Ok(line),
         false => Err(unknown("operation", &line.op, OPS.iter().copied()).to_string()),

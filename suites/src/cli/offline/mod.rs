@@ -1,9 +1,13 @@
 //! `eval` and `judge`: many cases of a file, one a line, by one process.
 
+mod chain;
 mod lines;
 mod onnx;
 mod table;
 mod tensors;
+mod tosa;
+
+pub(super) use onnx::permuted;
 
 use super::{Format, note, print};
 use crate::engine::offline::{Bench, Cause, Difference, Line, Verdict};
@@ -21,7 +25,7 @@ use tiebreak_reports::text::count;
 /// Arguments of `eval`.
 #[derive(Debug, clap::Args)]
 pub(super) struct EvalArgs {
-    /// File of cases: JSON lines, a table (.csv), or the directory of a node test of ONNX; `-` is JSON lines of standard input
+    /// File of cases: JSON lines, a table (.csv), or the directory of node tests of ONNX or of tests of TOSA; `-` is JSON lines of standard input
     #[arg(long, value_name = "FILE")]
     cases: PathBuf,
     /// Print the exact value of each result too, which nothing has rounded, wrapped or clamped, as a fraction
@@ -32,7 +36,7 @@ pub(super) struct EvalArgs {
 /// Arguments of `judge`.
 #[derive(Debug, clap::Args)]
 pub(super) struct JudgeArgs {
-    /// File of cases with results: JSON lines, a table (.csv), or the directory of a node test of ONNX; `-` is JSON lines of standard input
+    /// File of cases with results: JSON lines, a table (.csv), or the directory of node tests of ONNX or of tests of TOSA; `-` is JSON lines of standard input
     #[arg(long, value_name = "FILE")]
     cases: PathBuf,
     /// Differing lines to print in the table

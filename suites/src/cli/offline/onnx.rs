@@ -1,20 +1,28 @@
 //! Node tests of ONNX: a directory with `model.onnx`, a model of one node, and `test_data_set_*` with a file for each input and output; or a directory of such
 //! directories. Each data set is a line, and its outputs are the results to be judged.
 
+use super::chain;
 use super::lines::{Numbered, known, line};
 use super::tensors::single;
 use crate::model::onnx::node::{self, Node, Tensor, Type};
 use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::derivation::{Derivation, Scales, quantize_multiplier};
 use tiebreak_reports::read::{self, MODEL};
 
 /// Operators that become lines.
-const READ: [&str; 4] = ["QuantizeLinear", "DequantizeLinear", "MatMulInteger", "ConvInteger"];
+const READ: [&str; 6] =
+    ["QuantizeLinear", "DequantizeLinear", "MatMulInteger", "ConvInteger", "QLinearMatMul", "QLinearConv"];
 
-/// Operators that multiply exact sums by a float.
-const SCALED: [&str; 2] = ["QLinearMatMul", "QLinearConv"];
+/// The scheme of sums.
+const EXACT: &str = "exact:wrap";
+
+/// The scheme of a scaled sum.
+const ROUNDED: &str = "ties-even:wrap";
 
 /// The data sets of a path. Tests of other operators are left out, unless the path is one of them.
 pub(super) fn lines(path: &Path) -> Result<Vec<Numbered>> {
@@ -95,7 +103,7 @@ fn sets(model: &Path, node: &Result<Node, String>) -> Result<Vec<Result<crate::e
         json["id"] = json!(set.strip_prefix(dir.parent().unwrap_or(dir)).unwrap_or(set).display().to_string());
         line(json, Path::new("")).and_then(known)
     };
-    Ok(sets.iter().map(one).collect())
+    Ok(sets.par_iter().map(one).collect())
 }
 
 /// A node with the tensors of a data set.
@@ -136,9 +144,8 @@ impl<'a> Data<'a> {
             "DequantizeLinear" => self.dequantize(),
             "MatMulInteger" => self.matmul(),
             "ConvInteger" => self.convolution(),
-            op if SCALED.contains(&op) => Err(format!(
-                "{op} multiplies exact sums by a float, which no operation of `eval` does; judge its sums with MatMulInteger or ConvInteger"
-            )),
+            "QLinearMatMul" => self.scaled_matmul(),
+            "QLinearConv" => self.scaled_convolution(),
             op => Err(format!("{op} is no operator that is read; {} are", READ.join(", "))),
         }
     }
@@ -211,17 +218,22 @@ impl<'a> Data<'a> {
         }
     }
 
-    fn types(&self) -> Result<String, String> {
-        let name = |at: usize| match self.input(at)?.element {
-            Type::U8 => Ok("uint8"),
-            Type::I8 => Ok("int8"),
-            _ => Err(format!("its input {at} is neither UINT8 nor INT8")),
-        };
-        Ok(format!("{},{}", name(0)?, name(1)?))
+    /// The types of both operands.
+    fn types(&self, [lhs, rhs]: [usize; 2]) -> Result<String, String> {
+        let name = |at: usize| byte(self.input(at)?).ok_or_else(|| format!("its input {at} is neither UINT8 nor INT8"));
+        Ok(format!("{},{}", name(lhs)?, name(rhs)?))
     }
 
     fn matmul(&self) -> Result<Json, String> {
-        let (lhs, rhs) = (self.input(0)?, self.input(1)?);
+        Ok(json!({
+            "op": "matmul", "scheme": EXACT, "type": self.types([0, 1])?, "case": self.product([0, 1], [2, 3])?,
+            "expected": values(&self.output),
+        }))
+    }
+
+    /// The case of a product of two inputs, with their zero points.
+    fn product(&self, operands: [usize; 2], points: [usize; 2]) -> Result<Json, String> {
+        let (lhs, rhs) = (self.input(operands[0])?, self.input(operands[1])?);
         let ([m, k], [depth, n]) = (&lhs.dims[..], &rhs.dims[..]) else {
             return Err(format!("operands of {:?} and {:?}; two matrices are read", lhs.dims, rhs.dims));
         };
@@ -229,17 +241,75 @@ impl<'a> Data<'a> {
             return Err(format!("operands of {:?} and {:?} cannot be multiplied", lhs.dims, rhs.dims));
         }
         Ok(json!({
-            "op": "matmul", "scheme": "exact:wrap", "type": self.types()?,
-            "case": {
-                "m": m, "n": n, "k": k, "lhs_offset": -self.point(2)?, "rhs_offset": -self.point(3)?,
-                "lhs": values(lhs), "rhs": values(rhs),
-            },
-            "expected": values(&self.output),
+            "m": m, "n": n, "k": k, "lhs_offset": -self.point(points[0])?, "rhs_offset": -self.point(points[1])?,
+            "lhs": values(lhs), "rhs": values(rhs),
         }))
     }
 
+    fn scaled_matmul(&self) -> Result<Json, String> {
+        let (lhs, rhs) = (self.types([0, 3])?, self.product([0, 3], [2, 5])?);
+        let scaled = self.rescaled([1, 4, 6], 7, None)?;
+        let first = ("matmul", EXACT, lhs.as_str(), rhs);
+        Ok(chain::of_two(first, ("requantize", ROUNDED, self.stored()?, scaled), json!(values(&self.output))))
+    }
+
+    fn scaled_convolution(&self) -> Result<Json, String> {
+        let types = self.types([0, 3])?;
+        let (case, channels_last) = self.filtered([0, 3], [2, 5])?;
+        let scaled = self.rescaled([1, 4, 6], 7, self.optional(8))?;
+        let first = ("conv2d", EXACT, types.as_str(), case);
+        Ok(chain::of_two(first, ("requantize", ROUNDED, self.stored()?, scaled), json!(channels_last)))
+    }
+
+    /// The type of the results.
+    fn stored(&self) -> Result<&'static str, String> {
+        byte(&self.output).ok_or_else(|| "its results are neither UINT8 nor INT8".to_owned())
+    }
+
+    /// The case of a requantization by the scales of the inputs at these places, to the zero point at another: the multiplier is `f32(f32(lhs * rhs) / out)`, as ONNX
+    /// Runtime has it, and exact as m * 2^(s-31).
+    fn rescaled(&self, scales: [usize; 3], point: usize, bias: Option<&Tensor>) -> Result<Json, String> {
+        let floats = |at: usize| {
+            let tensor = self.input(at)?;
+            match tensor.element {
+                Type::F32 if !tensor.floats.is_empty() => Ok(&tensor.floats[..]),
+                _ => Err(format!("its scale, input {at}, is no FLOAT; convert the model")),
+            }
+        };
+        let ([input], weights, [output]) = (floats(scales[0])?, floats(scales[1])?, floats(scales[2])?) else {
+            return Err("its first operand and its results need one scale each".to_owned());
+        };
+        let derivation = Derivation::find("f32").map_err(|error| error.to_string())?;
+        let exact =
+            |v: f32| Rational::from_f32(v).filter(|v| *v > 0).ok_or_else(|| format!("the scale {v} is not above 0"));
+        let multiplier = |weight: &f32| {
+            let scales = Scales { input: exact(*input)?, weight: exact(*weight)?, output: exact(*output)? };
+            let real = (derivation.real)(&scales);
+            let fits = quantize_multiplier(&real).filter(|(m, _)| *m > 0);
+            fits.ok_or_else(|| format!("the multiplier {} is outside of 2^-32 to 2^31", real.to_f64()))
+        };
+        let channels = weights.iter().map(multiplier).collect::<Result<Vec<(i32, i32)>, String>>()?;
+        let [min, max] = if self.output.element == Type::U8 { [0, 255] } else { [-128, 127] };
+        let mut case = json!({
+            "m": channels.iter().map(|(m, _)| m).collect::<Vec<_>>(), "s": channels.iter().map(|(_, s)| s).collect::<Vec<_>>(),
+            "zero_point": self.point(point)?, "min": min, "max": max,
+        });
+        if let Some(bias) = bias {
+            case["bias"] = json!(values(bias));
+        }
+        Ok(case)
+    }
+
     fn convolution(&self) -> Result<Json, String> {
-        let (image, filter) = (self.input(0)?, self.input(1)?);
+        let (case, channels_last) = self.filtered([0, 1], [2, 3])?;
+        Ok(json!({
+            "op": "conv2d", "scheme": EXACT, "type": self.types([0, 1])?, "case": case, "expected": channels_last,
+        }))
+    }
+
+    /// The case of a convolution of two inputs, with their zero points; and its results, channels last.
+    fn filtered(&self, operands: [usize; 2], points: [usize; 2]) -> Result<(Json, Vec<Json>), String> {
+        let (image, filter) = (self.input(operands[0])?, self.input(operands[1])?);
         let ([n, c, h, w], [o, of_group, kh, kw]) = (&image.dims[..], &filter.dims[..]) else {
             return Err(format!(
                 "operands of {:?} and {:?}; convolutions of two dimensions are read",
@@ -262,18 +332,24 @@ impl<'a> Data<'a> {
         let [_, _, out_h, out_w] = self.output.dims[..] else {
             return Err(format!("results of {:?}; four dimensions are read", self.output.dims));
         };
-        Ok(json!({
-            "op": "conv2d", "scheme": "exact:wrap", "type": self.types()?,
-            "case": {
-                "batches": n, "height": h, "width": w, "channels": c, "kernel_h": kh, "kernel_w": kw,
-                "out_channels": o, "groups": groups, "stride_h": sh, "stride_w": sw, "dilation_h": dh,
-                "dilation_w": dw, "top": top, "bottom": bottom, "left": left, "right": right,
-                "input_zero_point": self.point(2)?, "weight_zero_point": self.point(3)?,
-                "input": permuted(&values(image), [*n, *c, *h, *w], [0, 2, 3, 1]),
-                "weights": permuted(&values(filter), [*o, *of_group, *kh, *kw], [2, 3, 1, 0]),
-            },
-            "expected": permuted(&values(&self.output), [*n, *o, out_h, out_w], [0, 2, 3, 1]),
-        }))
+        let case = json!({
+            "batches": n, "height": h, "width": w, "channels": c, "kernel_h": kh, "kernel_w": kw,
+            "out_channels": o, "groups": groups, "stride_h": sh, "stride_w": sw, "dilation_h": dh,
+            "dilation_w": dw, "top": top, "bottom": bottom, "left": left, "right": right,
+            "input_zero_point": self.point(points[0])?, "weight_zero_point": self.point(points[1])?,
+            "input": permuted(&values(image), [*n, *c, *h, *w], [0, 2, 3, 1]),
+            "weights": permuted(&values(filter), [*o, *of_group, *kh, *kw], [2, 3, 1, 0]),
+        });
+        Ok((case, permuted(&values(&self.output), [*n, *o, out_h, out_w], [0, 2, 3, 1])))
+    }
+}
+
+/// The type of bytes, as an operation names it.
+fn byte(tensor: &Tensor) -> Option<&'static str> {
+    match tensor.element {
+        Type::U8 => Some("uint8"),
+        Type::I8 => Some("int8"),
+        _ => None,
     }
 }
 
@@ -286,7 +362,7 @@ fn values(tensor: &Tensor) -> Vec<Json> {
 }
 
 /// Elements of a tensor of four dimensions, row by row along its dimensions in another order.
-fn permuted(values: &[Json], dims: [usize; 4], order: [usize; 4]) -> Vec<Json> {
+pub(in crate::cli) fn permuted<T: Clone>(values: &[T], dims: [usize; 4], order: [usize; 4]) -> Vec<T> {
     let mut strides = [1; 4];
     (0..3).rev().for_each(|axis| strides[axis] = strides[axis + 1] * dims[axis + 1]);
     let place = |mut at: usize| {

@@ -9,16 +9,21 @@ use tiebreak_reports::read::{self, MODEL};
 
 /// Puts the elements of files in the place of their names, in the case and in the results.
 pub(super) fn fill(line: &mut Json, base: &Path) -> Result<(), String> {
-    match line.get_mut("case") {
-        Some(Json::Object(arguments)) => {
-            for (name, value) in arguments {
-                replace(name, value, base)?;
-            }
-        }
-        Some(Json::String(text)) if text.contains("=@") => *text = words(text, base)?,
-        _ => {}
-    }
+    line.get_mut("case").map_or(Ok(()), |case| fill_case(case, base))?;
     line.get_mut("expected").map_or(Ok(()), |value| replace("expected", value, base))
+}
+
+/// A case, or the cases of a chain.
+fn fill_case(case: &mut Json, base: &Path) -> Result<(), String> {
+    match case {
+        Json::Object(arguments) => arguments.iter_mut().try_for_each(|(name, value)| replace(name, value, base)),
+        Json::Array(stages) => stages.iter_mut().try_for_each(|case| fill_case(case, base)),
+        Json::String(text) if text.contains("=@") => {
+            *text = words(text, base)?;
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn replace(name: &str, value: &mut Json, base: &Path) -> Result<(), String> {
@@ -40,7 +45,7 @@ fn words(text: &str, base: &Path) -> Result<String, String> {
 }
 
 /// The elements of a file's tensor, row by row.
-fn elements(name: &str, base: &Path) -> Result<Vec<Json>, String> {
+pub(super) fn elements(name: &str, base: &Path) -> Result<Vec<Json>, String> {
     let (file, member) = match name.rsplit_once(".npz:") {
         Some((file, member)) => (format!("{file}.npz"), Some(member)),
         None => (name.to_owned(), None),

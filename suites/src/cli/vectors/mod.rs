@@ -20,14 +20,19 @@
 //! ```
 
 mod c;
+mod files;
+mod npy;
+mod onnx;
 mod text;
 
 use super::{csv_of, note, print, table};
 use crate::engine::vectors::{Fits, Share, Vector, Vectors, Wanted};
 use crate::verify::{OPERATIONS, OPS};
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
 use serde_json::{Value as Json, json};
+use std::path::PathBuf;
+use tiebreak_common::called;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::text::{case, count, plural};
 
@@ -55,6 +60,9 @@ pub(super) struct Args {
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Form,
+    /// Directory for the files of npy and onnx, which is made
+    #[arg(long, value_name = "DIR", required_if_eq_any([("format", "npy"), ("format", "onnx")]))]
+    out: Option<PathBuf>,
 }
 
 /// Output format.
@@ -68,6 +76,10 @@ enum Form {
     Json,
     /// CSV, a line for each vector, as `eval` and `judge` read it; `id` has the known bugs that it detects.
     Csv,
+    /// Arrays of numpy in files, with `cases.jsonl`, which `eval` and `judge` read.
+    Npy,
+    /// Node tests of ONNX, which `eval` and `judge` read, of schemes that an operator of ONNX has.
+    Onnx,
     /// Constants for Rust.
     Rust,
 }
@@ -76,13 +88,24 @@ enum Form {
 pub(super) fn run(args: &Args) -> Result<()> {
     let op = OPERATIONS.iter().find(|op| op.op() == args.op);
     let op = op.ok_or_else(|| anyhow!(unknown("operation", &args.op, OPS.iter().copied())))?;
+    if args.out.is_some() && !matches!(args.format, Form::Npy | Form::Onnx) {
+        bail!("--out is the directory for --format npy and onnx; other formats are printed");
+    }
+    if args.format == Form::Onnx {
+        onnx::check(&args.op, &args.scheme)?;
+    }
+    let fits = match args.format {
+        Form::CHeader => Some(c::fits as Fits),
+        Form::Onnx => Some(onnx::fits as Fits),
+        _ => None,
+    };
     let wanted = Wanted {
         scheme: args.scheme.clone(),
         like: args.like.clone(),
         count: args.count as usize,
         bytes: args.bytes as usize,
         seed: args.seed,
-        fits: (args.format == Form::CHeader).then_some(c::fits as Fits),
+        fits,
     };
     let vectors = op.vectors(&wanted)?;
     match args.format {
@@ -94,7 +117,27 @@ pub(super) fn run(args: &Args) -> Result<()> {
             note(&summary(&vectors));
             print(&as_csv(&vectors)?)
         }
+        Form::Npy => written(args, &vectors, &npy::files(&vectors)?),
+        Form::Onnx => written(args, &vectors, &onnx::files(&vectors)?),
     }
+}
+
+/// Writes files, and prints what they show and how they are read.
+fn written(args: &Args, vectors: &Vectors, files: &files::Files) -> Result<()> {
+    let directory = args.out.as_deref().ok_or_else(|| anyhow!("--out: missing; name the directory for the files"))?;
+    if vectors.vectors.is_empty() {
+        bail!("no vector fits: {}", summary(vectors));
+    }
+    files::write(directory, files)?;
+    let cases = if args.format == Form::Npy { directory.join("cases.jsonl") } else { directory.to_owned() };
+    let cases = cases.display().to_string();
+    let cases = shlex::try_quote(&cases).map_or_else(|_| cases.clone(), std::borrow::Cow::into_owned);
+    print(&format!(
+        "{}\n{}; read by: {} judge --cases {cases}\n",
+        summary(vectors),
+        plural(files.len(), "file"),
+        called::program()
+    ))
 }
 
 /// The command that prints the vectors again, without the format.

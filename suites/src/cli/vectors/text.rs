@@ -61,13 +61,8 @@ pub struct Vector {
 }
 
 fn constant(vector: &Vector) -> String {
-    let is_operand = |name: &str| {
-        let name = name.split('[').next().unwrap_or(name);
-        vector.operands.iter().any(|operand| operand.name == name)
-    };
-    let parameters = vector.case.iter().filter(|(name, _)| !is_operand(name));
     let parameters: Vec<String> =
-        parameters.map(|(name, value)| format!("({name:?}, {:?})", value.to_string())).collect();
+        vector.parameters().map(|(name, value)| format!("({name:?}, {:?})", value.to_string())).collect();
     let operands: Vec<String> =
         vector.operands.iter().map(|tensor| format!("({:?}, &[{}])", tensor.name, integers(tensor))).collect();
     format!(

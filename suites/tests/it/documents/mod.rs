@@ -262,6 +262,7 @@ fn every_example_file_is_used() {
             "docs/example-lanes.json",
             "docs/cases.jsonl",
             "docs/cases.csv",
+            "docs/chain.jsonl",
             "docs/book.toml",
             "docs/wide.css",
         ];

@@ -8,6 +8,7 @@ pub mod node;
 mod products;
 mod proto;
 mod qdq;
+pub mod write;
 
 use super::Fault;
 use super::operators::{Arithmetic, Elementwise, Kind, Operator, reason};

@@ -211,11 +211,61 @@ table!(MulOptions {
     0 fused_activation_function: i8,
 });
 
+table!(
+    /// A file of TOSA: `schema/tosa.fbs` of its serialization library, as the package tosa-tools 2026.8 has it.
+    TosaGraph {
+        1 regions: ForwardsUOffset<Tables<'a, TosaRegion<'a>>>,
+    }
+);
+
+table!(TosaRegion {
+    1 blocks: ForwardsUOffset<Tables<'a, TosaBlock<'a>>>,
+});
+
+table!(TosaBlock {
+    1 operators: ForwardsUOffset<Tables<'a, TosaOperator<'a>>>,
+    2 tensors: ForwardsUOffset<Tables<'a, TosaTensor<'a>>>,
+});
+
+table!(
+    TosaOperator {
+        0 op: u32,
+        3 inputs: ForwardsUOffset<Tables<'a, &'a str>>,
+        4 outputs: ForwardsUOffset<Tables<'a, &'a str>>,
+    }
+    union 2 {
+        66 rescale: TosaRescale,
+    }
+);
+
+table!(TosaTensor {
+    0 name: ForwardsUOffset<Vector<'a, u8>>,
+    1 shape: ForwardsUOffset<Vector<'a, i32>>,
+    2 element_type: u32,
+    3 data: ForwardsUOffset<Vector<'a, u8>>,
+});
+
+table!(TosaRescale {
+    1 rounding_mode: u32,
+    2 per_channel: bool,
+    3 input_unsigned: bool,
+    4 output_unsigned: bool,
+});
+
 /// The root table of a file, everything verified that the accessors may follow.
 pub(crate) fn root(file: &[u8]) -> Result<Model<'_>, Fault> {
+    verified::<Model<'_>>(file)
+}
+
+/// The same of a file of TOSA.
+pub(crate) fn tosa(file: &[u8]) -> Result<TosaGraph<'_>, Fault> {
+    verified::<TosaGraph<'_>>(file)
+}
+
+fn verified<'a, T: Follow<'a> + Verifiable + 'a>(file: &'a [u8]) -> Result<T::Inner, Fault> {
     let options =
         VerifierOptions { max_tables: MOST_TABLES, max_apparent_size: MOST_BYTES, ..VerifierOptions::default() };
-    flatbuffers::root_with_opts::<Model<'_>>(&options, file).map_err(|error| fault(file, &error))
+    flatbuffers::root_with_opts::<T>(&options, file).map_err(|error| fault(file, &error))
 }
 
 /// What the verifier says, as a place of the file.

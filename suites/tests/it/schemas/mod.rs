@@ -1,13 +1,34 @@
 //! `schema`: the JSON Schemas of what commands print, against what they print. Those of ledgers are derived from their types in `reports`; the others
 //! from the types below, which accept no unknown key. `UPDATE_EXPECT=1` writes them.
 
+mod audit;
+mod lists;
+mod questions;
+
 use crate::common::*;
+use clap::CommandFactory;
 use expect_test::expect_file;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use tiebreak_suites::cli::Cli;
+
+/// Types that accept no unknown key.
+macro_rules! forms {
+    ($($(#[$about:meta])* struct $name:ident { $($(#[$of:meta])* $field:ident: $ty:ty,)* })*) => {
+        $(
+            $(#[$about])*
+            #[derive(Deserialize, JsonSchema)]
+            #[serde(deny_unknown_fields)]
+            #[allow(dead_code)]
+            pub(super) struct $name { $($(#[$of])* $field: $ty,)* }
+        )*
+    };
+}
+use forms;
 
 /// A result of `eval`: a number, a text such as `inf`, or null without a value.
 type Results = Vec<Option<Number>>;
@@ -260,10 +281,123 @@ fn open(schema: &mut Value) {
 
 #[test]
 fn the_schemas_are_those_of_these_types() {
-    expect_file!["../../src/schemas/eval.json"].assert_eq(&schema::<Evaluated>());
-    expect_file!["../../src/schemas/judge.json"].assert_eq(&schema::<Judged>());
-    expect_file!["../../src/schemas/identify.json"].assert_eq(&schema::<Vec<Identified>>());
-    expect_file!["../../src/schemas/fingerprint.json"].assert_eq(&schema::<Fingerprint>());
+    expect_file!["../../../src/schemas/eval.json"].assert_eq(&schema::<Evaluated>());
+    expect_file!["../../../src/schemas/judge.json"].assert_eq(&schema::<Judged>());
+    expect_file!["../../../src/schemas/identify.json"].assert_eq(&schema::<Vec<Identified>>());
+    expect_file!["../../../src/schemas/fingerprint.json"].assert_eq(&schema::<Fingerprint>());
+    expect_file!["../../../src/schemas/kernels.json"].assert_eq(&schema::<Vec<lists::Kernel>>());
+    expect_file!["../../../src/schemas/schemes.json"].assert_eq(&schema::<Vec<lists::Scheme>>());
+    expect_file!["../../../src/schemas/mutants.json"].assert_eq(&schema::<Vec<lists::Mutant>>());
+    expect_file!["../../../src/schemas/corrupt.json"].assert_eq(&schema::<Vec<lists::Faults>>());
+    expect_file!["../../../src/schemas/vectors.json"].assert_eq(&schema::<lists::Vectors>());
+    expect_file!["../../../src/schemas/bounds.json"].assert_eq(&schema::<Vec<lists::Bound>>());
+    expect_file!["../../../src/schemas/case.json"].assert_eq(&schema::<questions::Case>());
+    expect_file!["../../../src/schemas/explain.json"].assert_eq(&schema::<questions::Explained>());
+    expect_file!["../../../src/schemas/atlas.json"].assert_eq(&schema::<questions::Atlas>());
+    expect_file!["../../../src/schemas/census.json"].assert_eq(&schema::<questions::Census>());
+    expect_file!["../../../src/schemas/space.json"].assert_eq(&schema::<questions::Space>());
+    expect_file!["../../../src/schemas/prove.json"].assert_eq(&schema::<questions::Proofs>());
+    expect_file!["../../../src/schemas/check-type.json"].assert_eq(&schema::<questions::Checked>());
+    expect_file!["../../../src/schemas/rewrites.json"].assert_eq(&schema::<Vec<questions::Rewrite>>());
+    expect_file!["../../../src/schemas/audit.json"].assert_eq(&schema::<audit::Audit>());
+}
+
+/// Commands whose form has another name: `show` prints that of `verify`, and `merge` that of `census --space`.
+const NAMED: [(&str, &str); 2] = [("show", "verify"), ("merge", "space")];
+
+/// Every command that takes `--format json` has a schema, under its name or under that of another command.
+#[test]
+fn every_command_that_prints_json_has_a_schema() {
+    let takes = |command: &clap::Command| {
+        let values = command.get_arguments().find(|argument| argument.get_id() == "format");
+        values.is_some_and(|values| values.get_possible_values().iter().any(|value| value.get_name() == "json"))
+    };
+    let root = Cli::command();
+    let commands = root.get_subcommands().filter(|c| takes(c) || c.get_subcommands().any(takes));
+    let of = |name: &str| {
+        NAMED.iter().find(|(command, _)| *command == name).map_or(name.to_owned(), |(_, form)| (*form).to_owned())
+    };
+    let wanted: BTreeSet<String> = commands.map(|command| of(command.get_name())).collect();
+    let schema = root.find_subcommand("schema").and_then(|c| c.get_arguments().next()).expect("its argument");
+    let there: BTreeSet<String> =
+        schema.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let without: Vec<&String> = wanted.difference(&there).collect();
+    assert!(wanted.len() > 15 && without.is_empty(), "no schema of {without:?}");
+    let more: Vec<&String> = there.difference(&wanted).collect();
+    assert_eq!(more, ["eval", "ledger"], "a schema of a form that no command prints with --format json");
+}
+
+/// What a command prints has the form of its schema, and no key that the type does not have.
+#[track_caller]
+fn printed<T: DeserializeOwned>(form: &str, required: &str, arguments: &[&str]) {
+    let run = tiebreak(&[arguments, &["--format", "json"]].concat());
+    assert!(matches!(run.code, 0 | 1), "{}", run.printed());
+    let values: Vec<Value> = match serde_json::from_str(&run.stdout) {
+        Ok(value) => vec![value],
+        Err(_) => lines(&run.stdout),
+    };
+    read::<T>(&values);
+    accepts(form, &values, required);
+}
+
+#[test]
+fn lists_have_the_form_of_their_schemas() {
+    printed::<Vec<lists::Kernel>>("kernels", "kernel", &["kernels"]);
+    printed::<Vec<lists::Scheme>>("schemes", "steps", &["schemes"]);
+    printed::<Vec<lists::Mutant>>("mutants", "mutant", &["mutants", "--op=add"]);
+    printed::<Vec<lists::Faults>>("corrupt", "tried", &["corrupt", "--op=add"]);
+    printed::<Vec<lists::Bound>>("bounds", "because", &["bounds", "--kernel=arm-umlal-fast", "--kernel=arm-sadalp"]);
+    for (op, scheme) in [("dequantize", "ideal"), ("matmul", "exact"), ("fpm", "gemmlowp-double")] {
+        printed::<lists::Vectors>("vectors", "vectors", &["vectors", "--op", op, "--scheme", scheme]);
+    }
+}
+
+#[test]
+fn answers_about_schemes_have_the_form_of_their_schemas() {
+    let [left, right, m, s] = ["--left=ties-up", "--right=sqrdmulh-srshl", "--multiplier=1395864371", "--shift=-8"];
+    printed::<questions::Case>("case", "schemes", &["case", "--x=-5", m, s]);
+    printed::<questions::Census>("census", "differ", &["census", left, right, m, s]);
+    printed::<questions::Census>("census", "differ", &["census", left, right, m, s, "--list=3"]);
+    printed::<questions::Proofs>("prove", "pairs", &["prove", left, right, "--shift=-8..1"]);
+    printed::<questions::Atlas>("atlas", "pairs", &["atlas", "--scheme=ties-up", "--scheme=sqrdmulh-srshl"]);
+    let ledger = workspace().join("reports/published/2026-11-21-space-q31/ties-up-sqrdmulh-srshl-shift-8.jsonl");
+    let out = tempfile::tempdir().expect("a directory");
+    let out = out.path().join("space.jsonl").display().to_string();
+    printed::<questions::Space>("space", "nothing", &["merge", &ledger.display().to_string(), "--out", &out]);
+    printed::<questions::Checked>("check-type", "text", &["check-type", "!quant.uniform<i8:f32, 0.3:1>"]);
+    printed::<questions::Checked>("check-type", "text", &["check-type", "tensor<4xf32>"]);
+    printed::<Vec<questions::Rewrite>>("rewrites", "said", &["rewrites", "--type=!quant.uniform<i4:f32, 0.3>"]);
+}
+
+#[test]
+fn explanations_have_the_form_of_their_schema() {
+    let casts = ["--type=!quant.uniform<i8:f32, 0.3:1>"];
+    let all: [&[&str]; 6] = [
+        &["fpm", "--scheme=ties-up", "--kernel=tflite-double", "--x=1", "--multiplier=1073741824", "--shift=-1"],
+        &["fpm", "--scheme=ties-up", "--x=700000", "--multiplier=1073741824", "--shift=31"],
+        &[
+            "requantize",
+            "--scheme=gemmlowp-double",
+            "--scheme=ties-up",
+            "--multiplier=2069440233",
+            "--shift=-8",
+            "--acc=-35730",
+        ],
+        &["quantize", "--scheme=nearest-even", "--scheme=onnx", casts[0], "--x=inf"],
+        &["dequantize", "--scheme=ideal", "--scheme=distributed", casts[0], "--q=5"],
+        &["matmul", "--scheme=exact:wrap", "--case=m=1 n=1 k=2 lhs=3 rhs=4"],
+    ];
+    for arguments in all {
+        printed::<questions::Explained>("explain", "parties", &[&["explain"], arguments].concat());
+    }
+}
+
+#[test]
+fn an_audit_has_the_form_of_its_schema() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let model = crate::audit::file(&dir, "model.tflite", &crate::models::small()).display().to_string();
+    printed::<audit::Audit>("audit", "layers", &["audit", &model]);
+    printed::<audit::Audit>("audit", "layers", &["audit", &model, "--left=tflite-single", "--right=gemmlowp-double"]);
 }
 
 /// The printed schema accepts the values, and refuses them without `required`.
