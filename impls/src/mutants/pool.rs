@@ -1,0 +1,134 @@
+//! Poolings that count or fill the padding where they must not, round wrongly, sum in too few bits, use the wrong parameter, or do not clamp.
+
+use super::tensor::{Mutant, mutant};
+use crate::element::Element::{I8, U8};
+use crate::pool::onnx::IN_F32;
+use crate::pool::tflite::{DOMAIN, divided, sums};
+use crate::pool::windows::{clamp, each};
+use crate::pool::{Domain, Operand, Params, Run};
+
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
+    mutant!(
+        "mutant-pool-divides-by-window", "divisor", "the divisor is the whole window, padding included",
+        claims "tflite" OutOfDomain on DOMAIN,
+        from "pytorch/glow issue 4565: the average counts pads where the format says that it must not",
+        |params, input, out| {
+            let count = params.area() as i32;
+            each(params, I8, input, out, |window| clamp(divided(window.sum(), count), params));
+        }
+    ),
+    mutant!(
+        "mutant-pool-divides-by-image", "divisor", "the divisor leaves the padding out where it must count it",
+        claims "onnx" OutOfDomain on IN_F32,
+        from "pytorch/pytorch pull request 28260: the size for averaging is not that of count_include_pad",
+        |params, input, out| in_f32(&Params { count_padding: false, ..*params }, input, out)
+    ),
+    mutant!(
+        "mutant-pool-truncates", "directed-rounding", "the division of the sum truncates",
+        claims "tflite" OutOfDomain on DOMAIN,
+        from "apache/tvm pull request 20298: nn.avg_pool2d of integers for TFLite's AVERAGE_POOL_2D",
+        |params, input, out| sums(params, I8, input, out, |sum, count| sum / count)
+    ),
+    mutant!(
+        "mutant-pool-half-added", "directed-rounding", "half the count is added to negative sums too, then the division truncates",
+        claims "tflite" OutOfDomain on DOMAIN,
+        from "tensorflow/tensorflow lite/kernels/internal/reference/pooling.h: the formula of uint8 for int8",
+        |params, input, out| sums(params, I8, input, out, |sum, count| (sum + count / 2) / count)
+    ),
+    mutant!(
+        "mutant-pool-ties-up", "tie-direction", "the average is rounded by a floor after half is added: ties go up",
+        claims "tflite" OutOfDomain on DOMAIN,
+        from "of our own: an arithmetic shift for windows of a power of two",
+        |params, input, out| sums(params, I8, input, out, |sum, count| (2 * sum + count).div_euclid(2 * count))
+    ),
+    mutant!(
+        "mutant-pool-16-bit-sum", "16-bit-wrap", "the sum is held in an unsigned word of 16 bits",
+        claims "tflite" OutOfDomain on Domain { element: U8, ..DOMAIN },
+        from "tensorflow/tensorflow issue 23598: uint16 accumulators of the optimized AveragePool",
+        |params, input, out| sums(params, U8, input, out, |sum, count| (i32::from(sum as u16) + count / 2) / count)
+    ),
+    mutant!(
+        "mutant-pool-no-clamp", "missing-saturation", "the activation's bounds are left out",
+        claims "tflite" OutOfDomain on DOMAIN,
+        from "of our own: an average of values of a type is one, so that a clamp seems of no use",
+        |params, input, out| {
+            let params = Params { min: -128, max: 127, ..*params };
+            sums(&params, I8, input, out, divided);
+        }
+    ),
+    mutant!(
+        "mutant-max-pool-pads-zero", "padding", "the border of a maximum is filled with 0 where it must be left out",
+        claims "max" OutOfDomain on DOMAIN,
+        from "pytorch/executorch pull request 13576: padding by 0 for quantized operators",
+        |params, input, out| {
+            each(params, I8, input, out, |window| {
+                let first = if window.inside() < params.area() { 0 } else { -128 };
+                clamp(window.fold(first, i32::max), params)
+            });
+        }
+    ),
+    mutant!(
+        "mutant-pool-pads-zero", "padding", "counted padding is the stored value 0 where it must be the zero point",
+        claims "onnx" OutOfDomain on IN_F32,
+        from "pytorch/executorch pull request 13576: a Pad by 0 before the average of a quantized tensor",
+        |params, input, out| {
+            let (scale, zero_point) = (params.input.single(), params.input.zero_point);
+            each(params, I8, input, out, |window| {
+                let real = |value: i32| scale * (value - zero_point) as f32;
+                let inside = window.fold(0f32, |sum, value| sum + real(value));
+                let outside = if params.count_padding { params.area() - window.inside() } else { 0 };
+                placed(params, (inside + real(0) * outside as f32) / window.divisor() as f32)
+            });
+        }
+    ),
+    mutant!(
+        "mutant-pool-no-input-zero-point", "offset-term", "the zero point of the input is not subtracted",
+        claims "onnx" OutOfDomain on IN_F32,
+        from "of our own: the average of a symmetric type",
+        |params, input, out| {
+            in_f32(&Params { input: Operand { zero_point: 0, ..params.input }, ..*params }, input, out);
+        }
+    ),
+    mutant!(
+        "mutant-pool-strides-exchanged", "layout", "rows step by the stride of columns, and columns by that of rows",
+        claims "tflite" OutOfDomain on DOMAIN,
+        from "of our own: stride read in another order",
+        |params, input, out| {
+            let Params { stride_h, stride_w, .. } = *params;
+            let exchanged = Params { stride_h: stride_w, stride_w: stride_h, ..*params };
+            // As many results as the right strides give, the others as they would be.
+            let mut own = vec![0; exchanged.sizes().map_or(0, |sizes| sizes.outputs)];
+            sums(&exchanged, I8, input, &mut own, divided);
+            sums(params, I8, input, out, divided);
+            out.iter_mut().zip(own).for_each(|(out, own)| *out = own);
+        }
+    ),
+    mutant!(
+        "mutant-pool-in-f64", "f32-step", "dequantized, added and divided in double",
+        claims "onnx" OutOfDomain on IN_F32,
+        from "of our own: doubles where floats are promised",
+        |params, input, out| {
+            each(params, I8, input, out, |window| {
+                let sum = window.fold(0i32, |sum, value| sum + value - params.input.zero_point);
+                let average = f64::from(sum) * params.input.scale.0 / window.divisor() as f64 / params.out.scale.0;
+                clamp((average + f64::from(params.out.zero_point)).round_ties_even() as i32, params)
+            });
+        }
+    ),
+];
+
+/// ONNX Runtime's average.
+#[inline(always)]
+fn in_f32(params: &Params, input: &[u8], out: &mut [i32]) {
+    let (scale, zero_point) = (params.input.single(), params.input.zero_point);
+    each(params, I8, input, out, |window| {
+        let sum = window.fold(0f32, |sum, value| sum + scale * (value - zero_point) as f32);
+        placed(params, sum / window.divisor() as f32)
+    });
+}
+
+/// ONNX Runtime's quantization of an average.
+#[inline(always)]
+fn placed(params: &Params, average: f32) -> i32 {
+    clamp((average / params.out.single() + params.out.zero_point as f32).round_ties_even() as i32, params)
+}
