@@ -90,17 +90,13 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         }
     ),
     mutant!(
-        "mutant-pool-strides-exchanged", "layout", "rows step by the stride of columns, and columns by that of rows",
+        "mutant-pool-swapped-borders", "layout", "top and bottom, left and right change places",
         claims "tflite" OutOfDomain on DOMAIN,
-        from "of our own: stride read in another order",
+        from "of our own: padding read in another order",
         |params, input, out| {
-            let Params { stride_h, stride_w, .. } = *params;
-            let exchanged = Params { stride_h: stride_w, stride_w: stride_h, ..*params };
-            // As many results as the right strides give, the others as they would be.
-            let mut own = vec![0; exchanged.sizes().map_or(0, |sizes| sizes.outputs)];
-            sums(&exchanged, I8, input, &mut own, divided);
-            sums(params, I8, input, out, divided);
-            out.iter_mut().zip(own).for_each(|(out, own)| *out = own);
+            let Params { top, bottom, left, right, .. } = *params;
+            let swapped = Params { top: bottom, bottom: top, left: right, right: left, ..*params };
+            sums(&swapped, I8, input, out, divided);
         }
     ),
     mutant!(
