@@ -72,13 +72,11 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         claims "onnx" OutOfDomain on IN_F32,
         from "pytorch/executorch pull request 13576: a Pad by 0 before the average of a quantized tensor",
         |params, input, out| {
-            let (scale, zero_point) = (params.input.single(), params.input.zero_point);
-            each(params, I8, input, out, |window| {
-                let real = |value: i32| scale * (value - zero_point) as f32;
-                let inside = window.fold(0f32, |sum, value| sum + real(value));
-                let outside = if params.count_padding { params.area() - window.inside() } else { 0 };
-                placed(params, (inside + real(0) * outside as f32) / window.divisor() as f32)
-            });
+            if params.count_padding {
+                let (params, input) = bordered(params, input);
+                return in_f32(&params, &input, out);
+            }
+            in_f32(params, input, out);
         }
     ),
     mutant!(
@@ -106,8 +104,9 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, input, out| {
             each(params, I8, input, out, |window| {
                 let sum = window.fold(0i32, |sum, value| sum + value - params.input.zero_point);
-                let average = f64::from(sum) * params.input.scale.0 / window.divisor() as f64 / params.out.scale.0;
-                clamp((average + f64::from(params.out.zero_point)).round_ties_even() as i32, params)
+                let unit = window.divisor() as f64 * params.out.scale.0;
+                let average = f64::from(sum) * params.input.scale.0 / unit;
+                clamp(average.round_ties_even() as i32 + params.out.zero_point, params)
             });
         }
     ),
@@ -127,4 +126,17 @@ fn in_f32(params: &Params, input: &[u8], out: &mut [i32]) {
 #[inline(always)]
 fn placed(params: &Params, average: f32) -> i32 {
     clamp((average / params.out.single() + params.out.zero_point as f32).round_ties_even() as i32, params)
+}
+
+/// The image with a border of zeros, and a window without padding.
+fn bordered(params: &Params, input: &[u8]) -> (Params, Vec<u8>) {
+    let Params { top, left, channels, .. } = *params;
+    let (height, width) = (top + params.height + params.bottom, left + params.width + params.right);
+    let mut out = vec![0; params.batches * height * width * channels];
+    for (at, row) in input.chunks_exact(params.width * channels).enumerate() {
+        let (batch, y) = (at / params.height, at % params.height);
+        let to = ((batch * height + top + y) * width + left) * channels;
+        out[to..to + row.len()].copy_from_slice(row);
+    }
+    (Params { height, width, top: 0, bottom: 0, left: 0, right: 0, ..*params }, out)
 }

@@ -121,6 +121,12 @@ impl Definition {
         matches!(self.gather.1, Gather::Stored | Gather::Largest)
     }
 
+    /// Whether both tensors have one scale.
+    pub fn has_one_scale(&self) -> bool {
+        let reciprocal = Step::Multiply(steps::Multiplier::Reciprocal);
+        self.is_of_stored() || self.steps.iter().any(|(_, step)| *step == reciprocal)
+    }
+
     /// Whether it is a maximum.
     pub fn is_largest(&self) -> bool {
         self.gather.1 == Gather::Largest
@@ -202,6 +208,9 @@ impl Pooling {
         shape::length("input", input.len(), of_input)?;
         if definition.is_of_stored() && self.input != self.out {
             return Err(broken("out", "scale and zero point are not those of the input".to_owned()));
+        }
+        if definition.has_one_scale() && self.input.scale != self.out.scale {
+            return Err(broken("out", "its scale is not that of the input".to_owned()));
         }
         let stored = self.storage.min()..=self.storage.max();
         if let Some(v) = input.iter().find(|v| !stored.contains(&i64::from(**v))) {

@@ -49,7 +49,7 @@ fn global(storage: Storage, height: usize, width: usize, channels: usize, [input
 fn agree(scheme: &Scheme, p: &Pooling, input: &[i32]) -> Option<Vec<Option<i32>>> {
     let Ok(exact) = scheme.exact(p, input) else {
         assert!(scheme.expected(p, input).is_err(), "{} {p:?}", scheme.label());
-        assert!(scheme.definition.is_of_stored() && p.input != p.out, "{} {p:?}", scheme.label());
+        assert!(scheme.definition.has_one_scale() && p.input != p.out, "{} {p:?}", scheme.label());
         return None;
     };
     let exact: Vec<Option<i32>> = exact.into_iter().map(|v| v.map(|v| v.to_i32().expect("clamped"))).collect();
@@ -88,7 +88,7 @@ fn forms_agree_on_all_windows_of_small_elements() {
             for p in [plain, padded, Pooling { count_padding: true, min: -2, ..padded }] {
                 for scheme in once() {
                     let results = agree(&scheme, &p, &input);
-                    assert_eq!(results.is_none(), scheme.definition.is_of_stored() && operands[0] != operands[1]);
+                    assert_eq!(results.is_none(), scheme.definition.has_one_scale() && operands[0] != operands[1]);
                     assert!(results.is_none_or(|results| results.iter().all(Option::is_some)), "{}", scheme.label());
                 }
             }

@@ -27,6 +27,7 @@ pub(super) fn changes(scheme: Scheme, domain: &Domain) -> Vec<Change<Pool>> {
         out.extend(offsets(scheme));
     }
     out.extend(layouts(scheme));
+    out.extend(tails(scheme));
     if average {
         out.extend(others(scheme));
     }
@@ -127,6 +128,23 @@ fn layouts(scheme: Scheme) -> Vec<Change<Pool>> {
             Change::of_case(Class::Layout, because, scheme, move |case: &mut Case<Params>| swap(&mut case.params))
         })
         .collect()
+}
+
+/// Channels of vectors.
+const VECTORS: [usize; 4] = [4, 8, 16, 32];
+
+/// Channels after the last whole vector that are 0.
+fn tails(scheme: Scheme) -> Vec<Change<Pool>> {
+    let of = |vector: usize| {
+        let because = format!("channels after the last whole {vector} are lost");
+        Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
+            let channels = case.params.channels;
+            let lost = |at: usize| at % channels >= channels - channels % vector;
+            let results = Pool::at(&scheme, case, &pooling(&case.params))?;
+            Some(results.into_iter().enumerate().map(|(at, v)| if lost(at) { Some(0) } else { v }).collect())
+        })
+    };
+    VECTORS.map(of).into()
 }
 
 /// Every other average, with the class of what separates it from this one.

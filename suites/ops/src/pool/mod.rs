@@ -88,10 +88,10 @@ impl Operation for Pool {
         let named = arguments.get("type").map(Value::to_string);
         let element = types::element(ty.or(named.as_deref()))?;
         arguments.insert("type".to_owned(), Value::Text(element.name().to_owned()));
-        let scales = if scheme.definition.is_of_stored() { Scales::Equal } else { Scales::Quotient };
+        let scales = if scheme.definition.has_one_scale() { Scales::Equal } else { Scales::Quotient };
         // A maximum has no divisor, and TensorFlow Lite no divisor that counts the padding.
         let counted = match scheme.definition.name {
-            "max" | "tflite" | "tosa" => Counts::Never,
+            "max" | "tflite" | "half-added" | "tosa" => Counts::Never,
             _ => Counts::Either,
         };
         Ok(Domain { element, scales, counted, global: false, clamp: true })
