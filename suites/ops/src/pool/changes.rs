@@ -13,10 +13,13 @@ pub(super) fn changes(scheme: Scheme, domain: &Domain) -> Vec<Change<Pool>> {
     let average = !scheme.definition.is_largest();
     let mut out = Vec::new();
     if average {
-        let because = "the divisor counts the padding where it must not, or the reverse";
-        out.push(Change::of_case(Class::Divisor, because, scheme, |case: &mut Case<Params>| {
-            case.params.count_padding = !case.params.count_padding;
-        }));
+        for (because, counts) in
+            [("the divisor counts the padding", true), ("the divisor leaves the padding out", false)]
+        {
+            out.push(Change::of_case(Class::Divisor, because, scheme, move |case: &mut Case<Params>| {
+                case.params.count_padding = counts;
+            }));
+        }
     }
     out.extend(paddings(scheme, domain));
     out.extend(bounds(scheme));
@@ -47,7 +50,18 @@ fn paddings(scheme: Scheme, domain: &Domain) -> Vec<Change<Pool>> {
             *case = bordered(case, value);
         })
     };
-    values.into_iter().map(padded).collect()
+    // Of an average that counts the padding where it is asked for.
+    let counted = |value: i32| {
+        let because = format!("counted padding is {value} where it must be the input's zero point");
+        Change::of_case(Class::Padding, because, scheme, move |case: &mut Case<Params>| {
+            if case.params.count_padding {
+                *case = bordered(case, value);
+            }
+        })
+    };
+    let counted = [0, -128, 128].into_iter().filter(|value| range.contains(value)).map(counted);
+    let taken: Vec<Change<Pool>> = values.into_iter().map(padded).collect();
+    counted.chain(taken).collect()
 }
 
 fn bordered(case: &Case<Params>, value: i32) -> Case<Params> {
