@@ -22,6 +22,7 @@ pub mod library;
 pub mod matmul;
 pub mod mutants;
 pub mod operation;
+pub mod pool;
 pub mod protocol;
 pub mod quantize;
 pub mod quantized;
@@ -70,6 +71,8 @@ macro_rules! operations {
             Add(crate::elementwise::add::Add);
             /// Quantized multiplication. Input and output as those of [`Job::Add`].
             Mul(crate::elementwise::mul::Mul);
+            /// Average or max pooling. Input: stored values `[B,H,W,C]`. Output: stored values `[B,OH,OW,C]`.
+            Pool(crate::pool::Pool);
             /// Layout transform. Input and output: the elements before and after it.
             Transform(crate::transform::Transform);
         }

@@ -19,6 +19,7 @@ pub mod instruction;
 pub mod matmul;
 pub mod names;
 pub mod pair_sum;
+pub mod pool;
 pub mod proof;
 pub mod quantize;
 pub mod requantize;

@@ -8,6 +8,7 @@ use crate::execute::Lengths;
 use crate::fpm::{self, Channel};
 use crate::job_error::JobError;
 use crate::matmul;
+use crate::pool;
 use crate::protocol::Job;
 use crate::quantized::{self, Expressed, Granularity};
 use crate::requantize;
@@ -103,6 +104,30 @@ struct Conv2d {
     weight_zero_point: i32,
 }
 
+/// `tiebreak_pool_params`.
+#[repr(C)]
+struct Pool {
+    batches: usize,
+    height: usize,
+    width: usize,
+    channels: usize,
+    kernel_h: usize,
+    kernel_w: usize,
+    stride_h: usize,
+    stride_w: usize,
+    top: usize,
+    bottom: usize,
+    left: usize,
+    right: usize,
+    out_height: usize,
+    out_width: usize,
+    count_padding: i32,
+    input: Scaled,
+    out: Scaled,
+    min: i32,
+    max: i32,
+}
+
 /// A function of one tensor.
 type Unary = unsafe extern "C" fn(*const c_void, *const u8, *mut u8) -> c_int;
 /// A function of two tensors.
@@ -150,6 +175,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function { op: "conv2d", types: &["u8", "u8"], fields: &["lhs", "rhs"] },
     Function { op: "conv2d", types: &["u8", "i8"], fields: &["lhs", "rhs"] },
     Function { op: "conv2d", types: &["i16", "i16"], fields: &["lhs", "rhs"] },
+    Function { op: "pool", types: &["i8"], fields: &["element"] },
+    Function { op: "pool", types: &["u8"], fields: &["element"] },
+    Function { op: "pool", types: &["i16"], fields: &["element"] },
 ];
 
 /// Type of a tensor, by its name in a function's.
@@ -186,6 +214,7 @@ pub(super) fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
         Job::Add { params, .. } | Job::Mul { params, .. } => Lengths { input: 2 * params.len, output: params.len },
         Job::Matmul { params, .. } => of(params.sizes()?),
         Job::Conv2d { params, .. } => of(params.sizes()?),
+        Job::Pool { params, .. } => of(params.sizes()?),
         other => return Err(missing(other.names().0)),
     };
     if found.output == len { Ok(found) } else { Err(JobError::Results { asked: len, given: found.output }) }
@@ -213,6 +242,7 @@ impl Call<'_> {
             Job::Add { params, .. } | Job::Mul { params, .. } => self.elementwise(params, input, output),
             Job::Matmul { params, .. } => self.matmul(params, input, output),
             Job::Conv2d { params, .. } => self.conv2d(params, input, output),
+            Job::Pool { params, .. } => self.pool(params, input, output),
             other => Err(missing(other.names().0)),
         }
     }
@@ -354,6 +384,37 @@ impl Call<'_> {
                 weight_zero_point: params.weight_zero_point,
             },
         )
+    }
+
+    fn pool(self, params: &pool::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
+        let element = self.function.element(0);
+        if element != of(params.element) {
+            let (symbol, asked) = (self.function.symbol(), params.element.name());
+            return Err(JobError::OutsideDomain(format!("{symbol} is not of {asked}")));
+        }
+        let (out_height, out_width) = params.output()?;
+        let scaled = |operand: Operand| Scaled { scale: operand.scale.0 as f32, zero_point: operand.zero_point };
+        self.one(&[("input", element, input)], element, output, |_| Pool {
+            batches: params.batches,
+            height: params.height,
+            width: params.width,
+            channels: params.channels,
+            kernel_h: params.kernel_h,
+            kernel_w: params.kernel_w,
+            stride_h: params.stride_h,
+            stride_w: params.stride_w,
+            top: params.top,
+            bottom: params.bottom,
+            left: params.left,
+            right: params.right,
+            out_height,
+            out_width,
+            count_padding: params.count_padding.into(),
+            input: scaled(params.input),
+            out: scaled(params.out),
+            min: params.min,
+            max: params.max,
+        })
     }
 
     /// A function of parameters with arrays, which are inputs too, and of the last input.

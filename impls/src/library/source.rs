@@ -87,6 +87,7 @@ fn types(job: &Job, domain: &Value, function: &Function) -> Option<Vec<String>> 
             _ => params.quantized.storage.name(),
         }),
         Job::Add { params, .. } | Job::Mul { params, .. } => Some(params.element.name().to_owned()),
+        Job::Pool { params, .. } => Some(params.element.name().to_owned()),
         _ => named(domain, field)?.as_str().map(str::to_owned),
     };
     function.fields.iter().map(name).collect()
@@ -110,6 +111,7 @@ fn operands(job: &Job, input: usize) -> Option<Vec<(&'static str, usize)>> {
         Job::Add { params, .. } | Job::Mul { params, .. } => two(["lhs", "rhs"], params.len),
         Job::Matmul { params, .. } => two(["lhs", "rhs"], params.m * params.k),
         Job::Conv2d { params, .. } => two(["input", "weights"], params.sizes().ok()?.inputs[0]),
+        Job::Pool { .. } => Some(vec![("input", input)]),
         _ => None,
     }
 }
@@ -122,6 +124,7 @@ fn params(op: &str) -> &'static str {
         "add" | "mul" => "tiebreak_elementwise_params",
         "matmul" => "tiebreak_matmul_params",
         "conv2d" => "tiebreak_conv2d_params",
+        "pool" => "tiebreak_pool_params",
         _ => "tiebreak_cast_params",
     }
 }
@@ -205,6 +208,15 @@ fn parameters(job: &Job, len: usize) -> Result<(Vec<Array>, Vec<String>), String
             let padding = [p.top, p.bottom, p.left, p.right, out_height, out_width];
             let points = words(&[p.input_zero_point, p.weight_zero_point]);
             Ok((Vec::new(), [sizes(&shape), sizes(&steps), sizes(&padding), points].concat()))
+        }
+        Job::Pool { params: p, .. } => {
+            let (out_height, out_width) = p.output().map_err(|error| error.to_string())?;
+            let shape = [p.batches, p.height, p.width, p.channels, p.kernel_h, p.kernel_w, p.stride_h, p.stride_w];
+            let padding = [p.top, p.bottom, p.left, p.right, out_height, out_width];
+            let scaled = [p.input, p.out].map(|o| format!("{{ (float){}, {} }}", double(o.scale.0), o.zero_point));
+            let counted = words(&[p.count_padding.into()]);
+            let bounds = words(&[p.min, p.max]);
+            Ok((Vec::new(), [sizes(&shape), sizes(&padding), counted, scaled.to_vec(), bounds].concat()))
         }
         other => Err(format!("tiebreak.h has no function of {}", other.names().0)),
     }

@@ -169,6 +169,28 @@ TIEBREAK_EXPORT int tiebreak_conv2d_u8_u8(const tiebreak_conv2d_params *params, 
 TIEBREAK_EXPORT int tiebreak_conv2d_u8_i8(const tiebreak_conv2d_params *params, const uint8_t *input, const int8_t *weights, int32_t *out);
 TIEBREAK_EXPORT int tiebreak_conv2d_i16_i16(const tiebreak_conv2d_params *params, const int16_t *input, const int16_t *weights, int32_t *out);
 
+/*
+ * pool: the average or the maximum of each window, in the scale and zero point of the output, clamped. The scheme says which of them, and how it is rounded.
+ *
+ * input is [batches][height][width][channels], out [batches][out_height][out_width][channels]. Padding is real 0 in an average, and left out of a maximum. On each
+ * side it is less than the window, so that every window holds an element of the input.
+ */
+typedef struct {
+    size_t batches, height, width, channels;
+    size_t kernel_h, kernel_w, stride_h, stride_w;
+    size_t top, bottom, left, right; /* rows and columns of padding */
+    size_t out_height, out_width;
+    int32_t count_padding; /* 1: the divisor of an average is the whole window; 0: the part of the window in the image */
+    tiebreak_operand input;
+    tiebreak_operand out; /* equal to input for the schemes tflite, tvm and max */
+    int32_t min;          /* smallest result */
+    int32_t max;          /* largest result */
+} tiebreak_pool_params;
+
+TIEBREAK_EXPORT int tiebreak_pool_i8(const tiebreak_pool_params *params, const int8_t *input, int8_t *out);
+TIEBREAK_EXPORT int tiebreak_pool_u8(const tiebreak_pool_params *params, const uint8_t *input, uint8_t *out);
+TIEBREAK_EXPORT int tiebreak_pool_i16(const tiebreak_pool_params *params, const int16_t *input, int16_t *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,7 @@ mod history;
 pub(crate) mod instruction;
 pub(crate) mod matmul;
 pub(crate) mod mul;
+pub(crate) mod pool;
 pub(crate) mod process;
 pub(crate) mod quantize;
 #[cfg(test)]

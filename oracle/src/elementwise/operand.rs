@@ -44,7 +44,7 @@ impl Operand {
     }
 
     /// The scale in machine integers.
-    pub(super) fn dyadic(self) -> Dyadic {
+    pub(crate) fn dyadic(self) -> Dyadic {
         let (n, e) = F32.significand(self.scale.into());
         Dyadic::new(n.into(), e)
     }
@@ -56,7 +56,7 @@ impl Operand {
     }
 
     /// Checks scale and zero point of a tensor of this type. An error names the argument.
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         argument: &'static str,
         storage: Storage,
@@ -77,7 +77,7 @@ impl Operand {
     }
 
     /// The largest distance of stored values from the zero point.
-    pub(super) fn furthest(&self, stored: &[i32]) -> u32 {
+    pub(crate) fn furthest(&self, stored: &[i32]) -> u32 {
         stored.iter().map(|v| v.abs_diff(self.zero_point)).max().unwrap_or(0)
     }
 }

@@ -14,6 +14,7 @@ mod float_formats;
 mod fpm_forms;
 mod narrow_lanes;
 mod outputs;
+mod pool;
 mod proofs;
 mod shapes;
 mod staircases;

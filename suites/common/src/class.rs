@@ -95,6 +95,7 @@ classes! {
         Channel "channel" "The scale or zero point of another channel is taken."
         Block "block" "The scale or zero point of another block is taken."
         Padding "padding" "What pads a tensor is not its zero point."
+        Divisor "divisor" "The divisor of an average counts the padding where it must not, or the reverse."
         Layout "layout" "Elements, or parameters of rows and columns, change places."
         TruncatedTail "truncated-tail" "Elements after the last whole vector or block are lost."
         Position "position" "Body and tail of a vector loop compute different things."

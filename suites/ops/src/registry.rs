@@ -4,6 +4,7 @@ use crate::bounds;
 use crate::elementwise::{Add, Mul};
 use crate::fpm::FixedPointMultiply;
 use crate::fuzzing::tensor::Fuzzed;
+use crate::pool::Pool;
 use crate::{conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
 use crate::{quantize::Quantize, requantize::Requantize, transform::Transform};
 use anyhow::Result;
@@ -46,7 +47,7 @@ macro_rules! operations {
 }
 
 operations! {
-    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Quantize, Dequantize, Add, Mul, Transform
+    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Quantize, Dequantize, Add, Mul, Pool, Transform
 }
 
 /// Names of the operations.

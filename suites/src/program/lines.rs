@@ -1,6 +1,6 @@
 //! The lines of a batch: `NAME=VALUE` words, always the same names in the same order, and lists as `[1,2,3]`.
 //!
-//! An operation that works on each element by itself has a line for each element; a matrix product or a convolution is one line.
+//! An operation that works on each element by itself has a line for each element; a matrix product, a convolution or a pooling is one line.
 
 use std::fmt::{Display, Write as _};
 use std::io::Write as _;
@@ -10,13 +10,14 @@ use tiebreak_impls::execute::Lengths;
 use tiebreak_impls::fpm;
 use tiebreak_impls::job_error::JobError;
 use tiebreak_impls::matmul;
+use tiebreak_impls::pool;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantized::{self, Expressed};
 use tiebreak_impls::requantize;
 use tiebreak_impls::shape::Sizes;
 
 /// Operations that have lines.
-pub const OPS: [&str; 8] = ["fpm", "requantize", "quantize", "dequantize", "add", "mul", "matmul", "conv2d"];
+pub const OPS: [&str; 9] = ["fpm", "requantize", "quantize", "dequantize", "add", "mul", "matmul", "conv2d", "pool"];
 
 /// What the answers to the lines of a batch are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,10 @@ pub fn lines(job: &Job, input: &[i32], to: &mut Vec<u8>) -> Result<Form, JobErro
             let _ = writeln!(to, "{}input={} weights={}", convolution(params)?, List(image), List(weights));
             Ok(Form { lines: 1, results: sizes.outputs, real: None })
         }
+        Job::Pool { params, .. } => {
+            let _ = writeln!(to, "{}input={}", pooling(params)?, List(input));
+            Ok(Form { lines: 1, results: params.sizes()?.outputs, real: None })
+        }
         other => Err(missing(other)),
     }
 }
@@ -94,6 +99,7 @@ pub(super) fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
         Job::Add { params, .. } | Job::Mul { params, .. } => Lengths { input: 2 * params.len, output: params.len },
         Job::Matmul { params, .. } => of(params.sizes()?),
         Job::Conv2d { params, .. } => of(params.sizes()?),
+        Job::Pool { params, .. } => of(params.sizes()?),
         other => return Err(missing(other)),
     };
     if found.output == len { Ok(found) } else { Err(JobError::Results { asked: len, given: found.output }) }
@@ -179,6 +185,34 @@ fn convolution(params: &conv2d::Params) -> Result<String, JobError> {
     let sizes: String = words.iter().map(|(name, size)| format!("{name}={size} ")).collect();
     let (input, weights) = (params.input_zero_point, params.weight_zero_point);
     Ok(format!("{sizes}input_zero_point={input} weight_zero_point={weights} "))
+}
+
+fn pooling(params: &pool::Params) -> Result<String, JobError> {
+    let (out_height, out_width) = params.output()?;
+    let words = [
+        ("batches", params.batches),
+        ("height", params.height),
+        ("width", params.width),
+        ("channels", params.channels),
+        ("kernel_h", params.kernel_h),
+        ("kernel_w", params.kernel_w),
+        ("stride_h", params.stride_h),
+        ("stride_w", params.stride_w),
+        ("top", params.top),
+        ("bottom", params.bottom),
+        ("left", params.left),
+        ("right", params.right),
+        ("out_height", out_height),
+        ("out_width", out_width),
+        ("count_padding", params.count_padding.into()),
+    ];
+    let mut head = format!("element={} ", params.element.name());
+    head.extend(words.iter().map(|(name, size)| format!("{name}={size} ")));
+    for (name, operand) in [("input", params.input), ("out", params.out)] {
+        let _ = write!(head, "{name}_scale={} {name}_zero_point={} ", Real(operand.scale.0), operand.zero_point);
+    }
+    let _ = write!(head, "min={} max={} ", params.min, params.max);
+    Ok(head)
 }
 
 /// The value of an element, which is a double.

@@ -5,12 +5,13 @@ use tiebreak_impls::conv2d;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise;
 use tiebreak_impls::fpm::{self, Channel};
+use tiebreak_impls::pool;
 use tiebreak_impls::protocol::{Batch, Job, Source};
 use tiebreak_impls::quantized::{self, Container, Expressed, Granularity, I8, Quantized, Scale, Storage};
 use tiebreak_impls::{dot, instruction, matmul, requantize, transform};
 
 /// The kernel that the page of the protocol shows for each operation.
-pub const KERNELS: [(&str, &str); 11] = [
+pub const KERNELS: [(&str, &str); 12] = [
     ("fpm", "tvm-relay-per-channel"),
     ("requantize", "tflite-requantize-i8"),
     ("quantize", "tflite-quantize"),
@@ -19,6 +20,7 @@ pub const KERNELS: [(&str, &str); 11] = [
     ("mul", "tflite-mul-i8"),
     ("matmul", "gemmlowp-reference"),
     ("conv2d", "tflite-reference"),
+    ("pool", "tflite-average-pool-i8"),
     ("dot", "nvidia-dp4a-s8"),
     ("instruction", "sqrdmulh.s32"),
     ("transform", "tvm-im2col"),
@@ -29,7 +31,7 @@ pub const KERNELS: [(&str, &str); 11] = [
 pub struct Fitting {
     /// Channels of fpm and of requantize.
     pub channels: usize,
-    /// Type of the results of requantize, and of the operands of add and mul.
+    /// Type of the results of requantize, and of the tensors of add, mul and pool.
     pub element: Element,
     /// Stored type of quantize and of dequantize.
     pub storage: Storage,
@@ -124,6 +126,7 @@ pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
             of(Job::Matmul { kernel, params }, 4, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
         }
         "conv2d" => of(Job::Conv2d { kernel, params: image(fitting) }, 4, &[1, 2, 3, 4, 5, 6, 7, 8]),
+        "pool" => of(Job::Pool { kernel, params: pooled(fitting) }, 2, &[2, 4, 8, 6, 10, 12, 14, 16]),
         "dot" => of(Job::Dot { kernel, params: dot::Params { len: 1 } }, 1, &[100, 1, 2, 3, 4, 5, 6, 7, 8]),
         "instruction" => {
             let (a, b) = ([1 << 30, -3, 0, i32::MIN], [1 << 30, 1 << 30, 7, i32::MIN]);
@@ -212,5 +215,21 @@ fn image(fitting: Fitting) -> conv2d::Params {
         input_zero_point,
         weight_zero_point,
         ..conv2d::Params::default()
+    }
+}
+
+/// Two windows of two rows and two columns, whose sums are even.
+fn pooled(fitting: Fitting) -> pool::Params {
+    let zero_point = if fitting.offsets { 1 } else { 0 };
+    let operand = elementwise::Operand { scale: Scale(0.5), zero_point };
+    pool::Params {
+        height: 2,
+        width: 4,
+        kernel_h: 2,
+        kernel_w: 2,
+        stride_w: 2,
+        input: operand,
+        out: operand,
+        ..pool::Params::of(fitting.element)
     }
 }

@@ -20,6 +20,7 @@ const QUANTIZE: Bug = Bug { file: "casts.c", promise: ["quantize", "tflite"], ..
 const DEQUANTIZE: Bug = Bug { file: "casts.c", promise: ["dequantize", "ideal"], ..REQUANTIZE };
 const ADD: Bug = Bug { file: "casts.c", promise: ["add", "pytorch"], ..REQUANTIZE };
 const MUL: Bug = Bug { file: "casts.c", promise: ["mul", "pytorch"], ..REQUANTIZE };
+const POOL: Bug = Bug { file: "pool.c", promise: ["pool", "tflite"], ..REQUANTIZE };
 const MATMUL: Bug = Bug { file: "matmul.cpp", promise: ["matmul", "exact:wrap"], ..REQUANTIZE };
 const CONV2D: Bug = Bug { file: "depthwise.c", promise: ["conv2d", "exact:wrap"], ..REQUANTIZE };
 
@@ -37,7 +38,55 @@ const STORED: &str = "out[i] = (float)((double)(float)p->scale[channel] * (store
 const SUM: &str = "out[i] = clamped((double)nearbyintf(sum * inverse) + p->out.zero_point, p->min, p->max);";
 const PRODUCT: &str = "out[i] = clamped((double)nearbyintf(product * multiplier) + p->out.zero_point, p->min, p->max);";
 
+/// The division of an average, the test of a row, and the end of an element of its window.
+const AVERAGE: &str = "(sum > 0 ? sum + count / 2 : sum - count / 2) / count;";
+const ROW: &str = "if (row < p->top || row >= p->top + p->height) continue;";
+const COUNTED: &str = "                count++;\n            }\n        }\n";
+
 const BUGS: &[Bug] = &[
+    Bug { name: "the division truncates", changes: &[(AVERAGE, "sum / count;")], class: "directed-rounding", ..POOL },
+    Bug {
+        name: "half the count is added to negative sums",
+        changes: &[(AVERAGE, "(sum + count / 2) / count;")],
+        class: "directed-rounding",
+        ..POOL
+    },
+    Bug {
+        name: "the divisor is the whole window",
+        changes: &[(COUNTED, "            }\n        }\n        count = (int32_t)(p->kernel_h * p->kernel_w);\n")],
+        class: "divisor",
+        ..POOL
+    },
+    Bug {
+        name: "the sum is held in 16 bits",
+        changes: &[(
+            "sum += input[pixel * p->channels + c];",
+            "sum = (int16_t)(sum + input[pixel * p->channels + c]);",
+        )],
+        class: "16-bit-wrap",
+        ..POOL
+    },
+    Bug {
+        name: "no bounds",
+        changes: &[("average < p->min ? p->min : average > p->max ? p->max : average", "average")],
+        class: "missing-saturation",
+        ..POOL
+    },
+    Bug {
+        name: "top and bottom exchanged",
+        changes: &[
+            (ROW, "if (row < p->bottom || row >= p->bottom + p->height) continue;"),
+            ("+ row - p->top)", "+ row - p->bottom)"),
+        ],
+        class: "layout",
+        ..POOL
+    },
+    Bug {
+        name: "tail of 8 channels is 0",
+        changes: &[("out[at] = (int8_t)(", "out[at] = c >= p->channels - p->channels % 8 ? 0 : (int8_t)(")],
+        class: "truncated-tail",
+        ..POOL
+    },
     Bug {
         name: "finding 25 of LiteRT: the conversion of x86",
         changes: &[(

@@ -9,7 +9,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The examples of the book: file, operation and scheme.
-const EXAMPLES: [(&str, &str, &str); 7] = [
+const EXAMPLES: [(&str, &str, &str); 8] = [
     ("requantize.c", "requantize", "gemmlowp-double"),
     ("matmul.cpp", "matmul", "exact:wrap"),
     ("depthwise.c", "conv2d", "exact:wrap"),
@@ -17,6 +17,7 @@ const EXAMPLES: [(&str, &str, &str); 7] = [
     ("casts.c", "dequantize", "ideal"),
     ("casts.c", "add", "pytorch"),
     ("casts.c", "mul", "pytorch"),
+    ("pool.c", "pool", "tflite"),
 ];
 
 /// An example of the book, with changes.

@@ -126,6 +126,11 @@ fn mul_holds_in_every_lane() {
 }
 
 #[test]
+fn pool_holds_in_every_lane() {
+    holds("pool");
+}
+
+#[test]
 fn transform_holds_in_every_lane() {
     holds("transform");
 }

@@ -8,7 +8,7 @@ use tiebreak_suites::elementwise::{Add, Mul};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::operation::kernels;
 use tiebreak_suites::operation::{Asked, Case, Operation, promise};
-use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, transform::Transform};
+use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, pool::Pool, transform::Transform};
 
 /// Elements of a vector.
 const WIDTHS: [usize; 5] = [4, 8, 16, 32, 64];
@@ -111,6 +111,18 @@ fn of_convolutions() {
         let (p, input) = (case.params, case.tensors[0].clone());
         vec![
             Axis { name: "out_channels", len: p.out_channels, inner: 1, values },
+            Axis { name: "channels", len: p.channels, inner: 1, values: input.clone() },
+            Axis { name: "width", len: p.width, inner: p.channels, values: input },
+        ]
+    });
+}
+
+#[test]
+fn of_poolings() {
+    every_rest::<Pool>(|_, case, values| {
+        let (p, input) = (case.params, case.tensors[0].clone());
+        vec![
+            Axis { name: "channels of results", len: p.channels, inner: 1, values },
             Axis { name: "channels", len: p.channels, inner: 1, values: input.clone() },
             Axis { name: "width", len: p.width, inner: p.channels, values: input },
         ]

@@ -65,7 +65,7 @@ fn magic(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i
 }
 
 /// The significand of a float as a Q0.31 multiplier, and its shift.
-fn significand(scale: f32) -> (i32, i32) {
+pub(crate) fn significand(scale: f32) -> (i32, i32) {
     let bits = scale.to_bits();
     let multiplier = (bits & 0x007f_ffff | 0x0080_0000) << 7;
     (multiplier as i32, (bits >> 23) as i32 - 126)

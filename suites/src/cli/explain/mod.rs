@@ -11,6 +11,7 @@ use crate::dot::Dot;
 use crate::elementwise::{Add, Mul};
 use crate::instruction::Instruction;
 use crate::matmul::Matmul;
+use crate::pool::Pool;
 use crate::transform::Transform;
 use anyhow::Result;
 
@@ -42,6 +43,8 @@ enum Op {
     Add(case::Args),
     /// Multiplication of two quantized tensors: one result of a case.
     Mul(case::Args),
+    /// Average or max pooling: one result of a case.
+    Pool(case::Args),
     /// Layout transform: one result of a case.
     Transform(case::Args),
     /// Vector instruction: one result of a case.
@@ -60,6 +63,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Op::Dot(args) => case::run::<Dot>(args),
         Op::Add(args) => case::run::<Add>(args),
         Op::Mul(args) => case::run::<Mul>(args),
+        Op::Pool(args) => case::run::<Pool>(args),
         Op::Transform(args) => case::run::<Transform>(args),
         Op::Instruction(args) => case::run::<Instruction>(args),
     }

@@ -170,6 +170,7 @@ fn channels(job: &Job) -> usize {
         Job::Requantize { params, .. } => params.channels.len(),
         Job::Conv2d { params, .. } => params.out_channels,
         Job::Matmul { params, .. } => params.n,
+        Job::Pool { params, .. } => params.channels,
         _ => 1,
     }
 }
@@ -181,6 +182,7 @@ fn first_tensor(job: &Job, words: usize) -> (usize, usize) {
         Job::Conv2d { params, .. } => {
             (params.channels, params.batches * params.height * params.width * params.channels)
         }
+        Job::Pool { params, .. } => (params.channels, params.batches * params.height * params.width * params.channels),
         Job::Add { params, .. } => (params.len, params.len),
         Job::Mul { params, .. } => (params.len, params.len),
         Job::Dot { params, .. } => (params.len, params.len),

@@ -1,0 +1,37 @@
+//! QNNPACK: a bias of minus the zero points of the whole window, the int32 sum, times the 24 bits of the scale in 64 bits, less 1 if the sum is negative, and one
+//! rounding shift: ties go away from zero. Padding is a buffer of zero points, and the divisor counts it.
+//!
+//! Source: pytorch/QNNPACK `src/qnnpack/requantization.h` (qnnp_avgpool_quantize), `src/average-pooling.c`.
+
+use super::windows::{clamp, each, single};
+use super::{Counted, Domain, Kernel, Params, onnx};
+use crate::contract::{Overflow, Promise};
+use crate::element::Element::U8;
+
+/// Unsigned bytes.
+pub(super) const AVERAGE_U8: Kernel = Kernel::scalar(
+    "qnnpack-q8avgpool",
+    "QNNPACK q8avgpool: int32 sum, multiplier of 24 bits, one rounding shift, ties away; padding counted",
+    Promise { scheme: "qnnpack", overflow: Overflow::OutOfDomain },
+    Domain { element: U8, counted: Counted::Always, clamp: true, ..onnx::IN_F32 },
+    "pytorch/QNNPACK src/qnnpack/requantization.h, src/average-pooling.c",
+    |params, input, out| {
+        let by = single(params, params.area());
+        let bias = -params.input.zero_point * params.area() as i32;
+        each(params, U8, input, out, |window| {
+            let padding = (params.area() - window.inside()) as i32 * params.input.zero_point;
+            requantized(params, by, window.sum() + padding + bias)
+        });
+    },
+);
+
+/// The biased sum by a scale in `[2^-32, 2^8)`, plus the zero point, clamped.
+#[inline(always)]
+pub(super) fn requantized(params: &Params, scale: f32, sum: i32) -> i32 {
+    let bits = scale.to_bits();
+    let multiplier = i64::from(bits & 0x007f_ffff | 0x0080_0000);
+    let shift = 127 + 23 - (bits >> 23);
+    let product = i64::from(sum) * multiplier - i64::from(sum < 0);
+    let rounded = (product + (1i64 << (shift - 1))) >> shift;
+    clamp(rounded as i32 + params.out.zero_point, params)
+}

@@ -1,0 +1,280 @@
+//! Two-dimensional average and max pooling of quantized tensors, NHWC: `out[b,y,x,c]` is the average or the maximum of
+//! `in[b, y*stride_h + i - top, x*stride_w + j - left, c]` over the window, in the scale and zero point of the output, clamped; and the schemes by which
+//! systems compute it.
+//!
+//! An element outside the image is real 0: an average adds nothing for it, and its divisor counts it or not ([`Pooling::count_padding`]). A maximum leaves it out.
+//! Every window holds at least one element of the image. Some systems average stored values, which is the same if both tensors have one scale and one zero point;
+//! but the rounding then sees the zero point, and counted padding is the stored value 0.
+//!
+//! Each scheme has two forms. [`Scheme::exact`] puts each element of the image into the windows that see it, and computes on rationals. [`Scheme::expected`] finds
+//! each window from its output, sums by a summed-area table, and computes on machine integers.
+//!
+//! Source of the operation: TensorFlow Lite 8-bit quantization specification, AVERAGE_POOL_2D and MAX_POOL_2D; ONNX Runtime contrib operators,
+//! QLinearAveragePool; TOSA specification, AVG_POOL2D and MAX_POOL2D.
+
+mod expected;
+mod registry;
+pub mod steps;
+mod windows;
+
+use crate::conv2d::Convolution;
+use crate::elementwise::Operand;
+use crate::quantize::{Storage, suffix};
+use crate::rounding::RoundingRule;
+use crate::scheme::Registered;
+use crate::shape::{self, ShapeError, broken};
+use crate::word::Overflow;
+use expected::Fast;
+use rug::{Integer, Rational};
+use std::ops::RangeInclusive;
+use steps::{Gather, Step};
+
+pub use registry::DEFINITIONS;
+
+/// Exponents of scales, as powers of two: within them no f32 step overflows or becomes subnormal.
+pub const EXPONENTS: RangeInclusive<i32> = -30..=30;
+/// The larger scale is at most 2 to this times the smaller one.
+pub const APART: u32 = 20;
+
+/// Shape, quantization and bounds of one pooling. Input `[B,H,W,C]`, output `[B,OH,OW,C]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pooling {
+    /// Images.
+    pub batches: usize,
+    /// Rows of the input.
+    pub height: usize,
+    /// Columns of the input.
+    pub width: usize,
+    /// Channels of both tensors.
+    pub channels: usize,
+    /// Rows of the window.
+    pub kernel_h: usize,
+    /// Columns of the window.
+    pub kernel_w: usize,
+    /// Rows from one output to the next.
+    pub stride_h: usize,
+    /// Columns from one output to the next.
+    pub stride_w: usize,
+    /// Rows of padding above.
+    pub top: usize,
+    /// Rows of padding below.
+    pub bottom: usize,
+    /// Columns of padding to the left.
+    pub left: usize,
+    /// Columns of padding to the right.
+    pub right: usize,
+    /// Whether the divisor of an average counts the padding.
+    pub count_padding: bool,
+    /// Scale and zero point of the input.
+    pub input: Operand,
+    /// Scale and zero point of the output.
+    pub out: Operand,
+    /// Type of all stored values: 8 or 16 bits, or 32 bits if nothing narrows the result.
+    pub storage: Storage,
+    /// The word that holds a sum of integers; a sum wraps in it. Every source has int32, which no sum leaves.
+    pub sum: Storage,
+    /// Smallest result.
+    pub min: i32,
+    /// Largest result.
+    pub max: i32,
+}
+
+/// The word of sums in the sources.
+pub const SUM: Storage = Storage { bits: 32, signed: true };
+
+/// A mathematical definition of pooling.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Name used everywhere.
+    pub name: &'static str,
+    /// A description in one line.
+    pub summary: &'static str,
+    /// Document and section, or repository and file.
+    pub source: &'static str,
+    /// What becomes of the elements of a window.
+    pub gather: (&'static str, Gather),
+    /// The steps from there to the result.
+    pub steps: &'static [(&'static str, Step)],
+    /// The same in machine integers, derived independently.
+    fast: Fast,
+}
+
+impl Registered for &'static Definition {
+    fn all() -> impl Iterator<Item = Self> {
+        DEFINITIONS.iter()
+    }
+
+    fn name(self) -> &'static str {
+        self.name
+    }
+
+    fn described(self) -> crate::scheme::Described {
+        let Definition { name, summary, source, gather, steps, .. } = *self;
+        let steps = std::iter::once(gather.0).chain(steps.iter().map(|(name, _)| *name)).collect();
+        crate::scheme::Described { name, summary, source, steps }
+    }
+}
+
+impl Definition {
+    /// Whether stored values are averaged or compared as they are, so that both tensors have one scale and one zero point.
+    pub fn is_of_stored(&self) -> bool {
+        matches!(self.gather.1, Gather::Stored | Gather::Largest)
+    }
+
+    /// Whether both tensors have one scale.
+    pub fn has_one_scale(&self) -> bool {
+        let reciprocal = Step::Multiply(steps::Multiplier::Reciprocal);
+        self.is_of_stored() || self.steps.iter().any(|(_, step)| *step == reciprocal)
+    }
+
+    /// Whether it is a maximum.
+    pub fn is_largest(&self) -> bool {
+        self.gather.1 == Gather::Largest
+    }
+}
+
+/// A definition with the policy for a rescale that does not fit in int32.
+pub type Scheme = crate::scheme::Scheme<&'static Definition>;
+
+impl Pooling {
+    /// The depthwise convolution with the same windows.
+    fn shape(&self) -> Convolution {
+        Convolution {
+            batches: self.batches,
+            height: self.height,
+            width: self.width,
+            channels: self.channels,
+            kernel_h: self.kernel_h,
+            kernel_w: self.kernel_w,
+            out_channels: self.channels,
+            groups: self.channels,
+            stride_h: self.stride_h,
+            stride_w: self.stride_w,
+            dilation_h: 1,
+            dilation_w: 1,
+            top: self.top,
+            bottom: self.bottom,
+            left: self.left,
+            right: self.right,
+            input_zero_point: 0,
+            weight_zero_point: 0,
+        }
+    }
+
+    /// Rows and columns of the output, or the invalid argument.
+    pub fn output(&self) -> Result<(usize, usize), ShapeError> {
+        let sides = [("top", self.top, self.kernel_h), ("bottom", self.bottom, self.kernel_h)];
+        let across = [("left", self.left, self.kernel_w), ("right", self.right, self.kernel_w)];
+        if let Some((argument, padding, kernel)) = sides.into_iter().chain(across).find(|(_, p, k)| p >= k) {
+            return Err(broken(argument, format!("padding of {padding} is no less than the window of {kernel}")));
+        }
+        self.shape().output()
+    }
+
+    /// Elements of input and output, or the invalid argument.
+    pub fn check(&self) -> Result<[usize; 2], ShapeError> {
+        shape::positive(&[("batches", self.batches), ("channels", self.channels)])?;
+        let (rows, columns) = self.output()?;
+        if ![8, 16, 32].contains(&self.storage.bits) {
+            return Err(broken("storage", format!("{} bits; it has 8, 16 or 32", self.storage.bits)));
+        }
+        for (argument, operand) in [("input", self.input), ("out", self.out)] {
+            operand.check(argument, self.storage, &EXPONENTS)?;
+        }
+        let (input, out) = (self.input.exact_scale(), self.out.exact_scale());
+        let (less, more) = if input < out { (&input, &out) } else { (&out, &input) };
+        if Rational::from(more / less) > Rational::from(1) << APART {
+            return Err(broken("out", format!("the scales are more than 2^{APART} apart")));
+        }
+        if self.min > self.max {
+            return Err(broken("min", format!("{} is above max, {}", self.min, self.max)));
+        }
+        let stored = self.storage.min()..=self.storage.max();
+        for (argument, value) in [("min", self.min), ("max", self.max)] {
+            if !stored.contains(&i64::from(value)) {
+                return Err(broken(argument, format!("{value} is no {}", self.storage.name())));
+            }
+        }
+        let input = shape::elements("input", &[self.batches, self.height, self.width, self.channels])?;
+        let of_window = shape::elements("kernel_h", &[self.kernel_h, self.kernel_w])?;
+        if of_window as u64 >= 1 << 24 {
+            return Err(broken("kernel_h", format!("a window of {of_window} elements is no float")));
+        }
+        Ok([input, shape::elements("out", &[self.batches, rows, columns, self.channels])?])
+    }
+
+    fn check_input(&self, definition: &Definition, input: &[i32]) -> Result<usize, ShapeError> {
+        let [of_input, outputs] = self.check()?;
+        shape::length("input", input.len(), of_input)?;
+        if definition.is_of_stored() && self.input != self.out {
+            return Err(broken("out", "scale and zero point are not those of the input".to_owned()));
+        }
+        if definition.has_one_scale() && self.input.scale != self.out.scale {
+            return Err(broken("out", "its scale is not that of the input".to_owned()));
+        }
+        let stored = self.storage.min()..=self.storage.max();
+        if let Some(v) = input.iter().find(|v| !stored.contains(&i64::from(**v))) {
+            return Err(broken("input", format!("{v} is no {}", self.storage.name())));
+        }
+        let largest = input.iter().map(|v| v.unsigned_abs()).max().unwrap_or(0).max(self.input.furthest(input));
+        if u64::from(largest) * (self.kernel_h * self.kernel_w) as u64 >= 1 << 31 {
+            return Err(broken("kernel_h", format!("a sum of so many elements up to {largest} is no int32")));
+        }
+        Ok(outputs)
+    }
+
+    /// The exact average of each window in units of the output's scale, plus its zero point: what nothing has rounded or clamped.
+    pub fn averages(&self, input: &[i32]) -> Result<Vec<Rational>, ShapeError> {
+        let [of_input, _] = self.check()?;
+        shape::length("input", input.len(), of_input)?;
+        let by = self.input.exact_scale() / self.out.exact_scale();
+        let one = |window: windows::Window| {
+            let sum: Integer = window.stored.iter().map(|v| Integer::from(v - self.input.zero_point)).sum();
+            Rational::from(sum) / Integer::from(window.count(self)) * &by + self.out.zero_point
+        };
+        Ok(windows::scattered(self, input).into_iter().map(one).collect())
+    }
+
+    /// The largest element of each window.
+    pub fn largest(&self, input: &[i32]) -> Result<Vec<Rational>, ShapeError> {
+        let [of_input, _] = self.check()?;
+        shape::length("input", input.len(), of_input)?;
+        let one = |window: windows::Window| window.stored.into_iter().max().unwrap_or_default().into();
+        Ok(windows::scattered(self, input).into_iter().map(one).collect())
+    }
+}
+
+impl Scheme {
+    /// The exact average over the output's scale, rounded once.
+    pub fn ideal(rule: RoundingRule) -> Self {
+        Self::named(suffix(rule))
+    }
+
+    /// The average of stored values, rounded once.
+    pub fn of_stored(rule: RoundingRule) -> Self {
+        match rule {
+            RoundingRule::TiesAway => Self::named("tflite"),
+            RoundingRule::TowardZero => Self::named("tvm"),
+            other => Self::named(&format!("stored-{}", suffix(other))),
+        }
+    }
+
+    fn named(name: &str) -> Self {
+        let definition = DEFINITIONS.iter().find(|d| d.name == name).expect("every rule has its schemes");
+        Self { definition, overflow: Overflow::OutOfDomain }
+    }
+
+    /// Each result by rationals; `None` if a step is out of domain.
+    pub fn exact(&self, p: &Pooling, input: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
+        let outputs = p.check_input(self.definition, input)?;
+        let windows = windows::scattered(p, input);
+        assert_eq!(windows.len(), outputs, "every output has a window");
+        Ok(windows.into_iter().map(|window| self.definition.result(self.overflow, p, &window)).collect())
+    }
+
+    /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if a step is out of domain.
+    pub fn expected(&self, p: &Pooling, input: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
+        p.check_input(self.definition, input)?;
+        Ok(self.definition.fast.each(self.overflow, p, input))
+    }
+}

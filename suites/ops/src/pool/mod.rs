@@ -1,0 +1,347 @@
+//! Average and max pooling in the harness: what is tried, and what could be the cause of a difference.
+
+mod changes;
+mod fuzzed;
+mod networks;
+mod parts;
+mod plan;
+
+use crate::types;
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::element::{float, float_bits};
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Options,
+    ReferenceOption, Spec, Unposable, Wanted, arguments,
+};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::pool::{self as impls, Counted as Counts, Domain, Operand, Params, Run, Scales};
+use tiebreak_impls::quantized::Scale;
+use tiebreak_impls::shape::{self, Sizes};
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::elementwise as oracle_operand;
+use tiebreak_oracle::float::Format::F32;
+use tiebreak_oracle::names::unknown;
+use tiebreak_oracle::pool::{EXPONENTS, Pooling, SUM, Scheme};
+use tiebreak_oracle::quantize::Storage;
+use tiebreak_reports::ledger::Value;
+
+/// The operation.
+pub enum Pool {}
+
+/// The oracle's parameters.
+pub fn pooling(p: &Params) -> Pooling {
+    let operand =
+        |o: Operand| oracle_operand::Operand { scale: (o.scale.0 as f32).to_bits(), zero_point: o.zero_point };
+    Pooling {
+        batches: p.batches,
+        height: p.height,
+        width: p.width,
+        channels: p.channels,
+        kernel_h: p.kernel_h,
+        kernel_w: p.kernel_w,
+        stride_h: p.stride_h,
+        stride_w: p.stride_w,
+        top: p.top,
+        bottom: p.bottom,
+        left: p.left,
+        right: p.right,
+        count_padding: p.count_padding,
+        input: operand(p.input),
+        out: operand(p.out),
+        storage: Storage { bits: 8 * p.element.bytes() as u32, signed: p.element != Element::U8 },
+        sum: SUM,
+        min: p.min,
+        max: p.max,
+    }
+}
+
+impl Operation for Pool {
+    const TENSORS: &'static [&'static str] = &["input"];
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/pool.txt");
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        causes: Causes { own: Self::own, ..Causes::NONE },
+        counted: Counted { products: Self::additions, ..Counted::NONE },
+        options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
+        ..Capabilities::NONE
+    };
+    type Impl = impls::Pool;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+    type Scheme = Scheme;
+
+    fn dimensions(_: &Domain, p: &Params, t: usize) -> Vec<usize> {
+        let (rows, columns) = p.output().unwrap_or((0, 0));
+        let (height, width) = if t == 0 { (p.height, p.width) } else { (rows, columns) };
+        vec![p.batches, height, width, p.channels]
+    }
+
+    fn range(domain: &Domain, _: usize) -> RangeInclusive<i32> {
+        domain.element.range()
+    }
+
+    fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+        let named = arguments.get("type").map(Value::to_string);
+        let element = types::element(ty.or(named.as_deref()))?;
+        arguments.insert("type".to_owned(), Value::Text(element.name().to_owned()));
+        let scales = if scheme.definition.has_one_scale() { Scales::Equal } else { Scales::Quotient };
+        // A maximum has no divisor, and TensorFlow Lite no divisor that counts the padding.
+        let counted = match scheme.definition.name {
+            "max" | "tflite" | "half-added" | "tosa" => Counts::Never,
+            _ => Counts::Either,
+        };
+        Ok(Domain { element, scales, counted, global: false, clamp: true })
+    }
+
+    /// What the oracle takes, within what the domain says in words: no code of a kernel decides what the kernel is run on.
+    fn covers(domain: &Domain, p: &Params) -> bool {
+        let range = domain.element.range();
+        let whole = (p.min, p.max) == (*range.start(), *range.end());
+        let is_f32 = |o: Operand| f64::from(o.scale.0 as f32) == o.scale.0;
+        let stored = |v: &i32| range.contains(v);
+        p.element == domain.element
+            && [p.input, p.out].into_iter().all(|o| is_f32(o) && in_binades(o))
+            && [p.input.zero_point, p.out.zero_point].iter().all(stored)
+            && within(p)
+            && pooling(p).check().is_ok()
+            && (domain.clamp || whole)
+            && match domain.scales {
+                Scales::Equal => p.input == p.out,
+                Scales::Quotient => quotient_is_taken(p),
+            }
+            && match domain.counted {
+                Counts::Never => !p.count_padding,
+                Counts::Always => p.count_padding,
+                Counts::Either => true,
+            }
+            && (!domain.global
+                || (p.kernel_h, p.kernel_w) == (p.height, p.width)
+                    && [p.top, p.bottom, p.left, p.right].iter().all(|padding| *padding == 0))
+    }
+
+    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
+    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
+        match pooling(p).check() {
+            Ok([input, outputs]) if Self::covers(domain, p) => Ok(Sizes { inputs: [input, 0, 0], outputs }),
+            _ => domain.sizes(p),
+        }
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        let scales = match domain.scales {
+            Scales::Equal => "one scale and zero point",
+            Scales::Quotient => "input/out in [2^-16, 2^8)",
+        };
+        let counted = match domain.counted {
+            Counts::Never => "padding not counted",
+            Counts::Always => "padding counted",
+            Counts::Either => "padding counted or not",
+        };
+        let window = if domain.global { "; the whole image" } else { "" };
+        let bounds = if domain.clamp { "any bounds" } else { "all stored values" };
+        format!("{}; {scales}; {counted}{window}; {bounds}", domain.element.name())
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+        scheme.expected(&pooling(&case.params), &case.tensors[0]).map_err(Unposable::new)
+    }
+
+    fn rational(scheme: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        let (p, input) = (pooling(&case.params), &case.tensors[0]);
+        let exact = if scheme.definition.is_largest() { p.largest(input) } else { p.averages(input) };
+        Some(exact.ok()?.into_iter().map(Some).collect())
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let exact = scheme.exact(&pooling(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+        Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
+    }
+
+    /// The exact average rounded once by the caller's rule; a maximum has none.
+    fn reference(kernel: &Kernel<Run, Domain>, wanted: &Wanted) -> Option<String> {
+        (kernel.contract.promise.scheme != "max").then(|| Scheme::ideal(wanted.rounding).label())
+    }
+
+    fn nothing(params: &Params, _: usize) -> i32 {
+        params.input.zero_point
+    }
+
+    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, budget, seed)
+    }
+
+    fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
+        changes::changes(*scheme, domain)
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        let mut out = Vec::new();
+        for params in simpler(&case.params) {
+            if params != case.params && Self::covers(domain, &params) {
+                out.push(cropped(case, params));
+            }
+        }
+        if case.misalign != 0 {
+            out.push(Case { misalign: 0, ..case.clone() });
+        }
+        out
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        let mut out = Vec::new();
+        if p.element != Element::I8 {
+            out.push(("type".to_owned(), Value::Text(p.element.name().to_owned())));
+        }
+        out.extend(fields::written(&SIZES, p, &Params::of(p.element)));
+        if p.count_padding {
+            out.push(("count_padding".to_owned(), 1.into()));
+        }
+        for (name, operand) in [("input", p.input), ("out", p.out)] {
+            let scale = float(F32, (operand.scale.0 as f32).to_bits().into());
+            let scale = scale.parse().map_or(Value::Text(scale), Value::Integer);
+            if scale != Value::Integer(1) {
+                out.push((format!("{name}_scale"), scale));
+            }
+        }
+        out.extend(fields::written(&VALUES, p, &Params::of(p.element)));
+        out
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
+        let mut left = arguments.clone();
+        let name = arguments::take_text(&mut left, "type").unwrap_or_else(|| Element::I8.name().to_owned());
+        let element = ELEMENTS.into_iter().find(|e| e.name() == name);
+        let element = element.ok_or_else(|| unknown("type", &name, ELEMENTS.map(Element::name)).to_string())?;
+        let mut params = fields::read(&SIZES, Params::of(element), &mut left)?;
+        params.count_padding = arguments::take(&mut left, "count_padding", 0, 0, 1)? == 1;
+        for (name, operand) in [("input_scale", &mut params.input), ("out_scale", &mut params.out)] {
+            let text = arguments::take_text(&mut left, name).unwrap_or_else(|| "1".to_owned());
+            let bits = float_bits(F32, &text).ok_or_else(|| format!("{name}: `{text}` is no f32, such as 0.1"))?;
+            operand.scale = Scale(f32::from_bits(bits as u32).into());
+        }
+        let params = fields::read(&VALUES, params, &mut left)?;
+        let fields = SIZES.iter().chain(&VALUES).map(|field| field.name);
+        let names: Vec<&str> = fields.chain(["type", "count_padding", "input_scale", "out_scale", "input"]).collect();
+        arguments::nothing_left(&left, &names)?;
+        Ok(params)
+    }
+}
+
+impl Pool {
+    /// Results of a scheme at other parameters than the case's; none if the oracle does not take them.
+    fn at(scheme: &Scheme, case: &Case<Params>, p: &Pooling) -> Option<Expected> {
+        scheme.expected(p, &case.tensors[0]).ok()
+    }
+
+    fn additions(p: &Params) -> u64 {
+        let results = p.output().map_or(0, |(rows, columns)| rows * columns);
+        let factors = [p.batches, p.channels, results, p.kernel_h, p.kernel_w];
+        factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
+    }
+
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
+        let because = format!("the results are those of {}", contract.label());
+        Some(Change::scheme(Class::OtherScheme, because, *contract))
+    }
+}
+
+/// Whether the scale is a positive number in 2^-30 to 2^30.
+fn in_binades(operand: Operand) -> bool {
+    let (least, most) = (2f64.powi(*EXPONENTS.start()), 2f64.powi(*EXPONENTS.end()));
+    (least..=most).contains(&operand.scale.0)
+}
+
+/// Whether the input's scale over the output's is in `[2^-16, 2^8)`. Products by powers of two are exact.
+fn quotient_is_taken(p: &Params) -> bool {
+    let (input, out) = (p.input.scale.0, p.out.scale.0);
+    input >= out * 2f64.powi(-16) && input < out * 256.0
+}
+
+/// Whether tensors are no larger than those of any kernel, and sums of differences are int32.
+fn within(p: &Params) -> bool {
+    let area = p.kernel_h.saturating_mul(p.kernel_w) as u64;
+    let span = p.element.range().end().unsigned_abs() as u64 + 1;
+    let input = [p.batches, p.height, p.width, p.channels].iter().fold(1, |n: usize, size| n.saturating_mul(*size));
+    area.saturating_mul(2 * span) < 1 << 31
+        && input <= shape::MAX_ELEMENTS
+        && area <= shape::MAX_ELEMENTS as u64
+        && pooling(p).check().is_ok_and(|[_, outputs]| outputs <= shape::MAX_ELEMENTS)
+}
+
+const ELEMENTS: [Element; 3] = [Element::I8, Element::U8, Element::I16];
+
+const SIZES: [Field<Params>; 12] = [
+    Field::size("batches", |p| &mut p.batches),
+    Field::<Params>::size("height", |p| &mut p.height).always(),
+    Field::<Params>::size("width", |p| &mut p.width).always(),
+    Field::size("channels", |p| &mut p.channels),
+    Field::size("kernel_h", |p| &mut p.kernel_h),
+    Field::size("kernel_w", |p| &mut p.kernel_w),
+    Field::size("stride_h", |p| &mut p.stride_h),
+    Field::size("stride_w", |p| &mut p.stride_w),
+    Field::size("top", |p| &mut p.top),
+    Field::size("bottom", |p| &mut p.bottom),
+    Field::size("left", |p| &mut p.left),
+    Field::size("right", |p| &mut p.right),
+];
+
+const VALUES: [Field<Params>; 4] = [
+    Field::int32("input_zero_point", |p| &mut p.input.zero_point),
+    Field::int32("out_zero_point", |p| &mut p.out.zero_point),
+    Field::int32("min", |p| &mut p.min),
+    Field::int32("max", |p| &mut p.max),
+];
+
+/// Parameters with one thing simpler, the simplest first.
+fn simpler(p: &Params) -> Vec<Params> {
+    let mut out = Vec::new();
+    for field in &SIZES {
+        let (least, now) = (field.value(&Params::of(p.element)), field.value(p));
+        let values = [least, now / 2, now - 1].into_iter().filter(|value| (least..now).contains(value));
+        out.extend(values.map(|value| field.with(p, value)));
+    }
+    // A window over the whole image stays one.
+    for (height, width) in [(1, p.width), (p.height, 1), (p.height / 2, p.width), (p.height, p.width / 2)]
+        .into_iter()
+        .chain([(p.height - 1, p.width), (p.height, p.width - 1)])
+    {
+        let (kernel_h, kernel_w) = (p.kernel_h.min(height.max(1)), p.kernel_w.min(width.max(1)));
+        out.push(Params { height, width, kernel_h, kernel_w, ..*p });
+    }
+    let (min, max) = (*p.element.range().start(), *p.element.range().end());
+    let placed = |o: Operand, zero_point| Operand { zero_point, ..o };
+    let zero = placed(p.input, 0.clamp(min, max));
+    out.push(Params { min, max, ..*p });
+    out.push(Params { count_padding: false, ..*p });
+    out.push(Params { input: zero, ..*p });
+    out.push(Params { out: placed(p.out, 0.clamp(min, max)), ..*p });
+    out.push(Params { input: zero, out: Operand { zero_point: zero.zero_point, ..p.out }, ..*p });
+    // Scales of few digits. A scale of few digits is not replaced again.
+    let digits = |o: Operand| float(F32, (o.scale.0 as f32).to_bits().into()).len();
+    for short in [1.0f32, 0.5, 2.0, 0.1, 0.3] {
+        let of = |o: Operand| Operand { scale: Scale(short.into()), ..o };
+        let shorter = |o: Operand| digits(of(o)) < digits(o);
+        out.extend(shorter(p.input).then(|| Params { input: of(p.input), ..*p }));
+        out.extend(shorter(p.out).then(|| Params { out: of(p.out), ..*p }));
+        out.extend((shorter(p.input) && shorter(p.out)).then(|| Params { input: of(p.input), out: of(p.out), ..*p }));
+    }
+    out
+}
+
+/// The case on a smaller shape: the leading elements along every axis; what is new is the zero point.
+fn cropped(case: &Case<Params>, params: Params) -> Case<Params> {
+    let of = |p: &Params| [p.batches, p.height, p.width, p.channels];
+    let (from, to) = (of(&case.params), of(&params));
+    let mut out = Vec::with_capacity(to.iter().product());
+    for at in 0..to.iter().product::<usize>() {
+        let place = [at / to[3] / to[2] / to[1], at / to[3] / to[2] % to[1], at / to[3] % to[2], at % to[3]];
+        let inside = place.iter().zip(&from).all(|(at, size)| at < size);
+        let index = ((place[0] * from[1] + place[1]) * from[2] + place[2]) * from[3] + place[3];
+        out.push(if inside { case.tensors[0][index] } else { params.input.zero_point });
+    }
+    Case { params, tensors: [out, Vec::new(), Vec::new()], misalign: case.misalign }
+}

@@ -1,0 +1,252 @@
+//! What poolings are tried: every sum of windows of many counts, every border, every size, large windows, random shapes and quantizations, and layers of networks.
+
+use super::{Pool, networks};
+use rand_chacha::ChaCha8Rng;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::stream::{below, int32, stream};
+use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::{Operation, Spec, Turn, by};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::pool::{Counted, Domain, Operand, Params, Scales};
+use tiebreak_impls::quantized::Scale;
+
+/// Elements of windows of which every sum is tried, or as many sums as a budget has elements for.
+const COUNTS: [usize; 13] = [1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 25, 49, 64];
+const ELEMENTS: [usize; 2] = [6_000, 30_000];
+/// Channels of a case of sums, small enough to be kept as evidence.
+const CHANNELS: usize = 256;
+/// Random shapes, in a short run and in others.
+const RANDOM: [usize; 2] = [120, 480];
+/// Sizes up to which channels, width and height are tried.
+const SIZES: usize = 80;
+/// Draws of a quantization until the domain covers it.
+const DRAWS: usize = 16;
+
+/// Every spec of a run.
+pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let mut rng = stream(seed, "pool/parameters");
+    let mut specs = Vec::new();
+    by("all sums", &mut specs, |out| sums(domain, budget, &mut rng, out));
+    by("borders", &mut specs, |out| borders(domain, budget, &mut rng, out));
+    by("every size", &mut specs, |out| every_size(domain, &mut rng, out));
+    by("large windows", &mut specs, |out| large(domain, budget, &mut rng, out));
+    by("long tensors", &mut specs, |out| long(domain, budget, &mut rng, out));
+    by("random shapes", &mut specs, |out| random(domain, budget, &mut rng, out));
+    by("networks", &mut specs, |out| networks::plan(domain, budget, seed, &mut rng, out));
+    specs
+}
+
+/// The parameters in the domain's type, window and counting, with the `i`th quantization and bounds.
+pub(super) fn posed(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) -> Params {
+    let mut p = Params { element: domain.element, ..p };
+    if domain.global {
+        p = Params { kernel_h: p.height, kernel_w: p.width, top: 0, bottom: 0, left: 0, right: 0, ..p };
+    }
+    p.count_padding = match domain.counted {
+        Counted::Never => false,
+        Counted::Always => true,
+        Counted::Either => i % 2 == 1,
+    };
+    let plain = Params { min: *p.element.range().start(), max: *p.element.range().end(), ..p };
+    let drawn = (0..DRAWS).map(|_| quantized(domain, i, plain, rng)).find(|drawn| Pool::covers(domain, drawn));
+    drawn.unwrap_or(plain)
+}
+
+/// The `i`th quantization: each zero point of 8 bits as often as the others, some at an end or in the middle; scales of one quotient or of any; bounds of the type, of an
+/// activation, or any.
+fn quantized(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) -> Params {
+    let range = p.element.range();
+    let (lo, hi) = (*range.start(), *range.end());
+    let middle = lo.midpoint(hi) + 1;
+    let zero_point = |turn: usize, rng: &mut ChaCha8Rng| match turn % 5 {
+        0 => middle,
+        1 => [lo, hi][turn / 5 % 2],
+        _ => any(p.element, rng),
+    };
+    let mut scale = |least: i32, most: i32| {
+        let significand = if below(rng, 4) == 0 { 0 } else { int32(rng) as u32 >> 9 };
+        let binade = least + below(rng, least.abs_diff(most) + 1) as i32;
+        f32::from_bits(((127 + binade) as u32) << 23 | significand)
+    };
+    let (one, by) = (scale(-12, 3), scale(-4, 2));
+    let other = match i % 6 {
+        0 => one,
+        1 => one * 2f32.powi(1 - (i / 6 % 3) as i32),
+        // Halves of an average of this many elements: a sum that is odd in units of a half.
+        2 => one * ((2 * (i / 6 % 7) + 1) as f32) / (2 * p.kernel_h * p.kernel_w) as f32,
+        _ => one * by,
+    };
+    let input = Operand { scale: Scale(one.into()), zero_point: zero_point(i, rng) };
+    let out = match domain.scales {
+        Scales::Equal => input,
+        Scales::Quotient => Operand { scale: Scale(other.into()), zero_point: zero_point(i / 2, rng) },
+    };
+    let (a, b) = (any(p.element, rng), any(p.element, rng));
+    let (min, max) = match i % 4 {
+        _ if !domain.clamp => (lo, hi),
+        1 => (out.zero_point, hi),
+        2 => (a.min(b), a.max(b)),
+        _ => (lo, hi),
+    };
+    Params { input, out, min, max, ..p }
+}
+
+fn any(element: Element, rng: &mut ChaCha8Rng) -> i32 {
+    let range = element.range();
+    *range.start() + below(rng, range.end().abs_diff(*range.start()) + 1) as i32
+}
+
+/// A spec of this input.
+pub(super) fn spec(params: Params, input: Fill, misalign: usize) -> Spec<Params> {
+    Spec::new(params, [input, Fill::None, Fill::None], misalign % 16)
+}
+
+/// Every sum of windows of one row, a channel for each sum: where elements are exact, an average depends on nothing else. Elements are as alike as they can be, or
+/// both ends of the type and one between.
+fn sums(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
+    let range = domain.element.range();
+    let (lo, hi) = (i64::from(*range.start()), i64::from(*range.end()));
+    let most = ELEMENTS[usize::from(budget.every_tail)];
+    for (i, count) in COUNTS.into_iter().enumerate() {
+        let n = count as i64;
+        let sums = (hi - lo) * n + 1;
+        // Steps that meet every remainder.
+        let step = (sums as usize * count).div_ceil(most) as i64;
+        let step = if step == 1 { 1 } else { step + i64::from((step + 1) % n == 0) + 1 };
+        let all: Vec<i64> = (0..sums).step_by(step as usize).map(|at| lo * n + at).collect();
+        for (part, sums) in all.chunks(CHANNELS).enumerate() {
+            let alike = part % 2 == 0;
+            let element = |at: usize| {
+                let (sum, place) = (sums[at % sums.len()], (at / sums.len()) as i64);
+                if alike {
+                    return (sum.div_euclid(n) + i64::from(place < sum.rem_euclid(n))) as i32;
+                }
+                // As many of the largest as there can be, then what is missing, then the least.
+                let above = sum - lo * n;
+                (lo + (above - place * (hi - lo)).clamp(0, hi - lo)) as i32
+            };
+            let input = (0..count * sums.len()).map(element).collect();
+            let shape = Params { width: count, kernel_w: count, channels: sums.len(), ..Params::of(domain.element) };
+            let turn = 4 * i + part + usize::from(domain.clamp && part % 4 != 3);
+            out.push(spec(posed(domain, turn, shape, rng), Fill::Given(input), i + part));
+        }
+    }
+}
+
+/// Padding of 0 to 2 on each side, under three windows.
+fn borders(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
+    for (window, (kernel_h, kernel_w)) in [(3, 3), (1, 3), (2, 2)].into_iter().enumerate() {
+        for code in (0..81usize).filter(|code| budget.every_tail || (code + code / 3 + code / 9) % 3 == window) {
+            let side = |power: u32, kernel: usize| (code / 3usize.pow(power) % 3).min(kernel - 1);
+            let shape = Params {
+                height: 4,
+                width: 5,
+                channels: 3,
+                kernel_h,
+                kernel_w,
+                top: side(0, kernel_h),
+                bottom: side(1, kernel_h),
+                left: side(2, kernel_w),
+                right: side(3, kernel_w),
+                stride_h: 1 + code % 2,
+                stride_w: 1 + code / 2 % 2,
+                ..Params::of(domain.element)
+            };
+            let fill = [Fill::Varied, Fill::Extremes, Fill::Smallest, Fill::Varied][code % 4].clone();
+            out.push(spec(posed(domain, code, shape, rng), fill, code));
+        }
+    }
+}
+
+/// Every value of each size by itself, where it may have many.
+fn every_size(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
+    let small = Params { kernel_h: 2, kernel_w: 2, height: 3, width: 3, ..Params::of(domain.element) };
+    let mut shapes = Vec::new();
+    for n in 1..=SIZES {
+        shapes.push(Params { channels: n, ..small });
+        shapes.push(Params { width: n + 1, ..small });
+    }
+    for n in (SIZES + 1..=144).chain([255, 256, 257, 300, 513]) {
+        shapes.push(Params { channels: n, width: 2, height: 2, ..small });
+    }
+    for n in 1..=16 {
+        shapes.extend([
+            Params { kernel_h: n, height: n + 2, ..small },
+            Params { kernel_w: n, width: n + 2, ..small },
+            Params { height: n + 1, ..small },
+            Params { batches: n, ..small },
+            Params { stride_h: n, height: 2 * n + 2, ..small },
+            Params { stride_w: n, width: 2 * n + 2, ..small },
+            Params { kernel_h: n + 1, top: n, height: n + 1, ..small },
+            Params { kernel_h: n + 1, bottom: n, height: n + 1, ..small },
+            Params { kernel_w: n + 1, left: n, width: n + 1, ..small },
+            Params { kernel_w: n + 1, right: n, width: n + 1, ..small },
+        ]);
+    }
+    for (i, shape) in shapes.into_iter().enumerate() {
+        out.push(spec(posed(domain, i, shape, rng), Fill::Varied, i));
+    }
+}
+
+/// Windows whose sums 16 bits do not hold, of the largest, the least and random elements.
+fn large(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
+    let windows = [(17, 17), (1, 300), (259, 1), (33, 9), (16, 16), (40, 64)];
+    let kept = if budget.every_tail { windows.len() } else { 4 };
+    for (i, (kernel_h, kernel_w)) in windows.into_iter().take(kept).enumerate() {
+        for (j, fill) in [Fill::Largest, Fill::Smallest, Fill::Uniform, Fill::Extremes].into_iter().enumerate() {
+            let shape = Params {
+                height: kernel_h,
+                width: kernel_w + 1,
+                channels: 1 + 2 * (i % 2),
+                kernel_h,
+                kernel_w,
+                ..Params::of(domain.element)
+            };
+            // Bounds of the type, so that no clamp hides the sum.
+            out.push(spec(posed(domain, 4 * (i + j), shape, rng), fill, i));
+        }
+    }
+}
+
+/// More results than two thousand, and, but for a short run, more elements and more results than 16 bits count.
+fn long(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
+    let one = Params::of(domain.element);
+    let shapes = [
+        Params { width: 2, kernel_w: 2, channels: 2_100, ..one },
+        Params { height: 2, kernel_h: 2, width: 1_050, channels: 2, ..one },
+        Params { height: 67, width: 71, channels: 15, ..one },
+    ];
+    let kept = if budget.every_tail { 3 } else { 2 };
+    for (i, shape) in shapes.into_iter().take(kept).enumerate() {
+        let turn = Turn::one_in(if i < 2 { 1 } else { 4 }, i);
+        out.push(Spec { turn, ..spec(posed(domain, 4 * i, shape, rng), Fill::Varied, i) });
+    }
+}
+
+/// Small shapes of every window, stride, batch and padding.
+fn random(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
+    for i in 0..RANDOM[usize::from(budget.every_tail)] {
+        let mut size = |least: usize, most: usize| least + below(rng, (most - least + 1) as u32) as usize;
+        let (kernel_h, kernel_w) = (size(1, 6), size(1, 6));
+        let (top, bottom) = (size(0, kernel_h - 1), size(0, kernel_h - 1));
+        let (left, right) = (size(0, kernel_w - 1), size(0, kernel_w - 1));
+        let shape = Params {
+            batches: if i % 8 == 7 { 2 } else { 1 },
+            height: kernel_h.saturating_sub(top + bottom).max(1) + size(0, 4),
+            width: kernel_w.saturating_sub(left + right).max(1) + size(0, 4),
+            channels: size(1, if i % 3 == 0 { 40 } else { 9 }),
+            kernel_h,
+            kernel_w,
+            stride_h: size(1, 4),
+            stride_w: size(1, 4),
+            top,
+            bottom,
+            left,
+            right,
+            ..Params::of(domain.element)
+        };
+        let fill = if i % 7 == 6 { Fill::Extremes } else { Fill::Varied };
+        let misalign = size(0, 15);
+        out.push(spec(posed(domain, i, shape, rng), fill, misalign));
+    }
+}
