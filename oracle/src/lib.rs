@@ -20,6 +20,7 @@ pub mod matmul;
 pub mod names;
 pub mod pair_sum;
 pub mod proof;
+pub mod qconv2d;
 pub mod quantize;
 pub mod requantize;
 pub mod rounding;

@@ -15,6 +15,7 @@ mod fpm_forms;
 mod narrow_lanes;
 mod outputs;
 mod proofs;
+mod qconv2d;
 mod shapes;
 mod staircases;
 mod steps;
