@@ -17,6 +17,7 @@ pub(crate) mod instruction;
 pub(crate) mod matmul;
 pub(crate) mod mul;
 pub(crate) mod process;
+pub(crate) mod qconv2d;
 pub(crate) mod quantize;
 #[cfg(test)]
 mod quantized_tests;

@@ -16,6 +16,7 @@ pub mod fuzzing;
 pub mod instruction;
 pub mod listing;
 pub mod matmul;
+pub mod qconv2d;
 pub mod quantize;
 pub mod quantized;
 pub mod registry;

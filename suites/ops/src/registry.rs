@@ -5,7 +5,7 @@ use crate::elementwise::{Add, Mul};
 use crate::fpm::FixedPointMultiply;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::{conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
-use crate::{quantize::Quantize, requantize::Requantize, transform::Transform};
+use crate::{qconv2d::Qconv2d, quantize::Quantize, requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use std::sync::LazyLock;
 use tiebreak_engine::ledger::kept::Kept;
@@ -46,7 +46,7 @@ macro_rules! operations {
 }
 
 operations! {
-    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Quantize, Dequantize, Add, Mul, Transform
+    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Quantize, Dequantize, Add, Mul, Transform
 }
 
 /// Names of the operations.
