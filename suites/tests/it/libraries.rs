@@ -9,10 +9,11 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The examples of the book: file, operation and scheme.
-const EXAMPLES: [(&str, &str, &str); 7] = [
+const EXAMPLES: [(&str, &str, &str); 8] = [
     ("requantize.c", "requantize", "gemmlowp-double"),
     ("matmul.cpp", "matmul", "exact:wrap"),
     ("depthwise.c", "conv2d", "exact:wrap"),
+    ("depthwise-relu6.c", "qconv2d", "gemmlowp-double"),
     ("casts.c", "quantize", "tflite"),
     ("casts.c", "dequantize", "ideal"),
     ("casts.c", "add", "pytorch"),

@@ -115,14 +115,14 @@ impl Operation for Qconv2d {
     fn expected(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
         let [input, weights, _] = &case.tensors;
         let p = quantized(&case.params);
-        let of = |scheme| oracle::expected(scheme, &p, input, weights).map_err(Unposable::new);
+        let of = |scheme: &oracle::Scheme| oracle::expected(scheme, &p, input, weights).map_err(Unposable::new);
         scheme.joined(of(&scheme.scheme)?, p.convolution.out_channels, of)
     }
 
     fn exact(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
         let [input, weights, _] = &case.tensors;
         let p = quantized(&case.params);
-        let of = |scheme| {
+        let of = |scheme: &oracle::Scheme| {
             let exact = oracle::exact(scheme, &p, input, weights).map_err(Unposable::new)?;
             Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
         };
