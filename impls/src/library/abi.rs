@@ -345,12 +345,7 @@ impl Call<'_> {
     fn conv2d(self, params: &conv2d::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
         let (image, weights) = input.split_at(params.sizes()?.inputs[0]);
         let types = [self.function.element(0), self.function.element(1)];
-        self.two(
-            [("input", types[0], image), ("weights", types[1], weights)],
-            Type::Word,
-            output,
-            &shape(params)?,
-        )
+        self.two([("input", types[0], image), ("weights", types[1], weights)], Type::Word, output, &shape(params)?)
     }
 
     fn qconv2d(self, params: &qconv2d::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {

@@ -59,13 +59,7 @@ fn end(params: &Params, sum: i32, o: usize, requantize: fn(i32, i32, i32) -> i32
     params.finish(requantize(sum, multiplier, shift))
 }
 
-fn convolve(
-    params: &Params,
-    input: &[u8],
-    weights: &[u8],
-    out: &mut [i32],
-    requantize: fn(i32, i32, i32) -> i32,
-) {
+fn convolve(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32], requantize: fn(i32, i32, i32) -> i32) {
     let shape = &params.shape;
     let (depth, share) = (depth(shape), shape.out_channels / shape.groups);
     let offset = shape.input_zero_point.wrapping_neg() as i16;

@@ -14,7 +14,8 @@ use crate::element::Element::{self, I8, U8};
 use crate::fpm::Channel;
 use crate::fpm::tflite::single_rounding;
 
-const SOURCE: &str = "google/ruy ruy/apply_multiplier.cc; tensorflow/lite/kernels/internal/optimized/integer_ops/conv.h";
+const SOURCE: &str =
+    "google/ruy ruy/apply_multiplier.cc; tensorflow/lite/kernels/internal/optimized/integer_ops/conv.h";
 
 /// One rounding; a result beyond int32 is cast.
 const PROMISE: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap };

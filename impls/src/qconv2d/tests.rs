@@ -158,12 +158,26 @@ fn fused_kernels_are_two_kernels_of_their_system() {
 #[test]
 fn both_depthwise_loops_of_cmsis_nn_agree() {
     let kernel = super::find("cmsis-nn-depthwise-i8").expect("registered");
-    let shape = conv2d::Params { height: 5, width: 4, channels: 3, out_channels: 12, groups: 3, kernel_h: 3, kernel_w: 3, top: 1, left: 2, ..conv2d::Params::default() };
+    let shape = conv2d::Params {
+        height: 5,
+        width: 4,
+        channels: 3,
+        out_channels: 12,
+        groups: 3,
+        kernel_h: 3,
+        kernel_w: 3,
+        top: 1,
+        left: 2,
+        ..conv2d::Params::default()
+    };
     let one = parameters(kernel, shape, 7);
     let two = Params { shape: conv2d::Params { batches: 2, ..one.shape }, ..one.clone() };
     let (image, weights) = (elements(Element::I8, 60, 1), elements(Element::I8, 108, 2));
     let whole = run(kernel, Form::Native, &one, &image, &weights);
-    assert_eq!(run(kernel, Form::Native, &two, &[&image[..], &image].concat(), &weights), [&whole[..], &whole].concat());
+    assert_eq!(
+        run(kernel, Form::Native, &two, &[&image[..], &image].concat(), &weights),
+        [&whole[..], &whole].concat()
+    );
 }
 
 #[test]

@@ -70,7 +70,9 @@ pub(super) const DEPTHWISE_I8: Kernel = Kernel::scalar(
     DOUBLE,
     Domain { dense: false, ..SYMMETRIC },
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/depthwise_conv.h",
-    |params, input, weights, out| depthwise(params, (I8, input), (I8, weights), out, channels, |sum, o| tail(params, sum, o)),
+    |params, input, weights, out| {
+        depthwise(params, (I8, input), (I8, weights), out, channels, |sum, o| tail(params, sum, o))
+    },
 );
 
 /// `DepthwiseConv` of uint8.
@@ -80,7 +82,9 @@ pub(super) const DEPTHWISE_U8: Kernel = Kernel::scalar(
     DOUBLE,
     Domain { dense: false, ..BYTES },
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/depthwiseconv_uint8.h",
-    |params, input, weights, out| depthwise(params, (U8, input), (U8, weights), out, channels, |sum, o| tail(params, sum, o)),
+    |params, input, weights, out| {
+        depthwise(params, (U8, input), (U8, weights), out, channels, |sum, o| tail(params, sum, o))
+    },
 );
 
 /// Bias, double rounding, output offset and activation.

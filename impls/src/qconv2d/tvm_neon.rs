@@ -27,7 +27,13 @@ const DEVIATIONS: &[Deviation] = &[Deviation {
 /// What both forms take: one multiplier, and something to shift in the default lowering.
 const CHANNELS: contract::Domain = contract::Domain { shifts: -31..=30, ..contract::Domain::ALL };
 
-const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str, types: [Element; 3], run: Run) -> Kernel {
+const fn kernel(
+    name: &'static str,
+    summary: &'static str,
+    scheme: &'static str,
+    types: [Element; 3],
+    run: Run,
+) -> Kernel {
     Kernel {
         name,
         summary,
@@ -113,7 +119,12 @@ pub(super) const FIXUP_I8: Kernel = Kernel {
 
 /// The terms of `qnn.conv2d`, the bias, and the rule on the output channels of each pixel.
 #[inline(always)]
-fn fused(params: &Params, [input, weights]: [(Element, &[u8]); 2], out: &mut [i32], row: impl Fn(&fpm::Params, &[i32], &mut [i32])) {
+fn fused(
+    params: &Params,
+    [input, weights]: [(Element, &[u8]); 2],
+    out: &mut [i32],
+    row: impl Fn(&fpm::Params, &[i32], &mut [i32]),
+) {
     let multiply = fpm::Params { q: 31, channels: vec![params.channel(0)] };
     let outputs = params.shape.out_channels;
     let mut sums = loops::expanded(params, input, weights, params.shape.input_zero_point);

@@ -17,8 +17,7 @@ use tiebreak_impls::requantize;
 use tiebreak_impls::shape::Sizes;
 
 /// Operations that have lines.
-pub const OPS: [&str; 9] =
-    ["fpm", "requantize", "quantize", "dequantize", "add", "mul", "matmul", "conv2d", "qconv2d"];
+pub const OPS: [&str; 9] = ["fpm", "requantize", "quantize", "dequantize", "add", "mul", "matmul", "conv2d", "qconv2d"];
 
 /// What the answers to the lines of a batch are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

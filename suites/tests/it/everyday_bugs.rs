@@ -47,13 +47,19 @@ const FUSED: &str = "int64_t result = (int64_t)scaled + p->zero_point;";
 const BUGS: &[Bug] = &[
     Bug {
         name: "fused: the border is 0",
-        changes: &[(BORDER, "column >= c->left + c->width) {\n                sum += (uint32_t)((0 - c->input_zero_point) * weights[(i * c->kernel_w + j) * c->out_channels + o]);\n                continue;\n            }")],
+        changes: &[(
+            BORDER,
+            "column >= c->left + c->width) {\n                sum += (uint32_t)((0 - c->input_zero_point) * weights[(i * c->kernel_w + j) * c->out_channels + o]);\n                continue;\n            }",
+        )],
         class: "padding",
         ..QCONV2D
     },
     Bug {
         name: "fused: the bias is added to the result",
-        changes: &[(BIAS, ""), (FUSED, "int64_t result = (int32_t)((uint32_t)scaled + (uint32_t)p->bias[o] + (uint32_t)p->zero_point);")],
+        changes: &[
+            (BIAS, ""),
+            (FUSED, "int64_t result = (int32_t)((uint32_t)scaled + (uint32_t)p->bias[o] + (uint32_t)p->zero_point);"),
+        ],
         class: "bias",
         ..QCONV2D
     },
@@ -65,13 +71,30 @@ const BUGS: &[Bug] = &[
     },
     Bug {
         name: "fused: ReLU6 before the zero point",
-        changes: &[(FUSED, "int64_t result = (scaled < p->min ? p->min : scaled > p->max ? p->max : scaled) + (int64_t)p->zero_point;"), ("if (result < p->min) result = p->min;", "if (result < -128) result = -128;"), ("if (result > p->max) result = p->max;", "if (result > 127) result = 127;")],
+        changes: &[
+            (
+                FUSED,
+                "int64_t result = (scaled < p->min ? p->min : scaled > p->max ? p->max : scaled) + (int64_t)p->zero_point;",
+            ),
+            ("if (result < p->min) result = p->min;", "if (result < -128) result = -128;"),
+            ("if (result > p->max) result = p->max;", "if (result > 127) result = 127;"),
+        ],
         class: "clamp-order",
         ..QCONV2D
     },
     Bug {
         name: "fused: the multiplier of the next channel",
-        changes: &[("p->multiplier[o]", "p->multiplier[(o + 1) % c->out_channels]"), ("p->shift[o] > 0 ? p->shift[o] : 0", "p->shift[(o + 1) % c->out_channels] > 0 ? p->shift[(o + 1) % c->out_channels] : 0"), ("p->shift[o] > 0 ? 0 : -p->shift[o]", "p->shift[(o + 1) % c->out_channels] > 0 ? 0 : -p->shift[(o + 1) % c->out_channels]")],
+        changes: &[
+            ("p->multiplier[o]", "p->multiplier[(o + 1) % c->out_channels]"),
+            (
+                "p->shift[o] > 0 ? p->shift[o] : 0",
+                "p->shift[(o + 1) % c->out_channels] > 0 ? p->shift[(o + 1) % c->out_channels] : 0",
+            ),
+            (
+                "p->shift[o] > 0 ? 0 : -p->shift[o]",
+                "p->shift[(o + 1) % c->out_channels] > 0 ? 0 : -p->shift[(o + 1) % c->out_channels]",
+            ),
+        ],
         class: "channel",
         ..QCONV2D
     },

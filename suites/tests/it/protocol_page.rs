@@ -201,7 +201,10 @@ const PAGE: &[Operation] = &[
             ("right", "as in `conv2d`"),
             ("input_zero_point", "as in `conv2d`"),
             ("weight_zero_point", "as in `conv2d`"),
-            ("channels", "in `shape`, channels of the input; beside it, multipliers and shifts: one, or one for each output channel"),
+            (
+                "channels",
+                "in `shape`, channels of the input; beside it, multipliers and shifts: one, or one for each output channel",
+            ),
             ("multiplier", "of Q0.31"),
             ("shift", "positive is left"),
             ("bias", "added to the sums: one, or one for each output channel"),

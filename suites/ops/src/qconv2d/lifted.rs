@@ -120,7 +120,14 @@ pub(super) fn path(contract: &Scheme, reference: &Scheme, domain: &Domain) -> Ve
     let sums = Sums::default();
     let step = |step: PathStep<Requantize>| {
         let sums = sums.clone();
-        let class = step.class(&requantize::Params { len: 0, channels: Vec::new(), bias: Vec::new(), zero_point: 0, min: 0, max: 0 });
+        let class = step.class(&requantize::Params {
+            len: 0,
+            channels: Vec::new(),
+            bias: Vec::new(),
+            zero_point: 0,
+            min: 0,
+            max: 0,
+        });
         PathStep::of(Change::predicts(class, class.name(), move |case: &Case<Params>| {
             step.expected(&requantized(&case.params, &sums.of(case)?))
         }))

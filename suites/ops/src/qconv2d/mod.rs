@@ -52,12 +52,7 @@ impl Operation for Qconv2d {
     const CATALOGUE: &'static str = include_str!("../../../catalogue/qconv2d.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         deviations: Deviations { contract: Self::contract, declared: Self::declared, in_case: Self::deviations },
-        causes: Causes {
-            path: Self::path,
-            groups: Self::groups,
-            in_group: Self::changes_in,
-            ..Causes::NONE
-        },
+        causes: Causes { path: Self::path, groups: Self::groups, in_group: Self::changes_in, ..Causes::NONE },
         options: Options {
             takes: &[Parameter::Model],
             takes_layer: Self::takes_layer,
@@ -176,8 +171,14 @@ impl Operation for Qconv2d {
         let multipliers = arguments::repeated("m", multipliers, channels)?;
         let channels = multipliers.into_iter().zip(shifts);
         let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect();
-        let usual =
-            Params { shape: tiebreak_impls::conv2d::Params::default(), channels, bias, zero_point: 0, min: -128, max: 127 };
+        let usual = Params {
+            shape: tiebreak_impls::conv2d::Params::default(),
+            channels,
+            bias,
+            zero_point: 0,
+            min: -128,
+            max: 127,
+        };
         let params = fields::read(&FIELDS, usual, &mut left)?;
         Ok(Params { shape: Conv2d::from_arguments(&left)?, ..params })
     }

@@ -33,16 +33,17 @@ fn scaled(base: &Scheme, p: &Params, sums: &[i32]) -> Option<Expected> {
 
 fn biases(sums: &Sums, base: Scheme) -> Vec<Change<Qconv2d>> {
     let kept = sums.clone();
-    let after = Change::predicts(Class::Bias, "the bias is added after the multiplication", move |case: &Case<Params>| {
-        let p = &case.params;
-        let without = Params { bias: vec![0], ..p.clone() };
-        let scaled = scaled(&base, &without, &kept.of(case)?)?;
-        let one = |(at, v): (usize, i32)| {
-            let sum = v.wrapping_add(p.bias(at % p.shape.out_channels)).wrapping_add(p.zero_point);
-            sum.clamp(p.min, p.max)
-        };
-        Some(scaled.into_iter().enumerate().map(|(at, v)| v.map(|v| one((at, v)))).collect())
-    });
+    let after =
+        Change::predicts(Class::Bias, "the bias is added after the multiplication", move |case: &Case<Params>| {
+            let p = &case.params;
+            let without = Params { bias: vec![0], ..p.clone() };
+            let scaled = scaled(&base, &without, &kept.of(case)?)?;
+            let one = |(at, v): (usize, i32)| {
+                let sum = v.wrapping_add(p.bias(at % p.shape.out_channels)).wrapping_add(p.zero_point);
+                sum.clamp(p.min, p.max)
+            };
+            Some(scaled.into_iter().enumerate().map(|(at, v)| v.map(|v| one((at, v)))).collect())
+        });
     let narrowed = |bits: u32, signed: bool| {
         let kept = sums.clone();
         let kind = if signed { "signed" } else { "unsigned" };
@@ -145,7 +146,10 @@ fn tails(sums: &Sums, base: Scheme) -> Vec<Change<Qconv2d>> {
         })
     };
     let others: Vec<Scheme> = tiebreak_oracle::requantize::Definition::all()
-        .filter(|definition| definition.name() != base.definition.name() && multiply(&Scheme { definition: *definition, ..base }).is_some())
+        .filter(|definition| {
+            definition.name() != base.definition.name()
+                && multiply(&Scheme { definition: *definition, ..base }).is_some()
+        })
         .map(|definition| Scheme { definition, ..base })
         .collect();
     let differs = |other: &Scheme| match (multiply(&base), multiply(other)) {

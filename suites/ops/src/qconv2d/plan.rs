@@ -10,45 +10,45 @@ use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32, stream};
 use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Layer, Spec, Turn, by, in_turns, kernels};
+use tiebreak_engine::operation::{Layer, Spec, Turn, by, kernels};
 use tiebreak_impls::conv2d;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
 
 /// Batches of sums around ties, in a short run and in others.
-const TIES: [usize; 2] = [24, 72];
+const TIES: [usize; 2] = [12, 40];
 /// Sums around each tie.
-const WINDOW: usize = 64;
+const WINDOW: usize = 32;
 /// Of so many cases of a convolution's plan one is run in a short run; and in others.
-const ONE_IN: [usize; 2] = [5, 2];
-/// One kernel in so many runs each case of conditions that come together, in a short run.
-const TURNS: usize = 8;
+const ONE_IN: [usize; 2] = [10, 4];
 /// Output channels up to which every number of them is tried.
 const CHANNELS: usize = 70;
-/// Products above which kernels take turns at a case.
-const LARGE: usize = 100_000;
+/// Cost of a case for each kernel on average, at most: products, and so many for each result, which is written, sent and judged twice. Kernels take turns
+/// at what costs more.
+const EACH: [usize; 2] = [4_000, 12_000];
+const RESULT: usize = 30;
+/// Products of the largest layer, in a short run and in others.
+const MOST: [usize; 2] = [300_000, 2_000_000];
 
 /// Every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let (inner, long) = (of_conv2d(domain), usize::from(budget.every_tail));
-    let draft = Draft { domain, seed };
+    let draft = Draft { domain, seed, long };
     let some = |specs: Vec<Spec<conv2d::Params>>| specs.into_iter().step_by(ONE_IN[long]).collect::<Vec<_>>();
     let mut out = Vec::new();
     by("ties", &mut out, |out| out.extend((0..TIES[long]).map(|i| draft.ties(i))));
     by("depth multipliers", &mut out, |out| out.extend(draft.around(depthwise())));
-    by("every number of channels", &mut out, |out| out.extend(draft.around(every_channel())));
+    by("every number of channels", &mut out, |out| out.extend(draft.around(every_channel(long))));
     by("borders", &mut out, |out| out.extend(draft.around(some(convolutions::borders(&inner, budget)))));
     by("shapes", &mut out, |out| out.extend(draft.around(some(convolutions::shapes(&inner)))));
     by("usual layers", &mut out, |out| out.extend(draft.around(some(usual::plan(&inner, budget)))));
     by("random shapes", &mut out, |out| out.extend(draft.around(some(large::varied(&inner, budget, seed)))));
-    by("conjunctions", &mut out, |out| {
-        let specs = draft.around(conjunctions::plan(&inner, budget, seed));
-        out.extend(in_turns(specs, TURNS, budget));
-    });
+    by("conjunctions", &mut out, |out| out.extend(draft.around(conjunctions::plan(&inner, budget, seed))));
     by("networks", &mut out, |out| {
         let layers = networks::plan(&inner, budget, seed, kernels::<Qconv2d>().len());
-        out.extend(draft.around(layers.into_iter().filter(|layer| usual::products(&layer.params) < 20 * LARGE).collect()));
+        let small = |layer: &Spec<conv2d::Params>| usual::products(&layer.params) < MOST[long];
+        out.extend(draft.around(layers.into_iter().filter(small).collect()));
     });
     out
 }
@@ -57,7 +57,8 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
 pub(super) fn taken(domain: &Domain, shape: conv2d::Params) -> conv2d::Params {
     let mut shape = shape;
     let offsets = &domain.operands.rhs_offsets;
-    shape.weight_zero_point = shape.weight_zero_point.clamp(offsets.end().saturating_neg(), offsets.start().saturating_neg());
+    shape.weight_zero_point =
+        shape.weight_zero_point.clamp(offsets.end().saturating_neg(), offsets.start().saturating_neg());
     if !domain.grouped {
         shape.groups = 1;
     }
@@ -68,7 +69,15 @@ pub(super) fn taken(domain: &Domain, shape: conv2d::Params) -> conv2d::Params {
     }
     if !domain.spatial {
         let (top, bottom, left, right) = (0, 0, 0, 0);
-        shape = conv2d::Params { kernel_h: 1, kernel_w: 1, stride_h: 1, stride_w: 1, dilation_h: 1, dilation_w: 1, ..shape };
+        shape = conv2d::Params {
+            kernel_h: 1,
+            kernel_w: 1,
+            stride_h: 1,
+            stride_w: 1,
+            dilation_h: 1,
+            dilation_w: 1,
+            ..shape
+        };
         shape = conv2d::Params { top, bottom, left, right, ..shape };
     }
     shape
@@ -84,7 +93,7 @@ fn depthwise() -> Vec<Spec<conv2d::Params>> {
         let (multiplier, channels) = (1 + at % 8, [3, 5, 8, 2, 17][at % 5]);
         let shape = conv2d::Params {
             batches: 1 + at % 2,
-            height: 5,
+            height: 3,
             width: 4,
             channels,
             groups: channels,
@@ -106,10 +115,10 @@ fn depthwise() -> Vec<Spec<conv2d::Params>> {
 }
 
 /// Every number of output channels, and of input channels beside it.
-fn every_channel() -> Vec<Spec<conv2d::Params>> {
+fn every_channel(long: usize) -> Vec<Spec<conv2d::Params>> {
     let of = |out_channels: usize| {
         let channels = 1 + out_channels * 37 % 19;
-        spec(conv2d::Params { height: 2, width: 2, channels, out_channels, ..conv2d::Params::default() })
+        spec(conv2d::Params { height: 1, width: 1 + long, channels, out_channels, ..conv2d::Params::default() })
     };
     (1..=CHANNELS).map(of).collect()
 }
@@ -118,6 +127,8 @@ fn every_channel() -> Vec<Spec<conv2d::Params>> {
 struct Draft<'a> {
     domain: &'a Domain,
     seed: u64,
+    /// Whether the run is longer than a short one: 1, or 0.
+    long: usize,
 }
 
 impl Draft<'_> {
@@ -129,10 +140,15 @@ impl Draft<'_> {
             let mut rng = stream(self.seed, &format!("qconv2d/{i}/{shape:?}"));
             let range = self.domain.operands.lhs_values.clone();
             if shape.input_zero_point == 0 && i % 3 > 0 {
-                shape.input_zero_point = range.start() + below(&mut rng, (range.end() - range.start() + 1) as u32) as i32;
+                shape.input_zero_point =
+                    range.start() + below(&mut rng, (range.end() - range.start() + 1) as u32) as i32;
             }
-            let products = usual::products(&shape);
-            let turn = if turn.is_all() { Turn::one_in(products / LARGE, i) } else { turn };
+            let outputs = shape.sizes().map_or(0, |sizes| sizes.outputs);
+            let of = (usual::products(&shape) + RESULT * outputs).div_ceil(EACH[self.long]);
+            let turn = match turn.is_all() {
+                true => Turn::one_in(of.min(kernels::<Qconv2d>().len()), i + self.seed as usize % 1024),
+                false => turn,
+            };
             let params = fitted(self.domain, shape, i, &mut rng);
             Spec { misalign, turn, ..Spec::new(params, fills, misalign).by(generator) }
         };
