@@ -28,6 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
         "matmul" => run::<tiebreak_suites::matmul::Matmul>(bytes),
         "mul" => run::<tiebreak_suites::elementwise::Mul>(bytes),
         "pool" => run::<tiebreak_suites::pool::Pool>(bytes),
+        "qconv2d" => run::<tiebreak_suites::qconv2d::Qconv2d>(bytes),
         "quantize" => run::<tiebreak_suites::quantize::Quantize>(bytes),
         "requantize" => run::<tiebreak_suites::requantize::Requantize>(bytes),
         "transform" => run::<tiebreak_suites::transform::Transform>(bytes),

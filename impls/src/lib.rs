@@ -24,6 +24,7 @@ pub mod mutants;
 pub mod operation;
 pub mod pool;
 pub mod protocol;
+pub mod qconv2d;
 pub mod quantize;
 pub mod quantized;
 #[cfg(test)]
@@ -63,6 +64,8 @@ macro_rules! operations {
             Conv2d(crate::conv2d::Conv2d);
             /// Requantization. Input: `len` accumulators. Output: `len` values of the kernel's output type.
             Requantize(crate::requantize::Requantize);
+            /// Quantized convolution. Input as that of [`Job::Conv2d`]. Output: `[B,OH,OW,O]`, values of the kernel's output type.
+            Qconv2d(crate::qconv2d::Qconv2d);
             /// Quantization. Input: words of expressed values, two a value of f64, otherwise one. Output: `len` stored values.
             Quantize(crate::quantize::Quantize);
             /// Dequantization. Input: stored values. Output: `len` words of expressed values, two a value of f64, otherwise one.

@@ -21,6 +21,7 @@ pub mod names;
 pub mod pair_sum;
 pub mod pool;
 pub mod proof;
+pub mod qconv2d;
 pub mod quantize;
 pub mod requantize;
 pub mod rounding;

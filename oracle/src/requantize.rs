@@ -123,7 +123,7 @@ impl Scheme {
         Ok(p.each(acc).map(one).collect())
     }
 
-    fn scaled_exact(&self, v: Integer, (multiplier, shift): (i32, i32)) -> Option<Integer> {
+    pub(crate) fn scaled_exact(&self, v: Integer, (multiplier, shift): (i32, i32)) -> Option<Integer> {
         match self.definition {
             Definition::Fpm(definition) => {
                 definition.exact(self.overflow, v.to_i64()?, &Multiply::q31(multiplier, shift))

@@ -19,6 +19,10 @@ pub(crate) fn scaled(scheme: &str, x: i32, m: i32, s: i32) -> i128 {
         "gemmlowp-double" => ties_away(saturated(ties_up(wrapped(left(s.max(0))) * wide, 31)), right),
         "cmsis-nn-double" => ties_away(wrapped(ties_up(wrapped(left(s.max(0))) * wide, 31)), right),
         "sqrdmulh-srshl" => ties_up(saturated(ties_up(wrapped(left(s.max(0))) * wide, 31)), right),
+        "sqrdmulh-fixup-srshl" => {
+            let y = saturated(ties_up(wrapped(left(s.max(0))) * wide, 31));
+            ties_up(if right > 0 && y < 0 { wrapped(y - 1) } else { y }, right)
+        }
         "xnnpack-rndnu" => {
             let r = s.min(-1);
             ties_up(saturated((saturated(left(s - r)) * wide).div_euclid(1 << 31)), -r)

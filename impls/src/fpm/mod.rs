@@ -11,7 +11,7 @@ pub(crate) mod mlir;
 mod tests;
 pub(crate) mod tflite;
 pub(crate) mod tosa;
-mod tvm_neon;
+pub(crate) mod tvm_neon;
 mod tvm_qmuls;
 pub(crate) mod tvm_relay;
 pub(crate) mod xnnpack;

@@ -65,8 +65,9 @@ pub(super) const FIXUP: Kernel = Kernel {
     native: Some(neon_form!("tiebreak_fpm_tvm_neon_fixup", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], fixup)),
 };
 
+/// A run of accumulators by the rule as printed.
 #[inline(always)]
-fn rfc<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
+pub(crate) fn rfc<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
     rule::<V>(params, x, out, |y, shift| {
         let fixup = y.and(shift).sshr31();
         y.add(fixup).keep();
@@ -74,8 +75,9 @@ fn rfc<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
     });
 }
 
+/// A run of accumulators by the rule with its fixup applied.
 #[inline(always)]
-fn fixup<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
+pub(crate) fn fixup<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
     rule::<V>(params, x, out, |y, shift| {
         let fixup = y.and(shift).sshr31();
         y.add(fixup).srshl(shift)

@@ -10,6 +10,7 @@ use crate::job_error::JobError;
 use crate::matmul;
 use crate::pool;
 use crate::protocol::Job;
+use crate::qconv2d;
 use crate::quantized::{self, Expressed, Granularity};
 use crate::requantize;
 use crate::shape::Sizes;
@@ -81,6 +82,7 @@ struct Matmul {
 
 /// `tiebreak_conv2d_params`.
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct Conv2d {
     batches: usize,
     height: usize,
@@ -124,6 +126,18 @@ struct Pool {
     count_padding: i32,
     input: Scaled,
     out: Scaled,
+    min: i32,
+    max: i32,
+}
+
+/// `tiebreak_qconv2d_params`.
+#[repr(C)]
+struct Qconv2d {
+    conv: Conv2d,
+    multiplier: *const i32,
+    shift: *const i32,
+    bias: *const i32,
+    zero_point: i32,
     min: i32,
     max: i32,
 }
@@ -178,6 +192,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function { op: "pool", types: &["i8"], fields: &["element"] },
     Function { op: "pool", types: &["u8"], fields: &["element"] },
     Function { op: "pool", types: &["i16"], fields: &["element"] },
+    Function { op: "qconv2d", types: &["i8", "i8", "i8"], fields: &["lhs", "rhs", "output"] },
+    Function { op: "qconv2d", types: &["u8", "u8", "u8"], fields: &["lhs", "rhs", "output"] },
+    Function { op: "qconv2d", types: &["u8", "i8", "u8"], fields: &["lhs", "rhs", "output"] },
 ];
 
 /// Type of a tensor, by its name in a function's.
@@ -215,6 +232,7 @@ pub(super) fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
         Job::Matmul { params, .. } => of(params.sizes()?),
         Job::Conv2d { params, .. } => of(params.sizes()?),
         Job::Pool { params, .. } => of(params.sizes()?),
+        Job::Qconv2d { params, .. } => of(params.shape.sizes()?),
         other => return Err(missing(other.names().0)),
     };
     if found.output == len { Ok(found) } else { Err(JobError::Results { asked: len, given: found.output }) }
@@ -243,6 +261,7 @@ impl Call<'_> {
             Job::Matmul { params, .. } => self.matmul(params, input, output),
             Job::Conv2d { params, .. } => self.conv2d(params, input, output),
             Job::Pool { params, .. } => self.pool(params, input, output),
+            Job::Qconv2d { params, .. } => self.qconv2d(params, input, output),
             other => Err(missing(other.names().0)),
         }
     }
@@ -355,35 +374,42 @@ impl Call<'_> {
 
     fn conv2d(self, params: &conv2d::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
         let (image, weights) = input.split_at(params.sizes()?.inputs[0]);
-        let (out_height, out_width) = params.output()?;
         let types = [self.function.element(0), self.function.element(1)];
-        self.two(
-            [("input", types[0], image), ("weights", types[1], weights)],
-            Type::Word,
-            output,
-            &Conv2d {
-                batches: params.batches,
-                height: params.height,
-                width: params.width,
-                channels: params.channels,
-                kernel_h: params.kernel_h,
-                kernel_w: params.kernel_w,
-                out_channels: params.out_channels,
-                groups: params.groups,
-                stride_h: params.stride_h,
-                stride_w: params.stride_w,
-                dilation_h: params.dilation_h,
-                dilation_w: params.dilation_w,
-                top: params.top,
-                bottom: params.bottom,
-                left: params.left,
-                right: params.right,
-                out_height,
-                out_width,
-                input_zero_point: params.input_zero_point,
-                weight_zero_point: params.weight_zero_point,
-            },
-        )
+        self.two([("input", types[0], image), ("weights", types[1], weights)], Type::Word, output, &shape(params)?)
+    }
+
+    fn qconv2d(self, params: &qconv2d::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
+        let sizes = params.shape.sizes()?;
+        let (image, weights) = input.split_at(sizes.inputs[0]);
+        let whole = params.requantize(sizes.outputs);
+        let [multiplier, shift] = columns(&whole.channels);
+        let [lhs, rhs, result] = [0, 1, 2].map(|at| self.function.element(at));
+        let inputs = [
+            ("multiplier", Type::Word, &multiplier[..]),
+            ("shift", Type::Word, &shift),
+            ("bias", Type::Word, &whole.bias),
+            ("input", lhs, image),
+            ("weights", rhs, weights),
+        ];
+        let symbol = self.function.symbol();
+        let conv = shape(&params.shape)?;
+        // SAFETY: the header gives a function of this name these arguments.
+        let function = unsafe { self.library.get::<Binary>(&symbol) };
+        let function = function.map_err(|error| JobError::Module(error.to_string()))?;
+        let code = self.memory.call(&inputs, result, output, self.misalign, &|at, out| {
+            let params = Qconv2d {
+                conv,
+                multiplier: at[0].cast(),
+                shift: at[1].cast(),
+                bias: at[2].cast(),
+                zero_point: params.zero_point,
+                min: params.min,
+                max: params.max,
+            };
+            // SAFETY: the parameters are those of the header, and the tensors are as long as they say.
+            unsafe { function((&raw const params).cast(), at[3], at[4], out) }
+        })?;
+        judged(&symbol, code)
     }
 
     fn pool(self, params: &pool::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
@@ -449,6 +475,33 @@ impl Call<'_> {
         })?;
         judged(&symbol, code)
     }
+}
+
+/// A convolution as C has it.
+fn shape(params: &conv2d::Params) -> Result<Conv2d, JobError> {
+    let (out_height, out_width) = params.output()?;
+    Ok(Conv2d {
+        batches: params.batches,
+        height: params.height,
+        width: params.width,
+        channels: params.channels,
+        kernel_h: params.kernel_h,
+        kernel_w: params.kernel_w,
+        out_channels: params.out_channels,
+        groups: params.groups,
+        stride_h: params.stride_h,
+        stride_w: params.stride_w,
+        dilation_h: params.dilation_h,
+        dilation_w: params.dilation_w,
+        top: params.top,
+        bottom: params.bottom,
+        left: params.left,
+        right: params.right,
+        out_height,
+        out_width,
+        input_zero_point: params.input_zero_point,
+        weight_zero_point: params.weight_zero_point,
+    })
 }
 
 /// Multipliers and shifts.

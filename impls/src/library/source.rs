@@ -1,6 +1,7 @@
 //! A call of a function of `tiebreak.h` as C source: the parameters, the operands, and the results that are expected.
 
 use super::abi::{FUNCTIONS, Function, columns};
+use crate::conv2d;
 use crate::protocol::Job;
 use crate::quantized::Granularity;
 use serde_json::Value;
@@ -112,6 +113,7 @@ fn operands(job: &Job, input: usize) -> Option<Vec<(&'static str, usize)>> {
         Job::Matmul { params, .. } => two(["lhs", "rhs"], params.m * params.k),
         Job::Conv2d { params, .. } => two(["input", "weights"], params.sizes().ok()?.inputs[0]),
         Job::Pool { .. } => Some(vec![("input", input)]),
+        Job::Qconv2d { params, .. } => two(["input", "weights"], params.shape.sizes().ok()?.inputs[0]),
         _ => None,
     }
 }
@@ -125,6 +127,7 @@ fn params(op: &str) -> &'static str {
         "matmul" => "tiebreak_matmul_params",
         "conv2d" => "tiebreak_conv2d_params",
         "pool" => "tiebreak_pool_params",
+        "qconv2d" => "tiebreak_qconv2d_params",
         _ => "tiebreak_cast_params",
     }
 }
@@ -201,13 +204,14 @@ fn parameters(job: &Job, len: usize) -> Result<(Vec<Array>, Vec<String>), String
             let offsets = words(&[params.lhs_offset, params.rhs_offset]);
             Ok((Vec::new(), [sizes(&[params.m, params.n, params.k]), offsets].concat()))
         }
-        Job::Conv2d { params: p, .. } => {
-            let (out_height, out_width) = p.output().map_err(|error| error.to_string())?;
-            let shape = [p.batches, p.height, p.width, p.channels, p.kernel_h, p.kernel_w, p.out_channels, p.groups];
-            let steps = [p.stride_h, p.stride_w, p.dilation_h, p.dilation_w];
-            let padding = [p.top, p.bottom, p.left, p.right, out_height, out_width];
-            let points = words(&[p.input_zero_point, p.weight_zero_point]);
-            Ok((Vec::new(), [sizes(&shape), sizes(&steps), sizes(&padding), points].concat()))
+        Job::Conv2d { params, .. } => Ok((Vec::new(), shape(params)?)),
+        Job::Qconv2d { params, .. } => {
+            let whole = params.requantize(0);
+            let [multiplier, shift] = columns(&whole.channels);
+            let named = [("multiplier", &multiplier), ("shift", &shift), ("bias", &whole.bias)];
+            let arrays = named.map(|(name, words)| array(name, None, words)).to_vec();
+            let conv = format!("{{ {} }}", shape(&params.shape)?.join(", "));
+            with(arrays, vec![conv], words(&[params.zero_point, params.min, params.max]))
         }
         Job::Pool { params: p, .. } => {
             let (out_height, out_width) = p.output().map_err(|error| error.to_string())?;
@@ -220,6 +224,16 @@ fn parameters(job: &Job, len: usize) -> Result<(Vec<Array>, Vec<String>), String
         }
         other => Err(format!("tiebreak.h has no function of {}", other.names().0)),
     }
+}
+
+/// Fields of a convolution.
+fn shape(p: &conv2d::Params) -> Result<Vec<String>, String> {
+    let (out_height, out_width) = p.output().map_err(|error| error.to_string())?;
+    let shape = [p.batches, p.height, p.width, p.channels, p.kernel_h, p.kernel_w, p.out_channels, p.groups];
+    let steps = [p.stride_h, p.stride_w, p.dilation_h, p.dilation_w];
+    let padding = [p.top, p.bottom, p.left, p.right, out_height, out_width];
+    let sizes = [&shape[..], &steps, &padding].concat().into_iter().map(|size| size.to_string());
+    Ok(sizes.chain([p.input_zero_point, p.weight_zero_point].map(int32)).collect())
 }
 
 #[cfg(test)]

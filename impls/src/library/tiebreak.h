@@ -191,6 +191,27 @@ TIEBREAK_EXPORT int tiebreak_pool_i8(const tiebreak_pool_params *params, const i
 TIEBREAK_EXPORT int tiebreak_pool_u8(const tiebreak_pool_params *params, const uint8_t *input, uint8_t *out);
 TIEBREAK_EXPORT int tiebreak_pool_i16(const tiebreak_pool_params *params, const int16_t *input, int16_t *out);
 
+/*
+ * qconv2d: conv2d and requantize in one function: out is clamp(fpm(sum + bias[o]) + zero_point, min, max), where sum is the result of conv2d and o its
+ * output channel. Sums, and sums with the bias, wrap, unless the scheme says otherwise. ReLU is min = zero_point, and ReLU6 has the stored 6 as max.
+ *
+ * The types in the name are those of input, weights and out. In a depthwise convolution with a multiplier, output channel o is of input channel
+ * o / (out_channels / channels).
+ */
+typedef struct {
+    tiebreak_conv2d_params conv;
+    const int32_t *multiplier; /* out_channels elements, Q0.31 */
+    const int32_t *shift;      /* out_channels elements; positive: left */
+    const int32_t *bias;       /* out_channels elements, added to the sums */
+    int32_t zero_point;        /* of the output */
+    int32_t min;               /* smallest result */
+    int32_t max;               /* largest result */
+} tiebreak_qconv2d_params;
+
+TIEBREAK_EXPORT int tiebreak_qconv2d_i8_i8_i8(const tiebreak_qconv2d_params *params, const int8_t *input, const int8_t *weights, int8_t *out);
+TIEBREAK_EXPORT int tiebreak_qconv2d_u8_u8_u8(const tiebreak_qconv2d_params *params, const uint8_t *input, const uint8_t *weights, uint8_t *out);
+TIEBREAK_EXPORT int tiebreak_qconv2d_u8_i8_u8(const tiebreak_qconv2d_params *params, const uint8_t *input, const int8_t *weights, uint8_t *out);
+
 #ifdef __cplusplus
 }
 #endif

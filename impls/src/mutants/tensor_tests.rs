@@ -6,7 +6,7 @@ use crate::Form;
 use crate::element::Element;
 use crate::elementwise::{self, add, mul};
 use crate::fpm::Channel;
-use crate::{conv2d, dequantize, dot, instruction, matmul, quantize, requantize, transform};
+use crate::{conv2d, dequantize, dot, instruction, matmul, qconv2d, quantize, requantize, transform};
 
 fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R, D> {
     mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
@@ -35,6 +35,7 @@ fn names_are_unique_and_no_kernels() {
     names("dot", super::dot::MUTANTS, dot::kernels());
     names("matmul", super::matmul::MUTANTS, matmul::kernels());
     names("conv2d", super::conv2d::MUTANTS, conv2d::kernels());
+    names("qconv2d", super::qconv2d::MUTANTS, qconv2d::kernels());
     names("requantize", super::requantize::MUTANTS, requantize::kernels());
     names("add", super::add::MUTANTS, add::kernels());
     names("mul", super::mul::MUTANTS, mul::kernels());
@@ -233,5 +234,17 @@ fn add_mutants_differ() {
             differences += got.iter().zip(promised).filter(|(got, promised)| **got != *promised).count();
         }
         assert!(differences > 0, "{}", kernel.name);
+    }
+}
+
+/// Each differs from what it claims on one of the shapes of its operation.
+#[test]
+fn qconv2d_mutants_differ() {
+    for Mutant { kernel, .. } in super::qconv2d::MUTANTS {
+        let differs = qconv2d::tests::cases(kernel).iter().any(|(params, input, weights)| {
+            let got = qconv2d::tests::run(kernel, Form::Native, params, input, weights);
+            got != qconv2d::tests::apart(kernel, params, input, weights)
+        });
+        assert!(differs, "{}", kernel.name);
     }
 }

@@ -65,8 +65,6 @@ impl Domain {
     /// Sizes of the accumulators (and nothing), and of the results; or the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let len = shape::elements("len", &[shape::positive("len", params.len)?])?;
-        let range = self.output.range();
-        let name = self.output.name();
         match params.channels.len() {
             0 => return Err(broken("channels", "there must be at least one")),
             n if n > 1 && !self.channels.per_channel => return Err(broken("channels", format!("takes one, not {n}"))),
@@ -75,24 +73,31 @@ impl Domain {
             }
             _ => {}
         }
-        for (argument, value) in [("zero_point", params.zero_point), ("min", params.min), ("max", params.max)] {
+        if !self.bias && params.bias.iter().any(|bias| *bias != 0) {
+            return Err(broken("bias", "this kernel adds none"));
+        }
+        self.check_output(params.zero_point, params.min, params.max)?;
+        Ok(Sizes { inputs: [len, 0, 0], outputs: len })
+    }
+
+    /// Zero point and clamp are values of the output type that the kernel takes; or the invalid argument.
+    pub fn check_output(&self, zero_point: i32, min: i32, max: i32) -> Result<(), ShapeError> {
+        let (range, name) = (self.output.range(), self.output.name());
+        for (argument, value) in [("zero_point", zero_point), ("min", min), ("max", max)] {
             if !range.contains(&value) {
                 return Err(broken(argument, format!("{value} is no {name}")));
             }
         }
-        if params.min > params.max {
-            return Err(broken("min", format!("{} is above max, {}", params.min, params.max)));
+        if min > max {
+            return Err(broken("min", format!("{min} is above max, {max}")));
         }
-        if !self.clamp && (params.min, params.max) != (*range.start(), *range.end()) {
+        if !self.clamp && (min, max) != (*range.start(), *range.end()) {
             return Err(broken("min", format!("this kernel clamps to all of {name} only")));
         }
-        if !self.bias && params.bias.iter().any(|bias| *bias != 0) {
-            return Err(broken("bias", "this kernel adds none"));
-        }
-        if !self.zero_point && params.zero_point != 0 {
+        if !self.zero_point && zero_point != 0 {
             return Err(broken("zero_point", "this kernel adds none"));
         }
-        Ok(Sizes { inputs: [len, 0, 0], outputs: len })
+        Ok(())
     }
 }
 

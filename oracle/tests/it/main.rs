@@ -16,6 +16,7 @@ mod narrow_lanes;
 mod outputs;
 mod pool;
 mod proofs;
+mod qconv2d;
 mod shapes;
 mod staircases;
 mod steps;

@@ -94,6 +94,7 @@ classes! {
         OperandOrder "operand-order" "The parameters of both operands are exchanged."
         Channel "channel" "The scale or zero point of another channel is taken."
         Block "block" "The scale or zero point of another block is taken."
+        Bias "bias" "The bias is added in another place than promised, or has fewer bits."
         Padding "padding" "What pads a tensor is not its zero point."
         Divisor "divisor" "The divisor of an average counts the padding where it must not, or the reverse."
         Layout "layout" "Elements, or parameters of rows and columns, change places."

@@ -17,6 +17,7 @@ pub mod instruction;
 pub mod listing;
 pub mod matmul;
 pub mod pool;
+pub mod qconv2d;
 pub mod quantize;
 pub mod quantized;
 pub mod registry;

@@ -6,7 +6,7 @@ use crate::fpm::FixedPointMultiply;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::pool::Pool;
 use crate::{conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
-use crate::{quantize::Quantize, requantize::Requantize, transform::Transform};
+use crate::{qconv2d::Qconv2d, quantize::Quantize, requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use std::sync::LazyLock;
 use tiebreak_engine::ledger::kept::Kept;
@@ -47,7 +47,7 @@ macro_rules! operations {
 }
 
 operations! {
-    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Quantize, Dequantize, Add, Mul, Pool, Transform
+    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Quantize, Dequantize, Add, Mul, Pool, Transform
 }
 
 /// Names of the operations.

@@ -12,12 +12,14 @@ use tiebreak_impls::job_error::JobError;
 use tiebreak_impls::matmul;
 use tiebreak_impls::pool;
 use tiebreak_impls::protocol::Job;
+use tiebreak_impls::qconv2d;
 use tiebreak_impls::quantized::{self, Expressed};
 use tiebreak_impls::requantize;
 use tiebreak_impls::shape::Sizes;
 
 /// Operations that have lines.
-pub const OPS: [&str; 9] = ["fpm", "requantize", "quantize", "dequantize", "add", "mul", "matmul", "conv2d", "pool"];
+pub const OPS: [&str; 10] =
+    ["fpm", "requantize", "quantize", "dequantize", "add", "mul", "matmul", "conv2d", "pool", "qconv2d"];
 
 /// What the answers to the lines of a batch are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +86,13 @@ pub fn lines(job: &Job, input: &[i32], to: &mut Vec<u8>) -> Result<Form, JobErro
             let _ = writeln!(to, "{}input={}", pooling(params)?, List(input));
             Ok(Form { lines: 1, results: params.sizes()?.outputs, real: None })
         }
+        Job::Qconv2d { params, .. } => {
+            let sizes = params.shape.sizes()?;
+            let (image, weights) = input.split_at(sizes.inputs[0]);
+            let (shape, output) = (convolution(&params.shape)?, composed(params));
+            let _ = writeln!(to, "{shape}{output}input={} weights={}", List(image), List(weights));
+            Ok(Form { lines: 1, results: sizes.outputs, real: None })
+        }
         other => Err(missing(other)),
     }
 }
@@ -100,6 +109,7 @@ pub(super) fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
         Job::Matmul { params, .. } => of(params.sizes()?),
         Job::Conv2d { params, .. } => of(params.sizes()?),
         Job::Pool { params, .. } => of(params.sizes()?),
+        Job::Qconv2d { params, .. } => of(params.shape.sizes()?),
         other => return Err(missing(other)),
     };
     if found.output == len { Ok(found) } else { Err(JobError::Results { asked: len, given: found.output }) }
@@ -129,6 +139,16 @@ fn requantized(params: &requantize::Params) -> Vec<String> {
         format!("m={} s={} bias={bias} zero_point={zero_point} min={min} max={max} x=", c.multiplier, c.shift)
     };
     both.map(one).collect()
+}
+
+/// The parameters of the output of a quantized convolution, lists with an element for each output channel.
+fn composed(params: &qconv2d::Params) -> String {
+    let whole = params.requantize(0);
+    let column = |of: fn(&fpm::Channel) -> i32| whole.channels.iter().map(of).collect::<Vec<i32>>();
+    let (multiplier, shift) = (column(|channel| channel.multiplier), column(|channel| channel.shift));
+    let [multiplier, shift, bias] = [&multiplier, &shift, &whole.bias].map(|values| List(values).to_string());
+    let qconv2d::Params { zero_point, min, max, .. } = params;
+    format!("multiplier={multiplier} shift={shift} bias={bias} zero_point={zero_point} min={min} max={max} ")
 }
 
 /// The words before an element, for each scale.

@@ -8,7 +8,7 @@ use tiebreak_impls::fpm::{self, Channel};
 use tiebreak_impls::pool;
 use tiebreak_impls::protocol::{Batch, Job, Source};
 use tiebreak_impls::quantized::{self, Container, Expressed, Granularity, I8, Quantized, Scale, Storage};
-use tiebreak_impls::{dot, instruction, matmul, requantize, transform};
+use tiebreak_impls::{dot, instruction, matmul, qconv2d, requantize, transform};
 
 /// The kernel that the page of the protocol shows for each operation.
 pub const KERNELS: [(&str, &str); 12] = [
@@ -21,6 +21,7 @@ pub const KERNELS: [(&str, &str); 12] = [
     ("matmul", "gemmlowp-reference"),
     ("conv2d", "tflite-reference"),
     ("pool", "tflite-average-pool-i8"),
+    ("qconv2d", "tflite-conv-i8"),
     ("dot", "nvidia-dp4a-s8"),
     ("instruction", "sqrdmulh.s32"),
     ("transform", "tvm-im2col"),
@@ -127,6 +128,7 @@ pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
         }
         "conv2d" => of(Job::Conv2d { kernel, params: image(fitting) }, 4, &[1, 2, 3, 4, 5, 6, 7, 8]),
         "pool" => of(Job::Pool { kernel, params: pooled(fitting) }, 2, &[2, 4, 8, 6, 10, 12, 14, 16]),
+        "qconv2d" => of(Job::Qconv2d { kernel, params: composed(fitting) }, 4, &[9, 17, 25, 33, 0, 4, 8, 12]),
         "dot" => of(Job::Dot { kernel, params: dot::Params { len: 1 } }, 1, &[100, 1, 2, 3, 4, 5, 6, 7, 8]),
         "instruction" => {
             let (a, b) = ([1 << 30, -3, 0, i32::MIN], [1 << 30, 1 << 30, 7, i32::MIN]);
@@ -232,4 +234,13 @@ fn pooled(fitting: Fitting) -> pool::Params {
         out: operand,
         ..pool::Params::of(fitting.element)
     }
+}
+
+/// The same image, with a multiplier and a shift for both channels, and a bias for each. All sums are multiples of 4, so the results are exact.
+fn composed(fitting: Fitting) -> qconv2d::Params {
+    let (min, max) = fitting.element.range().into_inner();
+    let (bias, zero_point) = if fitting.offsets { (vec![16, -16], 3) } else { (vec![0], 0) };
+    let shape = conv2d::Params { weight_zero_point: 0, ..image(fitting) };
+    let channels = vec![Channel { multiplier: 1 << 30, shift: -1 }];
+    qconv2d::Params { shape, channels, bias, zero_point, min, max }
 }

@@ -24,6 +24,8 @@ const POOL: Bug = Bug { file: "pool.c", promise: ["pool", "tflite"], ..REQUANTIZ
 const MATMUL: Bug = Bug { file: "matmul.cpp", promise: ["matmul", "exact:wrap"], ..REQUANTIZE };
 const CONV2D: Bug = Bug { file: "depthwise.c", promise: ["conv2d", "exact:wrap"], ..REQUANTIZE };
 
+const QCONV2D: Bug = Bug { file: "depthwise-relu6.c", promise: ["qconv2d", "gemmlowp-double"], ..REQUANTIZE };
+
 /// The end of the loop of a requantization, and of a quantization.
 const STORE: &str = "out[i] = (int8_t)result;";
 const ROUNDED: &str = "out[i] = clamped((double)scaled + p->zero_point[channel], p->min, p->max);";
@@ -42,6 +44,10 @@ const PRODUCT: &str = "out[i] = clamped((double)nearbyintf(product * multiplier)
 const AVERAGE: &str = "(sum > 0 ? sum + count / 2 : sum - count / 2) / count;";
 const ROW: &str = "if (row < p->top || row >= p->top + p->height) continue;";
 const COUNTED: &str = "                count++;\n            }\n        }\n";
+/// The border, the bias and the scaling of a fused depthwise convolution.
+const BORDER: &str = "column >= c->left + c->width) continue;";
+const BIAS: &str = "sum += (uint32_t)p->bias[o];";
+const FUSED: &str = "int64_t result = (int64_t)scaled + p->zero_point;";
 
 const BUGS: &[Bug] = &[
     Bug { name: "the division truncates", changes: &[(AVERAGE, "sum / count;")], class: "directed-rounding", ..POOL },
@@ -86,6 +92,65 @@ const BUGS: &[Bug] = &[
         changes: &[("out[at] = (int8_t)(", "out[at] = c >= p->channels - p->channels % 8 ? 0 : (int8_t)(")],
         class: "truncated-tail",
         ..POOL
+    },
+    Bug {
+        name: "fused: the border is 0",
+        changes: &[(
+            BORDER,
+            "column >= c->left + c->width) {\n                sum += (uint32_t)((0 - c->input_zero_point) * weights[(i * c->kernel_w + j) * c->out_channels + o]);\n                continue;\n            }",
+        )],
+        class: "padding",
+        ..QCONV2D
+    },
+    Bug {
+        name: "fused: the bias is added to the result",
+        changes: &[
+            (BIAS, ""),
+            (FUSED, "int64_t result = (int32_t)((uint32_t)scaled + (uint32_t)p->bias[o] + (uint32_t)p->zero_point);"),
+        ],
+        class: "bias",
+        ..QCONV2D
+    },
+    Bug {
+        name: "fused: the bias has 16 bits",
+        changes: &[(BIAS, "sum += (uint32_t)(int16_t)p->bias[o];")],
+        class: "bias",
+        ..QCONV2D
+    },
+    Bug {
+        name: "fused: ReLU6 before the zero point",
+        changes: &[
+            (
+                FUSED,
+                "int64_t result = (scaled < p->min ? p->min : scaled > p->max ? p->max : scaled) + (int64_t)p->zero_point;",
+            ),
+            ("if (result < p->min) result = p->min;", "if (result < -128) result = -128;"),
+            ("if (result > p->max) result = p->max;", "if (result > 127) result = 127;"),
+        ],
+        class: "clamp-order",
+        ..QCONV2D
+    },
+    Bug {
+        name: "fused: the multiplier of the next channel",
+        changes: &[
+            ("p->multiplier[o]", "p->multiplier[(o + 1) % c->out_channels]"),
+            (
+                "p->shift[o] > 0 ? p->shift[o] : 0",
+                "p->shift[(o + 1) % c->out_channels] > 0 ? p->shift[(o + 1) % c->out_channels] : 0",
+            ),
+            (
+                "p->shift[o] > 0 ? 0 : -p->shift[o]",
+                "p->shift[(o + 1) % c->out_channels] > 0 ? 0 : -p->shift[(o + 1) % c->out_channels]",
+            ),
+        ],
+        class: "channel",
+        ..QCONV2D
+    },
+    Bug {
+        name: "fused: the input channel is o % C",
+        changes: &[("size_t multiplier = c->out_channels / c->channels;\n", ""), ("o / multiplier", "o % c->channels")],
+        class: "layout",
+        ..QCONV2D
     },
     Bug {
         name: "finding 25 of LiteRT: the conversion of x86",

@@ -13,6 +13,7 @@ const EXAMPLES: [(&str, &str, &str); 8] = [
     ("requantize.c", "requantize", "gemmlowp-double"),
     ("matmul.cpp", "matmul", "exact:wrap"),
     ("depthwise.c", "conv2d", "exact:wrap"),
+    ("depthwise-relu6.c", "qconv2d", "gemmlowp-double"),
     ("casts.c", "quantize", "tflite"),
     ("casts.c", "dequantize", "ideal"),
     ("casts.c", "add", "pytorch"),

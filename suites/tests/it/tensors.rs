@@ -96,6 +96,11 @@ fn instruction_holds_in_every_lane() {
 }
 
 #[test]
+fn qconv2d_holds_in_every_lane() {
+    holds("qconv2d");
+}
+
+#[test]
 fn dot_holds_in_every_lane() {
     holds("dot");
 }

@@ -42,7 +42,7 @@ const LEVELS: [usize; 16] = [4, 5, 4, 4, 2, 2, 2, 2, 3, 3, 2, 4, 2, 3, 3, 2];
 const WHOLE: [usize; 2] = [Factor::Groups as usize, Factor::Results as usize];
 
 /// Every three conditions.
-pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+pub(crate) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "conv2d/conjunctions");
     let mut levels = LEVELS;
     if !domain.grouped {

@@ -153,7 +153,7 @@ pub(super) fn each(domain: &Domain) -> Vec<Spec<Params>> {
 }
 
 /// Every width and number of channels up to 80, then small shapes of every filter, stride, dilation, batch and padding.
-pub(super) fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+pub(crate) fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "conv2d/shape");
     let mut out = Vec::new();
     for i in 0..3 * SIZES + SMALL[usize::from(budget.every_tail)] {

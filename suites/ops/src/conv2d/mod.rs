@@ -1,13 +1,13 @@
 //! Convolutions in the harness: what is tried, and what could be the cause of a difference.
 
 mod changes;
-mod conjunctions;
+pub(crate) mod conjunctions;
 pub mod fuzzed;
-mod large;
-mod networks;
-mod plan;
+pub(crate) mod large;
+pub(crate) mod networks;
+pub(crate) mod plan;
 mod products;
-mod usual;
+pub(crate) mod usual;
 
 use crate::types;
 use std::ops::RangeInclusive;
@@ -211,7 +211,7 @@ pub fn simpler(p: &Params) -> Vec<Params> {
 }
 
 /// The case on a smaller shape: the leading elements along every axis.
-fn cropped(case: &Case<Params>, params: Params) -> Case<Params> {
+pub(crate) fn cropped(case: &Case<Params>, params: Params) -> Case<Params> {
     let crop = |t: usize| {
         let from = dimensions(&case.params, t);
         let to = dimensions(&params, t);

@@ -109,7 +109,7 @@ const EACH: [usize; 2] = [2_000, 12_000];
 const RESULT: usize = 30;
 
 /// Every layer with its own sizes; but for a short run, also with one more along every axis, and with one less.
-pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) -> Vec<Spec<Params>> {
+pub(crate) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) -> Vec<Spec<Params>> {
     let long = usize::from(budget.every_tail);
     let mut out = Vec::new();
     for (at, layer) in layers().into_iter().enumerate().filter(|(_, layer)| domain.grouped || layer.groups == 1) {

@@ -43,7 +43,7 @@ fn zero_points(domain: &Domain) -> Vec<i32> {
 }
 
 /// Padding of 0, 1 and 2 on each side alone and together, under three filters, or by turns under one of them.
-fn borders(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
+pub(crate) fn borders(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     let zero_points = zero_points(domain);
     for (filter, (kernel_h, kernel_w)) in [(3, 3), (1, 3), (2, 1)].into_iter().enumerate() {
@@ -72,7 +72,7 @@ fn borders(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
 }
 
 /// Strides and dilations of unequal sides, batches, groups, depthwise.
-fn shapes(domain: &Domain) -> Vec<Spec<Params>> {
+pub(crate) fn shapes(domain: &Domain) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     for (i, (stride_h, stride_w, dilation_h, dilation_w)) in
         [(1, 1, 1, 1), (2, 1, 1, 1), (1, 2, 1, 2), (2, 2, 2, 1), (3, 1, 1, 3), (1, 3, 3, 1), (2, 3, 2, 2)]

@@ -75,13 +75,13 @@ const FEW: usize = 20_000;
 const MOST: [usize; 2] = [200_000, 2_000_000];
 
 /// As many as there are at most, whatever the stride.
-pub(super) fn products(layer: &Params) -> usize {
+pub(crate) fn products(layer: &Params) -> usize {
     let Params { height, width, channels, out_channels, kernel_h, kernel_w, groups, .. } = layer;
     height * width * channels * out_channels * kernel_h * kernel_w / groups
 }
 
 /// Every layer that the kernel takes with each zero point 0 and not; by turns they have one image to three.
-pub(super) fn plan(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
+pub(crate) fn plan(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     let other_than_zero = |range: std::ops::RangeInclusive<i32>, i: usize| match by_turns(&range, i) {
         0 => *range.start().max(&1),
         any => any,

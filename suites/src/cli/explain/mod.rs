@@ -12,6 +12,7 @@ use crate::elementwise::{Add, Mul};
 use crate::instruction::Instruction;
 use crate::matmul::Matmul;
 use crate::pool::Pool;
+use crate::qconv2d::Qconv2d;
 use crate::transform::Transform;
 use anyhow::Result;
 
@@ -37,6 +38,8 @@ enum Op {
     Matmul(case::Args),
     /// Convolution: one result of a case.
     Conv2d(case::Args),
+    /// Quantized convolution, with bias, multiplication, zero point and clamp: one result of a case.
+    Qconv2d(case::Args),
     /// Dot product: one result of a case.
     Dot(case::Args),
     /// Addition of two quantized tensors: one result of a case.
@@ -60,6 +63,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Op::Dequantize(args) => casts::dequantize(args),
         Op::Matmul(args) => case::run::<Matmul>(args),
         Op::Conv2d(args) => case::run::<Conv2d>(args),
+        Op::Qconv2d(args) => case::run::<Qconv2d>(args),
         Op::Dot(args) => case::run::<Dot>(args),
         Op::Add(args) => case::run::<Add>(args),
         Op::Mul(args) => case::run::<Mul>(args),

@@ -20,6 +20,7 @@ use tiebreak_engine::operation::{Operation, kernels};
 use tiebreak_engine::self_check::history::News;
 use tiebreak_engine::self_check::place::{Place, Seen, Strike};
 use tiebreak_engine::self_check::slices::Operand;
+use tiebreak_impls::conv2d;
 use tiebreak_impls::execute::lengths;
 use tiebreak_impls::job_error::FailureKind;
 use tiebreak_impls::protocol::{Answer, Batch, Job, Request, Source};
@@ -169,19 +170,24 @@ fn channels(job: &Job) -> usize {
         Job::Fpm { params, .. } => params.channels.len(),
         Job::Requantize { params, .. } => params.channels.len(),
         Job::Conv2d { params, .. } => params.out_channels,
+        Job::Qconv2d { params, .. } => params.shape.out_channels,
         Job::Matmul { params, .. } => params.n,
         Job::Pool { params, .. } => params.channels,
         _ => 1,
     }
 }
 
+/// Channels and elements of the input of a convolution.
+fn image(params: &conv2d::Params) -> (usize, usize) {
+    (params.channels, params.batches * params.height * params.width * params.channels)
+}
+
 /// The last axis of the first tensor that a batch reads, and its elements.
 fn first_tensor(job: &Job, words: usize) -> (usize, usize) {
     match job {
         Job::Matmul { params, .. } => (params.k, params.m * params.k),
-        Job::Conv2d { params, .. } => {
-            (params.channels, params.batches * params.height * params.width * params.channels)
-        }
+        Job::Conv2d { params, .. } => image(params),
+        Job::Qconv2d { params, .. } => image(&params.shape),
         Job::Pool { params, .. } => (params.channels, params.batches * params.height * params.width * params.channels),
         Job::Add { params, .. } => (params.len, params.len),
         Job::Mul { params, .. } => (params.len, params.len),

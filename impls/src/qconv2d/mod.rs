@@ -1,0 +1,195 @@
+//! Quantized convolution, NHWC, in one kernel: the convolution of [`crate::conv2d`], and of each sum bias, fixed point multiply, zero point and clamp:
+//! `out[b,y,x,o] = clamp(fpm(sum[b,y,x,o] + bias[o], channel[o]) + zero_point, min, max)`, of 8 bits. ReLU and ReLU6 are bounds of the clamp.
+//!
+//! A depthwise convolution has as many groups as input channels; its multiplier is the number of output channels of a group, so output channel `o`
+//! is of input channel `o / multiplier`.
+
+mod cmsis_nn;
+mod gemmlowp;
+pub(crate) mod loops;
+mod ruy;
+#[cfg(test)]
+pub(crate) mod tests;
+pub(crate) mod tflite;
+mod tvm_neon;
+mod tvm_relay;
+
+use crate::contract;
+use crate::conv2d;
+use crate::element::Element;
+use crate::execute::packed;
+use crate::fpm::Channel;
+use crate::job_error::JobError;
+use crate::kernel;
+use crate::matmul;
+use crate::operation::{Call, TensorOperation, common_items, lookups};
+use crate::requantize;
+use crate::shape::{ShapeError, Sizes, broken};
+use serde::{Deserialize, Serialize};
+
+/// Shape, zero points, and the parameters of the output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Params {
+    /// Shape, and zero points of the operands.
+    pub shape: conv2d::Params,
+    /// Multipliers (Q0.31) and shifts: one, or one for each output channel.
+    pub channels: Vec<Channel>,
+    /// Added to the sums: one, or one for each output channel.
+    pub bias: Vec<i32>,
+    /// Zero point of the output.
+    pub zero_point: i32,
+    /// Smallest result.
+    pub min: i32,
+    /// Largest result.
+    pub max: i32,
+}
+
+impl Params {
+    /// Multiplier and shift of an output channel.
+    #[inline(always)]
+    pub fn channel(&self, o: usize) -> Channel {
+        self.channels[if self.channels.len() == 1 { 0 } else { o }]
+    }
+
+    /// Bias of an output channel.
+    #[inline(always)]
+    pub fn bias(&self, o: usize) -> i32 {
+        self.bias[if self.bias.len() == 1 { 0 } else { o }]
+    }
+
+    /// Adds the zero point, which wraps, and clamps: `max(x, min)`, then `min(.., max)`, as the sources write it.
+    #[inline(always)]
+    pub(crate) fn finish(&self, scaled: i32) -> i32 {
+        scaled.wrapping_add(self.zero_point).max(self.min).min(self.max)
+    }
+
+    /// The requantization of all sums in the order of the output.
+    pub fn requantize(&self, len: usize) -> requantize::Params {
+        let outputs = self.shape.out_channels;
+        requantize::Params {
+            len,
+            channels: (0..outputs).map(|o| self.channel(o)).collect(),
+            bias: (0..outputs).map(|o| self.bias(o)).collect(),
+            zero_point: self.zero_point,
+            min: self.min,
+            max: self.max,
+        }
+    }
+}
+
+/// The operands and parameters on which a kernel keeps its promise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Domain {
+    /// Input as lhs, weights as rhs.
+    pub operands: matmul::Domain,
+    /// Whether `groups` may be more than 1.
+    pub grouped: bool,
+    /// Whether `groups` may be other than `channels`; a depthwise kernel takes nothing else.
+    pub dense: bool,
+    /// Whether filters may have more than one place, with strides, dilations and padding.
+    pub spatial: bool,
+    /// Type of the results, multipliers and shifts, and what is added and clamped.
+    pub requantize: requantize::Domain,
+}
+
+impl Domain {
+    /// Everything of these types: any groups and filters, multipliers one for each output channel, bias, zero point and clamp.
+    pub(crate) const fn all([input, weights, output]: [Element; 3], channels: contract::Domain) -> Self {
+        Self {
+            operands: matmul::Domain::all(input, weights),
+            grouped: true,
+            dense: true,
+            spatial: true,
+            requantize: requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true },
+        }
+    }
+
+    /// The invalid argument, or sizes of input, weights (and nothing) and output.
+    pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
+        let shape = &params.shape;
+        let sizes = shape.sizes()?;
+        let (point, element) = (shape.input_zero_point, self.operands.lhs);
+        if !element.range().contains(&point) {
+            return Err(broken("input_zero_point", format!("{point} is no {}", element.name())));
+        }
+        for (argument, n) in [("channels", params.channels.len()), ("bias", params.bias.len())] {
+            if n != 1 && n != shape.out_channels {
+                let rule = format!("{n} for {} output channels; there is one, or one for each", shape.out_channels);
+                return Err(broken(argument, rule));
+            }
+        }
+        if params.channels.len() > 1 && !self.requantize.channels.per_channel {
+            return Err(broken("channels", format!("takes one, not {}", params.channels.len())));
+        }
+        if !self.requantize.bias && params.bias.iter().any(|bias| *bias != 0) {
+            return Err(broken("bias", "this kernel adds none"));
+        }
+        self.requantize.check_output(params.zero_point, params.min, params.max)?;
+        Ok(sizes)
+    }
+
+    /// Whether the kernel has code for groups and filters of this shape; or the argument for which it has none.
+    pub fn takes_shape(&self, shape: &conv2d::Params) -> Result<(), ShapeError> {
+        if shape.groups > 1 && !self.grouped {
+            return Err(broken("groups", format!("this kernel takes one, not {}", shape.groups)));
+        }
+        if shape.groups != shape.channels && !self.dense {
+            let rule = format!("this kernel takes as many as channels, {}, not {}", shape.channels, shape.groups);
+            return Err(broken("groups", rule));
+        }
+        let places = [shape.kernel_h, shape.kernel_w, shape.stride_h, shape.stride_w];
+        let padding = [shape.top, shape.bottom, shape.left, shape.right];
+        if !self.spatial && (places != [1; 4] || padding != [0; 4]) {
+            return Err(broken("kernel_h", "this kernel takes filters of one place, without strides and padding"));
+        }
+        Ok(())
+    }
+}
+
+/// `run(params, input, weights, out)`: little-endian elements of the domain's types at any alignment; results are values of the output type, in
+/// int32. `params` and lengths have been checked, and the input zero point is a value of the input's type.
+pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
+
+/// A quantized convolution under test.
+pub type Kernel = kernel::Kernel<Run, Domain>;
+
+lookups!();
+
+/// Quantized convolutions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Qconv2d {}
+
+impl TensorOperation for Qconv2d {
+    common_items!(qconv2d, Qconv2d);
+
+    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        domain.sizes(params)
+    }
+
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
+        let Call { code, domain, params, tensors: [image, weights, _], output, misalign, .. } = call;
+        domain.takes_shape(&params.shape)?;
+        let operands = [("input", domain.operands.lhs, image), ("weights", domain.operands.rhs, weights)];
+        packed(operands, misalign, |image, weights| code(params, image, weights, output))
+    }
+}
+
+static KERNELS: &[Kernel] = &[
+    tflite::CONV_I8,
+    tflite::CONV_SINGLE_I8,
+    tflite::CONV_U8,
+    tflite::DEPTHWISE_I8,
+    tflite::DEPTHWISE_U8,
+    ruy::CONV_I8,
+    ruy::CONV_U8,
+    cmsis_nn::CONVOLVE_I8,
+    cmsis_nn::CONVOLVE_SINGLE_I8,
+    cmsis_nn::DEPTHWISE_I8,
+    gemmlowp::PIPELINE_U8,
+    tvm_relay::UPWARD_I8,
+    tvm_relay::UPWARD_U8,
+    tvm_relay::TO_NEAREST_I8,
+    tvm_neon::RFC_I8,
+    tvm_neon::RFC_U8,
+    tvm_neon::FIXUP_I8,
+];

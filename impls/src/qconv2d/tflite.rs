@@ -1,0 +1,180 @@
+//! TensorFlow Lite's reference convolutions, from elements to elements.
+//!
+//! `acc += filter_val * (input_val + input_offset)` over the image, what lies outside left out; `acc += bias_data[out_channel]`;
+//! `MultiplyByQuantizedMultiplier` per channel; `acc += output_offset`; `max` and `min` with the bounds of the activation. Functions of int8 have no
+//! filter offset. Functions of uint8 have one multiplier for all channels. Sums wrap where C++ leaves them undefined.
+//!
+//! A depthwise function goes over input channels and, inside, over the multiplier: output channel `m + in_channel * depth_multiplier`.
+//!
+//! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h`, `ConvPerChannel`, and
+//! `integer_ops/depthwise_conv.h`, `DepthwiseConvPerChannel`; `reference/conv.h`, `Conv`; `reference/depthwiseconv_uint8.h`, `DepthwiseConv`.
+
+use super::{Domain, Kernel, Params};
+use crate::contract::{self, Overflow, Promise};
+use crate::conv2d::direct;
+use crate::element::Element::{self, I8, U8};
+use crate::fpm::Channel;
+use crate::fpm::gemmlowp::double_rounding;
+use crate::fpm::tflite::single_rounding;
+use crate::matmul;
+
+const PER_CHANNEL: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
+const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap };
+
+/// int8, whose filters are symmetric.
+pub(super) const SYMMETRIC: Domain = symmetric(PER_CHANNEL);
+
+/// The same with these multipliers and shifts.
+pub(crate) const fn symmetric(channels: contract::Domain) -> Domain {
+    let all = Domain::all([I8; 3], channels);
+    Domain { operands: matmul::Domain { rhs_offsets: 0..=0, ..matmul::Domain::all(I8, I8) }, ..all }
+}
+
+/// uint8, of one multiplier.
+const BYTES: Domain = Domain::all([U8; 3], contract::Domain::ALL);
+
+/// `ConvPerChannel` of int8.
+pub(super) const CONV_I8: Kernel = Kernel::scalar(
+    "tflite-conv-i8",
+    "TFLite reference ConvPerChannel, int8: bias, double rounding per channel, output offset, activation",
+    DOUBLE,
+    SYMMETRIC,
+    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/conv.h",
+    |params, input, weights, out| conv(params, (I8, input), (I8, weights), out, double_rounding),
+);
+
+/// The same, built with `TFLITE_SINGLE_ROUNDING`.
+pub(super) const CONV_SINGLE_I8: Kernel = Kernel::scalar(
+    "tflite-conv-single-i8",
+    "TFLite reference ConvPerChannel, int8, built with TFLITE_SINGLE_ROUNDING",
+    Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
+    symmetric(contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..PER_CHANNEL }),
+    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/conv.h, internal/common.cc",
+    |params, input, weights, out| conv(params, (I8, input), (I8, weights), out, single_rounding),
+);
+
+/// `Conv` of uint8.
+pub(super) const CONV_U8: Kernel = Kernel::scalar(
+    "tflite-conv-u8",
+    "TFLite reference Conv, uint8: bias, double rounding, output offset, activation",
+    DOUBLE,
+    BYTES,
+    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/conv.h",
+    |params, input, weights, out| conv(params, (U8, input), (U8, weights), out, double_rounding),
+);
+
+/// `DepthwiseConvPerChannel` of int8.
+pub(super) const DEPTHWISE_I8: Kernel = Kernel::scalar(
+    "tflite-depthwise-i8",
+    "TFLite reference DepthwiseConvPerChannel, int8, any depth multiplier",
+    DOUBLE,
+    Domain { dense: false, ..SYMMETRIC },
+    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/depthwise_conv.h",
+    |params, input, weights, out| {
+        depthwise(params, (I8, input), (I8, weights), out, channels, |sum, o| tail(params, sum, o))
+    },
+);
+
+/// `DepthwiseConv` of uint8.
+pub(super) const DEPTHWISE_U8: Kernel = Kernel::scalar(
+    "tflite-depthwise-u8",
+    "TFLite reference DepthwiseConv, uint8, any depth multiplier",
+    DOUBLE,
+    Domain { dense: false, ..BYTES },
+    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/depthwiseconv_uint8.h",
+    |params, input, weights, out| {
+        depthwise(params, (U8, input), (U8, weights), out, channels, |sum, o| tail(params, sum, o))
+    },
+);
+
+/// Bias, double rounding, output offset and activation.
+#[inline(always)]
+pub(crate) fn tail(params: &Params, sum: i32, o: usize) -> i32 {
+    let Channel { multiplier, shift } = params.channel(o);
+    params.finish(double_rounding(sum.wrapping_add(params.bias(o)), multiplier, shift))
+}
+
+/// Results by the sum that the filter covers and their output channel; `padding` is the value outside the image, none where that is left out.
+#[inline(always)]
+pub(crate) fn results(
+    params: &Params,
+    input: (Element, &[u8]),
+    weights: (Element, &[u8]),
+    out: &mut [i32],
+    padding: Option<i32>,
+    result: impl Fn(i32, usize) -> i32,
+) {
+    let input_offset = params.shape.input_zero_point.wrapping_neg();
+    let filter_offset = params.shape.weight_zero_point.wrapping_neg();
+    direct::each(&params.shape, out, |window| {
+        let mut acc = 0i32;
+        window.elements(|at, weight| {
+            let Some(value) = at.map(|at| input.0.read(&input.1[at..])).or(padding) else { return };
+            let filter = weights.0.read(&weights.1[weight..]).wrapping_add(filter_offset);
+            acc = acc.wrapping_add(filter.wrapping_mul(value.wrapping_add(input_offset)));
+        });
+        result(acc, window.out_channel())
+    });
+}
+
+#[inline(always)]
+fn conv(
+    params: &Params,
+    input: (Element, &[u8]),
+    weights: (Element, &[u8]),
+    out: &mut [i32],
+    multiply: fn(i32, i32, i32) -> i32,
+) {
+    results(params, input, weights, out, None, |acc, o| {
+        let Channel { multiplier, shift } = params.channel(o);
+        params.finish(multiply(acc.wrapping_add(params.bias(o)), multiplier, shift))
+    });
+}
+
+/// Output channel of input channel `ic`, the `m`th of `depth_multiplier`.
+#[inline(always)]
+pub(crate) fn channels(ic: usize, m: usize, depth_multiplier: usize, _input_depth: usize) -> usize {
+    m + ic * depth_multiplier
+}
+
+/// A depthwise convolution with `channel(ic, m, depth_multiplier, input_depth)` for the output channel.
+#[inline(always)]
+pub(crate) fn depthwise(
+    params: &Params,
+    input: (Element, &[u8]),
+    weights: (Element, &[u8]),
+    out: &mut [i32],
+    channel: impl Fn(usize, usize, usize, usize) -> usize,
+    result: impl Fn(i32, usize) -> i32,
+) {
+    let shape = &params.shape;
+    let Ok((rows, columns)) = shape.output() else { return };
+    let depth_multiplier = shape.out_channels / shape.channels;
+    let input_offset = shape.input_zero_point.wrapping_neg();
+    let filter_offset = shape.weight_zero_point.wrapping_neg();
+    for (at, out) in out.chunks_exact_mut(shape.out_channels).enumerate() {
+        let (batch, y, x) = (at / (rows * columns), at / columns % rows, at % columns);
+        for ic in 0..shape.channels {
+            for m in 0..depth_multiplier {
+                let o = channel(ic, m, depth_multiplier, shape.channels);
+                let mut acc = 0i32;
+                for i in 0..shape.kernel_h {
+                    let row = (y * shape.stride_h + i * shape.dilation_h).wrapping_sub(shape.top);
+                    for j in 0..shape.kernel_w {
+                        let column = (x * shape.stride_w + j * shape.dilation_w).wrapping_sub(shape.left);
+                        // Below 0 they have wrapped.
+                        if row >= shape.height || column >= shape.width {
+                            continue;
+                        }
+                        let pixel = (batch * shape.height + row) * shape.width + column;
+                        let value = input.0.read(&input.1[pixel * shape.channels + ic..]).wrapping_add(input_offset);
+                        let filter = (i * shape.kernel_w + j) * shape.out_channels + o;
+                        let filter = weights.0.read(&weights.1[filter..]).wrapping_add(filter_offset);
+                        acc = acc.wrapping_add(filter.wrapping_mul(value));
+                    }
+                }
+                out[o] = result(acc, o);
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! TVM: the fused `qnn.conv2d` whose multiplication is the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
+//!
+//! The loop over output channels is the innermost one and is vectorized by four. The rule takes `int32x4` alone: the last `out_channels % 4` results of each
+//! pixel go to the default lowering, which rounds once. The contract declares that as a deviation; body and tail of one tensor follow
+//! different schemes. The rule is of one multiplier: a requantization per channel is lowered to Relay operators. Requantization multiplies in Q0.31, so the
+//! rule's other way out, another Q, does not come up.
+//!
+//! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`, `_q_multiply_shift_arm`;
+//! `src/relay/qnn/op/requantize.cc`.
+
+use super::{Domain, Kernel, Params, Run, loops};
+use crate::contract::{self, Contract, Deviation, Overflow, Promise, Region};
+use crate::element::Element::{self, I8, U8};
+use crate::fpm::{self, tvm_neon};
+use crate::simd::form::neon_form;
+use crate::simd::{LANES, Portable};
+
+const SOURCE: &str = "TVM RFC on fixed point multiplication; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py";
+
+const DEVIATIONS: &[Deviation] = &[Deviation {
+    class: "position",
+    region: Region::VectorTail { lanes: LANES },
+    instead: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
+    reason: "the rule holds for int32x4 only; the output channels after the last whole vector of a pixel take the default lowering",
+}];
+
+/// What both forms take: one multiplier, and something to shift in the default lowering.
+const CHANNELS: contract::Domain = contract::Domain { shifts: -31..=30, ..contract::Domain::ALL };
+
+const fn kernel(
+    name: &'static str,
+    summary: &'static str,
+    scheme: &'static str,
+    types: [Element; 3],
+    run: Run,
+) -> Kernel {
+    Kernel {
+        name,
+        summary,
+        contract: Contract {
+            promise: Promise { scheme, overflow: Overflow::Wrap },
+            domain: Domain::all(types, CHANNELS),
+            deviations: DEVIATIONS,
+            source: SOURCE,
+        },
+        portable: run,
+        native: None,
+    }
+}
+
+/// The rule as printed, int8.
+pub(super) const RFC_I8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_qconv2d_tvm_neon_rfc_i8",
+        ["sqrdmulh", "srshl", "mul"],
+        Run,
+        fn run(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
+            fused(params, [(I8, input), (I8, weights)], out, tvm_neon::rfc::<crate::simd::Neon>);
+        },
+        run
+    )),
+    ..kernel(
+        "tvm-qnn-conv2d-neon-i8",
+        "TVM qnn.conv2d fused with the rule for Armv8-A as the RFC prints it, int8, per tensor",
+        "sqrdmulh-srshl",
+        [I8; 3],
+        |params, input, weights, out| {
+            fused(params, [(I8, input), (I8, weights)], out, tvm_neon::rfc::<Portable>);
+        },
+    )
+};
+
+/// The rule as printed, uint8 by int8.
+pub(super) const RFC_U8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_qconv2d_tvm_neon_rfc_u8",
+        ["sqrdmulh", "srshl", "mul"],
+        Run,
+        fn run(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
+            fused(params, [(U8, input), (I8, weights)], out, tvm_neon::rfc::<crate::simd::Neon>);
+        },
+        run
+    )),
+    ..kernel(
+        "tvm-qnn-conv2d-neon-u8",
+        "TVM qnn.conv2d fused with the rule for Armv8-A as the RFC prints it, uint8 by int8, per tensor",
+        "sqrdmulh-srshl",
+        [U8, I8, U8],
+        |params, input, weights, out| {
+            fused(params, [(U8, input), (I8, weights)], out, tvm_neon::rfc::<Portable>);
+        },
+    )
+};
+
+/// The rule with its fixup applied, int8.
+pub(super) const FIXUP_I8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_qconv2d_tvm_neon_fixup_i8",
+        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
+        Run,
+        fn run(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
+            fused(params, [(I8, input), (I8, weights)], out, tvm_neon::fixup::<crate::simd::Neon>);
+        },
+        run
+    )),
+    ..kernel(
+        "tvm-qnn-conv2d-neon-fixup-i8",
+        "TVM qnn.conv2d fused with the rule for Armv8-A as the RFC's text means it, int8, per tensor",
+        "sqrdmulh-fixup-srshl",
+        [I8; 3],
+        |params, input, weights, out| {
+            fused(params, [(I8, input), (I8, weights)], out, tvm_neon::fixup::<Portable>);
+        },
+    )
+};
+
+/// The terms of `qnn.conv2d`, the bias, and the rule on the output channels of each pixel.
+#[inline(always)]
+fn fused(
+    params: &Params,
+    [input, weights]: [(Element, &[u8]); 2],
+    out: &mut [i32],
+    row: impl Fn(&fpm::Params, &[i32], &mut [i32]),
+) {
+    let multiply = fpm::Params { q: 31, channels: vec![params.channel(0)] };
+    let outputs = params.shape.out_channels;
+    let mut sums = loops::expanded(params, input, weights, params.shape.input_zero_point);
+    for (sums, out) in sums.chunks_exact_mut(outputs).zip(out.chunks_exact_mut(outputs)) {
+        sums.iter_mut().enumerate().for_each(|(o, sum)| *sum = sum.wrapping_add(params.bias(o)));
+        row(&multiply, sums, out);
+        out.iter_mut().for_each(|out| *out = params.finish(*out));
+    }
+}

@@ -1,0 +1,130 @@
+//! Quantized convolution: the convolution of [`crate::conv2d`], and of each sum the requantization of [`crate::requantize`]:
+//! `out[b,y,x,o] = clamp(scaled(sum + bias[o], multiplier[o], shift[o]) + zero_point, min, max)`. An activation is a pair of bounds: ReLU begins at
+//! the zero point, and ReLU6 ends at the stored value of 6.
+//!
+//! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h`, `ConvPerChannel`, and `depthwise_conv.h`;
+//! apache/tvm `src/relay/qnn/op/convolution.cc` with `requantize.cc`. The schemes are those of [`crate::requantize`]: the sum of products is exact,
+//! and is fitted to int32 by the policy of the scheme before the bias is added.
+
+use crate::conv2d::Convolution;
+use crate::fpm::pieces::Output;
+use crate::matmul;
+use crate::requantize::{self, Definition, Parameters};
+use crate::shape::{ShapeError, broken};
+use crate::word::INT32;
+use rug::{Integer, Rational};
+
+/// A definition of the multiplication with the policy for every step that does not fit in int32.
+pub type Scheme = requantize::Scheme;
+
+/// A convolution with the parameters of its output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quantized {
+    /// Shape, and zero points of the operands.
+    pub convolution: Convolution,
+    /// Multiplier and shift (positive = left): one, or one for each output channel.
+    pub channels: Vec<(i32, i32)>,
+    /// Added to the sums: one, or one for each output channel.
+    pub bias: Vec<i32>,
+    /// Added after the multiplication.
+    pub zero_point: i32,
+    /// Smallest result.
+    pub min: i32,
+    /// Largest result.
+    pub max: i32,
+}
+
+impl Quantized {
+    /// Elements of input, weights and output, or the invalid argument.
+    pub fn check(&self, definition: Definition) -> Result<[usize; 3], ShapeError> {
+        let sizes = self.convolution.check()?;
+        let outputs = self.convolution.out_channels;
+        for (argument, n) in [("channels", self.channels.len()), ("bias", self.bias.len())] {
+            if n != 1 && n != outputs {
+                return Err(broken(
+                    argument,
+                    format!("{n} for {outputs} output channels; there is one, or one for each"),
+                ));
+            }
+        }
+        self.output().check(definition, sizes[2])?;
+        Ok(sizes)
+    }
+
+    /// The requantization of all sums in the order of `[B,OH,OW,O]`.
+    pub fn output(&self) -> Parameters {
+        let outputs = self.convolution.out_channels;
+        let each = |at: usize, len: usize| if len == 1 { 0 } else { at };
+        let channel = |at: usize| self.channels.get(each(at, self.channels.len())).copied().unwrap_or_default();
+        let bias = |at: usize| self.bias.get(each(at, self.bias.len())).copied().unwrap_or_default();
+        Parameters {
+            channels: (0..outputs).map(channel).collect(),
+            bias: (0..outputs).map(bias).collect(),
+            zero_point: self.zero_point,
+            min: self.min,
+            max: self.max,
+        }
+    }
+}
+
+/// Each result by big integers and rationals, straight from the definition; `None` if a step is out of domain.
+pub fn exact(
+    scheme: &Scheme,
+    p: &Quantized,
+    input: &[i32],
+    weights: &[i32],
+) -> Result<Vec<Option<Integer>>, ShapeError> {
+    p.check(scheme.definition)?;
+    let fit = |v: &Integer| scheme.overflow.fit_exact(INT32, v);
+    let output = p.output();
+    let sums = p.convolution.sums(input, weights)?;
+    let one = |(at, sum): (usize, &Integer)| {
+        let channel = at % p.convolution.out_channels;
+        let biased = fit(&(fit(sum)? + output.bias[channel]))?;
+        let scaled = scheme.scaled_exact(biased, output.channels[channel])?;
+        Some(fit(&(scaled + p.zero_point))?.clamp(&p.min, &p.max))
+    };
+    Ok(sums.iter().enumerate().map(one).collect())
+}
+
+/// Each result by machine integers, derived independently of [`exact`]; `None` if a step is out of domain.
+pub fn expected(
+    scheme: &Scheme,
+    p: &Quantized,
+    input: &[i32],
+    weights: &[i32],
+) -> Result<Vec<Option<i32>>, ShapeError> {
+    p.check(scheme.definition)?;
+    let sums = crate::conv2d::expected(&product(scheme), &p.convolution, input, weights)?;
+    let output = Output { zero_point: p.zero_point, min: p.min, max: p.max };
+    let (shared, one_bias) = (p.channels.len() == 1, p.bias.len() == 1);
+    let mut out = Vec::with_capacity(sums.len());
+    for row in sums.chunks(p.convolution.out_channels) {
+        for (o, sum) in row.iter().enumerate() {
+            let bias = p.bias[if one_bias { 0 } else { o }];
+            let channel = p.channels[if shared { 0 } else { o }];
+            let biased = sum.and_then(|sum| scheme.overflow.fit_int32(i128::from(sum) + i128::from(bias)));
+            out.push(biased.and_then(|biased| scheme.output(channel, &output, biased)));
+        }
+    }
+    Ok(out)
+}
+
+/// The exact sum of products, fitted by the policy of a scheme.
+pub fn product(scheme: &Scheme) -> matmul::Scheme {
+    let exact = matmul::DEFINITIONS.iter().find(|definition| definition.narrow.is_none());
+    matmul::Scheme { definition: exact.expect("the exact product is registered"), overflow: scheme.overflow }
+}
+
+/// The exact value of each result, which no step has rounded, wrapped or clamped: `(sum + bias) * m * 2^(s-31) + zero_point`.
+pub fn rational(scheme: &Scheme, p: &Quantized, input: &[i32], weights: &[i32]) -> Result<Vec<Rational>, ShapeError> {
+    p.check(scheme.definition)?;
+    let output = p.output();
+    let fraction = if matches!(scheme.definition, Definition::Fpm(_)) { 31 } else { 0 };
+    let one = |(at, sum): (usize, Integer)| {
+        let channel = at % p.convolution.out_channels;
+        let (multiplier, shift) = output.channels[channel];
+        (Rational::from((sum + output.bias[channel]) * multiplier) << (shift - fraction)) + p.zero_point
+    };
+    Ok(p.convolution.sums(input, weights)?.into_iter().enumerate().map(one).collect())
+}

@@ -1,0 +1,203 @@
+//! Invariant 2 for the composed convolution: both forms agree on every small operand and on random ones of full width, and both are the convolution
+//! and the requantization of the oracle, one after the other.
+
+use proptest::prelude::*;
+use rug::Integer;
+use tiebreak_oracle::conv2d::{self, Convolution};
+use tiebreak_oracle::qconv2d::{self, Quantized, Scheme};
+use tiebreak_oracle::shape::ShapeError;
+
+/// One place, one filter of this many elements.
+fn point(channels: usize, out_channels: usize, groups: usize) -> Convolution {
+    Convolution {
+        batches: 1,
+        height: 1,
+        width: 1,
+        channels,
+        kernel_h: 1,
+        kernel_w: 1,
+        out_channels,
+        groups,
+        stride_h: 1,
+        stride_w: 1,
+        dilation_h: 1,
+        dilation_w: 1,
+        top: 0,
+        bottom: 0,
+        left: 0,
+        right: 0,
+        input_zero_point: 0,
+        weight_zero_point: 0,
+    }
+}
+
+fn small(values: Vec<Option<Integer>>) -> Vec<Option<i32>> {
+    values.into_iter().map(|v| v.map(|v| v.to_i32().expect("a fitted result is an int32"))).collect()
+}
+
+/// Both forms, and both operations run apart.
+fn agree(scheme: &Scheme, p: &Quantized, input: &[i32], weights: &[i32]) {
+    let label = scheme.label();
+    let expected = qconv2d::expected(scheme, p, input, weights).expect("a shape");
+    assert_eq!(small(qconv2d::exact(scheme, p, input, weights).expect("a shape")), expected, "{label} {p:?}");
+    let sums = conv2d::expected(&qconv2d::product(scheme), &p.convolution, input, weights).expect("a shape");
+    let known: Vec<i32> = sums.iter().map(|sum| sum.unwrap_or_default()).collect();
+    let apart = scheme.expected(&p.output(), &known).expect("a channel");
+    let apart: Vec<Option<i32>> = apart.into_iter().zip(&sums).map(|(v, sum)| sum.and(v)).collect();
+    assert_eq!(apart, expected, "{label} {p:?}");
+}
+
+/// Both forms with a shift that the definition takes.
+fn taken(scheme: &Scheme, p: &Quantized) -> Quantized {
+    let shift = |s: i32| if scheme.definition.shifts().contains(&s) { s } else { -s };
+    Quantized { channels: p.channels.iter().map(|(m, s)| (*m, shift(*s))).collect(), ..p.clone() }
+}
+
+#[test]
+fn forms_agree_on_every_two_bit_operand() {
+    let mut cases = 0;
+    for elements in 0..4i32.pow(4) {
+        let element = |at: u32| elements / 4i32.pow(at) % 4 - 2;
+        let (input, weights) = ([element(0), element(1)], [element(2), element(3)]);
+        for bias in -2..=2 {
+            for (multiplier, shift) in [(1 << 30, 0), (1 << 30, -1), (3 << 29, -2), (-(1 << 30), 1)] {
+                let p = Quantized {
+                    convolution: Convolution { input_zero_point: -1, ..point(2, 1, 1) },
+                    channels: vec![(multiplier, shift)],
+                    bias: vec![bias],
+                    zero_point: 1,
+                    min: -2,
+                    max: 3,
+                };
+                for scheme in Scheme::every() {
+                    agree(&scheme, &taken(&scheme, &p), &input, &weights);
+                    cases += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(cases, 256 * 5 * 4 * Scheme::every().count());
+}
+
+/// Output channel `o` of a depthwise convolution is of input channel `o / multiplier`, and has the parameters of `o`.
+#[test]
+fn a_depthwise_multiplier_repeats_input_channels() {
+    let scheme = Scheme::parse("ties-up").expect("registered");
+    let p = Quantized {
+        convolution: point(2, 4, 2),
+        channels: vec![(1 << 30, 1), (1 << 30, 0), (1 << 30, 1), (1 << 30, -1)],
+        bias: vec![0, 0, 5, 0],
+        zero_point: -1,
+        min: -128,
+        max: 127,
+    };
+    let results = qconv2d::expected(&scheme, &p, &[3, 7], &[1, 1, 1, 1]).expect("a shape");
+    // 3, 3/2, 7 + 5 and 7/4, each less 1.
+    assert_eq!(results, [Some(2), Some(1), Some(11), Some(1)]);
+}
+
+/// ReLU6 is a pair of bounds: a result below the zero point is the zero point, and one above 6 is the stored 6.
+#[test]
+fn an_activation_is_a_pair_of_bounds() {
+    let scheme = Scheme::parse("gemmlowp-double").expect("registered");
+    let relu6 = Quantized {
+        convolution: point(1, 1, 1),
+        channels: vec![(1 << 30, 1)],
+        bias: vec![0],
+        zero_point: -128,
+        min: -128,
+        max: -128 + 60,
+    };
+    for (input, result) in [(-5, -128), (0, -128), (17, -111), (59, -69), (60, -68), (61, -68), (127, -68)] {
+        assert_eq!(qconv2d::expected(&scheme, &relu6, &[input], &[1]), Ok(vec![Some(result)]), "{input}");
+    }
+}
+
+#[test]
+fn parameters_are_one_or_one_for_each_output_channel() {
+    let scheme = Scheme::parse("ties-up").expect("registered");
+    let p = Quantized {
+        convolution: point(1, 3, 1),
+        channels: vec![(1, 0); 3],
+        bias: vec![0],
+        zero_point: 0,
+        min: -128,
+        max: 127,
+    };
+    let argument = |p: &Quantized| p.check(scheme.definition).map_err(|ShapeError { argument, .. }| argument);
+    assert_eq!(argument(&p), Ok([1, 3, 3]));
+    assert_eq!(argument(&Quantized { channels: vec![(1, 0); 2], ..p.clone() }), Err("channels"));
+    assert_eq!(argument(&Quantized { channels: Vec::new(), ..p.clone() }), Err("channels"));
+    assert_eq!(argument(&Quantized { bias: vec![0; 4], ..p.clone() }), Err("bias"));
+    assert_eq!(argument(&Quantized { min: 1, max: 0, ..p.clone() }), Err("min"));
+    assert_eq!(argument(&Quantized { channels: vec![(1, 32)], ..p }), Err("shift"));
+}
+
+fn word() -> impl Strategy<Value = i32> {
+    prop_oneof![4 => -300..=300i32, 2 => -200_000..=200_000i32, 1 => Just(i32::MIN), 1 => Just(i32::MAX), 2 => any::<i32>()]
+}
+
+prop_compose! {
+    fn convolution()(
+        (batches, height, width) in (1usize..=2, 1usize..=4, 1usize..=4),
+        (groups, channels, out_channels) in (1usize..=3, 1usize..=3, 1usize..=3),
+        (kernel_h, kernel_w) in (1usize..=3, 1usize..=3),
+        (stride_h, stride_w, dilation_h, dilation_w) in (1usize..=2, 1usize..=2, 1usize..=2, 1usize..=2),
+        [top, bottom, left, right] in prop::array::uniform4(0usize..=2),
+        (input_zero_point, weight_zero_point) in (word(), word()),
+    ) -> Convolution {
+        Convolution {
+            batches, height, width, channels: channels * groups, kernel_h, kernel_w, out_channels: out_channels * groups, groups,
+            stride_h, stride_w, dilation_h, dilation_w, top, bottom, left, right, input_zero_point, weight_zero_point,
+        }
+    }
+}
+
+prop_compose! {
+    fn quantized()(
+        convolution in convolution().prop_filter("a shape", |p| p.check().is_ok()),
+        (one_channel, one_bias) in (any::<bool>(), any::<bool>()),
+        channels in prop::collection::vec((word(), -31..=31i32), 9),
+        bias in prop::collection::vec(word(), 9),
+        zero_point in word(),
+        (a, b) in prop_oneof![Just((-128, 127)), Just((0, 255)), (word(), word())],
+    ) -> Quantized {
+        let some = |one: bool| if one { 1 } else { convolution.out_channels };
+        Quantized {
+            channels: channels[..some(one_channel)].to_vec(),
+            bias: bias[..some(one_bias)].to_vec(),
+            convolution, zero_point, min: a.min(b), max: a.max(b),
+        }
+    }
+}
+
+fn posed() -> impl Strategy<Value = (Quantized, Vec<i32>, Vec<i32>)> {
+    quantized().prop_flat_map(|p| {
+        let [input, weights, _] = p.convolution.check().expect("a shape");
+        let bytes = || prop_oneof![6 => -128..=255i32, 1 => word()];
+        (Just(p), prop::collection::vec(bytes(), input), prop::collection::vec(bytes(), weights))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn forms_agree_with_each_other_and_with_the_operations_apart((p, input, weights) in posed()) {
+        for scheme in Scheme::every() {
+            agree(&scheme, &taken(&scheme, &p), &input, &weights);
+        }
+    }
+
+    /// A result that no step rounds, wraps or clamps is the exact value.
+    #[test]
+    fn integers_are_the_exact_value((p, input, weights) in posed()) {
+        let scheme = Scheme::parse("ties-up").expect("registered");
+        let wide = Quantized { channels: vec![(1 << 30, 1)], min: i32::MIN, max: i32::MAX, ..p };
+        let exact = qconv2d::rational(&scheme, &wide, &input, &weights).expect("a shape");
+        let results = qconv2d::expected(&scheme, &wide, &input, &weights).expect("a shape");
+        for (exact, result) in exact.into_iter().zip(results).filter(|(_, result)| result.is_some()) {
+            prop_assert_eq!(exact.into_numer_denom().0.to_i32(), result);
+        }
+    }
+}

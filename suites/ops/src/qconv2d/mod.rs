@@ -1,0 +1,265 @@
+//! Quantized convolutions in the harness: the cases of a convolution with outputs that reach their ties and their clamps, and causes of both of its parts.
+
+mod changes;
+mod fuzzed;
+mod lifted;
+mod outputs;
+mod own;
+mod plan;
+mod promised;
+mod smaller;
+
+use crate::conv2d::{Conv2d, convolution};
+use crate::types;
+use promised::Promised;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Deviations, Expected, Given, Layer,
+    Operation, Options, Parameter, PathStep, Spec, Unposable, Wanted, arguments,
+};
+use tiebreak_impls::contract::Domain as Multipliers;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::qconv2d::{Domain, Params, Run};
+use tiebreak_impls::{matmul, requantize};
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::qconv2d::{self as oracle, Quantized};
+use tiebreak_oracle::requantize::Definition;
+use tiebreak_reports::ledger::{Unit, Value};
+
+/// The operation.
+pub enum Qconv2d {}
+
+/// The oracle's parameters.
+fn quantized(p: &Params) -> Quantized {
+    Quantized {
+        convolution: convolution(&p.shape),
+        channels: p.channels.iter().map(|c| (c.multiplier, c.shift)).collect(),
+        bias: p.bias.clone(),
+        zero_point: p.zero_point,
+        min: p.min,
+        max: p.max,
+    }
+}
+
+impl Operation for Qconv2d {
+    const TENSORS: &'static [&'static str] = &["input", "weights"];
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/qconv2d.txt");
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        deviations: Deviations { contract: Self::contract, declared: Self::declared, in_case: Self::deviations },
+        causes: Causes { path: Self::path, groups: Self::groups, in_group: Self::changes_in, ..Causes::NONE },
+        options: Options {
+            takes: &[Parameter::Model],
+            takes_layer: Self::takes_layer,
+            given: Self::given,
+            ..Options::NONE
+        },
+        counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
+        ..Capabilities::NONE
+    };
+    type Impl = tiebreak_impls::qconv2d::Qconv2d;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+    type Scheme = Promised;
+
+    fn dimensions(domain: &Domain, p: &Params, t: usize) -> Vec<usize> {
+        Conv2d::dimensions(&of_conv2d(domain), &p.shape, t)
+    }
+
+    fn range(domain: &Domain, t: usize) -> RangeInclusive<i32> {
+        Conv2d::range(&of_conv2d(domain), t)
+    }
+
+    fn open(scheme: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+        let [lhs, rhs] = types::operands(ty)?;
+        for (name, end) in [("min", *lhs.range().start()), ("max", *lhs.range().end())] {
+            arguments.entry(name.to_owned()).or_insert_with(|| end.into());
+        }
+        let q = if matches!(scheme.scheme.definition, Definition::Fpm(_)) { 31 } else { 0 };
+        let channels = Multipliers { q: q..=q, per_channel: true, ..Multipliers::ALL };
+        let requantize = requantize::Domain { output: lhs, channels, bias: true, zero_point: true, clamp: true };
+        let operands = matmul::Domain::all(lhs, rhs);
+        Ok(Domain { operands, grouped: true, dense: true, spatial: true, requantize })
+    }
+
+    fn covers(domain: &Domain, p: &Params) -> bool {
+        domain.sizes(p).is_ok()
+            && domain.takes_shape(&p.shape).is_ok()
+            && Conv2d::covers(&of_conv2d(domain), &p.shape)
+            && p.channels.iter().all(|channel| domain.requantize.takes(*channel))
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        let kind = match (domain.grouped, domain.dense, domain.spatial) {
+            (_, _, false) => ", one place",
+            (_, false, _) => ", depthwise",
+            (false, ..) => ", one group",
+            _ => "",
+        };
+        let channels = crate::listing::domain(&domain.requantize.channels);
+        let operands = crate::matmul::operands(&domain.operands);
+        format!("{operands} to {}{kind}, {channels}", domain.requantize.output.name())
+    }
+
+    fn expected(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let [input, weights, _] = &case.tensors;
+        let p = quantized(&case.params);
+        let of = |scheme: &oracle::Scheme| oracle::expected(scheme, &p, input, weights).map_err(Unposable::new);
+        scheme.joined(of(&scheme.scheme)?, p.convolution.out_channels, of)
+    }
+
+    fn exact(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let [input, weights, _] = &case.tensors;
+        let p = quantized(&case.params);
+        let of = |scheme: &oracle::Scheme| {
+            let exact = oracle::exact(scheme, &p, input, weights).map_err(Unposable::new)?;
+            Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
+        };
+        scheme.joined(of(&scheme.scheme)?, p.convolution.out_channels, of)
+    }
+
+    fn rational(scheme: &Promised, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        let [input, weights, _] = &case.tensors;
+        let exact = oracle::rational(&scheme.scheme, &quantized(&case.params), input, weights).ok()?;
+        Some(exact.into_iter().map(Some).collect())
+    }
+
+    fn reference(_: &Kernel<Run, Domain>, wanted: &Wanted) -> Option<String> {
+        Some(wanted.multiplication.clone())
+    }
+
+    fn nothing(params: &Params, t: usize) -> i32 {
+        Conv2d::nothing(&params.shape, t)
+    }
+
+    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { plan::layers(domain, &asked.layers) }
+    }
+
+    fn changes(scheme: &Promised, domain: &Domain) -> Vec<Change<Self>> {
+        changes::changes(&scheme.scheme, domain)
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        smaller::smaller(case, domain)
+    }
+
+    /// Multipliers, shifts and biases separated by commas where there are several.
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        let multipliers: Vec<i32> = p.channels.iter().map(|c| c.multiplier).collect();
+        let shifts: Vec<i32> = p.channels.iter().map(|c| c.shift).collect();
+        let mut out = Conv2d::arguments(&p.shape);
+        let lists = [("m", &multipliers), ("s", &shifts), ("bias", &p.bias)];
+        out.extend(lists.map(|(name, values)| (name.to_owned(), arguments::list_value(values))));
+        out.extend(fields::written(&FIELDS, p, p));
+        out
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
+        let mut left = arguments.clone();
+        let multipliers = arguments::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
+        let shifts = arguments::take_list(&mut left, "s", 0, -31..=31)?;
+        let bias = arguments::take_list(&mut left, "bias", 0, i32::MIN..=i32::MAX)?;
+        let channels = multipliers.len().max(shifts.len());
+        let shifts = arguments::repeated("s", shifts, channels)?;
+        let multipliers = arguments::repeated("m", multipliers, channels)?;
+        let channels = multipliers.into_iter().zip(shifts);
+        let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect();
+        let usual = Params {
+            shape: tiebreak_impls::conv2d::Params::default(),
+            channels,
+            bias,
+            zero_point: 0,
+            min: -128,
+            max: 127,
+        };
+        let params = fields::read(&FIELDS, usual, &mut left)?;
+        Ok(Params { shape: Conv2d::from_arguments(&left)?, ..params })
+    }
+}
+
+/// What a convolution takes of a domain.
+fn of_conv2d(domain: &Domain) -> tiebreak_impls::conv2d::Domain {
+    tiebreak_impls::conv2d::Domain { operands: domain.operands.clone(), grouped: domain.grouped }
+}
+
+const FIELDS: [Field<Params>; 3] = [
+    Field::<Params>::int32("zero_point", |p| &mut p.zero_point).always(),
+    Field::<Params>::int32("min", |p| &mut p.min).always(),
+    Field::<Params>::int32("max", |p| &mut p.max).always(),
+];
+
+impl Qconv2d {
+    fn contract(kernel: &Kernel<Run, Domain>) -> Result<Promised, UnknownName> {
+        Promised::by(&kernel.contract)
+    }
+
+    fn declared(contract: &Promised) -> Vec<(Class, &'static str)> {
+        contract.tail.iter().map(|tail| (tail.class, tail.reason)).collect()
+    }
+
+    fn deviations(contract: &Promised, case: &Case<Params>) -> Vec<Option<Class>> {
+        let Some(tail) = &contract.tail else { return Vec::new() };
+        let plain = Promised::plain(contract.scheme);
+        let (Ok(with), Ok(without)) = (Self::expected(contract, case), Self::expected(&plain, case)) else {
+            return Vec::new();
+        };
+        with.iter().zip(without).map(|(with, without)| (*with != without).then_some(tail.class)).collect()
+    }
+
+    fn groups(contract: &Promised, p: &Params, results: usize) -> Vec<usize> {
+        if contract.tail.is_none() {
+            return Vec::new();
+        }
+        let outputs = p.shape.out_channels;
+        (0..results).map(|at| usize::from(contract.is_tail(at % outputs, outputs))).collect()
+    }
+
+    fn changes_in(
+        group: usize,
+        contract: &Promised,
+        scheme: &Promised,
+        domain: &Domain,
+        kept: bool,
+    ) -> Vec<Change<Self>> {
+        changes::in_group(contract.at(group), scheme.at(group), domain, kept)
+    }
+
+    fn path(contract: &Promised, reference: &Promised, domain: &Domain) -> Vec<PathStep<Self>> {
+        lifted::path(&contract.scheme, &reference.scheme, domain)
+    }
+
+    fn products(p: &Params) -> u64 {
+        (Conv2d::CAPABILITIES.counted.products)(&p.shape)
+    }
+
+    /// Results by kind.
+    fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
+        let p = &case.params;
+        let count = |is: &dyn Fn(i32) -> bool| expected.iter().flatten().filter(|v| is(**v)).count() as u64;
+        vec![
+            (crate::requantize::INSIDE, count(&|v| p.min < v && v < p.max)),
+            ("at an end of the clamp", count(&|v| v == p.min || v == p.max)),
+        ]
+    }
+
+    fn takes_layer(layer: &Layer) -> bool {
+        layer.output.is_some()
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
+        let layers: Vec<&Layer> = asked.layers.iter().filter(|layer| layer.output.is_some()).collect();
+        let runs = |layer: &&Layer| {
+            let case = plan::of_layer(domain, layer);
+            case.is_some_and(|params| specs.iter().any(|spec| spec.params == params))
+        };
+        let described = |at: usize, _: &&Layer| (format!("layer {}", at + 1), Self::domain_text(domain));
+        (!layers.is_empty()).then(|| Given::of(Unit::Layer, &layers, runs, described))
+    }
+}

@@ -1,0 +1,94 @@
+//! Parameters of the output that fit the sums of a convolution: scales at which results are spread over the output type, biases that take the mean off,
+//! zero points in turn, and the bounds of activations. Some are of any size, as accumulators of other layers are.
+
+use crate::requantize::channels::any;
+use rand_chacha::ChaCha8Rng;
+use std::ops::RangeInclusive;
+use tiebreak_common::stream::{below, int32_of_any_size};
+use tiebreak_impls::conv2d;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::qconv2d::{Domain, Params};
+
+/// Standard deviation of results before the clamp, about.
+const SPREAD: f64 = 60.0;
+
+/// Bits of the multiplier of a scale whose products tie often.
+const FEW_BITS: i32 = 1 << 30;
+
+/// Mean and second moment of the values of a range less a zero point, if all are as likely.
+fn moments(range: &RangeInclusive<i32>, zero_point: i32) -> [f64; 2] {
+    let (lo, hi) = (f64::from(*range.start()), f64::from(*range.end()));
+    let (mean, width) = ((lo + hi) / 2.0 - f64::from(zero_point), hi - lo + 1.0);
+    [mean, mean * mean + width * width / 12.0]
+}
+
+/// Mean and standard deviation of the sums of random operands, about.
+fn sums(domain: &Domain, shape: &conv2d::Params) -> [f64; 2] {
+    let depth = (shape.kernel_h * shape.kernel_w * shape.channels / shape.groups) as f64;
+    let [of_input, of_input_squared] = moments(&domain.operands.lhs_values, shape.input_zero_point);
+    let [of_weights, of_weights_squared] = moments(&domain.operands.rhs_values, shape.weight_zero_point);
+    let mean = of_input * of_weights;
+    let variance = of_input_squared * of_weights_squared - mean * mean;
+    [depth * mean, (depth * variance).sqrt().max(1.0)]
+}
+
+/// A scale as multiplier and shift.
+fn channel(scale: f64, few_bits: bool) -> Channel {
+    let shift = scale.log2().floor() as i32 + 1;
+    let significand = (scale / f64::exp2(shift.into()) * f64::from(1u32 << 31)) as i64;
+    let multiplier = significand.clamp(1 << 30, i32::MAX.into()) as i32;
+    Channel { multiplier: if few_bits { FEW_BITS } else { multiplier }, shift }
+}
+
+/// The parameters of a convolution's output, the `i`th of a plan.
+pub(super) fn fitted(domain: &Domain, shape: conv2d::Params, i: usize, rng: &mut ChaCha8Rng) -> Params {
+    let [mean, deviation] = sums(domain, &shape);
+    let requantize = &domain.requantize;
+    let mut one = |few_bits: bool| {
+        let scale = SPREAD / deviation * f64::exp2(f64::from(below(rng, 4096)) / 1024.0 - 2.0);
+        let fitted = channel(scale, few_bits);
+        let wild = below(rng, 16) == 0 || !requantize.takes(fitted);
+        if wild { any(requantize, rng) } else { fitted }
+    };
+    let of_all = |one: bool| if one { 1 } else { shape.out_channels };
+    let count = of_all(!requantize.channels.per_channel || i % 6 == 5);
+    let channels = (0..count).map(|o| one((i + o) % 3 == 0)).collect();
+    let count = of_all(i % 7 == 6);
+    let bias = (0..count).map(|_| bias(i, [mean, deviation], rng)).collect();
+    let [zero_point, min, max] = bounds(&requantize.output.range(), i, rng);
+    Params { shape, channels, bias, zero_point, min, max }
+}
+
+/// Biases that take the mean off, none at all, or any; few of them at the ends of int32.
+fn bias(i: usize, [mean, deviation]: [f64; 2], rng: &mut ChaCha8Rng) -> i32 {
+    let away = (f64::from(below(rng, 2001)) / 1000.0 - 1.0) * deviation;
+    match (i % 8, below(rng, 24)) {
+        (0, _) => 0,
+        (_, 0) => [i32::MAX, i32::MIN][below(rng, 2) as usize],
+        (_, 1) => int32_of_any_size(rng),
+        _ => (away - mean) as i32,
+    }
+}
+
+/// Zero point and bounds: every zero point in turn, with no activation, ReLU, ReLU6, or any bounds.
+pub(super) fn bounds(range: &RangeInclusive<i32>, i: usize, rng: &mut ChaCha8Rng) -> [i32; 3] {
+    let (lo, hi) = (*range.start(), *range.end());
+    let mut between = |a: i32, b: i32| a + below(rng, (b - a + 1) as u32) as i32;
+    let zero_point = match i % 9 {
+        0 => lo,
+        1 => hi,
+        2 => 0.clamp(lo, hi),
+        // Odd, and so a stride by which all values of a byte come up.
+        _ => lo + (i as i32 * 85).rem_euclid(hi - lo + 1),
+    };
+    let (min, max) = match i % 5 {
+        0 | 1 => (lo, hi),
+        2 => (zero_point, hi),
+        3 => (zero_point, between(zero_point, hi)),
+        _ => {
+            let (a, b) = (between(lo, hi), between(lo, hi));
+            (a.min(b), a.max(b))
+        }
+    };
+    [zero_point, min, max]
+}

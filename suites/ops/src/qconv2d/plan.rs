@@ -1,0 +1,228 @@
+//! What quantized convolutions are tried on: sums around the ties of every result, depth multipliers, every number of output channels, borders, strides,
+//! dilations, groups and conditions that come together, layers of real networks; and the layers of a model.
+
+use super::outputs::{bounds, fitted};
+use super::{Qconv2d, of_conv2d};
+use crate::conv2d::{conjunctions, large, networks, plan as convolutions, usual};
+use crate::requantize::channels::any;
+use crate::requantize::targets::Target;
+use rand_chacha::ChaCha8Rng;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::stream::{below, int32, stream};
+use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::{Layer, Spec, Turn, by, kernels};
+use tiebreak_impls::conv2d;
+use tiebreak_impls::element::Element;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::qconv2d::{Domain, Params};
+
+/// Batches of sums around ties, in a short run and in others.
+const TIES: [usize; 2] = [12, 40];
+/// Sums around each tie.
+const WINDOW: usize = 32;
+/// Of so many cases of a convolution's plan one is run in a short run; and in others.
+const ONE_IN: [usize; 2] = [10, 4];
+/// Output channels up to which every number of them is tried.
+const CHANNELS: usize = 70;
+/// Cost of a case for each kernel on average, at most: products, and so many for each result, which is written, sent and judged twice. Kernels take turns
+/// at what costs more.
+const EACH: [usize; 2] = [4_000, 12_000];
+const RESULT: usize = 30;
+/// Products of the largest layer, in a short run and in others.
+const MOST: [usize; 2] = [300_000, 2_000_000];
+
+/// Every spec of a run.
+pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let (inner, long) = (of_conv2d(domain), usize::from(budget.every_tail));
+    let draft = Draft { domain, seed, long };
+    let some = |specs: Vec<Spec<conv2d::Params>>| specs.into_iter().step_by(ONE_IN[long]).collect::<Vec<_>>();
+    let mut out = Vec::new();
+    by("ties", &mut out, |out| out.extend((0..TIES[long]).map(|i| draft.ties(i))));
+    by("depth multipliers", &mut out, |out| out.extend(draft.around(depthwise())));
+    by("every number of channels", &mut out, |out| out.extend(draft.around(every_channel(long))));
+    by("borders", &mut out, |out| out.extend(draft.around(some(convolutions::borders(&inner, budget)))));
+    by("shapes", &mut out, |out| out.extend(draft.around(some(convolutions::shapes(&inner)))));
+    by("usual layers", &mut out, |out| out.extend(draft.around(some(usual::plan(&inner, budget)))));
+    by("random shapes", &mut out, |out| out.extend(draft.around(some(large::varied(&inner, budget, seed)))));
+    by("conjunctions", &mut out, |out| out.extend(draft.around(conjunctions::plan(&inner, budget, seed))));
+    by("networks", &mut out, |out| {
+        let layers = networks::plan(&inner, budget, seed, kernels::<Qconv2d>().len());
+        let small = |layer: &Spec<conv2d::Params>| usual::products(&layer.params) < MOST[long];
+        out.extend(draft.around(layers.into_iter().filter(small).collect()));
+    });
+    out
+}
+
+/// The shape as a kernel takes it: of one group, of as many groups as channels, or of one place.
+pub(super) fn taken(domain: &Domain, shape: conv2d::Params) -> conv2d::Params {
+    let mut shape = shape;
+    let offsets = &domain.operands.rhs_offsets;
+    shape.weight_zero_point =
+        shape.weight_zero_point.clamp(offsets.end().saturating_neg(), offsets.start().saturating_neg());
+    if !domain.grouped {
+        shape.groups = 1;
+    }
+    if !domain.dense && shape.groups != shape.channels {
+        let each = shape.out_channels.div_ceil(shape.channels);
+        shape.groups = shape.channels;
+        shape.out_channels = each * shape.channels;
+    }
+    if !domain.spatial {
+        let (top, bottom, left, right) = (0, 0, 0, 0);
+        shape = conv2d::Params {
+            kernel_h: 1,
+            kernel_w: 1,
+            stride_h: 1,
+            stride_w: 1,
+            dilation_h: 1,
+            dilation_w: 1,
+            ..shape
+        };
+        shape = conv2d::Params { top, bottom, left, right, ..shape };
+    }
+    shape
+}
+
+fn spec(shape: conv2d::Params) -> Spec<conv2d::Params> {
+    Spec::new(shape, [Fill::Varied, Fill::Varied, Fill::None], 0)
+}
+
+/// Depthwise convolutions of every multiplier up to 8, with one image and with two, dilated and not.
+fn depthwise() -> Vec<Spec<conv2d::Params>> {
+    let of = |at: usize| {
+        let (multiplier, channels) = (1 + at % 8, [3, 5, 8, 2, 17][at % 5]);
+        let shape = conv2d::Params {
+            batches: 1 + at % 2,
+            height: 3,
+            width: 4,
+            channels,
+            groups: channels,
+            out_channels: channels * multiplier,
+            kernel_h: 3,
+            kernel_w: [3, 2, 1][at % 3],
+            stride_h: 1 + at / 8 % 2,
+            dilation_w: if at % 3 == 0 && at % 4 == 3 { 2 } else { 1 },
+            top: 1,
+            bottom: at % 2,
+            left: at % 3,
+            right: 1,
+            input_zero_point: 0,
+            ..conv2d::Params::default()
+        };
+        Spec { misalign: at % 16, ..spec(shape) }
+    };
+    (0..24).map(of).collect()
+}
+
+/// Every number of output channels, and of input channels beside it.
+fn every_channel(long: usize) -> Vec<Spec<conv2d::Params>> {
+    let of = |out_channels: usize| {
+        let channels = 1 + out_channels * 37 % 19;
+        spec(conv2d::Params { height: 1, width: 1 + long, channels, out_channels, ..conv2d::Params::default() })
+    };
+    (1..=CHANNELS).map(of).collect()
+}
+
+/// A plan of a domain under a seed.
+struct Draft<'a> {
+    domain: &'a Domain,
+    seed: u64,
+    /// Whether the run is longer than a short one: 1, or 0.
+    long: usize,
+}
+
+impl Draft<'_> {
+    /// Convolutions with outputs that fit them.
+    fn around(&self, specs: Vec<Spec<conv2d::Params>>) -> Vec<Spec<Params>> {
+        let one = |(i, spec): (usize, Spec<conv2d::Params>)| {
+            let Spec { params, fills, misalign, generator, turn, .. } = spec;
+            let mut shape = taken(self.domain, params);
+            let mut rng = stream(self.seed, &format!("qconv2d/{i}/{shape:?}"));
+            let range = self.domain.operands.lhs_values.clone();
+            if shape.input_zero_point == 0 && i % 3 > 0 {
+                shape.input_zero_point =
+                    range.start() + below(&mut rng, (range.end() - range.start() + 1) as u32) as i32;
+            }
+            let outputs = shape.sizes().map_or(0, |sizes| sizes.outputs);
+            let of = (usual::products(&shape) + RESULT * outputs).div_ceil(EACH[self.long]);
+            let turn = match turn.is_all() {
+                true => Turn::one_in(of.min(kernels::<Qconv2d>().len()), i + self.seed as usize % 1024),
+                false => turn,
+            };
+            let params = fitted(self.domain, shape, i, &mut rng);
+            Spec { misalign, turn, ..Spec::new(params, fills, misalign).by(generator) }
+        };
+        specs.into_iter().enumerate().map(one).collect()
+    }
+
+    /// One input channel and a filter of 1: sums around a tie of a result, or around an end of the clamp, in each output channel.
+    fn ties(&self, i: usize) -> Spec<Params> {
+        let mut rng = stream(self.seed, &format!("qconv2d/ties/{i}"));
+        let requantize = &self.domain.requantize;
+        let operands = &self.domain.operands;
+        let middle = operands.lhs_values.start().midpoint(*operands.lhs_values.end());
+        let out_channels = [16, 7, 9, 5, 17, 4, 12, 3][i % 8];
+        let input_zero_point = [middle, *operands.lhs_values.start(), *operands.lhs_values.end(), 0][i % 4];
+        let shape = conv2d::Params {
+            width: WINDOW,
+            out_channels,
+            input_zero_point: input_zero_point.clamp(*operands.lhs_values.start(), *operands.lhs_values.end()),
+            ..conv2d::Params::default()
+        };
+        let count = if requantize.channels.per_channel { out_channels } else { 1 };
+        let channels: Vec<Channel> = (0..count).map(|_| any(requantize, &mut rng)).collect();
+        let [zero_point, min, max] = bounds(&requantize.output.range(), i, &mut rng);
+        let mut params = Params { shape, channels, bias: vec![0; out_channels], zero_point, min, max };
+        for o in 0..out_channels {
+            let target = self.target(&params, o, &mut rng);
+            params.bias[o] = target.wrapping_sub(middle - shape.input_zero_point);
+        }
+        let input = (0..WINDOW).map(|at| middle + at as i32 - WINDOW as i32 / 2).collect();
+        Spec::new(params, [Fill::Given(input), Fill::Constant(1), Fill::None], i % 16)
+    }
+
+    /// A sum at a tie of a result that the clamp leaves, or of the first beyond it; any where no sum reaches the result.
+    fn target(&self, p: &Params, o: usize, rng: &mut ChaCha8Rng) -> i32 {
+        let target = Target::new(p.channel(o), 0, self.domain.requantize.fraction(), &p.requantize(1));
+        let (low, high) = (p.min - p.zero_point, p.max - p.zero_point);
+        let result = match below(rng, 6) {
+            0 => low,
+            1 => high + 1,
+            _ => low + below(rng, (high - low + 1) as u32) as i32,
+        };
+        target.around(2 * i64::from(result) - 1).map_or_else(|| int32(rng), |[_, at, _]| at)
+    }
+}
+
+/// A layer of a model, which is int8, on a kernel's types; `None` where the model has no scales of it or the kernel does not take it.
+pub(super) fn of_layer(domain: &Domain, layer: &Layer) -> Option<Params> {
+    let output = layer.output.as_ref()?;
+    let moved = |v: i32, element: Element| if element == Element::U8 { v + 128 } else { v };
+    let shape = conv2d::Params {
+        input_zero_point: moved(layer.shape.input_zero_point, domain.operands.lhs),
+        weight_zero_point: moved(layer.shape.weight_zero_point, domain.operands.rhs),
+        ..layer.shape
+    };
+    let one = |channels: &[Channel]| channels.iter().all(|channel| *channel == channels[0]);
+    let channels = match domain.requantize.channels.per_channel {
+        false if one(&output.channels) => output.channels[..1].to_vec(),
+        _ => output.channels.clone(),
+    };
+    let placed = |v: i32| moved(v, domain.requantize.output);
+    let [zero_point, min, max] = [output.zero_point, output.min, output.max].map(placed);
+    let params = Params { shape, channels, bias: output.bias.clone(), zero_point, min, max };
+    <Qconv2d as tiebreak_engine::operation::Operation>::covers(domain, &params).then_some(params)
+}
+
+/// Each layer on random and extreme data, with random weights and with its own.
+pub(super) fn layers(domain: &Domain, layers: &[Layer]) -> Vec<Spec<Params>> {
+    let of = |layer: &Layer| {
+        let params = of_layer(domain, layer);
+        let fills = crate::matmul::layers::fills(&domain.operands, layer);
+        params.into_iter().flat_map(move |params| {
+            let spec = |[input, weights]: [Fill; 2]| Spec::new(params.clone(), [input, weights, Fill::None], 0);
+            fills.clone().into_iter().map(spec).collect::<Vec<_>>()
+        })
+    };
+    layers.iter().flat_map(of).collect()
+}

@@ -1,0 +1,93 @@
+//! What a contract says of each output channel: its scheme, and another one for the channels after the last whole vector of a pixel.
+
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::{Expected, NamedScheme, promised};
+use tiebreak_impls::contract::{Contract, Region};
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::qconv2d::Scheme;
+use tiebreak_oracle::scheme::Described;
+
+/// Fractional bits of the multipliers of a requantization.
+const Q31: u32 = 31;
+
+/// A declared deviation.
+#[derive(Clone, Debug)]
+pub struct Tail {
+    /// Where it holds among the output channels of a pixel.
+    pub region: Region,
+    /// Its class.
+    pub class: Class,
+    /// Why.
+    pub reason: &'static str,
+    /// What holds there.
+    pub scheme: Scheme,
+}
+
+/// A scheme, with its deviation where it is that of a contract.
+#[derive(Clone, Debug)]
+pub struct Promised {
+    /// What holds outside of the deviation.
+    pub scheme: Scheme,
+    /// The deviation.
+    pub tail: Option<Tail>,
+}
+
+impl NamedScheme for Promised {
+    fn described() -> Vec<Described> {
+        Scheme::described()
+    }
+
+    fn named(text: &str) -> Result<Self, UnknownName> {
+        Scheme::parse(text).map(Self::plain)
+    }
+
+    fn label(&self) -> String {
+        self.scheme.label()
+    }
+}
+
+impl Promised {
+    /// A scheme without deviation.
+    pub fn plain(scheme: Scheme) -> Self {
+        Self { scheme, tail: None }
+    }
+
+    /// What a contract says.
+    pub fn by<D>(contract: &Contract<D>) -> Result<Self, UnknownName> {
+        let tail = |deviation: &tiebreak_impls::contract::Deviation| -> Result<Tail, UnknownName> {
+            let (region, class, reason) = (deviation.region, deviation.class.parse()?, deviation.reason);
+            Ok(Tail { region, class, reason, scheme: promised(deviation.instead)? })
+        };
+        let tail = contract.deviations.first().map(tail).transpose()?;
+        Ok(Self { scheme: promised(contract.promise)?, tail })
+    }
+
+    /// Whether an output channel of so many is in the deviation.
+    pub fn is_tail(&self, channel: usize, outputs: usize) -> bool {
+        self.tail.as_ref().is_some_and(|tail| tail.region.contains(channel, outputs, Q31))
+    }
+
+    /// What holds in a group: outside of the deviation, or in it.
+    pub fn at(&self, group: usize) -> &Scheme {
+        self.tail.as_ref().filter(|_| group == 1).map_or(&self.scheme, |tail| &tail.scheme)
+    }
+
+    /// Results of the scheme with those of the deviation in its place.
+    pub(super) fn joined<E>(
+        &self,
+        mut results: Expected,
+        outputs: usize,
+        of: impl Fn(&Scheme) -> Result<Expected, E>,
+    ) -> Result<Expected, E> {
+        let Some(tail) = &self.tail else { return Ok(results) };
+        if (0..outputs).any(|channel| self.is_tail(channel, outputs)) {
+            let others = of(&tail.scheme)?;
+            for (at, (result, other)) in results.iter_mut().zip(others).enumerate() {
+                if self.is_tail(at % outputs, outputs) {
+                    *result = other;
+                }
+            }
+        }
+        Ok(results)
+    }
+}
