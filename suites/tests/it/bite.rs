@@ -55,7 +55,8 @@ const PROMISED: &[(&str, &[&str], &[&str])] = &[
 ];
 
 /// Products of many sizes and moves, of which a quick run has few results; every input of an instruction is run once.
-const SHORT: &[&str] = &["dot", "matmul", "conv2d", "pool", "transform", "instruction", "quantize", "dequantize"];
+const SHORT: &[&str] =
+    &["dot", "matmul", "conv2d", "qconv2d", "pool", "transform", "instruction", "quantize", "dequantize"];
 
 /// Casts take tensors of up to five axes, and not every one of five has slices; an instruction on 8 bits is run on every input once, and on nothing else.
 const MANY_AXES: &[&str] = &["quantize", "dequantize", "instruction"];

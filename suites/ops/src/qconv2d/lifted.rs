@@ -32,7 +32,7 @@ pub(super) struct Sums(Arc<Mutex<Vec<Kept>>>);
 type Kept = (Case<Params>, Arc<Vec<i32>>);
 
 /// Cases of which the sums are kept.
-const MOST: usize = 16;
+const MOST: usize = 512;
 
 impl Sums {
     /// The sums of products, modulo 2^32; `None` if the case has no shape.

@@ -17,7 +17,7 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
 
 /// Batches of sums around ties, in a short run and in others.
-const TIES: [usize; 2] = [12, 40];
+const TIES: [usize; 2] = [8, 40];
 /// Sums around each tie.
 const WINDOW: usize = 32;
 /// Of so many cases of a convolution's plan one is run in a short run; and in others.
@@ -26,7 +26,7 @@ const ONE_IN: [usize; 2] = [10, 4];
 const CHANNELS: usize = 70;
 /// Cost of a case for each kernel on average, at most: products, and so many for each result, which is written, sent and judged twice. Kernels take turns
 /// at what costs more.
-const EACH: [usize; 2] = [4_000, 12_000];
+const EACH: [usize; 2] = [2_000, 12_000];
 const RESULT: usize = 30;
 /// Products of the largest layer, in a short run and in others.
 const MOST: [usize; 2] = [300_000, 2_000_000];

@@ -8,7 +8,7 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
 
 /// Output channels up to which each is tried by itself.
-const EACH: usize = 80;
+const EACH: usize = 16;
 
 /// Smaller cases, the smallest first.
 pub(super) fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
