@@ -198,11 +198,13 @@ def product(run):
 
 
 def images(run):
+    """A convolution of images. A module is compiled for each shape."""
+
     def call(params, inputs):
         of = lambda *names: tuple(params[name] for name in names)  # noqa: E731
         image, weights = of("batches", "height", "width", "channels"), of("kernel_h", "kernel_w", "channels", "out_channels")
-        if params["len"] > 36 or np.prod(weights[:3]) > 64:
-            raise OutsideDomain("a module is compiled for each shape, of at most 36 results and depth 64")
+        if len(inputs) > 256 or np.prod(weights) > 128:
+            raise OutsideDomain("a module is compiled for each shape, of at most 256 elements and 128 weights")
         padding = of("top", "left", "bottom", "right")
         return run(inputs, image, weights, of("stride_h", "stride_w"), padding, of("dilation_h", "dilation_w"))
 

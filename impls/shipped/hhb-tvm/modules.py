@@ -10,6 +10,7 @@ import tempfile
 import numpy as np
 import tvm
 from tvm import relay
+from worker import OutsideDomain
 
 INPUT, OUTPUT = 1, 2
 TYPE_CODES = {"i": 0, "u": 1, "f": 2}
@@ -102,7 +103,10 @@ class Network:
     def __init__(self, machine, target, function):
         # In this wheel the pass does not fit its operators: with it, no convolution of bytes compiles for aarch64.
         with tvm.transform.PassContext(opt_level=3, disabled_pass=["AlterOpLayout"]):
-            built = relay.build(tvm.IRModule.from_expr(function), target=target)
+            try:
+                built = relay.build(tvm.IRModule.from_expr(function), target=target)
+            except tvm.error.TVMError as refused:
+                raise OutsideDomain(f"TVM does not compile this: {str(refused).strip().splitlines()[-1]}") from refused
         self.module = Module(machine, built.get_lib())
         self.constants = {name: value.numpy() for name, value in built.get_params().items()}
         graph = json.loads(built.get_graph_json())

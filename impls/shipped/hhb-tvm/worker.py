@@ -72,8 +72,9 @@ def gemms(aarch64):
             dtype = {"u8": "uint8", "i8": "int8"}[element]
             run = convolution(aarch64, arm(features), dtype)
             yield Kernel("matmul", f"{NAME}{path}-gemm-{element}", like, product(run), domain=NO_OFFSETS)
-            of_images = NO_OFFSETS | {"grouped": False}
-            yield Kernel("conv2d", f"{NAME}{path}-conv2d-{element}", like, images(run), domain=of_images)
+            if path == "arm-neon":
+                of_images = NO_OFFSETS | {"grouped": False}
+                yield Kernel("conv2d", f"{NAME}{path}-conv2d-{element}", like, images(run), domain=of_images)
 
 
 def main():

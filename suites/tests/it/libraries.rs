@@ -9,7 +9,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The examples of the book: file, operation and scheme.
-const EXAMPLES: [(&str, &str, &str); 8] = [
+const EXAMPLES: [(&str, &str, &str); 9] = [
     ("requantize.c", "requantize", "gemmlowp-double"),
     ("matmul.cpp", "matmul", "exact:wrap"),
     ("depthwise.c", "conv2d", "exact:wrap"),

@@ -346,7 +346,7 @@ for line in sys.stdin.buffer:
 "#;
 
 /// TVM's kernels, of a lane that `setup --with shipped` leaves out: which hold, and which differ as findings 31 and 32 say.
-const TVM: [(&str, bool); 16] = [
+const TVM: [(&str, bool); 14] = [
     ("shipped-tvm-arm-rule", false),
     ("shipped-tvm-arm-lengths", true),
     ("shipped-tvm-arm-per-axis", false),
@@ -361,8 +361,6 @@ const TVM: [(&str, bool); 16] = [
     ("shipped-tvm-arm-dotprod-gemm-i8", false),
     ("shipped-tvm-arm-neon-conv2d-u8", false),
     ("shipped-tvm-arm-neon-conv2d-i8", false),
-    ("shipped-tvm-arm-dotprod-conv2d-u8", false),
-    ("shipped-tvm-arm-dotprod-conv2d-i8", false),
 ];
 
 /// The command of TVM's worker, unless it is not installed.
