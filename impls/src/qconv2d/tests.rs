@@ -61,7 +61,7 @@ fn parameters(kernel: &Kernel, shape: conv2d::Params, seed: u64) -> Params {
             ..shape
         },
         channels,
-        bias: (0..shape.out_channels).map(|_| next(20_000) - 10_000).collect(),
+        bias: (0..shape.out_channels).map(|_| next(200_000) - 100_000).collect(),
         zero_point: range.start() + next(width),
         min: a.min(b),
         max: a.max(b),
