@@ -44,7 +44,7 @@ fn parameters(kernel: &Kernel, shape: conv2d::Params, seed: u64) -> Params {
     let mut next = |n: i32| (random.word() >> 1) as i32 % n;
     let count = if requantize.channels.per_channel { shape.out_channels } else { 1 };
     let mut channel = || loop {
-        let channel = Channel { multiplier: (1 << 30) + next(1 << 30), shift: next(14) - 11 };
+        let channel = Channel { multiplier: (1 << 30) + next(2) * next(1 << 30), shift: next(14) - 11 };
         if requantize.takes(channel) {
             return channel;
         }
