@@ -241,7 +241,18 @@ fn add_mutants_differ() {
 #[test]
 fn qconv2d_mutants_differ() {
     for Mutant { kernel, .. } in super::qconv2d::MUTANTS {
-        let differs = qconv2d::tests::cases(kernel).iter().any(|(params, input, weights)| {
+        // A quarter, in five output channels: two roundings make 1 of it.
+        let quarter = qconv2d::Params {
+            shape: conv2d::Params { out_channels: 5, ..conv2d::Params::default() },
+            channels: vec![Channel { multiplier: 1 << 30, shift: -1 }],
+            bias: vec![0],
+            zero_point: 0,
+            min: -128,
+            max: 127,
+        };
+        let mut cases = qconv2d::tests::cases(kernel);
+        cases.push((quarter, vec![1], vec![1; 5]));
+        let differs = cases.iter().any(|(params, input, weights)| {
             let got = qconv2d::tests::run(kernel, Form::Native, params, input, weights);
             got != qconv2d::tests::apart(kernel, params, input, weights)
         });

@@ -44,7 +44,7 @@ fn parameters(kernel: &Kernel, shape: conv2d::Params, seed: u64) -> Params {
     let mut next = |n: i32| (random.word() >> 1) as i32 % n;
     let count = if requantize.channels.per_channel { shape.out_channels } else { 1 };
     let mut channel = || loop {
-        let channel = Channel { multiplier: (1 << 30) + next(1 << 30), shift: next(14) - 11 };
+        let channel = Channel { multiplier: (1 << 30) + next(2) * next(1 << 30), shift: next(14) - 11 };
         if requantize.takes(channel) {
             return channel;
         }
@@ -61,7 +61,7 @@ fn parameters(kernel: &Kernel, shape: conv2d::Params, seed: u64) -> Params {
             ..shape
         },
         channels,
-        bias: (0..shape.out_channels).map(|_| next(20_000) - 10_000).collect(),
+        bias: (0..shape.out_channels).map(|_| next(200_000) - 100_000).collect(),
         zero_point: range.start() + next(width),
         min: a.min(b),
         max: a.max(b),
