@@ -32,6 +32,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("large windows", &mut specs, |out| large(domain, budget, &mut rng, out));
     by("long tensors", &mut specs, |out| long(domain, budget, &mut rng, out));
     by("random shapes", &mut specs, |out| random(domain, budget, &mut rng, out));
+    by("sizes together", &mut specs, |out| together(domain, &mut rng, out));
     by("networks", &mut specs, |out| networks::plan(domain, budget, seed, &mut rng, out));
     specs
 }
@@ -220,6 +221,33 @@ fn long(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Sp
     for (i, shape) in shapes.into_iter().take(kept).enumerate() {
         let turn = Turn::one_in(if i < 2 { 1 } else { 4 }, i);
         out.push(Spec { turn, ..spec(posed(domain, 4 * i, shape, rng), Fill::Varied, i) });
+    }
+}
+
+/// Sizes that all sizes of a shape have at least, and the most images of such a shape.
+const TOGETHER: [usize; 5] = [2, 3, 5, 9, 17];
+const IMAGES: usize = 5;
+
+/// Every size together at least 2, 3, 5, 9 and 17, padding and strides among them.
+fn together(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
+    for (i, n) in TOGETHER.into_iter().enumerate() {
+        let (top, bottom, left, right) = (n, n, n, n);
+        let shape = Params {
+            batches: n.min(IMAGES),
+            height: n + 1,
+            width: n + 2,
+            channels: n,
+            kernel_h: n + 1,
+            kernel_w: n + 2,
+            stride_h: n,
+            stride_w: n,
+            top,
+            bottom,
+            left,
+            right,
+            ..Params::of(domain.element)
+        };
+        out.push(spec(posed(domain, 4 * i, shape, rng), Fill::Varied, i));
     }
 }
 
