@@ -101,8 +101,20 @@ fn probes(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Probe
     probe_channels(domain, q, regime).map(probe)
 }
 
-/// The class of a scheme against the promised one, in any direction of the shift: that of the first hypothesis that is the scheme.
+/// The class of a scheme against the promised one, in any direction of the shift: that of the first hypothesis that is the scheme. Each pair is tried once.
 pub fn class_of(promised: &Scheme, own: &Scheme) -> Class {
+    static KNOWN: Mutex<BTreeMap<[String; 2], Class>> = Mutex::new(BTreeMap::new());
+    let pair = [promised, own].map(Scheme::label);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(class) = known().get(&pair) {
+        return *class;
+    }
+    let class = first_class(promised, own);
+    known().insert(pair, class);
+    class
+}
+
+fn first_class(promised: &Scheme, own: &Scheme) -> Class {
     let probes: Vec<Probe> = Regime::ALL.into_iter().flat_map(|regime| probes(&Domain::ALL, Q31, regime)).collect();
     let found = hypotheses(promised).into_iter().find(|h| is(h, promised, own, probes.iter().cloned()));
     found.map_or_else(|| structural_class(promised.definition, own.definition), |h| h.class)

@@ -4,7 +4,6 @@
 use super::Qconv2d;
 use super::lifted::{Sums, finished, requantized, total};
 use crate::conv2d::Conv2d;
-use crate::fpm::changes::class_of;
 use crate::requantize::{Requantize, multiply};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Operation};
@@ -152,13 +151,9 @@ fn tails(sums: &Sums, base: Scheme) -> Vec<Change<Qconv2d>> {
         })
         .map(|definition| Scheme { definition, ..base })
         .collect();
-    let differs = |other: &Scheme| match (multiply(&base), multiply(other)) {
-        (Some(own), Some(other)) => Some(class_of(&own, &other)),
-        _ => None,
-    };
     let mut out = Vec::new();
     for vector in VECTORS {
-        for other in others.iter().filter(|other| differs(other).is_some()) {
+        for other in others.iter().filter(|_| multiply(&base).is_some()) {
             out.push(tail(vector, Class::Position, format!("{} is computed", other.definition.name()), Some(*other)));
         }
         out.push(tail(vector, Class::TruncatedTail, "results are 0".to_owned(), None));
