@@ -44,11 +44,9 @@ fn signs(base: Scheme) -> Vec<Change<Requantize>> {
     let mut out = vec![
         placed(Class::OffsetSign, "the zero point is subtracted", |zero_point| -zero_point),
         placed(Class::OffsetTerm, "the zero point is not added", |_| 0),
-        placed(Class::Signedness, "the zero point, a byte, is read with a sign", |zero_point| match zero_point {
-            128..=255 => zero_point - 256,
-            _ => zero_point,
-        }),
     ];
+    let signed: Slip = |p| p.zero_point -= if (128..=255).contains(&p.zero_point) { 256 } else { 0 };
+    out.extend(slips(base, Class::Signedness, [("the zero point, a byte, is read with a sign", signed)]));
     let negated: Slip = |p| p.bias.iter_mut().for_each(|bias| *bias = bias.wrapping_neg());
     out.extend(slips(base, Class::OffsetSign, [("the bias is subtracted", negated)]));
     out.extend(slips(base, Class::OffsetTerm, [("the bias is not added", |p| p.bias.fill(0))]));
