@@ -32,7 +32,7 @@ type Type = (Expressed, Storage, f64, i64);
 /// `(name, type, value, got, promised)`.
 #[test]
 fn quantize_witnesses_of_the_reports() {
-    let table: [(&str, Type, f64, i32, i32); 20] = [
+    let table: [(&str, Type, f64, i32, i32); 21] = [
         ("mutant-quantize-truncates", (F32, I8, 1.0, 0), 0.75, 0, 1),
         ("mutant-qcast-truncates", (F16, I8, 1.0, 1), 0.75, 1, 2),
         ("mutant-quantize-floors", (F32, I8, 1.0, 0), -0.25, -1, 0),
@@ -45,6 +45,7 @@ fn quantize_witnesses_of_the_reports() {
         ("mutant-cast-before-zero-point", (F32, I8, 1.0 / 66.9333, -128), 3.4501, -128, 103),
         ("mutant-convert-before-clamp", (F32, I8, 0.1, 0), 12.8, -128, 127),
         ("mutant-quantize-wraps", (F32, I8, 1.0, 0), 128.0, -128, 127),
+        ("mutant-quantize-converts-as-x86", (F32, I8, 1.0, 0), 3e9, -128, 127),
         ("mutant-nan-is-zero", (F32, I8, 1.0, 3), f64::NAN, 0, -128),
         ("mutant-zero-point-sign-extended", (F32, U8, 1.0, 200), 100.0, 44, 255),
         ("mutant-quantize-f64-in-f32", (F64, I16, 1.0, 0), 1.0 - 1e-9, 1, 0),
@@ -103,8 +104,18 @@ fn dequantize_witnesses_of_the_reports() {
             assert_eq!(dequantize(keeper, Form::Native, &params, &[stored]), [promised], "{name}");
         }
     }
-    let shown = |name| table.iter().any(|(shown, ..)| *shown == name) || OF_PLACES.contains(&name);
+    let of_places = |name| OF_PLACES.contains(&name) || name == "mutant-distributed-in-vectors";
+    let shown = |name| table.iter().any(|(shown, ..)| *shown == name) || of_places(name);
     assert!(super::dequantize::MUTANTS.iter().all(|mutant| shown(mutant.kernel.name)));
+}
+
+/// Finding 28: one stored value, in whole vectors of eight and behind them.
+#[test]
+fn terms_are_apart_in_whole_vectors_only() {
+    let Mutant { kernel, .. } = find("mutant-distributed-in-vectors", super::dequantize::MUTANTS);
+    let params = layer(F32, U8, f64::from(0.150_333_32_f32), 123, 9);
+    let outs = dequantize(kernel, Form::Native, &params, &[22; 9]);
+    assert!(outs[..8].iter().all(|out| *out == outs[0]) && outs[8] != outs[0], "{outs:?}");
 }
 
 /// Right where the channel is the last axis, wrong where it is not.

@@ -13,7 +13,11 @@ use crate::contract::{self, Contract, Deviation, Overflow, Promise, Region};
 use crate::element::Element::{self, I8, U8};
 use crate::fpm::{self, tvm_neon};
 use crate::simd::form::neon_form;
-use crate::simd::{LANES, Portable};
+use crate::simd::{LANES, Portable, Vector};
+
+/// Whether the rule applies its fixup.
+const RFC: bool = false;
+const FIXUP: bool = true;
 
 const SOURCE: &str = "TVM RFC on fixed point multiplication; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py";
 
@@ -56,7 +60,7 @@ pub(super) const RFC_I8: Kernel = Kernel {
         ["sqrdmulh", "srshl", "mul"],
         Run,
         fn run(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
-            fused(params, [(I8, input), (I8, weights)], out, tvm_neon::rfc::<crate::simd::Neon>);
+            fused::<crate::simd::Neon, RFC>(params, [(I8, input), (I8, weights)], out);
         },
         run
     )),
@@ -66,7 +70,7 @@ pub(super) const RFC_I8: Kernel = Kernel {
         "sqrdmulh-srshl",
         [I8; 3],
         |params, input, weights, out| {
-            fused(params, [(I8, input), (I8, weights)], out, tvm_neon::rfc::<Portable>);
+            fused::<Portable, RFC>(params, [(I8, input), (I8, weights)], out);
         },
     )
 };
@@ -79,7 +83,7 @@ pub(super) const RFC_U8: Kernel = Kernel {
         ["sqrdmulh", "srshl", "mul"],
         Run,
         fn run(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
-            fused(params, [(U8, input), (I8, weights)], out, tvm_neon::rfc::<crate::simd::Neon>);
+            fused::<crate::simd::Neon, RFC>(params, [(U8, input), (I8, weights)], out);
         },
         run
     )),
@@ -89,7 +93,7 @@ pub(super) const RFC_U8: Kernel = Kernel {
         "sqrdmulh-srshl",
         [U8, I8, U8],
         |params, input, weights, out| {
-            fused(params, [(U8, input), (I8, weights)], out, tvm_neon::rfc::<Portable>);
+            fused::<Portable, RFC>(params, [(U8, input), (I8, weights)], out);
         },
     )
 };
@@ -102,7 +106,7 @@ pub(super) const FIXUP_I8: Kernel = Kernel {
         ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
         Run,
         fn run(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
-            fused(params, [(I8, input), (I8, weights)], out, tvm_neon::fixup::<crate::simd::Neon>);
+            fused::<crate::simd::Neon, FIXUP>(params, [(I8, input), (I8, weights)], out);
         },
         run
     )),
@@ -112,25 +116,27 @@ pub(super) const FIXUP_I8: Kernel = Kernel {
         "sqrdmulh-fixup-srshl",
         [I8; 3],
         |params, input, weights, out| {
-            fused(params, [(I8, input), (I8, weights)], out, tvm_neon::fixup::<Portable>);
+            fused::<Portable, FIXUP>(params, [(I8, input), (I8, weights)], out);
         },
     )
 };
 
 /// The terms of `qnn.conv2d`, the bias, and the rule on the output channels of each pixel.
 #[inline(always)]
-fn fused(
+fn fused<V: Vector, const APPLIES_FIXUP: bool>(
     params: &Params,
     [input, weights]: [(Element, &[u8]); 2],
     out: &mut [i32],
-    row: impl Fn(&fpm::Params, &[i32], &mut [i32]),
 ) {
     let multiply = fpm::Params { q: 31, channels: vec![params.channel(0)] };
     let outputs = params.shape.out_channels;
     let mut sums = loops::expanded(params, input, weights, params.shape.input_zero_point);
     for (sums, out) in sums.chunks_exact_mut(outputs).zip(out.chunks_exact_mut(outputs)) {
         sums.iter_mut().enumerate().for_each(|(o, sum)| *sum = sum.wrapping_add(params.bias(o)));
-        row(&multiply, sums, out);
+        match APPLIES_FIXUP {
+            true => tvm_neon::fixup::<V>(&multiply, sums, out),
+            false => tvm_neon::rfc::<V>(&multiply, sums, out),
+        }
         out.iter_mut().for_each(|out| *out = params.finish(*out));
     }
 }

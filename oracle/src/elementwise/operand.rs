@@ -68,7 +68,7 @@ impl Operand {
         }
         let stored = storage.min()..=storage.max();
         // The negative of an 8-bit zero point may be one beyond the type.
-        let negative = i64::from(-self.zero_point);
+        let negative = -i64::from(self.zero_point);
         let known = stored.contains(&i64::from(self.zero_point)) || (storage.bits == 8 && stored.contains(&negative));
         if !known {
             return Err(broken(argument, format!("zero point {} is no {}", self.zero_point, storage.name())));

@@ -61,6 +61,41 @@ const SHORT: &[&str] =
 /// Casts take tensors of up to five axes, and not every one of five has slices; an instruction on 8 bits is run on every input once, and on nothing else.
 const MANY_AXES: &[&str] = &["quantize", "dequantize", "instruction"];
 
+/// Families of which the plans of the newest operations leave places out; `docs/src/what-a-run-catches.md` says so. Some places are none: the filters of a
+/// pointwise convolution have one row, and padding is less than its window.
+const GAPS: &[(&str, &[&str])] = &[
+    (
+        "qconv2d",
+        &[
+            "from an element on",
+            "one element",
+            "from a column on",
+            "one column",
+            "one row",
+            "two parameters alike",
+            "all zero points 0",
+            "sizes together at least",
+            "a slice of one value",
+            "all slices but one of one value",
+            "two slices alike",
+            "all slices alike",
+            "one parameter changed since the last call",
+            "two parameters exchanged since the last call",
+        ],
+    ),
+    (
+        "pool",
+        &[
+            "one row",
+            "two parameters alike",
+            "all zero points 0",
+            "two scales nearly a power of two apart",
+            "one parameter changed since the last call",
+            "two parameters exchanged since the last call",
+        ],
+    ),
+];
+
 /// Results of these come in blocks, so that not every length is one of theirs: `dot` has a fixed number a step, and block layouts are padded.
 #[test]
 fn what_a_quick_run_promises_is_seen() {
@@ -69,7 +104,11 @@ fn what_a_quick_run_promises_is_seen() {
     for row in all {
         let (op, family, threshold) = (text(row, "op"), text(row, "family"), text(row, "threshold"));
         let promised = PROMISED.iter().any(|(name, thresholds, but)| {
-            *name == family && (thresholds.is_empty() || thresholds.contains(&threshold)) && !but.contains(&op)
+            let is_gap = GAPS.iter().any(|(of, families)| *of == op && families.contains(&family));
+            *name == family
+                && !is_gap
+                && (thresholds.is_empty() || thresholds.contains(&threshold))
+                && !but.contains(&op)
         });
         if promised {
             assert_eq!(row["convicted"], row["tried"], "{op}, {family} {threshold}: {}", row["holes"]);

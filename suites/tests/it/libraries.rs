@@ -17,8 +17,8 @@ const EXAMPLES: [(&str, &str, &str); 9] = [
     ("casts.c", "quantize", "tflite"),
     ("casts.c", "dequantize", "ideal"),
     ("casts.c", "add", "pytorch"),
-    ("casts.c", "mul", "pytorch"),
     ("pool.c", "pool", "tflite"),
+    ("casts.c", "mul", "pytorch"),
 ];
 
 /// An example of the book, with changes.

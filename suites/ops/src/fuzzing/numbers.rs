@@ -39,11 +39,13 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// A value of the range.
+    /// A value of the range. A byte counts from the least value of a small range, so that signed bytes are negative as often as not.
     pub fn of(&mut self, range: RangeInclusive<i32>) -> i32 {
         let width = i64::from(*range.end()) - i64::from(*range.start());
-        let n = if width < 256 { self.byte().into() } else { self.int32() };
-        within(n, range)
+        match u8::try_from(width) {
+            Ok(width) => *range.start() + i32::from(self.byte()) % (i32::from(width) + 1),
+            Err(_) => within(self.int32(), range),
+        }
     }
 
     /// `len` values: as many as it takes, or a few that come again and again; of the whole range, or its ends alone.

@@ -52,7 +52,7 @@ pub(super) fn fitted(domain: &Domain, shape: conv2d::Params, i: usize, rng: &mut
     };
     let of_all = |one: bool| if one { 1 } else { shape.out_channels };
     let count = of_all(!requantize.channels.per_channel || i % 6 == 5);
-    let channels = (0..count).map(|o| one((i + o) % 3 == 0)).collect();
+    let channels = (0..count).map(|o| one((i + o).is_multiple_of(3))).collect();
     let count = of_all(i % 7 == 6);
     let bias = (0..count).map(|_| bias(i, [mean, deviation], rng)).collect();
     let [zero_point, min, max] = bounds(&requantize.output.range(), i, rng);

@@ -101,7 +101,7 @@ fn depthwise() -> Vec<Spec<conv2d::Params>> {
             kernel_h: 3,
             kernel_w: [3, 2, 1][at % 3],
             stride_h: 1 + at / 8 % 2,
-            dilation_w: if at % 3 == 0 && at % 4 == 3 { 2 } else { 1 },
+            dilation_w: if at.is_multiple_of(3) && at % 4 == 3 { 2 } else { 1 },
             top: 1,
             bottom: at % 2,
             left: at % 3,
