@@ -223,7 +223,7 @@ fn the_reciprocal_has_31_bits() {
         let multiplier = Multiplier::Reciprocal.exact(&p, count);
         let k = count.next_power_of_two().ilog2();
         let significand = multiplier.clone() << (30 + k);
-        assert!(significand.is_integer() && significand >= 1u32 << 30 && significand < 1u32 << 31, "{count}");
+        assert!(significand.is_integer() && (1u32 << 30..1u32 << 31).contains(&significand), "{count}");
         let off = multiplier * Integer::from(count) - 1u32;
         assert!(off > Rational::from((-1, 1 << 30)) && off <= Rational::from((1, 1 << 30)), "{count}");
     }
