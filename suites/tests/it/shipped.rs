@@ -121,7 +121,11 @@ fn worker_of(library: &str) -> Option<Value> {
 fn installed(dir: &Path, libraries: &[&str]) -> Option<PathBuf> {
     let workers: Option<Vec<Value>> = libraries.iter().map(|library| worker_of(library)).collect();
     if workers.is_none() {
-        not_run("shipped libraries are not installed; `cargo xtask setup --with shipped` installs them");
+        let with = if libraries.contains(&"tosa-mlir") { "tosa-mlir" } else { "shipped" };
+        not_run(&format!(
+            "{} are not installed; `cargo xtask setup --with {with}` installs them",
+            libraries.join(", ")
+        ));
     }
     Some(lanes(dir, &workers?))
 }
@@ -355,8 +359,8 @@ const TVM: [(&str, bool); 14] = [
     ("shipped-tvm-upward", false),
     ("shipped-tvm-tonearest", false),
     ("shipped-tvm-arm-conv2d-upward", true),
-    ("shipped-tvm-arm-neon-gemm-u8", false),
-    ("shipped-tvm-arm-neon-gemm-i8", false),
+    ("shipped-tvm-arm-neon-gemm-u8", true),
+    ("shipped-tvm-arm-neon-gemm-i8", true),
     ("shipped-tvm-arm-dotprod-gemm-u8", false),
     ("shipped-tvm-arm-dotprod-gemm-i8", false),
     ("shipped-tvm-arm-neon-conv2d-u8", false),
