@@ -109,7 +109,7 @@ fn dequantize_witnesses_of_the_reports() {
     assert!(super::dequantize::MUTANTS.iter().all(|mutant| shown(mutant.kernel.name)));
 }
 
-/// Finding 28: one stored value, in whole vectors of eight and behind them.
+/// Finding 28: one stored value, in whole vectors of eight and after them.
 #[test]
 fn terms_are_apart_in_whole_vectors_only() {
     let Mutant { kernel, .. } = find("mutant-distributed-in-vectors", super::dequantize::MUTANTS);

@@ -9,9 +9,9 @@ pub(crate) struct Window<'a> {
     params: &'a Params,
     input: &'a [u8],
     element: Element,
-    /// First row and the row behind the last one.
+    /// First row and the row after the last one.
     rows: [usize; 2],
-    /// First column and the column behind the last one.
+    /// First column and the column after the last one.
     columns: [usize; 2],
     batch: usize,
     channel: usize,

@@ -146,7 +146,7 @@ impl<B: Blocks> Task<'_, B> {
             match ahead.next(hand_over, &mut outs) {
                 None => break,
                 Some((at, Ok(()))) => self.blocks.judge(at, &outs, &mut self.seen),
-                // The session goes on, and so do the blocks behind this one.
+                // The session goes on, and so do the later blocks.
                 Some((at, Err(failure))) if failure.outside().is_some() => {
                     self.outside.add(self.len(at) as u64, failure.outside().unwrap_or_default());
                 }
