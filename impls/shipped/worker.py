@@ -2,6 +2,7 @@
 standard input, and the same on standard output."""
 
 import json
+import os
 import platform
 import sys
 
@@ -27,9 +28,14 @@ class Kernel:
         return offer | {key: value for key, value in given.items() if value}
 
 
+# Standard output is for answers alone. What a library prints there goes to standard error.
+answers = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
+
+
 def answer(header, payload=b""):
-    sys.stdout.buffer.write(json.dumps(header).encode() + b"\n" + payload)
-    sys.stdout.buffer.flush()
+    answers.write(json.dumps(header).encode() + b"\n" + payload)
+    answers.flush()
 
 
 def read(request):

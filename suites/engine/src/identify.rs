@@ -167,7 +167,9 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         let own = Own { scheme: None, like: Some(like.to_owned()), domain: offer.own.domain.clone() };
         offered::adopt::<O>(&Offer { own, ..offer.clone() })?;
     }
-    let specs = plans::whole::<O>(&domain, &Asked::default(), &effort.budget(), seed);
+    let mut specs = plans::whole::<O>(&domain, &Asked::default(), &effort.budget(), seed);
+    // A plan also has cases that an operation tries in every kernel.
+    specs.retain(|spec| O::covers(&domain, &spec.params));
     let mut candidates = candidates::<O>();
     let mut identified = Identified {
         op: O::OP,

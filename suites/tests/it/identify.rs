@@ -50,6 +50,16 @@ fn a_tail_that_follows_another_scheme_is_named() {
     assert_eq!(found[0]["left"], json!([]));
 }
 
+/// From `identify --lane hhb-tvm`: a kernel whose multiplier is compiled in was asked for others, and no scheme was left.
+#[test]
+fn a_kernel_is_asked_in_its_domain_alone() {
+    let domain = ["--domain=multipliers=1395864371", "--domain=shifts=-8", "--domain=per_channel=false"];
+    let found = identified(&[&["--lane=host", "--kernel=tvm-requantize-i8"], &domain[..]].concat(), 0);
+    let inputs: Vec<&str> =
+        found[0]["inputs"].as_array().into_iter().flatten().filter_map(|i| i["case"].as_str()).collect();
+    assert!(!inputs.is_empty() && inputs.iter().all(|case| case.starts_with("m=1395864371 s=-8 ")), "{inputs:?}");
+}
+
 /// A worker offers a kernel of the project under another name, and says nothing of its scheme.
 #[test]
 fn a_kernel_under_a_foreign_name_is_identified_by_its_answers() {

@@ -16,6 +16,9 @@ use crate::ledger::{Figure, FigureKind, Ledger, Value};
 use crate::text;
 use chart::{Chart, HEIGHT, WIDTH};
 
+/// Upper bound on the rows of a figure's table; the CSV file has every row. More of them would take most of a page.
+const ROWS: usize = 60;
+
 /// A figure with everything around it.
 pub(super) struct Drawn {
     pub(super) id: String,
@@ -33,6 +36,8 @@ pub(super) struct Drawn {
     pub(super) same: Vec<String>,
     pub(super) csv: String,
     pub(super) table: Table,
+    /// Rows of the figure, of which the table has the first ones.
+    pub(super) rows: usize,
 }
 
 /// An entry of a legend.
@@ -76,6 +81,7 @@ fn drawn(figure: &Figure, at: usize) -> Drawn {
         same: figure.same.iter().map(|(first, rest)| same(first, rest)).collect(),
         csv: format!("{}/{}", csv::DIRECTORY, csv::name(figure.kind)),
         table: table(figure, at),
+        rows: figure.rows.len(),
     }
 }
 
@@ -100,7 +106,7 @@ fn table(figure: &Figure, at: usize) -> Table {
         command: text::one_line(&figure.command_of(row)),
         ..Row::default()
     };
-    table.rows = figure.rows.iter().enumerate().map(row).collect();
+    table.rows = figure.rows.iter().enumerate().take(ROWS).map(row).collect();
     table
 }
 
