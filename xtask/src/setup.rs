@@ -52,6 +52,8 @@ enum Extra {
     HhbTvm,
     /// TOSA as MLIR 22 lowers it, for the lanes tosa-mlir and tosa-mlir-o0; not among the libraries of `shipped`
     TosaMlir,
+    /// TOSA's reference model from PyPI, for the lane tosa-reference
+    TosaReference,
     /// tract-linalg from crates.io, for the lane tract
     Tract,
     /// rten-gemm from crates.io, for the lanes rten and rten-avx2
@@ -104,6 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         (Extra::TfliteMicro, "tflite-micro"),
         (Extra::HhbTvm, "hhb-tvm"),
         (Extra::TosaMlir, "tosa-mlir"),
+        (Extra::TosaReference, "tosa-reference"),
         (Extra::Tract, "tract"),
         (Extra::Rten, "rten"),
     ];

@@ -180,6 +180,16 @@ pub(crate) const LIBRARIES: &[Library] = &[
         started: &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
         with_others: true,
     },
+    #[cfg(target_arch = "x86_64")]
+    Library {
+        name: "tosa-reference",
+        about: "TOSA's reference model: RESCALE, MATMUL, CONV2D, AVG_POOL2D, MAX_POOL2D",
+        directory: "tosa-reference",
+        packages: &["python3", "python3-venv"],
+        driver: Driver::Python { script: "worker.py", package: "tosa-tools" },
+        started: &[],
+        with_others: true,
+    },
     Library {
         name: "tosa-mlir",
         about: "TOSA as MLIR 22 lowers it and LLVM compiles it at -O2: apply_scale, rescale, matmul",

@@ -58,7 +58,8 @@ pub(super) fn posed(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) 
 fn quantized(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) -> Params {
     let range = p.element.range();
     let (lo, hi) = (*range.start(), *range.end());
-    let middle = lo.midpoint(hi) + 1;
+    // `midpoint` rounds toward zero, which for signed types is not the same.
+    let middle = (lo + hi + 1) / 2;
     let zero_point = |turn: usize, rng: &mut ChaCha8Rng| match turn % 5 {
         0 => middle,
         1 => [lo, hi][turn / 5 % 2],

@@ -55,7 +55,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ),
     ("cargo xtask findings", Xtask, "needs installed libraries; each case is a run that the tests of `shipped` have"),
     (
-        "cargo xtask verify --lane gemmlowp --lane gemmlowp-scalar --lane xnnpack --lane onednn --lane onednn-avx2 --lane onnxruntime --lane onnxruntime-avx2 --lane litert --lane tflite-micro --lane tract --lane rten --lane rten-avx2 --effort quick",
+        "cargo xtask verify --lane gemmlowp --lane gemmlowp-scalar --lane xnnpack --lane onednn --lane onednn-avx2 --lane onnxruntime --lane onnxruntime-avx2 --lane litert --lane tflite-micro --lane tosa-reference --lane tract --lane rten --lane rten-avx2 --effort quick",
         Parsed,
         "needs installed libraries; the tests of `shipped` run it where they are",
     ),
