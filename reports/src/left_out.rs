@@ -35,7 +35,7 @@ pub(crate) fn dropped(ledger: &Ledger, most: Option<usize>) -> Vec<String> {
         // A kernel that ran nothing is in the list of those outside the run's parameters.
         DropReason::OutsideDomain => planned.given && planned.run > 0,
         DropReason::NotOffered | DropReason::NothingNew => false,
-        DropReason::NoSuchCase | DropReason::GivenUp => true,
+        DropReason::NoSuchCase | DropReason::GivenUp | DropReason::Refused => true,
     };
     for planned in &ledger.planned {
         for dropped in planned.dropped.iter().filter(|dropped| is_listed(planned, dropped)) {
@@ -65,11 +65,14 @@ pub fn share(planned: &Planned, dropped: &Dropped) -> String {
         "" => String::new(),
         first => format!(", the first {first}"),
     };
-    let why = match dropped.why {
-        DropReason::OutsideDomain => "outside its domain, ",
-        DropReason::NotOffered | DropReason::NoSuchCase | DropReason::GivenUp | DropReason::NothingNew => "",
+    let (what, why) = match dropped.why {
+        DropReason::OutsideDomain => ("not run", "outside its domain, "),
+        DropReason::Refused => ("refused by the kernel as outside its domain", ""),
+        DropReason::NotOffered | DropReason::NoSuchCase | DropReason::GivenUp | DropReason::NothingNew => {
+            ("not run", "")
+        }
     };
-    format!("{} of {all}{given} not run{first}: {why}{}", text::count(dropped.count), text::one_line(&dropped.because))
+    format!("{} of {all}{given} {what}{first}: {why}{}", text::count(dropped.count), text::one_line(&dropped.because))
 }
 
 /// What a lane is spared: cases, of how many planned; kernels by operation.
@@ -119,6 +122,27 @@ fn not_offered(ledger: &Ledger) -> Vec<String> {
             .then(|| format!("{lane}: the worker offers {}; other kernels do not run there", counts.join(", ")))
     };
     lanes.iter().filter_map(sentence).collect()
+}
+
+/// `the kernel refused 637 of 654 cases`, if any kernel did; the plan counted is that of kernels that refused some.
+pub(crate) fn refused(ledger: &Ledger) -> Option<String> {
+    let (mut kernels, mut refused, mut planned, mut units) = (BTreeSet::new(), 0, 0, BTreeSet::new());
+    for plan in &ledger.planned {
+        let count: u64 = plan.dropped.iter().filter(|d| d.why == DropReason::Refused).map(|d| d.count).sum();
+        if count > 0 {
+            kernels.insert([&plan.op, &plan.kernel]);
+            units.insert(plan.unit.name());
+            (refused, planned) = (refused + count, planned + plan.planned);
+        }
+    }
+    let unit = if units.len() == 1 { units.first().copied().unwrap_or_default() } else { "parameter" };
+    let who = match kernels.len() {
+        0 => return None,
+        1 => "the kernel".to_owned(),
+        n => text::plural(n, "kernel"),
+    };
+    let all = text::plural(planned as usize, unit);
+    Some(format!("{who} refused {} of {all} as outside the domain", text::count(refused)))
 }
 
 /// Kernels that ran in a lane and of which the contract judged no input there.

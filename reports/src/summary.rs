@@ -20,6 +20,8 @@ pub const MOST: usize = 4096;
 
 /// Bytes of one line of a list.
 const LINE: usize = 240;
+/// Bytes of a line below that of its finding.
+const SHORT: usize = 160;
 /// Bytes of how a lane is reached.
 const VIA: usize = 60;
 /// Classes that an operation's row names.
@@ -82,17 +84,27 @@ fn reasons(diff: &Diff) -> Vec<String> {
 }
 
 fn findings(ledger: &Ledger) -> Vec<String> {
-    let item = |merged: Merged<'_>| {
-        let line = code(&cut(&merged.line()));
-        // A command is of no use if it is cut, and that of the whole run stands in every other file.
-        match &merged.finding.witness {
-            Some(witness) if (1..=LINE).contains(&witness.command.len()) => {
-                format!("{line}\n  - {}", code(&text::one_line(&witness.command)))
-            }
-            _ => line,
-        }
+    findings::by_severity(ledger).iter().map(item).collect()
+}
+
+/// A finding: class and results first, since its case may be long; then count and cause, and the command, or the case if the command is too long.
+fn item(merged: &Merged<'_>) -> String {
+    let finding = merged.finding;
+    let Some((witness, expected)) = finding.witness.as_ref().and_then(|w| Some((w, w.expected.as_ref()?))) else {
+        return code(&cut(&merged.line()));
     };
-    findings::by_severity(ledger).into_iter().map(item).collect()
+    let subject = code(&cut(&format!("{} {} {}", finding.op, finding.kernel, merged.lanes.join(", "))));
+    let scheme = text::scheme(&witness.scheme);
+    let results = plain(&text::cut(&format!("got {}, {scheme} {expected}", witness.got), SHORT));
+    let mut out = format!("**{}**: {subject}: {results}", plain(&cut(&witness.class)));
+    let details = text::finding_details(finding);
+    details.iter().for_each(|detail| out.push_str(&format!("\n  - {}", plain(&text::cut(detail, SHORT)))));
+    // A command is of no use if it is cut, and the other files have it.
+    let again = match witness.command.len() {
+        1..=LINE => text::one_line(&witness.command),
+        _ => text::cut(&text::case(&witness.case), SHORT),
+    };
+    out + &format!("\n  - {}", code(&again))
 }
 
 /// Each operation in a row, with as many classes by name as leave room for all of them.

@@ -144,12 +144,15 @@ pub fn scheme(scheme: &str) -> &str {
 /// A witness: `x=-1 m=1073741825 s=-1: got 0, ties-up 1, class tie-direction`; without a value to compare (a crash),
 /// `x=-1 m=1073741825 s=-1: class crash`.
 pub fn witness(witness: &Witness) -> String {
+    /// Characters from which on a case follows its results.
+    const LONG: usize = 240;
     let Witness { got, class, .. } = witness;
     let case = case(&witness.case);
     match &witness.expected {
         Some(expected) => {
-            let scheme = scheme(&witness.scheme);
-            format!("{case}: got {got}, {scheme} {expected}, class {class}")
+            let results = format!("got {got}, {} {expected}, class {class}", scheme(&witness.scheme));
+            // The results of a long case would be far from the kernel's name.
+            if case.len() > LONG { format!("{results}: {case}") } else { format!("{case}: {results}") }
         }
         None => format!("{case}: class {class}"),
     }

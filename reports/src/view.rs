@@ -2,6 +2,7 @@
 
 use crate::findings;
 use crate::ledger::{Against, Bound, Coverage, Lane, LaneStatus, Ledger, Row, Verdict, Witness};
+use crate::left_out;
 use crate::text;
 use std::collections::BTreeSet;
 
@@ -215,7 +216,8 @@ pub(crate) fn verdict(ledger: &Ledger) -> String {
             text::one_line(&format!("no verdict, because the run did not end: {why}; until then {findings}"))
         }
     };
-    format!("{what} on {}", Totals::of(ledger).sentence(ledger.seconds))
+    let refused = left_out::refused(ledger).map_or(String::new(), |refused| format!("; {refused}"));
+    format!("{what} on {}{refused}", Totals::of(ledger).sentence(ledger.seconds))
 }
 
 /// A deviation that the contract of a row declares.

@@ -43,7 +43,7 @@ pub struct Promise {
 #[derive(Debug, thiserror::Error)]
 pub enum Unusable {
     /// The system's loader does not take it.
-    #[error("{}: {error}", file.display())]
+    #[error("{}: {}", file.display(), reason(error))]
     Library {
         /// The file.
         file: PathBuf,
@@ -80,6 +80,11 @@ pub enum Unusable {
         /// What it exports.
         functions: Vec<String>,
     },
+}
+
+/// What the system's loader says, which is behind an error of its own.
+pub fn reason(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// A loaded library.

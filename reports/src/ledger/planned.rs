@@ -78,6 +78,8 @@ pub struct Dropped {
 pub enum DropReason {
     /// The kernel's contract promises nothing for them.
     OutsideDomain,
+    /// The kernel called them outside its domain when it was asked.
+    Refused,
     /// The lane's worker does not offer the kernel.
     NotOffered,
     /// Their tensors cannot be made.

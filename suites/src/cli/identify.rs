@@ -77,6 +77,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
             return Err(unknown("operation", op, OPS.iter().copied()).into());
         }
     }
+    args.place.states_types(&args.op, None, &args.domain)?;
     let mut lanes = Lanes { own_worker: super::worker::command(), ..Lanes::given(args.lanes.as_deref())? };
     let entry = args.place.entry(&Promise { ops: args.op.clone(), ..Promise::default() }, &lanes)?;
     let name = match &entry {
@@ -220,7 +221,10 @@ fn verify(args: &Args, found: &Identified, scheme: &str) -> String {
     let program = called::program();
     match args.place.written() {
         Some(place) => {
-            format!("{program} verify {place} --op {} --scheme {} --like {}", found.op, quoted(scheme), found.like)
+            let domain = args.domain.iter().map(|(field, value)| quoted(&format!("{field}={value}")));
+            let domain: String = domain.map(|part| format!(" --domain {part}")).collect();
+            let (op, scheme, like) = (found.op, quoted(scheme), found.like);
+            format!("{program} verify {place} --op {op} --scheme {scheme} --like {like}{domain}")
         }
         None => {
             let promise =

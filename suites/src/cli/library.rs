@@ -26,6 +26,10 @@ const PROGRAM_OPTION: &str = "--program";
 /// The lane that runs a library for aarch64 on another machine.
 const EMULATED: &str = "aarch64-qemu";
 
+/// Operations whose lines do not state types, with the fields of the domain that do.
+const UNTYPED: [(&str, &[&str]); 3] =
+    [("matmul", &["lhs", "rhs"]), ("conv2d", &["lhs", "rhs"]), ("qconv2d", &["lhs", "rhs", "output"])];
+
 /// Seconds for which a library may be silent over a batch: a batch takes milliseconds.
 const NATIVE_PATIENCE: NonZeroU64 = NonZeroU64::new(3).expect("not 0");
 
@@ -71,6 +75,23 @@ impl Place {
         }
     }
 
+    /// An error if kernels of several types have these lines, and neither a kernel nor the domain says which types the program has.
+    pub(super) fn states_types(&self, ops: &[String], like: Option<&str>, domain: &[(String, Value)]) -> Result<()> {
+        let (Some(command), None, [op]) = (&self.program, like, ops) else { return Ok(()) };
+        let Some((_, fields)) = UNTYPED.iter().find(|(untyped, _)| untyped == op) else { return Ok(()) };
+        let missing = |field: &&&str| domain.iter().all(|(given, _)| given != **field);
+        let missing: Vec<String> = fields.iter().filter(missing).map(|field| format!("--domain {field}=i8")).collect();
+        if !missing.is_empty() {
+            bail!(
+                "{PROGRAM_OPTION} {}: which types does it have? A line of {op} does not state them: add {}, or --like KERNEL (`{} kernels --op {op}` lists kernels)",
+                quoted(command),
+                missing.join(" "),
+                called::program()
+            );
+        }
+        Ok(())
+    }
+
     /// The option as a text.
     pub(super) fn written(&self) -> Option<String> {
         let library = self.library.as_ref().map(|file| format!("{OPTION} {}", quoted(&file.display().to_string())));
@@ -100,6 +121,7 @@ impl Args {
                 called::program()
             );
         }
+        self.place.states_types(ops, self.like.as_deref(), &self.domain)?;
         let domain: Map<String, Value> = self.domain.iter().cloned().collect();
         let own = Own { scheme: self.scheme.clone(), like: self.like.clone(), domain };
         self.place.entry(&Promise { ops: ops.to_vec(), name: self.name.clone(), own }, lanes)
@@ -170,7 +192,8 @@ fn worker(file: &Path, lanes: &Lanes) -> Result<Vec<String>> {
     entry.and_then(|entry| entry.command.clone()).with_context(|| {
         format!(
             "{shown} is for {arch}, and this machine is {}; `cargo xtask verify {OPTION} ..` in a clone of the project sets up the lane {EMULATED}, which runs \
-             libraries for aarch64",
+             libraries for aarch64; without a clone, a program that reads and writes lines runs under an emulator: {PROGRAM_OPTION} 'qemu-{arch} -L \
+             /usr/{arch}-linux-gnu ./k'",
             std::env::consts::ARCH
         )
     })

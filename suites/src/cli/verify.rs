@@ -85,9 +85,10 @@ pub(super) struct Args {
     /// reports/published]
     #[arg(long, value_name = "LEDGER")]
     base: Option<PathBuf>,
-    /// Directory for report.html, ledger.json, mismatches.csv, summary.md, details.md, junit.xml and findings.sarif
-    #[arg(long, value_name = "DIR", default_value = "tiebreak-out")]
-    out: PathBuf,
+    /// Directory for report.html, ledger.json, mismatches.csv, summary.md, details.md, junit.xml and findings.sarif [default: tiebreak-out; with --case
+    /// or --x tiebreak-case, so that the files of the whole run remain]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -193,6 +194,14 @@ fn operations() -> String {
 /// Fractional bits of multipliers, where nothing else is named.
 const USUAL_Q: u32 = 31;
 
+impl Args {
+    /// The directory of the files.
+    fn out(&self) -> PathBuf {
+        let is_one = self.x.is_some() || !self.case.is_empty();
+        self.out.clone().unwrap_or_else(|| PathBuf::from(if is_one { "tiebreak-case" } else { "tiebreak-out" }))
+    }
+}
+
 /// Rounding of a reference that is the exact result rounded once, where none is named.
 const USUAL_ROUNDING: &str = "ties-even";
 
@@ -212,7 +221,8 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         Heading { command: command(args).whole(), seed: args.seed, effort: args.effort, begun: Instant::now() };
     // Before the files are marked: they may be those of this run.
     let base = Base::read(args.base.as_deref());
-    let files = Unfinished::begin(&args.out, heading, kept.clone())?;
+    let out = args.out();
+    let files = Unfinished::begin(&out, heading, kept.clone())?;
     if is_drawn(&arguments()) {
         note(&format!("seed {0}, drawn at random: --seed {0} runs the same cases again", args.seed));
     }
@@ -234,7 +244,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let earlier = Earlier { runs: &earlier };
     // Both are tried: what is computed is lost neither to a full disk nor to a standard output that takes nothing.
     let written = files.ended(&outcome, earlier);
-    let files_line = if written.is_ok() { table::format_files(&args.out, style()) } else { String::new() };
+    let files_line = if written.is_ok() { table::format_files(&out, style()) } else { String::new() };
     let printed = print(&match args.format {
         Format::Table => table::render_compared(&outcome.ledger, earlier, detail(args)?, style()) + &files_line,
         Format::Json => json::render(&outcome.ledger),

@@ -157,7 +157,8 @@ fn each_library_gives_what_the_findings_say() {
         let broken = saturates || is_broken(lane, kernel);
         // LiteRT's layers take multipliers that are products of two floats, of several channels those of 24 bits; products of tract have no zero points.
         // The reference model has zero points of int16 that are 0, and calls overflows unpredictable.
-        let least = if ["litert", "tflite-micro", "tosa-reference", "tract"].contains(&lane.as_str()) { 2_000 } else { 50_000 };
+        let least =
+            if ["litert", "tflite-micro", "tosa-reference", "tract"].contains(&lane.as_str()) { 2_000 } else { 50_000 };
         assert!(*inputs > least && (*differ > 0) == broken, "{lane} {kernel}: {differ} of {inputs} differ");
     }
     let saturated = items(&ledger, "findings").iter().find(|f| f["kernel"] == "shipped-onnxruntime-matmulinteger-u8i8");

@@ -5,6 +5,7 @@ use libloading::{Library, Symbol};
 use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
 use tiebreak_impls::job_error::JobError;
+use tiebreak_impls::library::reason;
 use tiebreak_impls::protocol::{Hello, Job, Offer, Own};
 use tiebreak_impls::quantized::{Cast, Container, symbol};
 use tiebreak_impls::worker::Runner;
@@ -17,7 +18,7 @@ pub(crate) struct Modules(Vec<Module>);
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unusable {
     /// The system's loader does not take it.
-    #[error("{}: {error}", file.display())]
+    #[error("{}: {}", file.display(), reason(error))]
     Library {
         /// The file.
         file: PathBuf,

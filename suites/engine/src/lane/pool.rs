@@ -221,6 +221,11 @@ impl Lane {
         offer.map(|o| o.isa_path.as_str())
     }
 
+    /// Whether every kernel here has a name of the worker's own.
+    pub fn is_of_own_names(&self) -> bool {
+        self.hello.kernels.iter().all(|offer| offer.own.is_given())
+    }
+
     /// Names of the kernels of an operation that are the worker's own.
     pub fn own_kernels<'a>(&'a self, op: &'a str) -> impl Iterator<Item = &'a str> {
         let own = self.hello.kernels.iter().filter(move |offer| offer.op == op && offer.own.is_given());

@@ -84,7 +84,7 @@ pub fn no_such_case(count: u64) -> Dropped {
 /// What a worker calls outside the domain of its kernel.
 pub fn as_the_worker_says(count: u64, reason: &str) -> Dropped {
     let because = format!("the worker says: {reason}");
-    Dropped { why: DropReason::OutsideDomain, because, count, first: String::new() }
+    Dropped { why: DropReason::Refused, because, count, first: String::new() }
 }
 
 /// Cases that quick effort spares a lane, where the others gave what they give in another one.

@@ -23,7 +23,7 @@ pub fn adopt<O: Operation>(offer: &Offer) -> Result<()> {
     if O::Impl::find(&offer.kernel).is_ok() {
         bail!("{} is a kernel of this project; give yours a name of its own", offer.kernel);
     }
-    let scheme = offer.own.scheme.as_deref().map(|name| O::Scheme::named(&bounded(name, SHOWN))).transpose()?;
+    let scheme = offer.own.scheme.as_deref().map(scheme::<O>).transpose()?;
     let promise = scheme.map(|scheme| promise(&scheme.label()));
     let contract = match &offer.own.like {
         Some(like) => part::<O>(named::<O>(like)?, promise, &offer.own.domain)?,
@@ -60,6 +60,16 @@ fn here<O: Operation>() -> impl Iterator<Item = &'static Kernel<O>> {
 
 fn breadth_of<O: Operation>(kernel: &Kernel<O>) -> u64 {
     serde_json::to_value(&kernel.contract.domain).map_or(0, |domain| breadth(&domain))
+}
+
+/// The scheme of an offer. If kernels of this project have the name in theirs, an error says so: `tflite` is no scheme, and TFLite's kernels promise one.
+fn scheme<O: Operation>(name: &str) -> Result<O::Scheme> {
+    O::Scheme::named(&bounded(name, SHOWN)).map_err(|error| {
+        match here::<O>().map(|kernel| kernel.name).find(|kernel| kernel.contains(name)) {
+            None => error.into(),
+            Some(kernel) => anyhow!("{error} A kernel of this project has a scheme of its own: --like {kernel}"),
+        }
+    })
 }
 
 /// The kernel that an offer says it is like.

@@ -41,7 +41,8 @@ pub(crate) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     }
     let (offering, others): (Vec<&Lane>, Vec<&Lane>) =
         fitting.into_iter().partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
-    for lane in others {
+    // A lane whose kernels all have names of their own stands for another library: nobody expects the kernels of this project there.
+    for lane in others.into_iter().filter(|lane| !request.kernels.is_empty() || !lane.is_of_own_names()) {
         planned.not_offered(kernel, lane, &mut part);
     }
     if offering.is_empty() {
