@@ -34,7 +34,7 @@ enum Extra {
     Browser,
     /// The SMT solvers z3 and cvc5, for `cargo xtask prove --confirm`
     Solvers,
-    /// Every library of `cargo xtask lanes` but hhb-tvm and tosa-mlir
+    /// Every library of `cargo xtask lanes` but tvm, hhb-tvm and tosa-mlir
     Shipped,
     /// The library gemmlowp, for the lanes gemmlowp and gemmlowp-scalar
     Gemmlowp,
@@ -48,6 +48,8 @@ enum Extra {
     Litert,
     /// TensorFlow Lite Micro from PyPI, for the lane tflite-micro
     TfliteMicro,
+    /// TVM 0.27 from PyPI, for the lane tvm; not among the libraries of `shipped`
+    Tvm,
     /// TVM 0.16 of the package hhb-tvm from PyPI, for the lane hhb-tvm; not among the libraries of `shipped`
     HhbTvm,
     /// TOSA as MLIR 22 lowers it, for the lanes tosa-mlir and tosa-mlir-o0; not among the libraries of `shipped`
@@ -104,13 +106,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         (Extra::Onnxruntime, "onnxruntime"),
         (Extra::Litert, "litert"),
         (Extra::TfliteMicro, "tflite-micro"),
+        (Extra::Tvm, "tvm"),
         (Extra::HhbTvm, "hhb-tvm"),
         (Extra::TosaMlir, "tosa-mlir"),
         (Extra::TosaReference, "tosa-reference"),
         (Extra::Tract, "tract"),
         (Extra::Rten, "rten"),
     ];
-    let is_apart = |extra| [Extra::HhbTvm, Extra::TosaMlir].contains(&extra);
+    let is_apart = |extra| [Extra::Tvm, Extra::HhbTvm, Extra::TosaMlir].contains(&extra);
     let left = |extra| with(extra) && (is_apart(extra) || !with(Extra::Shipped));
     let names: Vec<&str> = named.into_iter().filter(|(extra, _)| left(*extra)).map(|(_, name)| name).collect();
     if !names.is_empty() {

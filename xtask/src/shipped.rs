@@ -144,6 +144,16 @@ pub(crate) const LIBRARIES: &[Library] = &[
     },
     #[cfg(target_arch = "x86_64")]
     Library {
+        name: "tvm",
+        about: "TVM 0.27: topi.fixed_point_multiply, and the same per axis",
+        directory: "tvm",
+        packages: &["python3", "python3-venv"],
+        driver: Driver::Python { script: "worker.py", package: "apache-tvm" },
+        started: &[],
+        with_others: false,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Library {
         name: "hhb-tvm",
         about: "TVM 0.16 for aarch64 under an emulator, with the Arm rule for qmuls and the Arm GEMM kernels, and for x86-64",
         directory: "hhb-tvm",

@@ -370,6 +370,27 @@ const TVM: [(&str, bool); 14] = [
     ("shipped-tvm-arm-neon-conv2d-i8", false),
 ];
 
+/// TVM 0.27: wrong by 2^30 alone (finding 1), for the reason that the page of findings gives.
+#[test]
+fn tvm_027_wraps_by_one_multiplier_alone() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let Some(worker) = worker_of("tvm") else {
+        return not_run("the lane tvm is not installed; `cargo xtask setup --with tvm` installs it");
+    };
+    let file = lanes(dir.path(), &[worker]);
+    let ledger = verify_in(&file, &["--lane=tvm", "--effort=quick"]).exits(1).ledger();
+    let mut differ: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in items(&ledger, "rows").iter().filter(|row| row["against"] == "contract") {
+        assert!(row["inputs"].as_u64() > Some(1_000), "{row}");
+        *differ.entry(row["kernel"].as_str().expect("a name")).or_default() += row["differ"].as_u64().expect("a count");
+    }
+    println!("{differ:?}");
+    let wrong: Vec<&str> = differ.iter().filter(|(_, n)| **n > 0).map(|(kernel, _)| *kernel).collect();
+    assert_eq!((differ.len(), &wrong[..]), (3, &["shipped-tvm-topi-half"][..]));
+    let classes: Vec<&Value> = items(&ledger, "findings").iter().map(|finding| &finding["class"]).collect();
+    assert_eq!(classes, [&json!("wrap")]);
+}
+
 /// The command of TVM's worker, unless it is not installed.
 fn worker_of_tvm() -> Option<Value> {
     let worker = worker_of("hhb-tvm");

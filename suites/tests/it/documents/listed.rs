@@ -29,6 +29,8 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
     ("cargo xtask setup --with shipped", Xtask, "installs packages"),
     ("cargo xtask setup --with hhb-tvm", Xtask, "installs packages"),
+    ("cargo xtask setup --with tvm --with hhb-tvm", Xtask, "installs packages"),
+    ("cargo xtask verify --lane tvm --effort quick", Parsed, "needs TVM; `findings` runs an input of it"),
     (
         "cargo xtask verify --lane hhb-tvm --effort quick",
         Parsed,
