@@ -90,21 +90,21 @@ fn findings(ledger: &Ledger) -> Vec<String> {
 /// A finding: class and results first, since its case may be long; then count and cause, and the command, or the case if the command is too long.
 fn item(merged: &Merged<'_>) -> String {
     let finding = merged.finding;
-    let Some((witness, expected)) = finding.witness.as_ref().and_then(|w| Some((w, w.expected.as_ref()?))) else {
-        return code(&cut(&merged.line()));
+    let Some(witness) = &finding.witness else { return code(&cut(&merged.line())) };
+    // A command is of no use if it is cut, and the other files have it.
+    let command = Some(&witness.command).filter(|command| (1..=LINE).contains(&command.len()));
+    let again = |line: String| format!("\n  - {}", code(&line));
+    let command = command.map(|command| again(text::one_line(command)));
+    let Some(expected) = &witness.expected else {
+        return code(&cut(&merged.line())) + &command.unwrap_or_default();
     };
     let subject = code(&cut(&format!("{} {} {}", finding.op, finding.kernel, merged.lanes.join(", "))));
-    let scheme = text::scheme(&witness.scheme);
-    let results = plain(&text::cut(&format!("got {}, {scheme} {expected}", witness.got), SHORT));
-    let mut out = format!("**{}**: {subject}: {results}", plain(&cut(&witness.class)));
-    let details = text::finding_details(finding);
-    details.iter().for_each(|detail| out.push_str(&format!("\n  - {}", plain(&text::cut(detail, SHORT)))));
-    // A command is of no use if it is cut, and the other files have it.
-    let again = match witness.command.len() {
-        1..=LINE => text::one_line(&witness.command),
-        _ => text::cut(&text::case(&witness.case), SHORT),
-    };
-    out + &format!("\n  - {}", code(&again))
+    let results = format!("got {}, {} {expected}", witness.got, text::scheme(&witness.scheme));
+    let mut out = format!("**{}**: {subject}: {}", plain(&cut(&witness.class)), plain(&text::cut(&results, SHORT)));
+    for detail in text::finding_details(finding) {
+        let _ = write!(out, "\n  - {}", plain(&text::cut(&detail, SHORT)));
+    }
+    out + &command.unwrap_or_else(|| again(text::cut(&text::case(&witness.case), SHORT)))
 }
 
 /// Each operation in a row, with as many classes by name as leave room for all of them.

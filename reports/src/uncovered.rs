@@ -1,7 +1,7 @@
 //! What a run did not look at, counted by reason, for the first screen and the front of the summary. What nobody planned or allowed comes
 //! first. The details name every kernel.
 
-use crate::ledger::{Coverage, DropReason, LaneStatus, Ledger, Row};
+use crate::ledger::{Against, Coverage, DropReason, LaneStatus, Ledger, Row};
 use crate::left_out;
 use crate::spans;
 use crate::text::{self, count, plural};
@@ -156,7 +156,12 @@ fn without_value(ledger: &Ledger) -> Option<String> {
     let results = count(results);
     let ops: BTreeSet<&String> = view::rows_out_of_domain(ledger).map(|row| &row.op).collect();
     let ops = plural(ops.len(), "operation");
-    (results != "0").then(|| format!("{results} results in {ops} are not compared: the scheme gives no value there"))
+    let without_policy =
+        view::rows_out_of_domain(ledger).find(|row| row.against == Against::Contract && !row.scheme.contains(':'));
+    let policy =
+        without_policy.map_or(String::new(), |row| format!("; if they overflow, {}:wrap gives one", row.scheme));
+    (results != "0")
+        .then(|| format!("{results} results in {ops} are not compared: the scheme gives no value there{policy}"))
 }
 
 /// Path of a kernel of which a portable model ran in the place of its vector instructions.

@@ -170,7 +170,7 @@ fn a_finding_in_two_lanes_is_one() {
         tiebreak_reports::table::render(&ledger, Default::default(), Default::default()),
         tiebreak_reports::sarif::render(&ledger),
     ] {
-        let line = format!("{} {} {first}, {second} ", ledger.findings[0].op, ledger.findings[0].kernel);
+        let line = format!("{} {} {first}, {second}", ledger.findings[0].op, ledger.findings[0].kernel);
         assert_eq!(page.matches(&line).count(), 1, "{page}");
     }
     assert!(alone(&ledger).contains(&format!("{number} findings on ")));

@@ -177,7 +177,10 @@ fn run(command: &mut Command) -> Result<()> {
     }
     let text = String::from_utf8_lossy(&output.stderr);
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let complaint = lines.clone().find(|line| line.contains("error:")).or_else(|| lines.next()).unwrap_or("no message");
+    // A linker says what is missing before it says that it failed.
+    let first = |word: &str| lines.clone().find(|line| line.contains(word));
+    let complaint = first("undefined reference").or_else(|| first("error:"));
+    let complaint = complaint.or_else(|| lines.next()).unwrap_or("no message");
     let complaint = complaint.split_once("error: ").map_or(complaint, |(_, described)| described);
     bail!("{name} ({}): {complaint}", output.status)
 }
