@@ -3,6 +3,8 @@
 //! parameters coincide, where a call differs little from the one before it, or where slices of an operand are alike; those of several conditions are in
 //! `joint.rs`. Each is drawn at thresholds from common to rare.
 
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use crate::operation::meaning::{Meaning, is_akin, meaning};
 use crate::self_check::history::Since;
 use crate::self_check::place::{Fault, Near, Place, Strike};
@@ -53,18 +55,18 @@ const RATIOS: [u64; 4] = [400, 200, 125, 105];
 const NARROW: f64 = 65_536.0;
 
 /// How rare a fault is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Threshold {
     /// The parameter it is about, if it is.
     name: String,
     at: u64,
-    unit: &'static str,
+    unit: Cow<'static, str>,
 }
 
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, at, unit } = self;
-        match (name.as_str(), *unit) {
+        match (name.as_str(), &**unit) {
             ("", "") => write!(f, "{at}"),
             ("", unit) => write!(f, "{unit} {at}"),
             (name, "") => f.write_str(name),
@@ -126,7 +128,7 @@ pub(crate) struct Draft<'a> {
 
 impl Draft<'_> {
     pub(crate) fn add(&mut self, family: &'static str, (name, unit, at): (&str, &'static str, u64), fault: Fault) {
-        let threshold = Threshold { name: name.to_owned(), at, unit };
+        let threshold = Threshold { name: name.to_owned(), at, unit: unit.into() };
         self.drawn.push(Drawn { family, threshold, fault });
     }
 
