@@ -108,12 +108,7 @@ impl<'a> Campaign<'a> {
     }
 }
 
-fn units_of(
-    request: &Request,
-    begun: &Begun,
-    op: &dyn Verifies,
-    names: &[String],
-) -> Result<Vec<String>> {
+fn units_of(request: &Request, begun: &Begun, op: &dyn Verifies, names: &[String]) -> Result<Vec<String>> {
     op.units(request, names, begun.lanes_of(op))
 }
 

@@ -49,8 +49,8 @@ pub struct Unit {
     pub unit: String,
     /// How long it took, beside others.
     pub seconds: f64,
-    /// What it gave.
-    pub gave: Value,
+    /// What it gave, as the text of JSON: a value would not keep the order of its fields.
+    pub gave: String,
 }
 
 /// A line of a file.
@@ -114,8 +114,8 @@ impl Plan {
     }
 }
 
-/// Takes what a unit gave, by its number, with its seconds.
-pub type Sink<'a> = &'a (dyn Fn(usize, Value, f64) -> Result<()> + Sync);
+/// Takes what a unit gave, the text of JSON, by its number and with its seconds.
+pub type Sink<'a> = &'a (dyn Fn(usize, String, f64) -> Result<()> + Sync);
 
 /// How much of a shard ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +148,7 @@ pub fn run(plan: &Plan, out: &Path, resume: bool, run: impl FnOnce(&[usize], Sin
     }
     let done = part.map(|part| part.done).unwrap_or_default();
     let pending: Vec<usize> = plan.own().filter(|unit| !done.contains_key(unit)).collect();
-    let ended = |at: usize, gave: Value, seconds: f64| {
+    let ended = |at: usize, gave: String, seconds: f64| {
         journal.append(&Line::Done(Unit { unit: plan.units[at].clone(), seconds, gave }).text()?)
     };
     if !pending.is_empty() {

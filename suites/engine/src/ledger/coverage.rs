@@ -124,8 +124,7 @@ impl Part {
     pub fn unchecked(&mut self, op: &str, lanes: &[String]) {
         let checked: BTreeSet<&String> = self.self_checks.iter().map(|check| &check.lane).collect();
         let ran: BTreeSet<&String> = self.rows.iter().map(|row| &row.lane).collect();
-        let without: Vec<&String> =
-            lanes.iter().filter(|lane| ran.contains(lane) && !checked.contains(lane)).collect();
+        let without: Vec<&String> = lanes.iter().filter(|lane| ran.contains(lane) && !checked.contains(lane)).collect();
         let unchecked: Vec<Unchecked> =
             without.into_iter().map(|lane| Unchecked { op: op.to_owned(), lane: lane.clone() }).collect();
         self.unchecked.extend(unchecked);

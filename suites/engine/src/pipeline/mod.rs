@@ -103,7 +103,8 @@ impl<O: Operation> Verifies for Pipeline<O> {
 
     fn planted_in_kernel(&self, measure: &Measure<'_>, kernel: &str) -> Result<Vec<Tried>> {
         let offered = planted::offered::<O>(measure.lane);
-        let kernel = offered.into_iter().find(|known| known.name == kernel).context("the lane offers no such kernel")?;
+        let kernel =
+            offered.into_iter().find(|known| known.name == kernel).context("the lane offers no such kernel")?;
         planted::in_kernel::<O>(kernel, measure)
     }
 

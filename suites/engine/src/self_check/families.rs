@@ -3,14 +3,14 @@
 //! parameters coincide, where a call differs little from the one before it, or where slices of an operand are alike; those of several conditions are in
 //! `joint.rs`. Each is drawn at thresholds from common to rare.
 
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use crate::operation::meaning::{Meaning, is_akin, meaning};
 use crate::self_check::history::Since;
 use crate::self_check::place::{Fault, Near, Place, Strike};
 use crate::self_check::slices::{Along, Likeness, Slices};
 use crate::self_check::spanned::{Range, Spanned, of_kind, pairs};
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use tiebreak_common::stream::{below, int32};

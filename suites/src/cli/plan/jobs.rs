@@ -84,7 +84,9 @@ impl Job<'_> {
 
     /// What the job is, in a line.
     fn about(&self) -> String {
-        let time = self.longest.map_or(String::new(), |longest| format!(", about {} s for the longest", text::seconds(longest)));
+        let time = self
+            .longest
+            .map_or(String::new(), |longest| format!(", about {} s for the longest", text::seconds(longest)));
         let (shards, units) = (self.shards as usize, text::plural(self.units, "unit"));
         format!("{} of {} in {units}{time}; then their merge", text::plural(shards, "shard"), self.command)
     }
@@ -200,7 +202,10 @@ mod tests {
     #[test]
     fn each_engine_runs_every_shard_and_then_the_merge() {
         let slurm = job("verify", 2, Engine::Slurm).expect("a job");
-        assert!(slurm.contains("--array=1-2 --requeue") && slurm.contains("--dependency=afterok:\"$array\""), "{slurm}");
+        assert!(
+            slurm.contains("--array=1-2 --requeue") && slurm.contains("--dependency=afterok:\"$array\""),
+            "{slurm}"
+        );
         assert!(slurm.contains(" verify --op 'a b' --shard \"$SLURM_ARRAY_TASK_ID\"/2 --out out --resume"), "{slurm}");
         assert!(slurm.contains(" merge --out out/merged out/verify-1-of-2.jsonl out/verify-2-of-2.jsonl"), "{slurm}");
         let parallel = job("census", 3, Engine::Parallel).expect("a job");

@@ -61,11 +61,7 @@ pub(super) fn census(args: &census_cli::Args, sample: usize) -> Result<Measured>
 }
 
 /// Runs a sample at equal distances. The name of a unit begins with what it is alike in.
-fn timed(
-    names: Vec<String>,
-    sample: usize,
-    run: impl Fn(usize) -> Result<()>,
-) -> Result<Vec<(String, Option<Took>)>> {
+fn timed(names: Vec<String>, sample: usize, run: impl Fn(usize) -> Result<()>) -> Result<Vec<(String, Option<Took>)>> {
     let mut took: Vec<Option<f64>> = vec![None; names.len()];
     for at in chosen(names.len(), sample) {
         let begun = Instant::now();
@@ -74,7 +70,8 @@ fn timed(
     }
     let kind = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
     let mean = |of: &dyn Fn(&str) -> bool| {
-        let known: Vec<f64> = names.iter().zip(&took).filter(|(name, _)| of(name)).filter_map(|(_, took)| *took).collect();
+        let known: Vec<f64> =
+            names.iter().zip(&took).filter(|(name, _)| of(name)).filter_map(|(_, took)| *took).collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
     };
     let each = |(name, took): (&String, &Option<f64>)| {

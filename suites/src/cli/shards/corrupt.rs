@@ -1,7 +1,7 @@
 //! Shards of `corrupt`: each kernel that the lane offers is a unit.
 
-use super::super::bite::{CorruptArgs, show_faults};
 use super::super::Listing;
+use super::super::bite::{CorruptArgs, show_faults};
 use super::{MergeArgs, note_ran, plan, whole, without_shard};
 use crate::engine::self_check::Measure;
 use crate::engine::self_check::planted::Tried;
@@ -33,7 +33,7 @@ pub(in crate::cli) fn run(args: &CorruptArgs, shard: Shard) -> Result<()> {
         let one = |at: &usize| {
             let (begun, (op, kernel)) = (Instant::now(), units[*at]);
             let tried = op.planted_in_kernel(&measure, kernel)?;
-            sink(*at, serde_json::to_value(tried)?, begun.elapsed().as_secs_f64())
+            sink(*at, serde_json::to_string(&tried)?, begun.elapsed().as_secs_f64())
         };
         parallel::try_map(pending, one).map(drop)
     })?;
@@ -69,7 +69,7 @@ pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
         if !order.contains(&op) {
             order.push(op);
         }
-        let tried = serde_json::from_value(unit.gave.clone());
+        let tried = serde_json::from_str(&unit.gave);
         let tried = tried.with_context(|| format!("the unit `{}` is damaged", unit.unit))?;
         of_ops.entry(order.iter().position(|known| *known == op).unwrap_or_default()).or_default().push(tried);
     }

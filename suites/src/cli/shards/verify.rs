@@ -16,9 +16,9 @@ use std::time::Instant;
 use tiebreak_common::shards::{self, Part, Shard};
 use tiebreak_reports::files::{self, LEDGER};
 use tiebreak_reports::html::Earlier;
+use tiebreak_reports::json;
 use tiebreak_reports::ledger::{Lane, LaneStatus, Ledger, Verdict};
 use tiebreak_reports::table::{self, Detail};
-use tiebreak_reports::json;
 
 /// Its name.
 pub(super) const COMMAND: &str = "verify";
@@ -56,7 +56,7 @@ pub(in crate::cli) fn run(args: &cli::Args, shard: Shard) -> Result<bool> {
     let arguments = request.command.arguments.clone();
     let plan = plan(COMMAND, arguments, campaign.units(), shard, serde_json::to_value(kept)?);
     let ran = shards::run(&plan, &args.out, args.shards.resume, |units, sink| {
-        campaign.run(units, &|at, recorded, seconds| sink(at, serde_json::to_value(recorded)?, seconds))
+        campaign.run(units, &|at, recorded, seconds| sink(at, serde_json::to_string(&recorded)?, seconds))
     })?;
     note_ran(&plan, &args.out, ran);
     Ok(true)
@@ -74,7 +74,7 @@ pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
     let heading = Heading { command, seed: kept.seed, effort: kept.effort, begun: Instant::now() };
     let seconds = units.iter().map(|unit| unit.seconds).sum();
     let recorded = |unit: shards::Unit| {
-        serde_json::from_value(unit.gave).with_context(|| format!("the unit `{}` is damaged", unit.unit))
+        serde_json::from_str(&unit.gave).with_context(|| format!("the unit `{}` is damaged", unit.unit))
     };
     let recorded = units.into_iter().map(recorded).collect::<Result<Vec<_>>>()?;
     let Outcome { mut ledger, mismatches } = sharded::whole(&kept.run, &REGISTRY, &heading, recorded)?;
@@ -96,7 +96,9 @@ pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
             table::render_compared(&ledger, earlier, detail, style()) + &table::format_files(&out, style())
         }
         Listing::Json => json::render(&ledger),
-        Listing::Csv => bail!("a run of `verify` has no CSV: {} has its mismatches", out.join("mismatches.csv").display()),
+        Listing::Csv => {
+            bail!("a run of `verify` has no CSV: {} has its mismatches", out.join("mismatches.csv").display())
+        }
     })?;
     note(&format!("merged: {}", out.join(LEDGER).display()));
     Ok(ledger.verdict == Verdict::Holds)
