@@ -15,7 +15,7 @@ pub enum Done {
     /// A kernel in every lane.
     Kernel {
         /// Its cases and sweeps.
-        part: Part,
+        part: Box<Part>,
         /// The catalogue's cases, where the run has them.
         catalogue: Option<InLanes>,
     },

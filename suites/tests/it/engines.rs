@@ -273,6 +273,8 @@ fn the_jobs_of_the_github_workflow_run() {
     let dir = dir.path();
     call(dir, &VERIFY);
     let text = fs::read_to_string(job(dir, "github", 2, &VERIFY, "shards")).expect("a workflow");
+    // `cargo xtask test --only actions` checks this file.
+    expect_test::expect_file!["../data/shards.yml"].assert_eq(&text);
     let workflow: serde_json::Value = serde_saphyr::from_str(&text).expect("YAML");
     let run = |job: &str| {
         let steps = workflow["jobs"][job]["steps"].as_array().expect("steps").iter();

@@ -145,7 +145,8 @@ impl<O: Operation> Verifies for Pipeline<O> {
         // Beside one another: the last kernel of an operation leaves cores idle. A run that ends at its first finding does not wait for checks.
         let (verified, checks) =
             if request.fail_fast { (Ok(verified()?), checks()) } else { parallel::both(verified, checks) };
-        let verified = verified?.into_iter().zip(catalogue).map(|(part, catalogue)| Done::Kernel { part, catalogue });
+        let verified =
+            verified?.into_iter().zip(catalogue).map(|(part, catalogue)| Done::Kernel { part: part.into(), catalogue });
         self.whole(&extent, verified.chain(checks?).collect())
     }
 
@@ -177,7 +178,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
             let _doing = doing(|| format!("{} {}", O::OP, kernel.name));
             let catalogue = request.asked.is_nothing();
             let catalogue = catalogue.then(|| catalogued::<O>(request, kernel, lanes, &entries)).transpose()?;
-            Ok::<_, Error>(Done::Kernel { part: one_kernel::<O>(request, kernel, lanes)?, catalogue })
+            Ok::<_, Error>(Done::Kernel { part: one_kernel::<O>(request, kernel, lanes)?.into(), catalogue })
         };
         let one = |at: &usize| {
             let begun = Instant::now();
@@ -193,7 +194,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
             match one {
                 Done::Kernel { part: of_kernel, catalogue: of_catalogue } => {
                     kernels += 1;
-                    part.extend(of_kernel);
+                    part.extend(*of_kernel);
                     catalogue.extend(of_catalogue);
                 }
                 Done::Checks(group) => checks.extend(group),

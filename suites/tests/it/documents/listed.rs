@@ -82,6 +82,12 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format html", Parsed, FETCHED),
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format csv", Parsed, FETCHED),
     ("cargo xtask setup --with browser", Xtask, "installs packages"),
+    ("cargo xtask setup --with slurm", Xtask, "installs packages"),
+    (
+        "cargo xtask merge --out merged shards/verify-1-of-4.jsonl shards/verify-2-of-4.jsonl shards/verify-3-of-4.jsonl shards/verify-4-of-4.jsonl",
+        Parsed,
+        "needs four shards; those of `shards` are merged",
+    ),
     ("cargo xtask setup --with solvers", Xtask, "installs packages"),
     ("cargo xtask browser", Xtask, "opens a browser; `cargo xtask test` runs it beside these tests"),
     ("cargo xtask bench", Xtask, "measures for minutes"),
