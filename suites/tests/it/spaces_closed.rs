@@ -3,8 +3,9 @@
 //!
 //! With `p = x * m` and `k = 31 - s` the two differ, by one, exactly where `p mod 2^k` is in `[2^(k-1) - 2^30, 2^(k-1))` (`docs/src/double-rounding.md`).
 
+use crate::common::workspace;
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_reports::space::Place;
+use tiebreak_reports::space::{Ledger, Place};
 use tiebreak_suites::space::count;
 
 fn counted(shift: i32, from: i32, to: i32) -> u128 {
@@ -45,4 +46,43 @@ fn divisions_give_the_same_count() {
             assert_eq!(counted(shift, from, from + 4_095), divided, "shift {shift}, multipliers from {from}");
         }
     }
+}
+
+/// The published shifts, by file.
+fn published() -> Vec<(std::path::PathBuf, Ledger)> {
+    let directory = workspace().join("reports/published/2026-11-26-space-q31");
+    let entries = std::fs::read_dir(&directory).unwrap_or_else(|e| panic!("{}: {e}", directory.display()));
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "gz"));
+    files.sort();
+    let read = |path: std::path::PathBuf| {
+        let output = std::process::Command::new("gzip").arg("-dc").arg(&path).output().expect("gzip starts");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let ledger = Ledger::parse(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        (path, ledger)
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// Each published shift is whole; its page has its sums; one of its chunks, another one for each shift, is counted again.
+#[test]
+fn published_shifts_are_whole_and_can_be_counted_again() {
+    let all = published();
+    let page = workspace().join("reports/published/2026-11-26-space-q31/README.md");
+    let page = std::fs::read_to_string(page).expect("a page");
+    assert!(all.len() > 5, "{}", all.len());
+    for (path, ledger) in &all {
+        let (plan, total) = (&ledger.plan, ledger.total());
+        let [shift, last] = plan.shifts;
+        assert_eq!((shift, plan.multipliers, total.pairs), (last, [1 << 30, i32::MAX], 1 << 30), "{}", path.display());
+        let row = format!("| {shift} | {} |", tiebreak_reports::text::big_count(total.differ.0));
+        assert!(page.contains(&row), "the page lacks `{row}`");
+        let chunk = &ledger.chunks[shift.unsigned_abs() as usize * 31 % ledger.chunks.len()];
+        assert_eq!(counted(shift, chunk.place.from, chunk.place.to), chunk.sums.differ.0, "{:?}", chunk.place);
+    }
+    let of =
+        |shift: i32| all.iter().find(|(_, ledger)| ledger.plan.shifts[0] == shift).map(|(_, l)| l.total().differ.0);
+    // By residues: 2^30 accumulators of each of 2^30 multipliers.
+    assert_eq!(of(-1), Some(1 << 60));
+    assert_eq!(of(0), Some(0));
 }

@@ -230,6 +230,16 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "takes hours; the command after it, which counts one chunk, is run",
     ),
     (
+        "cargo xtask merge --verify-all --out again.jsonl shift-9.jsonl",
+        Parsed,
+        "takes minutes; the tests of `spaces_closed` count a chunk of each ledger again",
+    ),
+    (
+        "cargo xtask census --space q31 --left ties-up --right sqrdmulh-srshl --shift=-12 --out shift-12.jsonl",
+        Parsed,
+        "takes minutes; the command with one chunk is run",
+    ),
+    (
         "cargo xtask merge",
         As("cargo xtask merge reports/published/2026-11-21-space-q31/ties-up-sqrdmulh-srshl-shift-8.jsonl"),
         "is named without its files",
