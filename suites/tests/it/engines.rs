@@ -1,7 +1,7 @@
 //! The jobs that `plan --for` writes, run by the engines: a private Slurm cluster and GNU parallel.
 
 use crate::common::*;
-use crate::shards::timeless;
+use crate::shards::{direct, timeless};
 use std::fs;
 use std::io::Write;
 use std::net::TcpListener;
@@ -45,7 +45,7 @@ fn exits(output: &Output, code: i32) -> String {
 }
 
 fn call(dir: &Path, arguments: &[&str]) -> String {
-    exits(&program().args(arguments).current_dir(dir).output().expect("tiebreak starts"), 0)
+    exits(&direct().args(arguments).current_dir(dir).output().expect("tiebreak starts"), 0)
 }
 
 /// The job that `plan` prints, in a file of the directory.
@@ -119,7 +119,10 @@ impl Cluster {
     fn command(&self, name: &str) -> Command {
         let mut command = Command::new(name);
         let path = std::env::join_paths(std::env::split_paths(&path()).chain([PathBuf::from("/usr/sbin")]));
-        command.env("SLURM_CONF", at_of(self, "slurm.conf")).env("PATH", path.expect("a path"));
+        command
+            .env_remove("TIEBREAK_CALLED_AS")
+            .env("SLURM_CONF", at_of(self, "slurm.conf"))
+            .env("PATH", path.expect("a path"));
         command
     }
 
@@ -258,7 +261,9 @@ fn gnu_parallel_runs_the_printed_job_and_tries_a_killed_shard_again() {
     fs::write(front.join("tiebreak"), text).expect("a program");
     private(&front.join("tiebreak"), 0o755);
     let path = std::env::join_paths([front].into_iter().chain(std::env::split_paths(&path()))).expect("a path");
-    let output = Command::new("bash").arg(job).env("PATH", path).current_dir(dir).output().expect("bash starts");
+    let mut bash = Command::new("bash");
+    bash.arg(job).env_remove("TIEBREAK_CALLED_AS").env("PATH", path).current_dir(dir);
+    let output = bash.output().expect("bash starts");
     exits(&output, 0);
     assert!(dir.join("killed").exists(), "no shard was killed");
     let log = fs::read_to_string(dir.join("shards/joblog")).expect("a log");
@@ -281,8 +286,9 @@ fn the_jobs_of_the_github_workflow_run() {
         steps.filter_map(|step| step["run"].as_str()).map(str::to_owned).collect::<Vec<_>>().join("\n")
     };
     let shell = |text: &str| {
-        let output = Command::new("bash").args(["-e", "-c", text]).env("PATH", path()).current_dir(dir).output();
-        exits(&output.expect("bash starts"), 0)
+        let mut bash = Command::new("bash");
+        bash.args(["-e", "-c", text]).env_remove("TIEBREAK_CALLED_AS").env("PATH", path()).current_dir(dir);
+        exits(&bash.output().expect("bash starts"), 0)
     };
     let matrix = workflow["jobs"]["shard"]["strategy"]["matrix"]["shard"].as_array().expect("a matrix");
     for shard in matrix {

@@ -12,8 +12,15 @@ use tempfile::TempDir;
 const RUN: [&str; 8] =
     ["verify", "--op", "dot", "--op", "transform", "--lane=host", "--effort=quick", "--reference=ties-even"];
 
+/// The program, called by its own name, by which commands are printed.
+pub(crate) fn direct() -> Command {
+    let mut command = program();
+    command.env_remove("TIEBREAK_CALLED_AS");
+    command
+}
+
 fn call(dir: &Path, arguments: &[&str]) -> Output {
-    program().args(arguments).current_dir(dir).output().expect("tiebreak starts")
+    direct().args(arguments).current_dir(dir).output().expect("tiebreak starts")
 }
 
 #[track_caller]
@@ -67,7 +74,8 @@ fn verify_is_the_same_whatever_the_number_of_shards() {
         let needed: Vec<u32> = (1..=of).filter(|index| of < 9 || *index <= 70 || *index == of).collect();
         for index in needed.iter().rev() {
             let said = exits(&shard(dir, &RUN, &format!("{index}/{of}")), 0);
-            assert_eq!(said.contains("fewer units than shards"), of == 200 && *index == of, "{said}");
+            assert_eq!(said.contains("fewer units than shards"), said.contains(": 0 of "), "{said}");
+            assert!(of != 200 || *index != of || said.contains(": 0 of "), "{said}");
         }
         let files: Vec<String> = needed.iter().rev().map(|index| file("verify", *index, of)).collect();
         let merged = format!("merged-{of}");
@@ -84,7 +92,8 @@ fn verify_is_the_same_whatever_the_number_of_shards() {
 fn a_run_with_a_finding_is_broken_after_the_merge_and_no_shard_is() {
     let dir = TempDir::new().expect("a temporary directory");
     let dir = dir.path();
-    let run = ["verify", "--op=fpm", "--kernel=ties-down", "--kernel=tvm-relay", "--lane=host", "--effort=quick"];
+    let run =
+        ["verify", "--op=fpm", "--kernel=mutant-dead-fixup", "--kernel=tvm-relay", "--lane=host", "--effort=quick"];
     let whole = dir.join("whole");
     fs::create_dir(&whole).expect("a directory");
     exits(&call(&whole, &run), 1);
@@ -163,7 +172,7 @@ fn corrupt_prints_the_same_after_a_merge() {
 const LONG: [&str; 6] = ["verify", "--op", "fpm", "--lane=host", "--effort=quick", "--seed=3"];
 
 fn begun(dir: &Path, least: usize) -> Child {
-    let mut command = program();
+    let mut command = direct();
     command.args(LONG).args(["--jobs=1", "--shard=1/1", "--out=shards", "--resume"]).current_dir(dir);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("tiebreak starts");
     wait_for("units have ended", || {
@@ -215,7 +224,7 @@ fn five_interruptions_lose_nothing_and_count_nothing_twice() {
     let blocks = fs::metadata(&path).expect("a file").len() / 1024 + 8;
     let limited = format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$@\"");
     let mut command = Command::new("bash");
-    command.args(["-c", &limited, "bash", env!("CARGO_BIN_EXE_tiebreak")]).args(LONG);
+    command.env_remove("TIEBREAK_CALLED_AS").args(["-c", &limited, "bash", env!("CARGO_BIN_EXE_tiebreak")]).args(LONG);
     let full =
         command.args(["--shard=1/1", "--out=shards", "--resume"]).current_dir(dir).output().expect("bash starts");
     let said = exits(&full, 2);
