@@ -1,6 +1,6 @@
 //! What a run detects: the part of a plan that detects each known bug, and the detected localized faults.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A known bug with what of the plan shows it.
@@ -48,7 +48,7 @@ pub struct Planted {
 }
 
 /// A fault that no case shows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hole {
     /// The kernel it was planted in.
     pub kernel: String,

@@ -25,6 +25,7 @@ pub mod sarif;
 #[cfg(test)]
 mod schema;
 pub mod self_checks;
+pub mod shard;
 pub mod space;
 mod space_plan;
 mod spans;

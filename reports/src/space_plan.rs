@@ -1,8 +1,7 @@
 //! Which part of a space is counted, and how it is cut into chunks, which are the same on every machine.
 
+use crate::shard::Shard;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
 
 /// What a ledger of a space counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,46 +47,6 @@ impl Place {
     }
 }
 
-/// Every `of`th chunk, starting with the `index`th, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shard {
-    /// Which, in 1..=of.
-    pub index: u32,
-    /// Of how many.
-    pub of: u32,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match parts {
-            Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
-            Some((index, of)) => Err(format!("there is no shard {index} of {of}: I/N goes from 1/N to N/N")),
-            None => Err("two numbers are wanted, I/N, such as 2/3".to_owned()),
-        }
-    }
-}
-
-impl fmt::Display for Shard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.index, self.of)
-    }
-}
-
-impl Serialize for Shard {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Shard {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
 impl Plan {
     /// The format that this program writes.
     pub const FORMAT: u32 = 1;
@@ -95,7 +54,7 @@ impl Plan {
     /// Its chunks, by shift and then by multiplier.
     pub fn places(&self) -> impl Iterator<Item = Place> {
         let shard = self.shard;
-        let mine = move |i: u64| shard.is_none_or(|s| i % u64::from(s.of) + 1 == u64::from(s.index));
+        let mine = move |i: u64| shard.is_none_or(|shard| shard.has(i));
         self.all_places().filter(move |(i, _)| mine(*i)).map(|(_, place)| place)
     }
 

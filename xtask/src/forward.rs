@@ -53,6 +53,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     forwarded("prove", Wants::Never),
     forwarded("census", Wants::Never),
     forwarded("merge", Wants::Never),
+    forwarded("plan", Wants::Usually),
     forwarded("show", Wants::Never),
     forwarded("diff", Wants::Never),
     forwarded("report", Wants::Never),

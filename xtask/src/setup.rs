@@ -34,6 +34,8 @@ enum Extra {
     Browser,
     /// The SMT solvers z3 and cvc5, for `cargo xtask prove --confirm`
     Solvers,
+    /// Slurm with munge, and GNU parallel, for the tests of the jobs that `cargo xtask plan` writes
+    Slurm,
     /// Every library of `cargo xtask lanes` but tvm, hhb-tvm and tosa-mlir
     Shipped,
     /// The library gemmlowp, for the lanes gemmlowp and gemmlowp-scalar
@@ -81,6 +83,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     if with(Extra::Solvers) {
         needed.extend(Tool::SOLVERS);
+    }
+    if with(Extra::Slurm) {
+        needed.extend(Tool::ENGINES);
     }
     let mut probe = provision(&workspace, &needed);
     if with(Extra::Browser) {

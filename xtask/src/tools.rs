@@ -25,6 +25,9 @@ pub(crate) enum Tool {
     Npm,
     Z3,
     Cvc5,
+    Slurm,
+    Munge,
+    Parallel,
 }
 
 /// Name, purpose, and the packages of apt, dnf, pacman and brew; no package if empty.
@@ -59,6 +62,9 @@ impl Tool {
     pub(crate) const BROWSER: [Self; 3] = [Self::Chromium, Self::Node, Self::Npm];
     /// The tools that confirm proofs of schemes.
     pub(crate) const SOLVERS: [Self; 2] = [Self::Z3, Self::Cvc5];
+
+    /// The engines that run shards in tests.
+    pub(crate) const ENGINES: [Self; 3] = [Self::Slurm, Self::Munge, Self::Parallel];
 
     /// The tools of the lanes of compiled modules: x86-64 needs a library of routines, aarch64 has instructions instead.
     pub(crate) fn mlir(host: Host) -> &'static [Self] {
@@ -128,6 +134,11 @@ impl Tool {
             Self::Npm => {
                 ("npm", "installs what checks workflows and drives Chromium", ["npm", "nodejs-npm", "npm", "node"])
             }
+            Self::Slurm => {
+                ("Slurm", "runs shards in a test, on a private cluster", ["slurm-wlm", "", "slurm-llnl", ""])
+            }
+            Self::Munge => ("munge", "authenticates the daemons of that cluster", ["munge", "munge", "munge", ""]),
+            Self::Parallel => ("GNU parallel", "runs shards in a test", everywhere("parallel")),
             Self::Z3 => ("z3", "confirms statements of `cargo xtask prove --confirm`", everywhere("z3")),
             Self::Cvc5 => ("cvc5", "confirms statements of `cargo xtask prove --confirm`", everywhere("cvc5")),
         }

@@ -69,7 +69,7 @@ fn the_engine_names_no_operation() {
 }
 
 /// Modules of the engine, each of which may use those before it.
-const STAGES: [&str; 21] = [
+const STAGES: [&str; 23] = [
     "count",
     "activity",
     "progress",
@@ -83,6 +83,7 @@ const STAGES: [&str; 21] = [
     "explain",
     "offline",
     "ledger",
+    "units",
     "self_check",
     "vectors",
     "registry",
@@ -91,6 +92,7 @@ const STAGES: [&str; 21] = [
     "opened",
     "pipeline",
     "verification",
+    "sharded",
 ];
 
 /// Files of a crate by the path of their module, each with the modules that its code names by `crate::` or `super::`.

@@ -1,7 +1,7 @@
 //! All budgets, in one file.
 
 /// Effort of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
     /// A quarter of a minute: catalogue, directed inputs, a few random inputs, every position; only a sample in lanes that run identical code.

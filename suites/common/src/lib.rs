@@ -1,4 +1,4 @@
-//! Parts that every room of the harness may use: classes, budgets, parameters, random streams, decimals, files by content.
+//! Parts that every room of the harness may use: classes, budgets, parameters, random streams, decimals, files by content, shards.
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +12,7 @@ pub mod fraction;
 pub mod identity;
 pub mod parallel;
 pub mod parameters;
+pub mod shards;
 pub mod shell;
 pub mod sizes;
 #[path = "../../../sources/mod.rs"]

@@ -25,6 +25,8 @@ pub mod registry;
 pub mod run;
 mod selected;
 pub mod self_check;
+pub mod sharded;
+pub mod units;
 pub mod vectors;
 pub mod verification;
 

@@ -8,6 +8,8 @@ use crate::offline::Bench;
 use crate::operation::asked::{Layer, Parameter, ReferenceOption};
 use crate::operation::request::Request;
 use crate::self_check::Measure;
+use crate::self_check::planted::Tried;
+use crate::units::{Done, Ended, Extent};
 use crate::vectors::{Vectors, Wanted};
 use anyhow::Result;
 use serde_json::Value;
@@ -54,6 +56,18 @@ pub trait Verifies: Sync {
     fn planted(&self, _measure: &Measure<'_>) -> Result<Vec<Planted>> {
         Ok(Vec::new())
     }
+    /// The kernels in which faults are planted, by name.
+    fn planted_in(&self, _lane: &Lane) -> Vec<&'static str> {
+        Vec::new()
+    }
+    /// Those faults of one of them.
+    fn planted_in_kernel(&self, _measure: &Measure<'_>, _kernel: &str) -> Result<Vec<Tried>> {
+        Ok(Vec::new())
+    }
+    /// What came of the faults of each kernel, as [`Verifies::planted`] has it.
+    fn planted_rows(&self, _each: Vec<Vec<Tried>>) -> Vec<Planted> {
+        Vec::new()
+    }
     /// Few cases of a scheme that detect known bugs.
     fn vectors(&self, wanted: &Wanted) -> Result<Vectors>;
     /// Lines of a file of cases.
@@ -64,6 +78,14 @@ pub trait Verifies: Sync {
     fn identify(&self, offer: &Offer, lane: &Lane, effort: Effort, seed: u64) -> Result<Identified>;
     /// Runs the kernels of these names; all, with self-checks, if there is no name. What was judged so far is kept.
     fn verify(&self, run: (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part>;
+    /// What is known of its part of a run before a unit has run.
+    fn extent(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Extent;
+    /// Its units, by name: each kernel, then each group of self-checks.
+    fn units(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Vec<String>>;
+    /// Runs those of its units, by number; `ended` takes each as it ends.
+    fn run_units(&self, run: (&Request, &[String], &[Lane]), units: &[usize], ended: Ended<'_>) -> Result<()>;
+    /// What all of its units, in their order, are together.
+    fn whole(&self, extent: &Extent, done: Vec<Done>) -> Result<Part>;
 }
 
 /// The operations of a program.

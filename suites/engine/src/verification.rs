@@ -8,7 +8,7 @@ use crate::ledger::kept::{FirstFinding, Heading, Kept, go_on};
 use crate::ledger::part::{Outcome, Part};
 use crate::ledger::place::finding;
 use crate::opened::{Opened, lane_names, left_out, open_lanes, with_modules};
-use crate::operation::request::Request;
+use crate::operation::request::{Request, Scope};
 use crate::registry::{Registry, Verifies};
 use crate::selected::{Selected, select};
 use crate::{activity, progress};
@@ -29,35 +29,80 @@ pub fn run(request: &Request, registry: &Registry, kept: &Kept) -> Result<Outcom
     }
 }
 
+/// A run before its first unit.
+pub(crate) struct Begun {
+    pub(crate) selected: Selected,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) statuses: Vec<ledger::Lane>,
+    /// Of lanes that must run and do not.
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl Begun {
+    /// Opens the lanes, and selects the kernels.
+    pub(crate) fn new(request: &Request, registry: &Registry) -> Result<Self> {
+        let names = lane_names(request, registry);
+        let known = match select(request, registry, &Adopted::new()) {
+            Ok(selected) => with_modules(request, &selected, &names)?,
+            // A worker of the caller's own may offer the kernel.
+            Err(_) if names.iter().any(|name| !Lanes::is_ours(name)) => request.known_lanes.clone(),
+            Err(error) => return Err(error),
+        };
+        let Opened { lanes, statuses, findings } = open_lanes(request, &names, &known)?;
+        let selected = select(request, registry, &adopt(&lanes, registry)?)?;
+        let statuses = statuses.into_iter().chain(left_out(request, &names)).collect();
+        Ok(Self { selected, lanes, statuses, findings })
+    }
+
+    /// The lanes of an operation: those of compiled modules come last, and have no kernels but those.
+    pub(crate) fn lanes_of(&self, op: &dyn Verifies) -> &[Lane] {
+        if op.is_compiled() { &self.lanes } else { self.own() }
+    }
+
+    /// The lanes that are not of compiled modules.
+    pub(crate) fn own(&self) -> &[Lane] {
+        &self.lanes[..self.lanes.iter().position(Lane::is_compiled).unwrap_or(self.lanes.len())]
+    }
+}
+
+/// What all units of a run gave.
+pub(crate) struct Gathered {
+    pub(crate) statuses: Vec<ledger::Lane>,
+    /// Of the lanes, and of each operation.
+    pub(crate) part: Part,
+    pub(crate) bounds: Vec<ledger::Bound>,
+    /// Of lanes that were asked nothing more.
+    pub(crate) exhausted: Vec<Finding>,
+}
+
+impl Gathered {
+    /// The outcome, with a verdict.
+    pub(crate) fn outcome(mut self, scope: &Scope, heading: &Heading) -> Outcome {
+        self.part.findings.extend(self.bounds.iter().filter(|bound| !bound.shown).map(not_shown));
+        let Outcome { mut ledger, mismatches } = self.part.outcome(heading, self.statuses);
+        ledger.bounds = self.bounds;
+        ledger.left_out.clone_from(&scope.left_out);
+        ledger.findings.extend(self.exhausted);
+        let unseen = coverage::findings(scope, &ledger);
+        ledger.findings.extend(unseen);
+        if ledger.findings.is_empty() && ledger.rows.iter().all(|row| row.judged() == 0) {
+            ledger.findings.push(nothing_ran(ledger.rows.iter().any(|row| row.out_of_domain > 0)));
+        }
+        ledger.verdict = if ledger.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
+        Outcome { ledger, mismatches }
+    }
+}
+
 /// The outcome of a run that goes to its end.
 fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Heading) -> Result<Outcome> {
-    let names = lane_names(request, registry);
-    let known = match select(request, registry, &Adopted::new()) {
-        Ok(selected) => with_modules(request, &selected, &names)?,
-        // A worker of the caller's own may offer the kernel.
-        Err(_) if names.iter().any(|name| !Lanes::is_ours(name)) => request.known_lanes.clone(),
-        Err(error) => return Err(error),
-    };
-    let Opened { lanes, statuses, findings } = open_lanes(request, &names, &known)?;
-    let selected = select(request, registry, &adopt(&lanes, registry)?)?;
-    let statuses: Vec<ledger::Lane> = statuses.into_iter().chain(left_out(request, &names)).collect();
-    let mut part = Part { findings, ..Part::default() };
-    kept.lanes(&statuses, &part);
+    let begun = Begun::new(request, registry)?;
+    let mut part = Part { findings: begun.findings.clone(), ..Part::default() };
+    kept.lanes(&begun.statuses, &part);
     go_on(request, &part.findings)?;
-    let (parts, bounds) = operations((request, kept), registry, &selected, &lanes)?;
+    let (parts, bounds) = operations((request, kept), registry, &begun)?;
     parts.into_iter().for_each(|one| part.extend(one));
-    part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
-    let Outcome { mut ledger, mismatches } = part.outcome(heading, statuses);
-    ledger.bounds = bounds;
-    ledger.left_out.clone_from(&request.left_out);
-    ledger.findings.extend(coverage::exhausted(&lanes));
-    let unseen = coverage::findings(request, &ledger);
-    ledger.findings.extend(unseen);
-    if ledger.findings.is_empty() && ledger.rows.iter().all(|row| row.judged() == 0) {
-        ledger.findings.push(nothing_ran(ledger.rows.iter().any(|row| row.out_of_domain > 0)));
-    }
-    ledger.verdict = if ledger.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
-    Ok(Outcome { ledger, mismatches })
+    let exhausted = coverage::exhausted(&begun.lanes).collect();
+    Ok(Gathered { statuses: begun.statuses, part, bounds, exhausted }.outcome(&request.scope(), heading))
 }
 
 /// What each operation gives, and the bounds. They run beside each other, because the end of one leaves cores idle; a run that ends at its first
@@ -65,18 +110,16 @@ fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Headi
 fn operations(
     (request, kept): (&Request, &Kept),
     registry: &Registry,
-    selected: &Selected,
-    lanes: &[Lane],
+    begun: &Begun,
 ) -> Result<(Vec<Part>, Vec<ledger::Bound>)> {
-    // Lanes of compiled modules come last, and have no kernels but those.
-    let own = &lanes[..lanes.iter().position(Lane::is_compiled).unwrap_or(lanes.len())];
+    let selected = &begun.selected;
     let verified = |(op, names): &(&'static dyn Verifies, Vec<String>)| {
-        let part = op.verify((request, kept), names, if op.is_compiled() { lanes } else { own })?;
+        let part = op.verify((request, kept), names, begun.lanes_of(*op))?;
         kept.operation(op.op(), &part);
         go_on(request, &part.findings)?;
         Ok(part)
     };
-    let bounds = || (registry.bounds)(request, own);
+    let bounds = || (registry.bounds)(request, begun.own());
     if request.fail_fast {
         let parts = selected.iter().map(verified).collect::<Result<_>>()?;
         return Ok((parts, bounds()?));

@@ -1,6 +1,6 @@
 //! `mutants` and `corrupt`: what a run catches, and by which part of its plan.
 
-use super::{Listing, csv_of, print, table_within};
+use super::{Listing, csv_of, print, shards, table_within};
 use crate::budget::Effort;
 use crate::engine::self_check::Measure;
 use crate::lane::Lane;
@@ -24,18 +24,23 @@ pub(super) struct MutantsArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct CorruptArgs {
     #[command(flatten)]
-    what: What,
+    pub(super) what: What,
     /// Number of faults of each family and threshold in each kernel
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    sample: u32,
+    pub(super) sample: u32,
     /// Print every family and threshold, not only those with undetected faults
     #[arg(long, short)]
-    verbose: bool,
+    pub(super) verbose: bool,
+    /// Directory for the file of a shard
+    #[arg(long, value_name = "DIR", default_value = "tiebreak-out", requires = "shard")]
+    pub(super) out: PathBuf,
+    #[command(flatten)]
+    pub(super) shards: shards::Options,
 }
 
 /// Where, with what, and how it is printed.
 #[derive(Debug, clap::Args)]
-struct What {
+pub(super) struct What {
     /// Operation; may be repeated [default: all]
     #[arg(long, value_name = "NAME")]
     op: Vec<String>,
@@ -47,18 +52,18 @@ struct What {
     lanes: Option<PathBuf>,
     /// Size of the plan
     #[arg(long, value_enum, default_value = "quick")]
-    effort: Effort,
+    pub(super) effort: Effort,
     /// Seed of the plan
     #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    pub(super) seed: u64,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
-    format: Listing,
+    pub(super) format: Listing,
 }
 
 impl What {
     /// The operations asked for.
-    fn operations(&self) -> Result<Vec<&'static dyn Verifies>> {
+    pub(super) fn operations(&self) -> Result<Vec<&'static dyn Verifies>> {
         let find = |name: &String| {
             let found = OPERATIONS.iter().copied().find(|op| op.op() == name);
             found.ok_or_else(|| anyhow!(unknown("operation", name, OPS.iter().copied())))
@@ -66,7 +71,7 @@ impl What {
         if self.op.is_empty() { Ok(OPERATIONS.to_vec()) } else { self.op.iter().map(find).collect() }
     }
 
-    fn lane(&self) -> Result<Lane> {
+    pub(super) fn lane(&self) -> Result<Lane> {
         let lanes = Lanes::given(self.lanes.as_deref())?;
         Lane::open(&self.lane, &lanes)?.map_err(|reason| anyhow!("the lane {} cannot run: {reason}", self.lane))
     }
@@ -145,11 +150,19 @@ fn matrix(kills: &[Kill]) -> String {
 
 /// The faults that a run sees, and those that it does not.
 pub(super) fn corrupt(args: &CorruptArgs) -> Result<()> {
+    if let Some(shard) = args.shards.shard {
+        return shards::corrupt(args, shard);
+    }
     let rows = args.what.each(args.sample, |op, measure| op.planted(measure))?;
-    match args.what.format {
+    show_faults(&rows, args.what.format, args.verbose)
+}
+
+/// Prints what came of faults.
+pub(super) fn show_faults(rows: &[Planted], format: Listing, verbose: bool) -> Result<()> {
+    match format {
         Listing::Json => print(&(serde_json::to_string_pretty(&rows)? + "\n")),
         Listing::Csv => print(&csv_of(FAULTS, rows.iter().map(planted))?),
-        Listing::Table => print(&faults(&rows, args.verbose)),
+        Listing::Table => print(&faults(rows, verbose)),
     }
 }
 

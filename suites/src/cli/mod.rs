@@ -23,10 +23,12 @@ mod library;
 mod list;
 mod offline;
 mod out_lock;
+mod plan;
 mod prove;
 mod report;
 mod rewrites;
 mod schema;
+mod shards;
 mod space;
 mod threads;
 mod unfinished;
@@ -105,8 +107,10 @@ enum Action {
     Identify(identify::Args),
     /// Count and list the accumulators on which two schemes differ; with --space, over all parameters too.
     Census(Box<census::Args>),
-    /// Merge the ledgers of the shards of `census --space` into one.
-    Merge(space::MergeArgs),
+    /// Merge the shards of one run into what the whole run would have given. Exit code 1 if a shard is missing, which is named with its command.
+    Merge(shards::MergeArgs),
+    /// Plan the shards of a command: its units, their times, and the job of Slurm, GNU parallel or GitHub Actions that runs and merges them.
+    Plan(plan::Args),
     /// Print a run again from its ledger.
     Show(ledgers::ShowArgs),
     /// Compare two runs by their ledgers: worse, better, new and gone results. Exit code 1 if a result is worse or gone, 2 if the runs have no plan in
@@ -231,7 +235,8 @@ fn run(action: Action) -> Result<bool> {
         Action::Report(args) => report::run(&args).map(|()| true),
         Action::Fingerprint(args) => fingerprint::run(&args),
         Action::Identify(args) => identify::run(&args),
-        Action::Merge(args) => space::merge(&args),
+        Action::Merge(args) => shards::merge(&args),
+        Action::Plan(args) => plan::run(&args).map(|()| true),
         Action::Rewrites(args) => rewrites::run(&args).map(|()| true),
         Action::Completions(args) => installed::completions(&args).map(|()| true),
         Action::Header => library::header().map(|()| true),

@@ -64,6 +64,8 @@ forms! {
     Census "census",
     /// A line of `census --space` and of `merge`.
     Space "space",
+    /// What `plan` prints.
+    Plan "plan",
     /// What `check-type` prints.
     CheckType "check-type",
     /// What `rewrites` prints.

@@ -1,11 +1,12 @@
 //! `census --space` and `merge`: two schemes over a whole space, and its shards as one.
 
+use super::shards::MergeArgs;
 use super::{Listing, built, csv_of, note, print, table};
 use crate::space::{self, ACCUMULATORS, Again, Finished, MULTIPLIERS, Part, Q31, Request, SHIFTS, merge};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_reports::space::{Ledger, Line, Shard, Sums, render};
+use tiebreak_reports::space::{Ledger, Line, Plan, Shard, Sums, render};
 use tiebreak_reports::{files, text};
 
 /// A space.
@@ -65,23 +66,6 @@ impl Options {
     }
 }
 
-/// Arguments of `merge`.
-#[derive(Debug, clap::Args)]
-pub(super) struct MergeArgs {
-    /// Ledgers of shards, complete or not
-    #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
-    /// The merged ledger [default: tiebreak-out/space.jsonl]
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Count every chunk again, instead of one in 64 of each file
-    #[arg(long)]
-    verify_all: bool,
-    /// Output format
-    #[arg(long, value_enum, default_value = "table")]
-    format: Listing,
-}
-
 /// Two ends, both included: `A..B`, or `A` for itself alone.
 pub(super) type Ends = [i32; 2];
 
@@ -92,8 +76,8 @@ pub(super) fn ends(text: &str) -> Result<Ends, String> {
     Ok([number(first)?, number(last)?])
 }
 
-/// Counts the space and prints the sums.
-pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Options, format: Listing) -> Result<()> {
+/// What is to be counted.
+pub(super) fn plan(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Options) -> Result<Plan> {
     let part = Part {
         left,
         right,
@@ -102,7 +86,12 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
         chunk: options.chunk.unwrap_or(space::CHUNK),
         shard: options.shard,
     };
-    let plan = part.plan(options.commit.clone().or_else(built::commit))?;
+    part.plan(options.commit.clone().or_else(built::commit))
+}
+
+/// Counts the space and prints the sums.
+pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Options, format: Listing) -> Result<()> {
+    let plan = plan(left, right, shift, options)?;
     let out = options.out.clone().unwrap_or_else(|| space::usual_out(options.shard));
     if options.resume && !out.exists() {
         note(&format!("{} has nothing to resume: counting from the beginning", out.display()));

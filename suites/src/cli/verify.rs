@@ -2,7 +2,7 @@
 
 use super::compilers::Compilers;
 use super::unfinished::Unfinished;
-use super::{Format, base::Base, built, library, note, print, style, threads};
+use super::{Format, base::Base, built, library, note, print, shards, style, threads};
 use crate::audit;
 use crate::budget::Effort;
 use crate::code;
@@ -41,7 +41,7 @@ pub(super) struct Args {
     lane: Vec<String>,
     /// Size of the plan
     #[arg(long, value_enum, default_value = "standard")]
-    effort: Effort,
+    pub(super) effort: Effort,
     /// One multiplier, with --shift
     #[arg(long, value_name = "M", requires = "shift", conflicts_with = "params", allow_negative_numbers = true, value_parser = multiplier)]
     multiplier: Option<i32>,
@@ -77,10 +77,10 @@ pub(super) struct Args {
     rounding: RoundingRule,
     /// Seed of all samples: a number, or `random` for a new number, which every printed command of the run contains
     #[arg(long, value_name = "SEED", default_value = "1", value_parser = seed)]
-    seed: u64,
+    pub(super) seed: u64,
     /// Threads, and workers of each lane [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    pub(super) jobs: Option<u16>,
     /// Ledger to compare with: report.html, summary.md and the screen say what changed [default: latest run of the same command in
     /// reports/published]
     #[arg(long, value_name = "LEDGER")]
@@ -109,9 +109,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
     lanes: Option<PathBuf>,
     #[command(flatten)]
-    library: library::Args,
+    pub(super) library: library::Args,
     #[command(flatten)]
     compilers: Compilers,
+    #[command(flatten)]
+    pub(super) shards: shards::Options,
 }
 
 /// Note on the printed output, at the end of the help.
@@ -196,7 +198,7 @@ const USUAL_Q: u32 = 31;
 
 impl Args {
     /// The directory of the files.
-    fn out(&self) -> PathBuf {
+    pub(super) fn out(&self) -> PathBuf {
         let is_one = self.x.is_some() || !self.case.is_empty();
         self.out.clone().unwrap_or_else(|| PathBuf::from(if is_one { "tiebreak-case" } else { "tiebreak-out" }))
     }
@@ -215,6 +217,10 @@ fn rounding(text: &str) -> Result<RoundingRule, String> {
 
 /// True where everything holds.
 pub(super) fn run(args: &Args) -> Result<bool> {
+    if let Some(shard) = args.shards.shard {
+        refuse_with_shard(args)?;
+        return shards::verify(args, shard);
+    }
     let kept = Kept::default();
     let ready = threads::start(args.jobs).and_then(|()| built::check());
     let heading =
@@ -254,8 +260,22 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(outcome.ledger.verdict == Verdict::Holds)
 }
 
+/// What a shard cannot do, since it knows nothing of the others.
+fn refuse_with_shard(args: &Args) -> Result<()> {
+    let refused = [
+        (args.fail_fast, "--fail-fast", "a shard ends when its units have run"),
+        (args.base.is_some(), "--base", "the merged run is compared"),
+        (args.format != Format::Table, "--format", "give it to `merge`"),
+        (is_drawn(&arguments()), "--seed random", "each shard would draw another seed; name a number"),
+    ];
+    match refused.iter().find(|(given, ..)| *given) {
+        Some((_, option, why)) => bail!("{option} does not go with --shard: {why}"),
+        None => Ok(()),
+    }
+}
+
 /// True if all kernels of an operation run on its own plan: the figures of a report then cover all of them.
-fn is_whole(args: &Args) -> bool {
+pub(super) fn is_whole(args: &Args) -> bool {
     let given = args.multiplier.is_some() || args.params.is_some() || !args.case.is_empty() || args.model.is_some();
     args.kernel.is_empty() && args.types.is_empty() && !given
 }
@@ -272,7 +292,7 @@ fn outcome(args: &Args, kept: &Kept) -> Result<Outcome> {
     verify(&request, kept)
 }
 
-fn request(args: &Args) -> Result<Request> {
+pub(super) fn request(args: &Args) -> Result<Request> {
     let channels = match (&args.params, args.multiplier, args.shift) {
         (Some(path), ..) => parameters::read_csv(path)?,
         (None, Some(multiplier), Some(shift)) => vec![Channel { multiplier, shift }],
@@ -432,7 +452,7 @@ fn arguments() -> Vec<String> {
 }
 
 /// The lanes file of the caller, if it is not that of the project.
-fn callers_lanes(args: &Args) -> Option<String> {
+pub(super) fn callers_lanes(args: &Args) -> Option<String> {
     args.lanes.as_ref().map(|file| file.display().to_string()).filter(|file| !file.ends_with(OWN_LANES))
 }
 
@@ -444,6 +464,9 @@ fn command(args: &Args) -> Command {
     }
     if arguments.first().is_some_and(|a| a == "--lanes") && arguments.get(1).is_some_and(|f| f.ends_with(OWN_LANES)) {
         arguments.drain(..2);
+    }
+    if args.shards.shard.is_some() {
+        arguments = shards::without_shard(&arguments);
     }
     let file = callers_lanes(args);
     let lanes = args.library.written().or_else(|| Some(format!("--lanes {}", quoted(&file?))));

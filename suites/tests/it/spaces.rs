@@ -237,3 +237,24 @@ fn sums_do_not_depend_on_their_order() {
     assert_eq!(forwards, backwards);
     assert!(forwards.most.is_some_and(|m| m.multiplier == 1 << 30) && forwards.first.is_some_and(|f| f.shift == -3));
 }
+
+/// Of more shards than there are chunks some are empty: they end well, and change nothing.
+#[test]
+fn shards_without_a_chunk_are_empty() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let at = |name: &str| dir.path().join(name);
+    let one = |out: &Path, more: &[&str]| {
+        let fixed =
+            ["census", "--space=q31", "--commit=test", "--left=ties-up", "--right=sqrdmulh-srshl", "--shift=-8"];
+        let some = ["--multipliers=1073741824..1073742000", "--out", out.to_str().expect("UTF-8")];
+        run(&[&fixed[..], &some, more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()).exits(0)
+    };
+    one(&at("whole"), &[]);
+    let shards: Vec<PathBuf> = (1..=3).map(|i| at(&format!("shard-{i}"))).collect();
+    for (i, out) in shards.iter().enumerate() {
+        one(out, &[&format!("--shard={}/3", i + 1)]);
+    }
+    one(&shards[2], &["--shard=3/3", "--resume"]);
+    merge(&at("merged"), &shards).exits(0);
+    assert!(bytes(&at("merged")) == bytes(&at("whole")));
+}

@@ -4,6 +4,7 @@ use super::{check, command};
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use tiebreak_common::shards::journal::whole_lines;
 use tiebreak_reports::read;
 use tiebreak_reports::space::{Chunk, Ledger, Line, Place, Plan, Shard};
 
@@ -49,7 +50,7 @@ pub struct Contents {
 
 /// Reads the file of a run, complete or not; `None` if not even its first line is whole.
 pub fn contents(bytes: &[u8]) -> Result<Option<Contents>> {
-    let length = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let length = whole_lines(bytes);
     let text = std::str::from_utf8(&bytes[..length]).context("it is not UTF-8")?;
     let mut contents: Option<Contents> = None;
     let mut places = HashSet::new();
@@ -125,14 +126,14 @@ pub fn merge(parts: &[Part]) -> Result<Merged> {
 /// What counts the missing chunks: a part that has not ended is resumed, and the other shards are run, of as many as the part
 /// with the most says.
 fn commands(parts: &[Part], plan: &Plan, missing: &[(u64, Place)]) -> Vec<String> {
-    let in_shard = |shard: Option<Shard>, i: u64| shard.is_none_or(|s| i % u64::from(s.of) + 1 == u64::from(s.index));
+    let in_shard = |shard: Option<Shard>, i: u64| shard.is_none_or(|shard| shard.has(i));
     let most = parts.iter().filter_map(|part| part.plan.shard).map(|shard| shard.of).max();
     let mut resumed = BTreeSet::new();
     let mut shards = BTreeSet::new();
     for (i, _) in missing {
         match parts.iter().position(|part| in_shard(part.plan.shard, *i)) {
             Some(part) => _ = resumed.insert(part),
-            None => shards.extend(most.map(|of| (i % u64::from(of) + 1) as u32)),
+            None => shards.extend(most.map(|of| Shard::with(*i, of).index)),
         }
     }
     let resumed = resumed.into_iter().map(|i| {

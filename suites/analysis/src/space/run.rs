@@ -1,8 +1,6 @@
 //! Counts the chunks that the file of a run lacks.
 //!
-//! The file is append-only: the plan, then a line for each chunk as it ends. A process that is killed leaves at most one torn line, the
-//! last, whose chunk is counted again. The ledger replaces the file when all chunks are there. A lock on the file, which ends with the
-//! process, keeps a second process out.
+//! The file is a [`tiebreak_common::shards::journal`]: the plan, then a line for each chunk as it ends. The ledger replaces it when all chunks are there.
 
 use super::again::{self, Again};
 use super::count::{NoClosedForm, count};
@@ -11,14 +9,12 @@ use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+use tiebreak_common::shards::journal::{Journal, damaged};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_reports::files;
-use tiebreak_reports::read::LEDGER;
 use tiebreak_reports::space::{Chunk, Ledger, Line, Place, Plan, render};
 
 /// A run.
@@ -62,26 +58,25 @@ pub fn run(request: &Request) -> Result<Finished> {
     let pool = pool.context("cannot start --jobs threads")?;
     probe(request)?;
     files::create(out.parent().unwrap_or(out))?;
-    let (file, Contents { chunks, whole, .. }) = open(request)?;
-    let again = pool.install(|| again::hold(plan, &chunks, request.verify_all)).with_context(|| damaged(request))?;
+    let (journal, Contents { chunks, whole, .. }) = open(request)?;
+    let again = pool.install(|| again::hold(plan, &chunks, request.verify_all)).with_context(|| damaged(out))?;
     let begun = Instant::now();
     let known: HashSet<Place> = chunks.iter().map(|chunk| chunk.place).collect();
     let pending: Vec<Place> = plan.places().filter(|place| !known.contains(place)).collect();
     let pairs = |places: &mut dyn Iterator<Item = Place>| places.map(|place| place.pairs()).sum::<u64>();
     let counted = pairs(&mut pending.iter().copied());
     let bar = progress(pairs(&mut known.into_iter()), counted);
-    let shared = Mutex::new((&file, chunks));
+    let shared = Mutex::new(chunks);
     let each = |place: &Place| -> Result<()> {
         let chunk = Chunk { place: *place, sums: count(*left, *right, *place)? };
-        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        append(shared.0, Line::Chunk(chunk.clone()), request)?;
-        shared.1.push(chunk);
+        journal.append(&render(&Line::Chunk(chunk.clone())))?;
+        shared.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
         bar.inc(place.pairs());
         Ok(())
     };
     pool.install(|| pending.par_iter().with_max_len(1).try_for_each(each))?;
     bar.finish_and_clear();
-    let (_, chunks) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let chunks = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
     let ledger = Ledger::new(plan.clone(), chunks);
     if !whole {
         files::write(out, ledger.render().as_bytes())?;
@@ -112,54 +107,21 @@ fn refused(scheme: Scheme, NoClosedForm { multiplier, shift }: NoClosedForm) -> 
     )
 }
 
-fn damaged(request: &Request) -> String {
-    format!("{} cannot be resumed: remove it, or name another file with --out", request.out.display())
-}
-
 /// Opens and locks the file, with the chunks that it holds; a new one if there is none. A file that is there is an error without
 /// `resume`, and so is a file of another plan, and one in use.
-fn open(request: &Request) -> Result<(File, Contents)> {
+fn open(request: &Request) -> Result<(Journal, Contents)> {
     let Request { plan, out, .. } = request;
-    let name = out.display();
-    let file = OpenOptions::new().read(true).append(true).create(true).open(out);
-    let file = file.with_context(|| format!("cannot write {name}"))?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            bail!("{name} is in use by another process: wait for it, or name another file with --out")
-        }
-        Err(TryLockError::Error(cause)) => {
-            return Err(cause).with_context(|| format!("cannot lock {name}: name a file on another disk with --out"));
-        }
-    }
-    let mut bytes = Vec::new();
-    (&file).take(LEDGER + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() as u64 > LEDGER {
-        bail!(
-            "{name} is larger than {LEDGER} bytes, the limit of such a file, or it has no end: name another file with --out"
-        );
-    }
-    if !bytes.is_empty() && !request.resume {
-        bail!("{name} exists: continue or print it with --resume, or name another file with --out");
-    }
-    let contents = merge::contents(&bytes).with_context(|| damaged(request))?;
+    let (journal, text) = Journal::open(out, request.resume)?;
+    let contents = merge::contents(text.as_bytes()).with_context(|| damaged(out))?;
     if let Some(contents) = &contents {
         same(&contents.plan, request)?;
     }
-    let length = contents.as_ref().map_or(0, |contents| contents.length);
-    file.set_len(length as u64).with_context(|| format!("cannot write {name}"))?;
+    journal.begin()?;
     if let Some(contents) = contents {
-        return Ok((file, contents));
+        return Ok((journal, contents));
     }
-    append(&file, Line::Plan(plan.clone()), request)?;
-    Ok((file, Contents { plan: plan.clone(), chunks: Vec::new(), whole: false, length: 0 }))
-}
-
-/// Adds a line. Once this returns, the line is on disk.
-fn append(mut file: &File, line: Line, request: &Request) -> Result<()> {
-    file.write_all(render(&line).as_bytes())
-        .and_then(|()| file.sync_data())
-        .with_context(|| format!("cannot write {}; free some space and continue with --resume", request.out.display()))
+    journal.append(&render(&Line::Plan(plan.clone())))?;
+    Ok((journal, Contents { plan: plan.clone(), chunks: Vec::new(), whole: false, length: 0 }))
 }
 
 /// Checks that a file belongs to the requested run.

@@ -11,7 +11,7 @@ use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::ledger::part::Part;
 use crate::ledger::place::finding;
-use crate::operation::request::Request;
+use crate::operation::request::Scope;
 use std::collections::BTreeSet;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{DropReason, Dropped, Finding, LaneStatus, Ledger, Planned, Unchecked, Unit};
@@ -121,11 +121,13 @@ impl Part {
     }
 
     /// Notes the lanes that ran kernels of an operation, and in which nothing checks the harness itself.
-    pub fn unchecked(&mut self, op: &str, lanes: &[Lane]) {
+    pub fn unchecked(&mut self, op: &str, lanes: &[String]) {
         let checked: BTreeSet<&String> = self.self_checks.iter().map(|check| &check.lane).collect();
         let ran: BTreeSet<&String> = self.rows.iter().map(|row| &row.lane).collect();
-        let without = lanes.iter().filter(|lane| ran.contains(&lane.name) && !checked.contains(&lane.name));
-        self.unchecked.extend(without.map(|lane| Unchecked { op: op.to_owned(), lane: lane.name.clone() }));
+        let without: Vec<&String> = lanes.iter().filter(|lane| ran.contains(lane) && !checked.contains(lane)).collect();
+        let unchecked: Vec<Unchecked> =
+            without.into_iter().map(|lane| Unchecked { op: op.to_owned(), lane: lane.clone() }).collect();
+        self.unchecked.extend(unchecked);
     }
 }
 
@@ -135,25 +137,25 @@ pub fn not_run(op: &str, kernel: &str, reason: &str) -> Finding {
 }
 
 /// Everything that the caller named and nobody looked at.
-pub fn findings(request: &Request, ledger: &Ledger) -> Vec<Finding> {
-    let mut out = outside(request, ledger);
-    out.extend(kernels_not_offered(request, ledger));
-    out.extend(operations_not_run(request, ledger));
+pub fn findings(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
+    let mut out = outside(scope, ledger);
+    out.extend(kernels_not_offered(scope, ledger));
+    out.extend(operations_not_run(scope, ledger));
     // A run of nothing but inputs without a value is reported as a whole.
     let judged = ledger.rows.iter().any(|row| row.judged() > 0);
     if judged || ledger.rows.iter().all(|row| row.out_of_domain == 0) {
-        out.extend(kernels_unjudged(request, ledger));
+        out.extend(kernels_unjudged(scope, ledger));
         // Where nothing at all was judged, and the reason is reported, the lanes have no more to say.
         if judged || (out.is_empty() && ledger.findings.is_empty()) {
-            out.extend(lanes_unjudged(request, ledger));
+            out.extend(lanes_unjudged(scope, ledger));
         }
     }
     out
 }
 
 /// Parameters that the caller gave and that a kernel the caller named did not run.
-fn outside(request: &Request, ledger: &Ledger) -> Vec<Finding> {
-    if request.kernels.is_empty() || request.allow_outside_domain {
+fn outside(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
+    if scope.kernels.is_empty() || scope.allow_outside_domain {
         return Vec::new();
     }
     let mut out: Vec<Finding> = Vec::new();
@@ -171,10 +173,10 @@ fn outside(request: &Request, ledger: &Ledger) -> Vec<Finding> {
 }
 
 /// Kernels that the caller named and that no lane of the run offers.
-fn kernels_not_offered(request: &Request, ledger: &Ledger) -> Vec<Finding> {
+fn kernels_not_offered(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
     let mut out = Vec::new();
-    for planned in ledger.planned.iter().filter(|_| !request.kernels.is_empty()) {
+    for planned in ledger.planned.iter().filter(|_| !scope.kernels.is_empty()) {
         let place = (planned.op.as_str(), planned.kernel.as_str());
         let same = |other: &&Planned| (other.op.as_str(), other.kernel.as_str()) == place;
         let missing = |other: &Planned| other.dropped.iter().any(|dropped| dropped.why == DropReason::NotOffered);
@@ -188,19 +190,19 @@ fn kernels_not_offered(request: &Request, ledger: &Ledger) -> Vec<Finding> {
 }
 
 /// Operations that the caller named and of which nothing ran.
-fn operations_not_run(request: &Request, ledger: &Ledger) -> Vec<Finding> {
+fn operations_not_run(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     let any_lane = ledger.lanes.iter().any(|lane| matches!(lane.status, LaneStatus::Ran { .. }));
     let ran = |op: &str| ledger.rows.iter().any(|row| row.op == op);
     let described = |op: &str| ledger.findings.iter().any(|finding| finding.op == op);
-    let named = request.ops.iter().filter(|_| request.ops_named && any_lane && request.kernels.is_empty());
+    let named = scope.ops.iter().filter(|_| scope.ops_named && any_lane && scope.kernels.is_empty());
     let silent = named.filter(|op| !ran(op) && !described(op));
     let message = |op: &String| format!("not run: no lane of this run offers a kernel of {op}");
     silent.map(|op| finding((op, "", ""), Class::NotRun, message(op))).collect()
 }
 
 /// Kernels that the caller named and of which the contract judged no input, where nothing else says why.
-fn kernels_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
-    let unjudged = left_out::unjudged(ledger).into_iter().filter(|_| !request.kernels.is_empty());
+fn kernels_unjudged(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
+    let unjudged = left_out::unjudged(ledger).into_iter().filter(|_| !scope.kernels.is_empty());
     let described =
         |place: &[&str; 3]| ledger.findings.iter().any(|f| [&f.op, &f.kernel, &f.lane].map(String::as_str) == *place);
     let without_value = |[op, kernel, lane]: [&str; 3]| {
@@ -221,8 +223,8 @@ fn kernels_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
 }
 
 /// Lanes that were there and judged nothing, where the caller named them or they are of the caller's own.
-fn lanes_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
-    let named = |lane: &str| request.lanes.iter().any(|name| name == lane) || !Lanes::is_ours(lane);
+fn lanes_unjudged(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
+    let named = |lane: &str| scope.lanes.iter().any(|name| name == lane) || !Lanes::is_ours(lane);
     let described = |lane: &str| ledger.findings.iter().any(|finding| finding.lane == lane);
     let idle = left_out::idle_lanes(ledger).into_iter().filter(|lane| named(lane) && !described(lane));
     let message = |lane: &str| {

@@ -1,6 +1,7 @@
 //! What was judged and explained, as rows, findings and mismatches: data in, data out.
 
 pub mod agreed;
+pub mod catalogued;
 pub mod comparison;
 pub mod coverage;
 pub mod kept;

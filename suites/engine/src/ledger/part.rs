@@ -1,5 +1,6 @@
 //! What one operation or kernel adds to a ledger.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tiebreak_reports::ledger::{self, Finding, Ledger, Mismatch};
 
@@ -13,7 +14,7 @@ pub struct Outcome {
 }
 
 /// What one operation adds to a ledger.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Part {
     /// One for each kernel, lane, scheme and coverage.
     pub rows: Vec<ledger::Row>,

@@ -3,6 +3,7 @@
 use crate::lane::config::Lanes;
 use crate::operation::asked::{Asked, Wanted};
 use crate::operation::command::Command;
+use serde::{Deserialize, Serialize};
 use tiebreak_common::budget::Effort;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::LeftOut;
@@ -42,7 +43,36 @@ pub struct Request {
     pub known_lanes: Lanes,
 }
 
+/// What a request names, by which a run says what it left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scope {
+    /// [`Request::ops`].
+    pub ops: Vec<String>,
+    /// [`Request::ops_named`].
+    pub ops_named: bool,
+    /// [`Request::kernels`].
+    pub kernels: Vec<String>,
+    /// [`Request::lanes`].
+    pub lanes: Vec<String>,
+    /// [`Request::allow_outside_domain`].
+    pub allow_outside_domain: bool,
+    /// [`Request::left_out`].
+    pub left_out: Vec<LeftOut>,
+}
+
 impl Request {
+    /// What it names.
+    pub fn scope(&self) -> Scope {
+        Scope {
+            ops: self.ops.clone(),
+            ops_named: self.ops_named,
+            kernels: self.kernels.clone(),
+            lanes: self.lanes.clone(),
+            allow_outside_domain: self.allow_outside_domain,
+            left_out: self.left_out.clone(),
+        }
+    }
+
     /// What differences are counted against.
     pub fn wanted(&self) -> Wanted {
         Wanted { multiplication: self.reference.clone(), rounding: self.rounding }

@@ -4,6 +4,7 @@ use crate::case::{catalogue, text};
 use crate::explain::sides as explain_record;
 use crate::judge::record::run;
 use crate::lane::Lane;
+use crate::ledger::catalogued::{Catalogued, InLanes};
 use crate::ledger::part::Part;
 use crate::ledger::record;
 use crate::operation::case::{Case, Spec};
@@ -16,29 +17,12 @@ use std::sync::Arc;
 use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{CatalogueRun, Finding};
 
-/// What the catalogue's cases gave on one kernel in one lane.
-struct Catalogued {
-    /// Which of the cases the kernel takes.
-    taken: Vec<usize>,
-    /// Inputs judged, those that differ, and cases without an answer.
-    counts: [u64; 3],
-    findings: Vec<Finding>,
-}
-
-/// Runs the catalogue's cases on the kernels that take them.
-pub(crate) fn run_catalogue<O: Operation>(
-    request: &Request,
-    kernels: &[&'static Kernel<O>],
-    lanes: &[Lane],
-) -> Result<Part> {
-    let entries = catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))?;
-    let texts: Vec<&str> = entries.iter().map(|entry| entry.case.as_str()).collect();
-    // Cases are few and some are large: kernels run beside one another, and each case is posed once for all lanes.
-    let each: Vec<Vec<Option<Catalogued>>> =
-        parallel::try_map(kernels, |kernel| catalogued::<O>(request, kernel, lanes, &texts))?;
+/// What each kernel gave, as the catalogue of each of these lanes: its counts, and the findings of all.
+pub(crate) fn totals<O: Operation>(lanes: &[String], each: &[&InLanes]) -> Result<Part> {
+    let entries = entries::<O>()?;
     let mut part = Part::default();
     for (at, lane) in lanes.iter().enumerate() {
-        let (op, lane, cases) = (O::OP.to_owned(), lane.name.clone(), entries.len() as u64);
+        let (op, lane, cases) = (O::OP.to_owned(), lane.clone(), entries.len() as u64);
         let mut total = CatalogueRun { op, lane, cases, not_taken: 0, judged: 0, broken: 0, unanswered: 0 };
         let mut taken: BTreeSet<usize> = BTreeSet::new();
         for seen in each.iter().filter_map(|lanes| lanes[at].as_ref()) {
@@ -54,20 +38,36 @@ pub(crate) fn run_catalogue<O: Operation>(
     Ok(part)
 }
 
+/// Runs the catalogue's cases on the kernels that take them. Cases are few and some are large: kernels run beside one another, and each case is posed once
+/// for all lanes.
+pub(crate) fn run_catalogue<O: Operation>(
+    request: &Request,
+    kernels: &[&'static Kernel<O>],
+    lanes: &[Lane],
+) -> Result<Vec<InLanes>> {
+    let entries = entries::<O>()?;
+    parallel::try_map(kernels, |kernel| catalogued::<O>(request, kernel, lanes, &entries))
+}
+
+/// The cases of an operation's catalogue.
+pub(crate) fn entries<O: Operation>() -> Result<Vec<catalogue::Entry>> {
+    catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))
+}
+
 /// The catalogue's cases on one kernel, in each lane that has it.
-fn catalogued<O: Operation>(
+pub(crate) fn catalogued<O: Operation>(
     request: &Request,
     kernel: &'static Kernel<O>,
     lanes: &[Lane],
-    texts: &[&str],
-) -> Result<Vec<Option<Catalogued>>> {
+    entries: &[catalogue::Entry],
+) -> Result<InLanes> {
     let offers = |lane: &Lane| lane.isa_path(O::OP, kernel.name).is_some();
     if !lanes.iter().any(offers) {
         return Ok(lanes.iter().map(|_| None).collect());
     }
     let subject = Subject::<O>::new(request, kernel)?;
     let domain = &kernel.contract.domain;
-    let cases = texts.iter().map(|text| text::parse::<O>(text, domain).ok());
+    let cases = entries.iter().map(|entry| text::parse::<O>(&entry.case, domain).ok());
     let covered = |case: &Case<O::Params>| O::covers(domain, &case.params);
     let cases: Vec<_> = cases.enumerate().filter_map(|(at, case)| Some((at, case.filter(covered)?))).collect();
     let taken: Vec<usize> = cases.iter().map(|(at, _)| *at).collect();

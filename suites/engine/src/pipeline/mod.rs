@@ -15,24 +15,26 @@ use crate::offline::{Bench, Benched};
 use crate::operation::asked::{Asked, Layer, Parameter, ReferenceOption};
 use crate::operation::request::Request;
 use crate::operation::{Kernel, NamedScheme, Operation, find, is_compiled, kernels, offered};
-use crate::pipeline::catalogue::run_catalogue;
+use crate::pipeline::catalogue::{catalogued, entries, run_catalogue, totals};
 use crate::pipeline::kernel::one_kernel;
 use crate::plan::plans;
 use crate::progress::progress;
 use crate::registry::{Verifies, every_name};
-use crate::self_check::{Measure, kills, mutants as self_check, planted};
+use crate::self_check::planted::Tried;
+use crate::self_check::{Measure, kills, mutants, planted};
+use crate::units::{Done, Ended, Extent};
 use crate::vectors::{Vectors, Wanted, vectors};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
+use std::time::Instant;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::parallel;
 use tiebreak_impls::protocol::Offer;
 use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::bite::{Kill, Planted};
-use tiebreak_reports::ledger::SelfCheck;
 
 /// The operation `O`.
 pub struct Pipeline<O>(PhantomData<O>);
@@ -95,6 +97,21 @@ impl<O: Operation> Verifies for Pipeline<O> {
         planted::all::<O>(measure)
     }
 
+    fn planted_in(&self, lane: &Lane) -> Vec<&'static str> {
+        planted::offered::<O>(lane).into_iter().map(|kernel| kernel.name).collect()
+    }
+
+    fn planted_in_kernel(&self, measure: &Measure<'_>, kernel: &str) -> Result<Vec<Tried>> {
+        let offered = planted::offered::<O>(measure.lane);
+        let kernel =
+            offered.into_iter().find(|known| known.name == kernel).context("the lane offers no such kernel")?;
+        planted::in_kernel::<O>(kernel, measure)
+    }
+
+    fn planted_rows(&self, each: Vec<Vec<Tried>>) -> Vec<Planted> {
+        planted::rows::<O>(each)
+    }
+
     fn vectors(&self, wanted: &Wanted) -> Result<Vectors> {
         vectors::<O>(wanted)
     }
@@ -108,34 +125,97 @@ impl<O: Operation> Verifies for Pipeline<O> {
     }
 
     fn verify(&self, (request, kept): (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part> {
+        let extent = self.extent(request, names, lanes);
         let named = named::<O>(names, lanes);
-        let mut part = Part::default();
-        let catalogue =
-            if request.asked.is_nothing() { run_catalogue::<O>(request, &named, lanes)? } else { Part::default() };
-        if let Err(first) = go_on(request, &catalogue.findings) {
-            kept.kernel(O::OP, &catalogue);
+        let catalogue = match extent.has_catalogue {
+            true => run_catalogue::<O>(request, &named, lanes)?.into_iter().map(Some).collect(),
+            false => vec![None; named.len()],
+        };
+        let found = catalogue.iter().flatten().collect::<Vec<_>>();
+        let found = if extent.has_catalogue { totals::<O>(&extent.lanes, &found)? } else { Part::default() };
+        if let Err(first) = go_on(request, &found.findings) {
+            kept.kernel(O::OP, &found);
             return Err(first.into());
         }
-        let checks = || match names.is_empty() && request.asked.is_nothing() {
-            true => self_checks::<O>(request, lanes).map(Some),
-            false => Ok(None),
+        let checks = || match extent.has_checks {
+            true => groups::<O>(request, lanes, &(0..mutants::groups::<O>()?).collect::<Vec<_>>()),
+            false => Ok(Vec::new()),
         };
         let verified = || each_kernel::<O>((request, kept), &named, lanes);
         // Beside one another: the last kernel of an operation leaves cores idle. A run that ends at its first finding does not wait for checks.
         let (verified, checks) =
             if request.fail_fast { (Ok(verified()?), checks()) } else { parallel::both(verified, checks) };
-        verified?.into_iter().for_each(|one| part.extend(one));
-        if let (true, [first, ..]) = (part.outside_domain.len() == named.len(), &part.outside_domain[..]) {
-            match names {
-                [] => bail!("no {} kernel takes this; {}: {}", O::OP, first.kernel, first.domain),
-                _ => bail!("{} does not take this: {}", first.kernel, first.domain),
+        let verified =
+            verified?.into_iter().zip(catalogue).map(|(part, catalogue)| Done::Kernel { part: part.into(), catalogue });
+        self.whole(&extent, verified.chain(checks?).collect())
+    }
+
+    fn extent(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Extent {
+        let (is_all, is_plain) = (names.is_empty(), request.asked.is_nothing());
+        let lanes = lanes.iter().map(|lane| lane.name.clone()).collect();
+        Extent { lanes, is_all, has_catalogue: is_plain, has_checks: is_all && is_plain }
+    }
+
+    fn units(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Vec<String>> {
+        let kernels = named::<O>(names, lanes).into_iter().map(|kernel| format!("{} {}", O::OP, kernel.name));
+        let groups = if self.extent(request, names, lanes).has_checks { mutants::groups::<O>()? } else { 0 };
+        Ok(kernels.chain((1..=groups).map(|group| format!("{} self-checks {group}", O::OP))).collect())
+    }
+
+    fn run_units(
+        &self,
+        (request, names, lanes): (&Request, &[String], &[Lane]),
+        units: &[usize],
+        ended: Ended<'_>,
+    ) -> Result<()> {
+        let named = named::<O>(names, lanes);
+        let entries = entries::<O>()?;
+        let _plans = plans::Long::<O>::BEGUN;
+        let run = |at: usize| {
+            let Some(kernel) = named.get(at) else {
+                return Ok(groups::<O>(request, lanes, &[at - named.len()])?.remove(0));
+            };
+            let _doing = doing(|| format!("{} {}", O::OP, kernel.name));
+            let catalogue = request.asked.is_nothing();
+            let catalogue = catalogue.then(|| catalogued::<O>(request, kernel, lanes, &entries)).transpose()?;
+            Ok::<_, Error>(Done::Kernel { part: one_kernel::<O>(request, kernel, lanes)?.into(), catalogue })
+        };
+        let one = |at: &usize| {
+            let begun = Instant::now();
+            let done = run(*at)?;
+            ended(*at, done, begun.elapsed().as_secs_f64())
+        };
+        parallel::try_map(units, one).map(drop)
+    }
+
+    fn whole(&self, extent: &Extent, done: Vec<Done>) -> Result<Part> {
+        let (mut part, mut kernels, mut catalogue, mut checks) = (Part::default(), 0, Vec::new(), Vec::new());
+        for one in done {
+            match one {
+                Done::Kernel { part: of_kernel, catalogue: of_catalogue } => {
+                    kernels += 1;
+                    part.extend(*of_kernel);
+                    catalogue.extend(of_catalogue);
+                }
+                Done::Checks(group) => checks.extend(group),
+                Done::Bounds(_) => bail!("bounds are no part of {}", O::OP),
             }
         }
-        part.extend(catalogue.without_findings_of(&part));
-        if let Some(checks) = checks? {
+        if let (true, [first, ..]) = (part.outside_domain.len() == kernels, &part.outside_domain[..]) {
+            match extent.is_all {
+                true => bail!("no {} kernel takes this; {}: {}", O::OP, first.kernel, first.domain),
+                false => bail!("{} does not take this: {}", first.kernel, first.domain),
+            }
+        }
+        if extent.has_catalogue {
+            let of_catalogue = totals::<O>(&extent.lanes, &catalogue.iter().collect::<Vec<_>>())?;
+            part.extend(of_catalogue.without_findings_of(&part));
+        }
+        if extent.has_checks {
+            let checks = mutants::in_order(checks);
             part.findings.extend(checks.iter().filter(|c| !c.passed).map(failed_check));
             part.self_checks = checks;
-            part.unchecked(O::OP, lanes);
+            part.unchecked(O::OP, &extent.lanes);
         }
         Ok(part)
     }
@@ -196,11 +276,13 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
     Ok(params.iter().filter(|params| O::covers(domain, params)).filter_map(O::CAPABILITIES.compiled.function).collect())
 }
 
-fn self_checks<O: Operation>(request: &Request, lanes: &[Lane]) -> Result<Vec<SelfCheck>> {
+/// The self-checks of these groups.
+fn groups<O: Operation>(request: &Request, lanes: &[Lane], groups: &[usize]) -> Result<Vec<Done>> {
     // A lane of the caller's own is asked for what it offers.
     let due = |lane: &Lane, kernel: &Kernel<O>| {
         let fits = lane.is_compiled() == is_compiled::<O>(&kernel.contract.domain);
         fits && (lane.must_offer() || lane.isa_path(O::OP, kernel.name).is_some())
     };
-    Ok(self_check::all::<O>(lanes, due, request.seed)?)
+    let one = |group: &usize| mutants::of_group::<O>(*group, lanes, due, request.seed).map(Done::Checks);
+    Ok(parallel::try_map(groups, one)?)
 }

@@ -9,6 +9,8 @@ use crate::self_check::place::{Fault, Near, Place, Strike};
 use crate::self_check::slices::{Along, Likeness, Slices};
 use crate::self_check::spanned::{Range, Spanned, of_kind, pairs};
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use tiebreak_common::stream::{below, int32};
@@ -53,18 +55,18 @@ const RATIOS: [u64; 4] = [400, 200, 125, 105];
 const NARROW: f64 = 65_536.0;
 
 /// How rare a fault is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Threshold {
     /// The parameter it is about, if it is.
     name: String,
     at: u64,
-    unit: &'static str,
+    unit: Cow<'static, str>,
 }
 
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, at, unit } = self;
-        match (name.as_str(), *unit) {
+        match (name.as_str(), &**unit) {
             ("", "") => write!(f, "{at}"),
             ("", unit) => write!(f, "{unit} {at}"),
             (name, "") => f.write_str(name),
@@ -126,7 +128,7 @@ pub(crate) struct Draft<'a> {
 
 impl Draft<'_> {
     pub(crate) fn add(&mut self, family: &'static str, (name, unit, at): (&str, &'static str, u64), fault: Fault) {
-        let threshold = Threshold { name: name.to_owned(), at, unit };
+        let threshold = Threshold { name: name.to_owned(), at, unit: unit.into() };
         self.drawn.push(Drawn { family, threshold, fault });
     }
 

@@ -17,6 +17,7 @@ use crate::operation::{Control, Kernel, Mutant, Operation, contract, is_compiled
 use crate::plan::plans;
 use crate::run::answers::{Answers, answers, outs, tried};
 use crate::run::subject::Posed;
+use crate::units::Placed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tiebreak_common::budget::Effort;
@@ -132,7 +133,51 @@ pub fn all<O: Operation>(
     due: impl Fn(&Lane, &Kernel<O>) -> bool + Sync,
     seed: u64,
 ) -> Result<Vec<SelfCheck>, UnknownName> {
+    let groups: Vec<usize> = (0..groups::<O>()?).collect();
+    Ok(in_order(parallel::try_map(&groups, |at| of_group::<O>(*at, lanes, &due, seed))?.concat()))
+}
+
+/// Checks in the order of a run.
+pub fn in_order(mut checks: Vec<Placed>) -> Vec<SelfCheck> {
+    checks.sort_by_key(|(place, _)| *place);
+    checks.into_iter().map(|(_, check)| check).collect()
+}
+
+/// How many groups there are: mutants and controls of one domain share their cases.
+pub fn groups<O: Operation>() -> Result<usize, UnknownName> {
     let controls = (O::CAPABILITIES.self_checks.controls)();
+    Ok(by_domain::<O>(&controls)?.len())
+}
+
+/// Runs the mutants and controls of one group in each lane in which they are due.
+pub fn of_group<O: Operation>(
+    at: usize,
+    lanes: &[Lane],
+    due: impl Fn(&Lane, &Kernel<O>) -> bool + Sync,
+    seed: u64,
+) -> Result<Vec<Placed>, UnknownName> {
+    let controls = (O::CAPABILITIES.self_checks.controls)();
+    let of_domains = by_domain::<O>(&controls)?;
+    let schemes = &of_domains[at];
+    let in_lanes = |trial: &Trial<O>, scheme: &O::Scheme, (place, subject): &(usize, Subject<'_, O>)| {
+        let places: Vec<usize> = (0..lanes.len()).filter(|lane| due(&lanes[*lane], subject.kernel())).collect();
+        let due: Vec<&Lane> = places.iter().map(|lane| &lanes[*lane]).collect();
+        let is_control = matches!(subject, Subject::Control(_));
+        let checks = subject.in_lanes(scheme, trial, &due);
+        places.into_iter().zip(checks).map(move |(lane, check)| ((is_control, lane, *place), check)).collect::<Vec<_>>()
+    };
+    let Some((_, same)) = schemes.values().next() else { return Ok(Vec::new()) };
+    let specs = trial_specs::<O>(&same[0].1.kernel().contract.domain, seed);
+    let cases = made::<O>(&same[0].1.kernel().contract.domain, &specs, seed);
+    let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
+        let trial = Trial::<O>::posed(&cases, specs.len(), scheme);
+        parallel::map(same, |subject| in_lanes(&trial, scheme, subject)).concat()
+    };
+    Ok(parallel::map(&schemes.values().collect::<Vec<_>>(), |of| of_scheme(of)).concat())
+}
+
+/// The mutants and controls of an operation by domain.
+fn by_domain<O: Operation>(controls: &[Control<O>]) -> Result<Vec<Schemes<'_, O>>, UnknownName> {
     let subjects = mutants::<O>().iter().map(Subject::Mutant).chain(controls.iter().map(Subject::Control));
     let mut of_domains: BTreeMap<String, Schemes<'_, O>> = BTreeMap::new();
     for (place, subject) in subjects.enumerate() {
@@ -142,28 +187,7 @@ pub fn all<O: Operation>(
         let (_, same) = of_domain.entry(label::<O>(&scheme)).or_insert_with(|| (scheme, Vec::new()));
         same.push((place, subject));
     }
-    let in_lanes = |trial: &Trial<O>, scheme: &O::Scheme, (place, subject): &(usize, Subject<'_, O>)| {
-        let places: Vec<usize> = (0..lanes.len()).filter(|lane| due(&lanes[*lane], subject.kernel())).collect();
-        let due: Vec<&Lane> = places.iter().map(|lane| &lanes[*lane]).collect();
-        let is_control = matches!(subject, Subject::Control(_));
-        let checks = subject.in_lanes(scheme, trial, &due);
-        places.into_iter().zip(checks).map(move |(lane, check)| ((is_control, lane, *place), check)).collect::<Vec<_>>()
-    };
-    let of_domain = |schemes: &Schemes<'_, O>| {
-        let Some((_, same)) = schemes.values().next() else { return Vec::new() };
-        let domain = &same[0].1.kernel().contract.domain;
-        let specs = trial_specs::<O>(domain, seed);
-        let cases = made::<O>(domain, &specs, seed);
-        let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
-            let trial = Trial::<O>::posed(&cases, specs.len(), scheme);
-            parallel::map(same, |subject| in_lanes(&trial, scheme, subject)).concat()
-        };
-        parallel::map(&schemes.values().collect::<Vec<_>>(), |of| of_scheme(of)).concat()
-    };
-    let of_domains: Vec<_> = of_domains.into_values().collect();
-    let mut checks: Vec<_> = parallel::map(&of_domains, of_domain).concat();
-    checks.sort_by_key(|(place, _)| *place);
-    Ok(checks.into_iter().map(|(_, check)| check).collect())
+    Ok(of_domains.into_values().collect())
 }
 
 impl<'a, O: Operation> Subject<'a, O> {

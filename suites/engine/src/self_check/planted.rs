@@ -1,5 +1,6 @@
 //! Faults planted in a kernel's answers one at a time, until a case of its plan shows them.
 
+use crate::lane::Lane;
 use crate::lane::runner::Runner;
 use crate::operation::case::Case;
 use crate::operation::expected::differs;
@@ -13,7 +14,9 @@ use crate::self_check::slices::Operand;
 use crate::self_check::spanned::{Range, Spanned};
 use crate::self_check::{Measure, Planned, planned};
 use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use tiebreak_common::called;
 use tiebreak_common::parallel;
@@ -21,29 +24,40 @@ use tiebreak_common::stream::stream;
 use tiebreak_reports::bite::{Hole, Planted};
 
 /// What came of one fault.
-struct Tried {
-    family: &'static str,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Tried {
+    family: Cow<'static, str>,
     threshold: families::Threshold,
     /// The case that shows it, from 1.
     case: Option<u64>,
     /// The part of the plan that shows it, where no other does.
-    only: Option<&'static str>,
+    only: Option<Cow<'static, str>>,
     hole: Hole,
 }
 
 /// Faults of every family in every kernel that the lane offers.
 pub fn all<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Planted>> {
-    let compiled = measure.lane.is_compiled();
+    let offered = offered::<O>(measure.lane);
+    let each = parallel::try_map(&offered, |kernel| in_kernel::<O>(kernel, measure))?;
+    Ok(rows::<O>(each))
+}
+
+/// The kernels that a lane offers.
+pub fn offered<O: Operation>(lane: &Lane) -> Vec<&'static Kernel<O>> {
+    let compiled = lane.is_compiled();
     let offered = |kernel: &&Kernel<O>| {
-        is_compiled::<O>(&kernel.contract.domain) == compiled && measure.lane.isa_path(O::OP, kernel.name).is_some()
+        is_compiled::<O>(&kernel.contract.domain) == compiled && lane.isa_path(O::OP, kernel.name).is_some()
     };
-    let offered: Vec<_> = kernels::<O>().iter().filter(offered).collect();
-    let each: Vec<Vec<Tried>> = parallel::try_map(&offered, |kernel| in_kernel::<O>(kernel, measure))?;
-    let mut rows: BTreeMap<(&str, families::Threshold), Vec<Tried>> = BTreeMap::new();
+    kernels::<O>().iter().filter(offered).collect()
+}
+
+/// What came of the faults of each kernel, by family and threshold.
+pub fn rows<O: Operation>(each: Vec<Vec<Tried>>) -> Vec<Planted> {
+    let mut rows: BTreeMap<(String, families::Threshold), Vec<Tried>> = BTreeMap::new();
     for tried in each.into_iter().flatten() {
-        rows.entry((tried.family, tried.threshold.clone())).or_default().push(tried);
+        rows.entry((tried.family.clone().into_owned(), tried.threshold.clone())).or_default().push(tried);
     }
-    Ok(rows.into_iter().map(|((family, threshold), tried)| row::<O>(family, threshold, tried)).collect())
+    rows.into_iter().map(|((family, threshold), tried)| row::<O>(&family, threshold, tried)).collect()
 }
 
 fn row<O: Operation>(family: &str, threshold: families::Threshold, tried: Vec<Tried>) -> Planted {
@@ -57,7 +71,7 @@ fn row<O: Operation>(family: &str, threshold: families::Threshold, tried: Vec<Tr
         convicted: cases.len() as u64,
         cases: cases.get(cases.len() / 2).copied().unwrap_or(0),
         most_cases: cases.last().copied().unwrap_or(0),
-        only: tried.iter().filter_map(|tried| tried.only).fold(BTreeMap::new(), |mut only, part| {
+        only: tried.iter().filter_map(|tried| tried.only.as_deref()).fold(BTreeMap::new(), |mut only, part| {
             *only.entry(part.to_owned()).or_default() += 1;
             only
         }),
@@ -80,7 +94,8 @@ struct Subject<'a, O: Operation> {
     measure: &'a Measure<'a>,
 }
 
-fn in_kernel<O: Operation>(kernel: &'static Kernel<O>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
+/// Faults of every family in one kernel.
+pub fn in_kernel<O: Operation>(kernel: &'static Kernel<O>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
     let scheme = contract::<O>(kernel)?;
     let cases: Vec<_> = planned::<O>(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
     let subject = Subject::<O>::of(kernel, cases, measure)?;
@@ -192,7 +207,13 @@ impl<'a, O: Operation> Subject<'a, O> {
         let only = part.filter(|_| !rest.into_iter().any(another));
         let fault = serde_json::to_string(&fault).unwrap_or_default();
         let hole = Hole { kernel: self.kernel.name.to_owned(), fault, struck };
-        Tried { family, threshold, case: first.map(|at| at as u64 + 1), only, hole }
+        Tried {
+            family: family.into(),
+            threshold,
+            case: first.map(|at| at as u64 + 1),
+            only: only.map(Cow::Borrowed),
+            hole,
+        }
     }
 
     /// Whether a case shows a fault; adds the results that it strikes, all of them if it does not.

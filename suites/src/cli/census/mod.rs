@@ -16,7 +16,8 @@ use tiebreak_common::called;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::census::{Census, Comparison, Counts};
 use tiebreak_oracle::fpm::pieces::Output;
-use tiebreak_oracle::fpm::{Parameters, exact};
+use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
+use tiebreak_reports::space::Plan;
 use tiebreak_reports::text;
 
 /// The largest `--list`: more accumulators would not fit into memory.
@@ -148,14 +149,31 @@ struct Place {
     both: String,
 }
 
+/// Whether a whole space is counted.
+pub(super) fn is_space(args: &Args) -> bool {
+    args.whole.space.is_some()
+}
+
+/// The plan of a whole space.
+pub(super) fn plan(args: &Args) -> Result<Plan> {
+    let (left, right) = of_space(args)?;
+    space::plan(left, right, args.shift, &args.whole)
+}
+
+/// The schemes of a whole space.
+fn of_space(args: &Args) -> Result<(Scheme, Scheme)> {
+    match (args.left, args.right) {
+        (Rescaling::Fixed(left), Rescaling::Fixed(right)) => Ok((left, right)),
+        _ => bail!(
+            "--space counts schemes of fixed point multiply; for a scheme in floats give --multiplier and --shift"
+        ),
+    }
+}
+
 /// Prints the census of each multiplier and shift, or of a space.
 pub(super) fn run(args: &Args) -> Result<()> {
-    if args.whole.space.is_some() {
-        let (Rescaling::Fixed(left), Rescaling::Fixed(right)) = (args.left, args.right) else {
-            bail!(
-                "--space counts schemes of fixed point multiply; for a scheme in floats give --multiplier and --shift"
-            );
-        };
+    if is_space(args) {
+        let (left, right) = of_space(args)?;
         return space::run(left, right, args.shift, &args.whole, args.format);
     }
     if let Some(option) = args.whole.stray() {

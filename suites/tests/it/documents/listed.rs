@@ -84,6 +84,12 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format html", Parsed, FETCHED),
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format csv", Parsed, FETCHED),
     ("cargo xtask setup --with browser", Xtask, "installs packages"),
+    ("cargo xtask setup --with slurm", Xtask, "installs packages"),
+    (
+        "cargo xtask merge --out merged shards/verify-1-of-4.jsonl shards/verify-2-of-4.jsonl shards/verify-3-of-4.jsonl shards/verify-4-of-4.jsonl",
+        Parsed,
+        "needs four shards; those of `shards` are merged",
+    ),
     ("cargo xtask setup --with solvers", Xtask, "installs packages"),
     ("cargo xtask browser", Xtask, "opens a browser; `cargo xtask test` runs it beside these tests"),
     ("cargo xtask bench", Xtask, "measures for minutes"),
@@ -224,6 +230,16 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "cargo xtask census --space q31 --left ties-up --right sqrdmulh-srshl --shift=-8 --out ties-up-sqrdmulh-srshl-shift-8.jsonl",
         Parsed,
         "takes hours; the command after it, which counts one chunk, is run",
+    ),
+    (
+        "cargo xtask merge --verify-all --out again.jsonl shift-9.jsonl",
+        Parsed,
+        "takes minutes; the tests of `spaces_closed` count a chunk of each ledger again",
+    ),
+    (
+        "cargo xtask census --space q31 --left ties-up --right sqrdmulh-srshl --shift=-12 --out shift-12.jsonl",
+        Parsed,
+        "takes minutes; the command with one chunk is run",
     ),
     (
         "cargo xtask merge",

@@ -44,6 +44,29 @@ forms! {
         steps: Vec<String>,
     }
 
+    /// The units of a command, cut into shards.
+    struct Plan {
+        /// The command with its arguments.
+        command: String,
+        shards: u32,
+        /// Seconds before the first unit of a shard.
+        start: f64,
+        /// Seconds of the longest shard; null if no unit was measured.
+        longest_shard: Option<f64>,
+        units: Vec<PlannedUnit>,
+    }
+
+    /// A unit of a command.
+    struct PlannedUnit {
+        unit: String,
+        /// Number of its shard, from 1.
+        shard: u32,
+        /// Null if no unit was measured.
+        seconds: Option<f64>,
+        /// Whether it was run; otherwise the seconds are those of others.
+        measured: bool,
+    }
+
     /// A known bug, and the part of a plan that detects it.
     struct Mutant {
         op: String,

@@ -290,6 +290,7 @@ fn the_schemas_are_those_of_these_types() {
     expect_file!["../../../src/schemas/mutants.json"].assert_eq(&schema::<Vec<lists::Mutant>>());
     expect_file!["../../../src/schemas/corrupt.json"].assert_eq(&schema::<Vec<lists::Faults>>());
     expect_file!["../../../src/schemas/vectors.json"].assert_eq(&schema::<lists::Vectors>());
+    expect_file!["../../../src/schemas/plan.json"].assert_eq(&schema::<lists::Plan>());
     expect_file!["../../../src/schemas/bounds.json"].assert_eq(&schema::<Vec<lists::Bound>>());
     expect_file!["../../../src/schemas/case.json"].assert_eq(&schema::<questions::Case>());
     expect_file!["../../../src/schemas/explain.json"].assert_eq(&schema::<questions::Explained>());
@@ -347,6 +348,13 @@ fn lists_have_the_form_of_their_schemas() {
     printed::<Vec<lists::Mutant>>("mutants", "mutant", &["mutants", "--op=add"]);
     printed::<Vec<lists::Faults>>("corrupt", "tried", &["corrupt", "--op=add"]);
     printed::<Vec<lists::Bound>>("bounds", "because", &["bounds", "--kernel=arm-umlal-fast", "--kernel=arm-sadalp"]);
+    let units = ["verify", "--op=transform", "--lane=host", "--effort=quick"];
+    let planned: lists::Plan = {
+        let run = tiebreak(&[&["plan", "--format=json", "--sample=1"][..], &units].concat()).exits(0);
+        accepts("plan", &[serde_json::from_str(&run.stdout).expect("JSON")], "units");
+        serde_json::from_str(&run.stdout).expect("a plan")
+    };
+    drop(planned);
     for (op, scheme) in [("dequantize", "ideal"), ("matmul", "exact"), ("fpm", "gemmlowp-double")] {
         printed::<lists::Vectors>("vectors", "vectors", &["vectors", "--op", op, "--scheme", scheme]);
     }

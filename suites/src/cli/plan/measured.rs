@@ -1,0 +1,107 @@
+//! How long units take: a sample of them is run, one after the other, and each other one is taken for the mean of those of its operation, or of all.
+
+use super::super::bite::CorruptArgs;
+use super::super::{census as census_cli, shards, verify as verify_cli};
+use crate::engine::self_check::Measure;
+use crate::engine::sharded::Campaign;
+use crate::space;
+use crate::verify::REGISTRY;
+use anyhow::{Result, anyhow};
+use std::time::Instant;
+use tiebreak_oracle::fpm::Scheme;
+
+/// Time of a unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Took {
+    pub(super) seconds: f64,
+    /// Whether it was run.
+    pub(super) is_measured: bool,
+}
+
+/// The units of a command.
+pub(super) struct Measured {
+    /// Each with its time, if one was measured.
+    pub(super) units: Vec<(String, Option<Took>)>,
+    /// Seconds before the first unit.
+    pub(super) start: f64,
+    pub(super) command: &'static str,
+}
+
+/// Of `verify`.
+pub(super) fn verify(args: &verify_cli::Args, sample: usize) -> Result<Measured> {
+    let begun = Instant::now();
+    let request = verify_cli::request(args)?;
+    let campaign = Campaign::open(&request, &REGISTRY)?;
+    let start = begun.elapsed().as_secs_f64();
+    let units = timed(campaign.units(), sample, |at| campaign.run(&[at], &|_, _, _| Ok(())))?;
+    Ok(Measured { units, start, command: "verify" })
+}
+
+/// Of `corrupt`.
+pub(super) fn corrupt(args: &CorruptArgs, sample: usize) -> Result<Measured> {
+    let begun = Instant::now();
+    let lane = args.what.lane()?;
+    let measure = Measure { lane: &lane, effort: args.what.effort, seed: args.what.seed, sample: args.sample };
+    let units = shards::faulted(args, &lane)?;
+    let start = begun.elapsed().as_secs_f64();
+    let names = units.iter().map(|(op, kernel)| format!("{} {kernel}", op.op())).collect();
+    let units = timed(names, sample, |at| units[at].0.planted_in_kernel(&measure, units[at].1).map(drop))?;
+    Ok(Measured { units, start, command: "corrupt" })
+}
+
+/// Of `census --space`: chunks, of which a part is counted.
+pub(super) fn census(args: &census_cli::Args, sample: usize) -> Result<Measured> {
+    let plan = census_cli::plan(args)?;
+    let scheme = |name: &str| Scheme::parse(name).map_err(|unknown| anyhow!("{unknown}"));
+    let (left, right) = (scheme(&plan.left)?, scheme(&plan.right)?);
+    let places: Vec<_> = plan.places().collect();
+    let names = places.iter().map(|p| format!("shift {}, multipliers {}..{}", p.shift, p.from, p.to)).collect();
+    let count = |at: usize| space::count(left, right, places[at]).map(drop).map_err(Into::into);
+    Ok(Measured { units: timed(names, sample, count)?, start: 0.0, command: "census" })
+}
+
+/// Runs a sample at equal distances. The name of a unit begins with what it is alike in.
+fn timed(names: Vec<String>, sample: usize, run: impl Fn(usize) -> Result<()>) -> Result<Vec<(String, Option<Took>)>> {
+    let mut took: Vec<Option<f64>> = vec![None; names.len()];
+    for at in chosen(names.len(), sample) {
+        let begun = Instant::now();
+        run(at)?;
+        took[at] = Some(begun.elapsed().as_secs_f64());
+    }
+    let kind = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
+    let mean = |of: &dyn Fn(&str) -> bool| {
+        let known: Vec<f64> =
+            names.iter().zip(&took).filter(|(name, _)| of(name)).filter_map(|(_, took)| *took).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    let each = |(name, took): (&String, &Option<f64>)| {
+        let alike = || mean(&|other| kind(other) == kind(name)).or_else(|| mean(&|_| true));
+        let seconds = took.or_else(alike);
+        (name.clone(), seconds.map(|seconds| Took { seconds, is_measured: took.is_some() }))
+    };
+    Ok(names.iter().zip(&took).map(each).collect())
+}
+
+/// Some of so many, at equal distances.
+fn chosen(of: usize, sample: usize) -> Vec<usize> {
+    let sample = sample.min(of);
+    (0..sample).map(|i| (2 * i + 1) * of / (2 * sample)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_spread_and_what_was_not_run_is_as_others_of_its_kind() {
+        assert_eq!(chosen(10, 2), [2, 7]);
+        assert_eq!(chosen(3, 9), [0, 1, 2]);
+        assert!(chosen(0, 4).is_empty() && chosen(4, 0).is_empty());
+        let names = || ["a 1", "a 2", "b 1", "b 2"].map(str::to_owned).to_vec();
+        let all = timed(names(), 2, |_| Ok(())).expect("they run");
+        let measured: Vec<bool> = all.iter().map(|(_, took)| took.expect("a time").is_measured).collect();
+        assert_eq!(measured, [false, true, false, true]);
+        assert_eq!(all[0].1.expect("a time").seconds, all[1].1.expect("a time").seconds);
+        assert!(timed(names(), 0, |_| Ok(())).expect("nothing runs").iter().all(|(_, took)| took.is_none()));
+    }
+}
