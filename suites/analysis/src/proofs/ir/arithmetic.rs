@@ -76,6 +76,7 @@ fn breach(t: &mut Terms, op: Op, flag: &str, a: Term, b: Term, result: Term) -> 
         }
         // The product of two int32 is less than 2^63 from zero.
         (Op::Mul, "nsw") if width >= 64 && t.word(a).is_some() && t.word(b).is_some() => t.truth(false),
+        (Op::Mul, "nsw") if t.product_fits(a, b) => t.truth(false),
         (Op::Mul, "nsw" | "nuw") => {
             let wide = (2 * width).min(128);
             let (wa, wb) = (t.extend(a, wide, sign), t.extend(b, wide, sign));

@@ -119,6 +119,16 @@ impl Question<'_> {
         Ok(Goal { terms, code, expected, promised, wrong })
     }
 
+    /// The terms of all shifts in one form, the same for functions that compute the same in the same way.
+    pub(crate) fn canonical(&self, shifts: RangeInclusive<i32>) -> Result<String> {
+        let one = |s| {
+            let mut goal = self.goal(s).with_context(|| format!("at shift {s}"))?;
+            let roots = [goal.promised, goal.wrong];
+            Ok(Query::new(&mut goal.terms, &roots, Products::Full).renumbered(&roots))
+        };
+        Ok(shifts.map(one).collect::<Result<Vec<_>>>()?.join("\n"))
+    }
+
     /// Decides each shift; a shift whose terms cannot be made fails the whole question.
     pub fn decide(&self, shifts: RangeInclusive<i32>, solvers: &[Solver]) -> Result<Vec<(i32, Verdict)>> {
         let goals = shifts.map(|s| Ok((s, self.goal(s)?))).collect::<Result<Vec<_>>>()?;

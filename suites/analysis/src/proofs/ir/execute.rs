@@ -240,8 +240,7 @@ impl Executor<'_> {
         }
         let condition = self.argument(path, at)?.1.scalar()?;
         let mut labels = Vec::new();
-        while at.take(",") {
-            at.expect("label")?;
+        while at.take(",") && at.take("label") {
             labels.push(name(at.next()));
         }
         let [then, other] = labels.as_slice() else { bail!("a branch with {} labels", labels.len()) };

@@ -2,19 +2,28 @@
 
 mod arithmetic;
 mod axioms;
+mod compiled;
 mod contract;
 mod decide;
 mod eval;
 mod execute;
+mod inputs;
 mod instruction;
 mod intrinsics;
+mod kernels;
 mod module;
 mod query;
+mod range;
+mod report;
 mod term;
 mod text;
 mod value;
 mod x86;
 
 pub use axioms::prove_axioms;
+pub use compiled::{Clang, Compiled};
+pub use inputs::inputs;
 pub use decide::{Argument, Counterexample, Question, Verdict};
+pub use kernels::{Modules, Row, kernels};
 pub use module::Module;
+pub use report::{Code, Report};

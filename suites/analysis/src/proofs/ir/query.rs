@@ -47,7 +47,27 @@ impl Query {
         query
     }
 
-    /// A number of the assertion: these truth values hold.
+    /// The definitions with terms numbered in their order, and the numbers of `roots`: equal for equal graphs.
+    pub(crate) fn renumbered(&self, roots: &[Term]) -> String {
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut text = String::new();
+        let roots = roots.iter().map(|root| format!(" t{}", Terms::position(*root))).collect::<String>();
+        for part in (self.text.clone() + &roots).split_inclusive([' ', '(', ')', '\n']) {
+            let word = part.trim_end_matches([' ', '(', ')', '\n']);
+            let is_term = word.strip_prefix('t').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
+            if is_term {
+                let next = numbers.len();
+                let number = *numbers.entry(word.to_owned()).or_insert(next);
+                // Infallible: a string grows.
+                let _ = write!(text, "t{number}{}", &part[word.len()..]);
+            } else {
+                text.push_str(part);
+            }
+        }
+        text
+    }
+
+    /// These truth values hold.
     pub(crate) fn given(mut self, held: &[Term]) -> Self {
         for term in held {
             self.write(format_args!("(assert (= t{} #b1))\n", Terms::position(*term)));

@@ -4,6 +4,7 @@
 //! word that is cut and extended again is an extension. Each rewriting holds for all values modulo `2^width`; [`super::eval`] and the solvers see
 //! the same graph, and a differential test compares it with the code.
 
+use super::range::Range;
 use std::collections::HashMap;
 
 /// A node of [`Terms`].
@@ -58,6 +59,7 @@ pub(crate) enum Node {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Terms {
     nodes: Vec<(Node, u32)>,
+    ranges: Vec<Range>,
     known: HashMap<(Node, u32), Term>,
 }
 
@@ -88,6 +90,11 @@ impl Terms {
         term.0 as usize
     }
 
+    /// Signed bounds of a term.
+    pub(super) fn range(&self, term: Term) -> Range {
+        self.ranges[term.0 as usize]
+    }
+
     /// The value of a constant.
     pub(crate) fn value(&self, term: Term) -> Option<u128> {
         match self.node(term) {
@@ -114,6 +121,7 @@ impl Terms {
         let next = Term(self.nodes.len() as u32);
         let term = *self.known.entry((node.clone(), width)).or_insert(next);
         if term == next {
+            self.ranges.push(self.bounds(&node, width));
             self.nodes.push((node, width));
         }
         term
@@ -152,10 +160,15 @@ impl Terms {
         debug_assert_eq!(width, self.width(b), "{op:?}");
         let (va, vb) = (self.value(a), self.value(b));
         let all = mask(width);
+        if let Some(truth) = self.compared(op, a, b) {
+            return self.truth(truth);
+        }
         match op {
             Op::Equal if a == b => return self.truth(true),
             Op::UnsignedLess | Op::SignedLess if a == b => return self.truth(false),
-            Op::Equal | Op::UnsignedLess | Op::SignedLess => return self.apply(op, ordered(op, a, b), 1),
+            Op::Equal | Op::UnsignedLess | Op::SignedLess => {
+                return self.narrowed(op, a, b).unwrap_or_else(|| self.apply(op, ordered(op, a, b), 1));
+            }
             Op::And if va == Some(0) || vb == Some(all) || a == b => return a,
             Op::And if vb == Some(0) || va == Some(all) => return b,
             Op::Or if vb == Some(0) || va == Some(all) || a == b => return a,
@@ -169,21 +182,49 @@ impl Terms {
                     return cut;
                 }
             }
+            Op::Shl => {
+                if let Some(joined) = self.shifted_again(a, b) {
+                    return joined;
+                }
+            }
             _ => {}
+        }
+        if let Some(narrow) = self.narrowed(op, a, b) {
+            return narrow;
         }
         self.apply(op, ordered(op, a, b), width)
     }
 
-    /// `(v << k) >> k`, arithmetic: the low bits of `v`, extended.
+    /// `(v << j) >> k`, arithmetic, `j >= k`: the low bits of `v << (j-k)`, extended.
     fn cut_and_extended(&mut self, a: Term, by: Term) -> Option<Term> {
         let width = self.width(a);
         let (Node::Apply(Op::Shl, inner), Some(k)) = (self.node(a).clone(), self.value(by)) else { return None };
         let kept = width.checked_sub(u32::try_from(k).ok()?).filter(|kept| *kept > 0)?;
-        if self.value(inner[1]) != Some(k) {
-            return None;
-        }
-        let low = self.extract(inner[0], 0, kept);
+        let rest = self.value(inner[1])?.checked_sub(k)?;
+        let rest = self.constant(rest as i128, width);
+        let shifted = self.binary(Op::Shl, inner[0], rest);
+        let low = self.extract(shifted, 0, kept);
         Some(self.extend(low, width, true))
+    }
+
+    /// A shift to the left of a shift to the left, also of one that was extended by bits that leave the word.
+    fn shifted_again(&mut self, a: Term, by: Term) -> Option<Term> {
+        let width = self.width(a);
+        let k = self.value(by)?;
+        let (inner, whole) = match self.node(a).clone() {
+            Node::Apply(Op::Shl, inner) => (inner, false),
+            Node::Apply(Op::SignExtend | Op::ZeroExtend, inner) if u128::from(width - self.width(inner[0])) <= k => {
+                match self.node(inner[0]).clone() {
+                    Node::Apply(Op::Shl, inner) => (inner, true),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let j = self.value(inner[1])?;
+        let operand = if whole { self.extend(inner[0], width, true) } else { inner[0] };
+        let sum = self.constant((j + k).min(width.into()) as i128, width);
+        Some(self.binary(Op::Shl, operand, sum))
     }
 
     /// `a * b` modulo `2^width`: shifts to the left come after the product, and a power of two is a shift.
@@ -220,8 +261,20 @@ impl Terms {
             _ if then == other => then,
             Some(0) => other,
             Some(_) => then,
-            None => self.apply(Op::Choose, vec![condition, then, other], self.width(then)),
+            None => self.chosen_narrow(condition, then, other),
         }
+    }
+
+    /// A choice in as few bits as both parts are written in, extended.
+    fn chosen_narrow(&mut self, condition: Term, then: Term, other: Term) -> Term {
+        let width = self.width(then);
+        for less in [32, 64].into_iter().filter(|less| *less < width) {
+            if let (Some(a), Some(b)) = (self.narrow(then, less), self.narrow(other, less)) {
+                let chosen = self.choose(condition, a, b);
+                return self.extend(chosen, width, true);
+            }
+        }
+        self.apply(Op::Choose, vec![condition, then, other], width)
     }
 
     /// `width` bits from bit `low` upwards.
@@ -261,8 +314,18 @@ impl Terms {
             Node::Apply(inner, operand) if inner == op => self.extend(operand[0], width, sign),
             // An extension by zeros has no sign.
             Node::Apply(Op::ZeroExtend, operand) => self.extend(operand[0], width, false),
+            // What was cut off was copies of the sign.
+            Node::Apply(Op::Extract(0), operand) if self.fits(operand[0], self.width(a), sign) => {
+                self.resize(operand[0], width, true)
+            }
             _ => self.apply(op, vec![a], width),
         }
+    }
+
+    /// Whether the bounds show that cutting to `width` and extending again changes nothing.
+    fn fits(&self, a: Term, width: u32, sign: bool) -> bool {
+        let (all, range) = (super::range::whole(width), self.range(a));
+        range.1 <= all.1 && range.0 >= if sign { all.0 } else { 0 }
     }
 
     /// The vector cut or extended to a width.
