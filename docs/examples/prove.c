@@ -59,3 +59,32 @@ int32_t loop(int32_t x, int32_t m, int32_t s) {
 int32_t undefined(int32_t x, int32_t m, int32_t s) {
     return (int32_t)(((int64_t)x * m + ((int64_t)1 << (30 - s))) >> (31 - s));
 }
+
+static int32_t clamped(int32_t y) {
+    return y < -128 ? -128 : y > 127 ? 127 : y;
+}
+
+// A requantization to int8: two roundings, zero point -3, clamp. For s <= 0.
+int32_t requantize(int32_t x, int32_t m, int32_t s) {
+    return clamped((int32_t)((uint32_t)twice(x, m, s) - 3u));
+}
+
+// The same, wrong for one multiplier.
+int32_t requantize_wrong_multiplier(int32_t x, int32_t m, int32_t s) {
+    int32_t y = (int32_t)((uint32_t)twice(x, m, s) - 3u);
+    return clamped(m == 1395864371 && y == 5 ? 6 : y);
+}
+
+// The same, wrong on one input of 2^20.
+int32_t requantize_wrong_rarely(int32_t x, int32_t m, int32_t s) {
+    uint32_t mixed = ((uint32_t)x * 2654435761u) ^ ((uint32_t)m * 2246822519u);
+    return clamped((int32_t)((uint32_t)twice(x, m, s) - 3u)) ^ (mixed >> 12 == 0x5A5A5);
+}
+
+// The same, with ties of odd quotients rounded to even in the second step.
+int32_t requantize_wrong_ties(int32_t x, int32_t m, int32_t s) {
+    int32_t high = doubling_high_multiply(x, m), half = s < 0 ? (int32_t)1 << (-s - 1) : 0;
+    int32_t y = divide_by_power_of_two(high, -s);
+    int tie = half && (high & (2 * half - 1)) == half && high > 0 && (y & 1);
+    return clamped((int32_t)((uint32_t)y - (uint32_t)tie - 3u));
+}

@@ -3,8 +3,8 @@
 //! Only the feature `elements` has this module. Each function calls the form that the registry holds on a batch of one vector and one element more,
 //! and returns the element of one position; the optimiser removes the batch. `cargo xtask prove --kernels` reads the result.
 
-use super::{Params, Run, mlir, tosa, tvm_neon, tvm_qmuls, tvm_relay, xnnpack};
 use super::{Kernel, cmsis_nn, gemmlowp, tflite};
+use super::{Params, Run, mlir, tosa, tvm_neon, tvm_qmuls, tvm_relay, xnnpack};
 use crate::mutants::fpm::ALL as MUTANTS;
 use crate::simd::LANES;
 

@@ -11,6 +11,7 @@ use tiebreak_analysis::proofs::ir::{
     Argument, Clang, Compiled, Counterexample, Module, Question, Report, Verdict, prove_axioms,
 };
 use tiebreak_common::parameters::SHIFTS;
+use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::fpm::{Definition, Scheme};
 use tiebreak_reports::text;
 
@@ -35,6 +36,12 @@ pub(super) struct CodeArgs {
     /// Multipliers of the contract's domain [default: all int32]
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = interval_of)]
     multipliers: Option<std::ops::RangeInclusive<i32>>,
+    /// Zero point that the function adds after the scheme
+    #[arg(long, value_name = "Z", allow_hyphen_values = true, requires = "contract")]
+    zero_point: Option<i32>,
+    /// Interval to which the function clamps its result, after the zero point
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, requires = "contract", value_parser = interval_of)]
+    clamp: Option<std::ops::RangeInclusive<i32>>,
     /// The clang to use [default: the newest that is installed]
     #[arg(long, value_name = "PROGRAM")]
     clang: Option<String>,
@@ -77,11 +84,13 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         function,
         arguments: &code.arguments.0,
         scheme,
+        output: output(code),
         multipliers: code.multipliers.clone().unwrap_or(i32::MIN..=i32::MAX),
         multiple_of: 1,
     };
     let compiled = clang.as_ref().map(|clang| Compiled::new(clang, source, &module, function, &code.arguments.0));
-    let compiled = compiled.transpose().with_context(|| format!("{} cannot be compiled and called", source.display()))?;
+    let compiled =
+        compiled.transpose().with_context(|| format!("{} cannot be compiled and called", source.display()))?;
     let names: Vec<Solver> = solvers.iter().map(|(solver, _)| *solver).collect();
     prove_axioms(&names)?;
     let call = |s: i32, inputs: &[(i32, i32)]| match &compiled {
@@ -96,6 +105,14 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         Format::Json => serde_json::to_string_pretty(&as_json(source, function, &scheme, &report, &solvers))? + "\n",
     })?;
     Ok(report.proved())
+}
+
+/// Zero point and clamp, if one of them is given.
+fn output(code: &CodeArgs) -> Option<Output> {
+    let whole = i32::MIN..=i32::MAX;
+    let clamp = code.clamp.as_ref().unwrap_or(&whole);
+    let output = Output { zero_point: code.zero_point.unwrap_or(0), min: *clamp.start(), max: *clamp.end() };
+    (code.zero_point.is_some() || code.clamp.is_some()).then_some(output)
 }
 
 fn clang(code: &CodeArgs) -> Result<Option<Clang>> {
@@ -113,7 +130,9 @@ fn module(code: &CodeArgs, source: &Path, clang: Option<&Clang>) -> Result<Modul
     let text = match (&code.c, clang) {
         (None, _) => fs::read_to_string(source).with_context(|| format!("cannot read {}", source.display()))?,
         (Some(_), Some(clang)) => clang.ir(source)?,
-        (Some(_), None) => bail!("--c needs clang, and none is installed: `apt-get install clang` on Debian, or --clang PROGRAM"),
+        (Some(_), None) => {
+            bail!("--c needs clang, and none is installed: `apt-get install clang` on Debian, or --clang PROGRAM")
+        }
     };
     Ok(Module::read(&text))
 }
@@ -155,7 +174,9 @@ fn as_table(source: &Path, function: &str, scheme: &Scheme, report: &Report, sol
     for (s, verdict) in &report.verdicts {
         let (verdict, detail) = (name(verdict).to_owned(), detail(verdict, report));
         match rows.last_mut() {
-            Some((_, last, v, d)) if *last + 1 == *s && *v == verdict && (*d == detail || verdict == "refuted") => *last = *s,
+            Some((_, last, v, d)) if *last + 1 == *s && *v == verdict && (*d == detail || verdict == "refuted") => {
+                *last = *s
+            }
             _ => rows.push((*s, *s, verdict, detail)),
         }
     }

@@ -31,7 +31,6 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let Some(host) = args.kernels.elements.first() else {
         bail!("--kernels needs --elements FILE, which {} makes and names", in_clone("prove --kernels"));
     };
-    let read = |path: &PathBuf| Ok(Module::read(&fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?));
     let native = args.kernels.elements.get(1).map(read).transpose()?;
     let modules = Modules { portable: read(host)?, native };
     let solvers = solvers()?;
@@ -47,6 +46,12 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         Format::Json => serde_json::to_string_pretty(&as_json(&rows, &solvers))? + "\n",
     })?;
     Ok(holds(&rows))
+}
+
+/// The LLVM IR of a file.
+fn read(path: &PathBuf) -> Result<Module> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(Module::read(&text))
 }
 
 /// Every kernel is proved, and of every mutant one promise is refuted.
@@ -80,7 +85,10 @@ fn verdict(row: &Row) -> String {
         Ok(report) => report,
     };
     let mut lines = Vec::new();
-    let kinds = [Verdict::Proved { same_term: false }, Verdict::NotPromised].map(|v| name(&v)).into_iter().chain(["refuted", "unknown"]);
+    let kinds = [Verdict::Proved { same_term: false }, Verdict::NotPromised]
+        .map(|v| name(&v))
+        .into_iter()
+        .chain(["refuted", "unknown"]);
     for kind in kinds {
         let shifts: Vec<String> = report.shifts(|v| name(v) == kind).iter().map(interval).collect();
         if !shifts.is_empty() {
@@ -88,7 +96,10 @@ fn verdict(row: &Row) -> String {
         }
     }
     let refuted = report.replayed.first().map(|(found, returned)| witness(found, *returned));
-    let unknown = report.verdicts.iter().find_map(|(_, v)| if let Verdict::Unknown(reason) = v { Some(reason.clone()) } else { None });
+    let unknown = report
+        .verdicts
+        .iter()
+        .find_map(|(_, v)| if let Verdict::Unknown(reason) = v { Some(reason.clone()) } else { None });
     lines.extend(refuted);
     lines.extend(unknown);
     lines.join("\n")

@@ -2,6 +2,7 @@
 
 use super::term::{Op, Term, Terms};
 use anyhow::{Result, bail};
+use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::fpm::steps::{Multiplier, Step};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_oracle::rounding::RoundingRule;
@@ -19,17 +20,45 @@ pub(crate) struct Expected {
 }
 
 /// The result of a scheme for an accumulator, a multiplier, both of 32 bits, and a constant shift.
-pub(crate) fn expected(t: &mut Terms, scheme: &Scheme, x: Term, m: Term, s: i32) -> Result<Expected> {
+pub(crate) fn expected(
+    t: &mut Terms,
+    scheme: &Scheme,
+    output: Option<&Output>,
+    x: Term,
+    m: Term,
+    s: i32,
+) -> Result<Expected> {
     let p = Parameters::q31(0, s);
     let mut value = Number { n: t.extend(x, WIDTH, true), f: 0, promised: t.truth(true) };
     for (_, step) in scheme.definition.steps {
         value.step(t, *step, m, &p)?;
     }
     value.step(t, Step::fitting(scheme.overflow, p.word), m, &p)?;
+    for step in output.into_iter().flat_map(|output| after(output, scheme, &p)) {
+        value.step(t, step, m, &p)?;
+    }
     if value.f != 0 {
         bail!("{} ends in a fraction", scheme.label());
     }
     Ok(Expected { result: t.extract(value.n, 0, WORD), promised: value.promised })
+}
+
+/// The steps of a requantization behind the scheme.
+fn after(output: &Output, scheme: &Scheme, p: &Parameters) -> [Step; 3] {
+    [
+        Step::Offset(output.zero_point.into()),
+        Step::fitting(scheme.overflow, p.word),
+        Step::Clamp(output.min.into(), output.max.into()),
+    ]
+}
+
+/// The same by the oracle, in machine integers.
+pub(crate) fn oracle(scheme: &Scheme, output: Option<&Output>, x: i32, m: i32, s: i32) -> Option<i32> {
+    let p = Parameters::q31(m, s);
+    let result = scheme.fast(x.into(), &p)?;
+    let Some(output) = output else { return i32::try_from(result).ok() };
+    let raised = scheme.overflow.fit(p.word, i128::from(result) + i128::from(output.zero_point))?;
+    i32::try_from(raised.clamp(output.min.into(), output.max.into())).ok()
 }
 
 /// `n / 2^f`.

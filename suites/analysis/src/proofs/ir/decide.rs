@@ -1,7 +1,7 @@
 //! A function against a scheme, for all accumulators and all multipliers of each shift.
 
 use super::super::solver::{Answer, Solver};
-use super::contract::{Expected, expected};
+use super::contract::{Expected, expected, oracle};
 use super::eval::Program;
 use super::execute::{Translated, translate};
 use super::module::Module;
@@ -10,7 +10,8 @@ use super::term::{Op, Term, Terms, signed};
 use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
 use std::ops::RangeInclusive;
-use tiebreak_oracle::fpm::{Parameters, Scheme};
+use tiebreak_oracle::fpm::Scheme;
+use tiebreak_oracle::fpm::pieces::Output;
 
 /// What stands for a parameter of the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct Question<'a> {
     pub arguments: &'a [Argument],
     /// The contract, with the policy for results that do not fit.
     pub scheme: Scheme,
+    /// Zero point and clamp of a requantization behind the scheme.
+    pub output: Option<Output>,
     /// Multipliers of the contract's domain, each a multiple of this power of two.
     pub multipliers: RangeInclusive<i32>,
     /// See above.
@@ -106,8 +109,9 @@ impl Question<'_> {
         if t.width(code.result) != 32 {
             bail!("{} returns i{}, and a contract needs i32", self.function, t.width(code.result));
         }
-        let expected = expected(t, &self.scheme, x, m, s)?;
-        let (low, high) = (t.constant((*self.multipliers.start()).into(), 32), t.constant((*self.multipliers.end()).into(), 32));
+        let expected = expected(t, &self.scheme, self.output.as_ref(), x, m, s)?;
+        let (low, high) =
+            (t.constant((*self.multipliers.start()).into(), 32), t.constant((*self.multipliers.end()).into(), 32));
         let (above, below) = (t.at_most(low, m, true), t.at_most(m, high, true));
         let (rest, zero) = (t.constant(i128::from(self.multiple_of) - 1, 32), t.constant(0, 32));
         let rest = t.binary(Op::And, m, rest);
@@ -142,14 +146,16 @@ impl Question<'_> {
             }
         }
         let mut decided = settle(&mut open, solvers)?.into_iter();
-        let verdicts = verdicts.into_iter().map(|(s, verdict)| Ok((s, verdict.or_else(|| decided.next()).context("a verdict")?)));
+        let verdicts =
+            verdicts.into_iter().map(|(s, verdict)| Ok((s, verdict.or_else(|| decided.next()).context("a verdict")?)));
         verdicts.collect()
     }
 }
 
 /// Asks all solvers about all open goals, and searches a counterexample for those that are not proved.
 fn settle(open: &mut [(i32, Goal)], solvers: &[Solver]) -> Result<Vec<Verdict>> {
-    let proofs: Vec<String> = open.iter_mut().map(|(_, goal)| goal.counterexample(Products::Abstract).ask(&[])).collect();
+    let proofs: Vec<String> =
+        open.iter_mut().map(|(_, goal)| goal.counterexample(Products::Abstract).ask(&[])).collect();
     let vacuity: Vec<String> = open.iter_mut().map(|(_, goal)| goal.vacuity().ask(&[])).collect();
     let ask = |(solver, queries): (&Solver, &Vec<String>)| solver.ask_all(queries, SECONDS);
     let mut answers = Vec::new();
@@ -196,7 +202,9 @@ impl Goal {
         for products in [Products::Abstract, Products::Full] {
             let text = self.counterexample(products).ask(&names);
             for solver in solvers {
-                let Some(values) = solver.model(&text, if products == Products::Full { SECONDS } else { 10 })? else { continue };
+                let Some(values) = solver.model(&text, if products == Products::Full { SECONDS } else { 10 })? else {
+                    continue;
+                };
                 let value = |name: &str| values.iter().find(|(other, _)| other == name).map_or(0, |(_, bits)| *bits);
                 let (x, m) = (value("x") as u32 as i32, value("m") as u32 as i32);
                 if let Some(found) = self.at(x, m, s).wrong {
@@ -214,7 +222,14 @@ impl Goal {
 
     /// The values of the terms at one input.
     pub(crate) fn at(&self, x: i32, m: i32, s: i32) -> At {
-        let roots = [self.promised, self.wrong, self.code.result, self.code.undefined, self.expected.result, self.expected.promised];
+        let roots = [
+            self.promised,
+            self.wrong,
+            self.code.result,
+            self.code.undefined,
+            self.expected.result,
+            self.expected.promised,
+        ];
         let values = Program::new(&self.terms, &roots).run(&[("x", x as u32 as u128), ("m", m as u32 as u128)]);
         let word = |term: Term| signed(values[&term], 32) as i32;
         let defined = values[&self.code.undefined] == 0;
@@ -229,11 +244,18 @@ impl Goal {
     }
 
     /// The first input on which the scheme's terms differ from the oracle, or the code's terms from what the code returns.
-    pub(crate) fn differs_from(&self, scheme: &Scheme, s: i32, inputs: &[(i32, i32)], returned: &[i32]) -> Option<String> {
+    pub(crate) fn differs_from(
+        &self,
+        question: &Question<'_>,
+        s: i32,
+        inputs: &[(i32, i32)],
+        returned: &[i32],
+    ) -> Option<String> {
         inputs.iter().zip(returned).find_map(|((x, m), returned)| {
             let here = self.at(*x, *m, s);
-            let oracle = scheme.fast((*x).into(), &Parameters::q31(*m, s)).map(|v| v as i32);
-            let said = |what: &str, a: Option<i32>, b: Option<i32>| format!("{what} at x={x} m={m} s={s}: {a:?} and {b:?}");
+            let oracle = oracle(&question.scheme, question.output.as_ref(), *x, *m, s);
+            let said =
+                |what: &str, a: Option<i32>, b: Option<i32>| format!("{what} at x={x} m={m} s={s}: {a:?} and {b:?}");
             if here.expected != oracle {
                 return Some(said("terms of the scheme and the oracle differ", here.expected, oracle));
             }

@@ -167,7 +167,9 @@ impl Executor<'_> {
         loop {
             self.steps += 1;
             if self.steps > MOST_STEPS || self.open.len() + self.done.len() > MOST_PATHS {
-                bail!("more than {MOST_PATHS} paths or {MOST_STEPS} instructions: a loop that depends on the input, or too many branches");
+                bail!(
+                    "more than {MOST_PATHS} paths or {MOST_STEPS} instructions: a loop that depends on the input, or too many branches"
+                );
             }
             let frame = path.top();
             let block: &Block = &frame.function.blocks[frame.block];

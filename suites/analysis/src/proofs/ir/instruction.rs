@@ -378,7 +378,8 @@ fn stem(name: &str) -> &str {
     let typed = |part: &str| {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let integer = |text: &str| text.strip_prefix('i').is_some_and(digits);
-        integer(part) || part.strip_prefix('v').and_then(|rest| rest.split_once('i')).is_some_and(|(n, b)| digits(n) && digits(b))
+        integer(part)
+            || part.strip_prefix('v').and_then(|rest| rest.split_once('i')).is_some_and(|(n, b)| digits(n) && digits(b))
     };
     let mut end = name.len();
     while let Some(dot) = name[..end].rfind('.').filter(|dot| typed(&name[dot + 1..end])) {

@@ -63,7 +63,8 @@ fn saturating(t: &mut Terms, op: Op, a: Term, b: Term, sign: bool) -> Term {
 /// A signed number clamped to the values of a signed or unsigned word.
 pub(crate) fn fitted(t: &mut Terms, exact: Term, width: u32, sign: bool) -> Term {
     let wide = t.width(exact);
-    let (least, most) = if sign { (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1) } else { (0, (1i128 << width) - 1) };
+    let (least, most) =
+        if sign { (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1) } else { (0, (1i128 << width) - 1) };
     let (least, most) = (t.constant(least, wide), t.constant(most, wide));
     let (below, above) = (t.binary(Op::SignedLess, exact, least), t.binary(Op::SignedLess, most, exact));
     // Words are chosen, and not wide numbers, so that a product sees a word.

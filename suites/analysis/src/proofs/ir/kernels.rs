@@ -86,6 +86,7 @@ fn of_kernel(
             function: &function,
             arguments: &arguments,
             scheme,
+            output: None,
             multipliers: domain.multipliers.clone(),
             multiple_of: domain.multiple_of,
         };
@@ -95,7 +96,8 @@ fn of_kernel(
                 Some(report) => Ok(report.clone()),
                 None => {
                     let code = |s: i32, inputs: &[(i32, i32)]| Ok(run(kernel, position, s, inputs));
-                    let report = Report::new(&question, shifts(kernel), solvers, Some(&code)).map_err(|e| format!("{e:#}"));
+                    let report =
+                        Report::new(&question, shifts(kernel), solvers, Some(&code)).map_err(|e| format!("{e:#}"));
                     if let Ok(report) = &report {
                         known.insert(text, report.clone());
                     }

@@ -22,8 +22,8 @@ mod x86;
 
 pub use axioms::prove_axioms;
 pub use compiled::{Clang, Compiled};
-pub use inputs::inputs;
 pub use decide::{Argument, Counterexample, Question, Verdict};
+pub use inputs::inputs;
 pub use kernels::{Modules, Row, kernels};
 pub use module::Module;
 pub use report::{Code, Report};

@@ -54,7 +54,8 @@ impl Query {
         let roots = roots.iter().map(|root| format!(" t{}", Terms::position(*root))).collect::<String>();
         for part in (self.text.clone() + &roots).split_inclusive([' ', '(', ')', '\n']) {
             let word = part.trim_end_matches([' ', '(', ')', '\n']);
-            let is_term = word.strip_prefix('t').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
+            let is_term =
+                word.strip_prefix('t').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
             if is_term {
                 let next = numbers.len();
                 let number = *numbers.entry(word.to_owned()).or_insert(next);
@@ -193,7 +194,10 @@ fn of_product(p: &str, a: &str, b: &str) -> String {
 /// The axioms of [`of_product`], denied, over integers, two words and their product. Each is unsatisfiable.
 pub(crate) fn axioms() -> Vec<(&'static str, String)> {
     [
-        ("the gap below the largest product", "(or (= p 4611686018427387904) (and (<= (- 4611686016279904256) p) (<= p 4611686016279904256)))"),
+        (
+            "the gap below the largest product",
+            "(or (= p 4611686018427387904) (and (<= (- 4611686016279904256) p) (<= p 4611686016279904256)))",
+        ),
         ("the largest product", "(= (= p 4611686018427387904) (and (= a (- 2147483648)) (= b (- 2147483648))))"),
         ("the sign of a product", "(= (< p 0) (or (and (< a 0) (> b 0)) (and (> a 0) (< b 0))))"),
         ("a product of zero", "(= (= p 0) (or (= a 0) (= b 0)))"),
@@ -206,7 +210,10 @@ pub(crate) fn axioms() -> Vec<(&'static str, String)> {
 pub(crate) fn false_axioms() -> Vec<(&'static str, String)> {
     [
         ("every product is below 2^62", "(< p 4611686018427387904)"),
-        ("every product is at most 2^62 - 2^31 from zero", "(and (<= (- 4611686016279904256) p) (<= p 4611686016279904256))"),
+        (
+            "every product is at most 2^62 - 2^31 from zero",
+            "(and (<= (- 4611686016279904256) p) (<= p 4611686016279904256))",
+        ),
     ]
     .map(|(name, axiom)| (name, denied(axiom)))
     .into()

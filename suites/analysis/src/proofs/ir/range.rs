@@ -35,7 +35,11 @@ impl Terms {
     fn bounds_of(&self, op: Op, operands: &[Term], width: u32) -> Range {
         let a = self.range(operands[0]);
         let b = operands.get(1).map_or((0, 0), |b| self.range(*b));
-        let by = operands.get(1).and_then(|by| self.value(*by)).and_then(|by| u32::try_from(by).ok()).filter(|by| *by < width);
+        let by = operands
+            .get(1)
+            .and_then(|by| self.value(*by))
+            .and_then(|by| u32::try_from(by).ok())
+            .filter(|by| *by < width);
         let found = match op {
             Op::Not => Some((-1 - a.1, -1 - a.0)),
             Op::Add => corners(a, b, i128::checked_add),
@@ -77,7 +81,8 @@ impl Terms {
     /// Whether the bounds show that a signed product does not wrap.
     pub(super) fn product_fits(&self, a: Term, b: Term) -> bool {
         let all = whole(self.width(a));
-        corners(self.range(a), self.range(b), i128::checked_mul).is_some_and(|(low, high)| all.0 <= low && high <= all.1)
+        corners(self.range(a), self.range(b), i128::checked_mul)
+            .is_some_and(|(low, high)| all.0 <= low && high <= all.1)
     }
 
     /// A comparison that the bounds decide.
@@ -95,8 +100,12 @@ impl Terms {
     /// The number in `width` bits, if it is written as an extension of at most so many, or as a constant that fits.
     pub(super) fn narrow(&mut self, a: Term, width: u32) -> Option<Term> {
         match self.node(a).clone() {
-            Node::Apply(Op::SignExtend, inner) if self.width(inner[0]) <= width => Some(self.extend(inner[0], width, true)),
-            Node::Apply(Op::ZeroExtend, inner) if self.width(inner[0]) < width => Some(self.extend(inner[0], width, false)),
+            Node::Apply(Op::SignExtend, inner) if self.width(inner[0]) <= width => {
+                Some(self.extend(inner[0], width, true))
+            }
+            Node::Apply(Op::ZeroExtend, inner) if self.width(inner[0]) < width => {
+                Some(self.extend(inner[0], width, false))
+            }
             Node::Constant(_) => {
                 let (value, all) = (self.range(a).0, whole(width));
                 (all.0 <= value && value <= all.1).then(|| self.constant(value, width))
@@ -124,7 +133,9 @@ impl Terms {
             }
             let Some(na) = self.narrow(a, less) else { continue };
             let nb = match (shift, self.value(b)) {
-                (true, Some(by)) => self.constant(by.min(u128::from(less - u32::from(op == Op::ArithmeticShr))) as i128, less),
+                (true, Some(by)) => {
+                    self.constant(by.min(u128::from(less - u32::from(op == Op::ArithmeticShr))) as i128, less)
+                }
                 (true, None) => return None,
                 (false, _) => match self.narrow(b, less) {
                     Some(nb) => nb,

@@ -51,7 +51,8 @@ impl Report {
             let Verdict::Refuted(found) = verdict.clone() else { continue };
             let returned = code.map(|code| code(found.s, &[(found.x, found.m)])).transpose()?.map(|all| all[0]);
             if returned.is_some_and(|r| r == found.expected && found.got.is_some()) {
-                *verdict = Verdict::Unknown(format!("the code is right at the counterexample x={} m={}", found.x, found.m));
+                *verdict =
+                    Verdict::Unknown(format!("the code is right at the counterexample x={} m={}", found.x, found.m));
             }
             replayed.push((found, returned));
         }
@@ -61,7 +62,8 @@ impl Report {
     /// Whether every shift of the contract is proved.
     pub fn proved(&self) -> bool {
         let holds = |verdict: &Verdict| matches!(verdict, Verdict::Proved { .. } | Verdict::NotPromised);
-        self.verdicts.iter().all(|(_, v)| holds(v)) && self.verdicts.iter().any(|(_, v)| matches!(v, Verdict::Proved { .. }))
+        self.verdicts.iter().all(|(_, v)| holds(v))
+            && self.verdicts.iter().any(|(_, v)| matches!(v, Verdict::Proved { .. }))
     }
 
     /// The shifts whose verdict `is`, as intervals.
@@ -83,7 +85,7 @@ fn compare(question: &Question<'_>, s: i32, code: &Code<'_>) -> Result<Result<u6
     let defined = |(x, m): &(i32, i32)| question.multipliers.contains(m) && goal.at(*x, *m, s).got.is_some();
     let all: Vec<(i32, i32)> = inputs(u64::from(s.unsigned_abs()), RANDOM).into_iter().filter(defined).collect();
     let returned = code(s, &all)?;
-    Ok(match goal.differs_from(&question.scheme, s, &all, &returned) {
+    Ok(match goal.differs_from(question, s, &all, &returned) {
         None => Ok(all.len() as u64),
         Some(difference) => Err(difference),
     })

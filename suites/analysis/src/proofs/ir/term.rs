@@ -177,6 +177,9 @@ impl Terms {
             Op::Add | Op::Sub | Op::Xor | Op::Shl | Op::LogicalShr | Op::ArithmeticShr if vb == Some(0) => return a,
             Op::Shl | Op::LogicalShr if vb.is_some_and(|by| by >= u128::from(width)) => return self.constant(0, width),
             Op::Mul => return self.product(a, b),
+            Op::SignedDiv if vb.is_some_and(|by| by.is_power_of_two() && by <= all >> 1) && va.is_none() => {
+                return self.halved(a, vb.map_or(0, u128::trailing_zeros));
+            }
             Op::ArithmeticShr => {
                 if let Some(cut) = self.cut_and_extended(a, b) {
                     return cut;
@@ -193,6 +196,17 @@ impl Terms {
             return narrow;
         }
         self.apply(op, ordered(op, a, b), width)
+    }
+
+    /// `a / 2^k` towards zero: a floor, for a negative dividend of one that is `2^k - 1` larger.
+    fn halved(&mut self, a: Term, k: u32) -> Term {
+        let width = self.width(a);
+        let (zero, by) = (self.constant(0, width), self.constant(k.into(), width));
+        let bias = self.constant((mask(k.max(1)) * u128::from(k > 0)) as i128, width);
+        let negative = self.binary(Op::SignedLess, a, zero);
+        let bias = self.choose(negative, bias, zero);
+        let raised = self.binary(Op::Add, a, bias);
+        self.binary(Op::ArithmeticShr, raised, by)
     }
 
     /// `(v << j) >> k`, arithmetic, `j >= k`: the low bits of `v << (j-k)`, extended.
@@ -364,7 +378,8 @@ impl Terms {
                 let value = signed(bits, self.width(a));
                 i32::try_from(value).ok().map(|value| self.constant(value.into(), 32))
             }
-            _ => None,
+            // The bounds show a word where the type does not.
+            _ => self.fits(a, 32, true).then(|| self.extract(a, 0, 32)),
         }
     }
 }

@@ -216,8 +216,20 @@ impl<'a> Cursor<'a> {
     /// Attributes of an argument or a result; the bounds of a `range`, outside of which a value is poison.
     pub(crate) fn attributes(&mut self) -> Result<Option<(i128, i128)>> {
         const NONE: [&str; 14] = [
-            "noundef", "signext", "zeroext", "nonnull", "nocapture", "noalias", "readonly", "readnone", "writeonly",
-            "immarg", "returned", "inreg", "nofree", "dead_on_return",
+            "noundef",
+            "signext",
+            "zeroext",
+            "nonnull",
+            "nocapture",
+            "noalias",
+            "readonly",
+            "readnone",
+            "writeonly",
+            "immarg",
+            "returned",
+            "inreg",
+            "nofree",
+            "dead_on_return",
         ];
         const WITH: [&str; 5] = ["align", "dereferenceable", "captures", "dereferenceable_or_null", "initializes"];
         let mut range = None;
