@@ -367,20 +367,17 @@ impl Terms {
 
     /// The operand of a product as a word of 32 bits, if its type shows that it is one.
     pub(crate) fn word(&mut self, a: Term) -> Option<Term> {
-        match self.node(a).clone() {
+        let written = match self.node(a).clone() {
             Node::Apply(Op::SignExtend, inner) if self.width(inner[0]) <= 32 => Some(self.extend(inner[0], 32, true)),
             Node::Apply(Op::ZeroExtend, inner) if self.width(inner[0]) < 32 => Some(self.extend(inner[0], 32, false)),
-            Node::Apply(Op::Choose, parts) => {
-                let (then, other) = (self.word(parts[1])?, self.word(parts[2])?);
-                Some(self.choose(parts[0], then, other))
-            }
-            Node::Constant(bits) => {
-                let value = signed(bits, self.width(a));
-                i32::try_from(value).ok().map(|value| self.constant(value.into(), 32))
-            }
-            // The bounds show a word where the type does not.
-            _ => self.fits(a, 32, true).then(|| self.extract(a, 0, 32)),
-        }
+            Node::Apply(Op::Choose, parts) => match (self.word(parts[1]), self.word(parts[2])) {
+                (Some(then), Some(other)) => Some(self.choose(parts[0], then, other)),
+                _ => None,
+            },
+            _ => None,
+        };
+        // The bounds show a word where the type does not, and of a constant.
+        written.or_else(|| (self.width(a) >= 32 && self.fits(a, 32, true)).then(|| self.extract(a, 0, 32)))
     }
 }
 
