@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
+const CODE: &str = "prove-code";
+
 fn starts(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
@@ -29,13 +31,19 @@ fn prove(function: &str, contract: &str, more: &[&str]) -> Run {
     tiebreak(&[&arguments, more].concat())
 }
 
-fn described(run: &Run) -> Value {
-    serde_json::from_str(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", run.printed()))
+/// What was printed, which has the form of a schema of `schema`.
+fn described(run: &Run, form: &str) -> Value {
+    let value: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", run.printed()));
+    let schema: Value = serde_json::from_str(&tiebreak(&["schema", form]).exits(0).stdout).expect("a schema");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    assert!(validator.is_valid(&value), "{form}: {value}");
+    value
 }
 
 /// The one shift of a refuted function, whose witness the compiled function confirms.
 fn refuted(function: &str, contract: &str, more: &[&str]) -> Value {
-    let all = described(&prove(function, contract, &[&["--shift=-8..-8", "--format=json"], more].concat()).exits(1));
+    let all =
+        described(&prove(function, contract, &[&["--shift=-8..-8", "--format=json"], more].concat()).exits(1), CODE);
     let one = all["shifts"][0].clone();
     assert_eq!(one["verdict"], "refuted", "{function}: {one}");
     assert_eq!(one["returned"], one["got"], "{function}: the compiled function returns what the terms say: {one}");
@@ -49,7 +57,7 @@ fn a_right_function_is_proved() {
     if !tools() {
         return;
     }
-    let all = described(&prove("once", "ties-up:wrap", &["--shift=-31..0", "--format=json"]).exits(0));
+    let all = described(&prove("once", "ties-up:wrap", &["--shift=-31..0", "--format=json"]).exits(0), CODE);
     assert_eq!(all["proved"], true);
     assert_eq!(all["shifts"].as_array().map(Vec::len), Some(32));
     assert!(all["compared"].as_u64() > Some(5000), "{}", all["compared"]);
@@ -103,7 +111,7 @@ fn undefined_behaviour_is_refuted() {
     if !tools() {
         return;
     }
-    let all = described(&prove("undefined", "ties-up:wrap", &["--shift=31..31", "--format=json"]).exits(1));
+    let all = described(&prove("undefined", "ties-up:wrap", &["--shift=31..31", "--format=json"]).exits(1), CODE);
     assert_eq!((&all["shifts"][0]["verdict"], &all["shifts"][0]["got"]), (&json!("refuted"), &Value::Null));
 }
 
@@ -158,7 +166,7 @@ fn kernels_are_proved_and_mutants_refuted() {
     for name in ["tvm-relay", "xnnpack-rndnu-scalar", "mutant-ties-down", "mutant-no-saturation"] {
         arguments.extend(["--kernel", name]);
     }
-    let all = described(&tiebreak(&arguments).exits(0));
+    let all = described(&tiebreak(&arguments).exits(0), "prove-kernels");
     for row in all["rows"].as_array().expect("rows") {
         let mutant = row["mutant"] == true;
         assert_eq!(row["proved"], !mutant, "{row}");

@@ -4,6 +4,7 @@ use super::super::solver::{Answer, Solver};
 use super::contract::{Expected, expected, oracle};
 use super::eval::Program;
 use super::execute::{Translated, translate};
+use super::inputs::inputs;
 use super::module::Module;
 use super::query::{Products, Query};
 use super::term::{Op, Term, Terms, signed};
@@ -139,7 +140,7 @@ impl Question<'_> {
         let mut verdicts: Vec<(i32, Option<Verdict>)> = Vec::new();
         let mut open: Vec<(i32, Goal)> = Vec::new();
         for (s, goal) in goals {
-            let verdict = goal.plain();
+            let verdict = goal.plain().or_else(|| goal.wrong_at(s));
             verdicts.push((s, verdict.clone()));
             if verdict.is_none() {
                 open.push((s, goal));
@@ -185,6 +186,14 @@ impl Goal {
             return Some(Verdict::NotPromised);
         }
         (self.terms.value(self.wrong) == Some(0)).then_some(Verdict::Proved { same_term: true })
+    }
+
+    /// The first of a few inputs on which the terms are wrong: most mistakes need no solver.
+    fn wrong_at(&self, s: i32) -> Option<Verdict> {
+        inputs(u64::from(s.unsigned_abs()), 0)
+            .into_iter()
+            .find_map(|(x, m)| self.at(x, m, s).wrong)
+            .map(Verdict::Refuted)
     }
 
     fn counterexample(&mut self, products: Products) -> Query {
