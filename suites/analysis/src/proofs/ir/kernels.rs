@@ -54,9 +54,8 @@ pub fn kernels(modules: &Modules, solvers: &[Solver], wanted: impl Fn(&str) -> b
             continue;
         }
         rows.extend(of_kernel(kernel, mutant, &modules.portable, "portable", solvers)?);
-        match (&kernel.native, &modules.native) {
-            (Some(_), Some(native)) => rows.extend(of_kernel(kernel, mutant, native, "native", solvers)?),
-            _ => {}
+        if let (Some(_), Some(native)) = (&kernel.native, &modules.native) {
+            rows.extend(of_kernel(kernel, mutant, native, "native", solvers)?);
         }
     }
     Ok(rows)

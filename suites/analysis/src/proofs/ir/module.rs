@@ -151,9 +151,8 @@ fn result_type(at: &mut Cursor<'_>) -> Result<Type> {
             *at = here;
             return Ok(of);
         }
-        match at.next() {
-            "" => bail!("the definition has no result type that is known"),
-            _ => {}
+        if at.next().is_empty() {
+            bail!("the definition has no result type that is known");
         }
     }
 }

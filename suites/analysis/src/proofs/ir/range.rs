@@ -128,7 +128,7 @@ impl Terms {
             if op == Op::UnsignedLess && (self.range(a).0 < 0 || self.range(b).0 < 0) {
                 return None;
             }
-            if !compares && !(all.0 <= bounds.0 && bounds.1 <= all.1) {
+            if !(compares || all.0 <= bounds.0 && bounds.1 <= all.1) {
                 continue;
             }
             let Some(na) = self.narrow(a, less) else { continue };

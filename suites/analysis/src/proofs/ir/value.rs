@@ -57,7 +57,7 @@ impl Memory {
             Value::Lanes(lanes) => {
                 for lane in lanes {
                     let width = terms.width(lane.term);
-                    if width % 8 != 0 {
+                    if !width.is_multiple_of(8) {
                         bail!("a store of i{width} is not known");
                     }
                     (0..width / 8).for_each(|part| put(Byte::Integer(*lane, part)));
@@ -79,7 +79,7 @@ impl Memory {
 
     /// An integer of `width` bits stored at `at`.
     pub(crate) fn load(&self, terms: &mut Terms, at: Pointer, width: u32) -> Result<Lane> {
-        if width % 8 != 0 {
+        if !width.is_multiple_of(8) {
             bail!("a load of i{width} is not known");
         }
         let mut parts = Vec::new();
