@@ -2,6 +2,7 @@
 //! its exit code and its standard output.
 
 use crate::cargo;
+use crate::elements;
 use crate::lanes::{self, Lane};
 use crate::process;
 use crate::setup;
@@ -82,7 +83,17 @@ pub(crate) fn run(forwarded: &Forwarded, arguments: &[OsString]) -> Result<ExitC
         true => with_lanes(&workspace, forwarded, &shipped)?,
         false => without_lanes(&workspace, forwarded, &shipped)?,
     };
+    if wants_elements(forwarded, arguments) {
+        command.args(elements::options(&workspace)?);
+    }
     process::become_program(command.args(arguments))
+}
+
+/// Whether a call proves kernels, and names no LLVM IR of its own.
+fn wants_elements(forwarded: &Forwarded, arguments: &[OsString]) -> bool {
+    let helped = arguments.iter().any(|argument| argument == "--help" || argument == "-h");
+    let asked = arguments.iter().any(|argument| argument == "--kernels");
+    forwarded.name == "prove" && asked && !helped && values(arguments, "--elements").is_empty()
 }
 
 /// The values of an option.

@@ -11,6 +11,7 @@ mod browser;
 mod built_from;
 mod cargo;
 mod doctor;
+mod elements;
 mod findings;
 mod forward;
 mod fuzz;

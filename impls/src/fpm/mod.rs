@@ -5,6 +5,8 @@
 pub(crate) mod cmsis_nn;
 #[cfg(test)]
 pub(crate) mod definitions;
+#[cfg(feature = "elements")]
+mod elements;
 pub(crate) mod gemmlowp;
 pub(crate) mod mlir;
 #[cfg(test)]

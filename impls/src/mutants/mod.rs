@@ -76,7 +76,7 @@ pub mod fpm {
     }
 
     /// Every mutant, for operations that have a fixed point multiply inside.
-    pub(super) const ALL: [Mutant; COUNT] = [
+    pub(crate) const ALL: [Mutant; COUNT] = [
         fpm_rounding::DOUBLE_FOR_SINGLE,
         fpm_rounding::SINGLE_FOR_DOUBLE,
         fpm_directions::DEAD_FIXUP,

@@ -1,5 +1,8 @@
 //! `prove`: two schemes over all accumulators and all multipliers of each shift.
 
+mod code;
+mod kernels;
+
 use super::{Format, interval_of, print, scheme, table};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
@@ -33,6 +36,10 @@ pub(super) struct Args {
     /// Also confirm each statement with the SMT solvers z3 and cvc5; `cargo xtask setup --with solvers` installs them
     #[arg(long)]
     confirm: bool,
+    #[command(flatten)]
+    code: code::CodeArgs,
+    #[command(flatten)]
+    kernels: kernels::KernelsArgs,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -46,6 +53,12 @@ fn shifts(text: &str) -> Result<RangeInclusive<i32>, String> {
 
 /// Prints the verdict of each pair at each shift. False if one is unknown.
 pub(super) fn run(args: &Args) -> Result<bool> {
+    if args.kernels.kernels {
+        return kernels::run(args);
+    }
+    if args.code.c.is_some() || args.code.ir.is_some() {
+        return code::run(args);
+    }
     let all = || DEFINITIONS.iter().map(|definition| Scheme { definition, overflow: Overflow::OutOfDomain }).collect();
     let schemes: Vec<Scheme> = match (args.left, args.right) {
         (Some(left), Some(right)) => vec![left, right],
@@ -64,6 +77,15 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         Format::Json => serde_json::to_string_pretty(&as_json(&all))? + "\n",
     })?;
     Ok(all.iter().all(|(proofs, confirmed)| proofs.decided() && confirmed.iter().all(Confirmation::agrees)))
+}
+
+/// The solvers of this machine that a proof of code needs, with their versions: two at least.
+fn solvers() -> Result<Vec<(Solver, String)>> {
+    let here: Vec<(Solver, String)> = SOLVERS.iter().filter_map(|solver| Some((*solver, solver.version()?))).collect();
+    if here.len() < 2 {
+        bail!("a proof of code needs two SMT solvers, z3 and cvc5: {} installs both", in_clone("setup --with solvers"));
+    }
+    Ok(here)
 }
 
 /// The answers of every solver of this machine about each pair.

@@ -60,6 +60,10 @@ forms! {
     Atlas "atlas",
     /// What `prove` prints.
     Prove "prove",
+    /// What `prove --c` and `prove --ir` print.
+    ProveCode "prove-code",
+    /// What `prove --kernels` prints.
+    ProveKernels "prove-kernels",
     /// A line of `census`.
     Census "census",
     /// A line of `census --space` and of `merge`.

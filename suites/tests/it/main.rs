@@ -69,6 +69,7 @@ mod processes;
 mod programs;
 mod protocol_page;
 mod prove;
+mod prove_code;
 mod quant_types;
 mod quantize;
 mod readers;

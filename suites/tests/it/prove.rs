@@ -12,7 +12,7 @@ fn described(more: &[&str]) -> Value {
     serde_json::from_str(&prove(&[more, &["--format=json"]].concat()).stdout).expect("JSON")
 }
 
-const TEN: [&str; 10] = [
+const ELEVEN: [&str; 11] = [
     "ties-up",
     "gemmlowp-double",
     "sqrdmulh-srshl",
@@ -23,6 +23,7 @@ const TEN: [&str; 10] = [
     "cmsis-nn-double",
     "cmsis-nn-mve-single",
     "xnnpack-rndnu",
+    "tflite-single",
 ];
 
 #[test]
@@ -42,12 +43,12 @@ fn double_rounding_in_closed_form() {
 /// Every pair of the schemes that libraries follow is decided at every shift.
 #[test]
 fn every_pair_of_shipped_schemes_is_decided() {
-    let named: Vec<String> = TEN.iter().map(|name| format!("--scheme={name}")).collect();
+    let named: Vec<String> = ELEVEN.iter().map(|name| format!("--scheme={name}")).collect();
     let names: Vec<&str> = named.iter().map(String::as_str).collect();
     prove(&names).exits(0);
     let all = described(&names);
     let pairs = all["pairs"].as_array().expect("pairs");
-    assert_eq!(pairs.len(), 45);
+    assert_eq!(pairs.len(), 55);
     for pair in pairs {
         assert_eq!(pair["decided"], true, "{} {}", pair["left"], pair["right"]);
         assert_eq!(pair["shifts"].as_array().map(Vec::len), Some(63));

@@ -4,6 +4,7 @@
 //! in closed form in the shift.
 
 mod confirm;
+pub mod ir;
 mod smt;
 mod solver;
 mod statement;

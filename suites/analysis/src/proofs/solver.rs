@@ -37,12 +37,54 @@ impl Solver {
 
     /// Asks one query, for at most so many seconds.
     pub fn ask(self, query: &str, seconds: u32) -> Result<Answer> {
+        let text = self.run(query, seconds, &[])?;
+        self.answer(text.lines().next().unwrap_or_default())
+    }
+
+    /// Asks many queries in one process, each for at most so many seconds.
+    pub(super) fn ask_all(self, queries: &[String], seconds: u32) -> Result<Vec<Answer>> {
+        let text: String = queries.iter().map(|query| format!("{query}(reset)\n")).collect();
+        let limit = match self.name {
+            "z3" => format!("-t:{}", u64::from(seconds) * 1000),
+            _ => format!("--tlimit-per={}", u64::from(seconds) * 1000),
+        };
+        let all = u32::try_from(queries.len()).unwrap_or(u32::MAX).saturating_mul(seconds).max(1);
+        let output = self.run(&text, all, &[&limit])?;
+        let mut answers = output.lines().map(|line| self.answer(line)).collect::<Result<Vec<_>>>()?;
+        // A solver that ends early has not answered the rest.
+        answers.resize(queries.len(), Answer::Unknown);
+        Ok(answers)
+    }
+
+    /// The values that a query asks for, if a solver finds an assignment; each variable with its bits.
+    pub(super) fn model(self, query: &str, seconds: u32) -> Result<Option<Vec<(String, u128)>>> {
+        let models: &[&str] = if self.name == "z3" { &[] } else { &["--produce-models"] };
+        let text = self.run(query, seconds, models)?;
+        let Some(("sat", rest)) = text.split_once('\n').map(|(first, rest)| (first.trim(), rest)) else {
+            return Ok(None);
+        };
+        let words: Vec<&str> = rest.split(['(', ')', ' ', '\n']).filter(|word| !word.is_empty()).collect();
+        Ok(Some(words.chunks_exact(2).filter_map(|pair| Some((pair[0].to_owned(), bits(pair[1])?))).collect()))
+    }
+
+    fn answer(self, line: &str) -> Result<Answer> {
+        match line.trim() {
+            "sat" => Ok(Answer::Satisfiable),
+            "unsat" => Ok(Answer::Unsatisfiable),
+            "unknown" | "timeout" | "" => Ok(Answer::Unknown),
+            other => bail!("{} answered `{other}`: the query is not one that it understands", self.name),
+        }
+    }
+
+    /// What the solver writes about a text.
+    fn run(self, query: &str, seconds: u32, more: &[&str]) -> Result<String> {
         let limit = match self.name {
             "z3" => format!("-T:{seconds}"),
             _ => format!("--tlimit={}", u64::from(seconds) * 1000),
         };
         let mut child = Command::new(self.name)
             .arg(limit)
+            .args(more)
             .args(self.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -52,12 +94,14 @@ impl Solver {
         // A solver that ends before it has read everything says why on its output.
         let _ = child.stdin.take().map(|mut pipe| pipe.write_all(query.as_bytes()));
         let output = child.wait_with_output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        match text.lines().next().map(str::trim) {
-            Some("sat") => Ok(Answer::Satisfiable),
-            Some("unsat") => Ok(Answer::Unsatisfiable),
-            Some("unknown" | "timeout") | None => Ok(Answer::Unknown),
-            Some(other) => bail!("{} answered `{other}`: the query is not one that it understands", self.name),
-        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+/// `#x1f` or `#b101`.
+fn bits(text: &str) -> Option<u128> {
+    match text.strip_prefix("#x") {
+        Some(digits) => u128::from_str_radix(digits, 16).ok(),
+        None => u128::from_str_radix(text.strip_prefix("#b")?, 2).ok(),
     }
 }

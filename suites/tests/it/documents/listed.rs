@@ -25,6 +25,26 @@ const IDENTIFIED: &str =
 pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask test", Xtask, "runs these tests"),
     ("cargo xtask test --only unit --new-seed", Xtask, "runs these tests"),
+    (
+        "cargo xtask prove --c docs/examples/prove.c --function once --contract ties-up:wrap --shift=-31..0",
+        Parsed,
+        "needs clang and two solvers; `a_right_function_is_proved` runs it where they are",
+    ),
+    (
+        "cargo xtask prove --c docs/examples/prove.c --function wrong_once --contract ties-up:wrap --shift=-8..-8",
+        Parsed,
+        "needs clang and two solvers; `one_wrong_input_is_refuted` runs it where they are",
+    ),
+    (
+        "cargo xtask prove --c docs/examples/prove.c --function requantize --contract gemmlowp-double:wrap --zero-point=-3 --clamp=-128..127 --shift=-8..-8",
+        Parsed,
+        "needs clang and two solvers; `rare_mistakes_of_requantization_are_refuted` runs it where they are",
+    ),
+    (
+        "cargo xtask prove --kernels",
+        Parsed,
+        "compiles `impls` twice and takes minutes; `kernels_are_proved_and_mutants_refuted` proves some kernels where the LLVM IR is there",
+    ),
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
     ("cargo xtask setup --with shipped", Xtask, "installs packages"),

@@ -298,6 +298,8 @@ fn the_schemas_are_those_of_these_types() {
     expect_file!["../../../src/schemas/census.json"].assert_eq(&schema::<questions::Census>());
     expect_file!["../../../src/schemas/space.json"].assert_eq(&schema::<questions::Space>());
     expect_file!["../../../src/schemas/prove.json"].assert_eq(&schema::<questions::Proofs>());
+    expect_file!["../../../src/schemas/prove-code.json"].assert_eq(&schema::<questions::ProvedCode>());
+    expect_file!["../../../src/schemas/prove-kernels.json"].assert_eq(&schema::<questions::ProvedKernels>());
     expect_file!["../../../src/schemas/check-type.json"].assert_eq(&schema::<questions::Checked>());
     expect_file!["../../../src/schemas/rewrites.json"].assert_eq(&schema::<Vec<questions::Rewrite>>());
     expect_file!["../../../src/schemas/audit.json"].assert_eq(&schema::<audit::Audit>());
@@ -325,7 +327,11 @@ fn every_command_that_prints_json_has_a_schema() {
     let without: Vec<&String> = wanted.difference(&there).collect();
     assert!(wanted.len() > 15 && without.is_empty(), "no schema of {without:?}");
     let more: Vec<&String> = there.difference(&wanted).collect();
-    assert_eq!(more, ["eval", "ledger"], "a schema of a form that no command prints with --format json");
+    assert_eq!(
+        more,
+        ["eval", "ledger", "prove-code", "prove-kernels"],
+        "a schema of a form that has the name of no command"
+    );
 }
 
 /// What a command prints has the form of its schema, and no key that the type does not have.

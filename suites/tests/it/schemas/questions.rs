@@ -293,6 +293,61 @@ forms! {
         hi: Number,
     }
 
+    /// A function against a scheme.
+    struct ProvedCode {
+        source: String,
+        function: String,
+        contract: String,
+        /// Whether each shift that the contract has is proved.
+        proved: bool,
+        /// Inputs on which terms and compiled code agree.
+        compared: u64,
+        /// Versions.
+        solvers: Vec<String>,
+        shifts: Vec<CodeShift>,
+    }
+
+    /// The verdict on code at one shift.
+    struct CodeShift {
+        shift: i32,
+        /// `proved`, `refuted`, `not promised` or `unknown`.
+        verdict: String,
+        /// Whether code and scheme are one term, so that no solver was asked.
+        same_term: Option<bool>,
+        reason: Option<String>,
+        x: Option<i32>,
+        m: Option<i32>,
+        /// The result by the terms; null if the code is undefined.
+        got: Option<i32>,
+        expected: Option<i32>,
+        /// What the code returned when it was called.
+        returned: Option<i32>,
+    }
+
+    /// Kernels against their contracts.
+    struct ProvedKernels {
+        solvers: Vec<String>,
+        /// Whether each kernel is proved and each mutant refuted.
+        holds: bool,
+        rows: Vec<KernelRow>,
+    }
+
+    /// One form of a kernel against one promise.
+    struct KernelRow {
+        kernel: String,
+        mutant: bool,
+        /// `portable` or `native`.
+        form: String,
+        positions: Vec<u64>,
+        contract: String,
+        proved: bool,
+        refuted: bool,
+        /// Why the code has no terms.
+        not_translated: Option<String>,
+        compared: Option<u64>,
+        shifts: Option<Vec<CodeShift>>,
+    }
+
     /// What an SMT solver answered.
     struct Solver {
         solver: String,

@@ -1,0 +1,29 @@
+//! Proofs of code: functions of LLVM IR as terms over bit vectors, against a scheme of the oracle.
+
+mod arithmetic;
+mod axioms;
+mod compiled;
+mod contract;
+mod decide;
+mod eval;
+mod execute;
+mod inputs;
+mod instruction;
+mod intrinsics;
+mod kernels;
+mod module;
+mod query;
+mod range;
+mod report;
+mod term;
+mod text;
+mod value;
+mod x86;
+
+pub use axioms::prove_axioms;
+pub use compiled::{Clang, Compiled};
+pub use decide::{Argument, Counterexample, Question, Verdict};
+pub use inputs::inputs;
+pub use kernels::{Modules, Row, kernels};
+pub use module::Module;
+pub use report::{Code, Report};

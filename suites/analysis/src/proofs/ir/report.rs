@@ -1,0 +1,92 @@
+//! One proof of code from beginning to end: the terms against the code, the verdicts, and each witness put to the code.
+
+use super::super::solver::Solver;
+use super::decide::{Counterexample, Question, Verdict};
+use super::inputs::inputs;
+use anyhow::Result;
+use std::ops::RangeInclusive;
+
+/// Results of the code for accumulators and multipliers at one shift.
+pub type Code<'a> = dyn Fn(i32, &[(i32, i32)]) -> Result<Vec<i32>> + Sync + 'a;
+
+/// What was found about a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// One verdict for each shift.
+    pub verdicts: Vec<(i32, Verdict)>,
+    /// Inputs on which terms and code returned the same.
+    pub compared: u64,
+    /// Each counterexample, and what the code returned there; nothing if no code was called.
+    pub replayed: Vec<(Counterexample, Option<i32>)>,
+}
+
+/// Pseudorandom inputs of the differential test at each shift, beside the pairs of corners.
+const RANDOM: usize = 64;
+
+impl Report {
+    /// Proves or refutes a question at each shift. `code` runs what the terms stand for.
+    pub fn new(
+        question: &Question<'_>,
+        shifts: RangeInclusive<i32>,
+        solvers: &[Solver],
+        code: Option<&Code<'_>>,
+    ) -> Result<Self> {
+        let (mut compared, mut broken) = (0, Vec::new());
+        if let Some(code) = code {
+            for s in shifts.clone() {
+                match compare(question, s, code)? {
+                    Ok(count) => compared += count,
+                    Err(difference) => broken.push((s, difference)),
+                }
+            }
+        }
+        let mut verdicts = question.decide(shifts, solvers)?;
+        for (s, verdict) in &mut verdicts {
+            if let Some((_, difference)) = broken.iter().find(|(other, _)| other == s) {
+                *verdict = Verdict::Unknown(difference.clone());
+            }
+        }
+        let mut replayed = Vec::new();
+        for (_, verdict) in &mut verdicts {
+            let Verdict::Refuted(found) = verdict.clone() else { continue };
+            let returned = code.map(|code| code(found.s, &[(found.x, found.m)])).transpose()?.map(|all| all[0]);
+            if returned.is_some_and(|r| r == found.expected && found.got.is_some()) {
+                *verdict =
+                    Verdict::Unknown(format!("the code is right at the counterexample x={} m={}", found.x, found.m));
+            }
+            replayed.push((found, returned));
+        }
+        Ok(Self { verdicts, compared, replayed })
+    }
+
+    /// Whether every shift of the contract is proved.
+    pub fn proved(&self) -> bool {
+        let holds = |verdict: &Verdict| matches!(verdict, Verdict::Proved { .. } | Verdict::NotPromised);
+        self.verdicts.iter().all(|(_, v)| holds(v))
+            && self.verdicts.iter().any(|(_, v)| matches!(v, Verdict::Proved { .. }))
+    }
+
+    /// The shifts whose verdict `is`, as intervals.
+    pub fn shifts(&self, is: impl Fn(&Verdict) -> bool) -> Vec<RangeInclusive<i32>> {
+        let mut runs: Vec<RangeInclusive<i32>> = Vec::new();
+        for (s, _) in self.verdicts.iter().filter(|(_, verdict)| is(verdict)) {
+            match runs.last_mut() {
+                Some(run) if run.end() + 1 == *s => *run = *run.start()..=*s,
+                _ => runs.push(*s..=*s),
+            }
+        }
+        runs
+    }
+}
+
+/// The number of inputs of one shift on which the terms return what the code returns, or the first on which they do not.
+fn compare(question: &Question<'_>, s: i32, code: &Code<'_>) -> Result<Result<u64, String>> {
+    let goal = question.goal(s)?;
+    let defined = |(x, m): &(i32, i32)| question.multipliers.contains(m) && goal.at(*x, *m, s).got.is_some();
+    let all: Vec<(i32, i32)> = inputs(u64::from(s.unsigned_abs()), RANDOM).into_iter().filter(defined).collect();
+    let returned = code(s, &all)?;
+    Ok(match goal.differs_from(question, s, &all, &returned) {
+        None => Ok(all.len() as u64),
+        Some(difference) => Err(difference),
+    })
+}

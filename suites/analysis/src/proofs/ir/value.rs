@@ -1,0 +1,156 @@
+//! What a name of LLVM IR stands for while a function is executed with terms: lanes with their poison, or an address; and memory.
+
+use super::term::{Node, Op, Term, Terms};
+use anyhow::{Result, bail};
+use std::collections::HashMap;
+
+/// One integer, and the truth value that says whether it is poison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lane {
+    pub(crate) term: Term,
+    pub(crate) poison: Term,
+}
+
+/// An address: an object of memory and a constant distance from its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pointer {
+    pub(crate) object: usize,
+    pub(crate) offset: i64,
+}
+
+/// The value of a name.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// One lane for an integer, several for a vector.
+    Lanes(Vec<Lane>),
+    /// An address.
+    Pointer(Pointer),
+    /// What nothing may read: the result of a landing pad.
+    Nothing,
+}
+
+/// A byte of memory: part of what was stored there, least significant first.
+#[derive(Clone, Copy, Debug)]
+enum Byte {
+    Integer(Lane, u32),
+    Pointer(Pointer, u32),
+}
+
+/// Bytes by object and distance. A byte that was never written has no entry.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    bytes: HashMap<(usize, i64), Byte>,
+}
+
+/// Bytes of an address.
+pub(crate) const POINTER_BYTES: u32 = 8;
+
+impl Memory {
+    /// Stores an integer whose width is a multiple of 8, or an address.
+    pub(crate) fn store(&mut self, terms: &Terms, at: Pointer, value: &Value) -> Result<()> {
+        let mut offset = at.offset;
+        let mut put = |byte| {
+            self.bytes.insert((at.object, offset), byte);
+            offset += 1;
+        };
+        match value {
+            Value::Lanes(lanes) => {
+                for lane in lanes {
+                    let width = terms.width(lane.term);
+                    if !width.is_multiple_of(8) {
+                        bail!("a store of i{width} is not known");
+                    }
+                    (0..width / 8).for_each(|part| put(Byte::Integer(*lane, part)));
+                }
+            }
+            Value::Pointer(pointer) => (0..POINTER_BYTES).for_each(|part| put(Byte::Pointer(*pointer, part))),
+            Value::Nothing => bail!("a store of a landing pad is not known"),
+        }
+        Ok(())
+    }
+
+    /// The address stored at `at`.
+    pub(crate) fn pointer(&self, at: Pointer) -> Result<Pointer> {
+        match self.bytes.get(&(at.object, at.offset)) {
+            Some(Byte::Pointer(pointer, 0)) => Ok(*pointer),
+            _ => bail!("a load of an address from bytes that are none is not known"),
+        }
+    }
+
+    /// An integer of `width` bits stored at `at`.
+    pub(crate) fn load(&self, terms: &mut Terms, at: Pointer, width: u32) -> Result<Lane> {
+        if !width.is_multiple_of(8) {
+            bail!("a load of i{width} is not known");
+        }
+        let mut parts = Vec::new();
+        for part in 0..i64::from(width / 8) {
+            match self.bytes.get(&(at.object, at.offset + part)) {
+                Some(Byte::Integer(lane, byte)) => parts.push((*lane, *byte)),
+                Some(Byte::Pointer(..)) => bail!("a load of an integer from an address is not known"),
+                None => bail!("a load from bytes that nothing wrote is not known"),
+            }
+        }
+        let (first, from) = parts[0];
+        let whole = parts.iter().enumerate().all(|(n, (lane, byte))| *lane == first && *byte == from + n as u32);
+        if whole {
+            return Ok(Lane { term: terms.extract(first.term, from * 8, width), poison: first.poison });
+        }
+        let mut sum = Lane { term: terms.constant(0, width), poison: terms.truth(false) };
+        for (n, (lane, byte)) in parts.iter().enumerate() {
+            let eight = terms.extract(lane.term, byte * 8, 8);
+            let wide = terms.extend(eight, width, false);
+            let by = terms.constant(n as i128 * 8, width);
+            let placed = terms.binary(Op::Shl, wide, by);
+            sum.term = terms.binary(Op::Or, sum.term, placed);
+            sum.poison = terms.binary(Op::Or, sum.poison, lane.poison);
+        }
+        Ok(sum)
+    }
+
+    /// Copies bytes, as `memcpy` does.
+    pub(crate) fn copy(&mut self, to: Pointer, from: Pointer, bytes: i64) {
+        let copied: Vec<Option<Byte>> =
+            (0..bytes).map(|n| self.bytes.get(&(from.object, from.offset + n)).copied()).collect();
+        for (n, byte) in (0..).zip(copied) {
+            match byte {
+                Some(byte) => self.bytes.insert((to.object, to.offset + n), byte),
+                None => self.bytes.remove(&(to.object, to.offset + n)),
+            };
+        }
+    }
+}
+
+impl Value {
+    /// The lanes of an integer or a vector.
+    pub(crate) fn lanes(&self) -> Result<&[Lane]> {
+        match self {
+            Self::Lanes(lanes) => Ok(lanes),
+            _ => bail!("an address stands for an integer"),
+        }
+    }
+
+    /// The one lane of an integer.
+    pub(crate) fn scalar(&self) -> Result<Lane> {
+        match self.lanes()? {
+            [lane] => Ok(*lane),
+            lanes => bail!("{} lanes stand for an integer", lanes.len()),
+        }
+    }
+
+    /// The address.
+    pub(crate) fn pointer(&self) -> Result<Pointer> {
+        match self {
+            Self::Pointer(pointer) => Ok(*pointer),
+            _ => bail!("an integer stands for an address"),
+        }
+    }
+
+    /// The number that an integer is, if it is a constant.
+    pub(crate) fn constant(&self, terms: &Terms) -> Result<i64> {
+        let lane = self.scalar()?;
+        match terms.node(lane.term) {
+            Node::Constant(bits) => Ok(super::term::signed(*bits, terms.width(lane.term)) as i64),
+            _ => bail!("a number that depends on the input stands where a constant is needed"),
+        }
+    }
+}

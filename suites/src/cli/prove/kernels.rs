@@ -1,0 +1,124 @@
+//! `prove --kernels`: every fpm kernel and mutant of this program against its contract, for all inputs.
+
+use super::super::{Format, print, table};
+use super::code::{name, verdicts, witness};
+use super::{Args, interval, solvers};
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use tiebreak_analysis::proofs::Solver;
+use tiebreak_analysis::proofs::ir::{Module, Modules, Row, Verdict, kernels, prove_axioms};
+use tiebreak_common::called::in_clone;
+use tiebreak_reports::text;
+
+/// Arguments of a proof of the kernels.
+#[derive(Debug, clap::Args)]
+pub(super) struct KernelsArgs {
+    /// Prove every fpm kernel and mutant of this program from its LLVM IR, which `cargo xtask prove --kernels` makes
+    #[arg(long, conflicts_with_all = ["left", "scheme", "c", "ir"])]
+    pub(super) kernels: bool,
+    /// Only the kernel or mutant of this name; can be repeated
+    #[arg(long, value_name = "NAME", requires = "kernels")]
+    kernel: Vec<String>,
+    /// LLVM IR of `impls` with the feature `elements`, for the host, then for aarch64
+    #[arg(long, value_name = "FILE", requires = "kernels")]
+    elements: Vec<PathBuf>,
+}
+
+/// Proves kernels, refutes mutants, and prints the table. False if a kernel is refuted or unknown, or a mutant is not refuted.
+pub(super) fn run(args: &Args) -> Result<bool> {
+    let Some(host) = args.kernels.elements.first() else {
+        bail!("--kernels needs --elements FILE, which {} makes and names", in_clone("prove --kernels"));
+    };
+    let native = args.kernels.elements.get(1).map(read).transpose()?;
+    let modules = Modules { portable: read(host)?, native };
+    let solvers = solvers()?;
+    let names: Vec<Solver> = solvers.iter().map(|(solver, _)| *solver).collect();
+    prove_axioms(&names)?;
+    let wanted = |name: &str| args.kernels.kernel.is_empty() || args.kernels.kernel.iter().any(|other| other == name);
+    let rows = kernels(&modules, &names, wanted)?;
+    if rows.is_empty() {
+        bail!("no fpm kernel or mutant of that name");
+    }
+    print(&match args.format {
+        Format::Table => as_table(&rows, &solvers),
+        Format::Json => serde_json::to_string_pretty(&as_json(&rows, &solvers))? + "\n",
+    })?;
+    Ok(holds(&rows))
+}
+
+/// The LLVM IR of a file.
+fn read(path: &PathBuf) -> Result<Module> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(Module::read(&text))
+}
+
+/// Every kernel is proved, and of every mutant one promise is refuted.
+fn holds(rows: &[Row]) -> bool {
+    let refuted = |name: &str| rows.iter().any(|row| row.kernel == name && row.refuted());
+    rows.iter().all(|row| if row.mutant { refuted(row.kernel) } else { row.proved() })
+}
+
+fn as_table(rows: &[Row], solvers: &[(Solver, String)]) -> String {
+    let versions: Vec<&str> = solvers.iter().map(|(_, version)| version.as_str()).collect();
+    let lines = rows.iter().map(|row| {
+        let positions: Vec<String> = row.positions.iter().map(ToString::to_string).collect();
+        let form = format!("{} {}", row.form, positions.join(","));
+        vec![row.kernel.to_owned(), form, row.scheme.clone(), verdict(row)]
+    });
+    let compared: u64 = rows.iter().filter_map(|row| row.report.as_ref().ok()).map(|report| report.compared).sum();
+    let proved = rows.iter().filter(|row| row.proved()).count();
+    format!(
+        "{}\n{proved} of {} rows are theorems over all int32 accumulators and all multipliers of the domain, at each shift of the domain.\n\
+         Terms and code agree on {} inputs. Solvers: {}. Unknown is no pass.\n",
+        table(&["kernel", "form and positions", "contract", "verdict"], lines.collect()),
+        rows.len(),
+        text::count(compared),
+        versions.join("; "),
+    )
+}
+
+fn verdict(row: &Row) -> String {
+    let report = match &row.report {
+        Err(reason) => return format!("not translated: {reason}"),
+        Ok(report) => report,
+    };
+    let mut lines = Vec::new();
+    let kinds = [Verdict::Proved { same_term: false }, Verdict::NotPromised]
+        .map(|v| name(&v))
+        .into_iter()
+        .chain(["refuted", "unknown"]);
+    for kind in kinds {
+        let shifts: Vec<String> = report.shifts(|v| name(v) == kind).iter().map(interval).collect();
+        if !shifts.is_empty() {
+            lines.push(format!("{kind} at s = {}", shifts.join(", ")));
+        }
+    }
+    let refuted = report.replayed.first().map(|(found, returned)| witness(found, *returned));
+    let unknown = report
+        .verdicts
+        .iter()
+        .find_map(|(_, v)| if let Verdict::Unknown(reason) = v { Some(reason.clone()) } else { None });
+    lines.extend(refuted);
+    lines.extend(unknown);
+    lines.join("\n")
+}
+
+fn as_json(rows: &[Row], solvers: &[(Solver, String)]) -> Value {
+    let row = |row: &Row| {
+        let (report, reason) = match &row.report {
+            Ok(report) => (Some(report), None),
+            Err(reason) => (None, Some(reason)),
+        };
+        json!({
+            "kernel": row.kernel, "mutant": row.mutant, "form": row.form, "positions": row.positions, "contract": row.scheme,
+            "proved": row.proved(), "refuted": row.refuted(), "not_translated": reason,
+            "compared": report.map(|r| r.compared), "shifts": report.map(verdicts),
+        })
+    };
+    json!({
+        "solvers": solvers.iter().map(|(_, version)| version).collect::<Vec<_>>(),
+        "holds": holds(rows), "rows": rows.iter().map(row).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,195 @@
+//! `prove --c`, `--ir` and `--kernels`: functions against a scheme, for all accumulators and all multipliers.
+
+use crate::common::{Run, not_run, tiebreak, workspace};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
+
+const CODE: &str = "prove-code";
+
+fn starts(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok()
+}
+
+/// The solvers and a clang are here.
+fn tools() -> bool {
+    let clang = ["clang-22", "clang-21", "clang-20", "clang-19", "clang"].iter().any(|name| starts(name));
+    let all = starts("z3") && starts("cvc5") && clang;
+    if !all {
+        not_run("z3, cvc5 or clang is not installed: `cargo xtask setup --with solvers` installs the solvers");
+    }
+    all
+}
+
+fn source() -> String {
+    workspace().join("docs/examples/prove.c").display().to_string()
+}
+
+fn prove(function: &str, contract: &str, more: &[&str]) -> Run {
+    let source = source();
+    let arguments = ["prove", "--c", &source, "--function", function, "--contract", contract];
+    tiebreak(&[&arguments, more].concat())
+}
+
+/// What was printed, which has the form of a schema of `schema`.
+fn described(run: &Run, form: &str) -> Value {
+    let value: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", run.printed()));
+    let schema: Value = serde_json::from_str(&tiebreak(&["schema", form]).exits(0).stdout).expect("a schema");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    assert!(validator.is_valid(&value), "{form}: {value}");
+    value
+}
+
+/// The one shift of a refuted function, whose witness the compiled function confirms.
+fn refuted(function: &str, contract: &str, more: &[&str]) -> Value {
+    let all =
+        described(&prove(function, contract, &[&["--shift=-8..-8", "--format=json"], more].concat()).exits(1), CODE);
+    let one = all["shifts"][0].clone();
+    assert_eq!(one["verdict"], "refuted", "{function}: {one}");
+    assert_eq!(one["returned"], one["got"], "{function}: the compiled function returns what the terms say: {one}");
+    assert_ne!(one["returned"], one["expected"], "{function}: {one}");
+    one
+}
+
+/// One rounding in C is ties-up at every shift; terms and compiled code were compared.
+#[test]
+fn a_right_function_is_proved() {
+    if !tools() {
+        return;
+    }
+    let all = described(&prove("once", "ties-up:wrap", &["--shift=-31..0", "--format=json"]).exits(0), CODE);
+    assert_eq!(all["proved"], true);
+    assert_eq!(all["shifts"].as_array().map(Vec::len), Some(32));
+    assert!(all["compared"].as_u64() > Some(5000), "{}", all["compared"]);
+    prove("twice", "gemmlowp-double:wrap", &["--shift=-9..-8"]).exits(0);
+}
+
+/// The same scheme for another contract is refuted, and an input shows it.
+#[test]
+fn another_contract_is_refuted() {
+    if tools() {
+        refuted("twice", "ties-up:wrap", &[]);
+        refuted("once", "gemmlowp-double:wrap", &[]);
+    }
+}
+
+/// One wrong input of 2^64 is found.
+#[test]
+fn one_wrong_input_is_refuted() {
+    if tools() {
+        let one = refuted("wrong_once", "ties-up:wrap", &[]);
+        assert_eq!((&one["x"], &one["m"]), (&json!(123_456_789), &json!(1_395_864_371)));
+    }
+}
+
+/// The families that sampling misses, planted in a fixed point multiply.
+#[test]
+fn rare_mistakes_are_refuted() {
+    if tools() {
+        for function in ["wrong_multiplier", "wrong_rarely", "wrong_ties"] {
+            refuted(function, "ties-up:wrap", &[]);
+        }
+    }
+}
+
+/// The same families, planted in a requantization with its zero point and clamp.
+#[test]
+fn rare_mistakes_of_requantization_are_refuted() {
+    if !tools() {
+        return;
+    }
+    let output = ["--zero-point=-3", "--clamp=-128..127"];
+    prove("requantize", "gemmlowp-double:wrap", &[&["--shift=-8..-8"], &output[..]].concat()).exits(0);
+    for family in ["multiplier", "rarely", "ties"] {
+        refuted(&format!("requantize_wrong_{family}"), "gemmlowp-double:wrap", &output);
+    }
+}
+
+/// A shift by a negative amount is poison: the function is refuted where it is undefined, whatever the compiled code returns.
+#[test]
+fn undefined_behaviour_is_refuted() {
+    if !tools() {
+        return;
+    }
+    let all = described(&prove("undefined", "ties-up:wrap", &["--shift=31..31", "--format=json"]).exits(1), CODE);
+    assert_eq!((&all["shifts"][0]["verdict"], &all["shifts"][0]["got"]), (&json!("refuted"), &Value::Null));
+}
+
+/// What the translator does not know is refused by name.
+#[test]
+fn what_is_not_known_is_refused_by_name() {
+    if !tools() {
+        return;
+    }
+    let run = prove("loop", "ties-up", &["--shift=0..0"]).exits(2);
+    assert!(run.printed().contains("a loop that depends on the input"), "{}", run.printed());
+    let dir = tempfile::tempdir().expect("a directory");
+    for (instruction, said) in [
+        ("%r = udiv i32 %x, %m\n  %f = uitofp i32 %r to float\n  %q = fptosi float %f to i32", "`uitofp`"),
+        ("%q = call i32 @llvm.bitreverse.i32(i32 %x)", "`llvm.bitreverse.i32`"),
+        ("%q = call i32 @elsewhere(i32 %x)", "`elsewhere`"),
+        ("%q = add i32 %x, undef", "`undef`"),
+    ] {
+        let path = dir.path().join("code.ll");
+        let declared = "declare i32 @llvm.bitreverse.i32(i32)\ndeclare i32 @elsewhere(i32)\n";
+        let text = format!("define i32 @f(i32 %x, i32 %m, i32 %s) {{\n  {instruction}\n  ret i32 %q\n}}\n{declared}");
+        std::fs::write(&path, text).expect("a file");
+        let path = path.display().to_string();
+        let run = tiebreak(&["prove", "--ir", &path, "--function=f", "--contract=ties-up", "--shift=0..0"]);
+        // A function that cannot be linked is refused before it is translated.
+        assert_eq!(run.code, 2, "{}", run.printed());
+        assert!(run.printed().contains(said.trim_matches('`')), "{said}: {}", run.printed());
+    }
+}
+
+/// Mistakes of a call.
+#[test]
+fn a_call_that_proves_nothing() {
+    prove("nothing", "ties-up", &[]).exits(2);
+    prove("once", "ties-uq", &[]).exits(2);
+    tiebreak(&["prove", "--c", "missing.c", "--function=f", "--contract=ties-up"]).exits(2);
+    tiebreak(&["prove", "--ir", "code.ll"]).exits(2);
+    tiebreak(&["prove", "--kernels"]).exits(2);
+}
+
+/// Kernels from their LLVM IR, where `cargo xtask prove --kernels` has made it: two proved, and two mutants refuted with a witness that the mutant
+/// itself confirms.
+#[test]
+fn kernels_are_proved_and_mutants_refuted() {
+    let file = |target: &str| workspace().join(format!("target/tiebreak/prove/elements-{target}.ll"));
+    let (host, arm) = (file("host"), file("aarch64-unknown-linux-gnu"));
+    if !tools() || ![&host, &arm].iter().all(|file| Path::exists(file)) {
+        return not_run("no LLVM IR of the kernels: `cargo xtask prove --kernels` makes it");
+    }
+    let (host, arm) = (host.display().to_string(), arm.display().to_string());
+    let mut arguments = vec!["prove", "--kernels", "--elements", &host, "--elements", &arm, "--format=json"];
+    for name in ["tvm-relay", "xnnpack-rndnu-scalar", "mutant-ties-down", "mutant-no-saturation"] {
+        arguments.extend(["--kernel", name]);
+    }
+    let all = described(&tiebreak(&arguments).exits(0), "prove-kernels");
+    for row in all["rows"].as_array().expect("rows") {
+        let mutant = row["mutant"] == true;
+        assert_eq!(row["proved"], !mutant, "{row}");
+        assert_eq!(row["positions"], json!([0, 1, 2, 3, 4]), "{row}");
+        let refuted = row["shifts"].as_array().expect("shifts").iter().filter(|shift| shift["verdict"] == "refuted");
+        for shift in refuted {
+            assert_eq!(shift["returned"], shift["got"], "{shift}");
+            assert_ne!(shift["returned"], shift["expected"], "{shift}");
+        }
+    }
+    assert_eq!(all["rows"].as_array().map(Vec::len), Some(4));
+}
+
+/// The page has a row for each kernel and each mutant, with its theorem or its reason.
+#[test]
+fn the_page_counts_every_kernel_and_mutant() {
+    let page = std::fs::read_to_string(workspace().join("docs/src/proofs.md")).expect("the page");
+    let row = |name: &str| page.lines().filter(|line| line.starts_with(&format!("| `{name}` |"))).count();
+    let kernels = tiebreak_impls::fpm::kernels();
+    let mutants = tiebreak_impls::mutants::fpm::mutants();
+    for name in kernels.iter().map(|kernel| kernel.name).chain(mutants.iter().map(|mutant| mutant.kernel.name)) {
+        assert!(row(name) >= 1, "docs/src/proofs.md has no row for {name}");
+    }
+    let count = format!("{} kernels and {} mutants", kernels.len(), mutants.len());
+    assert!(page.contains(&count), "docs/src/proofs.md does not say `{count}`");
+}
