@@ -91,7 +91,13 @@ fn nearest<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]
         1 => ", and predicts 1 difference that did not occur".to_owned(),
         n => format!(", and predicts {} differences that did not occur", count(n)),
     };
-    let words = format!("{} ({}), explains {} of {} that differ{others}", cause.class, cause.because()?, count(right), count(all));
+    let words = format!(
+        "{} ({}), explains {} of {} that differ{others}",
+        cause.class,
+        cause.because()?,
+        count(right),
+        count(all)
+    );
     Some((share, words))
 }
 
