@@ -70,8 +70,9 @@ pub(super) fn changes(base: Scheme) -> Vec<Change<Conv2d>> {
 
 /// Every part of this length made equal to the first.
 pub(crate) fn first_repeated(tensor: &mut [i32], len: usize) {
-    for at in len..if len == 0 { 0 } else { tensor.len() } {
-        tensor[at] = tensor[at % len];
+    let first: Vec<i32> = tensor.iter().take(len).copied().collect();
+    if !first.is_empty() {
+        tensor.chunks_exact_mut(len).for_each(|part| part.copy_from_slice(&first));
     }
 }
 
