@@ -24,7 +24,8 @@ pub(crate) const POOL: Bug = Bug { file: "pool.c", promise: ["pool", "tflite"], 
 pub(crate) const MATMUL: Bug = Bug { file: "matmul.cpp", promise: ["matmul", "exact:wrap"], ..REQUANTIZE };
 pub(crate) const CONV2D: Bug = Bug { file: "depthwise.c", promise: ["conv2d", "exact:wrap"], ..REQUANTIZE };
 
-pub(crate) const QCONV2D: Bug = Bug { file: "depthwise-relu6.c", promise: ["qconv2d", "gemmlowp-double"], ..REQUANTIZE };
+pub(crate) const QCONV2D: Bug =
+    Bug { file: "depthwise-relu6.c", promise: ["qconv2d", "gemmlowp-double"], ..REQUANTIZE };
 
 /// The end of the loop of a requantization, and of a quantization.
 const STORE: &str = "out[i] = (int8_t)result;";

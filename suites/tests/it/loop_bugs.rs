@@ -338,7 +338,10 @@ fn explain_has_the_steps_of_sums() {
         ("matmul", "exact:wrap", "m=1 n=1 k=2 lhs=[3,4] rhs=[5,6]".to_owned(), 1),
         ("pool", "tflite", "height=2 width=2 kernel_h=2 kernel_w=2 input=[1,2,3,4] at=0".to_owned(), 3),
     ];
-    for (op, scheme, case, least) in cases {
+    let of_pool = ["nearest-even", "stored-nearest-up", "tvm", "half-added", "tosa", "onnx", "max"];
+    let window = "height=3 width=2 kernel_h=2 kernel_w=2 stride_h=1 top=1 input=[1,2,3,5,-8,6] at=1";
+    let others = of_pool.map(|scheme| ("pool", scheme, window.to_owned(), 2));
+    for (op, scheme, case, least) in cases.into_iter().chain(others) {
         let run = tiebreak(&["explain", op, "--format=json", "--scheme", scheme, "--case", &case]).exits(0);
         let found: Value = serde_json::from_str(&run.stdout).expect("JSON");
         let party = &found["parties"][0];

@@ -64,7 +64,7 @@ impl Operation for Pool {
     const TENSORS: &'static [&'static str] = &["input"];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/pool.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        causes: Causes { own: Self::own, stands_for_none: Self::stands_for_none, ..Causes::NONE },
+        causes: Causes { own: Self::own, ..Causes::NONE },
         counted: Counted { products: Self::additions, ..Counted::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
         ..Capabilities::NONE
@@ -242,11 +242,6 @@ impl Pool {
         let results = p.output().map_or(0, |(rows, columns)| rows * columns);
         let factors = [p.batches, p.channels, results, p.kernel_h, p.kernel_w];
         factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
-    }
-
-    /// A window that a kernel moved out of the image has no average: code may make anything of it.
-    fn stands_for_none(_: &Params, _: &[i32], _: usize) -> Option<bool> {
-        None
     }
 
     fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {

@@ -46,7 +46,7 @@ pub(super) fn changes(scheme: Scheme) -> Vec<Change<Pool>> {
 }
 
 /// The results in the order of the output, with strides, top and left of `window`: each window is pooled as an image by itself. A window without an element of the image
-/// has no result.
+/// is 0, clamped: code that does not divide by its count gives that.
 fn results(scheme: &Scheme, case: &Case<Params>, window: &Params) -> Option<Expected> {
     let p = &case.params;
     let (rows, columns) = p.output().ok()?;
@@ -58,7 +58,7 @@ fn results(scheme: &Scheme, case: &Case<Params>, window: &Params) -> Option<Expe
         let seen_rows = along(y * window.stride_h, p.kernel_h, window.top, p.height);
         let seen_columns = along(x * window.stride_w, p.kernel_w, window.left, p.width);
         if seen_rows.is_empty() || seen_columns.is_empty() {
-            out.extend(vec![None; p.channels]);
+            out.extend(vec![Some(0.clamp(p.min, p.max)); p.channels]);
             continue;
         }
         let pixels = seen_rows.iter().flat_map(|row| seen_columns.iter().map(move |column| (*row, *column)));
