@@ -62,7 +62,9 @@ pub(super) fn changes(base: Scheme) -> Vec<Change<Conv2d>> {
     ));
     let saturates = "the accumulator has 16 bits, and saturates at each product";
     out.push(Change::predicts(Class::Saturation16, saturates, move |case: &Case<Params>| {
-        let step = |sum: i128, product: i128| (sum + product).clamp(i16::MIN.into(), i16::MAX.into());
+        // A product is an int32.
+        let step =
+            |sum: i128, product: i128| (sum + i128::from(product as i32)).clamp(i16::MIN.into(), i16::MAX.into());
         Some(fitted(sums(case, &case.params, step)?).collect())
     }));
     out

@@ -27,7 +27,9 @@ pub fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
         Class::Saturation16,
         "the accumulator has 16 bits, and saturates at each product",
         |case: &Case<Params>| {
-            let step = |sum: i128, product: i128| (sum + product).clamp(i16::MIN.into(), i16::MAX.into());
+            // A product is an int32.
+            let step =
+                |sum: i128, product: i128| (sum + i128::from(product as i32)).clamp(i16::MIN.into(), i16::MAX.into());
             Some(each_result(case, step))
         },
     ));

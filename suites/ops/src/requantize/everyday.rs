@@ -24,23 +24,34 @@ pub(super) fn changes(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> 
 /// What is changed of the parameters.
 type Slip = fn(&mut Params);
 
+/// Each slip with the sum of result and zero point in a word, and with that sum in 64 bits: of another channel's parameters it is often no int32.
 fn slips<const N: usize>(base: Scheme, class: Class, slips: [(&'static str, Slip); N]) -> Vec<Change<Requantize>> {
     let change = |(because, slip): (&'static str, Slip)| {
-        Change::of_case(class, because, base, move |case: &mut Case<Params>| slip(&mut case.params))
+        let in_word = Change::of_case(class, because, base, move |case: &mut Case<Params>| slip(&mut case.params));
+        let wide = Change::predicts(class, because, move |case: &Case<Params>| {
+            let mut case = case.clone();
+            slip(&mut case.params);
+            placed_in_64_bits(&base, &case, case.params.zero_point.into())
+        });
+        [in_word, wide]
     };
-    slips.into_iter().map(change).collect()
+    slips.into_iter().flat_map(change).collect()
+}
+
+/// The results with a zero point that is added in 64 bits.
+fn placed_in_64_bits(base: &Scheme, case: &Case<Params>, zero_point: i64) -> Option<Expected> {
+    let p = &case.params;
+    let wide = Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..p.clone() };
+    let scaled = Requantize::expected(base, &Case { params: wide, ..case.clone() }).ok()?;
+    let placed = |v: i32| (i64::from(v) + zero_point).clamp(p.min.into(), p.max.into()) as i32;
+    Some(scaled.into_iter().map(|v| v.map(placed)).collect())
 }
 
 /// Biases and zero points with the other sign, or none at all.
 fn signs(base: Scheme) -> Vec<Change<Requantize>> {
     let placed = |class: Class, because: &'static str, zero_point: fn(i64) -> i64| {
         Change::predicts(class, because, move |case: &Case<Params>| {
-            let p = &case.params;
-            let wide = Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..p.clone() };
-            let scaled = Requantize::expected(&base, &Case { params: wide, ..case.clone() }).ok()?;
-            let placed =
-                |v: i32| (i64::from(v) + zero_point(p.zero_point.into())).clamp(p.min.into(), p.max.into()) as i32;
-            Some(scaled.into_iter().map(|v| v.map(placed)).collect())
+            placed_in_64_bits(&base, case, zero_point(case.params.zero_point.into()))
         })
     };
     let mut out = vec![
@@ -101,12 +112,14 @@ fn neighbours(base: Scheme) -> Vec<Change<Requantize>> {
 /// The channels taken as the first axis, each of as many elements as there are for each channel, where they are the last one.
 fn rows_of_channels(base: Scheme) -> Change<Requantize> {
     let because = "channels are taken along the first axis: element i has channel i / (length / channels)";
-    Change::of_case(Class::Channel, because, base, |case: &mut Case<Params>| {
+    Change::predicts(Class::Channel, because, move |case: &Case<Params>| {
+        let mut case = case.clone();
         let (p, len) = (&mut case.params, case.tensors[0].len().max(1));
         let channels = p.channels.len();
         let from = |i: usize| i / (len / channels).max(1) % channels;
         p.bias = (0..len).map(|i| p.bias[from(i)]).collect();
         p.channels = (0..len).map(|i| p.channels[from(i)]).collect();
+        placed_in_64_bits(&base, &case, case.params.zero_point.into())
     })
 }
 
