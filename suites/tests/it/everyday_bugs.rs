@@ -458,7 +458,10 @@ fn everyday_bugs_have_a_class_and_a_small_witness() {
         println!("{op}: {}: {class} {case}", bug.name);
         assert_eq!(finding["kernel"], format!("my-{op}"), "{printed}");
         if *class != bug.class {
-            wrong.push(format!("{op}: {}: {class} instead of {}: {case}\n{}", bug.name, bug.class, finding["reason"]));
+            wrong.push(format!(
+                "{op}: {}: {class} instead of {}: {case}\n{}",
+                bug.name, bug.class, finding["witness"]["because"]
+            ));
         }
         let again = shell(bin.path(), work.path(), command);
         assert_eq!(again.status.code(), Some(1), "{command}\n{}", text(&again.stderr));

@@ -3,7 +3,7 @@
 
 use crate::common::*;
 use crate::everyday_bugs::{Bug, CONV2D, MATMUL, POOL, QCONV2D, REQUANTIZE};
-use crate::installed_program::{installed, shell, text};
+use crate::installed_program::installed;
 use crate::libraries::{compiled, example, verified};
 use serde_json::Value;
 
@@ -242,7 +242,7 @@ fn bugs_inside_loops_are_named_by_the_change_that_was_made() {
         compiled(bin.path(), work.path(), bug.file, &example(bug.file, bug.changes));
         let (ledger, _) = verified(bin.path(), work.path(), &format!("--op {op} --scheme {scheme} --name my-{op}"), 1);
         let finding = &items(&ledger, "findings")[0];
-        let reason = finding["reason"].as_str().unwrap_or_default();
+        let reason = finding["witness"]["because"].as_str().unwrap_or_default();
         println!("{op}: {}: {} {reason}", bug.name, finding["class"]);
         if finding["class"] != bug.class || !reason.starts_with(words) || names_an_element(reason) {
             wrong.push(format!("{op}: {}: {} instead of {}: {reason}", bug.name, finding["class"], bug.class));
@@ -264,13 +264,13 @@ fn finding(file: &str, changes: &[(&str, &str)], options: &str) -> (Value, Strin
 fn a_place_is_a_fact_that_separates_the_cases() {
     let changes = [("out[at] = (int8_t)result;", "out[at] = (int8_t)(c->batches > 1 ? result ^ 0x15 : result);")];
     let (found, _) = finding("depthwise-relu6.c", &changes, "--op qconv2d --scheme gemmlowp-double");
-    let (reason, case) = (found["reason"].to_string(), found["witness"]["command"].to_string());
+    let (reason, case) = (found["witness"]["because"].to_string(), found["witness"]["command"].to_string());
     assert_eq!(found["class"], "unexplained", "{reason}");
     assert!(reason.contains("only where batches >= 2 (all ") && case.contains("batches="), "{reason}\n{case}");
     // Of one case in seven no fact is known, and none is said.
     let changes = [("out[i] = (int8_t)result;", "out[i] = (int8_t)(acc[0] % 7 == 3 ? result ^ 0x15 : result);")];
     let (found, _) = finding("requantize.c", &changes, "--op requantize --scheme gemmlowp-double");
-    let reason = found["reason"].to_string();
+    let reason = found["witness"]["because"].to_string();
     assert!(found["class"] == "unexplained" && !reason.contains("only where"), "{reason}");
 }
 
@@ -285,7 +285,7 @@ fn a_zero_point_that_is_subtracted_is_not_one_that_is_left_out() {
         let options = format!("--op quantize --scheme mlir-qcast --type '!quant.uniform<i8:f32,0.3:{zero_point}>'");
         let changed = [("float scaled = roundf(real[i] / (float)p->scale[channel]);", ""), changes[0]];
         let (found, _) = finding("casts.c", &changed, &options);
-        let reason = found["reason"].as_str().unwrap_or_default();
+        let reason = found["witness"]["because"].as_str().unwrap_or_default();
         assert!(found["class"] == "offset-sign" && reason.starts_with("the zero point is subtracted"), "{reason}");
     }
 }
@@ -317,7 +317,7 @@ fn a_replay_counts_its_own_results() {
     let case = "m=1073741824 s=0 zero_point=3 min=-128 max=127 len=2 x=[4,6]";
     let options = format!("--op requantize --scheme gemmlowp-double --case '{case}'");
     let (ledger, printed) = verified(bin.path(), work.path(), &options, 1);
-    let reason = items(&ledger, "findings")[0]["reason"].to_string();
+    let reason = items(&ledger, "findings")[0]["witness"]["because"].to_string();
     assert!(reason.contains("reproduces all 2 results of this run, and "), "{reason}\n{printed}");
 }
 
