@@ -27,7 +27,7 @@ use crate::word::Overflow;
 use expected::Fast;
 use rug::{Integer, Rational};
 use std::ops::RangeInclusive;
-use steps::{Gather, Step};
+use steps::{Gather, Step, Trace};
 
 pub use registry::DEFINITIONS;
 
@@ -270,6 +270,13 @@ impl Scheme {
         let windows = windows::scattered(p, input);
         assert_eq!(windows.len(), outputs, "every output has a window");
         Ok(windows.into_iter().map(|window| self.definition.result(self.overflow, p, &window)).collect())
+    }
+
+    /// One result by rationals, every step; `None` if there is no such result.
+    pub fn trace(&self, p: &Pooling, input: &[i32], at: usize) -> Result<Option<Trace>, ShapeError> {
+        p.check_input(self.definition, input)?;
+        let window = windows::scattered(p, input).into_iter().nth(at);
+        Ok(window.map(|window| self.definition.trace(self.overflow, p, &window)))
     }
 
     /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if a step is out of domain.

@@ -105,6 +105,35 @@ impl Definition {
     }
 }
 
+/// One result of a pooling, every step with the exact value after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// Elements of the image in the window.
+    pub elements: usize,
+    /// The divisor of an average.
+    pub count: usize,
+    /// What becomes of the elements: its name, and the value.
+    pub gathered: (&'static str, Rational),
+    /// The steps from there, up to the one that has no value if one does.
+    pub steps: Vec<(&'static str, Step, Option<Rational>)>,
+}
+
+impl Definition {
+    /// The steps of a window.
+    pub(super) fn trace(&self, overflow: Overflow, p: &Pooling, window: &Window) -> Trace {
+        let (count, (name, gather)) = (window.count(p), self.gather);
+        let first = gather.of(p, window);
+        let mut value = Some(first.clone());
+        let mut steps = Vec::new();
+        for (name, step) in self.steps {
+            let Some(before) = value else { break };
+            value = step.apply(before, overflow, p, count);
+            steps.push((*name, *step, value.clone()));
+        }
+        Trace { elements: window.stored.len(), count, gathered: (name, first), steps }
+    }
+}
+
 impl Step {
     fn apply(self, v: Rational, overflow: Overflow, p: &Pooling, count: usize) -> Option<Rational> {
         Some(match self {

@@ -6,25 +6,26 @@ use crate::installed_program::{installed, shell, text};
 use crate::libraries::{compiled, example, verified};
 
 /// A wrong kernel: an example of the book, its operation and scheme, what is changed in it, and the class.
-struct Bug {
-    name: &'static str,
-    file: &'static str,
-    promise: [&'static str; 2],
-    changes: &'static [(&'static str, &'static str)],
-    class: &'static str,
+pub(crate) struct Bug {
+    pub(crate) name: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) promise: [&'static str; 2],
+    pub(crate) changes: &'static [(&'static str, &'static str)],
+    pub(crate) class: &'static str,
 }
 
-const REQUANTIZE: Bug =
+pub(crate) const REQUANTIZE: Bug =
     Bug { name: "", file: "requantize.c", promise: ["requantize", "gemmlowp-double"], changes: &[], class: "" };
 const QUANTIZE: Bug = Bug { file: "casts.c", promise: ["quantize", "tflite"], ..REQUANTIZE };
 const DEQUANTIZE: Bug = Bug { file: "casts.c", promise: ["dequantize", "ideal"], ..REQUANTIZE };
 const ADD: Bug = Bug { file: "casts.c", promise: ["add", "pytorch"], ..REQUANTIZE };
 const MUL: Bug = Bug { file: "casts.c", promise: ["mul", "pytorch"], ..REQUANTIZE };
-const POOL: Bug = Bug { file: "pool.c", promise: ["pool", "tflite"], ..REQUANTIZE };
-const MATMUL: Bug = Bug { file: "matmul.cpp", promise: ["matmul", "exact:wrap"], ..REQUANTIZE };
-const CONV2D: Bug = Bug { file: "depthwise.c", promise: ["conv2d", "exact:wrap"], ..REQUANTIZE };
+pub(crate) const POOL: Bug = Bug { file: "pool.c", promise: ["pool", "tflite"], ..REQUANTIZE };
+pub(crate) const MATMUL: Bug = Bug { file: "matmul.cpp", promise: ["matmul", "exact:wrap"], ..REQUANTIZE };
+pub(crate) const CONV2D: Bug = Bug { file: "depthwise.c", promise: ["conv2d", "exact:wrap"], ..REQUANTIZE };
 
-const QCONV2D: Bug = Bug { file: "depthwise-relu6.c", promise: ["qconv2d", "gemmlowp-double"], ..REQUANTIZE };
+pub(crate) const QCONV2D: Bug =
+    Bug { file: "depthwise-relu6.c", promise: ["qconv2d", "gemmlowp-double"], ..REQUANTIZE };
 
 /// The end of the loop of a requantization, and of a quantization.
 const STORE: &str = "out[i] = (int8_t)result;";
@@ -457,7 +458,10 @@ fn everyday_bugs_have_a_class_and_a_small_witness() {
         println!("{op}: {}: {class} {case}", bug.name);
         assert_eq!(finding["kernel"], format!("my-{op}"), "{printed}");
         if *class != bug.class {
-            wrong.push(format!("{op}: {}: {class} instead of {}: {case}\n{}", bug.name, bug.class, finding["reason"]));
+            wrong.push(format!(
+                "{op}: {}: {class} instead of {}: {case}\n{}",
+                bug.name, bug.class, finding["witness"]["because"]
+            ));
         }
         let again = shell(bin.path(), work.path(), command);
         assert_eq!(again.status.code(), Some(1), "{command}\n{}", text(&again.stderr));

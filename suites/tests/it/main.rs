@@ -48,6 +48,7 @@ mod large_types;
 mod ledgers;
 mod libraries;
 mod listings;
+mod loop_bugs;
 mod mismatches;
 mod mlir;
 mod mlir_faults;

@@ -36,6 +36,11 @@ impl Share {
         self.right > 0 && 2 * self.right >= self.all + self.beside
     }
 
+    /// Whether all but few of what differs or should is as predicted: at least nine of ten.
+    fn is_all_but_few(self) -> bool {
+        10 * self.right >= 9 * (self.all + self.beside)
+    }
+
     /// What is right of all that differs or should, in millionths.
     fn agreement(self) -> usize {
         self.right * 1_000_000 / (self.all + self.beside).max(1)
@@ -71,48 +76,78 @@ pub(crate) fn differing<P>(seen: &Observed<P>) -> Vec<usize> {
     (0..seen.outs.len()).filter(|at| differs(at) && !seen.is_faulty(at / words)).collect()
 }
 
-/// What comes nearest where no cause reproduces everything: it names no class, but says where to look.
-fn nearest<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Option<String> {
+/// The cause that comes nearest where no cause reproduces everything: it names no class, but says where to look. A share of few cases finds it; of all the
+/// evidence it is counted.
+fn nearest<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Option<(Share, String)> {
     let differing = evidence.iter().filter(|seen| seen.differ > 0).take(FEW);
     let few: Vec<_> = differing.chain(evidence.iter().filter(|seen| seen.differ == 0).take(FEW)).copied().collect();
     let shares = causes.iter().filter_map(|cause| Some((share(cause, &few)?, cause))).rev();
     let near = shares.filter(|(share, _)| share.is_near());
-    let (Share { right, all, beside }, cause) = near.max_by_key(|(share, _)| share.agreement())?;
-    let because = cause.because()?;
-    let count = |n: usize| tiebreak_reports::text::count(n as u64);
+    let (_, cause) = near.max_by_key(|(share, _)| share.agreement())?;
+    let share = share(cause, evidence).filter(|share| share.is_near())?;
+    let Share { right, all, beside } = share;
     let others = match beside {
         0 => String::new(),
         1 => ", and predicts 1 difference that did not occur".to_owned(),
         n => format!(", and predicts {} differences that did not occur", count(n)),
     };
-    let (right, all) = (count(right), count(all));
-    Some(format!("the nearest, {} ({because}), explains {right} of {all} that differ{others}", cause.class))
+    let words = format!(
+        "{} ({}), explains {} of {} that differ{others}",
+        cause.class,
+        cause.because()?,
+        count(right),
+        count(all)
+    );
+    Some((share, words))
 }
 
-/// `all 17,557 results examined`.
-fn examined(results: usize) -> String {
-    match results {
-        1 => "the one result examined".to_owned(),
-        n => format!("all {} results examined", tiebreak_reports::text::count(n as u64)),
+fn count(n: usize) -> String {
+    tiebreak_reports::text::count(n as u64)
+}
+
+/// `all 17,557 results examined`; of a case that the caller gave its own results, and those of the plan that told causes apart.
+fn examined(own: usize, learnt: usize) -> String {
+    let one = |n: usize| if n == 1 { "the one result".to_owned() } else { format!("all {} results", count(n)) };
+    match learnt {
+        0 => format!("{} examined", one(own)),
+        n => format!("{} of this run, and {} of a quick plan that tell causes apart", one(own), count(n)),
     }
+}
+
+fn results<P>(evidence: &[&Observed<P>]) -> usize {
+    evidence.iter().map(|seen| seen.expected.iter().flatten().count()).sum()
 }
 
 /// The first cause that reproduces all of the evidence.
 pub fn explain<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Explanation {
-    let results: usize = evidence.iter().map(|seen| seen.expected.iter().flatten().count()).sum();
+    explain_beside(causes, evidence, &[])
+}
+
+/// The first cause that reproduces the evidence of a run and what another run saw beside it. The sentence counts both apart.
+pub fn explain_beside<O: Operation>(
+    causes: &[Change<O>],
+    own: &[&Observed<O::Params>],
+    learnt: &[&Observed<O::Params>],
+) -> Explanation {
+    let evidence = [own, learnt].concat();
+    let examined = examined(results(own), results(learnt));
     for (at, cause) in causes.iter().enumerate() {
-        let Some(because) = cause.explains(evidence) else { continue };
-        let because = match share(cause, evidence) {
+        let Some(because) = cause.explains(&evidence) else { continue };
+        let because = match share(cause, &evidence) {
             // What it leaves undefined it does not explain.
             Some(Share { right: 0, all, .. }) if all > 0 => continue,
             Some(Share { right, all, .. }) if right < all => {
                 format!("{because} (explains {right} of {all} that differ, and leaves the others undefined)")
             }
-            _ => format!("{because} (reproduces {})", examined(results)),
+            _ => format!("{because} (reproduces {examined})"),
         };
         return Explanation { class: cause.class, because, cause: Some(at) };
     }
-    let nearest = nearest(causes, evidence).map_or_else(String::new, |nearest| format!("; {nearest}"));
-    let because = format!("no known cause reproduces {}{nearest}", examined(results));
+    let none = format!("no known cause reproduces {examined}");
+    let because = match nearest(causes, &evidence) {
+        Some((share, words)) if share.is_all_but_few() => format!("nearly: {words}; {none}"),
+        Some((_, words)) => format!("{none}; the nearest, {words}"),
+        None => none,
+    };
     Explanation { class: Class::Unexplained, because, cause: None }
 }

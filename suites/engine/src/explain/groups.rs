@@ -3,7 +3,7 @@
 //! Outputs are gathered over the whole run before they are explained. An explanation for each batch was tried first: at `m
 //! = 1`, or for three differing outputs, a wrong cause often fits.
 
-use crate::explain::cause::{Explanation, explain};
+use crate::explain::cause::{Explanation, explain_beside};
 use crate::explain::whereabouts;
 use crate::explain::witness::{Shown, any_difference, first_difference, shrink};
 use crate::judge::made::Made;
@@ -61,9 +61,10 @@ impl<O: Operation> Basis<'_, O> {
         let first =
             seen.differing.iter().min_by_key(|seen| (seen.differ == 0, (O::CAPABILITIES.witnesses.start)(seen)))?;
         let causes = changes_in::<O>(group, contract, scheme, domain, kept);
-        let mut explanation = explain(&causes, &seen.evidence());
+        let learnt: Vec<_> = seen.learnt.iter().collect();
+        let mut explanation = explain_beside(&causes, &seen.own(), &learnt);
         let class = explanation.class;
-        let shown = Shown { basis: self, causes: &causes, class };
+        let shown = Shown { basis: self, causes: &causes, class, cause: explanation.cause };
         let unexcused =
             if asked.is_one_case() { first_difference::<O>(domain, first) } else { shrink(&shown, lane, first) };
         let witness = unexcused.or_else(|| any_difference::<O>(domain, first))?;

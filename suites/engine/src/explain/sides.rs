@@ -1,6 +1,6 @@
 //! Differences of one kernel in one lane, by the contract and by the reference, with their causes.
 
-use crate::explain::cause::{Explanation, explain};
+use crate::explain::cause::{Explanation, differing, explain_beside};
 use crate::explain::comparison::Comparison;
 use crate::explain::groups::{Basis, Explained};
 use crate::explain::history::History;
@@ -16,7 +16,7 @@ use crate::operation::change::Change;
 use crate::operation::fault::Seen;
 use crate::operation::observed::Witness;
 use crate::operation::request::Request;
-use crate::operation::{Operation, changes_in};
+use crate::operation::{Operation, changes_in, label};
 use crate::run::answers::outs;
 use crate::run::subject::Subject;
 use std::cell::Cell;
@@ -67,7 +67,8 @@ pub(crate) fn record<'a, O: Operation>(
         if let (Against::Reference, Some(cause)) = (against, &broken) {
             let unexplained = groups.iter_mut().filter(|seen| seen.explanation.class == Class::Unexplained);
             unexplained.for_each(|seen| {
-                let by = side.groups.get(&seen.group).and_then(|group| by_contract(subject, seen.group, group, cause));
+                let group = side.groups.get(&seen.group);
+                let by = group.and_then(|group| by_contract((subject, lane), scheme, (seen, group), cause));
                 seen.explanation = by.unwrap_or_else(|| seen.explanation.clone());
             });
         }
@@ -87,21 +88,62 @@ pub(crate) fn agreements<O: Operation>(
     parallel::map(&agreements.compared(), |agreement| witness(agreement))
 }
 
-/// The cause of a broken contract, where it reproduces what differs from the reference too.
+/// The cause of a broken contract, where it reproduces what differs from the reference too. What the contract itself has otherwise than the reference is no work of that
+/// cause: where every difference is one of the contract, the contract explains the block, and where some are, the class is that of the printed witness.
 fn by_contract<O: Operation>(
-    subject: &Subject<O>,
-    group: usize,
-    seen: &Group<O::Params>,
+    (subject, lane): (&Subject<O>, &Lane),
+    reference: &O::Scheme,
+    (seen, group): (&Explained<O::Params>, &Group<O::Params>),
     broken: &Explanation,
 ) -> Option<Explanation> {
     if broken.class == Class::DependsOnHistory {
         return Some(broken.clone());
     }
     let (contract, domain) = (&subject.contract, &subject.kernel.contract.domain);
-    let causes = changes_in::<O>(group, contract, contract, domain, false);
+    let [as_promised, all] = as_promised(subject, group);
+    let learnt: Vec<_> = group.learnt.iter().collect();
+    let explained = |causes: &[Change<O>]| {
+        let explanation = explain_beside(causes, &group.own(), &learnt);
+        (explanation.class != Class::Unexplained).then_some(explanation)
+    };
+    if as_promised == all {
+        let explanation = explained(&changes_in::<O>(seen.group, contract, reference, domain, true))?;
+        return Some(refined(subject, lane, explanation, &seen.witness, true));
+    }
+    let causes = changes_in::<O>(seen.group, contract, contract, domain, false);
     let causes: Vec<Change<O>> = causes.into_iter().filter(|cause| cause.class == broken.class).collect();
-    let explanation = explain(&causes, &seen.evidence());
-    (explanation.class != Class::Unexplained).then_some(explanation)
+    let explanation = explained(&causes)?;
+    if as_promised == 0 {
+        return Some(explanation);
+    }
+    let [count, of] = [as_promised, all].map(|n| tiebreak_reports::text::count(n as u64));
+    let own = label::<O>(contract);
+    let because = format!("{count} of {of} that differ are what {own} gives; of the others: {}", explanation.because);
+    let explanation = Explanation { because, ..explanation };
+    let promised = is_promised(subject, &seen.witness);
+    Some(if promised { refined(subject, lane, explanation, &seen.witness, true) } else { explanation })
+}
+
+/// Of the results kept that differ from the reference, those that the contract gives too, and all.
+fn as_promised<O: Operation>(subject: &Subject<O>, group: &Group<O::Params>) -> [usize; 2] {
+    let mut out = [0; 2];
+    for seen in &group.differing {
+        let Ok(expected) = O::expected(&subject.contract, &seen.case) else { continue };
+        for at in differing(seen) {
+            out[0] += usize::from(expected.get(at).copied().flatten() == Some(seen.outs[at]));
+            out[1] += 1;
+        }
+    }
+    out
+}
+
+/// Whether a witness is right by the contract.
+fn is_promised<O: Operation>(subject: &Subject<O>, witness: &Witness<O::Params>) -> bool {
+    let Ok(expected) = O::expected(&subject.contract, &witness.case) else { return false };
+    let element = O::element(&subject.kernel.contract.domain, &witness.case.params, O::TENSORS.len());
+    let words: Option<Vec<i32>> =
+        expected.iter().skip(witness.index * element.words()).take(element.words()).copied().collect();
+    words.is_some_and(|words| !words.is_empty() && element.described(&words) == witness.got)
 }
 
 /// Causes and smallest witnesses of what differs on one side; the case itself where the caller gave it.

@@ -1,12 +1,15 @@
-//! Where a difference lies, where few words say it: at which elements, in which columns, at which values of a parameter.
+//! Where a difference lies, where few words say it: at which elements, in which columns, or a structural fact of the parameters that separates the cases that
+//! differ from those that do not.
+//!
+//! A fact is one of the parameters by their names: a size of at least 2, two sizes along two axes that differ, an end of a clamp that is inside its type, a type, a
+//! remainder by the length of a vector. An element of a list is no parameter of a case, and a single value of a number that is no size is no fact. `facts.rs` compares the cases.
+
+mod facts;
 
 use crate::explain::cause::differing;
-use crate::operation::case::Case;
-use crate::operation::meaning::{Meaning, meaning};
+use crate::operation::Operation;
 use crate::operation::observed::{Observed, Witness};
-use crate::operation::{Operation, names};
-use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Lengths of vectors and blocks of which remainders are looked at, the longest last.
 const MODULI: [u64; 5] = [4, 8, 16, 32, 64];
@@ -14,7 +17,7 @@ const MODULI: [u64; 5] = [4, 8, 16, 32, 64];
 /// Thresholds below this say nothing: they leave out too little.
 const LEAST: u64 = 8;
 
-/// A place with whether there is a difference: a result at a place of its case, or a case at a value of a parameter.
+/// A result at a place of its case, with whether it differs.
 type Places = Vec<(u64, bool)>;
 
 /// A condition in words, with how much of what it leaves out is right, and how much of what it holds differs.
@@ -25,40 +28,22 @@ struct Condition {
     differing: usize,
 }
 
-/// Where the differences of some cases lie: `only where k mod 32 = 5..31, only elements i mod 16 = 3`; nothing where no simple condition fits.
+/// Where the differences of some cases lie: `only where batches >= 2 (...)`, `only elements i mod 16 = 3`; nothing where no simple condition fits.
 pub(crate) fn described<O: Operation>(
     domain: &O::Domain,
     evidence: &[&Observed<O::Params>],
     witness: &Witness<O::Params>,
 ) -> Option<String> {
-    let mut cases = of_cases::<O>(evidence);
-    // The smallest case that differs is none of the plan's.
-    for (name, value) in parameters(&witness.case) {
-        cases.entry(name).or_default().push((value, true));
-    }
-    let of = |(name, places): (&String, &Places)| {
-        // Only sizes are large or small, and have remainders.
-        let kind = if meaning(name, 0.0) == Meaning::Size { Kind::Size } else { Kind::Value };
-        best(&format!("where {name}"), places, kind)
-    };
-    let parameter = cases.iter().filter_map(of).max_by_key(rank);
-    let inside = results::<O>(domain, evidence);
-    let elements = best("elements i", &inside[0], Kind::Place);
-    let columns = best("positions along the last axis", &inside[1], Kind::Place);
-    let element = [columns, elements].into_iter().flatten().max_by_key(rank);
-    let words: Vec<String> = [parameter, element].into_iter().flatten().map(|condition| condition.words).collect();
+    let parameter = facts::described(evidence, witness);
+    let [mut places, mut columns] = results::<O>(domain, evidence);
+    // The printed result is one of those that differ.
+    places.push((witness.index as u64, true));
+    columns.extend(last::<O>(domain, &witness.case.params).map(|last| ((witness.index % last) as u64, true)));
+    let elements = best("elements i", &places);
+    let columns = best("positions along the last axis", &columns);
+    let element = [columns, elements].into_iter().flatten().max_by_key(rank).map(|condition| condition.words);
+    let words: Vec<String> = [parameter, element].into_iter().flatten().collect();
     (!words.is_empty()).then(|| words.join(", "))
-}
-
-/// What numbers are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Places of results.
-    Place,
-    /// Sizes.
-    Size,
-    /// Other parameters.
-    Value,
 }
 
 fn rank(condition: &Condition) -> (usize, usize) {
@@ -66,22 +51,10 @@ fn rank(condition: &Condition) -> (usize, usize) {
     (condition.differing * 1000 / condition.held.max(1), condition.left_out)
 }
 
-/// Of each parameter that is a whole number its value in each case.
-fn of_cases<O: Operation>(evidence: &[&Observed<O::Params>]) -> BTreeMap<String, Places> {
-    let mut out: BTreeMap<String, Places> = BTreeMap::new();
-    for seen in evidence.iter().filter(|seen| seen.expected.iter().any(Option::is_some)) {
-        for (name, value) in parameters(&seen.case) {
-            out.entry(name).or_default().push((value, !differing(seen).is_empty()));
-        }
-    }
-    out
-}
-
-/// The parameters of a case that are whole numbers, with where its operands lie.
-fn parameters<P: Serialize>(case: &Case<P>) -> impl Iterator<Item = (String, u64)> {
-    let params = serde_json::to_value(&case.params).unwrap_or_default();
-    let numbers = names::all(&params).into_iter().filter_map(|(name, value)| Some((name, value.as_u64()?)));
-    numbers.chain([("misalign".to_owned(), case.misalign as u64)])
+/// Length of the last of several axes of the results.
+fn last<O: Operation>(domain: &O::Domain, params: &O::Params) -> Option<usize> {
+    let dimensions = O::dimensions(domain, params, O::TENSORS.len());
+    dimensions.last().copied().filter(|last| dimensions.len() > 1 && *last > 0)
 }
 
 /// Of the results of cases that differ: by their place, and by that along the last axis.
@@ -93,8 +66,7 @@ fn results<O: Operation>(domain: &O::Domain, evidence: &[&Observed<O::Params>]) 
             continue;
         }
         let words = O::element(domain, &seen.case.params, O::TENSORS.len()).words();
-        let dimensions = O::dimensions(domain, &seen.case.params, O::TENSORS.len());
-        let last = dimensions.last().copied().filter(|_| dimensions.len() > 1).unwrap_or(0);
+        let last = last::<O>(domain, &seen.case.params).unwrap_or(0);
         for index in 0..seen.outs.len() / words {
             let at = index * words..(index + 1) * words;
             if seen.expected[at.clone()].iter().any(Option::is_none) {
@@ -108,8 +80,9 @@ fn results<O: Operation>(domain: &O::Domain, evidence: &[&Observed<O::Params>]) 
     [places, columns]
 }
 
-/// The condition that holds all that differs, and of what is right as little as possible: at least half of what it holds differs, and it leaves something out.
-fn best(what: &str, places: &Places, kind: Kind) -> Option<Condition> {
+/// The condition that holds all that differs, the printed result among it, and of what is right as little as possible: at least half of what it holds differs, and it
+/// leaves something out. It says where differences lie, and not that every result there differs: by chance some do not.
+fn best(what: &str, places: &Places) -> Option<Condition> {
     let differ: BTreeSet<u64> = places.iter().filter(|(_, differs)| *differs).map(|(at, _)| *at).collect();
     let (least, greatest) = (*differ.first()?, *differ.last()?);
     let condition = |words: String, holds: &dyn Fn(u64) -> bool| {
@@ -121,15 +94,12 @@ fn best(what: &str, places: &Places, kind: Kind) -> Option<Condition> {
     if least == greatest {
         all.push(condition(format!("only {what} = {least}"), &|at| at == least));
     }
-    if kind != Kind::Value && least >= LEAST {
+    if least >= LEAST {
         all.push(condition(format!("only {what} >= {least}"), &|at| at >= least));
-    }
-    if kind == Kind::Size && greatest > 0 {
-        all.push(condition(format!("only {what} <= {greatest}"), &|at| at <= greatest));
     }
     for modulus in MODULI {
         // Fewer values than a modulus has remainders fall into some of them by themselves.
-        if kind == Kind::Value || greatest < 2 * modulus {
+        if greatest < 2 * modulus {
             continue;
         }
         let rests: BTreeSet<u64> = differ.iter().map(|at| at % modulus).collect();
@@ -147,11 +117,11 @@ fn best(what: &str, places: &Places, kind: Kind) -> Option<Condition> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, best};
+    use super::best;
 
     fn words(differs: impl Fn(u64) -> bool) -> Option<String> {
         let places = (0..512).map(|at| (at, differs(at))).collect();
-        best("elements i", &places, Kind::Place).map(|condition| condition.words)
+        best("elements i", &places).map(|condition| condition.words)
     }
 
     #[test]

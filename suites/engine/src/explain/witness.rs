@@ -23,8 +23,10 @@ pub struct Shown<'a, O: Operation> {
     pub basis: &'a Basis<'a, O>,
     /// Every cause there is.
     pub causes: &'a [Change<O>],
-    /// The class it must keep.
+    /// The class it must keep, with the place of the cause in that list if one was found.
     pub class: Class,
+    /// Place of the cause whose sentence is printed beside the witness.
+    pub cause: Option<usize>,
 }
 
 impl<O: Operation> Shown<'_, O> {
@@ -37,13 +39,25 @@ impl<O: Operation> Shown<'_, O> {
         let expected = held_against::<O>(contract, scheme, case).ok()?;
         let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty };
         let witness = first_difference::<O>(domain, &observed)?;
-        self.class_holds(&observed).then_some(witness)
+        self.class_holds(&observed, witness.index).then_some(witness)
     }
 
-    /// Whether a cause of the class still reproduces it; what has no cause has none to keep.
-    fn class_holds(&self, observed: &Observed<O::Params>) -> bool {
+    /// Whether the cause still reproduces the case, the printed result among it; if no cause is printed, whether some cause of the class does. What has no cause has
+    /// none to keep.
+    fn class_holds(&self, observed: &Observed<O::Params>, index: usize) -> bool {
+        if let Some(cause) = self.cause.and_then(|at| self.causes.get(at)) {
+            return cause.explains(&[observed]).is_some() && self.is_predicted(cause, observed, index);
+        }
         let mut same = self.causes.iter().filter(|cause| cause.class == self.class).peekable();
         same.peek().is_none() || same.any(|cause| cause.explains(&[observed]).is_some())
+    }
+
+    /// Whether a cause says something of a result: what it leaves undefined is no witness of it. NaN of any pattern is said by no value.
+    fn is_predicted(&self, cause: &Change<O>, observed: &Observed<O::Params>, index: usize) -> bool {
+        let words = O::element(self.basis.domain, &observed.case.params, O::TENSORS.len()).words();
+        let Some(predicted) = cause.predict(&observed.case) else { return true };
+        let stands = |at| (O::CAPABILITIES.causes.stands_for_none)(&observed.case.params, &observed.outs, at);
+        (index * words..(index + 1) * words).all(|at| predicted[at].is_some() || stands(at) == Some(true))
     }
 }
 

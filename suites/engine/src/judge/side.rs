@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Cases kept as evidence for each side, and half as many in which nothing differs.
 const EVIDENCE: usize = 48;
 
+/// Of these the largest, which have the most values: small cases of few values fit many causes.
+const LARGEST: usize = 6;
+
 /// What a lane gave for a case.
 pub(crate) struct Results<'a, P> {
     pub(crate) case: &'a Case<P>,
@@ -29,11 +32,13 @@ pub struct Group<P> {
     pub differing: Vec<Observed<P>>,
     /// Cases without.
     pub agreeing: Vec<Observed<P>>,
+    /// Cases of another run, which tell causes apart and are counted nowhere.
+    pub learnt: Vec<Observed<P>>,
 }
 
 impl<P> Default for Group<P> {
     fn default() -> Self {
-        Self { differ: 0, differing: Vec::new(), agreeing: Vec::new() }
+        Self { differ: 0, differing: Vec::new(), agreeing: Vec::new(), learnt: Vec::new() }
     }
 }
 
@@ -42,6 +47,7 @@ impl<P> Group<P> {
         self.differ += other.differ;
         self.differing.extend(other.differing);
         self.agreeing.extend(other.agreeing);
+        self.learnt.extend(other.learnt);
         self.thin();
     }
 
@@ -51,15 +57,17 @@ impl<P> Group<P> {
         kept.len() < room * 2 && (kept.is_empty() || elements <= SMALL)
     }
 
-    /// The smallest cases, and of the rest every other one until there are few enough.
+    /// The smallest cases and the largest, and of the rest every other one until there are few enough.
     fn thin(&mut self) {
         let size = |seen: &Observed<P>| elements(&seen.case, &seen.outs);
         for (kept, most) in [(&mut self.differing, EVIDENCE), (&mut self.agreeing, EVIDENCE / 2)] {
             if kept.len() > most * 2 {
                 kept.sort_by_key(size);
+                let largest = kept.split_off(kept.len() - LARGEST);
                 let rest = kept.split_off(most / 2);
                 kept.extend(rest.into_iter().step_by(2));
-                kept.truncate(most * 2);
+                kept.truncate(most * 2 - LARGEST);
+                kept.extend(largest);
             }
         }
     }
@@ -69,9 +77,14 @@ impl<P> Group<P> {
         self.differing.iter().min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
     }
 
+    /// Everything kept of this run, as evidence.
+    pub fn own(&self) -> Vec<&Observed<P>> {
+        self.differing.iter().chain(&self.agreeing).collect()
+    }
+
     /// Everything kept, as evidence.
     pub fn evidence(&self) -> Vec<&Observed<P>> {
-        self.differing.iter().chain(&self.agreeing).collect()
+        self.own().into_iter().chain(&self.learnt).collect()
     }
 }
 
@@ -146,8 +159,8 @@ impl<P: Clone> Side<P> {
     pub(crate) fn learn_from(&mut self, other: Self) {
         for (group, seen) in other.groups {
             let known = self.groups.entry(group).or_default();
-            known.agreeing.extend(seen.differing);
-            known.agreeing.extend(seen.agreeing);
+            known.learnt.extend(seen.differing);
+            known.learnt.extend(seen.agreeing);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a kernel may do otherwise in a convolution.
 
-use super::{Conv2d, products};
-use crate::matmul::{orders, other_sign, reproduced, widths, wrapping};
+use super::{Conv2d, geometry, products};
+use crate::matmul::{orders, other_sign, reproduced, widths, wrapped_to, wrapping};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::conv2d::{Domain, Params};
@@ -45,6 +45,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
             case.tensors[t].iter_mut().for_each(|v| *v = other_sign(element, *v));
         }));
     }
+    out.extend(narrow_offsets(base, domain));
     out.extend(layouts(base));
     out.extend(products::changes(scheme, domain));
     out
@@ -96,8 +97,34 @@ fn layouts(base: Scheme) -> Vec<Change<Conv2d>> {
             Change::of_case(Class::Layout, because, base, move |case: &mut Case<Params>| swap(&mut case.params))
         })
         .collect();
+    out.extend(geometry::changes(base));
     out.push(Change::found(Class::Layout, move |evidence| permutation(base, evidence)));
     out
+}
+
+/// Zero points subtracted in the type of their operand, which wraps.
+fn narrow_offsets(base: Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
+    let (lhs, rhs) = (domain.operands.lhs, domain.operands.rhs);
+    let all = [
+        ("the input zero point is subtracted in the type of the input, and wraps", true, false),
+        ("the weight zero point is subtracted in the type of the weights, and wraps", false, true),
+        ("both zero points are subtracted in the types of their operands, and wrap", true, true),
+    ];
+    let change = |(because, input, weights): (&'static str, bool, bool)| {
+        Change::of_case(Class::Wrap, because, base, move |case: &mut Case<Params>| {
+            let p = &mut case.params;
+            let offsets = [&mut p.input_zero_point, &mut p.weight_zero_point];
+            for (((tensor, offset), element), narrow) in
+                case.tensors.iter_mut().zip(offsets).zip([lhs, rhs]).zip([input, weights])
+            {
+                if narrow {
+                    tensor.iter_mut().for_each(|v| *v = wrapped_to(element, v.wrapping_sub(*offset)));
+                    *offset = 0;
+                }
+            }
+        })
+    };
+    all.into_iter().map(change).collect()
 }
 
 /// The order of output channels within blocks that turns what is expected into what was given.

@@ -3,6 +3,7 @@
 mod changes;
 pub(crate) mod conjunctions;
 pub mod fuzzed;
+pub(crate) mod geometry;
 pub(crate) mod large;
 pub(crate) mod networks;
 pub(crate) mod plan;

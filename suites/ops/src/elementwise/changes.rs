@@ -31,13 +31,14 @@ pub(super) fn changes<A: Arithmetic>(scheme: Scheme<Definition<A>>) -> Vec<Chang
     out
 }
 
-fn offsets() -> [Exchange; 6] {
+fn offsets() -> [Exchange; 7] {
     let with_sign = Class::OffsetSign;
     let without = Class::OffsetTerm;
     [
         (with_sign, "the zero points of both operands are added", |[a, b, out]| [negated(a), negated(b), out]),
         (with_sign, "the zero point of the left operand is added", |[a, b, out]| [negated(a), b, out]),
         (with_sign, "the zero point of the right operand is added", |[a, b, out]| [a, negated(b), out]),
+        (with_sign, "the zero point of the result is subtracted", |[a, b, out]| [a, b, negated(out)]),
         (without, "the zero point of the result is left out", |[a, b, out]| [a, b, unplaced(out)]),
         (without, "the zero point of the left operand is left out", |[a, b, out]| [unplaced(a), b, out]),
         (without, "the zero point of the right operand is left out", |[a, b, out]| [a, unplaced(b), out]),

@@ -1,7 +1,8 @@
 //! One result of a case explained, of any operation: what each scheme and each kernel gives, and the cause where a kernel differs from the scheme.
 
 use super::Comparison;
-use super::sheet::{Row, Sheet};
+use super::sheet::{Line as Step, Row, Sheet};
+use super::steps::Steps;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value as Json, json};
 use tiebreak_engine::explain::cause;
@@ -47,16 +48,19 @@ pub fn posed<O: Operation>(wanted: &Wanted) -> Result<Posed<O>> {
 }
 
 /// A scheme or a kernel with its results.
-struct Party {
+struct Party<S> {
     name: String,
     results: Expected,
     steps_of: Option<String>,
+    /// The scheme whose steps it has, if they are known.
+    scheme: Option<S>,
     /// Class and cause of what differs from the first party, or from the kernel's contract.
     cause: Option<(tiebreak_common::class::Class, String)>,
 }
 
 /// Every scheme and kernel on one result: the one that the case names with `at`, otherwise the first on which two of them differ.
-pub fn explain<O: Operation>(wanted: &Wanted) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
+/// `steps` has the steps of a scheme there.
+pub fn explain<O: Operation>(wanted: &Wanted, steps: Steps<O>) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
     let posed = posed::<O>(wanted)?;
     let element = O::element(&posed.domain, &posed.case.params, O::TENSORS.len());
     let words = element.words();
@@ -64,25 +68,30 @@ pub fn explain<O: Operation>(wanted: &Wanted) -> Result<(Vec<(&'static str, Json
         name: text::scheme(&label::<O>(&posed.scheme)).to_owned(),
         results: posed.expected.clone(),
         steps_of: None,
+        scheme: Some(posed.scheme.clone()),
         cause: None,
     }];
     for name in wanted.schemes.iter().skip(1) {
         let scheme = tiebreak_engine::operation::scheme_named::<O>(name)?;
         let results = O::expected(&scheme, &posed.case).map_err(|error| anyhow!("{name}: {error}"))?;
         let name = text::scheme(&label::<O>(&scheme)).to_owned();
-        parties.push(Party { name, results, steps_of: None, cause: None });
+        parties.push(Party { name, results, steps_of: None, scheme: Some(scheme), cause: None });
     }
     for name in &wanted.kernels {
         parties.push(kernel::<O>(name, &posed)?);
     }
-    let differing = |other: &Party| {
+    let differing = |other: &Party<O::Scheme>| {
         let all = posed.expected.chunks(words).zip(other.results.chunks(words));
         all.clone().position(|(right, other)| right != other)
     };
     let at = posed.at.or_else(|| parties.iter().find_map(differing)).unwrap_or(0);
     ensure!(at * words < posed.expected.len(), "the case has no result");
     let exact = O::rational(&posed.scheme, &posed.case).and_then(|all| all.into_iter().nth(at).flatten());
-    let rows: Vec<Row> = parties.iter().map(|party| row(party, at, &element, exact.as_ref())).collect();
+    let one = |party: &Party<O::Scheme>| {
+        let steps = party.scheme.as_ref().and_then(|scheme| steps(scheme, &posed.case, at));
+        row(party, at, (&element, exact.as_ref()), steps)
+    };
+    let rows: Vec<Row> = parties.iter().map(one).collect();
     let comparisons = (1..rows.len()).map(|right| compare(&parties, &rows, right)).collect();
     let input = vec![("case", json!(wanted.case)), ("at", json!(at))];
     let count = posed.expected.len() / words;
@@ -91,7 +100,7 @@ pub fn explain<O: Operation>(wanted: &Wanted) -> Result<(Vec<(&'static str, Json
 }
 
 /// A kernel, or a known bug, run in this process.
-fn kernel<O: Operation>(name: &str, posed: &Posed<O>) -> Result<Party> {
+fn kernel<O: Operation>(name: &str, posed: &Posed<O>) -> Result<Party<O::Scheme>> {
     let every = || kernels::<O>().iter().map(|k| k.name).chain(mutants::<O>().iter().map(|m| m.kernel.name));
     let kernel: &Kernel<O> = find::<O>(name).ok_or_else(|| unknown("kernel", name, every()))?;
     let domain = &kernel.contract.domain;
@@ -117,6 +126,7 @@ fn kernel<O: Operation>(name: &str, posed: &Posed<O>) -> Result<Party> {
         name: name.to_owned(),
         results: results.into_iter().map(Some).collect(),
         steps_of: Some(steps_of),
+        scheme: cause.is_none().then_some(own),
         cause,
     })
 }
@@ -138,7 +148,12 @@ fn why<O: Operation>(
     (found.class, found.because)
 }
 
-fn row(party: &Party, at: usize, element: &Element, exact: Option<&Rational>) -> Row {
+fn row<S>(
+    party: &Party<S>,
+    at: usize,
+    (element, exact): (&Element, Option<&Rational>),
+    steps: Option<Vec<Step>>,
+) -> Row {
     let words = element.words();
     let value: Option<Vec<i32>> = party.results[at * words..][..words].iter().copied().collect();
     let described = value.map(|words| element.described(&words));
@@ -156,11 +171,11 @@ fn row(party: &Party, at: usize, element: &Element, exact: Option<&Rational>) ->
         text: described.map_or("no value".to_owned(), |value| value.to_string()),
         error,
         steps_of: party.steps_of.clone(),
-        steps: None,
+        steps,
     }
 }
 
-fn compare(parties: &[Party], rows: &[Row], right: usize) -> Comparison {
+fn compare<S>(parties: &[Party<S>], rows: &[Row], right: usize) -> Comparison {
     let (a, b) = (&rows[0], &rows[right]);
     let cause = parties[right].cause.clone();
     let class = cause.as_ref().map(|(class, _)| *class);

@@ -225,6 +225,16 @@ fn two_roundings() -> Vec<Change> {
             "the fixup is masked but not reduced to a sign, and the shift floors".to_owned(),
             lost,
         ));
+        // Q0.31 alone has this nudge.
+        let truncates = [PRODUCT, Step::Add(1 << 30), Step::Scale(Exponent::Fraction), Step::Round(TowardZero), fit];
+        for second in [TiesAway, TiesUp] {
+            let shift = [Step::Scale(Exponent::Right), Step::Round(second)];
+            out.push((
+                Class::DirectedRounding,
+                "the doubling high multiply adds 2^30 to negative products too, and truncates".to_owned(),
+                [&LEFT[..], &truncates, &shift].concat(),
+            ));
+        }
         let floors = [PRODUCT, Step::NudgeBySign, Step::Scale(Exponent::Fraction), Step::Round(TowardNegative), fit];
         for second in [TiesAway, TiesUp] {
             let shift = [Step::Scale(Exponent::Right), Step::Round(second)];

@@ -23,12 +23,29 @@ pub fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
         "the accumulator saturates at each product",
         |case: &Case<Params>| Some(saturating_steps(case)),
     ));
+    out.push(Change::predicts(
+        Class::Saturation16,
+        "the accumulator has 16 bits, and saturates at each product",
+        |case: &Case<Params>| {
+            // A product is an int32.
+            let step =
+                |sum: i128, product: i128| (sum + i128::from(product as i32)).clamp(i16::MIN.into(), i16::MAX.into());
+            Some(each_result(case, step))
+        },
+    ));
     out.extend(offsets(base));
+    out.extend(narrow_offsets(base, domain));
+    out.extend(transposed(base));
     out.extend(tails(base));
     out.extend(signedness(base, domain));
     out.push(Change::predicts(Class::F32Step, "the accumulator is kept in f32", |case: &Case<Params>| {
         Some(in_f32(case))
     }));
+    out.push(Change::predicts(
+        Class::F32Step,
+        "int32 products are added to an f32, and a sum beyond int32 becomes the least int32",
+        |case: &Case<Params>| Some(products_in_f32(case)),
+    ));
     out.push(Change::found(Class::Layout, move |evidence| permutation(base, evidence)));
     out
 }
@@ -112,6 +129,63 @@ fn offsets(base: Scheme) -> Vec<Change<Matmul>> {
         }));
     }
     out
+}
+
+/// Offsets added in the type of their operand, which wraps.
+fn narrow_offsets(base: Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
+    let (left, right) = (domain.lhs, domain.rhs);
+    let all = [
+        ("lhs_offset is added in the type of lhs, and wraps", true, false),
+        ("rhs_offset is added in the type of rhs, and wraps", false, true),
+        ("both offsets are added in the types of their operands, and wrap", true, true),
+    ];
+    let change = |(because, lhs, rhs): (&'static str, bool, bool)| {
+        Change::of_case(Class::Wrap, because, base, move |case: &mut Case<Params>| {
+            let offsets = [&mut case.params.lhs_offset, &mut case.params.rhs_offset];
+            for (((tensor, offset), element), narrow) in
+                case.tensors.iter_mut().zip(offsets).zip([left, right]).zip([lhs, rhs])
+            {
+                if narrow {
+                    tensor.iter_mut().for_each(|v| *v = wrapped_to(element, v.wrapping_add(*offset)));
+                    *offset = 0;
+                }
+            }
+        })
+    };
+    all.into_iter().map(change).collect()
+}
+
+/// The low bits of a value, as a type reads them.
+pub fn wrapped_to(element: Element, v: i32) -> i32 {
+    match element {
+        Element::U8 => (v as u8).into(),
+        Element::I8 => (v as i8).into(),
+        Element::I16 => (v as i16).into(),
+    }
+}
+
+/// Operands read as if they lay transposed: element (l, j) of rhs at `j * k + l`, and element (i, l) of lhs at `l * m + i`.
+fn transposed(base: Scheme) -> Vec<Change<Matmul>> {
+    let all = [
+        ("rhs is read transposed", false, true),
+        ("lhs is read transposed", true, false),
+        ("both are read transposed", true, true),
+    ];
+    let change = |(because, lhs, rhs): (&'static str, bool, bool)| {
+        Change::of_case(Class::Layout, because, base, move |case: &mut Case<Params>| {
+            let Params { m, n, k, .. } = case.params;
+            let turned = |from: &[i32], rows: usize, columns: usize| -> Vec<i32> {
+                (0..rows * columns).map(|at| from[at % columns * rows + at / columns]).collect()
+            };
+            if lhs {
+                case.tensors[0] = turned(&case.tensors[0], m, k);
+            }
+            if rhs {
+                case.tensors[1] = turned(&case.tensors[1], k, n);
+            }
+        })
+    };
+    all.into_iter().map(change).collect()
 }
 
 /// A term at result (i, j).
@@ -244,23 +318,33 @@ fn in_f32(case: &Case<Params>) -> Expected {
     each_result(case, |sum, product| round_24(sum + product))
 }
 
+/// The same in C: each product wraps in int32 and is rounded before it is added, and a sum that is no int32 becomes the least one, as x86 converts it.
+fn products_in_f32(case: &Case<Params>) -> Expected {
+    let product = |product: i128| round_24(i128::from(product as i32));
+    let sums = each_sum(case, |sum, of| round_24(sum + product(of)));
+    sums.map(|sum| Some(i32::try_from(sum).unwrap_or(i32::MIN))).collect()
+}
+
 fn saturating_steps(case: &Case<Params>) -> Expected {
     each_result(case, |sum, product| (sum + product).clamp(i32::MIN.into(), i32::MAX.into()))
 }
 
 fn each_result(case: &Case<Params>, step: impl Fn(i128, i128) -> i128) -> Expected {
+    let fitted = |sum: i128| Some(sum.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
+    each_sum(case, step).map(fitted).collect()
+}
+
+fn each_sum(case: &Case<Params>, step: impl Fn(i128, i128) -> i128) -> impl Iterator<Item = i128> {
     let Params { m, n, k, lhs_offset, rhs_offset } = case.params;
     let [lhs, rhs, _] = &case.tensors;
-    let one = |at: usize| {
+    (0..m * n).map(move |at| {
         let (i, j) = (at / n, at % n);
         let product = |d: usize| {
             let l = i128::from(lhs[i * k + d]) + i128::from(lhs_offset);
             l * (i128::from(rhs[d * n + j]) + i128::from(rhs_offset))
         };
-        let sum = (0..k).fold(0, |sum, d| step(sum, product(d)));
-        Some(sum.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
-    };
-    (0..m * n).map(one).collect()
+        (0..k).fold(0, |sum, d| step(sum, product(d)))
+    })
 }
 
 /// The nearest number of 24 significant bits, ties to even: what an f32 holds, in integers.

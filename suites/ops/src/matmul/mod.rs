@@ -25,7 +25,7 @@ use tiebreak_oracle::Rational;
 use tiebreak_oracle::matmul::{Product, Scheme};
 use tiebreak_reports::ledger::Value;
 
-pub use changes::{changes, orders, other_sign, read_otherwise, reproduced, round_24, widths, wrapping};
+pub use changes::{changes, orders, other_sign, read_otherwise, reproduced, round_24, widths, wrapped_to, wrapping};
 
 /// The operation.
 pub enum Matmul {}

@@ -1,6 +1,6 @@
 //! What a kernel may do otherwise in a pooling.
 
-use super::{Pool, parts, pooling};
+use super::{Pool, parts, pooling, windows};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::pool::{Domain, Params};
@@ -30,6 +30,7 @@ pub(super) fn changes(scheme: Scheme, domain: &Domain) -> Vec<Change<Pool>> {
         out.extend(offsets(scheme));
     }
     out.extend(layouts(scheme));
+    out.extend(windows::changes(scheme));
     out.extend(tails(scheme));
     if average {
         out.extend(others(scheme));
@@ -93,7 +94,16 @@ fn bounds(scheme: Scheme) -> Vec<Change<Pool>> {
         let results = Pool::at(&scheme, case, &wide).filter(|_| p.storage.bits == 8)?;
         Some(results.into_iter().map(|v| v.map(|v| p.storage.wrap(v.into()) as i32)).collect())
     });
-    vec![left_out, wrapped]
+    let sides: [(&str, Swap); 2] = [
+        ("the upper bound is left out, and results are clamped to the type", |p| p.max = *p.element.range().end()),
+        ("the lower bound is left out, and results are clamped to the type", |p| p.min = *p.element.range().start()),
+    ];
+    let one_sided = sides.map(|(because, swap)| {
+        Change::of_case(Class::MissingSaturation, because, scheme, move |case: &mut Case<Params>| {
+            swap(&mut case.params)
+        })
+    });
+    [left_out, wrapped].into_iter().chain(one_sided).collect()
 }
 
 /// Sums that wrap in 16 bits.

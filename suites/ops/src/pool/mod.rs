@@ -5,6 +5,7 @@ mod fuzzed;
 mod networks;
 mod parts;
 mod plan;
+mod windows;
 
 use crate::types;
 use std::ops::RangeInclusive;

@@ -14,12 +14,13 @@ use tiebreak_oracle::qconv2d::Scheme;
 use tiebreak_oracle::word::Overflow;
 
 /// Classes of what a convolution may do otherwise that a sum shows by itself.
-const OF_SUMS: [Class; 7] = [
+const OF_SUMS: [Class; 8] = [
     Class::Padding,
     Class::OffsetSign,
     Class::OffsetTerm,
     Class::Signedness,
     Class::Layout,
+    Class::Wrap,
     Class::Wrap16,
     Class::Saturation16,
 ];

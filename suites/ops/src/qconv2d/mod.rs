@@ -184,6 +184,11 @@ impl Operation for Qconv2d {
     }
 }
 
+/// What a contract says of the output channel of result `at`.
+pub(crate) fn promised_at(scheme: &Promised, at: usize, outputs: usize) -> oracle::Scheme {
+    *scheme.at(usize::from(scheme.is_tail(at % outputs, outputs)))
+}
+
 /// What a convolution takes of a domain.
 fn of_conv2d(domain: &Domain) -> tiebreak_impls::conv2d::Domain {
     tiebreak_impls::conv2d::Domain { operands: domain.operands.clone(), grouped: domain.grouped }

@@ -46,7 +46,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Requantize
     out.extend(narrowed_multipliers(base));
     out.push(Change::predicts(Class::F32Step, "the product with the scale is taken in f32", |case| Some(in_f32(case))));
     out.extend(tails(base));
-    out.extend(everyday::changes(base));
+    out.extend(everyday::changes(base, domain));
     out
 }
 

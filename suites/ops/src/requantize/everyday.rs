@@ -1,19 +1,21 @@
-//! Slips of the pen in a requantization: a sign, a neighbour's parameters, a tail that is lost, and one half added in f32.
+//! Slips of the pen in a requantization: a sign, another channel's parameters, a bound that is left out, a tail that is lost, and one half added in f32.
 
 use super::Requantize;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Operation};
 use tiebreak_impls::fpm::Channel;
-use tiebreak_impls::requantize::Params;
+use tiebreak_impls::requantize::{Domain, Params};
 use tiebreak_oracle::requantize::Scheme;
 
 /// Elements of a vector, after the last of which elements may be lost.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 
 /// Every cause, in the order of preference.
-pub(super) fn changes(base: Scheme) -> Vec<Change<Requantize>> {
+pub(super) fn changes(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
     let mut out = signs(base);
     out.extend(neighbours(base));
+    out.push(rows_of_channels(base));
+    out.extend(bounds(base, domain));
     out.extend(VECTORS.map(|vector| lost(base, vector)));
     out.extend(halves());
     out
@@ -22,23 +24,34 @@ pub(super) fn changes(base: Scheme) -> Vec<Change<Requantize>> {
 /// What is changed of the parameters.
 type Slip = fn(&mut Params);
 
+/// Each slip with the sum of result and zero point in a word, and with that sum in 64 bits: of another channel's parameters it is often no int32.
 fn slips<const N: usize>(base: Scheme, class: Class, slips: [(&'static str, Slip); N]) -> Vec<Change<Requantize>> {
     let change = |(because, slip): (&'static str, Slip)| {
-        Change::of_case(class, because, base, move |case: &mut Case<Params>| slip(&mut case.params))
+        let in_word = Change::of_case(class, because, base, move |case: &mut Case<Params>| slip(&mut case.params));
+        let wide = Change::predicts(class, because, move |case: &Case<Params>| {
+            let mut case = case.clone();
+            slip(&mut case.params);
+            placed_in_64_bits(&base, &case, case.params.zero_point.into())
+        });
+        [in_word, wide]
     };
-    slips.into_iter().map(change).collect()
+    slips.into_iter().flat_map(change).collect()
+}
+
+/// The results with a zero point that is added in 64 bits.
+fn placed_in_64_bits(base: &Scheme, case: &Case<Params>, zero_point: i64) -> Option<Expected> {
+    let p = &case.params;
+    let wide = Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..p.clone() };
+    let scaled = Requantize::expected(base, &Case { params: wide, ..case.clone() }).ok()?;
+    let placed = |v: i32| (i64::from(v) + zero_point).clamp(p.min.into(), p.max.into()) as i32;
+    Some(scaled.into_iter().map(|v| v.map(placed)).collect())
 }
 
 /// Biases and zero points with the other sign, or none at all.
 fn signs(base: Scheme) -> Vec<Change<Requantize>> {
     let placed = |class: Class, because: &'static str, zero_point: fn(i64) -> i64| {
         Change::predicts(class, because, move |case: &Case<Params>| {
-            let p = &case.params;
-            let wide = Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..p.clone() };
-            let scaled = Requantize::expected(&base, &Case { params: wide, ..case.clone() }).ok()?;
-            let placed =
-                |v: i32| (i64::from(v) + zero_point(p.zero_point.into())).clamp(p.min.into(), p.max.into()) as i32;
-            Some(scaled.into_iter().map(|v| v.map(placed)).collect())
+            placed_in_64_bits(&base, case, zero_point(case.params.zero_point.into()))
         })
     };
     let mut out = vec![
@@ -71,6 +84,22 @@ fn neighbours(base: Scheme) -> Vec<Change<Requantize>> {
             ("multiplier and shift are those of the channel before", |p| p.channels.rotate_right(1)),
             ("the bias is that of the next channel", |p| p.bias.rotate_left(1)),
             ("the bias is that of the channel before", |p| p.bias.rotate_right(1)),
+            ("the bias is that of the first channel", |p| {
+                let first = p.bias[0];
+                p.bias.fill(first);
+            }),
+            ("the multiplier is that of the first channel", |p| {
+                let first = p.channels[0].multiplier;
+                p.channels.iter_mut().for_each(|channel| channel.multiplier = first);
+            }),
+            ("the shift is that of the first channel", |p| {
+                let first = p.channels[0].shift;
+                p.channels.iter_mut().for_each(|channel| channel.shift = first);
+            }),
+            ("multiplier and shift are those of the first channel", |p| {
+                let first = p.channels[0];
+                p.channels.fill(first);
+            }),
             ("all channels have the parameters of the first", |p| {
                 let (channel, bias) = (p.channels[0], p.bias[0]);
                 p.channels.fill(channel);
@@ -78,6 +107,45 @@ fn neighbours(base: Scheme) -> Vec<Change<Requantize>> {
             }),
         ],
     )
+}
+
+/// The channels taken as the first axis, each of as many elements as there are for each channel, where they are the last one.
+fn rows_of_channels(base: Scheme) -> Change<Requantize> {
+    let because = "channels are taken along the first axis: element i has channel i / (length / channels)";
+    Change::predicts(Class::Channel, because, move |case: &Case<Params>| {
+        let mut case = case.clone();
+        let (p, len) = (&mut case.params, case.tensors[0].len().max(1));
+        let channels = p.channels.len();
+        let from = |i: usize| i / (len / channels).max(1) % channels;
+        p.bias = (0..len).map(|i| p.bias[from(i)]).collect();
+        p.channels = (0..len).map(|i| p.channels[from(i)]).collect();
+        placed_in_64_bits(&base, &case, case.params.zero_point.into())
+    })
+}
+
+/// One bound of the clamp, or both, left out; what is then outside of the type is clamped to the type, or its low bits are taken.
+fn bounds(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
+    type Bound = fn(&Params, i32) -> i32;
+    let kept: [(&str, Bound); 3] = [
+        ("the upper bound is left out", |p, v| v.max(p.min)),
+        ("the lower bound is left out", |p, v| v.min(p.max)),
+        ("both bounds are left out", |_, v| v),
+    ];
+    let (lo, hi) = domain.output.range().into_inner();
+    let change = |((what, bound), casts): ((&str, Bound), bool)| {
+        let then = if casts { "the low bits of the result are taken" } else { "the result is clamped to its type" };
+        Change::predicts(Class::MissingSaturation, format!("{what}, and {then}"), move |case: &Case<Params>| {
+            let wide = Params { min: i32::MIN, max: i32::MAX, ..case.params.clone() };
+            let placed = Requantize::expected(&base, &Case { params: wide, ..case.clone() }).ok()?;
+            let fit = |v: i32| {
+                let width = i64::from(hi) - i64::from(lo) + 1;
+                let cast = (i64::from(v) - i64::from(lo)).rem_euclid(width) + i64::from(lo);
+                if casts { cast as i32 } else { v.clamp(lo, hi) }
+            };
+            Some(placed.into_iter().map(|v| v.map(|v| fit(bound(&case.params, v)))).collect())
+        })
+    };
+    kept.into_iter().flat_map(|kept| [(kept, false), (kept, true)]).map(change).collect()
 }
 
 fn lost(base: Scheme, vector: usize) -> Change<Requantize> {

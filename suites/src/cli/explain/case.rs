@@ -3,6 +3,7 @@
 use super::show::{Shown, show};
 use crate::cli::Listing;
 use crate::explain::case::{Wanted, explain};
+use crate::explain::steps::Steps;
 use crate::operation::Operation;
 use anyhow::Result;
 
@@ -27,13 +28,13 @@ pub(super) struct Args {
 }
 
 /// Prints a result of the case.
-pub(super) fn run<O: Operation>(args: &Args) -> Result<()> {
+pub(super) fn run<O: Operation>(args: &Args, steps: Steps<O>) -> Result<()> {
     let wanted = Wanted {
         case: args.case.clone(),
         ty: args.ty.clone(),
         schemes: args.scheme.clone(),
         kernels: args.kernel.clone(),
     };
-    let (input, sheet) = explain::<O>(&wanted)?;
+    let (input, sheet) = explain::<O>(&wanted, steps)?;
     show(&Shown { op: O::OP, input, sheet }, args.format)
 }

@@ -9,6 +9,7 @@ mod show;
 use crate::conv2d::Conv2d;
 use crate::dot::Dot;
 use crate::elementwise::{Add, Mul};
+use crate::explain::steps;
 use crate::instruction::Instruction;
 use crate::matmul::Matmul;
 use crate::pool::Pool;
@@ -61,14 +62,14 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Op::Requantize(args) => requantize::run(args),
         Op::Quantize(args) => casts::quantize(args),
         Op::Dequantize(args) => casts::dequantize(args),
-        Op::Matmul(args) => case::run::<Matmul>(args),
-        Op::Conv2d(args) => case::run::<Conv2d>(args),
-        Op::Qconv2d(args) => case::run::<Qconv2d>(args),
-        Op::Dot(args) => case::run::<Dot>(args),
-        Op::Add(args) => case::run::<Add>(args),
-        Op::Mul(args) => case::run::<Mul>(args),
-        Op::Pool(args) => case::run::<Pool>(args),
-        Op::Transform(args) => case::run::<Transform>(args),
-        Op::Instruction(args) => case::run::<Instruction>(args),
+        Op::Matmul(args) => case::run::<Matmul>(args, steps::matmul),
+        Op::Conv2d(args) => case::run::<Conv2d>(args, steps::conv2d),
+        Op::Qconv2d(args) => case::run::<Qconv2d>(args, steps::qconv2d),
+        Op::Dot(args) => case::run::<Dot>(args, steps::none::<Dot>),
+        Op::Add(args) => case::run::<Add>(args, steps::none::<Add>),
+        Op::Mul(args) => case::run::<Mul>(args, steps::none::<Mul>),
+        Op::Pool(args) => case::run::<Pool>(args, steps::pool),
+        Op::Transform(args) => case::run::<Transform>(args, steps::none::<Transform>),
+        Op::Instruction(args) => case::run::<Instruction>(args, steps::none::<Instruction>),
     }
 }

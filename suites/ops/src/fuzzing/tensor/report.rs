@@ -5,7 +5,7 @@ use tiebreak_common::called;
 use tiebreak_engine::case::again::{again, line};
 use tiebreak_engine::case::catalogue;
 use tiebreak_engine::case::text::arguments;
-use tiebreak_engine::explain::cause::explain;
+use tiebreak_engine::explain::cause::{Explanation, explain};
 use tiebreak_engine::explain::groups::Basis;
 use tiebreak_engine::explain::witness::{Shown, first_difference, shrink};
 use tiebreak_engine::judge::side::{Group, of_group};
@@ -41,10 +41,10 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
     let here = Observed { expected: of_group(&seen.expected, words, &groups, group), ..seen.clone() };
     let known = planned.contract.groups.get(&group).map_or_else(Vec::new, Group::evidence);
     let evidence: Vec<_> = known.into_iter().chain([&here]).collect();
-    let class = explain(&causes, &evidence).class;
+    let Explanation { class, cause, .. } = explain(&causes, &evidence);
     let (scheme, asked) = (contract, &Asked::default());
     let basis = Basis { kernel: name, made: None, domain, contract, scheme, kept: false, asked };
-    let shown = Shown { basis: &basis, causes: &causes, class };
+    let shown = Shown { basis: &basis, causes: &causes, class, cause };
     let Some(witness) = shrink(&shown, &lane, &seen) else {
         return unseen::<O>(kernel, &seen.case, "differs, but not when judged again");
     };

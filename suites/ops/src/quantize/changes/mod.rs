@@ -2,7 +2,7 @@
 
 mod single;
 
-use super::parts::{Part, PartChange, Parts};
+use super::parts::{Part, PartChange, Parts, RULES};
 use super::{Quantize, each, each_of};
 use crate::quantized::places::MISTAKES;
 use std::iter;
@@ -24,6 +24,7 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
     let mut out = not_numbers(scheme);
     let Some(own) = Parts::of(scheme.definition.steps) else { return out };
     out.extend(narrowing(scheme, own));
+    out.extend(signs(scheme, own, &[own.rule]));
     out.extend(converted(scheme, own));
     let changes = own.changes();
     let (steps, parts): (Vec<&PartChange>, Vec<_>) = changes.iter().partition(|change| change.part == Part::Steps);
@@ -36,6 +37,8 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
     out.extend(VECTORS.map(|vector| lost(scheme, vector)));
     out.extend(halves(scheme));
     // Of two changes at once the first gives the class.
+    let others: Vec<RoundingRule> = RULES.into_iter().filter(|rule| *rule != own.rule).collect();
+    out.extend(signs(scheme, own, &others));
     for first in changes.iter().filter(|change| change.part == Part::Rule) {
         for second in first.to.changes().into_iter().filter(|change| change.part == Part::ZeroPoint) {
             let [class, because] = [first, &second].map(|change| (change.class(ANY), change.because(ANY)));
@@ -157,7 +160,7 @@ fn reciprocals(scheme: Scheme, change: PartChange) -> Vec<Change<Quantize>> {
 fn narrowing(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
     let Some(own) = Wide::of(own) else { return Vec::new() };
     type Narrow = fn(&Quantization, i64) -> i64;
-    let orders: [(Class, &'static str, Narrow); 9] = [
+    let orders: [(Class, &'static str, Narrow); 7] = [
         (Class::ClampOrder, "the low bits are taken, then clamped", |q, v| q.storage.wrap(v).clamp(q.min, q.max)),
         (Class::MissingSaturation, "the low bits are taken, without a clamp", |q, v| q.storage.wrap(v)),
         (Class::MissingSaturation, "clamped to the storage and not to the bounds", |q, v| {
@@ -175,8 +178,6 @@ fn narrowing(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
         (Class::ClampOrder, "clamped before the zero point is added, and the low bits taken", |q, v| {
             q.storage.wrap((v - q.zero_point).clamp(q.min, q.max) + q.zero_point)
         }),
-        (Class::OffsetSign, "the zero point is subtracted", |q, v| (v - 2 * q.zero_point).clamp(q.min, q.max)),
-        (Class::OffsetTerm, "the zero point is not added", |q, v| (v - q.zero_point).clamp(q.min, q.max)),
     ];
     let cause = |(class, because, narrow): (Class, &'static str, Narrow)| {
         Change::predicts(class, because, move |case| {
@@ -188,6 +189,42 @@ fn narrowing(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
         })
     };
     orders.into_iter().map(cause).collect()
+}
+
+/// The zero point subtracted, or not added: where the scheme adds it, or on the other side of the rounding, and by each rule. A sign before the rounding turns ties
+/// and truncations around, so that each place and each rule is a change of its own.
+fn signs(scheme: Scheme, own: Parts, rules: &[RoundingRule]) -> Vec<Change<Quantize>> {
+    let ways: [(Class, &str, i64); 2] = [
+        (Class::OffsetSign, "the zero point is subtracted", -1),
+        (Class::OffsetTerm, "the zero point is not added", 0),
+    ];
+    let mut out = Vec::new();
+    for (rule, (class, what, sign)) in rules.iter().copied().flat_map(|rule| ways.map(|way| (rule, way))) {
+        for after in [own.after, !own.after] {
+            // What is not added is on neither side.
+            if sign == 0 && after != own.after {
+                continue;
+            }
+            let place = if after == own.after {
+                ""
+            } else if after {
+                ", after the rounding"
+            } else {
+                ", before the rounding"
+            };
+            let rounded = if rule == own.rule { String::new() } else { format!(", and rounded by {}", rule.name()) };
+            let Some(other) = Wide::of(Parts { rule, after, ..own }) else { continue };
+            out.push(Change::predicts(class, format!("{what}{place}{rounded}"), move |case: &Case<Params>| {
+                let one = |q: &Quantization, x: u64| {
+                    let kept = scheme.expected(q, x).value()?;
+                    let signed = Quantization { zero_point: sign * q.zero_point, ..*q };
+                    Some(other.at(&signed, x).map_or(kept, |v| v.clamp(q.min, q.max)))
+                };
+                each(case, one).ok()
+            }));
+        }
+    }
+    out
 }
 
 /// The conversion of x86 (`cvttss2si`): what is beyond int32 becomes the least int32; then the zero point is added with wrap.

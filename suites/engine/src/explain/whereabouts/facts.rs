@@ -1,0 +1,204 @@
+//! The structural fact that separates the cases that differ from those that do not.
+//!
+//! What is compared: each case that is kept as evidence of the difference, and the printed witness. A fact is said only if the witness and every case that differs
+//! have it, and no case that does not differ has it. Of the cases that do not differ those count that could show the difference: with at least as many results as
+//! the witness, and, if there are several, results that are not all one value.
+
+use super::MODULI;
+use crate::explain::cause::differing;
+use crate::operation::case::Case;
+use crate::operation::meaning::{Meaning, is_akin, meaning};
+use crate::operation::names;
+use crate::operation::observed::{Observed, Witness};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use tiebreak_reports::text;
+
+/// Cases of either kind below which a fact is chance.
+const FEWEST: usize = 4;
+
+/// Parameters of a case by name.
+type Named = BTreeMap<String, Value>;
+
+/// A fact: its words, and whether parameters have it.
+type Fact = (String, Box<dyn Fn(&Named) -> bool>);
+
+/// The simplest fact that separates the cases; nothing where none does.
+pub(super) fn described<P: Serialize>(evidence: &[&Observed<P>], witness: &Witness<P>) -> Option<String> {
+    let mut differ: Vec<Named> = vec![parameters(&witness.case)];
+    let mut equal = Vec::new();
+    for seen in evidence.iter().filter(|seen| seen.expected.iter().any(Option::is_some)) {
+        if !differing(seen).is_empty() {
+            differ.push(parameters(&seen.case));
+        } else if seen.differ == 0 && could_show(seen, witness) {
+            equal.push(parameters(&seen.case));
+        }
+    }
+    let words = separating(&differ, &equal)?;
+    let [differ, equal] = [differ.len() - 1, equal.len()].map(|n| text::count(n as u64));
+    Some(format!("only where {words} (all {differ} cases kept that differ, none of {equal} that do not)"))
+}
+
+/// Whether a case that does not differ reaches as far as the witness.
+fn could_show<P>(seen: &Observed<P>, witness: &Witness<P>) -> bool {
+    let values: BTreeSet<i32> = seen.expected.iter().flatten().copied().collect();
+    seen.outs.len() > witness.index && (values.len() > 1 || seen.outs.len() == 1)
+}
+
+/// The first fact that all of the first have and none of the others.
+fn separating(differ: &[Named], equal: &[Named]) -> Option<String> {
+    if differ.len() <= FEWEST || equal.len() < FEWEST {
+        return None;
+    }
+    let separates = |(_, holds): &Fact| differ.iter().all(holds) && !equal.iter().any(holds);
+    facts(differ, equal).into_iter().find(separates).map(|(words, _)| words)
+}
+
+/// The parameters of a case with where its operands lie; none that is an element of a list.
+fn parameters<P: Serialize>(case: &Case<P>) -> Named {
+    let params = serde_json::to_value(&case.params).unwrap_or_default();
+    let is_element = |name: &str| name.split('.').any(|key| key.parse::<usize>().is_ok());
+    let mut out: Named = names::all(&params).into_iter().filter(|(name, _)| !is_element(name)).collect();
+    out.insert("misalign".to_owned(), case.misalign.into());
+    out
+}
+
+/// Every fact in the order of preference, of parameters that all cases have.
+fn facts(differ: &[Named], equal: &[Named]) -> Vec<Fact> {
+    let all = || differ.iter().chain(equal);
+    let everywhere = |name: &&String| all().all(|named| named.contains_key(*name));
+    let names: Vec<&String> = differ[0].keys().filter(everywhere).collect();
+    let integers = |name: &String| -> Option<Vec<i64>> { all().map(|named| named[name].as_i64()).collect() };
+    let numbers: Vec<(&String, Vec<i64>)> = names.iter().filter_map(|name| Some((*name, integers(name)?))).collect();
+    let (sizes, values): (Vec<_>, Vec<_>) =
+        numbers.into_iter().partition(|(name, all)| is_size(name, all.iter().copied().min().unwrap_or(0)));
+    let spelled = |name: &str| spelled(name, &names);
+    let mut out = Vec::new();
+    for (name, all) in &sizes {
+        let least = all[..differ.len()].iter().copied().min().unwrap_or(0);
+        if (1..=4).contains(&least) {
+            out.push(of_integer(name, format!("{} >= {least}", spelled(name)), move |v| v >= least));
+        }
+    }
+    for (at, (one, _)) in sizes.iter().enumerate() {
+        for (other, _) in sizes[at + 1..].iter().filter(|(other, _)| is_akin(one, other)) {
+            let words = format!("{} != {}", spelled(one), spelled(other));
+            let (one, other) = ((*one).clone(), (*other).clone());
+            out.push((words, Box::new(move |named: &Named| named[&one] != named[&other])));
+        }
+    }
+    for (name, all) in &values {
+        let [least, greatest] = [all.iter().min(), all.iter().max()].map(|end| end.copied().unwrap_or(0));
+        let name_of = spelled(name);
+        out.push(of_integer(name, format!("{name_of} < {greatest}"), move |v| v < greatest));
+        out.push(of_integer(name, format!("{name_of} > {least}"), move |v| v > least));
+        if least < 0 && greatest > 0 {
+            out.push(of_integer(name, format!("{name_of} != 0"), |v| v != 0));
+            out.push(of_integer(name, format!("{name_of} < 0"), |v| v < 0));
+            out.push(of_integer(name, format!("{name_of} > 0"), |v| v > 0));
+        }
+    }
+    out.extend(names.iter().flat_map(|name| of_text(name, &spelled(name), &differ[0], equal)));
+    for (name, all) in &sizes {
+        out.extend(remainders(name, &spelled(name), &all[..differ.len()]));
+        let least = all[..differ.len()].iter().copied().min().unwrap_or(0);
+        let greatest = all[..differ.len()].iter().copied().max().unwrap_or(0);
+        out.push(of_integer(name, format!("{} >= {least}", spelled(name)), move |v| v >= least));
+        out.push(of_integer(name, format!("{} <= {greatest}", spelled(name)), move |v| v <= greatest));
+    }
+    out
+}
+
+fn is_size(name: &str, least: i64) -> bool {
+    meaning(name, least as f64) == Meaning::Size
+}
+
+fn of_integer(name: &str, words: String, holds: impl Fn(i64) -> bool + 'static) -> Fact {
+    let name = name.to_owned();
+    (words, Box::new(move |named: &Named| named[&name].as_i64().is_some_and(&holds)))
+}
+
+/// Truths and names: `count_padding`, `type is u8`, `type is not i8`.
+fn of_text(name: &str, spelled: &str, first: &Named, equal: &[Named]) -> Vec<Fact> {
+    let is = |value: &Value| {
+        let (name, value) = (name.to_owned(), value.clone());
+        move |named: &Named| named[&name] == value
+    };
+    match (&first[name], equal.first().map(|named| &named[name])) {
+        (Value::Bool(true), _) => vec![(spelled.to_owned(), Box::new(is(&Value::Bool(true))) as _)],
+        (Value::Bool(false), _) => vec![(format!("not {spelled}"), Box::new(is(&Value::Bool(false))) as _)],
+        (own @ Value::String(text), other) => {
+            let mut out: Vec<Fact> = vec![(format!("{spelled} is {text}"), Box::new(is(own)))];
+            if let Some(other @ Value::String(text)) = other {
+                let other = is(other);
+                out.push((format!("{spelled} is not {text}"), Box::new(move |named: &Named| !other(named))));
+            }
+            out
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Remainders by the length of a vector.
+fn remainders(name: &str, spelled: &str, differ: &[i64]) -> Vec<Fact> {
+    let mut out = Vec::new();
+    for modulus in MODULI.map(|modulus| modulus as i64) {
+        // Fewer values than a modulus has remainders fall into some of them by themselves.
+        if differ.iter().copied().max().unwrap_or(0) < 2 * modulus {
+            continue;
+        }
+        out.push(of_integer(name, format!("{spelled} mod {modulus} != 0"), move |v| v.rem_euclid(modulus) != 0));
+        let rests: BTreeSet<i64> = differ.iter().map(|v| v.rem_euclid(modulus)).collect();
+        let (Some(lo), Some(hi)) = (rests.first().copied(), rests.last().copied()) else { continue };
+        if rests.len() as i64 == hi - lo + 1 && hi - lo + 1 < modulus {
+            let range = if lo == hi { lo.to_string() } else { format!("{lo}..{hi}") };
+            let holds = move |v: i64| (lo..=hi).contains(&v.rem_euclid(modulus));
+            out.push(of_integer(name, format!("{spelled} mod {modulus} = {range}"), holds));
+        }
+    }
+    out
+}
+
+/// A name as a case has it: its last part, if no other parameter has the same one.
+fn spelled(name: &str, all: &[&String]) -> String {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let alike = all.iter().filter(|other| last(other) == last(name)).count();
+    if alike > 1 || last(name) == "len" { name.to_owned() } else { last(name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Named, separating};
+    use serde_json::{Value, json};
+
+    /// Forty cases, of which those differ of which `differs` says so.
+    fn words(case: impl Fn(i64) -> Value, differs: impl Fn(i64) -> bool) -> Option<String> {
+        let named = |i: i64| -> Named { case(i).as_object().expect("an object").clone().into_iter().collect() };
+        let (differ, equal): (Vec<i64>, Vec<i64>) = (0..40).partition(|i| differs(*i));
+        let [differ, equal] = [differ, equal].map(|all| all.into_iter().map(named).collect::<Vec<_>>());
+        separating(&differ, &equal)
+    }
+
+    #[test]
+    fn a_fact_that_separates_the_cases_is_said() {
+        let said = |case: fn(i64) -> Value, differs: fn(i64) -> bool| words(case, differs).unwrap_or_default();
+        assert_eq!(said(|i| json!({"batches": 1 + i % 3, "min": -i}), |i| i % 3 > 0), "batches >= 2");
+        assert_eq!(
+            said(|i| json!({"stride_h": 1 + i % 2, "stride_w": 1 + i % 3}), |i| i % 2 != i % 3),
+            "stride_h != stride_w"
+        );
+        assert_eq!(said(|i| json!({"max": 127.min(60 + 10 * i), "min": -128}), |i| i < 7), "max < 127");
+        assert_eq!(said(|i| json!({"type": if i % 4 > 1 { "i8" } else { "u8" }}), |i| i % 4 < 2), "type is u8");
+        assert_eq!(said(|i| json!({"k": 1 + i}), |i| (1 + i) % 8 != 0), "k mod 8 != 0");
+    }
+
+    /// What one case contradicts is not said, nor what few cases show, nor one value of a number that is no size.
+    #[test]
+    fn what_does_not_separate_the_cases_is_not_said() {
+        assert_eq!(words(|i| json!({"batches": 1 + i % 3}), |i| i % 3 > 0 && i != 10), None);
+        assert_eq!(words(|i| json!({"batches": 1 + i % 3}), |i| i % 3 > 0 || i == 9), None);
+        assert_eq!(words(|i| json!({"batches": 1 + i / 38}), |i| i >= 38), None);
+        assert_eq!(words(|i| json!({"min": i % 5}), |i| i % 5 == 2), None);
+    }
+}

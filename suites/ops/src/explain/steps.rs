@@ -1,0 +1,177 @@
+//! The steps of one result of a tensor operation: the sum over its window or its depth, and what a scheme makes of the sum.
+
+use super::sheet::{Line, Rounding};
+use crate::conv2d::geometry::{inside, places};
+use crate::conv2d::{Conv2d, convolution};
+use crate::matmul::Matmul;
+use crate::pool::{Pool, pooling};
+use crate::qconv2d::{Qconv2d, promised_at};
+use tiebreak_common::fraction::signed;
+use tiebreak_engine::operation::{Case, Operation};
+use tiebreak_impls::conv2d::Params as Shape;
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::matmul::Scheme as Products;
+use tiebreak_oracle::pool::steps::Step;
+use tiebreak_oracle::quantize::steps::Value;
+use tiebreak_oracle::requantize::Parameters;
+use tiebreak_oracle::word::{INT32, Overflow};
+
+/// The steps of a scheme at one result of a case; none for an operation whose steps are not told apart.
+pub type Steps<O> = fn(&<O as Operation>::Scheme, &Case<<O as Operation>::Params>, usize) -> Option<Vec<Line>>;
+
+/// The steps of no scheme.
+pub fn none<O: Operation>(_: &O::Scheme, _: &Case<O::Params>, _: usize) -> Option<Vec<Line>> {
+    None
+}
+
+/// A quantized convolution: the sum over the window, the bias, the multiplication, the zero point and the clamp.
+pub fn qconv2d(
+    scheme: &<Qconv2d as Operation>::Scheme,
+    case: &Case<<Qconv2d as Operation>::Params>,
+    at: usize,
+) -> Option<Vec<Line>> {
+    let p = &case.params;
+    let scheme = promised_at(scheme, at, p.shape.out_channels);
+    let sum = exact(&case.tensors, &p.shape, at)?;
+    let mut out = vec![summed(&p.shape, at, &sum)?];
+    let fitted = scheme.overflow.fit_exact(INT32, sum.numer());
+    out.extend(fit(&sum, scheme.overflow));
+    let Some(acc) = fitted.and_then(|sum| sum.to_i32()) else { return Some(out) };
+    let o = at % p.shape.out_channels;
+    let channel = p.channel(o);
+    let parameters = Parameters {
+        channels: vec![(channel.multiplier, channel.shift)],
+        bias: vec![p.bias(o)],
+        zero_point: p.zero_point,
+        min: p.min,
+        max: p.max,
+    };
+    out.extend(scheme.trace(&parameters, 0, acc).steps.iter().map(Line::from));
+    Some(out)
+}
+
+/// A convolution: the sum over the window, and the word of the result.
+pub fn conv2d(scheme: &Products, case: &Case<Shape>, at: usize) -> Option<Vec<Line>> {
+    let sum = exact(&case.tensors, &case.params, at)?;
+    let result = Conv2d::exact(scheme, case).ok()?.get(at).copied().flatten();
+    Some(products(scheme, summed(&case.params, at, &sum)?, sum, result))
+}
+
+/// A matrix product: the sum over the depth, and the word of the result.
+pub fn matmul(scheme: &Products, case: &Case<<Matmul as Operation>::Params>, at: usize) -> Option<Vec<Line>> {
+    let sum = Matmul::rational(scheme, case)?.into_iter().nth(at)??;
+    let result = Matmul::exact(scheme, case).ok()?.get(at).copied().flatten();
+    let name = format!("add {}", tiebreak_reports::text::plural(case.params.k, "product"));
+    Some(products(scheme, plain(name, Rational::new(), sum.clone()), sum, result))
+}
+
+/// A pooling: what becomes of the elements of the window, and the steps from there.
+pub fn pool(
+    scheme: &<Pool as Operation>::Scheme,
+    case: &Case<<Pool as Operation>::Params>,
+    at: usize,
+) -> Option<Vec<Line>> {
+    let trace = scheme.trace(&pooling(&case.params), &case.tensors[0], at).ok()??;
+    let (name, first) = trace.gathered;
+    let elements = tiebreak_reports::text::plural(trace.elements, "element");
+    let mut out = vec![plain(format!("{name}: {elements} of the image"), Rational::new(), first.clone())];
+    let mut before = first;
+    for (name, step, after) in trace.steps {
+        let name = if step == Step::DivideByCount { format!("{name}, {}", trace.count) } else { name.to_owned() };
+        let line = Line { after: after.clone().map(Value::Number), ..plain(name, before.clone(), Rational::new()) };
+        out.push(with_effect(line, step, &before, after.as_ref()));
+        let Some(after) = after else { break };
+        before = after;
+    }
+    Some(out)
+}
+
+/// What a step of a pooling lost.
+fn with_effect(line: Line, step: Step, before: &Rational, after: Option<&Rational>) -> Line {
+    let Some(after) = after else { return Line { effect: "refused", lost: "refused".to_owned(), ..line } };
+    let change = Rational::from(after - before);
+    if change == 0 {
+        return line;
+    }
+    let by = signed(&change);
+    let half = Rational::from((1, 2));
+    let is_tie = Rational::from(change.abs_ref()) == half;
+    match step {
+        Step::Round(rule) => {
+            let tie = is_tie && rule.is_nearest();
+            let rounding = Some(Rounding { rule: rule.name(), bit: None, to: None, tie });
+            let lost = format!("rounded by {by}{}", if tie { ", a tie" } else { "" });
+            Line { effect: "rounded", lost, rounding, ..line }
+        }
+        Step::RoundToSingle => {
+            let rounding = Some(Rounding { rule: "ties-even", bit: None, to: Some("f32"), tie: false });
+            Line { effect: "rounded", lost: format!("rounded by {by} to f32"), rounding, ..line }
+        }
+        Step::Clamp => Line { effect: "saturated", lost: format!("saturated by {by}"), ..line },
+        _ => line,
+    }
+}
+
+/// A step that loses nothing.
+fn plain(name: String, before: Rational, after: Rational) -> Line {
+    let (before, after) = (Value::Number(before), Some(Value::Number(after)));
+    Line { name, before, after, effect: "exact", lost: String::new(), rounding: None }
+}
+
+/// The exact sum of one result.
+fn exact(tensors: &[Vec<i32>; 3], shape: &Shape, at: usize) -> Option<Rational> {
+    let sums = convolution(shape).sums(&tensors[0], &tensors[1]).ok()?;
+    sums.into_iter().nth(at).map(Rational::from)
+}
+
+/// The sum over the window of one result, with the number of its products.
+fn summed(shape: &Shape, at: usize, sum: &Rational) -> Option<Line> {
+    let (rows, columns) = shape.output().ok()?;
+    let pixel = at / shape.out_channels;
+    let (y, x) = (pixel / columns % rows, pixel % columns);
+    let is_inside = |(_, i, j): &(usize, usize, usize)| {
+        let row = inside(y * shape.stride_h + i * shape.dilation_h, shape.top, shape.height);
+        row.and(inside(x * shape.stride_w + j * shape.dilation_w, shape.left, shape.width)).is_some()
+    };
+    let each = shape.channels / shape.groups;
+    let taps = places([1, shape.kernel_h, shape.kernel_w]);
+    let seen = taps.filter(is_inside).count() * each;
+    let outside = shape.kernel_h * shape.kernel_w * each - seen;
+    let products = tiebreak_reports::text::plural(seen, "product");
+    let padding = if outside == 0 { String::new() } else { format!("; {outside} in the padding are 0") };
+    Some(plain(format!("add {products}{padding}"), Rational::new(), sum.clone()))
+}
+
+/// The word of a sum, where the sum does not fit it.
+fn fit(sum: &Rational, overflow: Overflow) -> Option<Line> {
+    let fitted = overflow.fit_exact(INT32, sum.numer()).map(Rational::from);
+    if fitted.as_ref() == Some(sum) {
+        return None;
+    }
+    let by = fitted.as_ref().map(|fitted| signed(&Rational::from(fitted - sum)));
+    let (effect, lost) = match (overflow, by) {
+        (Overflow::Wrap, Some(by)) => ("wrapped", format!("wrapped by {by}")),
+        (_, Some(by)) => ("saturated", format!("saturated by {by}")),
+        (_, None) => ("refused", "refused".to_owned()),
+    };
+    let line = plain("the sum in int32".to_owned(), sum.clone(), sum.clone());
+    Some(Line { after: fitted.map(Value::Number), effect, lost, ..line })
+}
+
+/// The steps of a sum of products: narrow lanes as one step, and the word.
+fn products(scheme: &Products, first: Line, sum: Rational, result: Option<i32>) -> Vec<Line> {
+    if scheme.definition.narrow.is_none() {
+        return std::iter::once(first).chain(fit(&sum, scheme.overflow)).collect();
+    }
+    let name = format!("through lanes: {}", scheme.definition.summary);
+    let after = result.map(Rational::from);
+    let changed = after.as_ref() != Some(&sum);
+    let by = after.as_ref().map(|after| signed(&Rational::from(after - &sum)));
+    let lane = Line {
+        after: after.map(Value::Number),
+        effect: if changed { "moved" } else { "exact" },
+        lost: by.filter(|_| changed).map_or(String::new(), |by| format!("moved by {by}")),
+        ..plain(name, sum.clone(), sum)
+    };
+    vec![first, lane]
+}
