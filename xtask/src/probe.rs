@@ -39,7 +39,7 @@ const LOADER: &str = "lib/ld-linux-aarch64.so.1";
 const NODE: u32 = 20;
 
 /// Every tool.
-const TOOLS: [Tool; 19] = [
+const TOOLS: [Tool; 20] = [
     Tool::Cc,
     Tool::Make,
     Tool::M4,
@@ -56,6 +56,7 @@ const TOOLS: [Tool; 19] = [
     Tool::Npm,
     Tool::Z3,
     Tool::Cvc5,
+    Tool::Clang,
     Tool::Slurm,
     Tool::Munge,
     Tool::Parallel,
@@ -133,6 +134,7 @@ fn look_for(tool: Tool, workspace: &Workspace, host: Host) -> Option<Found> {
         Tool::Npm => which(&["npm"]),
         Tool::Z3 => which(&["z3"]),
         Tool::Cvc5 => which(&["cvc5"]),
+        Tool::Clang => which(&["clang-22"]),
         Tool::Slurm => which(&["sbatch"]),
         Tool::Munge => which(&["munge"]),
         Tool::Parallel => which(&["parallel"]),

@@ -32,7 +32,7 @@ enum Extra {
     Models,
     /// Chromium, Node.js and the packages that drive the browser, for `cargo xtask browser`
     Browser,
-    /// The SMT solvers z3 and cvc5, for `cargo xtask prove --confirm`
+    /// The SMT solvers z3 and cvc5, for `cargo xtask prove`, and clang-22 if the system has it
     Solvers,
     /// Slurm with munge, and GNU parallel, for the tests of the jobs that `cargo xtask plan` writes
     Slurm,
@@ -88,6 +88,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         needed.extend(Tool::ENGINES);
     }
     let mut probe = provision(&workspace, &needed);
+    if with(Extra::Solvers) {
+        // By itself: the solvers confirm proofs of schemes without it.
+        probe = provision(&workspace, &[Tool::Clang]);
+    }
     if with(Extra::Browser) {
         // By themselves: if a system has no such package, the others are installed all the same.
         probe = provision(&workspace, &Tool::BROWSER);

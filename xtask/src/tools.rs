@@ -25,6 +25,7 @@ pub(crate) enum Tool {
     Npm,
     Z3,
     Cvc5,
+    Clang,
     Slurm,
     Munge,
     Parallel,
@@ -140,6 +141,9 @@ impl Tool {
             Self::Munge => ("munge", "authenticates the daemons of that cluster", ["munge", "munge", "munge", ""]),
             Self::Parallel => ("GNU parallel", "runs shards in a test", everywhere("parallel")),
             Self::Z3 => ("z3", "confirms statements of `cargo xtask prove --confirm`", everywhere("z3")),
+            Self::Clang => {
+                ("clang-22", "makes LLVM IR of C for `cargo xtask prove --c`", ["clang-22", "clang", "clang", "llvm"])
+            }
             Self::Cvc5 => ("cvc5", "confirms statements of `cargo xtask prove --confirm`", everywhere("cvc5")),
         }
     }
@@ -161,7 +165,7 @@ impl Tool {
             Self::Aarch64Rust => format!("rustup target add {AARCH64}"),
             Self::Mlir | Self::Llvm | Self::CompilerRt if manager == Manager::Apt => with("mlir"),
             Self::Chromium | Self::Node | Self::Npm if manager == Manager::Apt => with("browser"),
-            Self::Z3 | Self::Cvc5 if manager == Manager::Apt => with("solvers"),
+            Self::Z3 | Self::Cvc5 | Self::Clang if manager == Manager::Apt => with("solvers"),
             Self::Cc | Self::Cxx if host.os == "macos" => "xcode-select --install".to_owned(),
             _ => manager
                 .command(&packages(&[self], manager, host))
