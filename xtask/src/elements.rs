@@ -34,7 +34,7 @@ fn emit(workspace: &Workspace, target: Option<&str>, file: &Path) -> Result<()> 
     if target.is_none() {
         command.arg("-Cllvm-args=-inline-threshold=2000");
     }
-    note(&format!("making the LLVM IR of the kernels for {}", target.unwrap_or("this host")));
+    note(format!("making the LLVM IR of the kernels for {}", target.unwrap_or("this host")));
     let status = process::status(&mut command)?;
     if !status.success() {
         bail!("{} was not made: {status}", file.display());

@@ -315,7 +315,7 @@ fn a_replay_counts_its_own_results() {
         &example("requantize.c", &[("+ p->zero_point;", "- p->zero_point;")]),
     );
     let case = "m=1073741824 s=0 zero_point=3 min=-128 max=127 len=2 x=[4,6]";
-    let options = format!("--op requantize --scheme gemmlowp-double --case '{case}'");
+    let options = format!("--op requantize --scheme gemmlowp-double --out tiebreak-out --case '{case}'");
     let (ledger, printed) = verified(bin.path(), work.path(), &options, 1);
     let reason = items(&ledger, "findings")[0]["witness"]["because"].to_string();
     assert!(reason.contains("reproduces all 2 results of this run, and "), "{reason}\n{printed}");

@@ -18,12 +18,12 @@ fn prints(kernel: &str, lines: &[&str]) {
     let run = quick(kernel, &[]).exits(1);
     for line in lines {
         assert!(run.stdout.contains(line), "no `{line}` in\n{}", run.printed());
-        assert!(
-            run.file("details.md").contains(line)
-                && run.file("summary.md").contains(line)
-                && run.file("junit.xml").contains(line),
-            "{line}"
-        );
+        assert!(run.file("details.md").contains(line) && run.file("junit.xml").contains(line), "{line}");
+        // A summary has the class and the results first.
+        let (seen, class) = line.split_once(", class ").expect("a class");
+        let (_, results) = seen.split_once(": ").expect("results");
+        let summary = run.file("summary.md");
+        assert!(summary.contains(&format!("**{class}**: `fpm {kernel} host`: {results}")), "{line}\n{summary}");
     }
 }
 
