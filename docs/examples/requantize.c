@@ -26,7 +26,6 @@ int tiebreak_requantize_i8(const tiebreak_requantize_params *p, const int32_t *a
         uint32_t sum = (uint32_t)acc[i] + (uint32_t)p->bias[channel];
         int32_t scaled = doubling_high_mul((int32_t)(sum << left), p->multiplier[channel]);
         int64_t result = (int64_t)divide_by_power_of_two(scaled, right) + p->zero_point;
-        result = (int32_t)result; /* int32 wraps */
         if (result < p->min) result = p->min;
         if (result > p->max) result = p->max;
         out[i] = (int8_t)result;

@@ -191,8 +191,11 @@ fn a_header_tests_a_kernel_in_c() {
             ("for (; l < p->k; l++)", "for (; l + 1 < p->k; l++)"),
         ),
     ];
+    // Vectors have the policy of most known bugs: sums wrap. The example leaves sums beyond int32 open.
+    let wraps = ("if (result < p->min) result", "result = (int32_t)result;\n        if (result < p->min) result");
     for (of, file, calls, change) in rows {
-        let (code, printed) = driven(bin, work, (file, example(file, &[])), of, calls);
+        let right: &[_] = if file == "requantize.c" { &[wraps] } else { &[] };
+        let (code, printed) = driven(bin, work, (file, example(file, right)), of, calls);
         assert_eq!(code, Some(0), "{of}\n{printed}");
         assert!(printed.is_empty() || printed.starts_with("outside the kernel's domain: "), "{of}\n{printed}");
         let (code, printed) = driven(bin, work, (file, example(file, &[change])), of, calls);
