@@ -8,7 +8,7 @@ use super::{Params, Run, mlir, tosa, tvm_neon, tvm_qmuls, tvm_relay, xnnpack};
 use crate::mutants::fpm::ALL as MUTANTS;
 use crate::simd::LANES;
 
-/// Elements of the batch: a whole vector, and one that is behind it.
+/// Elements of the batch: a whole vector and one more.
 const BATCH: usize = LANES + 1;
 
 /// Element `AT` of a batch, by `run`.

@@ -82,7 +82,7 @@ pub enum Unusable {
     },
 }
 
-/// What the system's loader says, which is behind an error of its own.
+/// Message of the system's loader, the source of a loading error.
 pub fn reason(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }

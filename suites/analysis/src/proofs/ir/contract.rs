@@ -43,7 +43,7 @@ pub(crate) fn expected(
     Ok(Expected { result: t.extract(value.n, 0, WORD), promised: value.promised })
 }
 
-/// The steps of a requantization behind the scheme.
+/// Steps of a requantization that follow the scheme.
 fn after(output: &Output, scheme: &Scheme, p: &Parameters) -> [Step; 3] {
     [
         Step::Offset(output.zero_point.into()),

@@ -38,7 +38,7 @@ pub struct Question<'a> {
     pub arguments: &'a [Argument],
     /// The contract, with the policy for results that do not fit.
     pub scheme: Scheme,
-    /// Zero point and clamp of a requantization behind the scheme.
+    /// Zero point and clamp of a requantization, applied after the scheme.
     pub output: Option<Output>,
     /// Multipliers of the contract's domain, each a multiple of this power of two.
     pub multipliers: RangeInclusive<i32>,
