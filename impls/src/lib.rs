@@ -20,6 +20,8 @@ pub mod kernel;
 #[cfg(unix)]
 pub mod library;
 pub mod matmul;
+#[cfg(all(unix, target_pointer_width = "64"))]
+pub mod modules;
 pub mod mutants;
 pub mod operation;
 pub mod pool;

@@ -34,8 +34,6 @@ struct Target {
 
 /// Programs of the workspace, each with its package.
 pub(crate) const WORKER: (&str, &str) = ("tiebreak-impls", "tiebreak-worker");
-/// The worker that loads compiled modules.
-pub(crate) const MODULE_WORKER: (&str, &str) = ("tiebreak-impls", "tiebreak-module-worker");
 /// The program that everything is forwarded to.
 pub(crate) const TIEBREAK: (&str, &str) = ("tiebreak-suites", "tiebreak");
 

@@ -49,18 +49,17 @@ type Programs = BTreeMap<String, PathBuf>;
 
 /// Builds the workers and `tiebreak`, and writes the lanes file.
 pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
-    let modules: Vec<(Target, Compiled)> =
-        Target::ALL.map(|target| (target, Compiled::of(workspace, probe, target))).into();
     // Side by side: the oracle's GMP, on the host, leaves cores idle for minutes.
     let (emulated, native) = thread::scope(|scope| {
-        let emulated = scope.spawn(|| build_emulated(workspace, probe, wanted(probe, &modules, true)));
-        let programs = [&[cargo::WORKER, cargo::TIEBREAK], wanted(probe, &modules, false)].concat();
-        let native = cargo::build(workspace, &programs);
+        let emulated = scope.spawn(|| build_emulated(workspace, probe));
+        let native = cargo::build(workspace, &[cargo::WORKER, cargo::TIEBREAK]);
         (emulated.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), native)
     });
     let (emulated, native) = (emulated?, native?);
-    let mut lanes = describe(probe, &native[cargo::WORKER.1], emulated.get(cargo::WORKER.1).map(PathBuf::as_path));
-    lanes.lanes.extend(modules.into_iter().map(|(target, compiled)| compiled.lane(probe, target, &emulated, &native)));
+    let workers =
+        Workers { native: &native[cargo::WORKER.1], emulated: emulated.get(cargo::WORKER.1).map(PathBuf::as_path) };
+    let mut lanes = describe(probe, workers);
+    lanes.lanes.extend(Target::ALL.map(|target| Compiled::of(workspace, probe, target).lane(probe, target, workers)));
     let file = workspace.target.join("tiebreak/lanes.json");
     lanes.hashes = file.parent().map(text);
     write(&file, &(serde_json::to_string_pretty(&lanes)? + "\n"))?;
@@ -111,28 +110,27 @@ pub(crate) fn described(workspace: &Workspace) -> Vec<[String; 4]> {
     ]
 }
 
-/// The worker of compiled modules, if a lane that is emulated, or one that is not, will start it.
-fn wanted(probe: &Probe, modules: &[(Target, Compiled)], emulated: bool) -> &'static [(&'static str, &'static str)] {
-    let starts = |(target, compiled): &(Target, Compiled)| {
-        matches!(compiled, Compiled::By(_)) && target.emulated(probe.host) == emulated
-    };
-    if modules.iter().any(starts) { &[cargo::MODULE_WORKER] } else { &[] }
-}
-
-/// The workers of the emulated lanes, if the tools to build them are there.
-fn build_emulated(workspace: &Workspace, probe: &Probe, modules: &[(&str, &str)]) -> Result<Programs> {
+/// The worker of the emulated lanes, if the tools to build it are there.
+fn build_emulated(workspace: &Workspace, probe: &Probe) -> Result<Programs> {
     if !probe.host.emulates_aarch64() || !probe.missing(&Tool::EMULATION_BUILD).is_empty() {
         return Ok(Programs::new());
     }
-    cargo::build_aarch64(workspace, probe, &[&[cargo::WORKER], modules].concat())
+    cargo::build_aarch64(workspace, probe, &[cargo::WORKER])
+}
+
+/// The program of the workers, for this machine and for the emulator.
+#[derive(Clone, Copy)]
+struct Workers<'a> {
+    native: &'a Path,
+    emulated: Option<&'a Path>,
 }
 
 /// The lanes of a machine. Every lane is listed; one that cannot run says why.
-fn describe(probe: &Probe, native: &Path, emulated: Option<&Path>) -> Lanes {
-    let native = vec![text(native)];
+fn describe(probe: &Probe, workers: Workers<'_>) -> Lanes {
+    let native = vec![text(workers.native)];
     Lanes {
         lanes: vec![
-            emulated_lane(probe, emulated),
+            emulated_lane(probe, workers.emulated),
             Lane { name: "host-worker", command: Some(native.clone()), ..Lane::default() },
             native_lane(probe, native),
         ],
@@ -192,17 +190,15 @@ impl Compiled {
         }
     }
 
-    fn lane(self, probe: &Probe, target: Target, emulated: &Programs, native: &Programs) -> Lane {
+    fn lane(self, probe: &Probe, target: Target, workers: Workers<'_>) -> Lane {
         let lane = Lane { name: target.lane(), ..Lane::default() };
         let modules = match self {
             Self::By(tools) => tools,
             Self::NotHere(reason) => return Lane { not_run: Some(reason), ..lane },
         };
-        let command = match probe.path(Tool::Qemu) {
-            Some(qemu) if target.emulated(probe.host) => {
-                emulated_command(probe, qemu, &emulated[cargo::MODULE_WORKER.1])
-            }
-            _ => vec![text(&native[cargo::MODULE_WORKER.1])],
+        let command = match (probe.path(Tool::Qemu), workers.emulated) {
+            (Some(qemu), Some(worker)) if target.emulated(probe.host) => emulated_command(probe, qemu, worker),
+            _ => vec![text(workers.native)],
         };
         Lane { command: Some(command), modules: Some(modules), ..lane }
     }
@@ -232,7 +228,8 @@ mod tests {
     use serde_json::{Value, json};
 
     fn lanes(probe: &Probe, emulated: Option<&str>) -> Value {
-        serde_json::to_value(describe(probe, Path::new("/t/release/tiebreak-worker"), emulated.map(Path::new)))
+        let native = Path::new("/t/release/tiebreak-worker");
+        serde_json::to_value(describe(probe, Workers { native, emulated: emulated.map(Path::new) }))
             .expect("it is JSON")
     }
 

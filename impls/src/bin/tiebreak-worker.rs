@@ -1,5 +1,5 @@
 //! Runs kernels for another process: requests on standard input, answers on standard output. `tiebreak-worker --library FILE PROMISE` runs those of a
-//! shared library; PROMISE is JSON.
+//! shared library; PROMISE is JSON. `tiebreak-worker --module FILE --module FILE ..` runs the casts of compiled modules.
 
 use std::io::{self, BufReader, Write};
 use std::process::ExitCode;
@@ -14,6 +14,8 @@ fn main() -> ExitCode {
         }
     }
 }
+
+const ARGUMENTS: &str = "arguments are none, or --library FILE PROMISE, or pairs of --module and a file";
 
 /// Answers requests until the input ends.
 fn serve() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,8 +33,23 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
             let library = tiebreak_impls::library::Library::promised(file.as_ref(), promise)?;
             Ok(tiebreak_impls::worker::serve_with(&library, reader, output()?)?)
         }
-        _ => Err("arguments are none, or --library FILE PROMISE".into()),
+        #[cfg(all(unix, target_pointer_width = "64"))]
+        ["--module", ..] => {
+            let modules = tiebreak_impls::modules::Modules::load(&files(&arguments)?)?;
+            Ok(tiebreak_impls::worker::serve_with(&modules, reader, output()?)?)
+        }
+        _ => Err(ARGUMENTS.into()),
     }
+}
+
+/// The files of `--module FILE --module FILE ..`.
+#[cfg(all(unix, target_pointer_width = "64"))]
+fn files(arguments: &[String]) -> Result<Vec<std::path::PathBuf>, &'static str> {
+    let file = |pair: &[String]| match pair {
+        [option, file] if option == "--module" => Ok(file.into()),
+        _ => Err(ARGUMENTS),
+    };
+    arguments.chunks(2).map(file).collect()
 }
 
 /// Standard output without the line buffer that would search every payload for newlines.

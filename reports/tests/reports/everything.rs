@@ -31,9 +31,9 @@ const OPS: [Op; 10] = [
 fn ran(name: &str) -> Lane {
     let (arch, via) = match name {
         "host" => ("x86_64", "in process".to_owned()),
-        "mlir-x86" => ("x86_64", "tiebreak-module-worker, 52 modules".to_owned()),
+        "mlir-x86" => ("x86_64", "tiebreak-worker, 52 modules".to_owned()),
         "aarch64-qemu" => ("aarch64", "qemu-aarch64 -cpu max tiebreak-worker".to_owned()),
-        _ => ("aarch64", "qemu-aarch64 -cpu max -L aarch64-linux-gnu tiebreak-module-worker, 52 modules".to_owned()),
+        _ => ("aarch64", "qemu-aarch64 -cpu max -L aarch64-linux-gnu tiebreak-worker, 52 modules".to_owned()),
     };
     Lane { name: name.into(), status: LaneStatus::Ran { arch: arch.into(), via }, files: Vec::new() }
 }

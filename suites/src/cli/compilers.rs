@@ -1,10 +1,10 @@
-//! Compilers of the caller's: programs in place of those that the lanes of compiled casts use.
+//! Compilers of the caller's: programs in place of those that the lanes of compiled casts use, or of a lane of their own if there is none.
 
-use crate::lane::config::Lanes;
-use anyhow::{Result, bail};
+use crate::lane::config::{Entry, Lanes};
+use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tiebreak_common::called::in_clone;
+use tiebreak_common::identity::find_program;
 use tiebreak_common::shell::quoted;
 use tiebreak_mlir::Toolchain;
 
@@ -37,22 +37,72 @@ impl Compilers {
         self.each().iter().any(|(_, program)| program.is_some())
     }
 
-    /// Puts the programs into every lane with compiled modules. An error names a program that does not start, or says that there is no such lane.
-    pub(super) fn replace(&self, lanes: &mut Lanes) -> Result<()> {
+    /// Puts the programs into every lane with compiled modules, or makes such a lane for this machine if there is none. Returns the names of these lanes.
+    /// An error names a program that does not start or that is missing.
+    pub(super) fn replace(&self, lanes: &mut Lanes) -> Result<Vec<String>> {
         if !self.is_given() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         for (name, program) in self.each() {
             if let Some(program) = program {
                 starts(name, program)?;
             }
         }
-        let mut toolchains = lanes.lanes.iter_mut().filter_map(|entry| entry.modules.as_mut()).peekable();
-        if toolchains.peek().is_none() {
-            bail!("no lane of this run compiles modules; {} provides such lanes", in_clone("setup --with mlir"));
+        let compiles = |entry: &&mut Entry| entry.modules.is_some();
+        if !lanes.lanes.iter().any(|entry| entry.modules.is_some()) {
+            let own = self.own_lane(lanes)?;
+            lanes.lanes.retain(|entry| entry.name != own.name);
+            lanes.lanes.push(own);
         }
-        toolchains.for_each(|toolchain| self.replace_in(toolchain));
-        Ok(())
+        let replaced = lanes.lanes.iter_mut().filter(compiles).map(|entry| {
+            entry.modules.iter_mut().for_each(|toolchain| self.replace_in(toolchain));
+            entry.name.clone()
+        });
+        Ok(replaced.collect())
+    }
+
+    /// The lane that compiles for this machine and runs what it compiled in this program as a worker.
+    fn own_lane(&self, lanes: &Lanes) -> Result<Entry> {
+        let (name, triple) = match (std::env::consts::OS, std::env::consts::ARCH) {
+            ("linux", "x86_64") => ("mlir-x86", "x86_64-unknown-linux-gnu"),
+            ("linux", "aarch64") => ("mlir-aarch64", "aarch64-unknown-linux-gnu"),
+            (os, arch) => bail!("compiled casts run on Linux, on x86-64 and aarch64; this machine is {os}, {arch}"),
+        };
+        let command = lanes
+            .own_worker
+            .clone()
+            .context("the file of this program is unknown, so it cannot be started as a worker")?;
+        let mlir_opt = self.found("mlir-opt", self.mlir_opt.as_deref())?;
+        let version = version(&mlir_opt)
+            .with_context(|| format!("--mlir-opt {}: --version prints no number", mlir_opt.display()))?;
+        let modules = Toolchain {
+            mlir_translate: self.found("mlir-translate", self.mlir_translate.as_deref())?,
+            opt: self.found("opt", self.opt.as_deref())?,
+            llc: self.found("llc", self.llc.as_deref())?,
+            version,
+            triple: triple.to_owned(),
+            features: String::new(),
+            linker: find_program(Path::new("cc")).context("there is no C compiler `cc`, which links the modules")?,
+            archives: routines(&mlir_opt).into_iter().collect(),
+            cache: cache()
+                .context("HOME is not set, so that there is no place for compiled modules; set XDG_CACHE_HOME")?,
+            mlir_opt,
+        };
+        Ok(Entry { name: name.to_owned(), command: Some(command), modules: Some(modules), ..Entry::default() })
+    }
+
+    /// A program that is given; otherwise the one in the directory of another that is given, or in PATH.
+    fn found(&self, name: &str, given: Option<&Path>) -> Result<PathBuf> {
+        if let Some(program) = given {
+            return find_program(program)
+                .with_context(|| format!("--{name} {}: there is no such program", program.display()));
+        }
+        let others = self.each().into_iter().filter_map(|(other, program)| Some((other, find_program(program?)?)));
+        let beside = others.flat_map(|(other, program)| siblings(name, other, &program));
+        let mut candidates = beside.chain([PathBuf::from(name)]);
+        candidates.find_map(|program| find_program(&program)).with_context(|| {
+            format!("{name} is neither in the directory of the other programs nor in PATH; name it by --{name}")
+        })
     }
 
     fn replace_in(&self, toolchain: &mut Toolchain) {
@@ -75,6 +125,33 @@ impl Compilers {
         let words: Vec<String> = self.each().into_iter().filter_map(word).collect();
         self.is_given().then(|| words.join(" "))
     }
+}
+
+/// Where a program is if another of the same build is `program`: `mlir-translate-22` in the directory of `mlir-opt-22`, or `mlir-translate`.
+fn siblings(name: &str, other: &str, program: &Path) -> Vec<PathBuf> {
+    let suffix = program.file_name().and_then(|file| file.to_str()?.strip_prefix(other)).unwrap_or_default();
+    let names = [format!("{name}{suffix}"), name.to_owned()];
+    program.parent().into_iter().flat_map(|directory| names.iter().map(|name| directory.join(name))).collect()
+}
+
+/// The library of routines that a build of LLVM has, for what the C compiler's own library may lack.
+fn routines(program: &Path) -> Option<PathBuf> {
+    let arch = std::env::consts::ARCH;
+    let release = program.canonicalize().ok()?.parent()?.parent()?.join("lib/clang");
+    let versions = std::fs::read_dir(release).ok()?.flatten();
+    let files = versions.flat_map(|version| {
+        let lib = version.path().join("lib");
+        [format!("linux/libclang_rt.builtins-{arch}.a"), format!("{arch}-unknown-linux-gnu/libclang_rt.builtins.a")]
+            .map(|file| lib.join(file))
+    });
+    files.into_iter().find(|file| file.is_file())
+}
+
+/// The directory of compiled modules, as the XDG Base Directory Specification places caches.
+fn cache() -> Option<PathBuf> {
+    let given = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let place = given.or_else(|| Some(std::env::home_dir()?.join(".cache")))?;
+    Some(place.join("tiebreak/mlir"))
 }
 
 fn starts(name: &str, program: &Path) -> Result<()> {

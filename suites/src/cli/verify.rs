@@ -311,10 +311,13 @@ pub(super) fn request(args: &Args) -> Result<Request> {
     }
     let reference = Scheme::parse(&args.reference)?.label();
     let mut known_lanes = Lanes { own_worker: super::worker::command(), ..Lanes::given(args.lanes.as_deref())? };
-    args.compilers.replace(&mut known_lanes)?;
+    let compiled = args.compilers.replace(&mut known_lanes)?;
     let library = args.library.lane(&args.op, &known_lanes)?;
-    let alone = library.as_ref().filter(|_| args.lane.is_empty());
-    let lanes = alone.map_or_else(|| once(&args.lane), |library| vec![library.name.clone()]);
+    let lanes = match &library {
+        _ if !args.lane.is_empty() => once(&args.lane),
+        Some(library) => vec![library.name.clone()],
+        None => compiled,
+    };
     known_lanes.lanes.extend(library);
     for name in &args.allow_not_run {
         if !known_lanes.names().any(|known| known == name) && !Lanes::KNOWN.contains(&name.as_str()) {

@@ -1,4 +1,4 @@
-//! `worker`: the kernels of lane `host`, of a library, or of a program, for another process. A run starts it for what has to begin in a fresh process; it is in no list of
+//! `worker`: the kernels of lane `host`, of a library, of a program, or of compiled modules, for another process. A run starts it for what has to begin in a fresh process; it is in no list of
 //! commands.
 
 use crate::program::Program;
@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use std::io::{self, BufReader};
 use std::path::PathBuf;
 use tiebreak_impls::library::Library;
+use tiebreak_impls::modules::Modules;
 use tiebreak_impls::worker;
 
 /// Name on the command line.
@@ -17,6 +18,9 @@ pub(super) struct Args {
     /// Shared library whose functions run, and what it promises, in JSON
     #[arg(long, num_args = 2, value_names = ["FILE", "PROMISE"])]
     library: Option<Vec<String>>,
+    /// Compiled module whose casts run
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["library", "program"])]
+    module: Vec<PathBuf>,
     /// What the program promises that follows, in JSON
     #[arg(long, value_name = "PROMISE", conflicts_with = "library", requires = "command")]
     program: Option<String>,
@@ -43,6 +47,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             let promise = serde_json::from_str(promise).context("the promise")?;
             worker::serve_with(&Program::start(&args.command, &promise)?, reader, writer)
         }
+        _ if !args.module.is_empty() => worker::serve_with(&Modules::load(&args.module)?, reader, writer),
         _ => return crate::lane::serve(reader, writer).context(PIPES),
     };
     served.context(PIPES)

@@ -160,7 +160,7 @@ fn the_ledger_says_what_made_a_lane() {
         found.unwrap_or_else(|| panic!("no {role} {name}: {files:#?}"))
     };
     for (role, name) in [
-        ("worker", "tiebreak-module-worker"),
+        ("worker", "tiebreak-worker"),
         ("tool", "mlir-translate"),
         ("tool", "opt"),
         ("tool", "llc"),
@@ -252,9 +252,9 @@ fn an_installed_lane_that_dies_is_not_allowed() {
             "{described}"
         );
     }
-    let gone = json!({"name": NATIVE, "command": ["/nowhere/tiebreak-module-worker"]});
+    let gone = json!({"name": NATIVE, "command": ["/nowhere/tiebreak-worker"]});
     let (code, described) = unasked(gone.clone(), &[]);
-    assert!(code == 1 && described.contains("/nowhere/tiebreak-module-worker"), "{described}");
+    assert!(code == 1 && described.contains("/nowhere/tiebreak-worker"), "{described}");
     assert_eq!(unasked(gone, &[&allow]), (0, String::new()));
 }
 

@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 use tiebreak_common::identity::{content, find_program};
 use tiebreak_reports::ledger::Role;
 
-/// The workers of the project.
-const WORKERS: [&str; 2] = ["tiebreak-worker", "tiebreak-module-worker"];
+/// The worker of the project.
+const WORKER: &str = "tiebreak-worker";
 /// Where their aarch64 form is, from the target directory on, before the directory of the profile.
 const AARCH64: &str = "aarch64/aarch64-unknown-linux-gnu";
 
@@ -23,8 +23,7 @@ static BUILT: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
     // Tests are programs of a directory below.
     let native = if beside.ends_with("deps") { beside.parent().unwrap_or(beside) } else { beside };
     let emulated = native.parent().zip(native.file_name()).map(|(target, profile)| target.join(AARCH64).join(profile));
-    let of = |directory: &Path| WORKERS.map(|worker| directory.join(worker));
-    [Some(native.to_owned()), emulated].iter().flatten().flat_map(|directory| of(directory)).collect()
+    [Some(native.to_owned()), emulated].iter().flatten().map(|directory| directory.join(WORKER)).collect()
 });
 
 /// Whether a file has the content of a worker that was built together with this program.

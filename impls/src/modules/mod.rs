@@ -1,22 +1,27 @@
 //! Shared objects with compiled casts: loading, finding a function, calling it.
+//!
+//! A module has functions named by [`crate::quantized::symbol`], in MLIR's C interface, and for each kernel that it has the code of a
+//! string `tiebreak:KERNEL`, what executes.
 
-use crate::memref::{Function, Layout, call};
+mod memref;
+
+use crate::job_error::JobError;
+use crate::library::reason;
+use crate::protocol::{Hello, Job, Offer, Own};
+use crate::quantized::{Cast, Container, symbol};
+use crate::worker::Runner;
+use crate::{dequantize, quantize};
 use libloading::{Library, Symbol};
+use memref::{Function, Layout, call};
 use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
-use tiebreak_impls::job_error::JobError;
-use tiebreak_impls::library::reason;
-use tiebreak_impls::protocol::{Hello, Job, Offer, Own};
-use tiebreak_impls::quantized::{Cast, Container, symbol};
-use tiebreak_impls::worker::Runner;
-use tiebreak_impls::{dequantize, quantize};
 
 /// The objects of a command line.
-pub(crate) struct Modules(Vec<Module>);
+pub struct Modules(Vec<Module>);
 
 /// Why a file is no module that this worker can run.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unusable {
+pub enum Unusable {
     /// The system's loader does not take it.
     #[error("{}: {}", file.display(), reason(error))]
     Library {
@@ -37,7 +42,7 @@ struct Module {
 
 impl Modules {
     /// Loads them.
-    pub(crate) fn load(files: &[PathBuf]) -> Result<Self, Unusable> {
+    pub fn load(files: &[PathBuf]) -> Result<Self, Unusable> {
         let modules: Result<Vec<Module>, Unusable> = files.iter().map(load).collect();
         modules.map(Self)
     }

@@ -1,12 +1,9 @@
 //! Tensors as MLIR's C interface passes them: descriptors of words (MLIR documentation, "LLVM IR Target", "C-compatible wrapper
 //! emission" and "Unranked MemRef types").
 
+use crate::frame::BYTE;
+use crate::job_error::JobError;
 use std::ffi::c_void;
-use tiebreak_impls::frame::BYTE;
-use tiebreak_impls::job_error::JobError;
-
-#[cfg(not(target_pointer_width = "64"))]
-compile_error!("descriptors are of 64-bit words");
 
 /// Elements as they lie in memory: a whole number of bytes each, a power of two, the value in the low bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
