@@ -99,7 +99,9 @@ impl Compilers {
         }
         let others = self.each().into_iter().filter_map(|(other, program)| Some((other, find_program(program?)?)));
         let beside = others.flat_map(|(other, program)| siblings(name, other, &program));
-        let mut candidates = beside.chain([PathBuf::from(name)]);
+        let release = self.mlir_opt.as_deref().and_then(version);
+        let major = release.iter().flat_map(|release| release.split('.').next());
+        let mut candidates = beside.chain(major.map(|major| format!("{name}-{major}").into())).chain([name.into()]);
         candidates.find_map(|program| find_program(&program)).with_context(|| {
             format!("{name} is neither in the directory of the other programs nor in PATH; name it by --{name}")
         })

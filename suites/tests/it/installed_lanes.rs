@@ -2,6 +2,7 @@
 //! and a worker that dies is a finding. `cargo xtask test` installs the tools.
 
 use crate::common::*;
+use crate::installed_program::{installed, shell, text};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -273,4 +274,26 @@ fn a_truncated_module_is_named() {
     }
     let (code, described) = unasked(json!({"name": NATIVE, "command": command}), &[]);
     assert!(code == 1 && described.contains("half.so does that by itself"), "{described}");
+}
+
+/// J: `--mlir-opt` needed a lanes file, which only a clone of the project writes.
+#[test]
+fn an_installed_program_judges_a_compiler_of_the_command_line() {
+    let own = Installed::new();
+    let (bin, work) = installed();
+    let run = |code: i32| {
+        let line = format!(
+            "tiebreak verify --mlir-opt {} --kernel mlir-opt-qcast-o0 --effort quick --type '{TYPE}' --format json",
+            own.path("mlir-opt").display()
+        );
+        let run = shell(bin.path(), work.path(), &line);
+        assert_eq!(run.status.code(), Some(code), "{}", text(&run.stderr));
+        serde_json::from_slice::<Value>(&run.stdout).expect("JSON")
+    };
+    let inputs = items(&run(0), "rows").iter().filter_map(|row| row["inputs"].as_u64()).sum::<u64>();
+    assert!(inputs > 10_000, "{inputs} inputs");
+    own.replace();
+    let ledger = run(1);
+    let command = items(&ledger, "findings")[0]["witness"]["command"].as_str().expect("a command").to_owned();
+    assert_eq!(shell(bin.path(), work.path(), &command).status.code(), Some(1), "{command}");
 }
