@@ -7,7 +7,7 @@ cargo fuzz build --release --debug-assertions
 
 # The seeds are written by the harness, which is built as it always is: no sanitizer, no coverage.
 harness() {
-    env -u RUSTFLAGS -u CFLAGS -u CXXFLAGS cargo run --quiet --release --package tiebreak-suites --example fuzzing -- "$@"
+    env -u RUSTFLAGS -u CFLAGS -u CXXFLAGS cargo run --quiet --release --package tiebreak --example fuzzing -- "$@"
 }
 
 cargo fuzz list | while read -r target; do

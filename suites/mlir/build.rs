@@ -1,8 +1,5 @@
 //! Gives the crate the hash of what it is built from.
 
-#[path = "../../sources/bake.rs"]
-mod bake;
-
 fn main() {
-    bake::bake("suites/mlir");
+    tiebreak_sources::bake("suites/mlir");
 }

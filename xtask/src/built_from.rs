@@ -5,20 +5,16 @@ use crate::process;
 use crate::say::note;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
-use sources::{IMPLS, PACKAGES, Package, XTASK};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::SystemTime;
+use tiebreak_sources::{IMPLS, PACKAGES, Package, XTASK};
 
-#[allow(dead_code, unreachable_pub, reason = "the program `tiebreak` uses the rest")]
-#[path = "../../sources/mod.rs"]
-mod sources;
-
-/// What a build script includes: newer, it makes cargo run every one of them again.
-const SCRIPTS: &str = "sources/bake.rs";
+/// What every build script links: newer, it makes cargo run every one of them again.
+const SCRIPTS: &str = "sources/src/bake.rs";
 
 /// Set for an xtask that a stale one started.
 const AGAIN: &str = "TIEBREAK_XTASK_BUILT_AGAIN";

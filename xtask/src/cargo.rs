@@ -35,7 +35,7 @@ struct Target {
 /// Programs of the workspace, each with its package.
 pub(crate) const WORKER: (&str, &str) = ("tiebreak-impls", "tiebreak-worker");
 /// The program that everything is forwarded to.
-pub(crate) const TIEBREAK: (&str, &str) = ("tiebreak-suites", "tiebreak");
+pub(crate) const TIEBREAK: (&str, &str) = ("tiebreak", "tiebreak");
 
 /// `cargo build --release` of programs, for the host.
 pub(crate) fn build(workspace: &Workspace, programs: &[(&str, &str)]) -> Result<BTreeMap<String, PathBuf>> {

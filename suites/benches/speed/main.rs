@@ -1,4 +1,4 @@
-//! What the harness costs, each thing beside what it is to be compared with, in one run: `cargo bench -p tiebreak-suites`.
+//! What the harness costs, each thing beside what it is to be compared with, in one run: `cargo bench -p tiebreak`.
 //!
 //! Arguments after `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `census`, `floats` (all when none is named), `--lanes FILE`, `--json FILE`.
 

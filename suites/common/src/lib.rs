@@ -15,8 +15,7 @@ pub mod parameters;
 pub mod shards;
 pub mod shell;
 pub mod sizes;
-#[path = "../../../sources/mod.rs"]
-pub mod sources;
+pub use tiebreak_sources as sources;
 pub mod stream;
 
 /// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.

@@ -14,7 +14,7 @@ mod commit;
 /// A directory that looks like a workspace of this project, with sources of its own.
 fn another_workspace() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    for file in ["sources/mod.rs", "suites/ops/src/registry.rs", "impls/src/lib.rs"] {
+    for file in ["sources/src/lib.rs", "suites/ops/src/registry.rs", "impls/src/lib.rs"] {
         put(&dir.path().join(file), "// of another checkout\n");
     }
     dir

@@ -21,7 +21,7 @@ fn reason<O: Operation>(line: &str) -> String {
 }
 
 fn agree<O: Operation>() {
-    let entries = read::<O>(O::CATALOGUE).unwrap_or_else(|bad| panic!("suites/catalogue/{}.txt: {bad}", O::OP));
+    let entries = read::<O>(O::CATALOGUE).unwrap_or_else(|bad| panic!("suites/ops/catalogue/{}.txt: {bad}", O::OP));
     assert!(entries.len() > 4, "{}", O::OP);
     for (i, entry) in entries.iter().enumerate() {
         assert!(entries[..i].iter().all(|e| (&e.case, e.index) != (&entry.case, entry.index)), "{} twice", entry.case);

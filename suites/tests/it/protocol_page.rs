@@ -278,7 +278,7 @@ const PAGE: &[Operation] = &[
 
 const HEAD: &str = "# The protocol of a worker
 
-<!-- Written by a test: `UPDATE_EXPECT=1 cargo test --release -p tiebreak-suites --test it protocol_page` -->
+<!-- Written by a test: `UPDATE_EXPECT=1 cargo test --release -p tiebreak --test it protocol_page` -->
 
 A worker is a program that runs kernels for Tiebreak, in any language. It reads requests on its standard input and answers on its standard output, in order.
 [Lanes and workers](lanes.md) tells how a run starts it; `docs/example-worker.py` is a worker in thirty lines, and [`check-worker`](lanes.md#checking-a-worker) names what a worker does wrong.

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tiebreak_suites::quant_type::{Scale, parse, parse_type};
 
-const RFC: &str = include_str!("../data/quant_rfc.txt");
-const BAD: &str = include_str!("../data/quant_bad.txt");
+const RFC: &str = include_str!("../../ops/data/quant_rfc.txt");
+const BAD: &str = include_str!("../../ops/data/quant_bad.txt");
 
 /// Every "Correct" example is accepted and printed back as it is; every "Incorrect" one is refused where it is wrong, by the rule's name.
 #[test]

@@ -133,7 +133,7 @@ impl Campaign<'_> {
 /// The program that knows seeds, lines and judges.
 pub(super) fn harness(workspace: &Workspace) -> Command {
     let mut command = workspace.cargo();
-    command.args(["run", "--quiet", "--release", "--package", "tiebreak-suites", "--example", "fuzzing", "--"]);
+    command.args(["run", "--quiet", "--release", "--package", "tiebreak", "--example", "fuzzing", "--"]);
     command
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn run_catalogue<O: Operation>(
 
 /// The cases of an operation's catalogue.
 pub(crate) fn entries<O: Operation>() -> Result<Vec<catalogue::Entry>> {
-    catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))
+    catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/ops/catalogue/{}.txt", O::OP))
 }
 
 /// The catalogue's cases on one kernel, in each lane that has it.

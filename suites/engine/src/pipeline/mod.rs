@@ -270,7 +270,7 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
     }
     if request.asked.is_nothing() {
         let entries = crate::case::catalogue::read::<O>(O::CATALOGUE)
-            .with_context(|| format!("suites/catalogue/{}.txt", O::OP))?;
+            .with_context(|| format!("suites/ops/catalogue/{}.txt", O::OP))?;
         params.extend(entries.iter().filter_map(|entry| Some(text::parse::<O>(&entry.case, domain).ok()?.params)));
     }
     Ok(params.iter().filter(|params| O::covers(domain, params)).filter_map(O::CAPABILITIES.compiled.function).collect())

@@ -55,7 +55,7 @@ pub fn convolution(p: &Params) -> Convolution {
 
 impl Operation for Conv2d {
     const TENSORS: &'static [&'static str] = &["input", "weights"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/conv2d.txt");
+    const CATALOGUE: &'static str = include_str!("../../catalogue/conv2d.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         counted: Counted { products: Self::products, ..Counted::NONE },
         options: Options { takes: &[Parameter::Model], given: Self::given, ..Options::NONE },

@@ -75,7 +75,7 @@ fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Resu
 
 impl Operation for Dequantize {
     const TENSORS: &'static [&'static str] = &["q"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/dequantize.txt");
+    const CATALOGUE: &'static str = include_str!("../../catalogue/dequantize.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         compiled: Compiled {
             compared: true,

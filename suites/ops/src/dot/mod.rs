@@ -29,7 +29,7 @@ pub enum Dot {}
 
 impl Operation for Dot {
     const TENSORS: &'static [&'static str] = &["acc", "a", "b"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/dot.txt");
+    const CATALOGUE: &'static str = include_str!("../../catalogue/dot.txt");
     const CAPABILITIES: Capabilities<Self> =
         Capabilities { sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE }, ..Capabilities::NONE };
     type Impl = tiebreak_impls::dot::Dot;

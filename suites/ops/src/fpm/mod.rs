@@ -63,7 +63,7 @@ fn each<T>(case: &Case<Batch>, value: impl Fn(usize, i64, &Parameters) -> T) -> 
 
 impl Operation for FixedPointMultiply {
     const TENSORS: &'static [&'static str] = &["x"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/fpm.txt");
+    const CATALOGUE: &'static str = include_str!("../../catalogue/fpm.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         deviations: Deviations { contract: Self::contract, declared: Self::declared, in_case: Self::deviations },
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },

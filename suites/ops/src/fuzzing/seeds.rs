@@ -7,8 +7,8 @@ use crate::registry::catalogues;
 use tiebreak_engine::operation::Operation;
 
 /// The RFC's examples, and texts that are nearly types.
-const RFC: &str = include_str!("../../../tests/data/quant_rfc.txt");
-const BAD: &str = include_str!("../../../tests/data/quant_bad.txt");
+const RFC: &str = include_str!("../../data/quant_rfc.txt");
+const BAD: &str = include_str!("../../data/quant_bad.txt");
 
 /// Types and ops for the target `quant_type`: those that are right, and those that are not.
 pub fn quant_types() -> Vec<String> {

@@ -111,7 +111,7 @@ impl NamedScheme for Scheme {
 
 impl Operation for Instruction {
     const TENSORS: &'static [&'static str] = &["a", "b"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/instruction.txt");
+    const CATALOGUE: &'static str = include_str!("../../catalogue/instruction.txt");
     const CAPABILITIES: Capabilities<Self> =
         Capabilities { sweeps: Sweeps { exhaustive: Self::exhaustive, ..Sweeps::NONE }, ..Capabilities::NONE };
     type Impl = tiebreak_impls::instruction::Instruction;

@@ -37,7 +37,7 @@ pub fn product(p: &Params) -> Product {
 
 impl Operation for Matmul {
     const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/matmul.txt");
+    const CATALOGUE: &'static str = include_str!("../../catalogue/matmul.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         counted: Counted { products: Self::products, ..Counted::NONE },
         options: Options {

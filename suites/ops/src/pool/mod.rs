@@ -62,7 +62,7 @@ pub fn pooling(p: &Params) -> Pooling {
 
 impl Operation for Pool {
     const TENSORS: &'static [&'static str] = &["input"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/pool.txt");
+    const CATALOGUE: &'static str = include_str!("../../catalogue/pool.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         causes: Causes { own: Self::own, ..Causes::NONE },
         counted: Counted { products: Self::additions, ..Counted::NONE },

@@ -49,7 +49,7 @@ fn quantized(p: &Params) -> Quantized {
 
 impl Operation for Qconv2d {
     const TENSORS: &'static [&'static str] = &["input", "weights"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/qconv2d.txt");
+    const CATALOGUE: &'static str = include_str!("../../catalogue/qconv2d.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         deviations: Deviations { contract: Self::contract, declared: Self::declared, in_case: Self::deviations },
         causes: Causes { path: Self::path, groups: Self::groups, in_group: Self::changes_in, ..Causes::NONE },

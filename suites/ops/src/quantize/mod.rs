@@ -65,7 +65,7 @@ fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Resu
 
 impl Operation for Quantize {
     const TENSORS: &'static [&'static str] = &["x"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/quantize.txt");
+    const CATALOGUE: &'static str = include_str!("../../catalogue/quantize.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         compiled: Compiled {
             compared: true,

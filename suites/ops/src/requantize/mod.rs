@@ -55,7 +55,7 @@ fn parameters(p: &Params) -> Parameters {
 
 impl Operation for Requantize {
     const TENSORS: &'static [&'static str] = &["x"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/requantize.txt");
+    const CATALOGUE: &'static str = include_str!("../../catalogue/requantize.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
         causes: Causes { path: Self::path, own: Self::own, ..Causes::NONE },

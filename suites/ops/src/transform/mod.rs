@@ -80,7 +80,7 @@ fn exact(layout: Layout, params: &Params) -> Option<Exact> {
 
 impl Operation for Transform {
     const TENSORS: &'static [&'static str] = &["input"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/transform.txt");
+    const CATALOGUE: &'static str = include_str!("../../catalogue/transform.txt");
     type Impl = tiebreak_impls::transform::Transform;
     type Params = Params;
     type Domain = Domain;

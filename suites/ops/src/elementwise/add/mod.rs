@@ -25,7 +25,7 @@ impl Arithmetic for Addition {
     type Domain = Domain;
     type Kind = Kind;
     const NOUN: &'static str = "addition";
-    const CATALOGUE: &'static str = include_str!("../../../../catalogue/add.txt");
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/add.txt");
     const SCALES: [[f32; 3]; 12] = [
         // Quotients that are powers of two: every other sum a tie.
         [0.5, 0.5, 1.0],

@@ -25,7 +25,7 @@ impl Arithmetic for Multiplication {
     type Domain = Domain;
     type Kind = Kind;
     const NOUN: &'static str = "multiplication";
-    const CATALOGUE: &'static str = include_str!("../../../../catalogue/mul.txt");
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/mul.txt");
     const SCALES: [[f32; 3]; 12] = [
         // Quotients that are powers of two: many products are ties.
         [0.5, 0.5, 1.0],

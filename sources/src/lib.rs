@@ -1,13 +1,16 @@
 //! What each program is built from: the files of each package, and a hash of their contents. Cargo compares dates alone, so that an edited file with an
 //! older date, or another checkout in the same target directory, passes for what was built.
 //!
-//! Build scripts compile this file into what they run, `cargo xtask` and `tiebreak` into themselves: it needs the standard library and `sha2`.
+//! Build scripts, `cargo xtask` and `tiebreak` link this crate: it needs the standard library and `sha2`.
 //!
 //! Each package's build script bakes in the hash of the files that its compiler reads, and a program states one hash for
 //! each package (`--sources`). `cargo xtask` compares these hashes with the workspace after each build, and touches the
 //! build scripts of stale packages, so that cargo compiles these packages and no others. Files that only tests compile are
 //! left out, so that an edit of a test builds no program again.
 
+mod bake;
+
+pub use bake::bake;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
@@ -74,10 +77,7 @@ pub const PACKAGES: [Package; 10] = [
     Package::new("suites/memory", &[]),
     Package::new("suites/mlir", &[]),
     Package::new("suites/engine", &[]),
-    Package::new(
-        "suites/ops",
-        &["suites/catalogue", "suites/tests/data/quant_rfc.txt", "suites/tests/data/quant_bad.txt"],
-    ),
+    Package::new("suites/ops", &["suites/ops/catalogue", "suites/ops/data"]),
     Package::new("suites/analysis", &[]),
     Package::new("suites", &["suites/templates", "Cargo.toml", "Cargo.lock"]),
 ];
@@ -87,7 +87,7 @@ pub const XTASK: Package = Package::new("xtask", &["sources", "fuzz/Cargo.toml"]
 
 /// Whether a directory is a workspace of this project.
 pub fn is_workspace(root: &Path) -> bool {
-    ["sources/mod.rs", "suites/ops/src/registry.rs"].iter().all(|file| root.join(file).is_file())
+    ["sources/src/lib.rs", "suites/ops/src/registry.rs"].iter().all(|file| root.join(file).is_file())
 }
 
 /// The files of `path`, relative to `root`.
