@@ -71,9 +71,14 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "needs LiteRT and a model; `differences_of_a_real_model_are_those_that_the_audit_predicts` runs the same script",
     ),
     (
-        "cargo xtask verify --op quantize --lane mlir-x86 --mlir-opt build/bin/mlir-opt",
+        "cargo xtask verify --mlir-opt build/bin/mlir-opt",
         Parsed,
         "needs a compiler of the reader's; `a_compiler_of_the_command_line_is_called_with_a_warm_cache` runs one",
+    ),
+    (
+        "tiebreak verify --mlir-opt build/bin/mlir-opt",
+        Parsed,
+        "needs a compiler of the reader's; `an_installed_program_judges_a_compiler_of_the_command_line` runs one",
     ),
     ("cargo xtask findings", Xtask, "needs installed libraries; each case is a run that the tests of `shipped` have"),
     (
