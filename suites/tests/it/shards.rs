@@ -1,4 +1,4 @@
-//! Shards of `verify` and `corrupt`: what they are together is what one process gives, whatever their number, their order, and what interrupts them.
+//! Shards of `verify`, `corrupt` and `audit`: what they are together is what one process gives, whatever their number, their order, and what interrupts them.
 
 use crate::common::*;
 use serde_json::Value;
@@ -166,6 +166,38 @@ fn corrupt_prints_the_same_after_a_merge() {
     assert!(merged.stdout == whole.stdout);
     let mixed = exits(&call(dir, &["merge", &files[0], "nothing.jsonl"]), 2);
     assert!(mixed.contains("nothing.jsonl"), "{mixed}");
+}
+
+/// S: audits of many models.
+#[test]
+fn audit_prints_the_same_after_a_merge() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let dir = dir.path();
+    let models = ["a.tflite", "b.tflite", "c.tflite"];
+    models.iter().for_each(|name| fs::write(dir.join(name), crate::models::small()).expect("a model"));
+    for format in ["table", "csv", "json"] {
+        let run = [&["audit", "--format", format][..], &models].concat();
+        let whole = call(dir, &run);
+        exits(&whole, 0);
+        let text = String::from_utf8_lossy(&whole.stdout).into_owned();
+        assert!(models.iter().all(|name| text.contains(name)), "{text}");
+        for index in 1..=4 {
+            exits(&call(dir, &[&run[..], &["--shard", &format!("{index}/4"), "--out", format]].concat()), 0);
+        }
+        let files = [3, 1, 4, 2].map(|index| format!("{format}/audit-{index}-of-4.jsonl"));
+        let merged = call(dir, &[&["merge"][..], &files.each_ref().map(String::as_str)].concat());
+        exits(&merged, 0);
+        assert!(merged.stdout == whole.stdout, "{format}");
+    }
+    let failing = [&["audit", "--to=tvm", "--fail-if-changed"][..], &models].concat();
+    let code = call(dir, &failing).status.code();
+    exits(&call(dir, &[&failing[..], &["--shard=1/1", "--out=one"]].concat()), 0);
+    assert_eq!(call(dir, &["merge", "one/audit-1-of-1.jsonl"]).status.code(), code);
+    let unreadable = call(dir, &["audit", "none.tflite", "a.tflite"]);
+    assert!(exits(&unreadable, 2).contains("none.tflite"));
+    assert!(String::from_utf8_lossy(&unreadable.stdout).contains("a.tflite"), "the other model was audited");
+    let twice = exits(&call(dir, &["audit", "a.tflite", "a.tflite", "--shard=1/2"]), 2);
+    assert!(twice.contains("a.tflite is there twice"), "{twice}");
 }
 
 /// A shard that runs many units, one after the other.

@@ -5,13 +5,14 @@ mod page;
 mod rows;
 mod table;
 
-use super::print;
+use super::{note, print, shards};
 use crate::audit::report::Comparison;
 use crate::audit::{self, RUNTIMES, Rescaling, Runtime, Side};
 use crate::model;
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, bail};
 use clap::ValueEnum;
-use std::path::PathBuf;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 use tiebreak_common::called;
 use tiebreak_oracle::derivation::{DERIVATIONS, Derivation, floats};
 
@@ -19,9 +20,9 @@ use tiebreak_oracle::derivation::{DERIVATIONS, Derivation, floats};
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = names())]
 pub(super) struct Args {
-    /// The model, a .tflite or an .onnx file with 8-bit layers
-    #[arg(value_name = "MODEL")]
-    model: PathBuf,
+    /// Models, each a .tflite or an .onnx file with 8-bit layers
+    #[arg(value_name = "MODEL", required = true)]
+    pub(super) models: Vec<PathBuf>,
     /// Compare two schemes instead of runtimes: left scheme of every layer, NAME or NAME:POLICY of fixed point multiply, or a scheme in
     /// floats
     #[arg(long, value_name = "SCHEME", requires = "right", conflicts_with_all = ["from", "to"], value_parser = rescaling)]
@@ -41,14 +42,19 @@ pub(super) struct Args {
     /// Exit with 1 if a comparison changes a result, and with 2 if a comparison has no layer
     #[arg(long)]
     fail_if_changed: bool,
-    /// Output format; CSV has one line for each channel and comparison, HTML is one page that needs no network
+    /// Output format; CSV has one line for each channel and comparison, HTML is one page of one model that needs no network
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    pub(super) format: Format,
+    /// Directory of the file of a shard
+    #[arg(long, value_name = "DIR", default_value = "tiebreak-out", requires = "shard")]
+    pub(super) out: PathBuf,
+    #[command(flatten)]
+    pub(super) shards: shards::Options,
 }
 
 /// Output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub(super) enum Format {
     /// A summary for the terminal, of at most 100 columns unless a name is longer.
     Table,
     /// JSON, for programs.
@@ -91,22 +97,80 @@ fn names() -> String {
     .join("\n")
 }
 
-/// Prints the audit. False if a result changes and the caller asked for that; an error if nothing was compared.
+/// Audit of one model, as it is printed.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Answer {
+    text: String,
+    /// Whether a comparison changes a result and the caller asked for that.
+    fails: bool,
+}
+
+/// Prints the audits. False if a result changes and the caller asked for that; an error, after the other models, if nothing was compared.
 pub(super) fn run(args: &Args) -> Result<bool> {
-    let bytes = model::load(&args.model)?;
+    if args.format == Format::Html && args.models.len() > 1 {
+        bail!("--format html is a page of one model: name one, or choose another format");
+    }
+    if let Some(shard) = args.shards.shard {
+        return shards::audit(args, shard).map(|()| true);
+    }
+    let (mut printed, mut first) = (Printed::new(args.format), None::<Error>);
+    for model in &args.models {
+        match answer(args, model) {
+            Ok(answer) => printed.print(&answer)?,
+            Err(error) if args.models.len() == 1 => return Err(error),
+            Err(error) => {
+                note(&format!("{error:#}"));
+                first = first.or(Some(error));
+            }
+        }
+    }
+    first.map_or(Ok(!printed.fails), Err)
+}
+
+/// Audits one model.
+pub(super) fn answer(args: &Args, model: &Path) -> Result<Answer> {
+    let bytes = model::load(model)?;
     let (left, right) = sides(args, model::is_tflite(&bytes));
-    let audit = audit::audit(&args.model, &bytes, left, &right)?;
+    let audit = audit::audit(model, &bytes, left, &right)?;
     let empty: Vec<&Comparison> = audit.comparisons.iter().filter(|c| c.layers.is_empty()).collect();
     if empty.len() == audit.comparisons.len() || args.fail_if_changed && !empty.is_empty() {
-        bail!("{}: {}", args.model.display(), answer::nothing(&audit, &empty));
+        bail!("{}: {}", model.display(), answer::nothing(&audit, &empty));
     }
-    print(&match args.format {
+    let text = match args.format {
         Format::Table => table::render(&audit),
         Format::Json => serde_json::to_string_pretty(&audit)? + "\n",
-        Format::Csv => rows::csv(&audit)?,
+        Format::Csv => rows::csv(&model.display().to_string(), &audit)?,
         Format::Html => page::render(&audit)?,
-    })?;
-    Ok(!args.fail_if_changed || audit.comparisons.iter().all(|c| c.totals.differ == 0))
+    };
+    Ok(Answer { text, fails: args.fail_if_changed && audit.comparisons.iter().any(|c| c.totals.differ > 0) })
+}
+
+/// Audits of several models: tables apart, JSON documents one after the other, one CSV.
+pub(super) struct Printed {
+    format: Format,
+    any: bool,
+    /// Whether an audit fails.
+    pub(super) fails: bool,
+}
+
+impl Printed {
+    /// With nothing printed.
+    pub(super) fn new(format: Format) -> Self {
+        Self { format, any: false, fails: false }
+    }
+
+    /// Prints the next one.
+    pub(super) fn print(&mut self, answer: &Answer) -> Result<()> {
+        let text = &answer.text;
+        let (before, text) = match self.format {
+            Format::Table if self.any => ("\n", text.as_str()),
+            Format::Csv if self.any => ("", text.split_once('\n').map_or("", |(_, rows)| rows)),
+            _ => ("", text.as_str()),
+        };
+        self.any = true;
+        self.fails |= answer.fails;
+        print(&format!("{before}{text}"))
+    }
 }
 
 /// What is compared: two schemes, or runtimes.

@@ -219,16 +219,18 @@ fn closer(
 }
 
 /// A line for each comparison, layer and channel.
-pub(super) fn csv(audit: &Audit) -> Result<String> {
+pub(super) fn csv(model: &str, audit: &Audit) -> Result<String> {
     #[rustfmt::skip]
     let header = [
         "left", "right", "index", "op", "name", "channel", "left_way", "right_way", "left_multiplier", "left_shift",
         "right_multiplier", "right_shift", "inputs", "inside", "differ", "differ_inside", "rate", "by_delta", "witness", "left_value",
-        "right_value", "method",
+        "right_value", "method", "model",
     ];
     let layers = audit.comparisons.iter().flat_map(|comparison| comparison.layers.iter().map(move |l| (comparison, l)));
-    let channels =
-        layers.flat_map(|(comparison, layer)| layer.channels.iter().map(move |c| record(comparison, layer, c)));
+    let channels = layers.flat_map(|(comparison, layer)| {
+        let of = move |channel| [record(comparison, layer, channel), vec![model.to_owned()]].concat();
+        layer.channels.iter().map(of)
+    });
     csv_of(header, channels)
 }
 

@@ -145,7 +145,7 @@ exec {merge}
             "census" => format!("{directory}/space.jsonl"),
             _ => format!("{directory}/merged.txt"),
         };
-        let merge = if self.command == "corrupt" { format!("{merge} | tee {out}") } else { merge };
+        let merge = if matches!(self.command, "corrupt" | "audit") { format!("{merge} | tee {out}") } else { merge };
         format!(
             r#"# {about}.
 name: shards

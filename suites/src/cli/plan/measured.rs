@@ -1,7 +1,7 @@
 //! How long units take: a sample of them is run, one after the other, and each other one is taken for the mean of those of its operation, or of all.
 
 use super::super::bite::CorruptArgs;
-use super::super::{census as census_cli, shards, verify as verify_cli};
+use super::super::{audit as audit_cli, census as census_cli, shards, verify as verify_cli};
 use crate::engine::self_check::Measure;
 use crate::engine::sharded::Campaign;
 use crate::space;
@@ -47,6 +47,12 @@ pub(super) fn corrupt(args: &CorruptArgs, sample: usize) -> Result<Measured> {
     let names = units.iter().map(|(op, kernel)| format!("{} {kernel}", op.op())).collect();
     let units = timed(names, sample, |at| units[at].0.planted_in_kernel(&measure, units[at].1).map(drop))?;
     Ok(Measured { units, start, command: "corrupt" })
+}
+
+/// Of `audit`.
+pub(super) fn audit(args: &audit_cli::Args, sample: usize) -> Result<Measured> {
+    let run = |at: usize| audit_cli::answer(args, &args.models[at]).map(drop);
+    Ok(Measured { units: timed(shards::models(args)?, sample, run)?, start: 0.0, command: "audit" })
 }
 
 /// Of `census --space`: chunks, of which a part is counted.

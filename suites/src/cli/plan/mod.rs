@@ -19,7 +19,7 @@ use tiebreak_reports::text;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = ENGINES)]
 pub(super) struct Args {
-    /// The command that is cut into shards, with its arguments: verify, corrupt, or census --space
+    /// The command that is cut into shards, with its arguments: verify, corrupt, audit, or census --space
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
     /// Duration within which every shard is to end, such as 90s, 30m or 2h: chooses the number of shards
@@ -129,10 +129,11 @@ fn measured(args: &Args) -> Result<Measured> {
     match Cli::try_parse_from(words).map_err(|error| anyhow::anyhow!("{}", error.render()))?.command {
         Action::Verify(verify) => measured::verify(&verify, args.sample),
         Action::Corrupt(corrupt) => measured::corrupt(&corrupt, args.sample),
+        Action::Audit(audit) => measured::audit(&audit, args.sample),
         Action::Census(census) if census::is_space(&census) => measured::census(&census, args.sample),
         Action::Census(_) => bail!("`census` without --space is one unit: it needs no shards"),
         _ => bail!(
-            "`{}` has no shards; verify, corrupt and census --space have. `{} bite --shard I/N` cuts the changes of bite",
+            "`{}` has no shards; verify, corrupt, audit and census --space have. `{} bite --shard I/N` cuts the changes of bite",
             args.words[0],
             program()
         ),

@@ -1,5 +1,6 @@
 //! `--shard` of every command but `census --space`, and `merge`: the files of shards as what one process would have given.
 
+mod audit;
 mod corrupt;
 mod verify;
 
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use tiebreak_common::shards::{self, Merged, Part, Plan, Ran, Shard, Unit};
 use tiebreak_reports::text;
 
+pub(super) use audit::{models, run as audit};
 pub(super) use corrupt::{faulted, run as corrupt};
 pub(super) use verify::run as verify;
 
@@ -59,6 +61,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
     match &*parts[0].plan.command {
         verify::COMMAND => verify::merge(args, parts),
         corrupt::COMMAND => corrupt::merge(args, parts),
+        audit::COMMAND => audit::merge(args, parts),
         other => bail!("{} is a shard of `{other}`, which this program cannot merge", args.files[0].display()),
     }
 }
