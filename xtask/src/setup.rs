@@ -36,7 +36,7 @@ enum Extra {
     Solvers,
     /// Slurm with munge, and GNU parallel, for the tests of the jobs that `cargo xtask plan` writes
     Slurm,
-    /// Every library of `cargo xtask lanes` but tvm, hhb-tvm and tosa-mlir
+    /// Every library of `cargo xtask lanes` but pytorch, tvm, hhb-tvm and tosa-mlir
     Shipped,
     /// The library gemmlowp, for the lanes gemmlowp and gemmlowp-scalar
     Gemmlowp,
@@ -50,6 +50,8 @@ enum Extra {
     Litert,
     /// TensorFlow Lite Micro from PyPI, for the lane tflite-micro
     TfliteMicro,
+    /// Debian's PyTorch, for the lane pytorch; not among the libraries of `shipped`
+    Pytorch,
     /// TVM 0.27 from PyPI, for the lane tvm; not among the libraries of `shipped`
     Tvm,
     /// TVM 0.16 of the package hhb-tvm from PyPI, for the lane hhb-tvm; not among the libraries of `shipped`
@@ -115,6 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         (Extra::Onnxruntime, "onnxruntime"),
         (Extra::Litert, "litert"),
         (Extra::TfliteMicro, "tflite-micro"),
+        (Extra::Pytorch, "pytorch"),
         (Extra::Tvm, "tvm"),
         (Extra::HhbTvm, "hhb-tvm"),
         (Extra::TosaMlir, "tosa-mlir"),
@@ -122,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         (Extra::Tract, "tract"),
         (Extra::Rten, "rten"),
     ];
-    let is_apart = |extra| [Extra::Tvm, Extra::HhbTvm, Extra::TosaMlir].contains(&extra);
+    let is_apart = |extra| [Extra::Pytorch, Extra::Tvm, Extra::HhbTvm, Extra::TosaMlir].contains(&extra);
     let left = |extra| with(extra) && (is_apart(extra) || !with(Extra::Shipped));
     let names: Vec<&str> = named.into_iter().filter(|(extra, _)| left(*extra)).map(|(_, name)| name).collect();
     if !names.is_empty() {

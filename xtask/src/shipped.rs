@@ -26,6 +26,8 @@ enum Driver {
     Cargo { library: &'static str },
     /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash.
     Python { script: &'static str, package: &'static str },
+    /// A script for Debian's Python, which finds the library in its packages.
+    System { script: &'static str },
     /// Functions in MLIR, compiled by the tools of the lanes of compiled casts at a level of LLVM, and linked with a source of C++.
     Mlir { level: u32 },
     /// A script for Python as above, with a program in C, which the script starts for the host and, under an emulator, for aarch64. What the library has
@@ -201,6 +203,15 @@ pub(crate) const LIBRARIES: &[Library] = &[
         with_others: true,
     },
     Library {
+        name: "pytorch",
+        about: "PyTorch's quantized tensors: quantize, dequantize, add, mul, average and maximum pools in both layouts",
+        directory: "pytorch",
+        packages: &["python3-torch", "python3-numpy"],
+        driver: Driver::System { script: "worker.py" },
+        started: &[],
+        with_others: false,
+    },
+    Library {
         name: "tosa-mlir",
         about: "TOSA as MLIR 22 lowers it and LLVM compiles it at -O2: apply_scale, rescale, matmul",
         directory: "tosa-mlir",
@@ -286,6 +297,10 @@ impl Library {
                 let probe = setup::provide(workspace, Tool::mlir(Host::CURRENT))?;
                 let version = probe.found.get(&Tool::Mlir).and_then(|tool| tool.version.clone());
                 (version.unwrap_or_default(), vec![text(&tosa::built(&sources, &place, *level)?)])
+            }
+            Driver::System { script } => {
+                let command = vec!["/usr/bin/python3".to_owned(), text(&sources.join(script))];
+                (version_of(self.packages[0])?, command)
             }
             Driver::Python { script, package } => {
                 let own = workspace.target.join("tiebreak/shipped/python").join(self.directory);
@@ -498,7 +513,9 @@ mod tests {
             let sources = root.join("impls/shipped").join(library.directory);
             match &library.driver {
                 Driver::Mlir { .. } => assert!(sources.join("worker.cpp").is_file(), "{}", library.name),
-                Driver::Cxx { source, .. } => assert!(sources.join(source).is_file(), "{}", library.name),
+                Driver::Cxx { source, .. } | Driver::System { script: source } => {
+                    assert!(sources.join(source).is_file(), "{}", library.name);
+                }
                 Driver::Cargo { library } => {
                     assert!(pinned_crate(&sources.join("Cargo.toml"), library).is_ok());
                     assert!(sources.join("Cargo.lock").is_file(), "{library}");

@@ -51,6 +51,12 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask setup --with hhb-tvm", Xtask, "installs packages"),
     ("cargo xtask setup --with tvm --with hhb-tvm", Xtask, "installs packages"),
     ("cargo xtask verify --lane tvm --effort quick", Parsed, "needs TVM; `findings` runs an input of it"),
+    ("cargo xtask setup --with pytorch", Xtask, "installs packages"),
+    (
+        "cargo xtask verify --lane pytorch --effort quick",
+        Parsed,
+        "needs PyTorch; `pytorch_gives_what_the_findings_say` runs it if PyTorch is there",
+    ),
     (
         "cargo xtask verify --lane hhb-tvm --effort quick",
         Parsed,
