@@ -65,12 +65,16 @@ pub enum Unusable {
     #[error("the promise: {0}")]
     Promise(serde_json::Error),
     /// It has none of the functions.
-    #[error("{}: it exports no function of tiebreak.h{of}; one is tiebreak_requantize_i8", file.display())]
+    #[error("{}: it exports no function of tiebreak.h{of}, such as {example}; it exports {exports}", file.display())]
     NoFunction {
         /// The file.
         file: PathBuf,
         /// The operations asked for.
         of: String,
+        /// A function that would do.
+        example: String,
+        /// The functions of other operations that it exports.
+        exports: String,
     },
     /// One name for several functions.
     #[error("{}: it exports {}, and one name is given; say which operation is meant", file.display(), functions.join(", "))]
@@ -120,7 +124,10 @@ impl Library {
         let found: Vec<Function> = FUNCTIONS.iter().filter(asked).filter(has).copied().collect();
         if found.is_empty() {
             let of = if promise.ops.is_empty() { String::new() } else { format!(" for {}", promise.ops.join(", ")) };
-            return Err(Unusable::NoFunction { file: file.to_owned(), of });
+            let example = FUNCTIONS.iter().find(asked).map_or_else(String::new, Function::symbol);
+            let exports: Vec<String> = FUNCTIONS.iter().filter(has).map(Function::symbol).collect();
+            let exports = if exports.is_empty() { "none".to_owned() } else { exports.join(", ") };
+            return Err(Unusable::NoFunction { file: file.to_owned(), of, example, exports });
         }
         if promise.name.is_some() && found.len() > 1 {
             let functions = found.iter().map(Function::symbol).collect();

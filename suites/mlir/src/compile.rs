@@ -93,18 +93,14 @@ impl Unit<'_> {
             (format!("-O{}", self.level), format!("-mtriple={triple}"), format!("-mattr={features}"));
         fs::write(file("module.ll"), lowered.to_owned() + &self.described()).context("writing the module's names")?;
         let target = [&triple, &level, &features];
-        run(Command::new(opt).args(target).arg(file("module.ll")).arg("-o").arg(file("module.bc")))?;
-        run(Command::new(llc)
-            .args(target)
-            .args(["-relocation-model=pic", "-filetype=obj"])
-            .arg(file("module.bc"))
-            .arg("-o")
-            .arg(file("module.o")))?;
-        run(Command::new(linker)
-            .args(["-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-o"])
-            .arg(file("module.so"))
-            .arg(file("module.o"))
-            .args(archives))?;
+        makes(Command::new(opt).args(target).arg(file("module.ll")).arg("-o"), &file("module.bc"))?;
+        let code = ["-relocation-model=pic", "-filetype=obj"];
+        makes(Command::new(llc).args(target).args(code).arg(file("module.bc")).arg("-o"), &file("module.o"))?;
+        // A lowering may call functions of the mathematics library, such as `rintf`.
+        let mathematics = ["-Wl,--as-needed", "-lm", "-o"];
+        let mut link = Command::new(linker);
+        link.args(["-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic"]).arg(file("module.o")).args(archives).args(mathematics);
+        makes(&mut link, &file("module.so"))?;
         Ok(file("module.so"))
     }
 
@@ -122,16 +118,11 @@ pub(super) fn lower(toolchain: &Toolchain, text: &str) -> Result<String> {
     let work = Work::new(&toolchain.cache)?;
     let file = |name: &str| work.0.join(name);
     fs::write(file("module.mlir"), text).with_context(|| format!("writing into {}", work.0.display()))?;
-    run(Command::new(&toolchain.mlir_opt)
-        .arg(format!("--pass-pipeline={PIPELINE}"))
-        .arg(file("module.mlir"))
-        .args(["--emit-bytecode", "-o"])
-        .arg(file("lowered.mlirbc")))?;
-    run(Command::new(&toolchain.mlir_translate)
-        .arg("--mlir-to-llvmir")
-        .arg(file("lowered.mlirbc"))
-        .arg("-o")
-        .arg(file("module.ll")))?;
+    let mut lowering = Command::new(&toolchain.mlir_opt);
+    lowering.arg(format!("--pass-pipeline={PIPELINE}")).arg(file("module.mlir")).args(["--emit-bytecode", "-o"]);
+    makes(&mut lowering, &file("lowered.mlirbc"))?;
+    let mut translation = Command::new(&toolchain.mlir_translate);
+    makes(translation.arg("--mlir-to-llvmir").arg(file("lowered.mlirbc")).arg("-o"), &file("module.ll"))?;
     fs::read_to_string(file("module.ll")).context("reading what mlir-translate wrote")
 }
 
@@ -164,6 +155,17 @@ impl Drop for Work {
         // A file that stays there does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// Runs a tool whose last argument is this file.
+fn makes(command: &mut Command, file: &Path) -> Result<()> {
+    run(command.arg(file))?;
+    if !file.is_file() {
+        let program = Path::new(command.get_program()).display();
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        bail!("{program} ended without an error and did not write {name}; is it the program that it is taken for?");
+    }
+    Ok(())
 }
 
 /// Runs a tool; its first complaint is the error.

@@ -74,7 +74,7 @@ impl Compilers {
             .context("the file of this program is unknown, so it cannot be started as a worker")?;
         let mlir_opt = self.found("mlir-opt", self.mlir_opt.as_deref())?;
         let version = version(&mlir_opt)
-            .with_context(|| format!("--mlir-opt {}: --version prints no number", mlir_opt.display()))?;
+            .with_context(|| format!("--mlir-opt {}: --version prints no version of LLVM; is it an mlir-opt?", mlir_opt.display()))?;
         let modules = Toolchain {
             mlir_translate: self.found("mlir-translate", self.mlir_translate.as_deref())?,
             opt: self.found("opt", self.opt.as_deref())?,
@@ -83,11 +83,14 @@ impl Compilers {
             triple: triple.to_owned(),
             features: String::new(),
             linker: find_program(Path::new("cc")).context("there is no C compiler `cc`, which links the modules")?,
-            archives: routines(&mlir_opt).into_iter().collect(),
+            archives: Vec::new(),
             cache: cache()
                 .context("HOME is not set, so that there is no place for compiled modules; set XDG_CACHE_HOME")?,
             mlir_opt,
         };
+        let programs = [&modules.llc, &modules.opt, &modules.mlir_translate, &modules.mlir_opt];
+        let archives = programs.into_iter().find_map(|program| routines(program)).into_iter().collect();
+        let modules = Toolchain { archives, ..modules };
         Ok(Entry { name: name.to_owned(), command: Some(command), modules: Some(modules), ..Entry::default() })
     }
 
@@ -101,9 +104,11 @@ impl Compilers {
         let beside = others.flat_map(|(other, program)| siblings(name, other, &program));
         let release = self.mlir_opt.as_deref().and_then(version);
         let major = release.iter().flat_map(|release| release.split('.').next());
-        let mut candidates = beside.chain(major.map(|major| format!("{name}-{major}").into())).chain([name.into()]);
-        candidates.find_map(|program| find_program(&program)).with_context(|| {
-            format!("{name} is neither in the directory of the other programs nor in PATH; name it by --{name}")
+        let candidates = beside.chain(major.map(|major| format!("{name}-{major}").into())).chain([name.into()]);
+        let tried: Vec<PathBuf> = candidates.collect();
+        tried.iter().find_map(|program| find_program(program)).with_context(|| {
+            let tried = tried.iter().map(|program| program.display().to_string()).collect::<Vec<_>>().join(", ");
+            format!("there is no {name} (tried {tried}); name it by --{name}")
         })
     }
 
@@ -157,6 +162,9 @@ fn cache() -> Option<PathBuf> {
 }
 
 fn starts(name: &str, program: &Path) -> Result<()> {
+    if program.is_dir() {
+        bail!("--{name} {}: it is a directory; name the program in it", program.display());
+    }
     match Command::new(program).arg("--version").output() {
         Ok(run) if run.status.success() => Ok(()),
         Ok(run) => bail!(

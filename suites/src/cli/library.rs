@@ -1,6 +1,7 @@
 //! `--library`: a shared library of the caller's as a lane, by the interface of `tiebreak.h`; `--program`: a program that reads and writes lines; and `header`,
 //! which prints the interface.
 
+use super::worker::UNUSABLE;
 use crate::lane::config::{Entry, Lanes};
 use crate::program;
 use anyhow::{Context, Result, bail};
@@ -9,6 +10,8 @@ use std::fs::File;
 use std::io::Read;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use tiebreak_common::called;
 use tiebreak_common::identity::find_program;
 use tiebreak_common::shell::quoted;
@@ -148,6 +151,9 @@ fn library(file: &Path, promise: &Promise, lanes: &Lanes) -> Result<Entry> {
     command.extend([OPTION.to_owned(), file.display().to_string(), serde_json::to_string(promise)?]);
     // Emulated code may be silent for as long as any.
     let native = architecture(file)?.is_none_or(|arch| arch == std::env::consts::ARCH);
+    if native && let Some(reason) = unusable(&command)? {
+        bail!("{OPTION} {reason}");
+    }
     let patience_seconds = native.then_some(NATIVE_PATIENCE);
     Ok(Entry { name: LIBRARY.to_owned(), command: Some(command), patience_seconds, ..Entry::default() })
 }
@@ -199,12 +205,45 @@ fn worker(file: &Path, lanes: &Lanes) -> Result<Vec<String>> {
     })
 }
 
+/// Why no run can judge a library, as its worker says when it is started without requests. What else a library does when it is loaded, a run judges.
+fn unusable(command: &[String]) -> Result<Option<String>> {
+    let mut worker = Command::new(&command[0]);
+    worker.args(&command[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut worker = worker.spawn().context("starting a worker")?;
+    let begun = Instant::now();
+    let status = loop {
+        match worker.try_wait()? {
+            Some(status) => break Some(status),
+            None if begun.elapsed() > LOADING => break None,
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    if status.is_none() {
+        worker.kill()?;
+        worker.wait()?;
+        return Ok(None);
+    }
+    if status.and_then(|status| status.code()) != Some(UNUSABLE) {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    worker.stderr.take().context("the worker's messages")?.read_to_string(&mut text)?;
+    let last = text.lines().last().unwrap_or_default();
+    Ok(Some(last.strip_prefix("error: ").unwrap_or(last).to_owned()))
+}
+
+/// Time for a library to load before a run judges it.
+const LOADING: Duration = Duration::from_secs(2);
+
 /// The architecture that an ELF file is for; `None` for a file of another format.
 fn architecture(file: &Path) -> Result<Option<&'static str>> {
     let mut head = [0; 20];
     let read = File::open(file).and_then(|mut opened| opened.read_exact(&mut head));
     if let Err(error) = read {
         bail!("{OPTION} {}: {error}", file.display());
+    }
+    if cfg!(target_os = "linux") && !head.starts_with(b"\x7fELF") {
+        bail!("{OPTION} {}: it is no shared library; compile it with -shared -fPIC", file.display());
     }
     Ok(match (&head[..4], u16::from_le_bytes([head[18], head[19]])) {
         (b"\x7fELF", 62) => Some("x86_64"),

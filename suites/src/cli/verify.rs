@@ -316,8 +316,11 @@ pub(super) fn request(args: &Args) -> Result<Request> {
     let lanes = match &library {
         _ if !args.lane.is_empty() => once(&args.lane),
         Some(library) => vec![library.name.clone()],
-        None => compiled,
+        None => compiled.clone(),
     };
+    if !compiled.is_empty() && !lanes.iter().any(|lane| compiled.contains(lane)) {
+        bail!("no lane of this run calls the compilers that are named; leave out --lane, or name {}", compiled.join(" or "));
+    }
     known_lanes.lanes.extend(library);
     for name in &args.allow_not_run {
         if !known_lanes.names().any(|known| known == name) && !Lanes::KNOWN.contains(&name.as_str()) {

@@ -5,12 +5,18 @@ use crate::program::Program;
 use anyhow::{Context, Result};
 use std::io::{self, BufReader};
 use std::path::PathBuf;
-use tiebreak_impls::library::Library;
+use tiebreak_impls::library::{Library, Unusable};
 use tiebreak_impls::modules::Modules;
 use tiebreak_impls::worker;
 
 /// Name on the command line.
 const NAME: &str = "worker";
+
+/// Exit code of a worker whose library cannot be judged: it is a mistake of the call.
+pub(super) const UNUSABLE: i32 = 2;
+
+/// Exit code of a worker whose library was compiled with another version of the header: it is a finding.
+const OTHER_ABI: i32 = 3;
 
 /// Arguments of `worker`.
 #[derive(Debug, clap::Args)]
@@ -41,7 +47,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let (reader, writer) = (BufReader::with_capacity(1 << 16, io::stdin().lock()), io::stdout().lock());
     let served = match (args.library.as_deref(), &args.program) {
         (Some([file, promise]), _) => {
-            worker::serve_with(&Library::promised(&PathBuf::from(file), promise)?, reader, writer)
+            let library = Library::promised(&PathBuf::from(file), promise).unwrap_or_else(|error| {
+                eprintln!("error: {error}");
+                std::process::exit(if matches!(error, Unusable::Version { .. }) { OTHER_ABI } else { UNUSABLE })
+            });
+            worker::serve_with(&library, reader, writer)
         }
         (_, Some(promise)) => {
             let promise = serde_json::from_str(promise).context("the promise")?;

@@ -330,7 +330,7 @@ fn node_tests_of_scaled_sums_are_judged() {
     let y = integers(INT8, &[1, 2, 1, 1], &[1, -4]);
     put(&dir.path().join("test_qlinearconv/test_data_set_0"), "output_0.pb", &y.encode_to_vec());
     let run = tiebreak(&["judge", "--cases", path]).exits(1);
-    assert!(run.stdout.contains("requantize ties-even:wrap: 1 results differ"), "{}", run.printed());
+    assert!(run.stdout.contains("requantize ties-even:wrap: 1 differing result"), "{}", run.printed());
 }
 
 /// A chain gives the results of its stages one after the other, however its cases are written.
@@ -558,7 +558,7 @@ fn node_tests_that_cannot_be_judged_say_why() {
         let run = tiebreak(&["judge", "--cases", &path, "--format=json"]).exits(2);
         assert!(run.printed().contains(word), "{word}: {}", run.printed());
     };
-    says("no model.onnx in it");
+    says("neither model.onnx");
     put(dir.path(), "model.onnx", b"text");
     says("no test_data_set_* beside it");
     fs::create_dir(dir.path().join("test_data_set_0")).expect("a directory");

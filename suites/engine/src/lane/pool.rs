@@ -48,7 +48,7 @@ pub struct Lane {
     pub hello: Hello,
     place: Place,
     patience: Duration,
-    compiled: bool,
+    compiler: Option<String>,
     /// Whether a program runs there that was built together with this one.
     built: bool,
     /// What the worker had mapped when it greeted.
@@ -83,7 +83,7 @@ impl Lane {
             hello,
             place: Place::InProcess(None),
             patience: PATIENCE,
-            compiled: false,
+            compiler: None,
             built: true,
             mapped: identity::mapped(std::process::id()),
             made_by: Vec::new(),
@@ -145,7 +145,7 @@ impl Lane {
             hello,
             place: Place::Worker(command),
             patience,
-            compiled: entry.modules.is_some(),
+            compiler: entry.modules.as_ref().map(|modules| format!("mlir-opt {}", modules.version)),
             built: mapped.iter().any(|file| built::is_built(file)),
             mapped,
             made_by: entry.made_by.clone(),
@@ -168,7 +168,10 @@ impl Lane {
                 let program = command.iter().take_while(|argument| *argument != MODULE);
                 let program = program.map(name).collect::<Vec<_>>().join(" ");
                 let program = bounded(&program, MOST_COMMAND);
-                if modules == 0 { program } else { format!("{program}, {modules} modules") }
+                match &self.compiler {
+                    Some(compiler) => format!("{program}, {modules} modules of {compiler}"),
+                    None => program,
+                }
             }
         }
     }
@@ -197,7 +200,7 @@ impl Lane {
 
     /// Whether this lane has compiled modules, and no other kernels.
     pub fn is_compiled(&self) -> bool {
-        self.compiled
+        self.compiler.is_some()
     }
 
     /// Whether no module of this lane has a function, as far as its modules are known.

@@ -2,7 +2,7 @@
 
 use crate::operation::arguments::Arguments;
 use crate::operation::errors::CaseError;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value as Json;
 use tiebreak_reports::ledger::Value;
 
@@ -21,10 +21,27 @@ pub struct Line {
     pub ty: Option<String>,
     /// The case: a text, or an object of the same names.
     pub case: Json,
-    /// The results to be judged; null is not compared.
+    /// The results to be judged, row by row, as lists in lists or as one list; null is not compared.
+    #[serde(default, alias = "results", deserialize_with = "results")]
     pub expected: Option<Vec<Json>>,
     /// The caller's name of the line, which is printed with it.
     pub id: Option<Json>,
+}
+
+/// Results: one value, or lists in lists.
+fn results<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Json>>, D::Error> {
+    fn flat(json: Json, out: &mut Vec<Json>) {
+        match json {
+            Json::Array(all) => all.into_iter().for_each(|json| flat(json, out)),
+            value => out.push(value),
+        }
+    }
+    let given = Option::<Json>::deserialize(from)?;
+    Ok(given.map(|json| {
+        let mut out = Vec::new();
+        flat(json, &mut out);
+        out
+    }))
 }
 
 /// Names and values of a case that is an object: a list is that of a tensor's elements, or of one value a channel.

@@ -4,7 +4,6 @@
 use crate::operation::{Kernel, NamedScheme, Operation, is_compiled, kernels};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Map, Value};
-use tiebreak_common::called;
 use tiebreak_impls::contract::{Contract, Overflow, Promise};
 use tiebreak_impls::elsewhere;
 use tiebreak_impls::operation::Operation as _;
@@ -84,7 +83,8 @@ fn named<O: Operation>(name: &str) -> Result<&'static Kernel<O>> {
     Ok(kernel)
 }
 
-/// The contract of the kernel that promises a scheme, takes a domain, and of such kernels takes the most.
+/// The contract of the kernel that promises a scheme, takes a domain, and of such kernels takes the most. If no kernel promises the scheme, the domain is that of
+/// the kernel that takes the most.
 fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<Contract<O::Domain>> {
     // A field that no domain has is named before one that is too wide for the first kernel.
     if let Some(kernel) = here::<O>().next() {
@@ -93,6 +93,9 @@ fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<
     }
     let mut alike: Vec<&Kernel<O>> =
         here::<O>().filter(|kernel| kernel.contract.promise.scheme == promise.scheme).collect();
+    if alike.is_empty() {
+        alike = here::<O>().collect();
+    }
     // The same policy first, and of these the kernel that takes the most: what the offer does not exclude is asked.
     alike.sort_by_cached_key(|kernel| (kernel.contract.promise != promise, std::cmp::Reverse(breadth_of::<O>(kernel))));
     let mut error = None;
@@ -102,13 +105,7 @@ fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<
             Err(why) => error = error.or(Some(why)),
         }
     }
-    Err(error.unwrap_or_else(|| {
-        let list = format!("`{} kernels` lists them", called::program());
-        anyhow!(
-            "no kernel promises {}, so its domain is unknown; name a kernel that has the domain with `like`: {list}",
-            promise.scheme
-        )
-    }))
+    Err(error.unwrap_or_else(|| anyhow!("no kernel of {} has a domain", O::OP)))
 }
 
 /// How much a domain takes, to compare domains of one operation: what it allows counts most, then names, then binary digits of its ranges.

@@ -198,7 +198,7 @@ impl<'a> Plan<'a> {
         let begun = Instant::now();
         let Swept { seen, failures, outside, .. } = sweep::sweep(self.runner, self, &SPACE, || ());
         let exhaustive = seen.contract.count.seen() == SPACE.inputs();
-        let unknown = "the sampled cases tell the cause".to_owned();
+        let unknown = "the finding on sampled cases names the cause if it is known".to_owned();
         let mut sides = vec![self.side(seen.contract, Against::Contract, &self.contract, (None, unknown))];
         if let Some(reference) = &self.reference {
             let because = format!("the multiplication is {}", self.contract.scheme.label());

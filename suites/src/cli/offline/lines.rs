@@ -86,10 +86,15 @@ pub(super) fn base(path: &Path) -> &Path {
 
 fn read(text: &[u8], base: &Path) -> Result<Line, String> {
     if !text.contains(&b'@') {
-        return serde_json::from_slice(text).map_err(|error| error.to_string());
+        return serde_json::from_slice(text).map_err(of_line);
     }
-    let json = serde_json::from_slice::<Json>(text).map_err(|error| error.to_string())?;
+    let json = serde_json::from_slice::<Json>(text).map_err(of_line)?;
     line(json, base)
+}
+
+/// An error without the number of the line, which is that of the text alone.
+fn of_line(error: serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " at column ")
 }
 
 /// A line with the tensors of the files that it names.

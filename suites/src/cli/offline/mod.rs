@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tiebreak_reports::ledger::Value;
-use tiebreak_reports::text::count;
+use tiebreak_reports::text::{count, plural};
 
 /// Arguments of `eval`.
 #[derive(Debug, clap::Args)]
@@ -127,6 +127,8 @@ struct Summary {
     results: u64,
     /// Rows of the table.
     rows: Vec<Vec<String>>,
+    /// Lines that were refused, each with the reason.
+    reasons: Vec<String>,
 }
 
 /// Judges each line. True if none differs and something was compared.
@@ -174,6 +176,11 @@ fn judged(benches: &mut BTreeMap<&'static str, Box<dyn Bench>>, lines: &[Numbere
     out
 }
 
+/// The caller's name of a line, as a text.
+fn name(id: &Json) -> String {
+    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
+}
+
 fn difference(first: &Difference) -> Json {
     json!({"at": first.at, "got": value(&first.got), "expected": value(&first.expected)})
 }
@@ -185,6 +192,10 @@ impl Summary {
             Ok(verdict) => verdict,
             Err(error) => {
                 self.refused += 1;
+                if self.reasons.len() < most {
+                    let id = id.map_or_else(String::new, |id| format!(" (id {})", name(id)));
+                    self.reasons.push(format!("  line {number}{id}: {error}\n"));
+                }
                 return json!({"verdict": "refused", "error": error});
             }
         };
@@ -196,7 +207,7 @@ impl Summary {
         };
         self.differ += 1;
         if self.rows.len() < most {
-            let id = id.map_or_else(String::new, |id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
+            let id = id.map_or_else(String::new, name);
             let words = [number.to_string(), id, verdict.differ.to_string(), first.at.to_string()];
             self.rows.push(words.into_iter().chain([first.got.to_string(), first.expected.to_string()]).collect());
         }
@@ -221,20 +232,25 @@ impl Summary {
     }
 
     fn table(&self, causes: &[Cause]) -> String {
-        let Self { equal, differ, not_compared, refused, results, rows } = self;
+        let Self { equal, differ, not_compared, refused, results, rows, reasons } = self;
         let all = equal + differ + not_compared + refused;
-        let mut out = format!("{} lines, {} results compared: ", count(all), count(*results));
-        out += &format!("{} lines equal, {} differ", count(*equal), count(*differ));
+        let mut out = format!("{}, {} compared: ", plural(all as usize, "line"), plural(*results as usize, "result"));
+        out += &format!("{} equal, {} differ", plural(*equal as usize, "line"), count(*differ));
         out += &format!(", {} without a value to compare, {} refused\n", count(*not_compared), count(*refused));
         for Cause { op, by, class, because, differ, case, witness } in causes {
             let case = case.as_ref().map_or_else(String::new, |case| format!("{case} "));
             let (at, got, expected) = (witness.at, &witness.got, &witness.expected);
-            out += &format!("\n{op} {by}: {} results differ, class {class}\n  {because}\n", count(*differ));
-            out += &format!("  {case}at={at}: got {got}, expected {expected}\n");
+            let all = plural(*differ as usize, "differing result");
+            out += &format!("\n{op} {by}: {all}, class {class}\n  {because}\n");
+            out += &format!("  {case}at={at}: the file has {got}, {by} gives {expected}\n");
         }
         if !rows.is_empty() {
             let shown = format!("\nThe first {} of {} differing lines:\n", rows.len(), count(*differ));
-            out += &(shown + &super::table(&["line", "id", "differ", "at", "got", "expected"], rows.clone()));
+            out += &(shown + &super::table(&["line", "id", "differ", "at", "in the file", "by the scheme"], rows.clone()));
+        }
+        if !reasons.is_empty() {
+            out += &format!("\nThe first {} of {}:\n", reasons.len(), plural(*refused as usize, "refused line"));
+            out += &reasons.concat();
         }
         out
     }

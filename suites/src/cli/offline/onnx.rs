@@ -46,7 +46,7 @@ pub(super) fn lines(path: &Path) -> Result<Vec<Numbered>> {
     }
     if !any {
         bail!(
-            "no model.onnx in it, and in none of its directories; give the directory of a node test, or one of such directories"
+            "neither model.onnx (a node test of ONNX) nor desc.json (a test of TOSA) is in it or in one of its directories"
         );
     }
     if left_out > 0 {

@@ -255,7 +255,7 @@ impl<'a> Plan<'a> {
         let mut count = counted.count;
         let because = match self.path.last() {
             Some(last) if count.unclassified() == 0 => format!("the values are those of {}", last.scheme.label()),
-            _ => "the sampled cases tell the cause".to_owned(),
+            _ => "the finding on sampled cases names the cause if it is known".to_owned(),
         };
         count.leave_unexplained(Class::Unexplained);
         SweptSide {

@@ -138,7 +138,7 @@ impl<'a> Plan<'a> {
         let seconds = begun.elapsed().as_secs_f64();
         let path = self.path(&all.reference);
         let because = described(&path);
-        let unknown = "the sampled cases tell the cause".to_owned();
+        let unknown = "the finding on sampled cases names the cause if it is known".to_owned();
         let mut sides = vec![self.side(all.contract, Against::Contract, &self.contract, unknown, Vec::new())];
         if self.contract.label() != self.reference.label() {
             sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
