@@ -34,8 +34,14 @@ const POLICIES: [&str; 3] = ["", ":wrap", ":saturate"];
 /// An input that excluded schemes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Input {
-    /// The case, as `verify --case` takes it; its parameters alone if it is large.
+    /// The case, as `verify --case` takes it: of the element alone if the kernel gives the same for it; the parameters alone if it is large.
     pub case: String,
+    /// Place of the first result that excludes the first of the schemes.
+    pub at: usize,
+    /// What the kernel gives there.
+    pub got: String,
+    /// What the first of the schemes gives there.
+    pub gives: String,
     /// Schemes that it excluded.
     pub excluded: Vec<String>,
 }
@@ -212,8 +218,11 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
                     identified.results += given.len() as u64;
                     let predictions = predicted.iter().map(|cases| cases[at].as_ref());
                     let excluded = exclude(&mut candidates, predictions, &given, round * AT_ONCE < COMPARED);
-                    if !excluded.is_empty() {
-                        identified.inputs.push(Input { case: written::<O>(&domain, &cases[at]), excluded });
+                    if let Some(first) = excluded.first() {
+                        let asked: Put<'_, O> = Put { lane, kernel: &offer.kernel, domain: &domain };
+                        let scheme = candidates.iter().find(|candidate| candidate.label == *first);
+                        let input = scheme.and_then(|scheme| asked.input(&scheme.scheme, &cases[at], &given));
+                        identified.inputs.extend(input.map(|input| Input { excluded, ..input }));
                     }
                 }
             }
@@ -247,6 +256,44 @@ fn answer<O: Operation>(
     }
     let results = O::sizes(domain, &case.params).map_err(|error| error.to_string())?.outputs;
     outs::<O>(&mut lane.lease(), kernel, case, results).map_err(|failure| failure.to_string())
+}
+
+/// A kernel that is asked again.
+struct Put<'a, O: Operation> {
+    lane: &'a Lane,
+    kernel: &'a str,
+    domain: &'a O::Domain,
+}
+
+impl<O: Operation> Put<'_, O> {
+    /// A case that excludes a scheme, cut down to the element if that excludes the scheme too.
+    fn input(&self, scheme: &O::Scheme, case: &Case<O::Params>, given: &[i32]) -> Option<Input> {
+        let at = Self::differs(scheme, case, given)?;
+        let alone = O::alone(case, self.domain, at).into_iter().find_map(|(small, _)| {
+            let given = answer::<O>(self.lane, self.kernel, self.domain, &small).ok()?;
+            let at = Self::differs(scheme, &small, &given)?;
+            crate::case::text::arguments::<O>(self.domain, &small)?;
+            Some((small, given, at))
+        });
+        let (case, given, at) = alone.unwrap_or_else(|| (case.clone(), given.to_vec(), at));
+        let element = O::element(self.domain, &case.params, O::TENSORS.len());
+        let expected = O::expected(scheme, &case).ok()?;
+        let words = at / element.words() * element.words()..(at / element.words() + 1) * element.words();
+        let gives: Option<Vec<i32>> = expected[words.clone()].iter().copied().collect();
+        Some(Input {
+            case: written::<O>(self.domain, &case),
+            at: at / element.words(),
+            got: element.described(&given[words]).to_string(),
+            gives: element.described(&gives?).to_string(),
+            excluded: Vec::new(),
+        })
+    }
+
+    /// The first result that the scheme does not give.
+    fn differs(scheme: &O::Scheme, case: &Case<O::Params>, given: &[i32]) -> Option<usize> {
+        let expected = O::expected(scheme, case).ok()?;
+        expected.iter().zip(given).position(|(expected, got)| expected.is_some_and(|expected| expected != *got))
+    }
 }
 
 /// Excludes the schemes that give other results, and names them.

@@ -73,8 +73,9 @@ impl Compilers {
             .clone()
             .context("the file of this program is unknown, so it cannot be started as a worker")?;
         let mlir_opt = self.found("mlir-opt", self.mlir_opt.as_deref())?;
-        let version = version(&mlir_opt)
-            .with_context(|| format!("--mlir-opt {}: --version prints no version of LLVM; is it an mlir-opt?", mlir_opt.display()))?;
+        let version = version(&mlir_opt).with_context(|| {
+            format!("--mlir-opt {}: --version prints no version of LLVM; is it an mlir-opt?", mlir_opt.display())
+        })?;
         let modules = Toolchain {
             mlir_translate: self.found("mlir-translate", self.mlir_translate.as_deref())?,
             opt: self.found("opt", self.opt.as_deref())?,

@@ -21,7 +21,7 @@
 
 use super::{Format, library, note, print};
 use crate::budget::Effort;
-use crate::engine::identify::{Apart, Identified, Partly};
+use crate::engine::identify::{Apart, Excluded, Identified, Input, Partly};
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::shell::quoted;
@@ -168,29 +168,23 @@ fn table(args: &Args, lane: &str, found: &Identified) -> String {
         let why = found.refusal.as_deref().map(|why| format!(", first: {}", escaped(why))).unwrap_or_default();
         line("refused", format!("{} of {cases}{why}", count(found.refused as u64)));
     }
-    let nearest = found.excluded.iter().take(if found.left.is_empty() { 3 } else { 1 });
-    for near in nearest {
+    for near in nearest(found) {
         let Some(input) = found.inputs.iter().find(|input| input.excluded.contains(&near.scheme)) else { continue };
-        line(
-            "nearest",
-            format!(
-                "{} gives {} of {} results; excluded by {}",
-                near.scheme,
-                count(near.explained),
-                count(near.compared),
-                input.case
-            ),
-        );
+        let (gives, of) = (count(near.explained), count(near.compared));
+        let first = format!("{} gives {gives} of the first {of} results", near.scheme);
+        line("nearest", format!("{first}; excluded by {}", input.case));
     }
     for input in found.inputs.iter().take(SHOWN) {
-        line("input", format!("{}: excludes {}", input.case, some(&input.excluded)));
+        let Input { case, at, got, gives, excluded } = input;
+        let first = format!("{case} at={at}: got {got}, {} gives {gives}", excluded[0]);
+        line("input", format!("{first}; excludes {}", some(&families(excluded))));
     }
     if found.inputs.len() > SHOWN {
         line("", format!("and {} inputs more (--format json)", found.inputs.len() - SHOWN));
     }
-    let scheme = found.left.first().or_else(|| found.excluded.first().map(|near| &near.scheme));
-    if let Some(scheme) = scheme {
-        line("verify", verify(args, found, scheme));
+    let nearest = found.excluded.first().map(|near| ("differs", &near.scheme));
+    if let Some((name, scheme)) = found.left.first().map(|scheme| ("verify", scheme)).or(nearest) {
+        line(name, verify(args, found, scheme));
     }
     lines.join("\n") + "\n"
 }
@@ -208,6 +202,25 @@ fn also(scheme: &str, others: &[String]) -> String {
         true => format!("{}: no result overflows in this domain", others.join(", ")),
         false => format!("{}: the same results in this domain", names.join(", ")),
     }
+}
+
+/// The nearest excluded schemes, each family of policies once: three if no scheme is left.
+fn nearest(found: &Identified) -> Vec<&Excluded> {
+    let mut out: Vec<&Excluded> = Vec::new();
+    for near in &found.excluded {
+        if out.iter().all(|known| base(&known.scheme) != base(&near.scheme)) {
+            out.push(near);
+        }
+    }
+    out.truncate(if found.left.is_empty() { 3 } else { 1 });
+    out
+}
+
+/// Schemes without their policies, each once.
+fn families(excluded: &[String]) -> Vec<String> {
+    let mut out: Vec<String> = excluded.iter().map(|label| base(label).to_owned()).collect();
+    out.dedup();
+    out
 }
 
 /// The first names of a list, and how many more there are.

@@ -319,7 +319,10 @@ pub(super) fn request(args: &Args) -> Result<Request> {
         None => compiled.clone(),
     };
     if !compiled.is_empty() && !lanes.iter().any(|lane| compiled.contains(lane)) {
-        bail!("no lane of this run calls the compilers that are named; leave out --lane, or name {}", compiled.join(" or "));
+        bail!(
+            "no lane of this run calls the compilers that are named; leave out --lane, or name {}",
+            compiled.join(" or ")
+        );
     }
     known_lanes.lanes.extend(library);
     for name in &args.allow_not_run {

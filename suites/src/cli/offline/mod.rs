@@ -246,7 +246,8 @@ impl Summary {
         }
         if !rows.is_empty() {
             let shown = format!("\nThe first {} of {} differing lines:\n", rows.len(), count(*differ));
-            out += &(shown + &super::table(&["line", "id", "differ", "at", "in the file", "by the scheme"], rows.clone()));
+            out +=
+                &(shown + &super::table(&["line", "id", "differ", "at", "in the file", "by the scheme"], rows.clone()));
         }
         if !reasons.is_empty() {
             out += &format!("\nThe first {} of {}:\n", reasons.len(), plural(*refused as usize, "refused line"));
