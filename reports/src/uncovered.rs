@@ -159,7 +159,7 @@ fn without_value(ledger: &Ledger) -> Option<String> {
     let without_policy =
         view::rows_out_of_domain(ledger).find(|row| row.against == Against::Contract && !row.scheme.contains(':'));
     let policy =
-        without_policy.map_or(String::new(), |row| format!("; if they overflow, {}:wrap gives one", row.scheme));
+        without_policy.map_or(String::new(), |row| format!("; the policy {}:wrap gives a value to those that overflow", row.scheme));
     (results != "0")
         .then(|| format!("{results} results in {ops} are not compared: the scheme gives no value there{policy}"))
 }
