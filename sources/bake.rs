@@ -4,10 +4,10 @@
 #[path = "mod.rs"]
 mod sources;
 
-use sources::{PACKAGES, XTASK};
+use sources::{FPM, PACKAGES, XTASK};
 use std::path::{Path, PathBuf};
 
-/// Sets `TIEBREAK_SOURCES`, the hash; `TIEBREAK_WORKSPACE`, where the sources are; and `TIEBREAK_PROGRAMS`, where programs are written.
+/// Sets `TIEBREAK_SOURCES`, the hash; `TIEBREAK_FPM_SOURCES` for `impls`, that of what recorded proofs are about; `TIEBREAK_WORKSPACE`, where the sources are; and `TIEBREAK_PROGRAMS`, where programs are written.
 pub(crate) fn bake(directory: &str) {
     let mut known = PACKAGES.into_iter().chain([XTASK]);
     let package = known.find(|package| package.directory == directory).expect("a package of the list");
@@ -15,6 +15,9 @@ pub(crate) fn bake(directory: &str) {
     let root = manifest.ancestors().nth(Path::new(directory).components().count()).expect("it lies in the workspace");
     let hash = package.hash(root).expect("the sources can be read");
     println!("cargo::rustc-env=TIEBREAK_SOURCES={hash}");
+    if directory == "impls" {
+        println!("cargo::rustc-env=TIEBREAK_FPM_SOURCES={}", FPM.hash(root).expect("the sources can be read"));
+    }
     println!("cargo::rustc-env=TIEBREAK_WORKSPACE={}", root.display());
     // It is PROGRAMS/build/PACKAGE-HASH/out.
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));

@@ -77,6 +77,30 @@ pub enum Verdict {
     Unknown(String),
 }
 
+impl Verdict {
+    /// One word for it, or two.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Proved { .. } => "proved",
+            Self::Refuted(_) => "refuted",
+            Self::NotPromised => "not promised",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+}
+
+impl Counterexample {
+    /// The input with both results; `returned` is what the code returned when it was called.
+    pub fn said(&self, returned: Option<i32>) -> String {
+        let got = match (self.got, returned) {
+            (None, _) => "undefined".to_owned(),
+            (Some(got), None) => format!("{got}, not replayed"),
+            (Some(_), Some(returned)) => format!("the code returns {returned}"),
+        };
+        format!("x={} m={} s={}: {got}, not {}", self.x, self.m, self.s, self.expected)
+    }
+}
+
 /// The terms of a question at one shift.
 pub(crate) struct Goal {
     pub(crate) terms: Terms,
@@ -213,8 +237,7 @@ impl Goal {
     /// The terms, ready for many inputs.
     pub(crate) fn values(&self) -> Values<'_> {
         let (code, expected) = (&self.code, &self.expected);
-        let roots =
-            [self.promised, self.wrong, code.result, code.undefined, expected.result, expected.promised];
+        let roots = [self.promised, self.wrong, code.result, code.undefined, expected.result, expected.promised];
         Values { goal: self, program: Program::new(&self.terms, &roots) }
     }
     /// The first input on which the scheme's terms differ from the oracle, or the code's terms from what the code returns.

@@ -17,13 +17,14 @@ use std::sync::{Mutex, PoisonError};
 /// A file of reports, or nothing.
 #[derive(Debug, Default)]
 pub struct Kept {
-    known: HashMap<String, Report>,
+    known: HashMap<String, (Report, f64)>,
     file: Option<Mutex<File>>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Line {
     key: String,
+    seconds: f64,
     report: Report,
 }
 
@@ -32,7 +33,7 @@ impl Kept {
     pub fn open(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).unwrap_or_default();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
-        let known = lines.map(|line| (line.key, line.report)).collect();
+        let known = lines.map(|line| (line.key, (line.report, line.seconds))).collect();
         let mut file = OpenOptions::new().create(true).append(true).open(path);
         if let Ok(file) = &mut file
             && !text.is_empty()
@@ -44,18 +45,18 @@ impl Kept {
         Ok(Self { known, file: Some(Mutex::new(file)) })
     }
 
-    /// The report of a key.
-    pub(super) fn get(&self, key: &str) -> Option<Report> {
+    /// The report of a key, and the seconds that it took.
+    pub(super) fn get(&self, key: &str) -> Option<(Report, f64)> {
         self.known.get(key).cloned()
     }
 
     /// Adds a report in which every shift is decided.
-    pub(super) fn put(&self, key: &str, report: &Report) -> Result<()> {
+    pub(super) fn put(&self, key: &str, report: &Report, seconds: f64) -> Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         if report.verdicts.iter().any(|(_, verdict)| matches!(verdict, Verdict::Unknown(_))) {
             return Ok(());
         }
-        let line = serde_json::to_string(&Line { key: key.to_owned(), report: report.clone() })? + "\n";
+        let line = serde_json::to_string(&Line { key: key.to_owned(), seconds, report: report.clone() })? + "\n";
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(line.as_bytes()).context("the proofs that are done cannot be kept")
     }

@@ -49,8 +49,10 @@ pub struct Row {
     pub report: Result<Report, String>,
     /// SHA-256 of what was asked: code, contract and axioms as terms, at every shift.
     pub terms: String,
-    /// Seconds, wall clock; `None` if the report was kept from an earlier run.
-    pub seconds: Option<f64>,
+    /// Seconds, wall clock, of the run that proved it.
+    pub seconds: f64,
+    /// Whether the report was kept from an earlier run.
+    pub kept: bool,
 }
 
 /// Every fpm kernel and mutant with a name that `wanted` accepts; forms are proved at the same time, and what `kept` has is not proved again.
@@ -117,14 +119,7 @@ impl Subject<'_> {
     }
 
     /// One position, with the report of an earlier one if it has the same terms.
-    fn row(
-        &self,
-        position: usize,
-        rows: &[Row],
-        prover: &Prover<'_>,
-        versions: &str,
-        kept: &Kept,
-    ) -> Result<Row> {
+    fn row(&self, position: usize, rows: &[Row], prover: &Prover<'_>, versions: &str, kept: &Kept) -> Result<Row> {
         let (begun, kernel) = (Instant::now(), self.kernel);
         let (promise, _) = kernel.contract.at(position, BATCH, 31);
         let arguments: Vec<Argument> = (0..BATCH)
@@ -141,7 +136,7 @@ impl Subject<'_> {
             multipliers: kernel.contract.domain.multipliers.clone(),
             multiple_of: kernel.contract.domain.multiple_of,
         };
-        let row = |terms, report, seconds| Row {
+        let row = |terms, report, seconds, kept| Row {
             kernel: kernel.name,
             mutant: self.mutant,
             form: self.form,
@@ -150,24 +145,26 @@ impl Subject<'_> {
             report,
             terms,
             seconds,
+            kept,
         };
         let asked = match question.canonical(shifts(kernel)) {
-            Err(reason) => return Ok(row(String::new(), Err(format!("{reason:#}")), None)),
+            Err(reason) => return Ok(row(String::new(), Err(format!("{reason:#}")), 0.0, false)),
             Ok(asked) => hash_bytes(asked.as_bytes()),
         };
         if let Some(same) = rows.iter().find(|row| row.terms == asked) {
-            return Ok(row(asked, same.report.clone(), same.seconds));
+            return Ok(row(asked, same.report.clone(), same.seconds, same.kept));
         }
         let key = hash_bytes(format!("{} {} {asked} {versions}", kernel.name, self.form).as_bytes());
-        if let Some(report) = kept.get(&key) {
-            return Ok(row(asked, Ok(report), None));
+        if let Some((report, seconds)) = kept.get(&key) {
+            return Ok(row(asked, Ok(report), seconds, true));
         }
         let code = |s: i32, inputs: &[(i32, i32)]| Ok(run(kernel, position, s, inputs));
         let report = Report::new(&question, shifts(kernel), prover, Some(&code)).map_err(|e| format!("{e:#}"));
+        let seconds = begun.elapsed().as_secs_f64();
         if let Ok(report) = &report {
-            kept.put(&key, report)?;
+            kept.put(&key, report, seconds)?;
         }
-        Ok(row(asked, report, Some(begun.elapsed().as_secs_f64())))
+        Ok(row(asked, report, seconds, false))
     }
 }
 
@@ -203,9 +200,17 @@ fn run(kernel: &Kernel, position: usize, s: i32, inputs: &[(i32, i32)]) -> Vec<i
 }
 
 impl Row {
-    /// Whether the row says what it must: a kernel is proved, or a reason is given; a mutant is refuted where it is wrong.
+    /// Whether an input shows at some shift that the form is wrong.
     pub fn refuted(&self) -> bool {
         self.report.as_ref().is_ok_and(|report| report.verdicts.iter().any(|(_, v)| matches!(v, Verdict::Refuted(_))))
+    }
+
+    /// What was found, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        match &self.report {
+            Ok(report) => report.lines(),
+            Err(reason) => vec![format!("not translated: {reason}")],
+        }
     }
 
     /// Whether every shift of the domain is proved.

@@ -1,5 +1,6 @@
 //! One proof of code from beginning to end: the terms against the code, the verdicts, and each witness put to the code.
 
+use super::super::{interval, runs};
 use super::decide::{Counterexample, Question, Verdict};
 use super::inputs::inputs;
 use super::settle::Prover;
@@ -69,14 +70,27 @@ impl Report {
 
     /// The shifts whose verdict `is`, as intervals.
     pub fn shifts(&self, is: impl Fn(&Verdict) -> bool) -> Vec<RangeInclusive<i32>> {
-        let mut runs: Vec<RangeInclusive<i32>> = Vec::new();
-        for (s, _) in self.verdicts.iter().filter(|(_, verdict)| is(verdict)) {
-            match runs.last_mut() {
-                Some(run) if run.end() + 1 == *s => *run = *run.start()..=*s,
-                _ => runs.push(*s..=*s),
-            }
-        }
-        runs
+        runs(&self.verdicts, is)
+    }
+
+    /// The shifts of each verdict, a line each; then the first counterexample, and the first reason why a shift has no verdict.
+    pub fn lines(&self) -> Vec<String> {
+        let of = |kind: &str| {
+            let shifts: Vec<String> = self.shifts(|v| v.name() == kind).iter().map(interval).collect();
+            (!shifts.is_empty()).then(|| format!("{kind} at s = {}", shifts.join(", ")))
+        };
+        let kinds = ["proved", "not promised", "refuted", "unknown"].into_iter().filter_map(of);
+        let refuted = self.replayed.first().map(|(found, returned)| found.said(*returned));
+        let unknown = self.verdicts.iter().find_map(|(_, v)| match v {
+            Verdict::Unknown(reason) => Some(reason.clone()),
+            _ => None,
+        });
+        kinds.chain(refuted).chain(unknown).collect()
+    }
+
+    /// What the code returned at a counterexample.
+    pub fn returned(&self, found: &Counterexample) -> Option<i32> {
+        self.replayed.iter().find(|(other, _)| other == found).and_then(|(_, returned)| *returned)
     }
 }
 
