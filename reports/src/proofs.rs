@@ -58,3 +58,26 @@ pub fn markdown(proofs: &Proofs) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ledger(stale: bool, proved: bool) -> Ledger {
+        let kernel = |kernel: &str, proved| Theorem { kernel: kernel.to_owned(), proved, ..Theorem::default() };
+        let mutant = |refuted| Theorem { mutant: true, refuted, proved: !refuted, ..kernel("bug", false) };
+        let theorems = vec![kernel("a", true), kernel("a", proved), kernel("b", true), mutant(false), mutant(true)];
+        let proofs = Proofs { stale, theorems, ..Proofs::default() };
+        Ledger { proofs: Some(proofs), ..Ledger::default() }
+    }
+
+    /// A kernel counts if all its forms are proved, and a mutant if one is refuted. A stale record says so.
+    #[test]
+    fn forms_are_counted_and_stale_is_said() {
+        let said = |stale, proved| sentence(&ledger(stale, proved)).expect("a sentence");
+        assert_eq!(said(false, true), "2 of 2 fpm kernels proved for all inputs, 1 of 1 mutants refuted");
+        assert!(said(false, false).starts_with("1 of 2 fpm kernels proved"));
+        assert!(said(true, true).starts_with("STALE"));
+        assert!(hold(&ledger(false, true)) && !hold(&ledger(true, true)) && !hold(&ledger(false, false)));
+    }
+}
