@@ -136,7 +136,7 @@ fn with_gaps() -> Ledger {
     let idle = Lane { name: "mine".into(), ..ledger.lanes[0].clone() };
     ledger.lanes.push(idle);
     ledger.rows.retain(|row| !row.lane.starts_with("mlir"));
-    (ledger.agreements, ledger.unchecked) = (Vec::new(), Vec::new());
+    (ledger.agreements, ledger.unchecked, ledger.proofs) = (Vec::new(), Vec::new(), None);
     ledger.rows.iter_mut().filter(|row| row.op == "dot").for_each(|row| {
         (row.inputs, row.differ, row.classes) = (0, 0, Default::default());
     });
