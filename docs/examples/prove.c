@@ -89,8 +89,7 @@ int32_t requantize_wrong_ties(int32_t x, int32_t m, int32_t s) {
     return clamped((int32_t)((uint32_t)y - (uint32_t)tie - 3u));
 }
 
-// One rounding, beside an identity of products that solvers do not decide in a second: a proof runs out of its time.
+// One rounding, unless 2^61 - 1, a prime, is a product of two words: solvers do not decide that in a second, so that a proof runs out of its time.
 int32_t hard(int32_t x, int32_t m, int32_t s) {
-    uint32_t a = (uint32_t)x, b = (uint32_t)m, c = a ^ (b >> 3);
-    return once(x, m, s) + ((a + b) * (a - b) * c != (a * a - b * b) * c);
+    return once(x, m, s) + ((uint64_t)(uint32_t)x * (uint32_t)m == 2305843009213693951u);
 }
