@@ -69,6 +69,8 @@ fn a_right_function_is_proved() {
     assert_eq!(all["shifts"].as_array().map(Vec::len), Some(32));
     assert!(all["compared"].as_u64() > Some(5000), "{}", all["compared"]);
     prove("twice", "gemmlowp-double:wrap", &["--shift=-9..-8"]).exits(0);
+    let domain = ["--multipliers=0..2147483647", "--shift=-31..0"];
+    prove("twice", "tosa-apply-scale-32-double", &domain).exits(0);
 }
 
 /// The same scheme for another contract is refuted, and an input shows it.
