@@ -88,3 +88,8 @@ int32_t requantize_wrong_ties(int32_t x, int32_t m, int32_t s) {
     int tie = half && (high & (2 * half - 1)) == half && high > 0 && (y & 1);
     return clamped((int32_t)((uint32_t)y - (uint32_t)tie - 3u));
 }
+
+// One rounding, unless 2^61 - 1, a prime, is a product of two words: solvers do not decide that in a second, so that a proof runs out of its time.
+int32_t hard(int32_t x, int32_t m, int32_t s) {
+    return once(x, m, s) + ((uint64_t)(uint32_t)x * (uint32_t)m == 2305843009213693951u);
+}

@@ -37,3 +37,6 @@ pub fn described(packages: &[(&str, Option<&str>)]) -> String {
 pub fn of_worker() -> String {
     described(&[("impls", SOURCES)])
 }
+
+/// The SHA-256 of what the kernels of `fpm` and its mutants are made of: recorded proofs are about these files.
+pub const FPM: Option<&str> = option_env!("TIEBREAK_FPM_SOURCES");

@@ -20,6 +20,7 @@ pub mod ledger;
 pub mod left_out;
 pub mod markdown;
 mod overview;
+pub mod proofs;
 pub mod read;
 pub mod sarif;
 #[cfg(test)]

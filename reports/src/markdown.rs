@@ -7,6 +7,7 @@ use crate::drawable;
 use crate::findings;
 use crate::ledger::{Ledger, Row};
 use crate::left_out;
+use crate::proofs;
 use crate::self_checks::{self, SelfChecks};
 use crate::spans;
 use crate::text;
@@ -45,6 +46,7 @@ fn sections(ledger: &Ledger) -> Vec<Section> {
         spanned(ledger),
         agreements(ledger),
         bounds(ledger),
+        proved(ledger),
         catalogue(ledger),
         checks(ledger),
         called(ledger),
@@ -248,6 +250,15 @@ fn agreements(ledger: &Ledger) -> Section {
         }
     }
     section("To the bit, also where the contract gives no value", &out)
+}
+
+/// Recorded proofs of the run's kernels.
+fn proved(ledger: &Ledger) -> Section {
+    let table = ledger.proofs.as_ref().zip(proofs::sentence(ledger)).map(|(proofs, sentence)| {
+        let solvers = proofs.solvers.join("; ");
+        format!("{}. Solvers: {}.\n\n{}", capital(&sentence), plain(&solvers), proofs::markdown(proofs))
+    });
+    section("Proofs, for all accumulators and multipliers", &table.unwrap_or_default())
 }
 
 fn bounds(ledger: &Ledger) -> Section {

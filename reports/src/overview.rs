@@ -4,6 +4,7 @@ use crate::calls;
 use crate::findings;
 use crate::ledger::{Against, Coverage, Finding, LaneStatus, Ledger, Row};
 use crate::left_out;
+use crate::proofs;
 use crate::self_checks::{self, SelfChecks};
 use crate::text::{self, count, plural};
 use crate::view::{self, Line};
@@ -248,7 +249,10 @@ pub(crate) struct Check {
 pub(crate) fn checks(ledger: &Ledger) -> Vec<Check> {
     let own = SelfChecks::of(ledger);
     let own = Check { name: "self-check", sentence: own.sentence(), passed: own.failed.is_empty() };
-    [Some(own), corner_cases(ledger), bounds(ledger), agreements(ledger), calls(ledger)].into_iter().flatten().collect()
+    [Some(own), corner_cases(ledger), bounds(ledger), proofs(ledger), agreements(ledger), calls(ledger)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The checks that did not pass, a line each.
@@ -276,6 +280,11 @@ fn bounds(ledger: &Ledger) -> Option<Check> {
     let passed = ledger.bounds.iter().all(|bound| bound.shown);
     let check = Check { name: "bounds", sentence: text::bounds(&ledger.bounds), passed };
     (!ledger.bounds.is_empty()).then_some(check)
+}
+
+/// Recorded proofs. They decide no verdict.
+fn proofs(ledger: &Ledger) -> Option<Check> {
+    Some(Check { name: "proofs", sentence: proofs::sentence(ledger)?, passed: proofs::hold(ledger) })
 }
 
 /// Rate of faults that the calls of a run exclude.

@@ -82,6 +82,20 @@ pub const PACKAGES: [Package; 10] = [
     Package::new("suites", &["suites/templates", "Cargo.toml", "Cargo.lock"]),
 ];
 
+/// What the kernels of `fpm` and its mutants are made of: a recorded proof is about these files.
+pub const FPM: Package = Package::new(
+    "impls/src/fpm",
+    &[
+        "impls/src/contract.rs",
+        "impls/src/fpm",
+        "impls/src/instruction",
+        "impls/src/mutants/fpm_directions.rs",
+        "impls/src/mutants/fpm_rounding.rs",
+        "impls/src/mutants/fpm_widths.rs",
+        "impls/src/simd",
+    ],
+);
+
 /// `cargo xtask`, which builds the programs.
 pub const XTASK: Package = Package::new("xtask", &["sources", "fuzz/Cargo.toml"]);
 

@@ -8,6 +8,7 @@ pub mod cli;
 pub mod code;
 pub mod fuzzing;
 pub mod program;
+pub mod proofs;
 
 pub use tiebreak_analysis::{atlas, audit, figures, fingerprint, model, rewrites, space};
 pub use tiebreak_common::{

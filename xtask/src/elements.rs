@@ -10,11 +10,11 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
 
-/// Makes both files, and returns the options that name them.
+/// Makes both files, and returns the options that name them and the rows that were proved before.
 pub(crate) fn options(workspace: &Workspace) -> Result<Vec<String>> {
     let directory = workspace.root.join("target/tiebreak/prove");
     fs::create_dir_all(&directory).with_context(|| format!("creating {}", directory.display()))?;
-    let mut options = Vec::new();
+    let mut options = vec!["--kept".to_owned(), directory.join("kept.jsonl").display().to_string()];
     for target in [None, Some(AARCH64)] {
         let file = directory.join(format!("elements-{}.ll", target.unwrap_or("host")));
         emit(workspace, target, &file)?;

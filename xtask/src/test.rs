@@ -3,6 +3,7 @@
 use crate::actions;
 use crate::browser;
 use crate::cargo;
+use crate::elements;
 use crate::lanes;
 use crate::probe::Probe;
 use crate::process;
@@ -152,7 +153,10 @@ fn run_step(workspace: &Workspace, probe: &Probe, step: Step, arguments: &Argume
         Step::Lanes => return build_lanes(workspace, probe).unwrap_or_else(failed),
         Step::Fmt | Step::Clippy => workspace.cargo(),
         Step::ClippyAarch64 => cargo::aarch64(workspace, probe, "clippy"),
-        Step::Unit => unit(workspace, arguments.new_seed.then(fresh_seed)),
+        Step::Unit => match elements(workspace, probe) {
+            Ok(()) => unit(workspace, arguments.new_seed.then(fresh_seed)),
+            Err(error) => return failed(error),
+        },
         Step::Aarch64 => cargo::aarch64(workspace, probe, "test"),
         Step::Actions | Step::Browser => {
             let made = match step {
@@ -202,6 +206,14 @@ fn check(step: Step, command: &mut Command) -> Result<Outcome> {
     note(format_args!("==> {}: {line}", step.name()));
     let status = process::status(command)?;
     Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(format!("`{line}` failed ({status})")) })
+}
+
+/// The LLVM IR that tests prove, where the solvers are: `kernels_are_proved_and_mutants_refuted` fails without it.
+fn elements(workspace: &Workspace, probe: &Probe) -> Result<()> {
+    match probe.missing(&Tool::SOLVERS).is_empty() {
+        true => elements::options(workspace).map(drop),
+        false => Ok(()),
+    }
 }
 
 /// All tests of the host, even after one fails. Many of them wait for other processes, so more run at a time than there are cores, where

@@ -4,6 +4,7 @@ use super::command;
 use super::table::{Cell, Row, Table};
 use crate::agreement;
 use crate::ledger::{Bound, CheckKind, Ledger, SelfCheck};
+use crate::proofs;
 use crate::text;
 use crate::view;
 
@@ -101,6 +102,30 @@ pub(super) fn bounds(ledger: &Ledger) -> Option<Table> {
             ],
             says: vec![text::one_line(&bound.because)],
             command: bound_command(ledger, bound),
+            ..Row::default()
+        });
+    }
+    table.filled()
+}
+
+/// Recorded proofs, a row for each form and contract.
+pub(super) fn theorems(ledger: &Ledger) -> Option<Table> {
+    let heads = ["kernel", "form", "contract", "verdict"];
+    let mut table = Table::new(
+        "theorems",
+        "Recorded proofs, for all accumulators and multipliers of the contract's domain",
+        &heads,
+    );
+    for theorem in ledger.proofs.iter().flat_map(|proofs| &proofs.theorems) {
+        let holds = if theorem.mutant { theorem.refuted || theorem.proved } else { theorem.proved };
+        table.rows.push(Row {
+            cells: vec![
+                Cell::text(&theorem.kernel),
+                Cell::text(proofs::form(theorem)),
+                Cell::text(&theorem.contract),
+                Cell::text(theorem.verdict.join("; ")).class(if holds { "" } else { "bad" }),
+            ],
+            command: format!("cargo xtask prove --kernels --kernel {}", theorem.kernel),
             ..Row::default()
         });
     }

@@ -6,6 +6,7 @@ mod contradictions;
 mod figure;
 mod planned;
 mod sums;
+mod theorem;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use std::fmt::{self, Display, Formatter};
 
 pub use figure::{Column, Environment, Figure, FigureKind};
 pub use planned::{DropReason, Dropped, Planned, Position, Unchecked, Unit};
+pub use theorem::{Proofs, Theorem};
 
 /// Version of the JSON form.
 pub const FORMAT: u32 = 4;
@@ -58,6 +60,9 @@ pub struct Ledger {
     /// Safe bounds of each kernel: each shown to be right, and tight, by running the kernel at the bound and one past it.
     #[serde(default)]
     pub bounds: Vec<Bound>,
+    /// Recorded proofs of the run's kernels and known bugs, for all inputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proofs: Option<Proofs>,
     /// Kernels not run because their domain holds none of the run's parameters.
     #[serde(default)]
     pub outside_domain: Vec<OutsideDomain>,

@@ -21,7 +21,7 @@ const EXPLANATION: usize = 200;
 /// Kernels that changed since an earlier run, and are listed.
 const CHANGED: usize = 4;
 /// Lanes that are listed.
-const LANES: usize = 8;
+const LANES: usize = 7;
 /// Checks that failed, listed beneath the counts.
 const CHECKS: usize = 5;
 /// Lines of all that is no finding.

@@ -168,6 +168,7 @@ pub(crate) fn holding() -> Ledger {
             unanswered: 0,
         }],
         agreements: Vec::new(),
+        proofs: Some(proofs()),
         bounds: bounds(),
         outside_domain: Vec::new(),
         left_out: Vec::new(),
@@ -441,4 +442,25 @@ pub(crate) fn position() -> Position {
         got: 5.into(),
         expected: expected.into_iter().collect(),
     }
+}
+
+/// Recorded proofs of a kernel and of a known bug.
+fn proofs() -> Proofs {
+    let kernel = Theorem {
+        op: "fpm".into(),
+        kernel: "tvm-relay".into(),
+        form: "portable".into(),
+        positions: vec![0, 1, 2, 3, 4],
+        contract: "ties-up:wrap".into(),
+        proved: true,
+        verdict: vec!["proved at s = -31..31".into()],
+        terms: "2a38".into(),
+        seconds: 0.8,
+        ..Theorem::default()
+    };
+    let refuted = vec!["refuted at s = -31..0".into(), "x=1 m=1073741824 s=0: the code returns 0, not 1".into()];
+    let name = "mutant-no-rounding".into();
+    let mutant =
+        Theorem { kernel: name, mutant: true, proved: false, refuted: true, verdict: refuted, ..kernel.clone() };
+    Proofs { sources: "4b89".into(), stale: false, solvers: vec!["cvc5 1.0.3".into()], theorems: vec![kernel, mutant] }
 }

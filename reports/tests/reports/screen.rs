@@ -136,7 +136,7 @@ fn with_gaps() -> Ledger {
     let idle = Lane { name: "mine".into(), ..ledger.lanes[0].clone() };
     ledger.lanes.push(idle);
     ledger.rows.retain(|row| !row.lane.starts_with("mlir"));
-    (ledger.agreements, ledger.unchecked) = (Vec::new(), Vec::new());
+    (ledger.agreements, ledger.unchecked, ledger.proofs) = (Vec::new(), Vec::new(), None);
     ledger.rows.iter_mut().filter(|row| row.op == "dot").for_each(|row| {
         (row.inputs, row.differ, row.classes) = (0, 0, Default::default());
     });
@@ -186,7 +186,7 @@ fn reasons_beyond_the_screen_are_counted_and_in_the_details() {
     let host = many.lanes[0].clone();
     many.lanes.extend((0..30).map(|nth| Lane { name: format!("mine-{nth}"), ..host.clone() }));
     assert!(screen(&many).lines().count() < 50, "{}", screen(&many));
-    assert_eq!(beneath(&screen(&many), "Lanes").last(), Some(&"  and 27 more lanes, see details.md"));
+    assert_eq!(beneath(&screen(&many), "Lanes").last(), Some(&"  and 28 more lanes, see details.md"));
 }
 
 /// A kernel that only some lane judged is not called exact.

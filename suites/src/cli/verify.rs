@@ -11,7 +11,7 @@ use crate::operation::{Asked, Layer, Parameter, ReferenceOption};
 use crate::parameters::{self, SHIFTS};
 use crate::shell::quoted;
 use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Request, Verifies, run as verify};
-use crate::{figures, model, quantized};
+use crate::{figures, model, proofs, quantized};
 use anyhow::{Context, Result, bail};
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
@@ -245,7 +245,9 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     }
     let library = args.library.file().map(|file| (library::LIBRARY, file));
     let of_caller = callers_lanes(args).is_some();
-    outcome.ledger.code = code::of(&outcome.ledger, library, |lane| lane == HOST || !of_caller);
+    let is_own = |lane: &str| lane == HOST || !of_caller;
+    outcome.ledger.code = code::of(&outcome.ledger, library, is_own);
+    outcome.ledger.proofs = proofs::of(&outcome.ledger, is_own);
     let earlier: Vec<Ledger> = base.of(&outcome.ledger).into_iter().collect();
     let earlier = Earlier { runs: &earlier };
     // Both are tried: what is computed is lost neither to a full disk nor to a standard output that takes nothing.

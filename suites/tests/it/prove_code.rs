@@ -1,9 +1,16 @@
 //! `prove --c`, `--ir` and `--kernels`: functions against a scheme, for all accumulators and all multipliers.
 
-use crate::common::{Run, not_run, tiebreak, workspace};
+use crate::common::{Run, not_run, tiebreak, whole, workspace};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
+use tiebreak_analysis::proofs::recorded;
+use tiebreak_reports::ledger::Theorem;
+use tiebreak_reports::proofs;
+
+/// Around the table of the page.
+const BEGIN: &str = "<!-- recorded proofs -->\n";
+const END: &str = "<!-- end of recorded proofs -->";
 
 const CODE: &str = "prove-code";
 
@@ -62,6 +69,8 @@ fn a_right_function_is_proved() {
     assert_eq!(all["shifts"].as_array().map(Vec::len), Some(32));
     assert!(all["compared"].as_u64() > Some(5000), "{}", all["compared"]);
     prove("twice", "gemmlowp-double:wrap", &["--shift=-9..-8"]).exits(0);
+    let domain = ["--multipliers=0..2147483647", "--shift=-31..0"];
+    prove("twice", "tosa-apply-scale-32-double", &domain).exits(0);
 }
 
 /// The same scheme for another contract is refuted, and an input shows it.
@@ -152,44 +161,109 @@ fn a_call_that_proves_nothing() {
     tiebreak(&["prove", "--kernels"]).exits(2);
 }
 
-/// Kernels from their LLVM IR, where `cargo xtask prove --kernels` has made it: two proved, and two mutants refuted with a witness that the mutant
-/// itself confirms.
+/// Kernels from their LLVM IR: three proved, and mutants refuted with a witness that the mutant itself confirms. Each verdict is that of the record.
 #[test]
 fn kernels_are_proved_and_mutants_refuted() {
+    if !tools() {
+        return;
+    }
     let file = |target: &str| workspace().join(format!("target/tiebreak/prove/elements-{target}.ll"));
     let (host, arm) = (file("host"), file("aarch64-unknown-linux-gnu"));
-    if !tools() || ![&host, &arm].iter().all(|file| Path::exists(file)) {
-        return not_run("no LLVM IR of the kernels: `cargo xtask prove --kernels` makes it");
+    for file in [&host, &arm] {
+        let remedy = "`cargo xtask test` makes it before the tests, and `cargo xtask prove --kernels` alone";
+        assert!(Path::exists(file), "no LLVM IR of the kernels, {}: {remedy}", file.display());
     }
+    let names = ["tvm-relay", "xnnpack-rndnu-scalar", "cmsis-nn-mve-single"];
+    let mutants = ["mutant-ties-down", "mutant-no-saturation", "mutant-double-rounding", "mutant-tail-double-rounding"];
+    let dir = tempfile::tempdir().expect("a directory");
+    let kept = dir.path().join("kept.jsonl").display().to_string();
     let (host, arm) = (host.display().to_string(), arm.display().to_string());
     let mut arguments = vec!["prove", "--kernels", "--elements", &host, "--elements", &arm, "--format=json"];
-    for name in ["tvm-relay", "xnnpack-rndnu-scalar", "mutant-ties-down", "mutant-no-saturation"] {
-        arguments.extend(["--kernel", name]);
-    }
+    arguments.extend(["--kept", &kept]);
+    names.iter().chain(&mutants).for_each(|name| arguments.extend(["--kernel", name]));
     let all = described(&tiebreak(&arguments).exits(0), "prove-kernels");
-    for row in all["rows"].as_array().expect("rows") {
-        let mutant = row["mutant"] == true;
-        assert_eq!(row["proved"], !mutant, "{row}");
-        assert_eq!(row["positions"], json!([0, 1, 2, 3, 4]), "{row}");
+    let rows = all["rows"].as_array().expect("rows");
+    for row in rows {
+        assert_eq!(row["kept"], false, "{row}");
         let refuted = row["shifts"].as_array().expect("shifts").iter().filter(|shift| shift["verdict"] == "refuted");
         for shift in refuted {
             assert_eq!(shift["returned"], shift["got"], "{shift}");
             assert_ne!(shift["returned"], shift["expected"], "{shift}");
         }
     }
-    assert_eq!(all["rows"].as_array().map(Vec::len), Some(4));
+    let same = |theorem: &&Theorem| names.iter().chain(&mutants).any(|name| *name == theorem.kernel);
+    let recorded = recorded();
+    let recorded: Vec<&Theorem> = recorded.theorems.iter().filter(same).collect();
+    assert_eq!(recorded.len(), rows.len(), "{all}");
+    for (theorem, row) in recorded.into_iter().zip(rows) {
+        let said =
+            json!([theorem.kernel, theorem.form, theorem.positions, theorem.contract, theorem.proved, theorem.refuted]);
+        let now = ["kernel", "form", "positions", "contract", "proved", "refuted"].map(|key| row[key].clone());
+        assert_eq!(said, json!(now));
+    }
+    // A second run takes every row from the file.
+    let again = described(&tiebreak(&arguments).exits(0), "prove-kernels");
+    assert!(again["rows"].as_array().expect("rows").iter().all(|row| row["kept"] == true), "{again}");
 }
 
-/// The page has a row for each kernel and each mutant, with its theorem or its reason.
+/// A proof that runs out of its time is no verdict, and the row says so.
 #[test]
-fn the_page_counts_every_kernel_and_mutant() {
-    let page = std::fs::read_to_string(workspace().join("docs/src/proofs.md")).expect("the page");
-    let row = |name: &str| page.lines().filter(|line| line.starts_with(&format!("| `{name}` |"))).count();
-    let kernels = tiebreak_impls::fpm::kernels();
-    let mutants = tiebreak_impls::mutants::fpm::mutants();
-    for name in kernels.iter().map(|kernel| kernel.name).chain(mutants.iter().map(|mutant| mutant.kernel.name)) {
-        assert!(row(name) >= 1, "docs/src/proofs.md has no row for {name}");
+fn a_proof_that_runs_out_is_no_verdict() {
+    if tools() {
+        let limits = ["--limit=1", "--query-limit=1", "--shift=-8..-8", "--format=json"];
+        let all = described(&prove("hard", "ties-up:wrap", &limits).exits(1), CODE);
+        assert_eq!(all["shifts"][0]["verdict"], "unknown", "{all}");
+        assert!(all["shifts"][0]["reason"].as_str().is_some_and(|r| r.starts_with("no verdict within 1 s")), "{all}");
     }
-    let count = format!("{} kernels and {} mutants", kernels.len(), mutants.len());
+}
+
+/// Every kernel is a theorem, every mutant is refuted, and the record is about the sources of this program.
+#[test]
+fn every_kernel_is_a_theorem_and_every_mutant_is_refuted() {
+    let recorded = recorded();
+    let again = "`cargo xtask prove --kernels --record suites/analysis/src/proofs/recorded.json` records them again";
+    assert!(!recorded.stale, "the recorded proofs are about other sources of the kernels: {again}");
+    let kernels = tiebreak_impls::fpm::kernels().iter().map(|kernel| (kernel.name, false));
+    let mutants = tiebreak_impls::mutants::fpm::mutants().iter().map(|mutant| (mutant.kernel.name, true));
+    let all: Vec<(&str, bool)> = kernels.chain(mutants).collect();
+    for (name, mutant) in &all {
+        assert_eq!(proofs::counted(&recorded, *mutant).get(name), Some(&true), "{name}: {again}");
+    }
+    let natives = tiebreak_impls::fpm::kernels().iter().filter(|kernel| kernel.native.is_some());
+    for kernel in natives {
+        let native: usize = recorded
+            .theorems
+            .iter()
+            .filter(|theorem| theorem.kernel == kernel.name && theorem.form == "native")
+            .map(|theorem| theorem.positions.len())
+            .sum();
+        assert_eq!(native, 5, "{}: native form at each position: {again}", kernel.name);
+    }
+}
+
+/// The screen has a line, and the report the table.
+#[test]
+fn verify_states_the_recorded_proofs() {
+    let run = whole();
+    let said = "20 of 20 fpm kernels proved for all inputs, 16 of 16 mutants refuted";
+    assert!(
+        run.stdout.lines().any(|line| line.trim_start().starts_with("proofs") && line.ends_with(said)),
+        "{}",
+        run.stdout
+    );
+    assert!(run.details.contains(&proofs::markdown(&recorded())));
+}
+
+/// The page has the recorded table, with a row for each kernel and each mutant; `UPDATE_EXPECT=1` writes it anew.
+#[test]
+fn the_page_has_the_recorded_table() {
+    let path = workspace().join("docs/src/proofs.md");
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let (before, rest) = page.split_once(BEGIN).expect("the beginning of the table");
+    let (_, after) = rest.split_once(END).expect("the end of the table");
+    let table = proofs::markdown(&recorded());
+    expect_test::expect_file![path].assert_eq(&format!("{before}{BEGIN}\n{table}{END}{after}"));
+    let [kernels, mutants] = [tiebreak_impls::fpm::kernels().len(), tiebreak_impls::mutants::fpm::mutants().len()];
+    let count = format!("{kernels} kernels and {mutants} mutants");
     assert!(page.contains(&count), "docs/src/proofs.md does not say `{count}`");
 }

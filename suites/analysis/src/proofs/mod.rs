@@ -5,6 +5,7 @@
 
 mod confirm;
 pub mod ir;
+mod recorded;
 mod smt;
 mod solver;
 mod statement;
@@ -15,6 +16,7 @@ use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_oracle::proof::{Verdict, prove};
 
 pub use confirm::{Confirmation, Outcome, confirm};
+pub use recorded::{record, recorded};
 pub use solver::{SOLVERS, Solver};
 pub use statement::{Statement, statements};
 
@@ -37,14 +39,27 @@ impl Proofs {
 
     /// The shifts whose verdict `is`, as intervals.
     pub fn shifts(&self, is: impl Fn(&Verdict) -> bool) -> Vec<RangeInclusive<i32>> {
-        let mut runs: Vec<RangeInclusive<i32>> = Vec::new();
-        for (s, _) in self.verdicts.iter().filter(|(_, verdict)| is(verdict)) {
-            match runs.last_mut() {
-                Some(run) if run.end() + 1 == *s => *run = *run.start()..=*s,
-                _ => runs.push(*s..=*s),
-            }
+        runs(&self.verdicts, is)
+    }
+}
+
+/// The shifts whose verdict `is`, as intervals.
+fn runs<V>(verdicts: &[(i32, V)], is: impl Fn(&V) -> bool) -> Vec<RangeInclusive<i32>> {
+    let mut runs: Vec<RangeInclusive<i32>> = Vec::new();
+    for (s, _) in verdicts.iter().filter(|(_, verdict)| is(verdict)) {
+        match runs.last_mut() {
+            Some(run) if run.end() + 1 == *s => *run = *run.start()..=*s,
+            _ => runs.push(*s..=*s),
         }
-        runs
+    }
+    runs
+}
+
+/// An interval of shifts as text.
+pub fn interval(shifts: &RangeInclusive<i32>) -> String {
+    match shifts.start() == shifts.end() {
+        true => shifts.start().to_string(),
+        false => format!("{}..{}", shifts.start(), shifts.end()),
     }
 }
 

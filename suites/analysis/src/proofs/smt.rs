@@ -60,7 +60,8 @@ pub(super) fn axioms() -> String {
     format!(
         "(set-logic QF_NIA)\n(declare-const x Int)\n(declare-const m Int)\n\
          (assert (and (<= (- {word}) x) (< x {word}) (<= (- {word}) m) (< m {word})))\n\
-         (assert (not (or (= (* x m) {top}) (and (<= (- {most}) (* x m)) (<= (* x m) {most})))))\n(check-sat)\n"
+         (assert (not (and (or (= (* x m) {top}) (and (<= (- {most}) (* x m)) (<= (* x m) {most})))\n\
+         (=> (>= m 0) (< (* x m) {top})))))\n(check-sat)\n"
     )
 }
 
@@ -80,6 +81,10 @@ fn value(scheme: &Scheme, p: &Parameters) -> Option<Value> {
         match step {
             Step::Multiply(Multiplier::Full) if !product => product = true,
             Step::Multiply(_) => return None,
+            // The largest product has two negative factors.
+            Step::RequireNonNegativeMultiplier => {
+                value.conditions.push(format!("(bvslt p {})", constant(1i128 << 62, 64)));
+            }
             _ if !product => before(step, p)?,
             step => value.step(step, p)?,
         }
@@ -92,9 +97,7 @@ fn value(scheme: &Scheme, p: &Parameters) -> Option<Value> {
 fn before(step: Step, p: &Parameters) -> Option<()> {
     match step {
         Step::Scale(e) => (e.at(p) == 0).then_some(()),
-        Step::Wrap | Step::Saturate | Step::RequireBits(Exponent::TotalRight) | Step::RequireNonNegativeMultiplier => {
-            Some(())
-        }
+        Step::Wrap | Step::Saturate | Step::RequireBits(Exponent::TotalRight) => Some(()),
         _ => None,
     }
 }

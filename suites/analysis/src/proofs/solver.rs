@@ -41,14 +41,13 @@ impl Solver {
         self.answer(text.lines().next().unwrap_or_default())
     }
 
-    /// Asks many queries in one process, each for at most so many seconds.
-    pub(super) fn ask_all(self, queries: &[String], seconds: u32) -> Result<Vec<Answer>> {
+    /// Asks many queries in one process, each for at most so many seconds, and all of them for at most `all`.
+    pub(super) fn ask_all(self, queries: &[String], seconds: u32, all: u32) -> Result<Vec<Answer>> {
         let text: String = queries.iter().map(|query| format!("{query}(reset)\n")).collect();
         let limit = match self.name {
             "z3" => format!("-t:{}", u64::from(seconds) * 1000),
             _ => format!("--tlimit-per={}", u64::from(seconds) * 1000),
         };
-        let all = u32::try_from(queries.len()).unwrap_or(u32::MAX).saturating_mul(seconds).max(1);
         let output = self.run(&text, all, &[&limit])?;
         let mut answers = output.lines().map(|line| self.answer(line)).collect::<Result<Vec<_>>>()?;
         // A solver that ends early has not answered the rest.

@@ -1,15 +1,13 @@
 //! `prove --c` and `prove --ir`: a function against a scheme, for all accumulators and all multipliers of each shift.
 
 use super::super::{Format, interval_of, print, table};
-use super::{Args, interval, solvers};
+use super::{Args, solvers};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use tiebreak_analysis::proofs::Solver;
-use tiebreak_analysis::proofs::ir::{
-    Argument, Clang, Compiled, Counterexample, Module, Question, Report, Verdict, prove_axioms,
-};
+use tiebreak_analysis::proofs::ir::{Argument, Clang, Compiled, Module, Question, Report, Verdict, prove_axioms};
+use tiebreak_analysis::proofs::{Solver, interval};
 use tiebreak_common::parameters::SHIFTS;
 use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::fpm::{Definition, Scheme};
@@ -98,7 +96,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         None => bail!("no compiler"),
     };
     let shifts = args.shift.clone().unwrap_or(SHIFTS);
-    let report = Report::new(&question, shifts, &names, compiled.as_ref().map(|_| &call as _))
+    let report = Report::new(&question, shifts, &args.prover(&names), compiled.as_ref().map(|_| &call as _))
         .with_context(|| format!("{function} of {} is not translated", source.display()))?;
     print(&match args.format {
         Format::Table => as_table(source, function, &scheme, &report, &solvers),
@@ -137,42 +135,19 @@ fn module(code: &CodeArgs, source: &Path, clang: Option<&Clang>) -> Result<Modul
     Ok(Module::read(&text))
 }
 
-/// One word for a verdict.
-pub(super) fn name(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Proved { .. } => "proved",
-        Verdict::Refuted(_) => "refuted",
-        Verdict::NotPromised => "not promised",
-        Verdict::Unknown(_) => "unknown",
-    }
-}
-
 /// What a verdict says beside its name.
 fn detail(verdict: &Verdict, report: &Report) -> String {
     match verdict {
-        Verdict::Refuted(found) => {
-            let returned = report.replayed.iter().find(|(other, _)| other == found).and_then(|(_, returned)| *returned);
-            witness(found, returned)
-        }
+        Verdict::Refuted(found) => found.said(report.returned(found)),
         Verdict::Unknown(reason) => reason.clone(),
         _ => "-".to_owned(),
     }
 }
 
-/// A counterexample with what the code returned.
-pub(super) fn witness(found: &Counterexample, returned: Option<i32>) -> String {
-    let got = match (found.got, returned) {
-        (None, _) => "undefined".to_owned(),
-        (Some(got), None) => format!("{got}, not replayed"),
-        (Some(_), Some(returned)) => format!("the code returns {returned}"),
-    };
-    format!("x={} m={} s={}: {got}, not {}", found.x, found.m, found.s, found.expected)
-}
-
 fn as_table(source: &Path, function: &str, scheme: &Scheme, report: &Report, solvers: &[(Solver, String)]) -> String {
     let mut rows: Vec<(i32, i32, String, String)> = Vec::new();
     for (s, verdict) in &report.verdicts {
-        let (verdict, detail) = (name(verdict).to_owned(), detail(verdict, report));
+        let (verdict, detail) = (verdict.name().to_owned(), detail(verdict, report));
         match rows.last_mut() {
             Some((_, last, v, d)) if *last + 1 == *s && *v == verdict && (*d == detail || verdict == "refuted") => {
                 *last = *s
@@ -207,7 +182,7 @@ fn as_json(source: &Path, function: &str, scheme: &Scheme, report: &Report, solv
 pub(super) fn verdicts(report: &Report) -> Vec<Value> {
     let one = |(s, verdict): &(i32, Verdict)| match verdict {
         Verdict::Refuted(found) => {
-            let returned = report.replayed.iter().find(|(other, _)| other == found).and_then(|(_, returned)| *returned);
+            let returned = report.returned(found);
             json!({"shift": s, "verdict": "refuted", "x": found.x, "m": found.m, "got": found.got, "expected": found.expected, "returned": returned})
         }
         Verdict::Unknown(reason) => json!({"shift": s, "verdict": "unknown", "reason": reason}),

@@ -1,14 +1,14 @@
 //! `prove --kernels`: every fpm kernel and mutant of this program against its contract, for all inputs.
 
 use super::super::{Format, print, table};
-use super::code::{name, verdicts, witness};
-use super::{Args, interval, solvers};
+use super::code::verdicts;
+use super::{Args, solvers};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use tiebreak_analysis::proofs::Solver;
-use tiebreak_analysis::proofs::ir::{Module, Modules, Row, Verdict, kernels, prove_axioms};
+use tiebreak_analysis::proofs::ir::{Kept, Module, Modules, Row, kernels, prove_axioms};
+use tiebreak_analysis::proofs::{Solver, record};
 use tiebreak_common::called::in_clone;
 use tiebreak_reports::text;
 
@@ -24,6 +24,12 @@ pub(super) struct KernelsArgs {
     /// LLVM IR of `impls` with the feature `elements`, for the host, then for aarch64
     #[arg(long, value_name = "FILE", requires = "kernels")]
     elements: Vec<PathBuf>,
+    /// Rows that were proved before; a row with the same code, contract and solvers is taken from here, and new rows are added
+    #[arg(long, value_name = "FILE", requires = "kernels", overrides_with = "kept")]
+    kept: Option<PathBuf>,
+    /// Write all theorems with the hashes of what was proved, for `verify`, which states them
+    #[arg(long, value_name = "FILE", requires = "kernels", conflicts_with = "kernel")]
+    record: Option<PathBuf>,
 }
 
 /// Proves kernels, refutes mutants, and prints the table. False if a kernel is refuted or unknown, or a mutant is not refuted.
@@ -37,9 +43,15 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let names: Vec<Solver> = solvers.iter().map(|(solver, _)| *solver).collect();
     prove_axioms(&names)?;
     let wanted = |name: &str| args.kernels.kernel.is_empty() || args.kernels.kernel.iter().any(|other| other == name);
-    let rows = kernels(&modules, &names, wanted)?;
+    let kept = args.kernels.kept.as_deref().map(Kept::open).transpose()?.unwrap_or_default();
+    let versions: Vec<String> = solvers.iter().map(|(_, version)| version.clone()).collect();
+    let rows = kernels(&modules, &args.prover(&names), &versions.join("; "), &kept, wanted)?;
     if rows.is_empty() {
         bail!("no fpm kernel or mutant of that name");
+    }
+    if let Some(path) = &args.kernels.record {
+        let text = serde_json::to_string_pretty(&record(&rows, versions))? + "\n";
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     print(&match args.format {
         Format::Table => as_table(&rows, &solvers),
@@ -65,44 +77,19 @@ fn as_table(rows: &[Row], solvers: &[(Solver, String)]) -> String {
     let lines = rows.iter().map(|row| {
         let positions: Vec<String> = row.positions.iter().map(ToString::to_string).collect();
         let form = format!("{} {}", row.form, positions.join(","));
-        vec![row.kernel.to_owned(), form, row.scheme.clone(), verdict(row)]
+        let seconds = if row.kept { "kept".to_owned() } else { format!("{:.1}", row.seconds) };
+        vec![row.kernel.to_owned(), form, row.scheme.clone(), row.lines().join("\n"), seconds]
     });
     let compared: u64 = rows.iter().filter_map(|row| row.report.as_ref().ok()).map(|report| report.compared).sum();
     let proved = rows.iter().filter(|row| row.proved()).count();
     format!(
         "{}\n{proved} of {} rows are theorems over all int32 accumulators and all multipliers of the domain, at each shift of the domain.\n\
          Terms and code agree on {} inputs. Solvers: {}. Unknown is no pass.\n",
-        table(&["kernel", "form and positions", "contract", "verdict"], lines.collect()),
+        table(&["kernel", "form and positions", "contract", "verdict", "seconds"], lines.collect()),
         rows.len(),
         text::count(compared),
         versions.join("; "),
     )
-}
-
-fn verdict(row: &Row) -> String {
-    let report = match &row.report {
-        Err(reason) => return format!("not translated: {reason}"),
-        Ok(report) => report,
-    };
-    let mut lines = Vec::new();
-    let kinds = [Verdict::Proved { same_term: false }, Verdict::NotPromised]
-        .map(|v| name(&v))
-        .into_iter()
-        .chain(["refuted", "unknown"]);
-    for kind in kinds {
-        let shifts: Vec<String> = report.shifts(|v| name(v) == kind).iter().map(interval).collect();
-        if !shifts.is_empty() {
-            lines.push(format!("{kind} at s = {}", shifts.join(", ")));
-        }
-    }
-    let refuted = report.replayed.first().map(|(found, returned)| witness(found, *returned));
-    let unknown = report
-        .verdicts
-        .iter()
-        .find_map(|(_, v)| if let Verdict::Unknown(reason) = v { Some(reason.clone()) } else { None });
-    lines.extend(refuted);
-    lines.extend(unknown);
-    lines.join("\n")
 }
 
 fn as_json(rows: &[Row], solvers: &[(Solver, String)]) -> Value {
@@ -114,6 +101,7 @@ fn as_json(rows: &[Row], solvers: &[(Solver, String)]) -> Value {
         json!({
             "kernel": row.kernel, "mutant": row.mutant, "form": row.form, "positions": row.positions, "contract": row.scheme,
             "proved": row.proved(), "refuted": row.refuted(), "not_translated": reason,
+            "seconds": row.seconds, "kept": row.kept, "terms": row.terms,
             "compared": report.map(|r| r.compared), "shifts": report.map(verdicts),
         })
     };

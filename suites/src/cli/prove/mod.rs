@@ -7,8 +7,9 @@ use super::{Format, interval_of, print, scheme, table};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
+use tiebreak_analysis::proofs::ir::Prover;
 use tiebreak_analysis::proofs::{
-    Confirmation, Outcome, Proofs, SOLVERS, Solver, Statement, confirm, examine, statements,
+    Confirmation, Outcome, Proofs, SOLVERS, Solver, Statement, confirm, examine, interval, statements,
 };
 use tiebreak_common::called::in_clone;
 use tiebreak_common::parameters::SHIFTS;
@@ -36,6 +37,12 @@ pub(super) struct Args {
     /// Also confirm each statement with the SMT solvers z3 and cvc5; `cargo xtask setup --with solvers` installs them
     #[arg(long)]
     confirm: bool,
+    /// Longest time for one query of a proof of code
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86400))]
+    query_limit: u32,
+    /// Longest time for all shifts of a function or of a kernel's position; what is open then has no verdict
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=86400))]
+    limit: u32,
     #[command(flatten)]
     code: code::CodeArgs,
     #[command(flatten)]
@@ -77,6 +84,13 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         Format::Json => serde_json::to_string_pretty(&as_json(&all))? + "\n",
     })?;
     Ok(all.iter().all(|(proofs, confirmed)| proofs.decided() && confirmed.iter().all(Confirmation::agrees)))
+}
+
+impl Args {
+    /// Who proves code, within the limits that were given.
+    fn prover<'a>(&self, solvers: &'a [Solver]) -> Prover<'a> {
+        Prover { solvers, query: self.query_limit, proof: self.limit }
+    }
 }
 
 /// The solvers of this machine that a proof of code needs, with their versions: two at least.
@@ -158,14 +172,6 @@ fn of_many(all: &[(Proofs, Vec<Confirmation>)]) -> String {
     let header = ["left", "right", "identical at s", "differ at s", "unknown at s", "solvers"];
     let shown = if with_solvers { &header[..] } else { &header[..5] };
     table(shown, all.iter().map(row).collect())
-}
-
-fn interval(shifts: &RangeInclusive<i32>) -> String {
-    if shifts.start() == shifts.end() {
-        shifts.start().to_string()
-    } else {
-        format!("{}..{}", shifts.start(), shifts.end())
-    }
 }
 
 fn at(witness: &Witness, s: i32) -> String {

@@ -7,7 +7,7 @@ use crate::budget::Effort;
 use crate::engine::sharded::{self, Campaign, Context};
 use crate::lane::config::HOST;
 use crate::verify::{Command, Heading, Outcome, REGISTRY};
-use crate::{code, figures};
+use crate::{code, figures, proofs};
 use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -84,7 +84,9 @@ pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
         ledger.figures = figures::of(&ledger);
     }
     let library = kept.library.as_deref().map(|file| (super::super::library::LIBRARY, file));
-    ledger.code = code::of(&ledger, library, |lane| lane == HOST || !kept.has_lanes);
+    let is_own = |lane: &str| lane == HOST || !kept.has_lanes;
+    ledger.code = code::of(&ledger, library, is_own);
+    ledger.proofs = proofs::of(&ledger, is_own);
     files::check_writable(&out)?;
     let _lock = out_lock::take(&out)?;
     let earlier: Vec<Ledger> = base::published(&ledger).into_iter().collect();

@@ -41,9 +41,19 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "needs clang and two solvers; `rare_mistakes_of_requantization_are_refuted` runs it where they are",
     ),
     (
+        "cargo xtask prove --c docs/examples/prove.c --function twice --contract tosa-apply-scale-32-double --multipliers 0..2147483647 --shift=-31..0",
+        Parsed,
+        "needs clang and two solvers; `a_right_function_is_proved` runs it where they are",
+    ),
+    (
         "cargo xtask prove --kernels",
         Parsed,
-        "compiles `impls` twice and takes minutes; `kernels_are_proved_and_mutants_refuted` proves some kernels where the LLVM IR is there",
+        "compiles `impls` twice and takes minutes; `kernels_are_proved_and_mutants_refuted` proves some kernels",
+    ),
+    (
+        "cargo xtask prove --kernels --record suites/analysis/src/proofs/recorded.json",
+        Parsed,
+        "writes a file of the project; `every_kernel_is_a_theorem_and_every_mutant_is_refuted` holds what it has",
     ),
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),

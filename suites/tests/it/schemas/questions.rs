@@ -342,6 +342,12 @@ forms! {
         contract: String,
         proved: bool,
         refuted: bool,
+        /// Seconds of the run that decided it.
+        seconds: f64,
+        /// Whether it was taken from an earlier run.
+        kept: bool,
+        /// SHA-256 of code, contract and axioms as terms.
+        terms: String,
         /// Why the code has no terms.
         not_translated: Option<String>,
         compared: Option<u64>,

@@ -1,15 +1,15 @@
 //! A function against a scheme, for all accumulators and all multipliers of each shift.
 
-use super::super::solver::{Answer, Solver};
 use super::contract::{Expected, expected, oracle};
 use super::eval::Program;
 use super::execute::{Translated, translate};
-use super::inputs::inputs;
 use super::module::Module;
 use super::query::{Products, Query};
+use super::search::candidates;
+use super::settle::{Prover, settle};
 use super::term::{Op, Term, Terms, signed};
 use anyhow::{Context, Result, bail};
-use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::fpm::pieces::Output;
@@ -47,7 +47,7 @@ pub struct Question<'a> {
 }
 
 /// An input on which the code is wrong, by the terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counterexample {
     /// Accumulator.
     pub x: i32,
@@ -62,7 +62,7 @@ pub struct Counterexample {
 }
 
 /// The verdict on one shift.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// True for all inputs; both sides may be one term, for which no solver is asked.
     Proved {
@@ -77,6 +77,30 @@ pub enum Verdict {
     Unknown(String),
 }
 
+impl Verdict {
+    /// One word for it, or two.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Proved { .. } => "proved",
+            Self::Refuted(_) => "refuted",
+            Self::NotPromised => "not promised",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+}
+
+impl Counterexample {
+    /// The input with both results; `returned` is what the code returned when it was called.
+    pub fn said(&self, returned: Option<i32>) -> String {
+        let got = match (self.got, returned) {
+            (None, _) => "undefined".to_owned(),
+            (Some(got), None) => format!("{got}, not replayed"),
+            (Some(_), Some(returned)) => format!("the code returns {returned}"),
+        };
+        format!("x={} m={} s={}: {got}, not {}", self.x, self.m, self.s, self.expected)
+    }
+}
+
 /// The terms of a question at one shift.
 pub(crate) struct Goal {
     pub(crate) terms: Terms,
@@ -87,9 +111,6 @@ pub(crate) struct Goal {
     /// Inputs among them on which the code is wrong.
     wrong: Term,
 }
-
-/// Time for one query, and for the search of one counterexample.
-const SECONDS: u32 = 60;
 
 impl Question<'_> {
     /// The terms at shift `s`.
@@ -124,59 +145,52 @@ impl Question<'_> {
         Ok(Goal { terms, code, expected, promised, wrong })
     }
 
-    /// The terms of all shifts in one form, the same for functions that compute the same in the same way.
+    /// What is asked at all shifts in one form, the same for functions that compute the same in the same way.
     pub(crate) fn canonical(&self, shifts: RangeInclusive<i32>) -> Result<String> {
         let one = |s| {
             let mut goal = self.goal(s).with_context(|| format!("at shift {s}"))?;
             let roots = [goal.promised, goal.wrong];
-            Ok(Query::new(&mut goal.terms, &roots, Products::Full).renumbered(&roots))
+            Ok(goal.counterexample(Products::Abstract).renumbered(&roots))
         };
         Ok(shifts.map(one).collect::<Result<Vec<_>>>()?.join("\n"))
     }
 
     /// Decides each shift; a shift whose terms cannot be made fails the whole question.
-    pub fn decide(&self, shifts: RangeInclusive<i32>, solvers: &[Solver]) -> Result<Vec<(i32, Verdict)>> {
-        let goals = shifts.map(|s| Ok((s, self.goal(s)?))).collect::<Result<Vec<_>>>()?;
+    pub(crate) fn decide(&self, shifts: RangeInclusive<i32>, prover: &Prover<'_>) -> Result<Vec<(i32, Verdict)>> {
         let mut verdicts: Vec<(i32, Option<Verdict>)> = Vec::new();
-        let mut open: Vec<(i32, Goal)> = Vec::new();
-        for (s, goal) in goals {
-            let verdict = goal.plain().or_else(|| goal.wrong_at(s));
+        let mut open: Vec<Open> = Vec::new();
+        for s in shifts {
+            let goal = self.goal(s)?;
+            let (mut verdict, mut satisfied) = (goal.plain(), false);
+            if verdict.is_none() {
+                let tried = goal.tried(s, &candidates(&self.scheme, s));
+                verdict = tried.wrong.map(Verdict::Refuted);
+                satisfied = tried.satisfied;
+            }
             verdicts.push((s, verdict.clone()));
             if verdict.is_none() {
-                open.push((s, goal));
+                open.push(Open { s, goal, satisfied });
             }
         }
-        let mut decided = settle(&mut open, solvers)?.into_iter();
+        let mut decided = settle(&mut open, prover)?.into_iter();
         let verdicts =
             verdicts.into_iter().map(|(s, verdict)| Ok((s, verdict.or_else(|| decided.next()).context("a verdict")?)));
         verdicts.collect()
     }
 }
 
-/// Asks all solvers about all open goals, and searches a counterexample for those that are not proved.
-fn settle(open: &mut [(i32, Goal)], solvers: &[Solver]) -> Result<Vec<Verdict>> {
-    let proofs: Vec<String> =
-        open.iter_mut().map(|(_, goal)| goal.counterexample(Products::Abstract).ask(&[])).collect();
-    let vacuity: Vec<String> = open.iter_mut().map(|(_, goal)| goal.vacuity().ask(&[])).collect();
-    let ask = |(solver, queries): (&Solver, &Vec<String>)| solver.ask_all(queries, SECONDS);
-    let mut answers = Vec::new();
-    for queries in [&proofs, &vacuity] {
-        let of: Vec<(&Solver, &Vec<String>)> = solvers.iter().map(|solver| (solver, queries)).collect();
-        answers.push(of.into_par_iter().map(ask).collect::<Result<Vec<_>>>()?);
-    }
-    let column = |which: usize, n: usize| answers[which].iter().map(|of| of[n]).collect::<Vec<_>>();
-    let one = |(n, (s, goal)): (usize, &mut (i32, Goal))| {
-        let (proof, vacuity) = (column(0, n), column(1, n));
-        if vacuity.iter().any(|a| *a != Answer::Satisfiable) {
-            return Ok(Verdict::Unknown(format!("the assumptions are not shown to be satisfiable: {vacuity:?}")));
-        }
-        match proof.iter().all(|a| *a == Answer::Unsatisfiable) {
-            true if proof.len() < 2 => Ok(Verdict::Unknown("one solver alone proves nothing here".to_owned())),
-            true => Ok(Verdict::Proved { same_term: false }),
-            false => goal.refuted(*s, solvers, &proof),
-        }
-    };
-    open.par_iter_mut().enumerate().map(one).collect()
+/// A goal that solvers must settle.
+pub(crate) struct Open {
+    pub(crate) s: i32,
+    pub(crate) goal: Goal,
+    /// Whether an input is known about which the contract says something.
+    pub(crate) satisfied: bool,
+}
+
+/// What a few inputs show.
+pub(crate) struct Tried {
+    satisfied: bool,
+    wrong: Option<Counterexample>,
 }
 
 impl Goal {
@@ -188,68 +202,44 @@ impl Goal {
         (self.terms.value(self.wrong) == Some(0)).then_some(Verdict::Proved { same_term: true })
     }
 
-    /// The first of a few inputs on which the terms are wrong: most mistakes need no solver.
-    fn wrong_at(&self, s: i32) -> Option<Verdict> {
-        inputs(u64::from(s.unsigned_abs()), 0)
-            .into_iter()
-            .find_map(|(x, m)| self.at(x, m, s).wrong)
-            .map(Verdict::Refuted)
+    /// Whether the contract says something about one of these inputs, and the first on which the terms are wrong.
+    fn tried(&self, s: i32, inputs: &[(i32, i32)]) -> Tried {
+        let values = self.values();
+        let mut tried = Tried { satisfied: false, wrong: None };
+        for (x, m) in inputs {
+            let here = values.at(*x, *m, s);
+            tried.satisfied |= here.promised;
+            if here.wrong.is_some() {
+                return Tried { wrong: here.wrong, ..tried };
+            }
+        }
+        tried
     }
 
-    fn counterexample(&mut self, products: Products) -> Query {
+    pub(crate) fn counterexample(&mut self, products: Products) -> Query {
         let held = [self.promised, self.wrong];
         Query::new(&mut self.terms, &held, products).given(&held)
     }
 
-    fn vacuity(&mut self) -> Query {
+    pub(crate) fn vacuity(&mut self) -> Query {
         Query::new(&mut self.terms, &[self.promised], Products::Full).given(&[self.promised])
     }
 
-    /// A counterexample found by a solver, and computed again by the terms.
-    fn refuted(&mut self, s: i32, solvers: &[Solver], answers: &[Answer]) -> Result<Verdict> {
-        let names: Vec<&str> = ["x", "m"].into_iter().filter(|name| self.needs(name)).collect();
-        for (products, seconds) in [(Products::Abstract, 5), (Products::Full, 10), (Products::Full, SECONDS)] {
-            let text = self.counterexample(products).ask(&names);
-            for solver in solvers {
-                let Some(values) = solver.model(&text, seconds)? else { continue };
-                let value = |name: &str| values.iter().find(|(other, _)| other == name).map_or(0, |(_, bits)| *bits);
-                let (x, m) = (value("x") as u32 as i32, value("m") as u32 as i32);
-                if let Some(found) = self.at(x, m, s).wrong {
-                    return Ok(Verdict::Refuted(found));
-                }
-            }
-        }
-        Ok(Verdict::Unknown(format!("not proved ({answers:?}), and no counterexample found")))
-    }
-
-    fn needs(&self, name: &str) -> bool {
+    /// The variables among `names` that the question depends on.
+    pub(crate) fn needed<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
         let needed = self.terms.needed(&[self.promised, self.wrong]);
-        needed.iter().any(|t| matches!(self.terms.node(*t), super::term::Node::Variable(other) if other == name))
+        let has = |name: &str| {
+            needed.iter().any(|t| matches!(self.terms.node(*t), super::term::Node::Variable(other) if other == name))
+        };
+        names.iter().copied().filter(|name| has(name)).collect()
     }
 
-    /// The values of the terms at one input.
-    pub(crate) fn at(&self, x: i32, m: i32, s: i32) -> At {
-        let roots = [
-            self.promised,
-            self.wrong,
-            self.code.result,
-            self.code.undefined,
-            self.expected.result,
-            self.expected.promised,
-        ];
-        let values = Program::new(&self.terms, &roots).run(&[("x", x as u32 as u128), ("m", m as u32 as u128)]);
-        let word = |term: Term| signed(values[&term], 32) as i32;
-        let defined = values[&self.code.undefined] == 0;
-        let got = defined.then(|| word(self.code.result));
-        let expected = word(self.expected.result);
-        let is_wrong = values[&self.promised] == 1 && values[&self.wrong] == 1;
-        At {
-            got,
-            expected: (values[&self.expected.promised] == 1).then_some(expected),
-            wrong: is_wrong.then_some(Counterexample { x, m, s, got, expected }),
-        }
+    /// The terms, ready for many inputs.
+    pub(crate) fn values(&self) -> Values<'_> {
+        let (code, expected) = (&self.code, &self.expected);
+        let roots = [self.promised, self.wrong, code.result, code.undefined, expected.result, expected.promised];
+        Values { goal: self, program: Program::new(&self.terms, &roots) }
     }
-
     /// The first input on which the scheme's terms differ from the oracle, or the code's terms from what the code returns.
     pub(crate) fn differs_from(
         &self,
@@ -258,8 +248,9 @@ impl Goal {
         inputs: &[(i32, i32)],
         returned: &[i32],
     ) -> Option<String> {
+        let values = self.values();
         inputs.iter().zip(returned).find_map(|((x, m), returned)| {
-            let here = self.at(*x, *m, s);
+            let here = values.at(*x, *m, s);
             let oracle = oracle(&question.scheme, question.output.as_ref(), *x, *m, s);
             let said =
                 |what: &str, a: Option<i32>, b: Option<i32>| format!("{what} at x={x} m={m} s={s}: {a:?} and {b:?}");
@@ -272,9 +263,37 @@ impl Goal {
     }
 }
 
+/// A goal's terms in the order in which they are computed.
+pub(crate) struct Values<'a> {
+    goal: &'a Goal,
+    program: Program<'a>,
+}
+
+impl Values<'_> {
+    /// The values of the terms at one input.
+    pub(crate) fn at(&self, x: i32, m: i32, s: i32) -> At {
+        let goal = self.goal;
+        let values = self.program.run(&[("x", x as u32 as u128), ("m", m as u32 as u128)]);
+        let word = |term: Term| signed(values[&term], 32) as i32;
+        let defined = values[&goal.code.undefined] == 0;
+        let got = defined.then(|| word(goal.code.result));
+        let expected = word(goal.expected.result);
+        let promised = values[&goal.promised] == 1;
+        let is_wrong = promised && values[&goal.wrong] == 1;
+        At {
+            got,
+            expected: (values[&goal.expected.promised] == 1).then_some(expected),
+            promised,
+            wrong: is_wrong.then_some(Counterexample { x, m, s, got, expected }),
+        }
+    }
+}
+
 /// The terms' values at one input.
 pub(crate) struct At {
     pub(crate) got: Option<i32>,
     pub(crate) expected: Option<i32>,
+    /// Whether the contract says something about the input.
+    pub(crate) promised: bool,
     pub(crate) wrong: Option<Counterexample>,
 }

@@ -3,13 +3,17 @@
 //! The code is the LLVM IR of `impls` with the feature `elements`: for aarch64 the functions that ship, with their inline assembly; for the host
 //! the same sources with a larger limit for inlining, so that no batch is left around the element.
 
-use super::super::solver::Solver;
 use super::decide::{Argument, Question, Verdict};
+use super::kept::Kept;
 use super::module::Module;
 use super::report::Report;
+use super::settle::Prover;
 use anyhow::{Context, Result};
-use std::collections::HashMap;
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
 use std::ops::RangeInclusive;
+use std::time::Instant;
+use tiebreak_common::identity::hash_bytes;
 use tiebreak_common::parameters::SHIFTS;
 use tiebreak_impls::Form;
 use tiebreak_impls::fpm::{self, Kernel, Params};
@@ -43,74 +47,125 @@ pub struct Row {
     pub scheme: String,
     /// What was found, or the reason why the code has no terms.
     pub report: Result<Report, String>,
+    /// SHA-256 of what was asked: code, contract and axioms as terms, at every shift.
+    pub terms: String,
+    /// Seconds, wall clock, of the run that proved it.
+    pub seconds: f64,
+    /// Whether the report was kept from an earlier run.
+    pub kept: bool,
 }
 
-/// Every fpm kernel, or the mutants, with a name that `wanted` accepts.
-pub fn kernels(modules: &Modules, solvers: &[Solver], wanted: impl Fn(&str) -> bool) -> Result<Vec<Row>> {
+/// Every fpm kernel and mutant with a name that `wanted` accepts; forms are proved at the same time, and what `kept` has is not proved again.
+pub fn kernels(
+    modules: &Modules,
+    prover: &Prover<'_>,
+    versions: &str,
+    kept: &Kept,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Row>> {
     let mutants = mutants::fpm::mutants().iter().map(|mutant| (&mutant.kernel, true));
-    let mut rows = Vec::new();
+    let mut forms = Vec::new();
     for (kernel, mutant) in fpm::kernels().iter().map(|kernel| (kernel, false)).chain(mutants) {
-        if !wanted(kernel.name) {
-            continue;
-        }
-        rows.extend(of_kernel(kernel, mutant, &modules.portable, "portable", solvers)?);
-        if let (Some(_), Some(native)) = (&kernel.native, &modules.native) {
-            rows.extend(of_kernel(kernel, mutant, native, "native", solvers)?);
+        let subject = |module, form| Subject { kernel, mutant, module, form };
+        if wanted(kernel.name) {
+            forms.push(subject(&modules.portable, "portable"));
+            forms.extend(kernel.native.as_ref().and(modules.native.as_ref()).map(|native| subject(native, "native")));
         }
     }
-    Ok(rows)
+    let bar = progress(forms.len());
+    let prove = |subject: &Subject<'_>| {
+        let rows = subject.rows(prover, versions, kept);
+        bar.set_message(subject.kernel.name);
+        bar.inc(1);
+        rows
+    };
+    let rows = forms.par_iter().map(prove).collect::<Result<Vec<_>>>();
+    bar.finish_and_clear();
+    Ok(rows?.into_iter().flatten().collect())
 }
 
-/// One form: a row for each promise and verdict, positions with the same code together.
-fn of_kernel(
+/// A bar on a terminal, nothing elsewhere.
+fn progress(forms: usize) -> ProgressBar {
+    let bar = ProgressBar::new(forms as u64);
+    let style = ProgressStyle::with_template("proofs {wide_bar} {pos}/{len} {elapsed}, the last of {msg}");
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(std::time::Duration::from_secs(1));
+    bar
+}
+
+/// One form of a kernel in its module.
+struct Subject<'a> {
     kernel: &'static Kernel,
     mutant: bool,
-    module: &Module,
+    module: &'a Module,
     form: &'static str,
-    solvers: &[Solver],
-) -> Result<Vec<Row>> {
-    let mut rows: Vec<Row> = Vec::new();
-    let mut known: HashMap<String, Report> = HashMap::new();
-    for position in 0..BATCH {
+}
+
+impl Subject<'_> {
+    /// A row for each promise and verdict, positions with the same code together.
+    fn rows(&self, prover: &Prover<'_>, versions: &str, kept: &Kept) -> Result<Vec<Row>> {
+        let mut rows: Vec<Row> = Vec::new();
+        for position in 0..BATCH {
+            let row = self.row(position, &rows, prover, versions, kept)?;
+            let same = |other: &&mut Row| other.scheme == row.scheme && other.report == row.report;
+            match rows.iter_mut().find(same) {
+                Some(other) => other.positions.push(position),
+                None => rows.push(row),
+            }
+        }
+        Ok(rows)
+    }
+
+    /// One position, with the report of an earlier one if it has the same terms.
+    fn row(&self, position: usize, rows: &[Row], prover: &Prover<'_>, versions: &str, kept: &Kept) -> Result<Row> {
+        let (begun, kernel) = (Instant::now(), self.kernel);
         let (promise, _) = kernel.contract.at(position, BATCH, 31);
-        let scheme = scheme(promise)?;
         let arguments: Vec<Argument> = (0..BATCH)
             .map(|at| if at == position { Argument::Accumulator } else { Argument::Free })
             .chain([Argument::Multiplier, Argument::Shift(1, 0)])
             .collect();
-        let domain = &kernel.contract.domain;
-        let function = format!("tiebreak_fpm_{}_{form}_{position}", kernel.name);
+        let function = format!("tiebreak_fpm_{}_{}_{position}", kernel.name, self.form);
         let question = Question {
-            module,
+            module: self.module,
             function: &function,
             arguments: &arguments,
-            scheme,
+            scheme: scheme(promise)?,
             output: None,
-            multipliers: domain.multipliers.clone(),
-            multiple_of: domain.multiple_of,
+            multipliers: kernel.contract.domain.multipliers.clone(),
+            multiple_of: kernel.contract.domain.multiple_of,
         };
-        let report = match question.canonical(shifts(kernel)) {
-            Err(reason) => Err(format!("{reason:#}")),
-            Ok(text) => match known.get(&text) {
-                Some(report) => Ok(report.clone()),
-                None => {
-                    let code = |s: i32, inputs: &[(i32, i32)]| Ok(run(kernel, position, s, inputs));
-                    let report =
-                        Report::new(&question, shifts(kernel), solvers, Some(&code)).map_err(|e| format!("{e:#}"));
-                    if let Ok(report) = &report {
-                        known.insert(text, report.clone());
-                    }
-                    report
-                }
-            },
+        let row = |terms, report, seconds, kept| Row {
+            kernel: kernel.name,
+            mutant: self.mutant,
+            form: self.form,
+            positions: vec![position],
+            scheme: question.scheme.label(),
+            report,
+            terms,
+            seconds,
+            kept,
         };
-        let scheme = question.scheme.label();
-        match rows.iter_mut().find(|row| row.scheme == scheme && row.report == report) {
-            Some(row) => row.positions.push(position),
-            None => rows.push(Row { kernel: kernel.name, mutant, form, positions: vec![position], scheme, report }),
+        let asked = match question.canonical(shifts(kernel)) {
+            Err(reason) => return Ok(row(String::new(), Err(format!("{reason:#}")), 0.0, false)),
+            Ok(asked) => hash_bytes(asked.as_bytes()),
+        };
+        if let Some(same) = rows.iter().find(|row| row.terms == asked) {
+            return Ok(row(asked, same.report.clone(), same.seconds, same.kept));
         }
+        let key = hash_bytes(format!("{} {} {asked} {versions}", kernel.name, self.form).as_bytes());
+        if let Some((report, seconds)) = kept.get(&key) {
+            return Ok(row(asked, Ok(report), seconds, true));
+        }
+        let code = |s: i32, inputs: &[(i32, i32)]| Ok(run(kernel, position, s, inputs));
+        let report = Report::new(&question, shifts(kernel), prover, Some(&code)).map_err(|e| format!("{e:#}"));
+        let seconds = begun.elapsed().as_secs_f64();
+        if let Ok(report) = &report {
+            kept.put(&key, report, seconds)?;
+        }
+        Ok(row(asked, report, seconds, false))
     }
-    Ok(rows)
 }
 
 fn scheme(promise: tiebreak_impls::contract::Promise) -> Result<Scheme> {
@@ -145,9 +200,17 @@ fn run(kernel: &Kernel, position: usize, s: i32, inputs: &[(i32, i32)]) -> Vec<i
 }
 
 impl Row {
-    /// Whether the row says what it must: a kernel is proved, or a reason is given; a mutant is refuted where it is wrong.
+    /// Whether an input shows at some shift that the form is wrong.
     pub fn refuted(&self) -> bool {
         self.report.as_ref().is_ok_and(|report| report.verdicts.iter().any(|(_, v)| matches!(v, Verdict::Refuted(_))))
+    }
+
+    /// What was found, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        match &self.report {
+            Ok(report) => report.lines(),
+            Err(reason) => vec![format!("not translated: {reason}")],
+        }
     }
 
     /// Whether every shift of the domain is proved.

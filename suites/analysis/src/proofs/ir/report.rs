@@ -1,16 +1,18 @@
 //! One proof of code from beginning to end: the terms against the code, the verdicts, and each witness put to the code.
 
-use super::super::solver::Solver;
+use super::super::{interval, runs};
 use super::decide::{Counterexample, Question, Verdict};
 use super::inputs::inputs;
+use super::settle::Prover;
 use anyhow::Result;
+use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
 /// Results of the code for accumulators and multipliers at one shift.
 pub type Code<'a> = dyn Fn(i32, &[(i32, i32)]) -> Result<Vec<i32>> + Sync + 'a;
 
 /// What was found about a function.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// One verdict for each shift.
     pub verdicts: Vec<(i32, Verdict)>,
@@ -28,7 +30,7 @@ impl Report {
     pub fn new(
         question: &Question<'_>,
         shifts: RangeInclusive<i32>,
-        solvers: &[Solver],
+        prover: &Prover<'_>,
         code: Option<&Code<'_>>,
     ) -> Result<Self> {
         let (mut compared, mut broken) = (0, Vec::new());
@@ -40,7 +42,7 @@ impl Report {
                 }
             }
         }
-        let mut verdicts = question.decide(shifts, solvers)?;
+        let mut verdicts = question.decide(shifts, prover)?;
         for (s, verdict) in &mut verdicts {
             if let Some((_, difference)) = broken.iter().find(|(other, _)| other == s) {
                 *verdict = Verdict::Unknown(difference.clone());
@@ -68,21 +70,35 @@ impl Report {
 
     /// The shifts whose verdict `is`, as intervals.
     pub fn shifts(&self, is: impl Fn(&Verdict) -> bool) -> Vec<RangeInclusive<i32>> {
-        let mut runs: Vec<RangeInclusive<i32>> = Vec::new();
-        for (s, _) in self.verdicts.iter().filter(|(_, verdict)| is(verdict)) {
-            match runs.last_mut() {
-                Some(run) if run.end() + 1 == *s => *run = *run.start()..=*s,
-                _ => runs.push(*s..=*s),
-            }
-        }
-        runs
+        runs(&self.verdicts, is)
+    }
+
+    /// The shifts of each verdict, a line each; then the first counterexample, and the first reason why a shift has no verdict.
+    pub fn lines(&self) -> Vec<String> {
+        let of = |kind: &str| {
+            let shifts: Vec<String> = self.shifts(|v| v.name() == kind).iter().map(interval).collect();
+            (!shifts.is_empty()).then(|| format!("{kind} at s = {}", shifts.join(", ")))
+        };
+        let kinds = ["proved", "not promised", "refuted", "unknown"].into_iter().filter_map(of);
+        let refuted = self.replayed.first().map(|(found, returned)| found.said(*returned));
+        let unknown = self.verdicts.iter().find_map(|(_, v)| match v {
+            Verdict::Unknown(reason) => Some(reason.clone()),
+            _ => None,
+        });
+        kinds.chain(refuted).chain(unknown).collect()
+    }
+
+    /// What the code returned at a counterexample.
+    pub fn returned(&self, found: &Counterexample) -> Option<i32> {
+        self.replayed.iter().find(|(other, _)| other == found).and_then(|(_, returned)| *returned)
     }
 }
 
 /// The number of inputs of one shift on which the terms return what the code returns, or the first on which they do not.
 fn compare(question: &Question<'_>, s: i32, code: &Code<'_>) -> Result<Result<u64, String>> {
     let goal = question.goal(s)?;
-    let defined = |(x, m): &(i32, i32)| question.multipliers.contains(m) && goal.at(*x, *m, s).got.is_some();
+    let values = goal.values();
+    let defined = |(x, m): &(i32, i32)| question.multipliers.contains(m) && values.at(*x, *m, s).got.is_some();
     let all: Vec<(i32, i32)> = inputs(u64::from(s.unsigned_abs()), RANDOM).into_iter().filter(defined).collect();
     let returned = code(s, &all)?;
     Ok(match goal.differs_from(question, s, &all, &returned) {

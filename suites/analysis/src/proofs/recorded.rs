@@ -1,0 +1,29 @@
+//! The proofs of kernels that were recorded with the sources, as `cargo xtask prove --kernels --record FILE` writes them.
+
+use super::ir::Row;
+use tiebreak_reports::ledger::{Proofs, Theorem};
+
+/// The recorded proofs, stale if the kernels of this program have other sources. No proof is recorded if the file has none.
+pub fn recorded() -> Proofs {
+    let proofs: Proofs = serde_json::from_str(include_str!("recorded.json")).unwrap_or_default();
+    Proofs { stale: tiebreak_impls::sources::FPM != Some(proofs.sources.as_str()), ..proofs }
+}
+
+/// What is recorded of rows.
+pub fn record(rows: &[Row], solvers: Vec<String>) -> Proofs {
+    let theorem = |row: &Row| Theorem {
+        op: "fpm".to_owned(),
+        kernel: row.kernel.to_owned(),
+        mutant: row.mutant,
+        form: row.form.to_owned(),
+        positions: row.positions.clone(),
+        contract: row.scheme.clone(),
+        proved: row.proved(),
+        refuted: row.refuted(),
+        verdict: row.lines(),
+        terms: row.terms.clone(),
+        seconds: (row.seconds * 10.0).round() / 10.0,
+    };
+    let sources = tiebreak_impls::sources::FPM.unwrap_or_default().to_owned();
+    Proofs { sources, stale: false, solvers, theorems: rows.iter().map(theorem).collect() }
+}
