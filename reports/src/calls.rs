@@ -25,7 +25,10 @@ pub(crate) fn sentence(ledger: &Ledger) -> Option<String> {
     let calls = count(least);
     Some(match excluded(least) {
         Some(n) => {
-            format!("at least {calls} a kernel and lane: a fault in more than 1 of {} calls is excluded at 95 %", count(n))
+            format!(
+                "at least {calls} a kernel and lane: a fault in more than 1 of {} calls is excluded at 95 %",
+                count(n)
+            )
         }
         None => format!("at least {calls} a kernel and lane: too few to exclude any rate of faults"),
     })

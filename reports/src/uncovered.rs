@@ -158,8 +158,8 @@ fn without_value(ledger: &Ledger) -> Option<String> {
     let ops = plural(ops.len(), "operation");
     let without_policy =
         view::rows_out_of_domain(ledger).find(|row| row.against == Against::Contract && !row.scheme.contains(':'));
-    let policy =
-        without_policy.map_or(String::new(), |row| format!("; the policy {}:wrap gives a value to those that overflow", row.scheme));
+    let policy = without_policy
+        .map_or(String::new(), |row| format!("; the policy {}:wrap gives a value to those that overflow", row.scheme));
     (results != "0")
         .then(|| format!("{results} results in {ops} are not compared: the scheme gives no value there{policy}"))
 }
