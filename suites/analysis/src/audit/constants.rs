@@ -41,7 +41,8 @@ pub fn constants(bytes: &[u8]) -> Result<Vec<Option<Constants>>, Fault> {
     Ok(out)
 }
 
-fn of(products: &Products<'_>) -> Option<Constants> {
+/// The constants of a layer; nothing of one whose scales give no fixed-point multiplier.
+pub fn of(products: &Products<'_>) -> Option<Constants> {
     let (channels, depth) = (products.weights.channels, products.weights.depth);
     let lower = |element: Element| if element == Element::U8 { 128 } else { 0 };
     let mut weights = vec![0; channels * depth];
