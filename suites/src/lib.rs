@@ -7,6 +7,7 @@
 pub mod cli;
 pub mod code;
 pub mod fuzzing;
+pub mod network;
 pub mod program;
 
 pub use tiebreak_analysis::{atlas, audit, figures, fingerprint, model, rewrites, space};

@@ -178,6 +178,7 @@ pub(crate) fn holding() -> Ledger {
         meanings: [("double-rounding".to_owned(), "Two roundings where one is promised.".to_owned())].into(),
         findings: Vec::new(),
         code: BTreeMap::new(),
+        network: None,
         figures: Vec::new(),
     }
 }

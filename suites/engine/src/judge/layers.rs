@@ -13,14 +13,16 @@ pub(crate) type Layers = BTreeMap<usize, LayerCount>;
 pub(crate) fn add<P>(layers: &mut Layers, blocks: &[Option<Block>], posed: &[Posed<P>], given: &Answers<P>) {
     for ((block, posed), outs) in blocks.iter().zip(posed).zip(&given.each) {
         let (Some(block), Some(outs)) = (block, outs) else { continue };
-        let count = layers.entry(block.layer).or_insert_with(|| LayerCount { layer: block.layer, ..LayerCount::default() });
+        let count =
+            layers.entry(block.layer).or_insert_with(|| LayerCount { layer: block.layer, ..LayerCount::default() });
         for (index, (expected, got)) in posed.contract.iter().zip(outs).enumerate() {
             let Some(expected) = *expected else { continue };
             count.outputs += 1;
             if expected != *got {
                 count.differ += 1;
                 let here = AtLayer { input: block.input, at: block.at(index), got: *got, expected };
-                count.first = count.first.filter(|first| (first.input, first.at) <= (here.input, here.at)).or(Some(here));
+                count.first =
+                    count.first.filter(|first| (first.input, first.at) <= (here.input, here.at)).or(Some(here));
             }
         }
     }

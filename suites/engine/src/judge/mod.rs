@@ -65,7 +65,8 @@ pub(crate) fn judged<'a, O: Operation>(
     let mut layers = vec![Layers::new(); offering.len()];
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
         let made = specs.iter().enumerate();
-        let cases = made.filter_map(|(i, spec)| Some((spec.block, spec.case::<O>(domain, request.seed, chunk * HELD + i)?)));
+        let cases =
+            made.filter_map(|(i, spec)| Some((spec.block, spec.case::<O>(domain, request.seed, chunk * HELD + i)?)));
         let (blocks, cases): (Vec<_>, Vec<_>) = cases.unzip();
         let posed: Vec<_> = cases.into_iter().map(|case| subject.pose(case)).collect::<Result<_>>()?;
         anchor(subject, &posed, request.seed, chunk)?;

@@ -10,11 +10,11 @@ use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32, stream};
 use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Layer, Spec, Turn, by, kernels};
-use tiebreak_impls::conv2d;
+use tiebreak_engine::operation::{Case, Layer, Spec, Turn, by, kernels};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
+use tiebreak_impls::{conv2d, requantize};
 
 /// Batches of sums around ties, in a short run and in others.
 const TIES: [usize; 2] = [8, 40];
@@ -207,7 +207,8 @@ fn on_types(domain: &Domain, p: Params) -> Params {
         ..p.shape
     };
     let is_one = p.channels.iter().all(|channel| *channel == p.channels[0]);
-    let channels = if is_one && !domain.requantize.channels.per_channel { p.channels[..1].to_vec() } else { p.channels };
+    let channels =
+        if is_one && !domain.requantize.channels.per_channel { p.channels[..1].to_vec() } else { p.channels };
     let [zero_point, min, max] = [p.zero_point, p.min, p.max].map(|v| moved(v, domain.requantize.output));
     Params { shape, channels, zero_point, min, max, bias: p.bias }
 }

@@ -42,13 +42,17 @@ pub(in crate::model) fn network(file: &[u8]) -> Result<Network<'_>, Fault> {
     let numbers = |list: Option<flatbuffers::Vector<'_, i32>>| -> Vec<Option<usize>> {
         list.map_or_else(Vec::new, |list| list.iter().map(|n| usize::try_from(n).ok().filter(|n| *n < count)).collect())
     };
-    (out.inputs, out.outputs) = (numbers(graph.inputs()).into_iter().flatten().collect(), numbers(graph.outputs()).into_iter().flatten().collect());
+    (out.inputs, out.outputs) = (
+        numbers(graph.inputs()).into_iter().flatten().collect(),
+        numbers(graph.outputs()).into_iter().flatten().collect(),
+    );
     let mut variables: HashMap<usize, String> = HashMap::new();
     each(&model, |context, operator, code, Visited { index, place }| {
         if context.graph > 0 {
             return Ok(());
         }
-        let (inputs, outputs) = (numbers(operator.inputs()), numbers(operator.outputs()).into_iter().flatten().collect());
+        let (inputs, outputs) =
+            (numbers(operator.inputs()), numbers(operator.outputs()).into_iter().flatten().collect());
         let node = Node { index, op: called(code), inputs, outputs, work: Ok(Work::Nothing) };
         if let (VAR_HANDLE, Some(handle)) = (code.builtin(), node.outputs.first()) {
             let name = operator.var_handle().and_then(|options| printable(options.shared_name()?.bytes()));
@@ -80,7 +84,9 @@ fn tensor<'a>(context: &Context<'a>, place: &Place, at: usize) -> network::Tenso
         Stored::Quantized(Quantized { element, .. }) => tensor.constant(element.bytes()).ok(),
         _ => None,
     };
-    let values = |bytes: &[u8], element: tiebreak_impls::element::Element| bytes.chunks(element.bytes()).map(|b| element.read(b)).collect();
+    let values = |bytes: &[u8], element: tiebreak_impls::element::Element| {
+        bytes.chunks(element.bytes()).map(|b| element.read(b)).collect()
+    };
     let constant = match (constant, stored) {
         (Some(bytes), Stored::Quantized(q)) => Some(values(bytes, q.element)),
         _ => None,
@@ -129,7 +135,9 @@ fn work<'a>(
         QUANTIZE if at(0).is_some_and(|input| input.stored == Stored::Float) => Ok(Work::Quantize),
         QUANTIZE => rescale(context, operator, place).map(|_| Work::Rescale),
         DEQUANTIZE if result.is_some_and(|result| result.stored == Stored::Float) => Ok(Work::Dequantize),
-        RESHAPE | SQUEEZE | EXPAND_DIMS => moved(at(0).map(|input| (0..input.len() as u32).map(|i| Source::Value(0, i)).collect())),
+        RESHAPE | SQUEEZE | EXPAND_DIMS => {
+            moved(at(0).map(|input| (0..input.len() as u32).map(|i| Source::Value(0, i)).collect()))
+        }
         CONCATENATION if only_joins(context, operator, place) => {
             let options = operator.concatenation();
             if options.and_then(|o| o.fused_activation_function()).unwrap_or(0) != 0 {
@@ -215,7 +223,9 @@ fn joined(operands: &[&network::Tensor], axis: i32) -> Option<Vec<Source>> {
     let rank = operands.first()?.shape.len();
     let axis = if axis < 0 { rank.checked_sub(axis.unsigned_abs() as usize)? } else { axis as usize };
     let mut shape = operands.first()?.shape.clone();
-    if axis >= rank || operands.iter().any(|o| o.shape.len() != rank || (0..rank).any(|a| a != axis && o.shape[a] != shape[a])) {
+    if axis >= rank
+        || operands.iter().any(|o| o.shape.len() != rank || (0..rank).any(|a| a != axis && o.shape[a] != shape[a]))
+    {
         return None;
     }
     shape[axis] = operands.iter().map(|operand| operand.shape[axis]).sum();
@@ -231,12 +241,19 @@ fn joined(operands: &[&network::Tensor], axis: i32) -> Option<Vec<Source>> {
 }
 
 /// Sources of a slice with steps (`tensorflow/lite/kernels/internal/strided_slice_logic.h`): forward, without ellipsis and new axes.
-fn sliced(operator: &Operator<'_>, input: &network::Tensor, [begin, end, strides]: [Option<Vec<i32>>; 3]) -> Option<Vec<Source>> {
+fn sliced(
+    operator: &Operator<'_>,
+    input: &network::Tensor,
+    [begin, end, strides]: [Option<Vec<i32>>; 3],
+) -> Option<Vec<Source>> {
     let (begin, end, strides) = (begin?, end?, strides?);
     let options = operator.strided_slice();
     let mask = |of: Option<i32>, axis: usize| of.unwrap_or(0) >> axis & 1 == 1;
     let rank = input.shape.len();
-    if [&begin, &end, &strides].iter().any(|list| list.len() != rank) || strides.iter().any(|stride| *stride < 1) || rank > 8 {
+    if [&begin, &end, &strides].iter().any(|list| list.len() != rank)
+        || strides.iter().any(|stride| *stride < 1)
+        || rank > 8
+    {
         return None;
     }
     if options.is_some_and(|o| o.ellipsis_mask().unwrap_or(0) != 0 || o.new_axis_mask().unwrap_or(0) != 0) {
@@ -270,11 +287,16 @@ fn padded(input: &network::Tensor, borders: &[i32]) -> Option<Vec<Source>> {
     if pairs.len() != input.shape.len() || !rest.is_empty() {
         return None;
     }
-    let sizes = input.shape.iter().zip(pairs).map(|(size, [before, after])| size.checked_add(*before)?.checked_add(*after));
+    let sizes =
+        input.shape.iter().zip(pairs).map(|(size, [before, after])| size.checked_add(*before)?.checked_add(*after));
     let shape: Vec<usize> = sizes.collect::<Option<_>>()?;
     super::tensor::product(&shape).filter(|n| *n <= MAX_VALUES)?;
     let source = |place: Vec<usize>| {
-        let inner = place.iter().zip(pairs).zip(&input.shape).map(|((at, [before, _]), size)| at.checked_sub(*before).filter(|at| at < size));
+        let inner = place
+            .iter()
+            .zip(pairs)
+            .zip(&input.shape)
+            .map(|((at, [before, _]), size)| at.checked_sub(*before).filter(|at| at < size));
         let inner: Option<Vec<usize>> = inner.collect();
         inner.map_or(Source::Zero, |inner| Source::Value(0, number(&inner, &input.shape) as u32))
     };
