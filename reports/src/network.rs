@@ -42,7 +42,10 @@ pub(crate) fn tables(ledger: &Ledger) -> Vec<Table> {
         notes: network.layers.iter().filter_map(drawn).collect(),
     };
     let families = Table {
-        heading: "Outputs after all layers, by kernels of one system on the host: differences accumulate".to_owned(),
+        heading: format!(
+            "Outputs of {}, by kernels of one system through all layers on the host: differences accumulate",
+            ends(&network.ends)
+        ),
         columns: vec![
             "kernels of",
             "layers",
@@ -58,6 +61,11 @@ pub(crate) fn tables(ledger: &Ledger) -> Vec<Table> {
         notes: Vec::new(),
     };
     [layers, families].into_iter().filter(|table| !table.rows.is_empty()).collect()
+}
+
+fn ends(layers: &[usize]) -> String {
+    let layers: Vec<String> = layers.iter().map(|layer| format!("layer {layer}")).collect();
+    layers.join(", ")
 }
 
 fn shape(sizes: &[usize]) -> String {

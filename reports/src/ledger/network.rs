@@ -18,6 +18,8 @@ pub struct Network {
     pub source: String,
     /// The arithmetic of the exact network: the contracts of these kernels, by operation.
     pub exact: Vec<String>,
+    /// The layers whose results are compared after all layers: those of the outputs, or the last ones before a layer whose results are drawn.
+    pub ends: Vec<usize>,
     /// One for each operator of the model, in its order.
     pub layers: Vec<NetworkLayer>,
     /// Kernels through all layers, each on what the kernels before gave.
@@ -112,7 +114,7 @@ pub struct Family {
     pub layers: usize,
     /// Layers whose kernel is judged, and that no kernel of the family takes.
     pub exact_layers: usize,
-    /// Values of the network's outputs, over all inputs.
+    /// Results of the layers `ends`, over all inputs.
     pub outputs: u64,
     /// Values that differ from those of the exact network.
     pub differ: u64,

@@ -1,7 +1,7 @@
 //! Kernels of one system through all layers of a network: what becomes of their differences at the outputs.
 
 use super::call::Call;
-use super::{Compute, Ended, Inputs, Run, Values};
+use super::{Compute, Ended, Inputs, Run};
 use crate::model::network::Stored;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -60,7 +60,7 @@ const FAMILIES: [(&str, &[&str]); 8] = [
 pub(super) fn run(
     run: &Run<'_, '_>,
     inputs: &Inputs,
-    exact: (&[Vec<Values>], &HashMap<(usize, usize), Vec<i32>>),
+    exact: (&[usize], &HashMap<(usize, usize), Vec<i32>>),
     named: &[String],
 ) -> Vec<Family> {
     let names: Vec<&str> = named.iter().map(String::as_str).collect();
@@ -75,7 +75,7 @@ pub(super) fn run(
 fn through(
     run: &Run<'_, '_>,
     inputs: &Inputs,
-    (exact, exact_results): (&[Vec<Values>], &HashMap<(usize, usize), Vec<i32>>),
+    (ends, exact_results): (&[usize], &HashMap<(usize, usize), Vec<i32>>),
     name: String,
     kernels: &[&str],
 ) -> Family {
@@ -92,7 +92,11 @@ fn through(
         Err(error) => Err(error.to_string()),
     };
     let (mut layers, mut others, mut first) = (BTreeSet::new(), BTreeSet::new(), None::<usize>);
-    let outputs = run.all(inputs, compute, |at, input, ended, results| {
+    let mut outputs: HashMap<(usize, usize), Vec<i32>> = HashMap::new();
+    run.all(inputs, compute, |at, input, ended, results| {
+        if ends.contains(&at) {
+            outputs.insert((at, input), results.to_vec());
+        }
         if matches!(ended, Ended::Computed(_)) {
             if own.replace(false) {
                 layers.insert(at)
@@ -107,24 +111,24 @@ fn through(
         Family { name, kernels: used.into_inner().into_iter().map(str::to_owned).collect(), ..Family::default() };
     (family.layers, family.exact_layers) = (layers.len(), others.len());
     family.first_layer = first.map(|at| run.layers[at].node.index);
-    let floats: Vec<bool> = run.net.outputs.iter().map(|at| run.net.tensors[*at].stored == Stored::Float).collect();
-    for (ours, exact) in outputs.iter().zip(exact) {
+    for input in 0..inputs.len() {
         let (mut differs, mut moved) = (false, false);
-        for ((ours, exact), is_float) in ours.iter().zip(exact).zip(&floats) {
-            let place = |v: i32| match (is_float, v < 0) {
-                (true, true) => -i64::from(v & i32::MAX),
-                _ => i64::from(v),
-            };
-            let greatest = |values: &Values| {
-                values.iter().enumerate().max_by_key(|(at, v)| (place(**v), std::cmp::Reverse(*at))).map(|(at, _)| at)
+        for end in ends {
+            let (ours, exact) = (outputs.remove(&(*end, input)).unwrap_or_default(), &exact_results[&(*end, input)]);
+            let is_float =
+                run.layers[*end].node.outputs.first().is_some_and(|at| run.net.tensors[*at].stored == Stored::Float);
+            let place = |v: i32| if is_float && v < 0 { -i64::from(v & i32::MAX) } else { i64::from(v) };
+            let greatest = |values: &[i32]| {
+                let places = values.iter().enumerate().map(|(at, v)| (place(*v), std::cmp::Reverse(at)));
+                places.max().map(|(_, at)| at.0)
             };
             family.outputs += exact.len() as u64;
-            for (a, b) in ours.iter().zip(exact.iter()).filter(|(a, b)| a != b) {
+            for (a, b) in ours.iter().zip(exact).filter(|(a, b)| a != b) {
                 family.differ += 1;
                 family.largest = family.largest.max(place(*a).abs_diff(place(*b)));
                 differs = true;
             }
-            moved |= greatest(ours) != greatest(exact);
+            moved |= greatest(&ours) != greatest(exact);
         }
         family.inputs_that_differ += usize::from(differs);
         family.argmax_changes += usize::from(moved);

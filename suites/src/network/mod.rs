@@ -108,9 +108,9 @@ struct Run<'n, 'a> {
 type Compute<'c> = &'c dyn Fn(&Call, &'static str) -> Result<Vec<i32>, String>;
 
 /// How a layer ended for an input.
-enum Ended<'p> {
+enum Ended {
     /// Its parts were computed.
-    Computed(&'p Parts),
+    Computed(Parts),
     /// Its values were moved, or it has none.
     Moved,
     /// Its results were drawn at random, for this reason.
@@ -146,15 +146,9 @@ impl<'n, 'a> Run<'n, 'a> {
     }
 
     /// Runs the inputs one after the other; variables keep their values from one to the next. `compute` computes a layer's parts, and `ended` is told of each
-    /// layer with its results. Gives the outputs of each input.
-    fn all(
-        &self,
-        inputs: &Inputs,
-        compute: Compute<'_>,
-        mut ended: impl FnMut(usize, usize, Ended<'_>, &[i32]),
-    ) -> Vec<Vec<Values>> {
+    /// layer with its results.
+    fn all(&self, inputs: &Inputs, compute: Compute<'_>, mut ended: impl FnMut(usize, usize, Ended, &[i32])) {
         let variables: RefCell<HashMap<String, Values>> = RefCell::default();
-        let mut outputs = Vec::new();
         for (input, given) in inputs.iter().enumerate() {
             let mut values: Vec<Option<Values>> =
                 self.net.tensors.iter().map(|tensor| tensor.constant.clone().map(Rc::new)).collect();
@@ -163,22 +157,13 @@ impl<'n, 'a> Run<'n, 'a> {
             }
             for (at, layer) in self.layers.iter().enumerate() {
                 let (how, results) = self.layer(layer, input, &values, &variables, compute);
-                let Some(out) = layer.node.outputs.first() else { continue };
-                let none = Vec::new();
-                let shown = results.as_deref().unwrap_or(&none);
-                match &how {
-                    How::Computed(parts) => ended(at, input, Ended::Computed(parts), shown),
-                    How::Moved => ended(at, input, Ended::Moved, shown),
-                    How::Drawn(reason) => ended(at, input, Ended::Drawn(reason.clone()), shown),
-                }
-                values[*out] = results.or(values[*out].take());
-                for other in &layer.node.outputs[1..] {
-                    values[*other] = Some(Rc::new(drawn(self.net, *other, input, self.seed)));
+                ended(at, input, how, results.as_ref().map_or(&[], |results| &results[..]));
+                for (which, out) in layer.node.outputs.iter().enumerate() {
+                    let other = || Some(Rc::new(drawn(self.net, *out, input, self.seed)));
+                    values[*out] = if which == 0 { results.clone() } else { other() };
                 }
             }
-            outputs.push(self.net.outputs.iter().map(|at| values[*at].clone().unwrap_or_default()).collect());
         }
-        outputs
     }
 
     fn layer(
@@ -188,7 +173,7 @@ impl<'n, 'a> Run<'n, 'a> {
         values: &[Option<Values>],
         variables: &RefCell<HashMap<String, Values>>,
         compute: Compute<'_>,
-    ) -> (How, Option<Values>) {
+    ) -> (Ended, Option<Values>) {
         let node = layer.node;
         let operand = |which: usize| values[node.inputs.get(which).copied().flatten()?].clone();
         let Some(out) = node.outputs.first().copied() else {
@@ -196,21 +181,21 @@ impl<'n, 'a> Run<'n, 'a> {
                 let new = operand(1).unwrap_or_default();
                 variables.borrow_mut().insert(name.clone(), new);
             }
-            return (How::Moved, None);
+            return (Ended::Moved, None);
         };
         let draw = |reason: String| match self.net.tensors[out].stored {
-            Stored::Other => (How::Drawn(reason), None),
-            _ => (How::Drawn(reason), Some(Rc::new(drawn(self.net, out, input, self.seed)))),
+            Stored::Other => (Ended::Drawn(reason), None),
+            _ => (Ended::Drawn(reason), Some(Rc::new(drawn(self.net, out, input, self.seed)))),
         };
         match &node.work {
             Err(reason) => draw(reason.clone()),
-            Ok(Work::Nothing | Work::Assign(_)) => (How::Moved, None),
+            Ok(Work::Nothing | Work::Assign(_)) => (Ended::Moved, None),
             Ok(Work::Read(name)) => {
                 // Streaming models begin with zeros.
                 let zeros = || {
                     Rc::new(vec![quantized_as(self.net, out).map_or(0, |q| q.zero_point); self.net.tensors[out].len()])
                 };
-                (How::Moved, Some(variables.borrow().get(name).cloned().unwrap_or_else(zeros)))
+                (Ended::Moved, Some(variables.borrow().get(name).cloned().unwrap_or_else(zeros)))
             }
             Ok(Work::Move(sources)) => {
                 let zero = quantized_as(self.net, out).map_or(0, |q| q.zero_point);
@@ -220,7 +205,7 @@ impl<'n, 'a> Run<'n, 'a> {
                     Source::Value(which, at) => operands.get(*which as usize)?.as_ref()?.get(*at as usize).copied(),
                 };
                 match sources.iter().map(value).collect() {
-                    Some(moved) => (How::Moved, Some(Rc::new(moved))),
+                    Some(moved) => (Ended::Moved, Some(Rc::new(moved))),
                     None => draw("its operands have no values here".to_owned()),
                 }
             }
@@ -243,7 +228,7 @@ impl<'n, 'a> Run<'n, 'a> {
                             && quantized_as(self.net, out).is_some_and(|q| q.element == Element::U8);
                         // A convolution is computed on int8.
                         results.iter_mut().filter(|_| bytes).for_each(|v| *v += 128);
-                        (How::Computed(parts), Some(Rc::new(results)))
+                        (Ended::Computed(parts), Some(Rc::new(results)))
                     }
                 }
             }
@@ -326,12 +311,6 @@ impl<'n, 'a> Run<'n, 'a> {
     }
 }
 
-enum How {
-    Computed(Parts),
-    Moved,
-    Drawn(String),
-}
-
 /// The cases of each layer on the inputs, and what the ledger has of the network before a kernel ran. Stages that `takes` refuses are of no kernel.
 pub fn plan(
     bytes: &[u8],
@@ -353,13 +332,13 @@ pub fn plan(
     let mut layers: Vec<ledger::NetworkLayer> = net.nodes.iter().map(described).collect();
     let (mut stages, mut exact_results) = (Vec::new(), HashMap::new());
     let exact: Compute<'_> = &|call, kernel| call.exact(kernel);
-    let outputs = run.all(inputs, exact, |at, input, ended, results| {
+    run.all(inputs, exact, |at, input, ended, results| {
         let layer = &mut layers[at];
+        exact_results.insert((at, input), results.to_vec());
         match ended {
             Ended::Moved => layer.not_judged = Some("moves values".to_owned()),
             Ended::Drawn(reason) => layer.not_judged = Some(format!("{reason}; its results are drawn at random")),
             Ended::Computed(parts) => {
-                exact_results.insert((at, input), results.to_vec());
                 layer.blocks = parts.len();
                 let mut of_layer: Vec<Stage> =
                     parts.iter().filter_map(|(block, call)| call.stage(*block).ok()).collect();
@@ -373,11 +352,13 @@ pub fn plan(
         }
     });
     drawn_from(net, &mut layers);
-    let families = families::run(&run, inputs, (&outputs, &exact_results), named);
+    let ends = ends(net, &layers);
+    let families = families::run(&run, inputs, (&ends, &exact_results), named);
     let network = ledger::Network {
         sha256: crate::identity::hash_bytes(bytes),
         inputs: inputs.len(),
         exact: EXACT.map(str::to_owned).to_vec(),
+        ends: ends.iter().map(|at| net.nodes[*at].index).collect(),
         layers,
         families,
         ..ledger::Network::default()
@@ -398,4 +379,35 @@ fn drawn_from(net: &network::Network<'_>, layers: &mut [ledger::NetworkLayer]) {
         node.outputs.iter().filter(|_| !after.is_empty()).for_each(|at| drop(of_tensor.insert(*at, after.clone())));
         layer.drawn_from = from;
     }
+}
+
+/// The layers, by their place, whose results are compared after all layers: those that give an output of the network, or the last ones before a layer
+/// whose results are drawn.
+fn ends(net: &network::Network<'_>, layers: &[ledger::NetworkLayer]) -> Vec<usize> {
+    let giving = |tensor: usize| net.nodes.iter().position(|node| node.outputs.contains(&tensor));
+    let is_drawn = |at: usize| layers[at].not_judged.as_ref().is_some_and(|reason| reason.ends_with("at random"));
+    let before =
+        |at: usize| net.nodes[at].inputs.iter().flatten().filter_map(|tensor| giving(*tensor)).collect::<Vec<_>>();
+    let mut left: Vec<usize> = net.outputs.iter().filter_map(|tensor| giving(*tensor)).collect();
+    let (mut ends, mut seen) = (Vec::new(), Vec::new());
+    while let Some(at) = left.pop() {
+        if seen.contains(&at) {
+            continue;
+        }
+        seen.push(at);
+        let drawn: Vec<usize> = net
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| layers[at].drawn_from.contains(&node.index))
+            .map(|(at, _)| at)
+            .collect();
+        match (is_drawn(at), drawn.is_empty()) {
+            (true, _) => left.extend(before(at)),
+            (false, false) => left.extend(drawn),
+            (false, true) => ends.push(at),
+        }
+    }
+    ends.sort_unstable();
+    ends
 }

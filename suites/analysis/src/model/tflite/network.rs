@@ -68,11 +68,11 @@ pub(in crate::model) fn network(file: &[u8]) -> Result<Network<'_>, Fault> {
     Ok(out)
 }
 
-/// A tensor of the graph. One whose shape is open, or that has too many values, has no shape here.
+/// A tensor of the graph, of the shape that the model states. One that has too many values has no shape here.
 fn tensor<'a>(context: &Context<'a>, place: &Place, at: usize) -> network::Tensor {
     let none = network::Tensor { shape: Vec::new(), stored: Stored::Other, constant: None };
     let Ok(tensor) = Tensor::numbered(context, place, at as i32, at) else { return none };
-    if tensor.is_dynamic() || super::tensor::product(&tensor.shape).is_none_or(|n| n > MAX_VALUES) {
+    if super::tensor::product(&tensor.shape).is_none_or(|n| n > MAX_VALUES) {
         return none;
     }
     let stored = match tensor.quantized() {
