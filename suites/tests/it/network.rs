@@ -156,7 +156,7 @@ fn real_networks_layer_after_layer() {
             assert!(rows.iter().all(|row| row["outputs"].as_u64() > Some(0) && row["differ"] == 0), "{rows:?}");
             rows.len()
         });
-        assert_eq!(judged, [6, 5, 1, 1], "{name}");
+        assert_eq!(judged, [5, 4, 1, 1], "{name}");
         let [logistic] = of("LOGISTIC")[..] else { panic!("one") };
         assert!(logistic["not_judged"].as_str().expect("a reason").contains("drawn at random"), "{logistic}");
         assert_eq!(of("QUANTIZE")[0]["drawn_from"], serde_json::json!([43]));
