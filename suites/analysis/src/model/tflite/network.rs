@@ -27,6 +27,9 @@ const VAR_HANDLE: i32 = 142;
 const READ_VARIABLE: i32 = 143;
 const ASSIGN_VARIABLE: i32 = 144;
 
+/// Most values that are constant or that operators move, all together.
+const MAX_MOVED: usize = 1 << 25;
+
 /// Type FLOAT32 of `enum TensorType`.
 const FLOAT32: i8 = 0;
 
@@ -38,7 +41,9 @@ pub(in crate::model) fn network(file: &[u8]) -> Result<Network<'_>, Fault> {
     let context = Context { tensors: graph.tensors(), buffers: model.buffers(), graph: 0 };
     let place = Place { name: "Model.subgraphs[0]".to_owned(), offset: graph.offset() };
     let count = context.tensors.map_or(0, |tensors| tensors.len());
-    out.tensors = (0..count).map(|at| tensor(&context, &place, at)).collect();
+    // Many tensors may name one buffer, and many operators one shape: the file's size bounds neither.
+    let mut room = MAX_MOVED;
+    out.tensors = (0..count).map(|at| tensor(&context, &place, at, &mut room)).collect();
     let numbers = |list: Option<flatbuffers::Vector<'_, i32>>| -> Vec<Option<usize>> {
         list.map_or_else(Vec::new, |list| list.iter().map(|n| usize::try_from(n).ok().filter(|n| *n < count)).collect())
     };
@@ -58,6 +63,12 @@ pub(in crate::model) fn network(file: &[u8]) -> Result<Network<'_>, Fault> {
             let name = operator.var_handle().and_then(|options| printable(options.shared_name()?.bytes()));
             variables.insert(*handle, name.unwrap_or_else(|| format!("variable {index}")));
         }
+        let moved = node.outputs.first().map_or(0, |at| out.tensors[*at].len());
+        if code.op().is_none() && !take(&mut room, moved) {
+            let work = Err(format!("more than {MAX_MOVED} values are constant or moved; give a smaller model"));
+            out.nodes.push(Node { work, ..node });
+            return Ok(());
+        }
         let work = match work(context, operator, code, &place, (&node, &out.tensors, &variables)) {
             Err(Fault::Unsupported { problem, .. }) => Err(problem),
             other => Ok(other?),
@@ -68,8 +79,15 @@ pub(in crate::model) fn network(file: &[u8]) -> Result<Network<'_>, Fault> {
     Ok(out)
 }
 
+/// Whether so many values have room, which they take.
+fn take(room: &mut usize, values: usize) -> bool {
+    let left = room.checked_sub(values);
+    *room = left.unwrap_or(*room);
+    left.is_some()
+}
+
 /// A tensor of the graph, of the shape that the model states. One that has too many values has no shape here.
-fn tensor<'a>(context: &Context<'a>, place: &Place, at: usize) -> network::Tensor {
+fn tensor<'a>(context: &Context<'a>, place: &Place, at: usize, room: &mut usize) -> network::Tensor {
     let none = network::Tensor { shape: Vec::new(), stored: Stored::Other, constant: None };
     let Ok(tensor) = Tensor::numbered(context, place, at as i32, at) else { return none };
     if super::tensor::product(&tensor.shape).is_none_or(|n| n > MAX_VALUES) {
@@ -88,7 +106,7 @@ fn tensor<'a>(context: &Context<'a>, place: &Place, at: usize) -> network::Tenso
         bytes.chunks(element.bytes()).map(|b| element.read(b)).collect()
     };
     let constant = match (constant, stored) {
-        (Some(bytes), Stored::Quantized(q)) => Some(values(bytes, q.element)),
+        (Some(bytes), Stored::Quantized(q)) if take(room, bytes.len()) => Some(values(bytes, q.element)),
         _ => None,
     };
     network::Tensor { shape: tensor.shape, stored, constant }
@@ -136,7 +154,8 @@ fn work<'a>(
         QUANTIZE => rescale(context, operator, place).map(|_| Work::Rescale),
         DEQUANTIZE if result.is_some_and(|result| result.stored == Stored::Float) => Ok(Work::Dequantize),
         RESHAPE | SQUEEZE | EXPAND_DIMS => {
-            moved(at(0).map(|input| (0..input.len() as u32).map(|i| Source::Value(0, i)).collect()))
+            let input = at(0).filter(|input| result.is_some_and(|result| result.len() == input.len()));
+            moved(input.map(|input| (0..input.len() as u32).map(|i| Source::Value(0, i)).collect()))
         }
         CONCATENATION if only_joins(context, operator, place) => {
             let options = operator.concatenation();
@@ -237,7 +256,7 @@ fn joined(operands: &[&network::Tensor], axis: i32) -> Option<Vec<Source>> {
         }
         Source::Value(which as u32, number(&place, &operands[which].shape) as u32)
     };
-    (shape.iter().product::<usize>() <= MAX_VALUES).then(|| places(&shape).map(source).collect())
+    (shape.iter().product::<usize>() <= MAX_MOVED).then(|| places(&shape).map(source).collect())
 }
 
 /// Sources of a slice with steps (`tensorflow/lite/kernels/internal/strided_slice_logic.h`): forward, without ellipsis and new axes.
@@ -273,6 +292,7 @@ fn sliced(
         axes.push((from..to.min(size)).step_by(strides[axis] as usize).map(|at| at as usize).collect::<Vec<_>>());
     }
     let shape: Vec<usize> = axes.iter().map(Vec::len).collect();
+    super::tensor::product(&shape).filter(|n| *n <= MAX_MOVED)?;
     let source = |place: Vec<usize>| {
         let place: Vec<usize> = place.iter().zip(&axes).map(|(at, axis)| axis[*at]).collect();
         Source::Value(0, number(&place, &input.shape) as u32)
@@ -290,7 +310,7 @@ fn padded(input: &network::Tensor, borders: &[i32]) -> Option<Vec<Source>> {
     let sizes =
         input.shape.iter().zip(pairs).map(|(size, [before, after])| size.checked_add(*before)?.checked_add(*after));
     let shape: Vec<usize> = sizes.collect::<Option<_>>()?;
-    super::tensor::product(&shape).filter(|n| *n <= MAX_VALUES)?;
+    super::tensor::product(&shape).filter(|n| *n <= MAX_MOVED)?;
     let source = |place: Vec<usize>| {
         let inner = place
             .iter()
