@@ -52,6 +52,7 @@ fn row(kernel: &str, lane: &str, isa_path: &str, against: Against, scheme: &str)
         path: Vec::new(),
         witness: None,
         examples: Vec::new(),
+        layers: Vec::new(),
         seconds: if lane == "host" { 3.5 } else { 39.25 },
     }
 }
