@@ -1,10 +1,10 @@
 //! Kernels of one system through all layers of a network: what becomes of their differences at the outputs.
 
 use super::call::Call;
-use super::{Compute, Ended, Inputs, Run};
+use super::{Compute, Ended, Inputs, Results, Run};
 use crate::model::network::Stored;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use tiebreak_reports::ledger::Family;
 
 /// Kernels of a system, the first that takes a layer computes it.
@@ -57,12 +57,7 @@ const FAMILIES: [(&str, &[&str]); 8] = [
 ];
 
 /// Each family, or the kernels that the caller names as one. A family none of whose kernels takes a layer is left out.
-pub(super) fn run(
-    run: &Run<'_, '_>,
-    inputs: &Inputs,
-    exact: (&[usize], &HashMap<(usize, usize), Vec<i32>>),
-    named: &[String],
-) -> Vec<Family> {
+pub(super) fn run(run: &Run<'_, '_>, inputs: &Inputs, exact: (&[usize], &Results), named: &[String]) -> Vec<Family> {
     let names: Vec<&str> = named.iter().map(String::as_str).collect();
     let families: Vec<(String, &[&str])> = match &names[..] {
         [] => FAMILIES.iter().map(|(name, kernels)| ((*name).to_owned(), *kernels)).collect(),
@@ -75,7 +70,7 @@ pub(super) fn run(
 fn through(
     run: &Run<'_, '_>,
     inputs: &Inputs,
-    (ends, exact_results): (&[usize], &HashMap<(usize, usize), Vec<i32>>),
+    (ends, exact_results): (&[usize], &Results),
     name: String,
     kernels: &[&str],
 ) -> Family {
@@ -92,7 +87,7 @@ fn through(
         Err(error) => Err(error.to_string()),
     };
     let (mut layers, mut others, mut first) = (BTreeSet::new(), BTreeSet::new(), None::<usize>);
-    let mut outputs: HashMap<(usize, usize), Vec<i32>> = HashMap::new();
+    let mut outputs: Results = Results::new();
     run.all(inputs, compute, |at, input, ended, results| {
         if ends.contains(&at) {
             outputs.insert((at, input), results.to_vec());

@@ -41,6 +41,9 @@ pub const EXACT: [&str; 8] = [
 /// The values of a tensor: stored integers, or bits of floats.
 type Values = Rc<Vec<i32>>;
 
+/// Results of layers, by the place of the layer and the input.
+type Results = HashMap<(usize, usize), Vec<i32>>;
+
 /// Inputs of the network: of each one the values of every input tensor.
 pub type Inputs = Vec<Vec<Vec<i32>>>;
 
@@ -330,7 +333,7 @@ pub fn plan(
         ..ledger::NetworkLayer::default()
     };
     let mut layers: Vec<ledger::NetworkLayer> = net.nodes.iter().map(described).collect();
-    let (mut stages, mut exact_results) = (Vec::new(), HashMap::new());
+    let (mut stages, mut exact_results) = (Vec::new(), Results::new());
     let exact: Compute<'_> = &|call, kernel| call.exact(kernel);
     run.all(inputs, exact, |at, input, ended, results| {
         let layer = &mut layers[at];

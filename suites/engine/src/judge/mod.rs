@@ -78,12 +78,14 @@ pub(crate) fn judged<'a, O: Operation>(
         layers.iter_mut().zip(&given).for_each(|(layers, given)| layers::add(layers, &blocks, &posed, given));
         seen.judge(&posed, &given);
     }
-    let in_lane = |(((lane, runner), record), layers): (((&&'a Lane, &Runner<'_>), Record<O::Params>), Layers)| {
+    let mut layers = layers.into_iter();
+    let in_lane = |((lane, runner), record): ((&&'a Lane, &Runner<'_>), Record<O::Params>)| {
+        let layers = layers.next().unwrap_or_default();
         let is_complete =
             request.asked.is_nothing() && !record.has_failed() && record.outside.count == 0 && !sparing.is_spared(lane);
         JudgedLane { lane, record, layers, is_complete, sweeps: sweeps::<O>(request, kernel, runner) }
     };
-    let lanes = offering.iter().zip(&runners).zip(seen.records()).zip(layers).map(in_lane).collect();
+    let lanes = offering.iter().zip(&runners).zip(seen.records()).map(in_lane).collect();
     Ok(Judged { lanes, agreements, positions })
 }
 
