@@ -19,6 +19,7 @@ pub mod junit;
 pub mod ledger;
 pub mod left_out;
 pub mod markdown;
+mod network;
 mod overview;
 pub mod proofs;
 pub mod read;

@@ -7,6 +7,7 @@ use crate::drawable;
 use crate::findings;
 use crate::ledger::{Ledger, Row};
 use crate::left_out;
+use crate::network;
 use crate::proofs;
 use crate::self_checks::{self, SelfChecks};
 use crate::spans;
@@ -43,6 +44,7 @@ fn sections(ledger: &Ledger) -> Vec<Section> {
         kernels(ledger),
         witnesses(ledger),
         remarks(ledger),
+        of_network(ledger),
         spanned(ledger),
         agreements(ledger),
         bounds(ledger),
@@ -202,6 +204,25 @@ fn remarks(ledger: &Ledger) -> Section {
         let _ = writeln!(out, "- {}", plain(&left_out::position(position)));
     }
     section("Domain and deviations", &out)
+}
+
+/// The network of a model, layer after layer.
+fn of_network(ledger: &Ledger) -> Section {
+    let mut out = String::new();
+    let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
+    for table in network::tables(ledger) {
+        let columns: Vec<String> = table.columns.iter().map(|name| (*name).to_owned()).collect();
+        let rule: Vec<String> = columns.iter().map(|_| "---".to_owned()).collect();
+        let _ = writeln!(out, "{}\n\n{}\n{}", plain(&table.heading), line(&columns), line(&rule));
+        for row in &table.rows {
+            let _ = writeln!(out, "{}", line(&row.iter().map(|cell| plain(cell)).collect::<Vec<_>>()));
+        }
+        let _ = writeln!(out);
+        for note in &table.notes {
+            let _ = writeln!(out, "- {}", plain(note));
+        }
+    }
+    section("Network", &out)
 }
 
 /// How far a kernel's inputs reached.

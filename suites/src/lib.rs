@@ -7,6 +7,7 @@
 pub mod cli;
 pub mod code;
 pub mod fuzzing;
+pub mod network;
 pub mod program;
 pub mod proofs;
 

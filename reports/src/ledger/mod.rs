@@ -4,6 +4,7 @@
 
 mod contradictions;
 mod figure;
+mod network;
 mod planned;
 mod sums;
 mod theorem;
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 pub use figure::{Column, Environment, Figure, FigureKind};
+pub use network::{AtLayer, Family, FirstDifference, LayerCount, Network, NetworkLayer};
 pub use planned::{DropReason, Dropped, Planned, Position, Unchecked, Unit};
 pub use theorem::{Proofs, Theorem};
 
@@ -89,6 +91,9 @@ pub struct Ledger {
     /// root, or the caller's library.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub code: BTreeMap<String, String>,
+    /// The network that `verify --model` ran, layer after layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// The numbers of the figures of a report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
@@ -290,6 +295,9 @@ pub struct Row {
     /// A small input of each other class, as far as the run kept one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
+    /// Of each layer of the network that the kernel was given, what was judged; only in rows against the contract.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<LayerCount>,
     /// Seconds of lane and judge, summed over threads. Rows judged in one pass over the same outputs carry the same seconds.
     pub seconds: f64,
 }

@@ -16,6 +16,7 @@ use crate::findings::{self, Alike};
 use crate::html::Earlier;
 use crate::ledger::{Bound, Lane, LaneStatus, Ledger, Row, Verdict};
 use crate::left_out;
+use crate::network;
 use crate::self_checks::{self, SelfChecks};
 use crate::text;
 use crate::view;
@@ -82,6 +83,7 @@ fn tables(page: &mut Page, ledger: &Ledger, earlier: Earlier<'_>) {
         all_kernels(page, &part, layout, part.rows.len() < condensed.rows.len());
         legend(page, &part, layout);
     }
+    network(page, ledger);
     witnesses(page, ledger);
     out_of_domain(page, ledger);
     agreements(page, ledger);
@@ -93,6 +95,20 @@ fn tables(page: &mut Page, ledger: &Ledger, earlier: Earlier<'_>) {
     catalogue(page, ledger);
     checks(page, ledger);
     verdict(page, ledger);
+}
+
+/// The network of a model, layer after layer.
+fn network(page: &mut Page, ledger: &Ledger) {
+    for shown in network::tables(ledger) {
+        page.heading(&shown.heading);
+        let mut table = page::bare_table();
+        table.set_header(shown.columns.iter().map(|name| Ink::Faint.cell(*name)).collect::<Vec<_>>());
+        for row in shown.rows {
+            table.add_row(row);
+        }
+        page.table(table);
+        shown.notes.iter().for_each(|note| page.prose(2, note, Ink::Faint));
+    }
 }
 
 fn title(page: &mut Page, ledger: &Ledger) {

@@ -52,6 +52,7 @@ fn row(kernel: &str, lane: &str, isa_path: &str, against: Against, scheme: &str)
         path: Vec::new(),
         witness: None,
         examples: Vec::new(),
+        layers: Vec::new(),
         seconds: if lane == "host" { 3.5 } else { 39.25 },
     }
 }
@@ -179,6 +180,7 @@ pub(crate) fn holding() -> Ledger {
         meanings: [("double-rounding".to_owned(), "Two roundings where one is promised.".to_owned())].into(),
         findings: Vec::new(),
         code: BTreeMap::new(),
+        network: None,
         figures: Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use crate::lane::Lane;
 use crate::ledger::kept::Kept;
 use crate::ledger::part::Part;
 use crate::offline::Bench;
-use crate::operation::asked::{Layer, Parameter, ReferenceOption};
+use crate::operation::asked::{Layer, Parameter, ReferenceOption, Stage};
 use crate::operation::request::Request;
 use crate::self_check::Measure;
 use crate::self_check::planted::Tried;
@@ -40,6 +40,10 @@ pub trait Verifies: Sync {
     fn takes(&self, parameter: Parameter) -> bool;
     /// Whether it runs a layer of a model.
     fn takes_layer(&self, layer: &Layer) -> bool;
+    /// Whether a kernel of it takes the case of a network's layer.
+    fn takes_stage(&self, _stage: &Stage) -> bool {
+        false
+    }
     /// The option by which a caller chooses what its differences are counted against.
     fn reference_option(&self) -> ReferenceOption {
         ReferenceOption::Reference

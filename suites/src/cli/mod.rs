@@ -21,6 +21,7 @@ mod interrupt;
 mod ledgers;
 mod library;
 mod list;
+mod network;
 mod offline;
 mod out_lock;
 mod plan;

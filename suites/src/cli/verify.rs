@@ -2,12 +2,13 @@
 
 use super::compilers::Compilers;
 use super::unfinished::Unfinished;
-use super::{Format, base::Base, built, library, note, print, shards, style, threads};
+use super::{Format, base::Base, built, library, network, note, print, shards, style, threads};
 use crate::audit;
 use crate::budget::Effort;
 use crate::code;
 use crate::lane::config::{HOST, Lanes};
-use crate::operation::{Asked, Layer, Parameter, ReferenceOption};
+use crate::network::pieces;
+use crate::operation::{Asked, Layer, Parameter, ReferenceOption, Stage};
 use crate::parameters::{self, SHIFTS};
 use crate::shell::quoted;
 use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Request, Verifies, run as verify};
@@ -15,7 +16,9 @@ use crate::{figures, model, proofs, quantized};
 use anyhow::{Context, Result, bail};
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
+use tiebreak_impls::conv2d::Params;
 use tiebreak_impls::fpm::{Channel, Fpm};
 use tiebreak_impls::quantized::Quantized;
 use tiebreak_oracle::fpm::Scheme;
@@ -23,7 +26,7 @@ use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::html::Earlier;
 use tiebreak_reports::json;
-use tiebreak_reports::ledger::{Ledger, LeftOut, Verdict};
+use tiebreak_reports::ledger::{Ledger, LeftOut, Network, Verdict};
 use tiebreak_reports::table::{self, Detail};
 
 /// Arguments of `verify`.
@@ -62,10 +65,13 @@ pub(super) struct Args {
     /// other in one worker
     #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"], value_parser = case)]
     case: Vec<String>,
-    /// TensorFlow Lite model: each layer runs as a convolution and as a matrix product, on random and extreme data, with random weights and
-    /// the model's weights; its multipliers and biases run as a requantization
+    /// TensorFlow Lite model: its network runs layer after layer, each kernel on the exact input of each layer; and each layer runs as a
+    /// convolution and as a matrix product, on random and extreme data, with random weights and the model's weights
     #[arg(long, value_name = "FILE.tflite", conflicts_with_all = ["multiplier", "params", "case"])]
     model: Option<PathBuf>,
+    /// Inputs of the model's network: how many random ones, or a file of numpy with samples along its first axis; 0 leaves the network out
+    #[arg(long, value_name = "N|FILE.npy", requires = "model", default_value = USUAL_INPUTS)]
+    inputs: String,
     /// Scheme with which all kernels of fpm are compared, NAME or NAME:wrap, NAME:saturate
     #[arg(long, value_name = "SCHEME", default_value = "ties-up")]
     reference: String,
@@ -197,12 +203,25 @@ fn operations() -> String {
 const USUAL_Q: u32 = 31;
 
 impl Args {
+    /// What the network of the model is given, where there is one.
+    pub(super) fn inputs(&self) -> &str {
+        &self.inputs
+    }
+
+    /// The kernels that the caller names.
+    pub(super) fn kernel(&self) -> &[String] {
+        &self.kernel
+    }
+
     /// The directory of the files.
     pub(super) fn out(&self) -> PathBuf {
         let is_one = self.x.is_some() || !self.case.is_empty();
         self.out.clone().unwrap_or_else(|| PathBuf::from(if is_one { "tiebreak-case" } else { "tiebreak-out" }))
     }
 }
+
+/// Random inputs of a network, where no other number is named.
+const USUAL_INPUTS: &str = "2";
 
 /// Rounding of a reference that is the exact result rounded once, where none is named.
 const USUAL_ROUNDING: &str = "ties-even";
@@ -222,6 +241,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         return shards::verify(args, shard);
     }
     let kept = Kept::default();
+    let mut network = None;
     let ready = threads::start(args.jobs).and_then(|()| built::check());
     let heading =
         Heading { command: command(args).whole(), seed: args.seed, effort: args.effort, begun: Instant::now() };
@@ -232,13 +252,14 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     if is_drawn(&arguments()) {
         note(&format!("seed {0}, drawn at random: --seed {0} runs the same cases again", args.seed));
     }
-    let (mut outcome, base) = match ready.and(base).and_then(|base| Ok((outcome(args, &kept)?, base))) {
+    let (mut outcome, base) = match ready.and(base).and_then(|base| Ok((outcome(args, &kept, &mut network)?, base))) {
         Ok(ended) => ended,
         Err(error) => {
             files.failed(&error)?;
             return Err(error);
         }
     };
+    outcome.ledger.network = network.map(|network: Network| network.judged(&outcome.ledger.rows));
     outcome.ledger.environment = Some(files.environment().clone());
     if is_whole(args) {
         outcome.ledger.figures = figures::of(&outcome.ledger);
@@ -285,12 +306,14 @@ pub(super) fn is_whole(args: &Args) -> bool {
 /// One screen for a run of every operation and kernel; tables for one that is narrowed, or where the caller wants them.
 pub(super) fn detail(args: &Args) -> Result<Detail> {
     let given_pairs = args.params.is_some() || args.multiplier.is_some();
-    let everything = args.kernel.is_empty() && args.model.is_none() && ops(args, given_pairs, &[])?.len() == OPS.len();
+    let everything =
+        args.kernel.is_empty() && args.model.is_none() && ops(args, given_pairs, (&[], &[]))?.len() == OPS.len();
     Ok(if args.verbose || !everything { Detail::Tables } else { Detail::Screen })
 }
 
-fn outcome(args: &Args, kept: &Kept) -> Result<Outcome> {
+fn outcome(args: &Args, kept: &Kept, network: &mut Option<Network>) -> Result<Outcome> {
     let request = request(args)?;
+    network.clone_from(&request.network);
     verify(&request, kept)
 }
 
@@ -300,8 +323,12 @@ pub(super) fn request(args: &Args) -> Result<Request> {
         (None, Some(multiplier), Some(shift)) => vec![Channel { multiplier, shift }],
         _ => Vec::new(),
     };
-    let (layers, left_out) = args.model.as_deref().map_or_else(|| Ok(Default::default()), layers)?;
-    let ops = ops(args, !channels.is_empty(), &layers)?;
+    let planned = args.model.as_deref().map(|path| network::planned(path, args)).transpose()?.flatten();
+    let (stages, network) = planned.map(|planned| (planned.stages, planned.network)).unzip();
+    let stages = stages.unwrap_or_default();
+    let layers = args.model.as_deref().map(|path| layers(path, !stages.is_empty())).transpose()?;
+    let (layers, left_out) = layers.unwrap_or_default();
+    let ops = ops(args, !channels.is_empty(), (&layers, &stages))?;
     if args.q != USUAL_Q && args.effort == Effort::Exhaustive && args.x.is_none() {
         bail!(
             "--effort exhaustive sweeps only multipliers of Q0.31, not of --q {}; leave out one of the two options",
@@ -334,12 +361,13 @@ pub(super) fn request(args: &Args) -> Result<Request> {
     }
     let q = Some(args.q).filter(|q| *q != USUAL_Q);
     Ok(Request {
-        asked: Asked { cases: args.case.clone(), layers, channels, types: once(&args.types), x: args.x, q },
+        asked: Asked { cases: args.case.clone(), layers, stages, channels, types: once(&args.types), x: args.x, q },
         ops_named: !args.op.is_empty() && args.op != [ALL],
         ops,
         kernels: once(&args.kernel),
         lanes,
         left_out,
+        network,
         allow_outside_domain: args.allow_outside_domain,
         fail_fast: args.fail_fast,
         allow_not_run: args.allow_not_run.clone(),
@@ -352,12 +380,32 @@ pub(super) fn request(args: &Args) -> Result<Request> {
     })
 }
 
+/// Elements of the tensors of a part of a layer that one call does not take.
+const PART: usize = 1 << 18;
+
+/// A layer, or the first part of one that one call does not take: the network has all of it.
+fn part(layer: Layer) -> Option<Layer> {
+    if layer.shape.sizes().is_ok() {
+        return Some(layer);
+    }
+    let fits = |p: &Params| p.sizes().is_ok_and(|sizes| sizes.inputs[0].max(sizes.outputs) <= PART);
+    let all = pieces(&layer.shape, fits).or_else(|| pieces(&layer.shape, |p| p.sizes().is_ok()))?;
+    let first = all.into_iter().next()?;
+    let weights = layer.weights.map(|weights| first.weights(&layer.shape, &weights));
+    let output = layer.output.map(|mut output| {
+        output.channels.truncate(first.channels.end);
+        output.bias.truncate(first.channels.end);
+        output
+    });
+    Some(Layer { shape: first.shape, weights, output })
+}
+
 /// The layers of a model, with their own weights and multipliers if the model has them; and the layers that no kernel takes, which the ledger names.
-fn layers(path: &Path) -> Result<(Vec<Layer>, Vec<LeftOut>)> {
+fn layers(path: &Path, has_network: bool) -> Result<(Vec<Layer>, Vec<LeftOut>)> {
     let bytes = model::load(path)?;
     let named = || path.display().to_string();
     let layers = model::layers(&bytes).with_context(named)?;
-    if layers.is_empty() {
+    if layers.is_empty() && !has_network {
         bail!("{}: the model has no convolution and no fully connected layer", path.display());
     }
     let constants = audit::constants(&bytes).with_context(named)?;
@@ -366,14 +414,17 @@ fn layers(path: &Path) -> Result<(Vec<Layer>, Vec<LeftOut>)> {
         match layer {
             Err(one) => left_out.push(LeftOut { item: format!("layer {}", one.place), reason: one.problem.clone() }),
             Ok(layer) => {
-                let cannot = || format!("{}: layer {} cannot be run", path.display(), layer.name);
-                layer.params.sizes().with_context(cannot)?;
                 let (weights, output) = constants.map(|constants| (constants.weights, constants.output)).unzip();
-                usable.push(Layer { shape: layer.on_int8(), weights, output });
+                let reason = "a row of its results is more than one call takes".to_owned();
+                let whole = Layer { shape: layer.on_int8(), weights, output };
+                match part(whole) {
+                    Some(part) => usable.push(part),
+                    None => left_out.push(LeftOut { item: format!("layer {}", layer.name), reason }),
+                }
             }
         }
     }
-    if let (true, [first, ..]) = (usable.is_empty(), &left_out[..]) {
+    if let (true, [first, ..]) = (usable.is_empty() && !has_network, &left_out[..]) {
         bail!("{}: no kernel takes a layer of the model: {}: {}", path.display(), first.item, first.reason);
     }
     Ok((usable, left_out))
@@ -385,8 +436,10 @@ fn taking(parameter: Parameter) -> Vec<&'static str> {
 }
 
 /// Names of the operations that run some of a model's layers.
-fn with_layers(layers: &[Layer]) -> Vec<&'static str> {
-    let runs = |op: &&&dyn Verifies| layers.iter().any(|layer| op.takes_layer(layer));
+fn with_layers((layers, stages): (&[Layer], &[Arc<Stage>])) -> Vec<&'static str> {
+    let runs = |op: &&&dyn Verifies| {
+        layers.iter().any(|layer| op.takes_layer(layer)) || stages.iter().any(|stage| stage.op == op.op())
+    };
     OPERATIONS.iter().filter(runs).map(|op| op.op()).collect()
 }
 
@@ -402,7 +455,7 @@ const MULTIPLY: &str = <Fpm as tiebreak_impls::operation::Operation>::NAME;
 /// Value of `--op` for every operation.
 const ALL: &str = "all";
 
-fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> {
+fn ops(args: &Args, given_pairs: bool, layers: (&[Layer], &[Arc<Stage>])) -> Result<Vec<String>> {
     let op = match &args.op[..] {
         [all] if all == ALL => &[],
         named if named.iter().any(|op| op == ALL) => bail!("--op {ALL} selects every operation: give it alone"),
@@ -416,10 +469,11 @@ fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> 
     }
     let stranger = |known: &[&str]| op.iter().find(|op| !known.contains(&op.as_str()));
     let models = taking(Parameter::Model);
-    if args.model.is_some() && stranger(&models).is_some() {
-        bail!("--model applies only to --op {}", models.join(" or "));
-    }
     let of_model = with_layers(layers);
+    let unknown_of = |op: &&String| !of_model.contains(&op.as_str());
+    if args.model.is_some() && stranger(&models).filter(unknown_of).is_some() {
+        bail!("--model applies only to --op {}, and to those of other layers of the model", models.join(" or "));
+    }
     if let (Some(op), true) = (stranger(&of_model), args.model.is_some()) {
         bail!(
             "--op {op}: this model has no such layer; a requantization needs constant weights and scales, from which multipliers are \

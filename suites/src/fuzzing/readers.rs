@@ -21,9 +21,10 @@ pub fn parameters(text: &[u8]) {
     refused(parse_csv(Path::new("fuzz.csv"), text));
 }
 
-/// A model of TFLite: the layers that `--model` runs, and its audit. A test of TOSA is of the same format.
+/// A model of TFLite: the layers and the network that `--model` runs, and its audit. A test of TOSA is of the same format.
 pub fn tflite(bytes: &[u8]) {
     refused(crate::model::parse(bytes));
+    refused(crate::model::network::network(bytes).map(drop));
     refused(crate::model::tosa::test(bytes));
     audited(bytes);
 }

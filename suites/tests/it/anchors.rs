@@ -147,6 +147,7 @@ fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String>
         seed: SEED,
         command: Command::default(),
         known_lanes: LANES.clone(),
+        network: None,
     };
     let ended = tiebreak_suites::engine::verification::run(&request, &registry, &Kept::default());
     ended.map(|outcome| outcome.ledger.verdict).map_err(|error| format!("{error:#}"))

@@ -56,6 +56,7 @@ mod mlir_workflow;
 mod models;
 mod module_workers;
 mod mutants;
+mod network;
 mod object_code;
 mod offline;
 mod offline_files;

@@ -1,7 +1,7 @@
 //! Constants of the layers of a TFLite model, for kernels: weights, and the parameters that rescale their sums.
 
-use super::{Runtime, Side, Sums, scales};
-use crate::model::operators::{Arithmetic, Products};
+use super::{Runtime, Side, Sums, rescale_scales, scales};
+use crate::model::operators::{Arithmetic, Products, Rescale};
 use crate::model::{self, Fault};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
@@ -41,7 +41,8 @@ pub fn constants(bytes: &[u8]) -> Result<Vec<Option<Constants>>, Fault> {
     Ok(out)
 }
 
-fn of(products: &Products<'_>) -> Option<Constants> {
+/// The constants of a layer; nothing of one whose scales give no fixed-point multiplier.
+pub fn of(products: &Products<'_>) -> Option<Constants> {
     let (channels, depth) = (products.weights.channels, products.weights.depth);
     let lower = |element: Element| if element == Element::U8 { 128 } else { 0 };
     let mut weights = vec![0; channels * depth];
@@ -67,4 +68,12 @@ fn of(products: &Products<'_>) -> Option<Constants> {
         max: products.clamp.1 - less,
     };
     Some(Constants { weights, output })
+}
+
+/// Multiplier and shift of a rescaling, as LiteRT derives them; nothing where no fixed-point multiplier is the quotient of the scales.
+pub fn rescaled(rescale: &Rescale) -> Option<Channel> {
+    let runtime = Side::Runtime(Runtime::find("tflite-reference").expect("a runtime"));
+    let way = runtime.rescale(rescale.input.element, rescale.output.element)?;
+    let (_, multiplier) = way.of(&rescale_scales(rescale)).ok()?;
+    multiplier.map(|(multiplier, shift)| Channel { multiplier, shift })
 }

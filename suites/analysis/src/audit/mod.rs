@@ -11,7 +11,7 @@ pub mod report;
 mod runtime;
 mod runtimes;
 
-pub use constants::{Constants, constants};
+pub use constants::{Constants, constants, of as constants_of, rescaled};
 pub use hazards::{LANES, Lanes};
 pub use reach::Reach;
 pub use runtime::{NoMultiplier, Rescaling, Runtime, Side, Sums, Way};

@@ -5,6 +5,7 @@
 //! limits below bound.
 
 mod names;
+pub mod network;
 pub mod onnx;
 pub mod operators;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub mod agreement;
 pub mod in_lanes;
+mod layers;
 pub mod made;
 pub mod position;
 pub mod record;
@@ -10,6 +11,7 @@ pub mod spans;
 
 use crate::judge::agreement::Agreements;
 use crate::judge::in_lanes::InLanes;
+use crate::judge::layers::Layers;
 use crate::judge::record::Record;
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
@@ -38,6 +40,8 @@ pub(crate) struct Judged<'a, O: Operation> {
 pub(crate) struct JudgedLane<'a, O: Operation> {
     pub(crate) lane: &'a Lane,
     pub(crate) record: Record<O::Params>,
+    /// Of each layer of a network what was judged.
+    pub(crate) layers: Layers,
     /// Whether one call is to be repeated: every case gave a result, and none was spared.
     pub(crate) is_complete: bool,
     pub(crate) sweeps: Vec<Sweep>,
@@ -58,22 +62,28 @@ pub(crate) fn judged<'a, O: Operation>(
     let mut sparing = Sparing::new::<O>(request, kernel, &runners);
     let mut agreements = Agreements::<O>::new(kernel, offering);
     let mut positions = Vec::new();
+    let mut layers = vec![Layers::new(); offering.len()];
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
         let made = specs.iter().enumerate();
-        let cases = made.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, chunk * HELD + i));
-        let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+        let cases =
+            made.filter_map(|(i, spec)| Some((spec.block, spec.case::<O>(domain, request.seed, chunk * HELD + i)?)));
+        let (blocks, cases): (Vec<_>, Vec<_>) = cases.unzip();
+        let posed: Vec<_> = cases.into_iter().map(|case| subject.pose(case)).collect::<Result<_>>()?;
         anchor(subject, &posed, request.seed, chunk)?;
         let given = sparing.answers::<O>(kernel, &posed, keep);
         agreements.compare(&posed, &given);
         if let Some(at) = at {
             positions.extend(position::at(subject, *at, &posed, offering, &given));
         }
+        layers.iter_mut().zip(&given).for_each(|(layers, given)| layers::add(layers, &blocks, &posed, given));
         seen.judge(&posed, &given);
     }
+    let mut layers = layers.into_iter();
     let in_lane = |((lane, runner), record): ((&&'a Lane, &Runner<'_>), Record<O::Params>)| {
+        let layers = layers.next().unwrap_or_default();
         let is_complete =
             request.asked.is_nothing() && !record.has_failed() && record.outside.count == 0 && !sparing.is_spared(lane);
-        JudgedLane { lane, record, is_complete, sweeps: sweeps::<O>(request, kernel, runner) }
+        JudgedLane { lane, record, layers, is_complete, sweeps: sweeps::<O>(request, kernel, runner) }
     };
     let lanes = offering.iter().zip(&runners).zip(seen.records()).map(in_lane).collect();
     Ok(Judged { lanes, agreements, positions })

@@ -27,7 +27,7 @@ pub(crate) fn add<O: Operation>(
     request: &Request,
     subject: &Subject<O>,
     planned: &Planned<O>,
-    JudgedLane { lane, record, sweeps, .. }: &JudgedLane<'_, O>,
+    JudgedLane { lane, record, layers, sweeps, .. }: &JudgedLane<'_, O>,
     explained: &ExplainedLane<'_, O>,
     part: &mut Part,
 ) {
@@ -46,6 +46,9 @@ pub(crate) fn add<O: Operation>(
     let calls = record.cases + repeats.map_or(0, |repeats| repeats.calls);
     for row in part.rows.iter_mut().filter(|row| row.lane == lane.name) {
         row.parameters = planned.parameters(record);
+        if row.against == Against::Contract {
+            row.layers = layers.values().copied().collect();
+        }
         row.calls = if row.against == Against::Contract && !record.has_failed() { calls } else { 0 };
     }
     for sweep in sweeps {

@@ -1,5 +1,6 @@
 //! What a caller asks for: cases in place of the plan, and what differences are counted against.
 
+use std::sync::Arc;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::quantized::Quantized;
 use tiebreak_impls::{conv2d, requantize};
@@ -17,6 +18,41 @@ pub struct Layer {
     pub output: Option<requantize::Params>,
 }
 
+/// One case of a network's layer: what one operation computes there of one input of the network, or a block of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// The operation, by name.
+    pub op: &'static str,
+    /// Its parameters, as a worker reads them.
+    pub params: serde_json::Value,
+    /// Its tensors.
+    pub tensors: [Vec<i32>; 3],
+    /// Where the results lie.
+    pub place: Block,
+}
+
+/// The place of a case's results among those of a layer: of each run of `channels` results the next one lies `of` further on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The layer, by its number in the network.
+    pub layer: usize,
+    /// The input of the network, counted from 0.
+    pub input: usize,
+    /// Place of the first result.
+    pub from: usize,
+    /// Results that lie beside each other.
+    pub channels: usize,
+    /// Results of the whole layer there.
+    pub of: usize,
+}
+
+impl Block {
+    /// The place of a result in the layer.
+    pub fn at(&self, index: usize) -> usize {
+        self.from + index / self.channels * self.of + index % self.channels
+    }
+}
+
 /// What the caller asked for, in place of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
@@ -24,6 +60,8 @@ pub struct Asked {
     pub cases: Vec<String>,
     /// Layers of a model.
     pub layers: Vec<Layer>,
+    /// Layers of a network on the inputs that they have there.
+    pub stages: Vec<Arc<Stage>>,
     /// Multipliers and shifts.
     pub channels: Vec<Channel>,
     /// Quantized types.

@@ -5,6 +5,7 @@
 //! that the caller names runs all of them; known bugs run none. The ledger's plan of a kernel is what that kernel is to
 //! run.
 
+use crate::operation::asked::Block;
 use crate::operation::fill::Fill;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -70,6 +71,8 @@ pub struct Spec<P> {
     pub generator: &'static str,
     /// Which kernels run it, where the caller names none.
     pub turn: Turn,
+    /// Where its results lie in a network, if it is of one.
+    pub block: Option<Block>,
     /// What makes the rest of it when it runs; then it is no more than a frame until then.
     pub later: Option<Later<P>>,
 }
@@ -113,7 +116,7 @@ pub fn in_turns<P>(specs: Vec<Spec<P>>, of: usize, budget: &Budget) -> impl Iter
 impl<P> Spec<P> {
     /// A spec of no part of a plan in particular.
     pub fn new(params: P, fills: [Fill; 3], misalign: usize) -> Self {
-        Self { params, fills, misalign, generator: "plan", turn: Turn::ALL, later: None }
+        Self { params, fills, misalign, generator: "plan", turn: Turn::ALL, block: None, later: None }
     }
 
     /// A frame that `frames` makes whole when it runs, the `at`th of its list. What a kernel's domain looks at is in the frame.

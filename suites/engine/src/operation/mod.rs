@@ -44,7 +44,7 @@ use tiebreak_reports::ledger::Value;
 use tiebreak_reports::{ledger, text as words};
 
 pub use arguments::Arguments;
-pub use asked::{Asked, Layer, Parameter, ReferenceOption, Wanted};
+pub use asked::{Asked, Block, Layer, Parameter, ReferenceOption, Stage, Wanted};
 pub use case::{Case, Frames, Spec, Turn, by, in_turns};
 pub use change::{Change, Lead, PathStep};
 pub use command::Command;
@@ -244,6 +244,8 @@ pub struct Options<O: Operation> {
     pub takes: &'static [Parameter],
     /// Whether a layer is of use, if models are taken.
     pub takes_layer: fn(&Layer) -> bool,
+    /// The case of a network's layer on the types of a domain, if that has others: no result changes but by what lies between the types.
+    pub on_types: fn(&O::Domain, Case<O::Params>) -> Case<O::Params>,
     /// The option by which a caller chooses what differences are counted against.
     pub reference: ReferenceOption,
     /// What the caller gave in place of the plan and how much of it the cases run, or how much of what the plan counts beside cases. None if nothing is
@@ -357,6 +359,7 @@ impl<O: Operation> Options<O> {
     pub const NONE: Self = Self {
         takes: &[],
         takes_layer: |_| true,
+        on_types: |_, case| case,
         reference: ReferenceOption::Reference,
         given: |_, _, _, _| None,
         is_asked: |asked, params| {

@@ -6,7 +6,7 @@ use crate::operation::command::Command;
 use serde::{Deserialize, Serialize};
 use tiebreak_common::budget::Effort;
 use tiebreak_oracle::rounding::RoundingRule;
-use tiebreak_reports::ledger::LeftOut;
+use tiebreak_reports::ledger::{LeftOut, Network};
 
 /// What is to be verified.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Request {
     pub asked: Asked,
     /// What the caller gave and no kernel takes, such as a layer in floats.
     pub left_out: Vec<LeftOut>,
+    /// The network whose layers run, before anything is judged.
+    pub network: Option<Network>,
     /// Scheme of fixed point multiply that differences are counted against, with its policy.
     pub reference: String,
     /// Rule by which a quantization is rounded once, for what its differences are counted against.

@@ -12,7 +12,7 @@ use crate::ledger::kept::{Kept, go_on};
 use crate::ledger::part::Part;
 use crate::ledger::place::failed_check;
 use crate::offline::{Bench, Benched};
-use crate::operation::asked::{Asked, Layer, Parameter, ReferenceOption};
+use crate::operation::asked::{Asked, Layer, Parameter, ReferenceOption, Stage};
 use crate::operation::request::Request;
 use crate::operation::{Kernel, NamedScheme, Operation, find, is_compiled, kernels, offered};
 use crate::pipeline::catalogue::{catalogued, entries, run_catalogue, totals};
@@ -75,6 +75,10 @@ impl<O: Operation> Verifies for Pipeline<O> {
 
     fn takes_layer(&self, layer: &Layer) -> bool {
         self.takes(Parameter::Model) && (O::CAPABILITIES.options.takes_layer)(layer)
+    }
+
+    fn takes_stage(&self, stage: &Stage) -> bool {
+        stage.op == O::OP && plans::takes_stage::<O>(stage)
     }
 
     fn reference_option(&self) -> ReferenceOption {

@@ -1,8 +1,8 @@
 //! Plans that are made once: kernels of one domain have one plan, and so have their known bugs.
 
-use crate::operation::asked::Asked;
-use crate::operation::case::Spec;
-use crate::operation::{Operation, is_compiled, kernels};
+use crate::operation::asked::{Asked, Parameter, Stage};
+use crate::operation::case::{Case, Spec};
+use crate::operation::{Kernel, Operation, is_compiled, kernels};
 use crate::plan::further;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -32,12 +32,36 @@ fn kept() -> MutexGuard<'static, HashMap<Key, Place>> {
 
 /// Every case that is tried: the operation's own, and those that every plan has beside them.
 pub fn whole<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
-    let mut specs = O::own_plan(domain, asked, budget, seed);
+    let takes_layers = O::CAPABILITIES.options.takes.contains(&Parameter::Model) && !asked.layers.is_empty();
+    let mut specs: Vec<_> = asked.stages.iter().filter_map(|stage| of_stage::<O>(domain, stage)).collect();
+    if asked.stages.is_empty() || takes_layers {
+        specs.extend(O::own_plan(domain, asked, budget, seed));
+    }
     // A compiled module is made for each of its parameters, and a plan of every input needs no further one.
     if asked.is_nothing() && !is_compiled::<O>(domain) && !(O::CAPABILITIES.sweeps.exhaustive)(domain) {
         specs.extend(further::plan::<O>(domain, &specs, budget, seed));
     }
     specs
+}
+
+/// The case of a network's layer, if this operation computes it.
+fn of_stage<O: Operation>(domain: &O::Domain, stage: &Stage) -> Option<Spec<O::Params>> {
+    if stage.op != O::OP {
+        return None;
+    }
+    let params = serde_json::from_value(stage.params.clone()).ok()?;
+    let case = Case { params, tensors: stage.tensors.clone(), misalign: 0 };
+    let spec = Spec::given((O::CAPABILITIES.options.on_types)(domain, case)).by("network");
+    Some(Spec { block: Some(stage.place), ..spec })
+}
+
+/// Whether a kernel of the operation, those of compiled modules apart, takes the case of a network's layer.
+pub fn takes_stage<O: Operation>(stage: &Stage) -> bool {
+    let takes = |kernel: &Kernel<O>| {
+        let domain = &kernel.contract.domain;
+        !is_compiled::<O>(domain) && of_stage::<O>(domain, stage).is_some_and(|spec| O::covers(domain, &spec.params))
+    };
+    kernels::<O>().iter().any(takes)
 }
 
 /// [`whole`], kept where the caller gave nothing in its place: short plans for good, long ones as long as a [`Long`] of the operation says.

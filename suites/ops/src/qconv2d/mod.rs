@@ -56,6 +56,7 @@ impl Operation for Qconv2d {
         options: Options {
             takes: &[Parameter::Model],
             takes_layer: Self::takes_layer,
+            on_types: plan::case_on_types,
             given: Self::given,
             ..Options::NONE
         },

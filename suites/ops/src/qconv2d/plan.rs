@@ -10,11 +10,11 @@ use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32, stream};
 use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Layer, Spec, Turn, by, kernels};
-use tiebreak_impls::conv2d;
+use tiebreak_engine::operation::{Case, Layer, Spec, Turn, by, kernels};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
+use tiebreak_impls::{conv2d, requantize};
 
 /// Batches of sums around ties, in a short run and in others.
 const TIES: [usize; 2] = [8, 40];
@@ -194,23 +194,38 @@ impl Draft<'_> {
     }
 }
 
+/// A value of int8 as one of another type: unsigned bytes lie 128 higher.
+fn moved(v: i32, element: Element) -> i32 {
+    if element == Element::U8 { v + 128 } else { v }
+}
+
+/// Parameters on int8 as those of the same convolution on a kernel's types.
+fn on_types(domain: &Domain, p: Params) -> Params {
+    let shape = conv2d::Params {
+        input_zero_point: moved(p.shape.input_zero_point, domain.operands.lhs),
+        weight_zero_point: moved(p.shape.weight_zero_point, domain.operands.rhs),
+        ..p.shape
+    };
+    let is_one = p.channels.iter().all(|channel| *channel == p.channels[0]);
+    let channels =
+        if is_one && !domain.requantize.channels.per_channel { p.channels[..1].to_vec() } else { p.channels };
+    let [zero_point, min, max] = [p.zero_point, p.min, p.max].map(|v| moved(v, domain.requantize.output));
+    Params { shape, channels, zero_point, min, max, bias: p.bias }
+}
+
+/// The same of a case.
+pub(super) fn case_on_types(domain: &Domain, case: Case<Params>) -> Case<Params> {
+    let [mut input, mut weights, nothing] = case.tensors;
+    input.iter_mut().for_each(|v| *v = moved(*v, domain.operands.lhs));
+    weights.iter_mut().for_each(|v| *v = moved(*v, domain.operands.rhs));
+    Case { params: on_types(domain, case.params), tensors: [input, weights, nothing], misalign: case.misalign }
+}
+
 /// A layer of a model, which is int8, on a kernel's types; `None` where the model has no scales of it or the kernel does not take it.
 pub(super) fn of_layer(domain: &Domain, layer: &Layer) -> Option<Params> {
     let output = layer.output.as_ref()?;
-    let moved = |v: i32, element: Element| if element == Element::U8 { v + 128 } else { v };
-    let shape = conv2d::Params {
-        input_zero_point: moved(layer.shape.input_zero_point, domain.operands.lhs),
-        weight_zero_point: moved(layer.shape.weight_zero_point, domain.operands.rhs),
-        ..layer.shape
-    };
-    let one = |channels: &[Channel]| channels.iter().all(|channel| *channel == channels[0]);
-    let channels = match domain.requantize.channels.per_channel {
-        false if one(&output.channels) => output.channels[..1].to_vec(),
-        _ => output.channels.clone(),
-    };
-    let placed = |v: i32| moved(v, domain.requantize.output);
-    let [zero_point, min, max] = [output.zero_point, output.min, output.max].map(placed);
-    let params = Params { shape, channels, bias: output.bias.clone(), zero_point, min, max };
+    let requantize::Params { channels, bias, zero_point, min, max, .. } = output.clone();
+    let params = on_types(domain, Params { shape: layer.shape, channels, bias, zero_point, min, max });
     <Qconv2d as tiebreak_engine::operation::Operation>::covers(domain, &params).then_some(params)
 }
 

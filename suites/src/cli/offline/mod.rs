@@ -5,6 +5,8 @@ mod lines;
 mod onnx;
 mod table;
 mod tensors;
+
+pub(super) use tensors::elements;
 mod tosa;
 
 pub(super) use onnx::permuted;

@@ -45,7 +45,7 @@ fn words(text: &str, base: &Path) -> Result<String, String> {
 }
 
 /// The elements of a file's tensor, row by row.
-pub(super) fn elements(name: &str, base: &Path) -> Result<Vec<Json>, String> {
+pub(in crate::cli) fn elements(name: &str, base: &Path) -> Result<Vec<Json>, String> {
     let (file, member) = match name.rsplit_once(".npz:") {
         Some((file, member)) => (format!("{file}.npz"), Some(member)),
         None => (name.to_owned(), None),

@@ -17,7 +17,7 @@ use tiebreak_common::shards::{self, Part, Shard};
 use tiebreak_reports::files::{self, LEDGER};
 use tiebreak_reports::html::Earlier;
 use tiebreak_reports::json;
-use tiebreak_reports::ledger::{Lane, LaneStatus, Ledger, Verdict};
+use tiebreak_reports::ledger::{Lane, LaneStatus, Ledger, Network, Verdict};
 use tiebreak_reports::table::{self, Detail};
 
 /// Its name.
@@ -35,6 +35,9 @@ struct Kept {
     /// The caller's library, and whether the caller has lanes.
     library: Option<PathBuf>,
     has_lanes: bool,
+    /// The network of a model.
+    #[serde(default)]
+    network: Option<Network>,
     run: Context,
 }
 
@@ -51,6 +54,7 @@ pub(in crate::cli) fn run(args: &cli::Args, shard: Shard) -> Result<bool> {
         is_screen: cli::detail(args)? == Detail::Screen,
         library: args.library.file().map(Path::to_owned),
         has_lanes: cli::callers_lanes(args).is_some(),
+        network: request.network.clone(),
         run: campaign.context(),
     };
     let arguments = request.command.arguments.clone();
@@ -79,6 +83,7 @@ pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
     let recorded = units.into_iter().map(recorded).collect::<Result<Vec<_>>>()?;
     let Outcome { mut ledger, mismatches } = sharded::whole(&kept.run, &REGISTRY, &heading, recorded)?;
     ledger.seconds = seconds;
+    ledger.network = kept.network.clone().map(|network| network.judged(&ledger.rows));
     ledger.environment = Some(environment::now());
     if kept.is_whole {
         ledger.figures = figures::of(&ledger);

@@ -88,11 +88,13 @@ fn zero_points<'a>(b: &mut FlatBufferBuilder<'a>, tensor: &Tensor) -> WIPOffset<
     b.end_vector::<i64>(points.len())
 }
 
-fn operator(b: &mut FlatBufferBuilder<'_>, at: usize, operator: &Operator) -> Built {
+fn operator(b: &mut FlatBufferBuilder<'_>, at: usize, operator: &Operator, chained: bool) -> Built {
     let first = (PLACES * at) as i32;
+    // The result of the operator before, whose tensor is the third of its places.
+    let input = if chained && at > 0 { first - PLACES as i32 + 2 } else { first };
     // The third is the bias, which may be left out.
     let bias = if operator.bias.is_some() { first + 3 } else { -1 };
-    let inputs = b.create_vector(&[first, first + 1, bias]);
+    let inputs = b.create_vector(&[input, first + 1, bias]);
     let outputs = b.create_vector(&[first + 2]);
     let options = operator.options.as_ref().map(|options| {
         let table = b.start_table();
@@ -121,6 +123,16 @@ fn buffer(b: &mut FlatBufferBuilder<'_>, data: &[u8]) -> Built {
 
 /// A model of one subgraph; each operator has its own code, tensors and buffers.
 pub(crate) fn model(operators: &[Operator]) -> Vec<u8> {
+    built(operators, false)
+}
+
+/// The same as a network: each operator reads what the one before it writes, the first one the input of the network.
+#[allow(dead_code, reason = "the tests of the reader have no networks")]
+pub(crate) fn network(operators: &[Operator]) -> Vec<u8> {
+    built(operators, true)
+}
+
+fn built(operators: &[Operator], chained: bool) -> Vec<u8> {
     let mut b = FlatBufferBuilder::new();
     let of = |o: &Operator| o.tensors.iter().cloned().chain([o.bias.clone().unwrap_or_default()]).collect::<Vec<_>>();
     let all: Vec<Tensor> = operators.iter().flat_map(of).collect();
@@ -129,10 +141,16 @@ pub(crate) fn model(operators: &[Operator]) -> Vec<u8> {
     let buffers = b.create_vector(&buffers);
     let tensors: Vec<Built> = all.iter().enumerate().map(|(at, t)| tensor(&mut b, at, t)).collect();
     let tensors = b.create_vector(&tensors);
-    let built: Vec<Built> = operators.iter().enumerate().map(|(at, o)| operator(&mut b, at, o)).collect();
+    let built: Vec<Built> = operators.iter().enumerate().map(|(at, o)| operator(&mut b, at, o, chained)).collect();
     let built = b.create_vector(&built);
+    let last = (PLACES * operators.len()) as i32 - 2;
+    let ends = chained.then(|| [b.create_vector(&[0]), b.create_vector(&[last])]);
     let table = b.start_table();
     b.push_slot_always(slot(0), tensors);
+    if let Some([inputs, outputs]) = ends {
+        b.push_slot_always(slot(1), inputs);
+        b.push_slot_always(slot(2), outputs);
+    }
     b.push_slot_always(slot(3), built);
     let graph = b.end_table(table);
     let graphs = b.create_vector(&[graph]);

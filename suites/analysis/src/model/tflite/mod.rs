@@ -1,6 +1,7 @@
 //! TFLite models.
 
 pub(super) mod layers;
+pub(super) mod network;
 pub(super) mod operators;
 pub(super) mod tables;
 mod tensor;

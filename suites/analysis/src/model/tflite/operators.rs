@@ -15,11 +15,11 @@ use tiebreak_oracle::float::Format::F32;
 use tiebreak_oracle::rounding::RoundingRule::TiesAway;
 
 /// `enum BuiltinOperator`.
-const ADD: i32 = 0;
-const CONCATENATION: i32 = 2;
-const MUL: i32 = 18;
-const CUSTOM: i32 = 32;
-const QUANTIZE: i32 = 114;
+pub(super) const ADD: i32 = 0;
+pub(super) const CONCATENATION: i32 = 2;
+pub(super) const MUL: i32 = 18;
+pub(super) const CUSTOM: i32 = 32;
+pub(super) const QUANTIZE: i32 = 114;
 
 /// `enum TensorType`.
 const INT32: i8 = 2;
@@ -30,12 +30,7 @@ pub(in crate::model) fn operators(
     visit: &mut dyn FnMut(Operator<'_>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     each(&tables::root(file)?, |context, operator, code, Visited { index, place }| {
-        let number = code.builtin();
-        let known = usize::try_from(number).ok().and_then(|at| TFLITE.get(at)).map(|name| (*name).to_owned());
-        let op = match number {
-            CUSTOM => code.custom().map_or("CUSTOM".to_owned(), |name| format!("CUSTOM {name}")),
-            _ => known.unwrap_or_else(|| format!("builtin operator {number}")),
-        };
+        let (number, op) = (code.builtin(), called(code));
         let arithmetic = match (code.op(), number) {
             (Some(op), _) => products(context, operator, &place, op).map(|p| Arithmetic::Products(Box::new(p))),
             (None, ADD | MUL) => elementwise(context, operator, &place, number),
@@ -53,18 +48,28 @@ pub(in crate::model) fn operators(
     })
 }
 
+/// The name of an operator.
+pub(super) fn called(code: &tables::OperatorCode<'_>) -> String {
+    let number = code.builtin();
+    let known = usize::try_from(number).ok().and_then(|at| TFLITE.get(at)).map(|name| (*name).to_owned());
+    match number {
+        CUSTOM => code.custom().map_or("CUSTOM".to_owned(), |name| format!("CUSTOM {name}")),
+        _ => known.unwrap_or_else(|| format!("builtin operator {number}")),
+    }
+}
+
 /// Most tensors that a concatenation is looked at for.
 const MAX_JOINED: usize = 64;
 
 /// Whether a concatenation moves values and computes none: all tensors have the same type, scale and zero point.
-fn only_joins(context: &Context<'_>, operator: &tables::Operator<'_>, place: &Place) -> bool {
+pub(super) fn only_joins(context: &Context<'_>, operator: &tables::Operator<'_>, place: &Place) -> bool {
     let stored = |operands, at| Tensor::read(context, place, operands, at).ok().and_then(|tensor| tensor.stored_as());
     let count = operator.inputs().map_or(0, |inputs| inputs.len());
     let output = stored(operator.outputs(), 0);
     output.is_some() && count <= MAX_JOINED && (0..count).all(|at| stored(operator.inputs(), at) == output)
 }
 
-fn products<'a>(
+pub(super) fn products<'a>(
     context: &Context<'a>,
     operator: &tables::Operator<'a>,
     place: &Place,
@@ -118,7 +123,7 @@ fn biases(tensor: &Tensor<'_>, channels: usize) -> Result<Vec<i32>, Fault> {
 }
 
 /// `enum ActivationFunctionType`.
-fn activation(operator: &tables::Operator<'_>, op: Op) -> i8 {
+pub(super) fn activation(operator: &tables::Operator<'_>, op: Op) -> i8 {
     let activation = match op {
         Op::Conv2d => operator.conv_2d().and_then(|o| o.fused_activation_function()),
         Op::DepthwiseConv2d => operator.depthwise_conv_2d().and_then(|o| o.fused_activation_function()),
@@ -129,7 +134,7 @@ fn activation(operator: &tables::Operator<'_>, op: Op) -> i8 {
 
 /// The smallest and largest stored result: those of the type, and within the activation
 /// (`tensorflow/lite/kernels/kernel_util.cc`, `CalculateActivationRangeQuantized`: in float, rounded half away from zero).
-fn clamp(place: &Place, activation: i8, output: Quantized) -> Result<(i32, i32), Fault> {
+pub(super) fn clamp(place: &Place, activation: i8, output: Quantized) -> Result<(i32, i32), Fault> {
     let range = output.element.range();
     let stored = |real: i32| {
         let scale = Rational::from_f32(output.scale).expect("a scale is a finite number");
@@ -150,7 +155,7 @@ fn clamp(place: &Place, activation: i8, output: Quantized) -> Result<(i32, i32),
     }
 }
 
-fn elementwise<'a>(
+pub(super) fn elementwise<'a>(
     context: &Context<'a>,
     operator: &tables::Operator<'a>,
     place: &Place,
@@ -184,7 +189,7 @@ fn constant(tensor: &Tensor<'_>, quantized: Quantized) -> Result<Option<BTreeSet
     }
 }
 
-fn rescale(context: &Context<'_>, operator: &tables::Operator<'_>, place: &Place) -> Result<Rescale, Fault> {
+pub(super) fn rescale(context: &Context<'_>, operator: &tables::Operator<'_>, place: &Place) -> Result<Rescale, Fault> {
     let input = Tensor::read(context, place, operator.inputs(), 0)?;
     let output = Tensor::read(context, place, operator.outputs(), 0)?;
     match (input.element(), output.element()) {

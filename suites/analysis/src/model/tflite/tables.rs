@@ -136,6 +136,8 @@ table!(
 
 table!(SubGraph {
     0 tensors: ForwardsUOffset<Tables<'a, Tensor<'a>>>,
+    1 inputs: ForwardsUOffset<Vector<'a, i32>>,
+    2 outputs: ForwardsUOffset<Vector<'a, i32>>,
     3 operators: ForwardsUOffset<Tables<'a, Operator<'a>>>,
 });
 
@@ -148,9 +150,13 @@ table!(
     union 4 {
         1 conv_2d: Conv2DOptions,
         2 depthwise_conv_2d: DepthwiseConv2DOptions,
+        5 pool_2d: Pool2DOptions,
         8 fully_connected: FullyConnectedOptions,
+        10 concatenation: ConcatenationOptions,
         11 add: AddOptions,
         21 mul: MulOptions,
+        32 strided_slice: StridedSliceOptions,
+        111 var_handle: VarHandleOptions,
     }
 );
 
@@ -201,6 +207,32 @@ table!(DepthwiseConv2DOptions {
 table!(FullyConnectedOptions {
     0 fused_activation_function: i8,
     1 weights_format: i8,
+});
+
+table!(Pool2DOptions {
+    0 padding: i8,
+    1 stride_w: i32,
+    2 stride_h: i32,
+    3 filter_width: i32,
+    4 filter_height: i32,
+    5 fused_activation_function: i8,
+});
+
+table!(ConcatenationOptions {
+    0 axis: i32,
+    1 fused_activation_function: i8,
+});
+
+table!(StridedSliceOptions {
+    0 begin_mask: i32,
+    1 end_mask: i32,
+    2 ellipsis_mask: i32,
+    3 new_axis_mask: i32,
+    4 shrink_axis_mask: i32,
+});
+
+table!(VarHandleOptions {
+    1 shared_name: ForwardsUOffset<Vector<'a, u8>>,
 });
 
 table!(AddOptions {

@@ -75,7 +75,7 @@ impl<'a> Tensor<'a> {
         found.ok_or_else(|| place.malformed(format!("there is no operand {at}")))
     }
 
-    fn numbered(context: &Context<'a>, place: &Place, number: i32, at: usize) -> Result<Self, Fault> {
+    pub(super) fn numbered(context: &Context<'a>, place: &Place, number: i32, at: usize) -> Result<Self, Fault> {
         let count = context.tensors.map_or(0, |tensors| tensors.len());
         let index = usize::try_from(number).ok().filter(|index| *index < count);
         let none = || place.malformed(format!("operand {at} is tensor {number}; {count} are counted from 0"));
