@@ -36,7 +36,7 @@ fn double_rounding_in_closed_form() {
          -31..-1  differ     p mod 2^(31-s) in [2^(30-s)-2^30, 2^(30-s)): +1  x=1073741824 m=2147483647 s=-31: 0, 1
          0        identical  for all x and m where both have a value          -
 
-        All int32 accumulators x and multipliers m, 4,294,967,296 times 4,294,967,296 inputs a shift. Proved, not sampled; unknown is no pass.
+        Every int32 accumulator x and multiplier m, 4,294,967,296 times 4,294,967,296 inputs a shift, to which both schemes give a value. Proved, not sampled; unknown is no pass.
     "#]].assert_eq(&run.stdout);
 }
 

@@ -10,23 +10,24 @@ use tiebreak_analysis::proofs::ir::{Argument, Clang, Compiled, Module, Question,
 use tiebreak_analysis::proofs::{Solver, interval};
 use tiebreak_common::parameters::SHIFTS;
 use tiebreak_oracle::fpm::pieces::Output;
-use tiebreak_oracle::fpm::{Definition, Scheme};
+use tiebreak_oracle::fpm::{Definition, Parameters, Scheme};
+use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::text;
 
 /// Arguments of a proof of code.
 #[derive(Debug, clap::Args)]
 pub(super) struct CodeArgs {
     /// A file of LLVM IR as text, with a function to prove
-    #[arg(long, value_name = "FILE", requires_all = ["function", "contract"], conflicts_with_all = ["c", "left", "scheme"])]
+    #[arg(long, value_name = "FILE", group = "code", requires_all = ["function", "contract"], conflicts_with_all = ["left", "scheme"])]
     pub(super) ir: Option<std::path::PathBuf>,
     /// A C file with a function to prove; clang makes the LLVM IR
-    #[arg(long, value_name = "FILE", requires_all = ["function", "contract"], conflicts_with_all = ["left", "scheme"])]
+    #[arg(long, value_name = "FILE", group = "code", requires_all = ["function", "contract"], conflicts_with_all = ["left", "scheme"])]
     pub(super) c: Option<std::path::PathBuf>,
     /// The function; it takes and returns int32
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "code")]
     function: Option<String>,
     /// The scheme that the function promises, NAME or NAME:POLICY
-    #[arg(long, value_name = "NAME", value_parser = super::super::scheme::<&'static Definition>)]
+    #[arg(long, value_name = "NAME", requires = "code", value_parser = super::super::scheme::<&'static Definition>)]
     contract: Option<Scheme>,
     /// Parameters of the function in order: x, m, s, `-s` or `31-s`
     #[arg(long, value_name = "LIST", default_value = "x,m,s", allow_hyphen_values = true, value_parser = arguments)]
@@ -50,6 +51,23 @@ pub(super) struct CodeArgs {
 
 #[derive(Clone, Debug)]
 struct Arguments(Vec<Argument>);
+
+/// The parameters of a function that names none.
+const DEFAULT: [Argument; 3] = [Argument::Accumulator, Argument::Multiplier, Argument::Shift(1, 0)];
+
+/// Parameters as `--arguments` takes them.
+fn arguments_text(all: &[Argument]) -> String {
+    let one = |argument: &Argument| match argument {
+        Argument::Accumulator => "x".to_owned(),
+        Argument::Multiplier => "m".to_owned(),
+        Argument::Shift(1, 0) => "s".to_owned(),
+        Argument::Shift(-1, 0) => "-s".to_owned(),
+        Argument::Shift(-1, rest) => format!("{rest}-s"),
+        Argument::Shift(_, constant) => constant.to_string(),
+        Argument::Free => "any".to_owned(),
+    };
+    all.iter().map(one).collect::<Vec<_>>().join(",")
+}
 
 fn arguments(text: &str) -> Result<Arguments, String> {
     let one = |part: &str| match part.trim() {
@@ -99,8 +117,8 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let report = Report::new(&question, shifts, &args.prover(&names), compiled.as_ref().map(|_| &call as _))
         .with_context(|| format!("{function} of {} is not translated", source.display()))?;
     print(&match args.format {
-        Format::Table => as_table(source, function, &scheme, &report, &solvers),
-        Format::Json => serde_json::to_string_pretty(&as_json(source, function, &scheme, &report, &solvers))? + "\n",
+        Format::Table => as_table(code, &clang, &scheme, &report, &solvers)?,
+        Format::Json => serde_json::to_string_pretty(&as_json(code, &clang, &scheme, &report, &solvers)?)? + "\n",
     })?;
     Ok(report.proved())
 }
@@ -144,7 +162,51 @@ fn detail(verdict: &Verdict, report: &Report) -> String {
     }
 }
 
-fn as_table(source: &Path, function: &str, scheme: &Scheme, report: &Report, solvers: &[(Solver, String)]) -> String {
+/// The file and the function, as they are printed.
+fn named(code: &CodeArgs) -> (String, &str) {
+    let source = code.c.as_ref().or(code.ir.as_ref()).map_or_else(String::new, |file| file.display().to_string());
+    (source, code.function.as_deref().unwrap_or_default())
+}
+
+/// The compiler of C with its flags.
+fn compiler(code: &CodeArgs, clang: &Option<Clang>) -> Result<Option<String>> {
+    let clang = clang.as_ref().filter(|_| code.c.is_some());
+    let of = |clang: &Clang| Ok(format!("{}, {}", clang.version()?, clang.flags.join(" ")));
+    clang.map(of).transpose()
+}
+
+/// What the verdicts are about.
+fn scope(code: &CodeArgs, clang: &Option<Clang>, scheme: &Scheme, report: &Report) -> Result<String> {
+    let multipliers = match &code.multipliers {
+        Some(given) => format!("every multiplier m in {}", interval(given)),
+        None => "every int32 multiplier m".to_owned(),
+    };
+    let mut parts = vec![format!("Proved means: for every int32 accumulator x and {multipliers}")];
+    if code.arguments.0 != DEFAULT {
+        parts.push(format!("parameters {}", arguments_text(&code.arguments.0)));
+    }
+    parts.extend(code.zero_point.map(|zero_point| format!("zero point {zero_point}")));
+    parts.extend(code.clamp.as_ref().map(|clamp| format!("clamp {}", interval(clamp))));
+    parts.extend(compiler(code, clang)?);
+    let mut out = parts.join("; ") + ". Unknown is no pass.\n";
+    if let Some((x, m, s)) = report.without_value {
+        let label = scheme.label();
+        out += &format!("Left out: inputs to which {label} gives no value, such as x={x} m={m} s={s}");
+        let wraps = Scheme { overflow: Overflow::Wrap, ..*scheme };
+        let fits = wraps.fast(x.into(), &Parameters::q31(m, s)).is_some();
+        out +=
+            &if fits { format!("; {label}:wrap and {label}:saturate give a value there.\n") } else { ".\n".to_owned() };
+    }
+    Ok(out)
+}
+
+fn as_table(
+    code: &CodeArgs,
+    clang: &Option<Clang>,
+    scheme: &Scheme,
+    report: &Report,
+    solvers: &[(Solver, String)],
+) -> Result<String> {
     let mut rows: Vec<(i32, i32, String, String)> = Vec::new();
     for (s, verdict) in &report.verdicts {
         let (verdict, detail) = (verdict.name().to_owned(), detail(verdict, report));
@@ -157,25 +219,35 @@ fn as_table(source: &Path, function: &str, scheme: &Scheme, report: &Report, sol
     }
     let rows = rows.into_iter().map(|(a, b, verdict, detail)| vec![interval(&(a..=b)), verdict, detail]).collect();
     let versions: Vec<&str> = solvers.iter().map(|(_, version)| version.as_str()).collect();
-    let inputs = text::count(1 << 32);
-    format!(
-        "{function} of {} against {}\n\n{}\nTerms and compiled code agree on {} inputs. Solvers: {}.\n\
-         All int32 accumulators x and multipliers m, {inputs} times {inputs} inputs a shift. Unknown is no pass.\n",
-        source.display(),
+    let (source, function) = named(code);
+    Ok(format!(
+        "{function} of {source} against {}\n\n{}\nTerms and compiled code agree on {} inputs. Solvers: {}.\n{}",
         scheme.label(),
         table(&["s", "verdict", "witness"], rows),
         text::count(report.compared),
         versions.join("; "),
-    )
+        scope(code, clang, scheme, report)?,
+    ))
 }
 
-fn as_json(source: &Path, function: &str, scheme: &Scheme, report: &Report, solvers: &[(Solver, String)]) -> Value {
-    json!({
-        "source": source.display().to_string(), "function": function, "contract": scheme.label(),
+fn as_json(
+    code: &CodeArgs,
+    clang: &Option<Clang>,
+    scheme: &Scheme,
+    report: &Report,
+    solvers: &[(Solver, String)],
+) -> Result<Value> {
+    let (source, function) = named(code);
+    let ends = |given: &std::ops::RangeInclusive<i32>| [*given.start(), *given.end()];
+    Ok(json!({
+        "source": source, "function": function, "contract": scheme.label(),
+        "arguments": arguments_text(&code.arguments.0), "multipliers": code.multipliers.as_ref().map(ends),
+        "zero_point": code.zero_point, "clamp": code.clamp.as_ref().map(ends), "compiler": compiler(code, clang)?,
+        "without_value": report.without_value.map(|(x, m, s)| json!({"x": x, "m": m, "s": s})),
         "proved": report.proved(), "compared": report.compared,
         "solvers": solvers.iter().map(|(_, version)| version).collect::<Vec<_>>(),
         "shifts": verdicts(report),
-    })
+    }))
 }
 
 /// Verdicts as JSON.

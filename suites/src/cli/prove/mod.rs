@@ -97,7 +97,10 @@ impl Args {
 fn solvers() -> Result<Vec<(Solver, String)>> {
     let here: Vec<(Solver, String)> = SOLVERS.iter().filter_map(|solver| Some((*solver, solver.version()?))).collect();
     if here.len() < 2 {
-        bail!("a proof of code needs two SMT solvers, z3 and cvc5: {} installs both", in_clone("setup --with solvers"));
+        bail!(
+            "a proof of code needs two SMT solvers, z3 and cvc5: `apt-get install z3 cvc5`, or {}",
+            in_clone("setup --with solvers")
+        );
     }
     Ok(here)
 }
@@ -122,7 +125,7 @@ fn as_table(all: &[(Proofs, Vec<Confirmation>)]) -> String {
     };
     let inputs = text::count(1 << 32);
     format!(
-        "{out}\nAll int32 accumulators x and multipliers m, {inputs} times {inputs} inputs a shift. Proved, not sampled; unknown is no pass.\n"
+        "{out}\nEvery int32 accumulator x and multiplier m, {inputs} times {inputs} inputs a shift, to which both schemes give a value. Proved, not sampled; unknown is no pass.\n"
     )
 }
 

@@ -128,7 +128,8 @@ pub(crate) fn compare(t: &mut Terms, predicate: &str, a: Term, b: Term) -> Resul
 
 /// A conversion between integers; the second term says whether a flag is broken.
 pub(crate) fn convert(t: &mut Terms, name: &str, flags: &[&str], a: Term, width: u32) -> (Term, Term) {
-    let result = t.resize(a, width, name == "sext");
+    // What is not negative extends by its sign too, and the term of a product stays the same.
+    let result = t.resize(a, width, name == "sext" || flags.contains(&"nneg"));
     let mut poison = t.truth(false);
     for flag in flags {
         let of = t.width(a);

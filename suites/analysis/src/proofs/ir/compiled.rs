@@ -130,7 +130,9 @@ impl Compiled {
 
 /// C that reads the arguments of a call in each line and prints the result.
 fn text(module: &Module, function: &str, arguments: &[Argument]) -> Result<String> {
-    let body = module.function(function)?.with_context(|| format!("no function {function}"))?;
+    let body = module
+        .function(function)?
+        .with_context(|| format!("no function {function}; one that is `static` may have been removed"))?;
     let types: Vec<String> =
         body.parameters.iter().map(|(of, _)| Ok(format!("int{}_t", of.bits()?))).collect::<Result<_>>()?;
     let count = arguments.len();

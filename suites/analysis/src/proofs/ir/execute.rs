@@ -80,7 +80,9 @@ pub(crate) fn translate(terms: &mut Terms, module: &Module, function: &str, argu
         objects: 0,
         steps: 0,
     };
-    let Some(body) = executor.function(function)? else { bail!("the module has no function `{function}`") };
+    let Some(body) = executor.function(function)? else {
+        bail!("the module has no function `{function}`; one that is `static` may have been removed")
+    };
     let Type::Integer(_) = body.result else { bail!("{function} returns {}, and not an integer", body.result) };
     let lane = |term: &Term| Value::Lanes(vec![Lane { term: *term, poison: undefined }]);
     let values: Vec<Value> = arguments.iter().map(lane).collect();
@@ -140,7 +142,11 @@ impl Executor<'_> {
         then: Option<String>,
     ) -> Result<()> {
         if values.len() != function.parameters.len() {
-            bail!("{} arguments for {} parameters", values.len(), function.parameters.len());
+            bail!(
+                "{} arguments for {} parameters; --arguments names what each parameter is",
+                values.len(),
+                function.parameters.len()
+            );
         }
         if path.frames.len() > 32 {
             bail!("calls are nested more than 32 times");

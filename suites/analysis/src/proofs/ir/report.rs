@@ -1,6 +1,7 @@
 //! One proof of code from beginning to end: the terms against the code, the verdicts, and each witness put to the code.
 
 use super::super::{interval, runs};
+use super::contract::oracle;
 use super::decide::{Counterexample, Question, Verdict};
 use super::inputs::inputs;
 use super::settle::Prover;
@@ -20,6 +21,10 @@ pub struct Report {
     pub compared: u64,
     /// Each counterexample, and what the code returned there; nothing if no code was called.
     pub replayed: Vec<(Counterexample, Option<i32>)>,
+    /// An accumulator, a multiplier and a shift to which the contract gives no value, so that nothing is proved of the code there; the first of the tried
+    /// inputs.
+    #[serde(default)]
+    pub without_value: Option<(i32, i32, i32)>,
 }
 
 /// Pseudorandom inputs of the differential test at each shift, beside the pairs of corners.
@@ -33,6 +38,7 @@ impl Report {
         prover: &Prover<'_>,
         code: Option<&Code<'_>>,
     ) -> Result<Self> {
+        let without_value = shifts.clone().find_map(|s| question.without_value(s));
         let (mut compared, mut broken) = (0, Vec::new());
         if let Some(code) = code {
             for s in shifts.clone() {
@@ -58,7 +64,7 @@ impl Report {
             }
             replayed.push((found, returned));
         }
-        Ok(Self { verdicts, compared, replayed })
+        Ok(Self { verdicts, compared, replayed, without_value })
     }
 
     /// Whether every shift of the contract is proved.
@@ -91,6 +97,15 @@ impl Report {
     /// What the code returned at a counterexample.
     pub fn returned(&self, found: &Counterexample) -> Option<i32> {
         self.replayed.iter().find(|(other, _)| other == found).and_then(|(_, returned)| *returned)
+    }
+}
+
+impl Question<'_> {
+    /// A tried input to which the contract gives no value.
+    fn without_value(&self, s: i32) -> Option<(i32, i32, i32)> {
+        let mut tried = inputs(u64::from(s.unsigned_abs()), RANDOM).into_iter();
+        let none = |(x, m): &(i32, i32)| oracle(&self.scheme, self.output.as_ref(), *x, *m, s).is_none();
+        tried.find(|(x, m)| self.multipliers.contains(m) && none(&(*x, *m))).map(|(x, m)| (x, m, s))
     }
 }
 
