@@ -186,6 +186,12 @@ struct Apart {
 #[allow(dead_code)]
 struct Input {
     case: String,
+    /// Place of the first result that excludes the first of the schemes.
+    at: u64,
+    /// What the kernel gives there.
+    got: String,
+    /// What the first of the schemes gives there.
+    gives: String,
     excluded: Vec<String>,
 }
 

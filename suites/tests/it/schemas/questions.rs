@@ -298,6 +298,16 @@ forms! {
         source: String,
         function: String,
         contract: String,
+        /// What each parameter is: x, m, s, or made of s.
+        arguments: String,
+        /// Least and greatest multiplier; null if all int32.
+        multipliers: Option<[i32; 2]>,
+        zero_point: Option<i32>,
+        clamp: Option<[i32; 2]>,
+        /// Compiler of C with its flags.
+        compiler: Option<String>,
+        /// An input to which the contract gives no value; nothing is proved there.
+        without_value: Option<Valueless>,
         /// Whether each shift that the contract has is proved.
         proved: bool,
         /// Inputs on which terms and compiled code agree.
@@ -305,6 +315,13 @@ forms! {
         /// Versions.
         solvers: Vec<String>,
         shifts: Vec<CodeShift>,
+    }
+
+    /// An input without a value.
+    struct Valueless {
+        x: i32,
+        m: i32,
+        s: i32,
     }
 
     /// The verdict on code at one shift.
