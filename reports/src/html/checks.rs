@@ -125,7 +125,11 @@ pub(super) fn theorems(ledger: &Ledger) -> Option<Table> {
                 Cell::text(&theorem.contract),
                 Cell::text(theorem.verdict.join("; ")).class(if holds { "" } else { "bad" }),
             ],
-            command: format!("cargo xtask prove --kernels --kernel {}", theorem.kernel),
+            // Only a clone has the code of the kernels.
+            command: match super::command::program(ledger) {
+                "tiebreak" => String::new(),
+                program => format!("{program} prove --kernels --kernel {}", theorem.kernel),
+            },
             ..Row::default()
         });
     }

@@ -237,11 +237,13 @@ const LOADING: Duration = Duration::from_secs(2);
 
 /// The architecture that an ELF file is for; `None` for a file of another format.
 fn architecture(file: &Path) -> Result<Option<&'static str>> {
-    let mut head = [0; 20];
-    let read = File::open(file).and_then(|mut opened| opened.read_exact(&mut head));
+    let mut head = Vec::new();
+    let read = File::open(file).and_then(|opened| opened.take(20).read_to_end(&mut head));
     if let Err(error) = read {
         bail!("{OPTION} {}: {error}", file.display());
     }
+    // A short file is of no format.
+    head.resize(20, 0);
     if cfg!(target_os = "linux") && !head.starts_with(b"\x7fELF") {
         bail!("{OPTION} {}: it is no shared library; compile it with -shared -fPIC", file.display());
     }
