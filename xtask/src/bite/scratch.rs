@@ -34,7 +34,9 @@ impl Scratch {
         // Cargo takes out of the lock file what this copy does not need.
         put(&root.join("Cargo.lock"), &read(&workspace.root.join("Cargo.lock"))?)?;
         let its_own = Path::new(package).join("Cargo.toml");
-        put(&root.join(&its_own), &read(&workspace.root.join(its_own))?)?;
+        // The build script is left out, and so is what it is built with.
+        let own = read(&workspace.root.join(&its_own))?.replace("tiebreak-sources.workspace = true\n", "");
+        put(&root.join(its_own), &own)?;
         for folder in subject.folders {
             let target = root.join(folder);
             if target.is_dir() {
