@@ -177,7 +177,7 @@ fn table(args: &Args, lane: &str, found: &Identified) -> String {
     for input in found.inputs.iter().take(SHOWN) {
         let Input { case, at, got, gives, excluded } = input;
         let first = format!("{case} at={at}: got {got}, {} gives {gives}", excluded[0]);
-        line("input", format!("{first}; excludes {}", some(&families(excluded))));
+        line("input", format!("{first}; excludes {}", some(&families(excluded, &found.left))));
     }
     if found.inputs.len() > SHOWN {
         line("", format!("and {} inputs more (--format json)", found.inputs.len() - SHOWN));
@@ -208,7 +208,8 @@ fn also(scheme: &str, others: &[String]) -> String {
 fn nearest(found: &Identified) -> Vec<&Excluded> {
     let mut out: Vec<&Excluded> = Vec::new();
     for near in &found.excluded {
-        if out.iter().all(|known| base(&known.scheme) != base(&near.scheme)) {
+        let is_left = found.left.iter().any(|left| base(left) == base(&near.scheme));
+        if !is_left && out.iter().all(|known| base(&known.scheme) != base(&near.scheme)) {
             out.push(near);
         }
     }
@@ -216,9 +217,11 @@ fn nearest(found: &Identified) -> Vec<&Excluded> {
     out
 }
 
-/// Schemes without their policies, each once.
-fn families(excluded: &[String]) -> Vec<String> {
-    let mut out: Vec<String> = excluded.iter().map(|label| base(label).to_owned()).collect();
+/// Schemes without their policies, each once; with the policy if another policy is left.
+fn families(excluded: &[String], left: &[String]) -> Vec<String> {
+    let is_left = |label: &str| left.iter().any(|other| base(other) == base(label));
+    let name = |label: &String| if is_left(label) { label.clone() } else { base(label).to_owned() };
+    let mut out: Vec<String> = excluded.iter().map(name).collect();
     out.dedup();
     out
 }
