@@ -64,13 +64,21 @@ fn published() -> Vec<(std::path::PathBuf, Ledger)> {
     files.into_iter().map(read).collect()
 }
 
+/// Every product with bit 30 set differs at exactly one shift, but for -2^30: see the page.
+#[test]
+fn the_whole_space_has_the_sum_of_the_closed_form() {
+    let all = published();
+    let sum: u128 = all.iter().map(|(_, ledger)| ledger.total().differ.0).sum();
+    assert_eq!((all.len(), sum), (32, (1 << 61) - 1));
+}
+
 /// Each published shift is whole; its page has its sums; one of its chunks, another one for each shift, is counted again.
 #[test]
 fn published_shifts_are_whole_and_can_be_counted_again() {
     let all = published();
     let page = workspace().join("reports/published/2026-11-26-space-q31/README.md");
     let page = std::fs::read_to_string(page).expect("a page");
-    assert!(all.len() > 5, "{}", all.len());
+    assert_eq!(all.len(), 32);
     for (path, ledger) in &all {
         let (plan, total) = (&ledger.plan, ledger.total());
         let [shift, last] = plan.shifts;
