@@ -55,7 +55,7 @@ pub struct Planned {
     pub network: ledger::Network,
 }
 
-/// Random inputs: stored integers of the whole type, and floats within the range that a `QUANTIZE` behind them has.
+/// Random inputs: stored integers of the whole type, and floats within the range of the `QUANTIZE` that reads them.
 pub fn random(net: &network::Network<'_>, count: usize, seed: u64) -> Inputs {
     let one = |input: usize| net.inputs.iter().map(|at| drawn(net, *at, input, seed)).collect();
     (0..count).map(one).collect()
@@ -67,12 +67,12 @@ fn drawn(net: &network::Network<'_>, at: usize, input: usize, seed: u64) -> Vec<
     let tensor = &net.tensors[at];
     let quantizes =
         |node: &&Node<'_>| matches!(node.work, Ok(Work::Quantize)) && node.inputs.first() == Some(&Some(at));
-    let behind = net.nodes.iter().find(quantizes).and_then(|node| quantized_as(net, node.outputs[0]));
+    let quantized = net.nodes.iter().find(quantizes).and_then(|node| quantized_as(net, node.outputs[0]));
     let uniform = |element: Element, bits: i32| {
         let (lo, hi) = (i64::from(*element.range().start()), i64::from(*element.range().end()));
         (lo + ((i64::from(bits as u32) * (hi - lo + 1)) >> 32)) as i32
     };
-    let mut value = || match (tensor.stored, behind) {
+    let mut value = || match (tensor.stored, quantized) {
         (Stored::Quantized(q), _) => uniform(q.element, int32(&mut rng)),
         // A value of the type and sixteenths of a step: most are rounded, some lie at ties.
         (Stored::Float, Some(q)) => {
@@ -148,7 +148,7 @@ impl<'n, 'a> Run<'n, 'a> {
         Self { net, layers: net.nodes.iter().map(layer).collect(), seed }
     }
 
-    /// Runs the inputs one after the other; variables keep their values from one to the next. `compute` computes a layer's parts, and `ended` is told of each
+    /// Runs the inputs one after the other; variables keep their values from one to the next. `compute` computes a layer's parts, and `ended` takes each
     /// layer with its results.
     fn all(&self, inputs: &Inputs, compute: Compute<'_>, mut ended: impl FnMut(usize, usize, Ended, &[i32])) {
         let variables: RefCell<HashMap<String, Values>> = RefCell::default();

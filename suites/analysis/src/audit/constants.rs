@@ -70,7 +70,7 @@ pub fn of(products: &Products<'_>) -> Option<Constants> {
     Some(Constants { weights, output })
 }
 
-/// Multiplier and shift of a rescaling, as LiteRT derives them; nothing where no fixed-point multiplier is the quotient of the scales.
+/// Multiplier and shift of a rescaling, as LiteRT derives them; `None` if no fixed-point multiplier is the quotient of the scales.
 pub fn rescaled(rescale: &Rescale) -> Option<Channel> {
     let runtime = Side::Runtime(Runtime::find("tflite-reference").expect("a runtime"));
     let way = runtime.rescale(rescale.input.element, rescale.output.element)?;

@@ -1,7 +1,7 @@
 //! `prove --kernels`: every fpm kernel and mutant of this program against its contract, for all inputs.
 
 use super::super::{Format, print, table};
-use super::code::verdicts;
+use super::answer::verdicts;
 use super::{Args, solvers};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};

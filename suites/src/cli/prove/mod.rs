@@ -1,5 +1,6 @@
 //! `prove`: two schemes over all accumulators and all multipliers of each shift.
 
+mod answer;
 mod code;
 mod kernels;
 
