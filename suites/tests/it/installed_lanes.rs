@@ -297,3 +297,22 @@ fn an_installed_program_judges_a_compiler_of_the_command_line() {
     let command = items(&ledger, "findings")[0]["witness"]["command"].as_str().expect("a command").to_owned();
     assert_eq!(shell(bin.path(), work.path(), &command).status.code(), Some(1), "{command}");
 }
+
+/// J: a compiler of the command line was ignored if no lane of the run called it; a directory gave `Permission denied`.
+#[test]
+fn a_compiler_that_is_not_called_is_refused() {
+    let own = Installed::new();
+    let named = |program: &str, lane: &str| {
+        verify_in(
+            &lanes(own.dir.path(), std::slice::from_ref(&own.lane)),
+            &["--op=quantize", "--mlir-opt", program, "--lane", lane],
+        )
+    };
+    let mlir_opt = own.path("mlir-opt").to_string_lossy().into_owned();
+    for (run, said) in [
+        (named(&mlir_opt, "host"), "no lane of this run calls the compilers that are named"),
+        (named("/usr", NATIVE), "--mlir-opt /usr: it is a directory"),
+    ] {
+        assert!(run.exits(2).stderr.contains(said), "{said}");
+    }
+}

@@ -60,6 +60,7 @@ mod network;
 mod object_code;
 mod offline;
 mod offline_files;
+mod offline_onnx;
 mod outside;
 mod own_kernels;
 mod pages;

@@ -73,6 +73,27 @@ fn a_right_function_is_proved() {
     prove("twice", "tosa-apply-scale-32-double", &domain).exits(0);
 }
 
+/// `proved` was said of all inputs although the contract gives some of them no value, and the multipliers were restricted.
+#[test]
+fn a_verdict_says_what_it_is_about() {
+    if !tools() {
+        return;
+    }
+    let whole = prove("once", "ties-up:wrap", &["--shift=3"]).exits(0).stdout;
+    assert!(
+        whole.contains("every int32 accumulator x and every int32 multiplier m") && !whole.contains("Left out"),
+        "{whole}"
+    );
+    let part = prove("once", "ties-up", &["--shift=3", "--multipliers=0..2147483647"]).exits(0).stdout;
+    for said in [
+        "every multiplier m in 0..2147483647",
+        "Left out: inputs to which ties-up gives no value, such as x=",
+        "ties-up:wrap and",
+    ] {
+        assert!(part.contains(said), "{said}: {part}");
+    }
+}
+
 /// The same scheme for another contract is refuted, and an input shows it.
 #[test]
 fn another_contract_is_refuted() {
