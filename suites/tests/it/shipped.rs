@@ -370,6 +370,17 @@ const TVM: [(&str, bool); 14] = [
     ("shipped-tvm-arm-neon-conv2d-i8", false),
 ];
 
+/// The ledger of a lane that has findings, unless it is not installed.
+fn ledger_of(lane: &str) -> Option<Value> {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let Some(worker) = worker_of(lane) else {
+        not_run(&format!("the lane {lane} is not installed; `cargo xtask setup --with {lane}` installs it"));
+        return None;
+    };
+    let lane = format!("--lane={lane}");
+    Some(verify_in(&lanes(dir.path(), &[worker]), &[&lane, "--effort=quick"]).exits(1).ledger())
+}
+
 /// Inputs of each kernel, and how many differ from its contract.
 fn judged(ledger: &Value) -> BTreeMap<&str, [u64; 2]> {
     let mut judged: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
@@ -390,12 +401,7 @@ fn wrong<'a>(judged: &BTreeMap<&'a str, [u64; 2]>) -> Vec<&'a str> {
 /// PyTorch of Debian: sums and quantizations are wrong (findings 36 and 38), and its average pools follow two schemes, one of each layout (finding 37).
 #[test]
 fn pytorch_gives_what_the_findings_say() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let Some(worker) = worker_of("pytorch") else {
-        return not_run("the lane pytorch is not installed; `cargo xtask setup --with pytorch` installs it");
-    };
-    let file = lanes(dir.path(), &[worker]);
-    let ledger = verify_in(&file, &["--lane=pytorch", "--effort=quick"]).exits(1).ledger();
+    let Some(ledger) = ledger_of("pytorch") else { return };
     let judged = judged(&ledger);
     assert!(judged.values().all(|[inputs, _]| *inputs > 1_000));
     let broken = ["shipped-pytorch-add-i8", "shipped-pytorch-add-u8", "shipped-pytorch-quantize"];
@@ -405,12 +411,7 @@ fn pytorch_gives_what_the_findings_say() {
 /// TVM 0.27: wrong by 2^30 alone (finding 1), for the reason that the page of findings gives.
 #[test]
 fn tvm_027_wraps_by_one_multiplier_alone() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let Some(worker) = worker_of("tvm") else {
-        return not_run("the lane tvm is not installed; `cargo xtask setup --with tvm` installs it");
-    };
-    let file = lanes(dir.path(), &[worker]);
-    let ledger = verify_in(&file, &["--lane=tvm", "--effort=quick"]).exits(1).ledger();
+    let Some(ledger) = ledger_of("tvm") else { return };
     let judged = judged(&ledger);
     assert!(judged.values().all(|[inputs, _]| *inputs > 1_000));
     assert_eq!((judged.len(), wrong(&judged)), (3, vec!["shipped-tvm-topi-half"]));
@@ -430,10 +431,7 @@ fn worker_of_tvm() -> Option<Value> {
 /// The Arm rule and the Arm GEMM kernels of TVM, each judged under an emulator.
 #[test]
 fn tvm_gives_what_the_findings_say() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let Some(worker) = worker_of_tvm() else { return };
-    let file = lanes(dir.path(), &[worker]);
-    let ledger = verify_in(&file, &["--lane=hhb-tvm", "--effort=quick"]).exits(1).ledger();
+    let Some(ledger) = ledger_of("hhb-tvm") else { return };
     let judged = judged(&ledger);
     assert_eq!(judged.len(), TVM.len());
     for (kernel, broken) in TVM {
