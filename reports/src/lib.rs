@@ -27,7 +27,6 @@ pub mod sarif;
 #[cfg(test)]
 mod schema;
 pub mod self_checks;
-pub mod shard;
 pub mod space;
 mod space_plan;
 mod spans;

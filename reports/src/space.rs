@@ -15,8 +15,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub use crate::shard::Shard;
 pub use crate::space_plan::{Place, Plan};
+pub use tiebreak_shards::Shard;
 
 /// Accumulators at each pair of multiplier and shift: all int32.
 pub const ACCUMULATORS: u64 = 1 << 32;

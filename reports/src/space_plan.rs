@@ -1,7 +1,7 @@
 //! Which part of a space is counted, and how it is cut into chunks, which are the same on every machine.
 
-use crate::shard::Shard;
 use serde::{Deserialize, Serialize};
+use tiebreak_shards::Shard;
 
 /// What a ledger of a space counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -69,9 +69,10 @@ impl Package {
 pub const IMPLS: Package = Package::new("impls", &[]);
 
 /// Every package that `tiebreak` is linked from. The last one has what belongs to all of them.
-pub const PACKAGES: [Package; 10] = [
+pub const PACKAGES: [Package; 11] = [
     Package::new("oracle", &[]),
     IMPLS,
+    Package::new("shards", &[]),
     Package::new("reports", &["reports/templates"]),
     Package::new("suites/common", &["sources"]),
     Package::new("suites/memory", &[]),
@@ -97,7 +98,7 @@ pub const FPM: Package = Package::new(
 );
 
 /// `cargo xtask`, which builds the programs.
-pub const XTASK: Package = Package::new("xtask", &["sources", "fuzz/Cargo.toml"]);
+pub const XTASK: Package = Package::new("xtask", &["shards", "sources", "fuzz/Cargo.toml"]);
 
 /// Whether a directory is a workspace of this project.
 pub fn is_workspace(root: &Path) -> bool {

@@ -12,9 +12,7 @@ pub mod program;
 pub mod proofs;
 
 pub use tiebreak_analysis::{atlas, audit, figures, fingerprint, model, rewrites, space};
-pub use tiebreak_common::{
-    accumulators, budget, class, floats, fraction, identity, parameters, shell, sources, stream,
-};
+pub use tiebreak_common::{accumulators, budget, class, floats, fraction, identity, parameters, sources, stream};
 pub use tiebreak_engine::{self as engine, lane, operation};
 pub use tiebreak_mlir::{self as mlir, quant_type};
 pub use tiebreak_ops::*;

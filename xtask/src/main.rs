@@ -24,6 +24,7 @@ mod probe;
 mod process;
 mod say;
 mod setup;
+mod shards;
 mod shipped;
 mod test;
 mod tools;
@@ -89,6 +90,9 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
         && let Some(text) = help::text(&Workspace::locate()?.root, &words)
     {
         return say::print(text).map(|()| ExitCode::SUCCESS);
+    }
+    if let Some(code) = shards::merge(arguments)? {
+        return Ok(code);
     }
     if let Some((command, rest)) = forward::select(arguments) {
         return forward::run(command, rest);

@@ -1,4 +1,4 @@
-//! Parts that every room of the harness may use: classes, budgets, parameters, random streams, decimals, files by content, shards.
+//! Parts that every room of the harness may use: classes, budgets, parameters, random streams, decimals, files by content.
 
 #![forbid(unsafe_code)]
 
@@ -12,8 +12,6 @@ pub mod fraction;
 pub mod identity;
 pub mod parallel;
 pub mod parameters;
-pub mod shards;
-pub mod shell;
 pub mod sizes;
 pub use tiebreak_sources as sources;
 pub mod stream;

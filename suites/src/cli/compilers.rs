@@ -5,8 +5,8 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tiebreak_common::identity::find_program;
-use tiebreak_common::shell::quoted;
 use tiebreak_mlir::Toolchain;
+use tiebreak_shards::shell::quoted;
 
 /// Options that replace the programs of the lanes mlir-x86, mlir-aarch64 and mlir-aarch64-bf16, and of other lanes with `modules`.
 #[derive(Debug, clap::Args)]

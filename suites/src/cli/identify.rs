@@ -24,7 +24,6 @@ use crate::budget::Effort;
 use crate::engine::identify::{Apart, Excluded, Identified, Input, Partly};
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
-use crate::shell::quoted;
 use crate::verify::{OPERATIONS, OPS};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
@@ -35,6 +34,7 @@ use tiebreak_impls::protocol::Offer;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::drawable::escaped;
 use tiebreak_reports::text::count;
+use tiebreak_shards::shell::quoted;
 
 /// Inputs, and excluded schemes, that the table prints.
 const SHOWN: usize = 6;

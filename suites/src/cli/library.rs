@@ -14,9 +14,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tiebreak_common::called;
 use tiebreak_common::identity::find_program;
-use tiebreak_common::shell::quoted;
 use tiebreak_impls::library::{HEADER, Promise};
 use tiebreak_impls::protocol::Own;
+use tiebreak_shards::shell::quoted;
 
 /// Names of the lanes.
 pub(super) const LIBRARY: &str = "library";

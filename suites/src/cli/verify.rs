@@ -10,7 +10,6 @@ use crate::lane::config::{HOST, Lanes};
 use crate::network::pieces;
 use crate::operation::{Asked, Layer, Parameter, ReferenceOption, Stage};
 use crate::parameters::{self, SHIFTS};
-use crate::shell::quoted;
 use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Request, Verifies, run as verify};
 use crate::{figures, model, proofs, quantized};
 use anyhow::{Context, Result, bail};
@@ -28,6 +27,7 @@ use tiebreak_reports::html::Earlier;
 use tiebreak_reports::json;
 use tiebreak_reports::ledger::{Ledger, LeftOut, Network, Verdict};
 use tiebreak_reports::table::{self, Detail};
+use tiebreak_shards::shell::quoted;
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]

@@ -1,9 +1,8 @@
-//! `cargo xtask bite`: how many small changes of a kernel's code does `verify` convict, and how many of the oracle's do its tests? The changes are
+//! `cargo xtask bite`: how many small changes of a kernel's code does `verify` detect, and how many of the oracle's do its tests? The changes are
 //! those of cargo-mutants, which is installed where it is absent. They are made in a copy of the package.
 
 mod known;
 mod outcome;
-mod record;
 mod sample;
 mod scratch;
 mod subject;
@@ -13,20 +12,25 @@ use crate::forward;
 use crate::process;
 use crate::say::{note, print};
 use crate::setup;
+use crate::shards::{Cut, Options};
 use crate::tools::Tool;
 use crate::workspace::Workspace;
-use anyhow::{Result, bail};
-use clap::Args;
-use known::List;
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, ValueEnum};
+use known::{Known, List};
 use outcome::{Ended, Tally};
-use record::Record;
 use sample::Choice;
 use scratch::Scratch;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
-use subject::Subject;
+use std::time::Instant;
+use subject::{Part, Subject};
+use tiebreak_shards::Sink;
 
 /// The release of cargo-mutants: another one may make other changes.
 const VERSION: &str = "25.3.1";
@@ -49,12 +53,51 @@ pub(crate) struct Arguments {
     /// Seed of the sample
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Part I of N parts of the changes, such as 1/4
-    #[arg(long, value_name = "I/N", value_parser = sample::shard)]
-    shard: Option<(u32, u32)>,
-    /// CSV file that keeps the outcome of each change: a change in the file is counted and not tried again
-    #[arg(long, value_name = "FILE.csv", conflicts_with = "corrupt")]
-    outcomes: Option<PathBuf>,
+    /// Output format
+    #[arg(long, value_enum, default_value = "table", conflicts_with = "corrupt")]
+    format: Format,
+    #[command(flatten)]
+    shards: Options,
+}
+
+/// Its name.
+pub(crate) const COMMAND: &str = "bite";
+
+/// How the changes are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    /// Counts of each operation, and the survivors
+    Table,
+    /// A row for each change: operation, outcome, change
+    Csv,
+}
+
+/// A row of `--format csv`.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    operation: &'a str,
+    outcome: Ended,
+    /// As cargo-mutants names it, with its line and column.
+    change: &'a str,
+}
+
+/// What became of a change, as a shard keeps it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Gave {
+    ended: Ended,
+    /// Why the change is equivalent, if the list says so.
+    reason: Option<String>,
+}
+
+/// What the table needs beside what became of changes.
+#[derive(Debug, Deserialize, Serialize)]
+struct Context {
+    heading: String,
+    format: Format,
+    is_judged_by_tests: bool,
+    /// Each operation or part of the oracle, with the number of its changes.
+    parts: Vec<(String, usize)>,
 }
 
 /// Tries the changes. Exit code 1 if nothing sees one that is not listed as equivalent. Of what a kernel refuses `verify` asks nothing, so that a
@@ -71,34 +114,94 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         false => Subject::kernels(cargo::build(&workspace, &[cargo::TIEBREAK])?[cargo::TIEBREAK.1].clone()),
     };
     let scratch = Scratch::write(&workspace, &subject, program)?;
-    let tallies = tried(&workspace, &subject, &scratch, arguments)?;
-    print(format_args!("{}", page(subject.heading, &tallies)))?;
-    Ok(ExitCode::from(u8::from(tallies.iter().any(|tally| tally.missed() > 0))))
+    let choice = Choice { sample: arguments.sample, seed: arguments.seed };
+    let campaign = Campaign::new(&workspace, &subject, subject.parts(&scratch, &choice, &arguments.op)?)?;
+    let context = serde_json::to_value(campaign.context(arguments.format))?;
+    let (command, options, units) = (COMMAND, &arguments.shards, campaign.units());
+    let cut = Cut { command, units, seconds: None, context, options };
+    match cut.run(&workspace, |pending, sink| campaign.run(&scratch, pending, sink))? {
+        Some(gave) => shown(&cut.units, &cut.context, &gave),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
-/// What became of the changes of each part.
-fn tried(workspace: &Workspace, subject: &Subject, scratch: &Scratch, arguments: &Arguments) -> Result<Vec<Tally>> {
-    let list = List::read(&workspace.root.join(subject.package).join("equivalent-mutants.txt"))?;
-    let mut record = Record::open(arguments.outcomes.clone())?;
-    let choice = Choice { sample: arguments.sample, seed: arguments.seed, shard: arguments.shard };
-    let mut tallies = Vec::new();
-    let mut is_first = true;
-    for part in subject.parts(scratch, &choice, &arguments.op)? {
-        let (op, every) = (part.name, part.every);
-        let known = list.of(&every)?;
-        record.keep(&op, &every);
-        let chosen: Vec<String> = part.chosen.into_iter().filter(|change| record.of(&op, change).is_none()).collect();
-        note(format_args!("{op}: {} of {} changes", chosen.len(), every.len()));
-        for some in chosen.chunks(BATCH) {
-            if std::mem::take(&mut is_first) {
-                subject.holds(scratch)?;
-            }
-            record.add(&op, &subject.judge(scratch, &op, some)?)?;
-        }
-        let tried = every.iter().filter_map(|change| Some((change.clone(), record.of(&op, change)?))).collect();
-        tallies.push(Tally::new(op, every.len(), tried, &known, subject.is_judged_by_tests()));
+/// The chosen changes of some parts.
+struct Campaign<'a> {
+    subject: &'a Subject,
+    parts: Vec<Part>,
+    known: Vec<Known>,
+}
+
+impl<'a> Campaign<'a> {
+    fn new(workspace: &Workspace, subject: &'a Subject, parts: Vec<Part>) -> Result<Self> {
+        let list = List::read(&workspace.root.join(subject.package).join("equivalent-mutants.txt"))?;
+        let known = parts.iter().map(|part| list.of(&part.every)).collect::<Result<_>>()?;
+        Ok(Self { subject, parts, known })
     }
-    Ok(tallies)
+
+    fn context(&self, format: Format) -> Context {
+        Context {
+            format,
+            heading: self.subject.heading.to_owned(),
+            is_judged_by_tests: self.subject.is_judged_by_tests(),
+            parts: self.parts.iter().map(|part| (part.name.clone(), part.every.len())).collect(),
+        }
+    }
+
+    /// A unit is a change, after the name of its part.
+    fn units(&self) -> Vec<String> {
+        let of = |part: &Part| part.chosen.iter().map(|change| format!("{} {change}", part.name)).collect::<Vec<_>>();
+        self.parts.iter().flat_map(of).collect()
+    }
+
+    /// Tries the pending changes, some of a part at a time.
+    fn run(&self, scratch: &Scratch, pending: &[usize], sink: Sink<'_>) -> Result<()> {
+        if !pending.is_empty() {
+            self.subject.holds(scratch)?;
+        }
+        let mut first = 0;
+        for (part, known) in self.parts.iter().zip(&self.known) {
+            let own = first..first + part.chosen.len();
+            let here: Vec<usize> = pending.iter().copied().filter(|at| own.contains(at)).collect();
+            note(format_args!("{}: {} of {} changes", part.name, here.len(), part.every.len()));
+            for some in here.chunks(BATCH) {
+                let (begun, changes) = (Instant::now(), some.iter().map(|at| part.chosen[at - first].clone()));
+                let ended: BTreeMap<_, _> =
+                    self.subject.judge(scratch, &part.name, &changes.collect::<Vec<_>>())?.into_iter().collect();
+                let seconds = begun.elapsed().as_secs_f64() / some.len() as f64;
+                for at in some {
+                    let change = &part.chosen[at - first];
+                    let reason = known.reason(change).map(str::to_owned);
+                    let ended = *ended.get(change).with_context(|| format!("nothing judged {change}"))?;
+                    sink(*at, serde_json::to_string(&Gave { ended, reason })?, seconds)?;
+                }
+            }
+            first = own.end;
+        }
+        Ok(())
+    }
+}
+
+/// Prints the table of the changes, and its survivors; exit code 1 if nothing sees a change.
+pub(crate) fn shown(units: &[String], context: &Value, gave: &[String]) -> Result<ExitCode> {
+    let context: Context = serde_json::from_value(context.clone()).context("a shard of bite without its parts")?;
+    let mut tried: BTreeMap<&str, Vec<(String, Gave)>> = BTreeMap::new();
+    for (unit, gave) in units.iter().zip(gave) {
+        let (part, change) = unit.split_once(' ').context("a change without its part")?;
+        let gave = serde_json::from_str(gave).with_context(|| format!("the unit `{unit}` is damaged"))?;
+        tried.entry(part).or_default().push((change.to_owned(), gave));
+    }
+    let tally = |(part, every): &(String, usize)| {
+        let tried = tried.remove(&**part).unwrap_or_default().into_iter();
+        let tried = tried.map(|(change, gave)| (change, gave.ended, gave.reason)).collect();
+        Tally::new(part.clone(), *every, tried, context.is_judged_by_tests)
+    };
+    let tallies: Vec<Tally> = context.parts.iter().map(tally).collect();
+    match context.format {
+        Format::Table => print(page(&context.heading, &tallies))?,
+        Format::Csv => print(rows(&tallies)?)?,
+    }
+    Ok(ExitCode::from(u8::from(tallies.iter().any(|tally| tally.missed() > 0))))
 }
 
 /// Changes after which what became of them is kept.
@@ -142,6 +245,17 @@ fn provision(workspace: &Workspace) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// Every change that was tried.
+fn rows(tallies: &[Tally]) -> Result<String> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    for tally in tallies {
+        for (change, outcome) in tally.each() {
+            csv.serialize(Row { operation: &tally.op, outcome, change })?;
+        }
+    }
+    Ok(String::from_utf8(csv.into_inner().context("the rows are complete")?)?)
+}
+
 /// The table, with a row of all where there are several, and below it each survivor.
 fn page(heading: &str, tallies: &[Tally]) -> String {
     let mut text = format!(
@@ -181,7 +295,6 @@ fn page(heading: &str, tallies: &[Tally]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::known::Known;
     use super::*;
 
     #[test]
@@ -195,9 +308,8 @@ mod tests {
 
     #[test]
     fn a_table_of_several_ends_with_all_of_them() {
-        let tally = |op: &str, ended| {
-            Tally::new(op.to_owned(), 3, vec![(format!("{op}.rs:1:1: change"), ended)], &Known::default(), true)
-        };
+        let tally =
+            |op: &str, ended| Tally::new(op.to_owned(), 3, vec![(format!("{op}.rs:1:1: change"), ended, None)], true);
         let text = page("part", &[tally("add", Ended::Tests), tally("mul", Ended::Missed)]);
         let lines: Vec<String> =
             text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();

@@ -1,6 +1,5 @@
 //! How changes ended, counted for an operation.
 
-use super::known::Known;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,7 +10,7 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Ended {
-    /// `verify` convicted it.
+    /// `verify` detected it.
     Verify,
     /// `verify` held, and a unit test failed.
     Tests,
@@ -61,15 +60,15 @@ pub(crate) struct Tally {
     /// How many changes there are.
     pub(crate) every: usize,
     ended: Vec<(String, Ended, Option<String>)>,
-    /// A change that unit tests see is convicted.
+    /// A change that unit tests see is detected.
     by_tests: bool,
 }
 
 impl Tally {
-    /// Counts; what nothing saw is looked for in the list.
-    pub(crate) fn new(op: String, every: usize, ended: Vec<(String, Ended)>, known: &Known, by_tests: bool) -> Self {
-        let listed = |(name, ended): (String, Ended)| match known.reason(&name).map(str::to_owned) {
-            Some(reason) if ended == Ended::Missed => (name, Ended::Equivalent, Some(reason)),
+    /// Counts changes, each with the reason why the list calls it equivalent, if it does.
+    pub(crate) fn new(op: String, every: usize, ended: Vec<(String, Ended, Option<String>)>, by_tests: bool) -> Self {
+        let listed = |(name, ended, reason): (String, Ended, Option<String>)| match ended {
+            Ended::Missed if reason.is_some() => (name, Ended::Equivalent, reason),
             _ => (name, ended, None),
         };
         Self { op, every, ended: ended.into_iter().map(listed).collect(), by_tests }
@@ -98,10 +97,15 @@ impl Tally {
         self.count(Ended::Missed)
     }
 
-    /// Those that are not convicted by what is measured: `verify`, or the tests where these judge.
+    /// Those that are not detected by what is measured: `verify`, or the tests where these judge.
     pub(crate) fn survivors(&self) -> impl Iterator<Item = (&str, Ended)> {
         let ended = self.ended.iter().map(|(name, ended, _)| (name.as_str(), *ended));
         ended.filter(|(_, ended)| *ended == Ended::Missed || (*ended == Ended::Tests && !self.by_tests))
+    }
+
+    /// Every change that was tried.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&str, Ended)> {
+        self.ended.iter().map(|(name, ended, _)| (name.as_str(), *ended))
     }
 
     /// Those that change nothing, with the reasons.
@@ -109,7 +113,7 @@ impl Tally {
         self.ended.iter().filter_map(|(name, _, reason)| Some((name.as_str(), reason.as_deref()?)))
     }
 
-    /// Convicted, of those that compile and change something.
+    /// Share detected, of those that compile and change something.
     pub(crate) fn rate(&self) -> String {
         let by_tests = if self.by_tests { self.count(Ended::Tests) } else { 0 };
         let killed = self.count(Ended::Verify) + self.count(Ended::TimedOut) + by_tests;
@@ -126,16 +130,19 @@ mod tests {
 
     #[test]
     fn a_rate_is_of_what_compiles_and_changes_something() {
+        let change = |i: usize, ended| (format!("f.rs:{i}:1: change"), ended, None);
         let ended = [Ended::Verify, Ended::Verify, Ended::TimedOut, Ended::NotViable, Ended::Tests];
-        let ended: Vec<(String, Ended)> =
-            ended.into_iter().enumerate().map(|(i, ended)| (format!("f.rs:{i}:1: change"), ended)).collect();
-        let tally = |by_tests| Tally::new("add".to_owned(), 9, ended.clone(), &Known::default(), by_tests);
+        let ended: Vec<_> = ended.into_iter().enumerate().map(|(i, ended)| change(i, ended)).collect();
+        let tally = |by_tests| Tally::new("add".to_owned(), 9, ended.clone(), by_tests);
         let counts = |tally: Tally| (tally.tried(), tally.rate(), tally.survivors().count());
         assert_eq!(counts(tally(false)), (5, "75.0 %".to_owned(), 1));
         assert_eq!(counts(tally(true)), (5, "100.0 %".to_owned(), 0));
-        assert_eq!(Tally::new("add".to_owned(), 9, Vec::new(), &Known::default(), false).rate(), "-");
+        assert_eq!(Tally::new("add".to_owned(), 9, Vec::new(), false).rate(), "-");
         assert_eq!(tally(false).missed(), 0, "a unit test sees the survivor");
-        let missed = vec![("f.rs:7:1: change".to_owned(), Ended::Missed)];
-        assert_eq!(Tally::new("add".to_owned(), 9, missed, &Known::default(), false).missed(), 1);
+        let missed = |reason: Option<&str>| {
+            let (name, ended, _) = change(7, Ended::Missed);
+            Tally::new("add".to_owned(), 9, vec![(name, ended, reason.map(str::to_owned))], false).missed()
+        };
+        assert_eq!([missed(None), missed(Some("it changes nothing"))], [1, 0]);
     }
 }

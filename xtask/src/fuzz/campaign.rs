@@ -4,18 +4,21 @@ use crate::process;
 use crate::say::{note, print};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 /// What is fuzzed, and how.
 pub(super) struct Campaign<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) target: &'a str,
+    /// Of the fuzzer's random numbers.
+    pub(super) seed: Option<u32>,
     pub(super) until: Until,
     pub(super) kernel: Option<&'a str>,
     pub(super) arguments: &'a [OsString],
@@ -34,68 +37,80 @@ pub(super) enum Until {
 const NOT_SLOW: &str = "-report_slow_units=1200";
 
 impl Until {
-    fn arguments(self) -> Vec<String> {
-        match self {
-            Self::Seconds(seconds) => vec![format!("-max_total_time={seconds}")],
-            Self::Runs(runs) => vec![format!("-runs={runs}"), "-seed=1".to_owned()],
-        }
+    fn arguments(self, seed: Option<u32>) -> Vec<String> {
+        let (until, usual) = match self {
+            Self::Seconds(seconds) => (format!("-max_total_time={seconds}"), None),
+            Self::Runs(runs) => (format!("-runs={runs}"), Some(1)),
+        };
+        std::iter::once(until).chain(seed.or(usual).map(|seed| format!("-seed={seed}"))).collect()
     }
 }
 
-/// What became of it.
+/// What became of it, as a shard keeps it.
+#[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Ended {
+    /// The kernel that ran alone, if one did.
+    pub(super) kernel: Option<String>,
     /// The input that shows what was found.
-    pub(super) artifact: Option<PathBuf>,
+    pub(super) find: Option<Find>,
     pub(super) seconds: u64,
     executions: u64,
     rate: u64,
-    kept: usize,
+    /// Inputs that reached new code, a line each.
+    kept: Vec<String>,
+}
+
+/// An input that the fuzzer wrote.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Find {
+    /// Name of its file.
+    name: String,
+    bytes: Vec<u8>,
 }
 
 impl Campaign<'_> {
-    /// Fuzzes until the end or until something is found.
+    /// The target, with the seed if one was given.
+    pub(super) fn name(&self) -> String {
+        self.seed.map_or(self.target.to_owned(), |seed| format!("{} seed {seed}", self.target))
+    }
+
+    /// Fuzzes until the end or until something is found. Two campaigns write no common file.
     pub(super) fn run(&self) -> Result<Ended> {
-        let directory = self.workspace.target.join("tiebreak/fuzz").join(self.target);
+        let directory = self.workspace.target.join("tiebreak/fuzz").join(self.name().replace(' ', "-"));
         self.seeds(&directory)?;
-        let found = directory.join("found");
+        let (found, artifacts) = (directory.join("found"), directory.join("artifacts"));
         emptied(&found)?;
-        let artifacts = self.workspace.root.join("fuzz/artifacts").join(self.target);
-        fs::create_dir_all(&artifacts).with_context(|| format!("cannot make {}", artifacts.display()))?;
-        let before = files(&artifacts)?;
+        emptied(&artifacts)?;
         let mut command = Command::new(self.binary()?);
         command.arg(&found).arg(directory.join("seeds")).args(self.kernel.map(|kernel| format!("--kernel={kernel}")));
         command.arg(joined("-dict=", &directory.join("words.dict")));
         command.arg(joined("-artifact_prefix=", &artifacts.join("")));
-        command.args(self.until.arguments()).arg("-print_final_stats=1").arg(NOT_SLOW).args(self.arguments);
+        command.args(self.until.arguments(self.seed)).arg("-print_final_stats=1").arg(NOT_SLOW).args(self.arguments);
         note(process::line(&command));
         let begun = Instant::now();
         let (success, stats) = watched(&mut command)?;
-        let artifact = files(&artifacts)?.difference(&before).next().map(|(path, _)| path.clone());
-        if !success && artifact.is_none() {
+        let find = Find::first(&artifacts)?;
+        if !success && find.is_none() {
             bail!("the fuzz target {} failed and left no input", self.target);
         }
         let (seconds, [executions, rate]) = (begun.elapsed().as_secs(), stats);
-        let kept = if self.kernel.is_none() { self.keep(&found)? } else { 0 };
-        Ok(Ended { artifact, seconds, executions, rate, kept })
-    }
-
-    /// Inputs that campaigns kept, an input a line.
-    fn kept(&self) -> PathBuf {
-        self.workspace.root.join("fuzz/corpus").join(self.target).with_extension("txt")
+        let kept =
+            if self.kernel.is_none() { self.new_lines(&found, &directory.join("kept.txt"))? } else { Vec::new() };
+        Ok(Ended { kernel: self.kernel.map(str::to_owned), find, seconds, executions, rate, kept })
     }
 
     /// What the campaign begins with, and its words.
     fn seeds(&self, directory: &Path) -> Result<()> {
-        let (kept, mut command) = (self.kept(), harness(self.workspace));
+        let (kept, mut command) = (corpus(self.workspace, self.target), harness(self.workspace));
         command.args(["seeds", self.target]).arg(directory).args(Some(&kept).filter(|kept| kept.is_file()));
         process::output(&mut command).map(drop).with_context(|| format!("the target {} has no seeds", self.target))
     }
 
-    /// Adds what reached new code to the inputs that are kept; how many lines there are.
-    fn keep(&self, found: &Path) -> Result<usize> {
-        let kept = self.kept();
-        process::output(harness(self.workspace).args(["keep", self.target]).arg(found).arg(&kept))?;
-        Ok(fs::read_to_string(&kept).with_context(|| format!("cannot read {}", kept.display()))?.lines().count())
+    /// What reached new code, an input a line.
+    fn new_lines(&self, found: &Path, file: &Path) -> Result<Vec<String>> {
+        fs::write(file, "").with_context(|| format!("cannot write {}", file.display()))?;
+        process::output(harness(self.workspace).args(["keep", self.target]).arg(found).arg(file))?;
+        lines(file)
     }
 
     /// The program of the target.
@@ -105,28 +120,77 @@ impl Campaign<'_> {
         let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
         Ok(targets.join(host).join("release").join(self.target))
     }
+}
 
-    /// The campaign in a line.
-    pub(super) fn row(&self, ended: &Ended) -> String {
-        let Ended { artifact, seconds, executions, rate, kept } = ended;
-        let end = if artifact.is_some() { "with a find" } else { "without a find" };
-        format!("{:<12} {seconds:>7} {executions:>12} {rate:>12} {kept:>6}  {end}\n", self.target)
+/// Inputs that campaigns kept, an input a line.
+fn corpus(workspace: &Workspace, target: &str) -> PathBuf {
+    workspace.root.join("fuzz/corpus").join(target).with_extension("txt")
+}
+
+/// Adds what a campaign kept to the corpus; how many inputs there are then.
+pub(super) fn keep(workspace: &Workspace, target: &str, ended: &Ended) -> Result<usize> {
+    if ended.kernel.is_some() {
+        return Ok(0);
+    }
+    let path = corpus(workspace, target);
+    let mut all: BTreeSet<String> = if path.is_file() { lines(&path)?.into_iter().collect() } else { BTreeSet::new() };
+    all.extend(ended.kept.iter().cloned());
+    let text: String = all.iter().map(|line| format!("{line}\n")).collect();
+    fs::create_dir_all(path.parent().context("a corpus is in a directory")?)
+        .and_then(|()| fs::write(&path, text))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(all.len())
+}
+
+fn lines(path: &Path) -> Result<Vec<String>> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(text.lines().map(str::to_owned).collect())
+}
+
+impl Ended {
+    /// The campaign in a few words.
+    pub(super) fn short(&self) -> String {
+        let end = if self.find.is_some() { "with a find" } else { "without a find" };
+        format!("{} executions in {} s, {end}", self.executions, self.seconds)
     }
 
-    /// Prints a find: the line for the catalogue and the commands that show it again. Whether there is one.
-    pub(super) fn report(&self, ended: &Ended) -> Result<bool> {
-        let Some(artifact) = &ended.artifact else { return Ok(false) };
-        let mut command = harness(self.workspace);
-        command.args(["show", self.target]).arg(artifact);
-        command.args(self.kernel.map(|kernel| format!("--kernel={kernel}")));
+    /// The campaign in a line, after its name.
+    pub(super) fn row(&self, kept: usize) -> String {
+        let Self { find, seconds, executions, rate, .. } = self;
+        let end = if find.is_some() { "with a find" } else { "without a find" };
+        format!("{seconds:>7} {executions:>12} {rate:>12} {kept:>6}  {end}")
+    }
+}
+
+impl Find {
+    /// The first input in a directory.
+    fn first(directory: &Path) -> Result<Option<Self>> {
+        let unreadable = || format!("cannot read {}", directory.display());
+        let entries = fs::read_dir(directory).with_context(unreadable)?.collect::<Result<Vec<_>, _>>();
+        let Some(path) = entries.with_context(unreadable)?.into_iter().map(|entry| entry.path()).min() else {
+            return Ok(None);
+        };
+        let name = path.file_name().context("a file has a name")?.to_string_lossy().into_owned();
+        let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(Some(Self { name, bytes }))
+    }
+
+    /// Keeps the input, and prints the line for the catalogue and the commands that show it again.
+    pub(super) fn report(&self, workspace: &Workspace, target: &str, kernel: Option<&str>) -> Result<()> {
+        let directory = workspace.root.join("fuzz/artifacts").join(target);
+        let artifact = directory.join(&self.name);
+        fs::create_dir_all(&directory)
+            .and_then(|()| fs::write(&artifact, &self.bytes))
+            .with_context(|| format!("cannot write {}", artifact.display()))?;
+        let mut command = harness(workspace);
+        command.args(["show", target]).arg(&artifact).args(kernel.map(|kernel| format!("--kernel={kernel}")));
         if process::status(&mut command)?.success() {
             print(format_args!(
-                "{}: {} is right when it is judged alone: too slow or too large for the fuzzer, or not the same each time\n",
-                self.target,
+                "{target}: {} is right when it is judged alone: too slow or too large for the fuzzer, or not the same each time\n",
                 artifact.display()
             ))?;
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -193,39 +257,32 @@ fn emptied(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))
 }
 
-/// The files of a directory, each with the time at which it was written: an input that was found before, and is found again, is written again.
-fn files(directory: &Path) -> Result<BTreeSet<(PathBuf, SystemTime)>> {
-    let entries = fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
-    let file = |entry: std::io::Result<fs::DirEntry>| {
-        let entry = entry?;
-        Ok((entry.path(), entry.metadata()?.modified()?))
-    };
-    entries.map(file).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     /// A known bug that was found in a campaign before could not be found in the same tree again.
     #[test]
     fn an_input_that_is_found_again_is_a_find() {
         let directory = std::env::temp_dir().join(format!("tiebreak-fuzz-{}", std::process::id()));
-        fs::create_dir_all(&directory).expect("a directory");
-        let (found, other) = (directory.join("crash-1"), directory.join("crash-2"));
-        let earlier = SystemTime::UNIX_EPOCH + Duration::from_secs(60);
-        for path in [&found, &other] {
-            let file = fs::File::create(path).expect("a file");
-            file.set_modified(earlier).expect("a time");
+        for _ in 0..2 {
+            emptied(&directory).expect("a directory");
+            assert!(Find::first(&directory).expect("it is empty").is_none());
+            for (name, bytes) in [("crash-2", "other"), ("crash-1", "found")] {
+                fs::write(directory.join(name), bytes).expect("a file");
+            }
+            let find = Find::first(&directory).expect("two files").expect("a find");
+            assert_eq!((&*find.name, &*find.bytes), ("crash-1", &b"found"[..]));
         }
-        let before = files(&directory).expect("two files");
-        assert_eq!(files(&directory).expect("two files"), before);
-        fs::write(&found, "again").expect("a file");
-        let after = files(&directory).expect("two files");
-        let new: Vec<&PathBuf> = after.difference(&before).map(|(path, _)| path).collect();
-        assert_eq!(new, [&found]);
         fs::remove_dir_all(&directory).expect("a directory");
+    }
+
+    #[test]
+    fn a_campaign_of_a_number_of_inputs_has_a_fixed_seed() {
+        assert_eq!(Until::Runs(5).arguments(None), ["-runs=5", "-seed=1"]);
+        assert_eq!(Until::Runs(5).arguments(Some(3)), ["-runs=5", "-seed=3"]);
+        assert_eq!(Until::Seconds(5).arguments(None), ["-max_total_time=5"]);
+        assert_eq!(Until::Seconds(5).arguments(Some(2)), ["-max_total_time=5", "-seed=2"]);
     }
 
     #[test]

@@ -9,12 +9,14 @@ use crate::process;
 use crate::process::which;
 use crate::say::{note, print};
 use crate::setup;
+use crate::shards::{Cut, Options};
 use crate::tools::Tool;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result};
 use campaign::{Campaign, Ended, Until};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use serde_json::Value;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -45,6 +47,9 @@ pub(crate) struct Arguments {
     /// Inputs for each target instead of seconds, from a fixed seed: the same work on every machine
     #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
+    /// Campaigns of each target, with the seeds 1 to N [default: one; its seed is 1 with --runs, and of the time otherwise]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    seeds: Option<u32>,
     /// Kernel or known bug to run, instead of all kernels of the operation
     #[arg(long, value_name = "NAME", requires = "target")]
     kernel: Option<String>,
@@ -52,8 +57,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "target")]
     input: Option<PathBuf>,
     /// Then inject known bugs into fpm, matmul and quantize, each of which must be found within a minute
-    #[arg(long, conflicts_with_all = ["target", "kernel", "input"])]
+    #[arg(long, conflicts_with_all = ["target", "kernel", "input", "shard"])]
     planted: bool,
+    #[command(flatten)]
+    shards: Options,
     /// Passed to libFuzzer, such as `-max_len=200`
     #[arg(last = true)]
     arguments: Vec<OsString>,
@@ -72,11 +79,47 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     }
-    provision(&workspace)?;
-    in_step(&workspace)?;
-    build(&workspace, arguments.target.as_deref())?;
-    let failed = fuzzing.each()? | fuzzing.bugs()?;
-    Ok(ExitCode::from(u8::from(failed)))
+    let campaigns = fuzzing.campaigns();
+    let (command, units, options) = (COMMAND, campaigns.iter().map(Campaign::name).collect(), &arguments.shards);
+    let seconds = arguments.runs.is_none().then_some(arguments.seconds);
+    let cut = Cut { command, units, seconds, context: Value::Null, options };
+    let gave = cut.run(&workspace, |pending, sink| {
+        provision(&workspace)?;
+        in_step(&workspace)?;
+        build(&workspace, arguments.target.as_deref())?;
+        pending.iter().try_for_each(|at| {
+            let ended = campaigns[*at].run()?;
+            note(format_args!("{}: {}", campaigns[*at].name(), ended.short()));
+            sink(*at, serde_json::to_string(&ended)?, ended.seconds as f64)
+        })
+    })?;
+    let Some(gave) = gave else { return Ok(ExitCode::SUCCESS) };
+    let found = shown(&cut.units, &cut.context, &gave)?;
+    Ok(if fuzzing.bugs()? { ExitCode::from(1) } else { found })
+}
+
+/// Its name.
+pub(crate) const COMMAND: &str = "fuzz";
+
+/// Adds what campaigns kept to the corpus, and prints a row for each and the finds; exit code 1 if there is a find.
+pub(crate) fn shown(units: &[String], _: &Value, gave: &[String]) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    let width = units.iter().map(String::len).max().unwrap_or_default().max(12);
+    let mut page =
+        format!("{:<width$} {:>7} {:>12} {:>12} {:>6}  ended\n", "target", "seconds", "executions", "a second", "kept");
+    let mut finds = Vec::new();
+    for (unit, gave) in units.iter().zip(gave) {
+        let ended: Ended = serde_json::from_str(gave).with_context(|| format!("the unit `{unit}` is damaged"))?;
+        let target = unit.split(' ').next().unwrap_or(unit);
+        let kept = campaign::keep(&workspace, target, &ended)?;
+        page += &format!("{unit:<width$} {}\n", ended.row(kept));
+        finds.extend(ended.find.map(|find| (target.to_owned(), ended.kernel, find)));
+    }
+    print(page)?;
+    for (target, kernel, find) in &finds {
+        find.report(&workspace, target, kernel.as_deref())?;
+    }
+    Ok(ExitCode::from(u8::from(!finds.is_empty())))
 }
 
 struct Fuzzing<'a> {
@@ -94,27 +137,21 @@ impl Fuzzing<'_> {
         Ok(ExitCode::from(code.unwrap_or(2)))
     }
 
-    /// The selected targets, one after another; whether one found something.
-    fn each(&self) -> Result<bool> {
+    /// A campaign for each selected target and each seed.
+    fn campaigns(&self) -> Vec<Campaign<'_>> {
         let selected = TARGETS.iter().filter(|name| self.arguments.target.as_deref().is_none_or(|only| only == **name));
-        let mut found = false;
-        print(format_args!(
-            "{:<12} {:>7} {:>12} {:>12} {:>6}  ended\n",
-            "target", "seconds", "executions", "a second", "kept"
-        ))?;
-        for target in selected {
-            let campaign = Campaign {
+        let of = |target: &'static str| {
+            let seeds: Vec<_> = self.arguments.seeds.map_or(vec![None], |last| (1..=last).map(Some).collect());
+            seeds.into_iter().map(move |seed| Campaign {
                 workspace: self.workspace,
                 target,
+                seed,
                 until: self.arguments.runs.map_or(Until::Seconds(self.arguments.seconds), Until::Runs),
                 kernel: self.arguments.kernel.as_deref(),
                 arguments: &self.arguments.arguments,
-            };
-            let ended = campaign.run()?;
-            print(campaign.row(&ended))?;
-            found |= campaign.report(&ended)?;
-        }
-        Ok(found)
+            })
+        };
+        selected.flat_map(|target| of(target)).collect()
     }
 
     /// The planted bugs, where they are asked for; whether one was not found.
@@ -123,11 +160,11 @@ impl Fuzzing<'_> {
         let mut missed = false;
         for (target, bug) in planted {
             let (kernel, until) = (Some(*bug), Until::Seconds(FOUND_WITHIN));
-            let campaign = Campaign { workspace: self.workspace, target, until, kernel, arguments: &[] };
-            let Ended { artifact, seconds, .. } = campaign.run()?;
-            let found = if artifact.is_some() { "found" } else { "NOT found" };
+            let campaign = Campaign { workspace: self.workspace, target, seed: None, until, kernel, arguments: &[] };
+            let Ended { find, seconds, .. } = campaign.run()?;
+            let found = if find.is_some() { "found" } else { "NOT found" };
             print(format_args!("planted {bug} in {target}: {found} after {seconds} s\n"))?;
-            missed |= artifact.is_none();
+            missed |= find.is_none();
         }
         Ok(missed)
     }

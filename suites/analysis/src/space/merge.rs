@@ -4,9 +4,9 @@ use super::{check, command};
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use tiebreak_common::shards::journal::whole_lines;
 use tiebreak_reports::read;
 use tiebreak_reports::space::{Chunk, Ledger, Line, Place, Plan, Shard};
+use tiebreak_shards::journal::whole_lines;
 
 /// The file of a run, complete or not.
 #[derive(Clone, Debug)]

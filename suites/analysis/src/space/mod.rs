@@ -126,7 +126,7 @@ pub fn command(plan: &Plan, out: &Path, resume: bool) -> String {
         option("multipliers", ends(plan.multipliers), plan.multipliers == whole(&MULTIPLIERS)),
         option("chunk", plan.chunk.to_string(), plan.chunk == CHUNK),
         plan.shard.map(|shard| format!(" --shard {shard}")).unwrap_or_default(),
-        format!(" --out {}", tiebreak_common::shell::quoted(&out.display().to_string())),
+        format!(" --out {}", tiebreak_shards::shell::quoted(&out.display().to_string())),
         if resume { " --resume".to_owned() } else { String::new() },
     ]
     .concat()

@@ -1,6 +1,6 @@
 //! Counts the chunks that the file of a run lacks.
 //!
-//! The file is a [`tiebreak_common::shards::journal`]: the plan, then a line for each chunk as it ends. The ledger replaces it when all chunks are there.
+//! The file is a [`tiebreak_shards::journal`]: the plan, then a line for each chunk as it ends. The ledger replaces it when all chunks are there.
 
 use super::again::{self, Again};
 use super::count::{NoClosedForm, count};
@@ -12,10 +12,10 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use tiebreak_common::shards::journal::{Journal, damaged};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_reports::files;
 use tiebreak_reports::space::{Chunk, Ledger, Line, Place, Plan, render};
+use tiebreak_shards::journal::{Journal, damaged};
 
 /// A run.
 #[derive(Clone, Debug)]

@@ -25,8 +25,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tiebreak_common::class::Class;
-use tiebreak_common::shell::quoted;
 use tiebreak_reports::text as words;
+use tiebreak_shards::shell::quoted;
 
 /// Fresh workers that the sequences of one difference may cost: the same on a busy machine as on an idle one.
 const REPLAYS: u32 = 150;

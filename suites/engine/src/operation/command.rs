@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use tiebreak_common::called;
-use tiebreak_common::shell::quoted;
+use tiebreak_shards::shell::quoted;
 
 /// The command of a run, and how to narrow it down to one case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

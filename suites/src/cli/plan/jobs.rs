@@ -1,10 +1,11 @@
 //! Jobs for engines that exist: each runs the shards, tries a killed one again, and merges them when all have ended.
 
-use crate::shell::quoted;
 use anyhow::{Result, bail};
 use std::path::Path;
 use tiebreak_common::called::program;
 use tiebreak_reports::text;
+use tiebreak_shards::shell::quoted;
+use tiebreak_shards::with_options;
 
 /// What runs the shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -49,9 +50,9 @@ impl Job<'_> {
 
     /// The command of a shard whose number the engine writes.
     fn shard(&self, index: &str) -> String {
-        let words = std::iter::once(program().to_owned()).chain(self.words.iter().map(|word| quoted(word)));
-        let (of, line) = (self.shards, words.collect::<Vec<_>>().join(" "));
-        format!("{line} --shard {index}/{of} --out {} --resume", self.place(index))
+        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
+        let options = format!("--shard {index}/{} --out {} --resume", self.shards, self.place(index));
+        format!("{} {}", program(), with_options(&words, vec![options]).join(" "))
     }
 
     /// Where a shard writes: a directory, and for a census a file of it.
@@ -145,7 +146,11 @@ exec {merge}
             "census" => format!("{directory}/space.jsonl"),
             _ => format!("{directory}/merged.txt"),
         };
-        let merge = if matches!(self.command, "corrupt" | "audit") { format!("{merge} | tee {out}") } else { merge };
+        let merge = if matches!(self.command, "corrupt" | "audit" | "bite" | "fuzz") {
+            format!("{merge} | tee {out}")
+        } else {
+            merge
+        };
         format!(
             r#"# {about}.
 name: shards

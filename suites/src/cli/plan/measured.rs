@@ -33,7 +33,7 @@ pub(super) fn verify(args: &verify_cli::Args, sample: usize) -> Result<Measured>
     let request = verify_cli::request(args)?;
     let campaign = Campaign::open(&request, &REGISTRY)?;
     let start = begun.elapsed().as_secs_f64();
-    let units = timed(campaign.units(), sample, |at| campaign.run(&[at], &|_, _, _| Ok(())))?;
+    let units = timed(campaign.units(), sample, |at| clocked(|| campaign.run(&[at], &|_, _, _| Ok(()))))?;
     Ok(Measured { units, start, command: "verify" })
 }
 
@@ -45,14 +45,19 @@ pub(super) fn corrupt(args: &CorruptArgs, sample: usize) -> Result<Measured> {
     let units = shards::faulted(args, &lane)?;
     let start = begun.elapsed().as_secs_f64();
     let names = units.iter().map(|(op, kernel)| format!("{} {kernel}", op.op())).collect();
-    let units = timed(names, sample, |at| units[at].0.planted_in_kernel(&measure, units[at].1).map(drop))?;
+    let run = |at: usize| units[at].0.planted_in_kernel(&measure, units[at].1).map(drop);
+    let units = timed(names, sample, |at| clocked(|| run(at)))?;
     Ok(Measured { units, start, command: "corrupt" })
 }
 
 /// Of `audit`.
 pub(super) fn audit(args: &audit_cli::Args, sample: usize) -> Result<Measured> {
     let run = |at: usize| audit_cli::answer(args, &args.models[at]).map(drop);
-    Ok(Measured { units: timed(shards::models(args)?, sample, run)?, start: 0.0, command: "audit" })
+    Ok(Measured {
+        units: timed(shards::models(args)?, sample, |at| clocked(|| run(at)))?,
+        start: 0.0,
+        command: "audit",
+    })
 }
 
 /// Of `census --space`: chunks, of which a part is counted.
@@ -63,16 +68,24 @@ pub(super) fn census(args: &census_cli::Args, sample: usize) -> Result<Measured>
     let places: Vec<_> = plan.places().collect();
     let names = places.iter().map(|p| format!("shift {}, multipliers {}..{}", p.shift, p.from, p.to)).collect();
     let count = |at: usize| space::count(left, right, places[at]).map(drop).map_err(Into::into);
-    Ok(Measured { units: timed(names, sample, count)?, start: 0.0, command: "census" })
+    Ok(Measured { units: timed(names, sample, |at| clocked(|| count(at)))?, start: 0.0, command: "census" })
 }
 
-/// Runs a sample at equal distances. The name of a unit begins with what it is alike in.
-fn timed(names: Vec<String>, sample: usize, run: impl Fn(usize) -> Result<()>) -> Result<Vec<(String, Option<Took>)>> {
+/// Seconds of what runs.
+fn clocked(run: impl FnOnce() -> Result<()>) -> Result<f64> {
+    let begun = Instant::now();
+    run().map(|()| begun.elapsed().as_secs_f64())
+}
+
+/// Runs a sample at equal distances, each of which gives its seconds. The name of a unit begins with what it is alike in.
+pub(super) fn timed(
+    names: Vec<String>,
+    sample: usize,
+    run: impl Fn(usize) -> Result<f64>,
+) -> Result<Vec<(String, Option<Took>)>> {
     let mut took: Vec<Option<f64>> = vec![None; names.len()];
     for at in chosen(names.len(), sample) {
-        let begun = Instant::now();
-        run(at)?;
-        took[at] = Some(begun.elapsed().as_secs_f64());
+        took[at] = Some(run(at)?);
     }
     let kind = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
     let mean = |of: &dyn Fn(&str) -> bool| {
@@ -104,10 +117,10 @@ mod tests {
         assert_eq!(chosen(3, 9), [0, 1, 2]);
         assert!(chosen(0, 4).is_empty() && chosen(4, 0).is_empty());
         let names = || ["a 1", "a 2", "b 1", "b 2"].map(str::to_owned).to_vec();
-        let all = timed(names(), 2, |_| Ok(())).expect("they run");
+        let all = timed(names(), 2, |_| Ok(1.0)).expect("they run");
         let measured: Vec<bool> = all.iter().map(|(_, took)| took.expect("a time").is_measured).collect();
         assert_eq!(measured, [false, true, false, true]);
         assert_eq!(all[0].1.expect("a time").seconds, all[1].1.expect("a time").seconds);
-        assert!(timed(names(), 0, |_| Ok(())).expect("nothing runs").iter().all(|(_, took)| took.is_none()));
+        assert!(timed(names(), 0, |_| Ok(1.0)).expect("nothing runs").iter().all(|(_, took)| took.is_none()));
     }
 }

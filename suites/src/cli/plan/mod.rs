@@ -2,9 +2,9 @@
 
 mod jobs;
 mod measured;
+mod outside;
 
 use super::{Action, Cli, Format, census, note, print, table_within};
-use crate::shell::quoted;
 use anyhow::{Result, bail};
 use clap::Parser;
 use jobs::{Engine, Job};
@@ -12,14 +12,14 @@ use measured::{Measured, Took};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
-use tiebreak_common::called::program;
 use tiebreak_reports::text;
+use tiebreak_shards::shell::quoted;
 
 /// Arguments of `plan`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = ENGINES)]
 pub(super) struct Args {
-    /// The command that is cut into shards, with its arguments: verify, corrupt, audit, or census --space
+    /// The command that is cut into shards, with its arguments: verify, corrupt, audit, census --space, bite or fuzz
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
     /// Duration within which every shard is to end, such as 90s, 30m or 2h: chooses the number of shards
@@ -126,17 +126,16 @@ fn measured(args: &Args) -> Result<Measured> {
     if let Some(word) = args.words.iter().find(|word| own.iter().any(|own| word.split('=').next() == Some(own))) {
         bail!("{word} is an option of one shard, which `plan` gives: leave it out of the command");
     }
+    if let Some(command) = outside::COMMANDS.into_iter().find(|command| args.words[0] == **command) {
+        return outside::measured(command, &args.words, args.sample);
+    }
     match Cli::try_parse_from(words).map_err(|error| anyhow::anyhow!("{}", error.render()))?.command {
         Action::Verify(verify) => measured::verify(&verify, args.sample),
         Action::Corrupt(corrupt) => measured::corrupt(&corrupt, args.sample),
         Action::Audit(audit) => measured::audit(&audit, args.sample),
         Action::Census(census) if census::is_space(&census) => measured::census(&census, args.sample),
         Action::Census(_) => bail!("`census` without --space is one unit: it needs no shards"),
-        _ => bail!(
-            "`{}` has no shards; verify, corrupt, audit and census --space have. `{} bite --shard I/N` cuts the changes of bite",
-            args.words[0],
-            program()
-        ),
+        _ => bail!("`{}` has no shards; verify, corrupt, audit, census --space, bite and fuzz have", args.words[0]),
     }
 }
 

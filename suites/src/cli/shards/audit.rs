@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 use tiebreak_common::identity;
-use tiebreak_common::shards::{self, Part, Shard};
+use tiebreak_shards::{self as shards, Part, Shard};
 
 /// Its name.
 pub(super) const COMMAND: &str = "audit";

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_common::parallel;
-use tiebreak_common::shards::{self, Part, Shard};
+use tiebreak_shards::{self as shards, Part, Shard};
 
 /// Its name.
 pub(super) const COMMAND: &str = "corrupt";

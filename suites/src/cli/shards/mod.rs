@@ -5,12 +5,12 @@ mod corrupt;
 mod verify;
 
 use super::{Listing, built, note, space};
-use crate::shell::quoted;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use tiebreak_common::shards::{self, Merged, Part, Plan, Ran, Shard, Unit};
-use tiebreak_reports::text;
+use tiebreak_common::called::program;
+pub(super) use tiebreak_shards::without_shard;
+use tiebreak_shards::{self as shards, Merged, Part, Plan, Ran, Shard, Unit, said};
 
 pub(super) use audit::{models, run as audit};
 pub(super) use corrupt::{faulted, run as corrupt};
@@ -68,23 +68,14 @@ pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
 
 /// The whole, or nothing after saying what is missing.
 fn whole(parts: Vec<Part>, alike: impl Fn(&Value, &Value) -> Vec<String>) -> Result<Option<(Plan, Vec<Unit>)>> {
-    match shards::merge(parts, alike)? {
+    match shards::merge(parts, program(), alike)? {
         Merged::Whole(plan, units) => Ok(Some((*plan, units))),
         Merged::Missing { units, commands } => {
-            let names = units.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-            let more = if units.len() > NAMED { ", .." } else { "" };
-            note(&format!(
-                "missing: {} ({names}{more}); nothing was written. Run the shards with these commands, then merge again:",
-                text::plural(units.len(), "unit")
-            ));
-            commands.iter().for_each(|command| note(&format!("  {command}")));
+            said::missing(&units, &commands).iter().for_each(|line| note(line));
             Ok(None)
         }
     }
 }
-
-/// Missing units that are named.
-const NAMED: usize = 3;
 
 /// The plan of a shard of a command.
 fn plan(command: &str, arguments: Vec<String>, units: Vec<String>, shard: Shard, context: Value) -> Plan {
@@ -102,47 +93,5 @@ fn plan(command: &str, arguments: Vec<String>, units: Vec<String>, shard: Shard,
 
 /// Says what of a shard ran, and where it is.
 fn note_ran(plan: &Plan, out: &Path, ran: Ran) {
-    let Ran { now, before } = ran;
-    let earlier = if before > 0 { format!(", {before} before") } else { String::new() };
-    let empty = if now + before == 0 { ": there are fewer units than shards" } else { "" };
-    note(&format!(
-        "shard {}: {} of {} ran{earlier}{empty}",
-        plan.shard,
-        text::count(now as u64),
-        text::plural(plan.units.len(), "unit")
-    ));
-    note(&format!("file: {}", quoted(&plan.file(out).display().to_string())));
-}
-
-/// Options that say where and how a shard runs, and change no result: with a value, and without one.
-const OF_SHARD: [(&str, bool); 4] = [("--shard", true), ("--out", true), ("--jobs", true), ("--resume", false)];
-
-/// Arguments without those of the shard.
-pub(super) fn without_shard(arguments: &[String]) -> Vec<String> {
-    let (mut out, mut rest) = (Vec::new(), arguments.iter());
-    while let Some(argument) = rest.next() {
-        let option = OF_SHARD.iter().find(|(name, _)| argument == name);
-        let joined = OF_SHARD.iter().any(|(name, has_value)| {
-            *has_value && argument.strip_prefix(name).is_some_and(|value| value.starts_with('='))
-        });
-        match option {
-            Some((_, true)) => drop(rest.next()),
-            Some((_, false)) => {}
-            None if joined => {}
-            None => out.push(argument.clone()),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_of_a_shard_are_those_of_the_run() {
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let given = "--op mul --shard 1/2 --jobs=3 --seed 5 --resume --out=a --out b --output --shards=2";
-        assert_eq!(without_shard(&words(given)), words("--op mul --seed 5 --output --shards=2"));
-    }
+    said::ran(plan, out, ran).iter().for_each(|line| note(line));
 }

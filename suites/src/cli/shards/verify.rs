@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tiebreak_common::shards::{self, Part, Shard};
 use tiebreak_reports::files::{self, LEDGER};
 use tiebreak_reports::html::Earlier;
 use tiebreak_reports::json;
 use tiebreak_reports::ledger::{Lane, LaneStatus, Ledger, Network, Verdict};
 use tiebreak_reports::table::{self, Detail};
+use tiebreak_shards::{self as shards, Part, Shard};
 
 /// Its name.
 pub(super) const COMMAND: &str = "verify";

@@ -170,11 +170,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "takes longer than the quick plan",
     ),
     ("cargo xtask bite", Xtask, "compiles cargo-mutants, and a worker for each change"),
-    (
-        "cargo xtask bite --shard 1/16 --outcomes outcomes.csv",
-        Xtask,
-        "compiles cargo-mutants, and a worker for each change",
-    ),
+    ("cargo xtask bite --shard 1/16 --out shards", Xtask, "compiles cargo-mutants, and a worker for each change"),
     ("cargo xtask bite --oracle", Xtask, "compiles cargo-mutants, and the oracle for each change"),
     ("cargo xtask bite --oracle --sample 300", Xtask, "compiles cargo-mutants, and the oracle for each change"),
     (
@@ -182,9 +178,9 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Xtask,
         "compiles cargo-mutants, and the oracle for each change",
     ),
-    ("cargo xtask bite --outcomes changed-kernels.csv", Xtask, "compiles cargo-mutants, and a worker for each change"),
+    ("cargo xtask bite --format csv", Xtask, "compiles cargo-mutants, and a worker for each change"),
     (
-        "cargo xtask bite --oracle --sample 300 --seed 1 --outcomes changed-oracle.csv",
+        "cargo xtask bite --oracle --sample 300 --seed 1 --format csv",
         Xtask,
         "compiles cargo-mutants, and the oracle for each change",
     ),
@@ -195,6 +191,11 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "cargo xtask fuzz fpm --kernel mutant-double-rounding",
         Xtask,
         "builds with another compiler's flags; `a_multiplication_is_reported_with_its_own_command` holds what it prints",
+    ),
+    (
+        "cargo xtask fuzz fpm --runs 1000000 --seeds 1000 --shard 1/20 --out shards",
+        Xtask,
+        "builds with another compiler's flags, and runs for minutes; `.ci/run` runs and merges shards of another target",
     ),
     ("cargo xtask fuzz TARGET --input FILE", Xtask, "judges a file that a find leaves"),
     ("cargo xtask fuzz --runs 2000 --planted", Xtask, "builds with another compiler's flags; `.ci/run` runs it"),

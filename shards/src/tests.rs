@@ -2,6 +2,8 @@ use super::*;
 use serde_json::json;
 use std::sync::Mutex;
 
+const PROGRAM: &str = "tiebreak";
+
 fn plan(shard: &str, units: usize) -> Plan {
     Plan {
         format: Plan::FORMAT,
@@ -46,7 +48,7 @@ fn the_whole_is_the_same_whatever_the_number_of_shards() {
         }
         let mut parts = parts(dir.path(), of, 7);
         parts.reverse();
-        assert_eq!(gave(merge(parts, |_, _| Vec::new()).expect("they go together")), whole, "{of}");
+        assert_eq!(gave(merge(parts, PROGRAM, |_, _| Vec::new()).expect("they go together")), whole, "{of}");
     }
 }
 
@@ -58,17 +60,20 @@ fn what_is_missing_or_there_twice_is_named_with_its_command() {
         run(&plan(shard, 7), dir.path(), false, square).expect("it runs");
     }
     let all = parts_of(dir.path(), &["1/3", "3/3"]);
-    let Ok(Merged::Missing { units, commands }) = merge(all.clone(), |_, _| Vec::new()) else { panic!("it is whole") };
+    let Ok(Merged::Missing { units, commands }) = merge(all.clone(), PROGRAM, |_, _| Vec::new()) else {
+        panic!("it is whole")
+    };
     assert_eq!(units, ["unit 1", "unit 4"]);
-    assert_eq!(commands, [format!("{} verify --op mul --shard 2/3 --out {out}", program())]);
+    assert_eq!(commands, [format!("{PROGRAM} verify --op mul --shard 2/3 --out {out}")]);
     let twice = [all[0].clone(), all[0].clone()].to_vec();
-    let error = merge(twice, |_, _| Vec::new()).unwrap_err().to_string();
+    let error = merge(twice, PROGRAM, |_, _| Vec::new()).unwrap_err().to_string();
     assert!(error.contains("both have the unit `unit 0`") && error.contains("--shard 1/3 --out"), "{error}");
-    let error = merge(all.clone(), |_, _| vec!["lane host ran other code".to_owned()]).unwrap_err().to_string();
+    let error =
+        merge(all.clone(), PROGRAM, |_, _| vec!["lane host ran other code".to_owned()]).unwrap_err().to_string();
     assert!(error.contains("lane host ran other code"), "{error}");
     let mut other = all;
     other[1].plan.version = "2".to_owned();
-    let error = merge(other, |_, _| Vec::new()).unwrap_err().to_string();
+    let error = merge(other, PROGRAM, |_, _| Vec::new()).unwrap_err().to_string();
     assert!(error.contains("not of one run") && error.contains("version `2`, there `1`"), "{error}");
 }
 
@@ -124,4 +129,22 @@ fn damage_is_named_by_its_line() {
         let error = format!("{:#}", read(&path).unwrap_err());
         assert!(error.contains(says) || error.contains("is damaged"), "{error}");
     }
+}
+
+#[test]
+fn arguments_of_a_shard_are_those_of_the_run() {
+    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let given = "--op mul --shard 1/2 --jobs=3 --seed 5 --resume --out=a --out b --output --shards=2";
+    assert_eq!(without_shard(&words(given)), words("--op mul --seed 5 --output --shards=2"));
+}
+
+#[test]
+fn options_come_before_the_words_of_another_program() {
+    let words = ["--runs", "5", "--", "-max_len=9"].map(str::to_owned).to_vec();
+    assert_eq!(with_options(&words, vec!["--resume".to_owned()]).join(" "), "--runs 5 --resume -- -max_len=9");
+    let plan = Plan { arguments: words, ..plan("1/2", 7) };
+    assert_eq!(
+        plan.line(PROGRAM, Path::new("out"), false),
+        "tiebreak verify --runs 5 --shard 1/2 --out out -- -max_len=9"
+    );
 }

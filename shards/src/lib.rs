@@ -8,17 +8,22 @@
 //! `census --space` writes chunks of its own form, which anyone can count again, and has journal and rule from here.
 
 pub mod journal;
+pub mod said;
+mod shard;
+pub mod shell;
 
-use crate::called::program;
-use crate::shell::quoted;
 use anyhow::{Context, Result, anyhow, bail};
 use journal::{Journal, damaged, whole_lines};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+pub use shard::Shard;
+use shell::quoted;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use tiebreak_reports::read;
-pub use tiebreak_reports::shard::Shard;
+
+/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");
 
 /// What is cut into units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,13 +95,13 @@ impl Plan {
         out.join(format!("{}-{index}-of-{of}.jsonl", self.command))
     }
 
-    /// The command that makes the shard, or goes on with it.
-    pub fn line(&self, out: &Path, resume: bool) -> String {
-        let arguments = self.arguments.iter().map(|argument| quoted(argument));
-        let words = [program().to_owned(), self.command.clone()].into_iter().chain(arguments);
+    /// The command that makes the shard, or goes on with it, with the words that start the program.
+    pub fn line(&self, program: &str, out: &Path, resume: bool) -> String {
+        let arguments: Vec<String> = self.arguments.iter().map(|argument| quoted(argument)).collect();
         let out = quoted(&out.display().to_string());
-        let own = [format!("--shard {}", self.shard), format!("--out {out}")];
-        words.chain(own).chain(resume.then(|| "--resume".to_owned())).collect::<Vec<_>>().join(" ")
+        let mut own = vec![format!("--shard {}", self.shard), format!("--out {out}")];
+        own.extend(resume.then(|| "--resume".to_owned()));
+        format!("{program} {} {}", self.command, with_options(&arguments, own).join(" "))
     }
 
     /// How two plans differ, with both values; empty if they are shards of one run.
@@ -170,7 +175,8 @@ pub struct Part {
 
 /// Reads the file of a shard; `None` if it is one of something else.
 pub fn read(path: &Path) -> Result<Option<Part>> {
-    let mut bytes = read::bytes(path, read::LEDGER)?;
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut bytes = journal::bytes(&file, path)?;
     bytes.truncate(whole_lines(&bytes));
     let named = || format!("{} is not the file of a shard", path.display());
     let text = std::str::from_utf8(&bytes).with_context(named)?;
@@ -225,7 +231,7 @@ pub enum Merged {
 
 /// Puts the shards of one run together; an error if they are not of one run, or if two have the same unit. `alike` says how what the command keeps beside its
 /// units differs in two files, if it must not.
-pub fn merge(parts: Vec<Part>, alike: impl Fn(&Value, &Value) -> Vec<String>) -> Result<Merged> {
+pub fn merge(parts: Vec<Part>, program: &str, alike: impl Fn(&Value, &Value) -> Vec<String>) -> Result<Merged> {
     let first = parts.first().ok_or(anyhow!("nothing to merge"))?.clone();
     let mut owners: BTreeMap<usize, &Part> = BTreeMap::new();
     for part in &parts {
@@ -236,7 +242,7 @@ pub fn merge(parts: Vec<Part>, alike: impl Fn(&Value, &Value) -> Vec<String>) ->
         }
         let unlike = alike(&part.plan.context, &first.plan.context);
         if !unlike.is_empty() {
-            let again = part.plan.line(directory(&part.path), false);
+            let again = part.plan.line(program, directory(&part.path), false);
             bail!("{here} and {there} do not go together: {}; `{again}` makes the first", unlike.join("; "));
         }
         for unit in part.done.keys() {
@@ -247,7 +253,7 @@ pub fn merge(parts: Vec<Part>, alike: impl Fn(&Value, &Value) -> Vec<String>) ->
                     other.path.display(),
                     other.plan.shard,
                     part.plan.units[*unit],
-                    part.plan.line(directory(&part.path), false)
+                    part.plan.line(program, directory(&part.path), false)
                 );
             }
         }
@@ -255,7 +261,7 @@ pub fn merge(parts: Vec<Part>, alike: impl Fn(&Value, &Value) -> Vec<String>) ->
     let missing: Vec<usize> = (0..first.plan.units.len()).filter(|unit| !owners.contains_key(unit)).collect();
     if !missing.is_empty() {
         let units = missing.iter().map(|unit| first.plan.units[*unit].clone()).collect();
-        return Ok(Merged::Missing { units, commands: commands(&parts, &missing) });
+        return Ok(Merged::Missing { units, commands: commands(&parts, &missing, program) });
     }
     let all: BTreeMap<usize, Unit> = parts.into_iter().flat_map(|part| part.done).collect();
     Ok(Merged::Whole(Box::new(first.plan), all.into_values().collect()))
@@ -266,7 +272,7 @@ fn directory(path: &Path) -> &Path {
 }
 
 /// What runs the missing units: a shard that has not ended is resumed, and the others are run, of as many as the file with the most says.
-fn commands(parts: &[Part], missing: &[usize]) -> Vec<String> {
+fn commands(parts: &[Part], missing: &[usize], program: &str) -> Vec<String> {
     let of = parts.iter().map(|part| part.plan.shard.of).max().unwrap_or(1);
     let (mut resumed, mut others) = (BTreeSet::new(), BTreeSet::new());
     for unit in missing {
@@ -275,10 +281,38 @@ fn commands(parts: &[Part], missing: &[usize]) -> Vec<String> {
             None => _ = others.insert(Shard::with(*unit as u64, of).index),
         }
     }
-    let resumed = resumed.into_iter().map(|at| parts[at].plan.line(directory(&parts[at].path), true));
+    let resumed = resumed.into_iter().map(|at| parts[at].plan.line(program, directory(&parts[at].path), true));
     let first = &parts[0];
-    let others = others.into_iter().map(|index| first.plan.of(Shard { index, of }).line(directory(&first.path), false));
+    let others =
+        others.into_iter().map(|index| first.plan.of(Shard { index, of }).line(program, directory(&first.path), false));
     resumed.chain(others).collect()
+}
+
+/// Words with options behind them, but before `--` and the words of another program.
+pub fn with_options(words: &[String], options: Vec<String>) -> Vec<String> {
+    let behind = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    words[..behind].iter().cloned().chain(options).chain(words[behind..].iter().cloned()).collect()
+}
+
+/// Options that say where and how a shard runs, and change no result: with a value, and without one.
+const OF_SHARD: [(&str, bool); 4] = [("--shard", true), ("--out", true), ("--jobs", true), ("--resume", false)];
+
+/// Arguments without those of the shard.
+pub fn without_shard(arguments: &[String]) -> Vec<String> {
+    let (mut out, mut rest) = (Vec::new(), arguments.iter());
+    while let Some(argument) = rest.next() {
+        let option = OF_SHARD.iter().find(|(name, _)| argument == name);
+        let joined = OF_SHARD.iter().any(|(name, has_value)| {
+            *has_value && argument.strip_prefix(name).is_some_and(|value| value.starts_with('='))
+        });
+        match option {
+            Some((_, true)) => drop(rest.next()),
+            Some((_, false)) => {}
+            None if joined => {}
+            None => out.push(argument.clone()),
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use tiebreak_reports::read::LEDGER;
 
 /// An open file, locked.
 #[derive(Debug)]
@@ -34,13 +33,7 @@ impl Journal {
                     .with_context(|| format!("cannot lock {name}: name a file on another disk with --out"));
             }
         }
-        let mut bytes = Vec::new();
-        (&file).take(LEDGER + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
-        if bytes.len() as u64 > LEDGER {
-            bail!(
-                "{name} is larger than {LEDGER} bytes, the limit of such a file, or it has no end: name another file with --out"
-            );
-        }
+        let mut bytes = bytes(&file, path)?;
         if !bytes.is_empty() && !resume {
             bail!("{name} exists: continue or print it with --resume, or name another file with --out");
         }
@@ -67,6 +60,21 @@ impl Journal {
         *length = written.is_ok().then_some(before + line.len() as u64);
         written.inspect_err(|_| drop(file.set_len(before))).with_context(space)
     }
+}
+
+/// Largest file of a shard, in bytes.
+const LARGEST: u64 = 1 << 30;
+
+/// All bytes of a file, from its beginning; an error if it has no end, as `/dev/zero`.
+pub(crate) fn bytes(file: &File, path: &Path) -> Result<Vec<u8>> {
+    let (mut bytes, name) = (Vec::new(), path.display());
+    file.take(LARGEST + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > LARGEST {
+        bail!(
+            "{name} is larger than {LARGEST} bytes, the limit of such a file, or it has no end: name another file with --out"
+        );
+    }
+    Ok(bytes)
 }
 
 /// Length of the whole lines of a file, in bytes; a torn line may follow.
