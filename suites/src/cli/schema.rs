@@ -64,6 +64,8 @@ forms! {
     ProveCode "prove-code",
     /// What `prove --kernels` prints.
     ProveKernels "prove-kernels",
+    /// What `prove --bounds` prints.
+    ProveBounds "prove-bounds",
     /// A line of `census`.
     Census "census",
     /// A line of `census --space` and of `merge`.

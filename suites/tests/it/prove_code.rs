@@ -172,6 +172,26 @@ fn what_is_not_known_is_refused_by_name() {
     }
 }
 
+/// Bounds of narrow lanes, the largest difference of two casts, and the axioms of products, by both solvers.
+#[test]
+fn bounds_are_proved_and_false_axioms_refused() {
+    if !tools() {
+        return;
+    }
+    let all = described(&tiebreak(&["prove", "--bounds", "--format=json"]).exits(0), "prove-bounds");
+    let bounds = all["bounds"].as_array().expect("bounds");
+    let claims: Vec<&str> = bounds.iter().filter_map(|bound| bound["claim"].as_str()).collect();
+    for claim in ["66,051 terms", "b0 + b1 <= 257", "at most 128, and negative", "for s = 0.3, by 1 at most"] {
+        assert!(claims.iter().any(|said| said.contains(claim)), "{claim}: {claims:#?}");
+    }
+    // Beyond each bound on two weights, and for the cast whose results differ, an input was found and computed again.
+    let witnesses = bounds.iter().flat_map(|bound| bound["questions"].as_array().expect("questions"));
+    assert_eq!(witnesses.filter(|question| question["witness"].is_string()).count(), 5, "{all}");
+    let axioms = all["axioms"].as_array().expect("axioms");
+    let denials: Vec<&Value> = axioms.iter().map(|axiom| &axiom["denial"]).collect();
+    assert_eq!(json!(denials), json!(["no", "no", "no", "no", "yes", "yes"]), "{all}");
+}
+
 /// Mistakes of a call.
 #[test]
 fn a_call_that_proves_nothing() {

@@ -3,6 +3,7 @@
 //! [`tiebreak_oracle::proof`] decides one pair at one shift; here are many pairs at many shifts, and statements that hold for a run of shifts,
 //! in closed form in the shift.
 
+pub mod bounds;
 mod confirm;
 pub mod ir;
 mod recorded;
@@ -17,7 +18,7 @@ use tiebreak_oracle::proof::{Verdict, prove};
 
 pub use confirm::{Confirmation, Outcome, confirm};
 pub use recorded::{record, recorded};
-pub use solver::{SOLVERS, Solver};
+pub use solver::{Answer, SOLVERS, Solver};
 pub use statement::{Statement, statements};
 
 /// A pair of schemes at each of some shifts.

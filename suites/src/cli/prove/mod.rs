@@ -1,6 +1,7 @@
 //! `prove`: two schemes over all accumulators and all multipliers of each shift.
 
 mod answer;
+mod bounds;
 mod code;
 mod kernels;
 
@@ -44,6 +45,9 @@ pub(super) struct Args {
     /// Longest time for all shifts of a function or of a kernel's position; what is open then has no verdict
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=86400))]
     limit: u32,
+    /// Prove the bounds of narrow lanes, the largest difference of two casts, and the axioms of products
+    #[arg(long, conflicts_with_all = ["left", "scheme", "c", "ir", "kernels", "confirm"])]
+    bounds: bool,
     #[command(flatten)]
     code: code::CodeArgs,
     #[command(flatten)]
@@ -61,6 +65,9 @@ fn shifts(text: &str) -> Result<RangeInclusive<i32>, String> {
 
 /// Prints the verdict of each pair at each shift. False if one is unknown.
 pub(super) fn run(args: &Args) -> Result<bool> {
+    if args.bounds {
+        return bounds::run(args);
+    }
     if args.kernels.kernels {
         return kernels::run(args);
     }

@@ -306,6 +306,7 @@ fn the_schemas_are_those_of_these_types() {
     expect_file!["../../../src/schemas/prove.json"].assert_eq(&schema::<questions::Proofs>());
     expect_file!["../../../src/schemas/prove-code.json"].assert_eq(&schema::<questions::ProvedCode>());
     expect_file!["../../../src/schemas/prove-kernels.json"].assert_eq(&schema::<questions::ProvedKernels>());
+    expect_file!["../../../src/schemas/prove-bounds.json"].assert_eq(&schema::<questions::ProvedBounds>());
     expect_file!["../../../src/schemas/check-type.json"].assert_eq(&schema::<questions::Checked>());
     expect_file!["../../../src/schemas/rewrites.json"].assert_eq(&schema::<Vec<questions::Rewrite>>());
     expect_file!["../../../src/schemas/audit.json"].assert_eq(&schema::<audit::Audit>());
@@ -335,7 +336,7 @@ fn every_command_that_prints_json_has_a_schema() {
     let more: Vec<&String> = there.difference(&wanted).collect();
     assert_eq!(
         more,
-        ["eval", "ledger", "prove-code", "prove-kernels"],
+        ["eval", "ledger", "prove-bounds", "prove-code", "prove-kernels"],
         "a schema of a form that has the name of no command"
     );
 }

@@ -371,6 +371,45 @@ forms! {
         shifts: Option<Vec<CodeShift>>,
     }
 
+    /// Bounds of narrow lanes and casts, and the axioms of products.
+    struct ProvedBounds {
+        solvers: Vec<String>,
+        /// Whether each statement is proved and each false axiom refused.
+        holds: bool,
+        bounds: Vec<ProvedBound>,
+        axioms: Vec<Axiom>,
+    }
+
+    /// A statement for all inputs.
+    struct ProvedBound {
+        /// Instruction or cast.
+        name: String,
+        claim: String,
+        proved: bool,
+        seconds: f64,
+        questions: Vec<BoundQuestion>,
+    }
+
+    /// A question to the solvers: is there such an input?
+    struct BoundQuestion {
+        question: String,
+        /// `yes`, `no` or `no answer` of each solver.
+        answers: Vec<String>,
+        /// Whether every answer is the one that the statement needs.
+        held: bool,
+        /// An input that was computed again.
+        witness: Option<String>,
+    }
+
+    /// An axiom, or a range that is none.
+    struct Axiom {
+        name: String,
+        r#true: bool,
+        /// Whether a solver finds a product against it: `yes`, `no` or `no answer`.
+        denial: String,
+        held: bool,
+    }
+
     /// What an SMT solver answered.
     struct Solver {
         solver: String,

@@ -4,7 +4,7 @@
 //! cover all pairs of words: each factor is the least word, negative, zero or positive.
 
 use super::super::solver::{Answer, Solver};
-use super::query::{axioms, false_axioms};
+use super::query;
 use anyhow::{Result, bail};
 
 /// Longest time for an axiom.
@@ -12,24 +12,43 @@ const SECONDS: u32 = 5;
 const LEAST: i128 = i32::MIN as i128;
 const FACTORS: [(i128, i128); 4] = [(LEAST, LEAST), (LEAST + 1, -1), (0, 0), (1, i32::MAX as i128)];
 
+/// An axiom, or a range that is none, and what was found.
+#[derive(Clone, Debug)]
+pub struct Axiom {
+    /// In words.
+    pub name: &'static str,
+    /// Whether it is to be proved; otherwise it is to be refused.
+    pub is_true: bool,
+    /// The answer to its denial.
+    pub answer: Answer,
+}
+
+impl Axiom {
+    /// Whether a true one is proved, and a false one refused.
+    pub fn held(&self) -> bool {
+        self.answer == if self.is_true { Answer::Unsatisfiable } else { Answer::Satisfiable }
+    }
+}
+
+/// Every axiom, then two false ones, by the first solver that answers.
+pub fn axioms(solvers: &[Solver]) -> Result<Vec<Axiom>> {
+    let real = query::axioms().into_iter().map(|axiom| (axiom, true));
+    let all = real.chain(query::false_axioms().into_iter().map(|axiom| (axiom, false)));
+    all.map(|((name, text), is_true)| Ok(Axiom { name, is_true, answer: answer(solvers, &text)? })).collect()
+}
+
 /// Proves every axiom by corners, and by the first solver that answers; a wrong axiom is refused by the same check.
 pub fn prove_axioms(solvers: &[Solver]) -> Result<()> {
     if !by_corners() {
         bail!("the axioms of the product do not hold at the corners of their boxes");
     }
-    for (name, text) in axioms() {
-        match answer(solvers, &text)? {
-            Answer::Unsatisfiable => {}
-            other => bail!("no solver proves the axiom of {name}: {other:?}"),
+    match axioms(solvers)?.into_iter().find(|axiom| !axiom.held()) {
+        None => Ok(()),
+        Some(Axiom { name, is_true: true, answer }) => bail!("no solver proves the axiom of {name}: {answer:?}"),
+        Some(Axiom { name, answer, .. }) => {
+            bail!("the check of axioms does not refuse what is none: {name}: {answer:?}")
         }
     }
-    for (name, text) in false_axioms() {
-        match answer(solvers, &text)? {
-            Answer::Satisfiable => {}
-            other => bail!("the check of axioms does not refuse what is none: {name}: {other:?}"),
-        }
-    }
-    Ok(())
 }
 
 /// The first answer, the last solver asked first: cvc5 decides each in a tenth of a second, and z3 4.8.12 gives up on products of integers.

@@ -23,12 +23,15 @@ mod text;
 mod value;
 mod x86;
 
-pub use axioms::prove_axioms;
+pub use axioms::{Axiom, axioms, prove_axioms};
 pub use compiled::{Clang, Compiled};
 pub use decide::{Argument, Counterexample, Question, Verdict};
 pub use inputs::inputs;
+pub(super) use intrinsics::fitted;
 pub use kept::Kept;
 pub use kernels::{Modules, Row, kernels};
 pub use module::Module;
+pub(super) use query::{Products, Query};
 pub use report::{Code, Report};
 pub use settle::Prover;
+pub(super) use term::{Op, Term, Terms};

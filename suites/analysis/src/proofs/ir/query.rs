@@ -82,6 +82,11 @@ impl Query {
         format!("{}(check-sat)\n{values}", self.text)
     }
 
+    /// Declarations, definitions and assertions.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     fn write(&mut self, text: std::fmt::Arguments<'_>) {
         // Infallible: a string grows.
         let _ = self.text.write_fmt(text);

@@ -1,0 +1,95 @@
+//! Casts of float32 to int8: division by the scale against multiplication by its rounded reciprocal.
+//!
+//! `clamp(round(x / s))` is ONNX's QuantizeLinear with zero point 0, rounded to even; `clamp(round(x * (1 / s)))` is what a compiler makes of it if it may
+//! take the reciprocal (oracle/src/quantize). Both as IEEE 754 operations of SMT-LIB's theory of floats.
+
+use super::super::solver::Answer;
+use super::{Asked, Statement, Values, value};
+
+/// A scale whose reciprocal is a float, and one whose reciprocal is not.
+const SCALES: [(f32, bool); 2] = [(0.5, true), (0.3, false)];
+
+pub(super) fn all() -> Vec<Statement> {
+    SCALES.into_iter().map(|(scale, equal)| cast(scale, equal)).collect()
+}
+
+/// `x / s` against `x * (1 / s)`.
+fn cast(scale: f32, equal: bool) -> Statement {
+    let differ = "(not (= a b))";
+    let apart = "(not (and (bvsle d #b000000001) (bvsge d #b111111111)))";
+    let same = Asked { needs: Answer::Unsatisfiable, ..asked(scale, "another result", differ) };
+    let one = Asked { needs: Answer::Unsatisfiable, ..asked(scale, "results further apart than 1", apart) };
+    let differs = Asked { variables: &["x"], ..asked(scale, "another result", differ) };
+    let vacuity = asked(scale, "an input", "(= a b)");
+    match equal {
+        true => Statement {
+            name: "float32 to int8",
+            claim: format!("x/s and x*(1/s) give one result for s = {scale} and every x that is not NaN"),
+            asked: vec![same, vacuity],
+        },
+        false => Statement {
+            name: "float32 to int8",
+            claim: format!("x/s and x*(1/s) differ for s = {scale}, by 1 at most for every x that is not NaN"),
+            asked: vec![one, differs],
+        },
+    }
+}
+
+fn asked(scale: f32, what: &str, goal: &str) -> Asked {
+    let text = format!(
+        "(set-logic QF_BVFP)\n\
+         (define-sort F () (_ FloatingPoint 8 24))\n\
+         (declare-const x (_ BitVec 32))\n\
+         (define-fun f () F ((_ to_fp 8 24) x))\n\
+         (define-fun s () F {s})\n\
+         (define-fun r () F (fp.div RNE {one} s))\n\
+         (define-fun a () (_ BitVec 8) {a})\n\
+         (define-fun b () (_ BitVec 8) {b})\n\
+         (define-fun d () (_ BitVec 9) (bvsub ((_ sign_extend 1) a) ((_ sign_extend 1) b)))\n\
+         (assert (not (fp.isNaN f)))\n\
+         (assert {goal})\n",
+        s = float(scale),
+        one = float(1.0),
+        a = stored("(fp.div RNE f s)"),
+        b = stored("(fp.mul RNE f r)"),
+    );
+    Asked {
+        what: format!("{what}, s = {scale}"),
+        text,
+        needs: Answer::Satisfiable,
+        variables: &[],
+        replayed: if scale == 0.3 { |values| replayed(values, 0.3) } else { |_| None },
+    }
+}
+
+/// A float by its bits.
+fn float(value: f32) -> String {
+    format!("((_ to_fp 8 24) #x{:08x})", value.to_bits())
+}
+
+/// Rounded to even, clamped, and converted.
+fn stored(quotient: &str) -> String {
+    let (least, most) = (float(-128.0), float(127.0));
+    format!("((_ fp.to_sbv 8) RTZ (fp.max (fp.min (fp.roundToIntegral RNE {quotient}) {most}) {least}))")
+}
+
+/// The same in the machine's floats.
+fn replayed(values: &Values, scale: f32) -> Option<String> {
+    let x = f32::from_bits(u32::try_from(value(values, "x")).ok()?);
+    let stored = |quotient: f32| quotient.round_ties_even().clamp(-128.0, 127.0) as i8;
+    let (divided, multiplied) = (stored(x / scale), stored(x * (1.0 / scale)));
+    (divided != multiplied).then(|| format!("x={x}: x/s gives {divided}, x*(1/s) gives {multiplied}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2.25 / 0.3 is just below 7.5, and the reciprocal takes it to the tie.
+    #[test]
+    fn a_counterexample_is_computed_again() {
+        let bits = |x: f32| vec![("x".to_owned(), u128::from(x.to_bits()))];
+        assert_eq!(replayed(&bits(2.25), 0.3).as_deref(), Some("x=2.25: x/s gives 7, x*(1/s) gives 8"));
+        assert_eq!(replayed(&bits(2.0), 0.3), None);
+    }
+}
