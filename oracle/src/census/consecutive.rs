@@ -20,7 +20,7 @@ impl<'a> Consecutive<'a> {
     pub(super) fn new(of: &'a Requantizer, output: Option<&'a Output>, xs: RangeInclusive<i64>) -> Self {
         let pieces = match of {
             Requantizer::Fixed(scheme, p) => folded(scheme, p, output, xs),
-            Requantizer::Float(_) => None,
+            Requantizer::Float(_) | Requantizer::Real(_) => None,
         };
         Self { of, output, pieces }
     }
@@ -30,7 +30,7 @@ impl<'a> Consecutive<'a> {
         match (self.of, &self.pieces) {
             (Requantizer::Float(scheme), _) => scheme.fill(first as i32, self.output.unwrap_or(&WHOLE), out),
             (Requantizer::Fixed(..), Some(pieces)) => by_pieces(pieces, first, out),
-            (Requantizer::Fixed(..), None) => {
+            (Requantizer::Fixed(..) | Requantizer::Real(_), _) => {
                 let value = |x: i64| self.of.value(self.output, x).unwrap_or(NONE);
                 (first..).zip(out).for_each(|(x, out)| *out = value(x));
             }

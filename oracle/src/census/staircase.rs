@@ -11,6 +11,7 @@
 use super::consecutive::{Consecutive, tally};
 use super::{Counts, MOST_PIECES};
 use crate::derivation::floats;
+use crate::derivation::real::Real;
 use crate::fpm::pieces::{Folder, Output, Piece};
 use crate::fpm::{Parameters, Scheme};
 use std::ops::RangeInclusive;
@@ -25,6 +26,8 @@ pub enum Requantizer {
     Fixed(Scheme, Parameters),
     /// A scheme in floats with its factors.
     Float(floats::Scheme),
+    /// The real number, rounded once.
+    Real(Real),
 }
 
 /// Accumulators with one result.
@@ -75,6 +78,7 @@ impl Requantizer {
         match self {
             Self::Fixed(scheme, p) => placed(scheme, p, output, scheme.fast(x, p)?),
             Self::Float(scheme) => Some(scheme.fast(int32(x), output.unwrap_or(&WHOLE)).into()),
+            Self::Real(real) => Some(real.fast(int32(x), output.unwrap_or(&WHOLE)).into()),
         }
     }
 
@@ -83,6 +87,7 @@ impl Requantizer {
         match self {
             Self::Fixed(scheme, p) => placed(scheme, p, output, scheme.exact(x, p)?),
             Self::Float(scheme) => Some(scheme.exact(int32(x), output.unwrap_or(&WHOLE)).into()),
+            Self::Real(real) => Some(real.exact(int32(x), output.unwrap_or(&WHOLE)).into()),
         }
     }
 
@@ -94,7 +99,7 @@ impl Requantizer {
                 Some(pieces) => Source::Pieces(pieces, 0),
                 None => Source::Each,
             },
-            Self::Float(_) => Source::Monotone { last: 1 },
+            Self::Float(_) | Self::Real(_) => Source::Monotone { last: 1 },
         };
         Runs { of: self, output, source, next, hi }
     }

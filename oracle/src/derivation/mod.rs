@@ -3,6 +3,7 @@
 
 pub mod dyadic;
 pub mod floats;
+pub mod real;
 
 use crate::float::Format::{self, F32, F64};
 use crate::names::{UnknownName, unknown};

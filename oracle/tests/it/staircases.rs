@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::census::{Census, Comparison, Requantizer};
+use tiebreak_oracle::derivation::real::{self, Real};
 use tiebreak_oracle::derivation::{Scales, floats};
 use tiebreak_oracle::fpm::pieces::{Output, fold};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
@@ -21,6 +22,13 @@ fn floats(m: i32, s: i32) -> Vec<Requantizer> {
     let all: Vec<_> = floats::DEFINITIONS.iter().filter_map(scheme).map(Requantizer::Float).collect();
     assert_eq!(all.len(), floats::DEFINITIONS.len());
     all
+}
+
+/// Every scheme in real numbers, of the same number and of a third of it, which is no fraction of powers of two.
+fn reals(m: i32, s: i32) -> Vec<Requantizer> {
+    let number = Rational::from(m) << (s - 31);
+    let each = |of: Rational| real::DEFINITIONS.iter().map(move |d| Requantizer::Real(Real::new(d, of.clone())));
+    each(number.clone()).chain(each(number / 3)).collect()
 }
 
 /// The runs cover `xs` in order with the results that are there, and no two neighbours of one function have the same result unless a piece
@@ -45,7 +53,7 @@ fn runs_are_what_the_schemes_give_one_by_one() {
     for (m, s) in [(1_395_864_371, -8), (1 << 30, -1), ((1 << 30) + 1, 3), (i32::MAX, 0), (1_139_282_975, -12), (0, 0)]
     {
         let schemes = ["ties-up", "gemmlowp-double", "ties-even", "tosa-apply-scale-32-double", "cmsis-nn-mve-single"];
-        let all = schemes.iter().map(|name| fixed(name, m, s)).chain(floats(m, s));
+        let all = schemes.iter().map(|name| fixed(name, m, s)).chain(floats(m, s)).chain(reals(m, s));
         for of in all {
             for xs in &ends {
                 check_runs(&of, None, xs.clone());

@@ -6,9 +6,11 @@ use thiserror::Error;
 use tiebreak_impls::element::Element;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::census::Requantizer;
+use tiebreak_oracle::derivation::real::{self, Real};
 use tiebreak_oracle::derivation::{Derivation, Scales, floats, quantize_multiplier};
 use tiebreak_oracle::fpm::{self, Parameters};
 use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_oracle::rounding::RoundingRule;
 
 /// A scheme of rescaling, of fixed point or in floats.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +19,8 @@ pub enum Rescaling {
     Fixed(fpm::Scheme),
     /// By a real multiplier, or by the scales apart.
     Float(&'static floats::Definition),
+    /// By a real multiplier, without any rounding but the last.
+    Real(&'static real::Definition),
 }
 
 impl Rescaling {
@@ -25,8 +29,13 @@ impl Rescaling {
         if let Some(definition) = floats::DEFINITIONS.iter().find(|d| d.name == text) {
             return Ok(Self::Float(definition));
         }
-        let names =
-            || fpm::scheme::DEFINITIONS.iter().map(|d| d.name).chain(floats::DEFINITIONS.iter().map(|d| d.name));
+        if let Some(definition) = real::DEFINITIONS.iter().find(|d| d.name == text) {
+            return Ok(Self::Real(definition));
+        }
+        let names = || {
+            let fixed = fpm::scheme::DEFINITIONS.iter().map(|d| d.name);
+            fixed.chain(floats::DEFINITIONS.iter().map(|d| d.name)).chain(real::DEFINITIONS.iter().map(|d| d.name))
+        };
         fpm::Scheme::parse(text).map(Self::Fixed).map_err(|error| match error.kind {
             "scheme" => unknown("scheme", &error.name, names()),
             _ => error,
@@ -38,6 +47,7 @@ impl Rescaling {
         match self {
             Self::Fixed(scheme) => scheme.label(),
             Self::Float(definition) => definition.name.to_owned(),
+            Self::Real(definition) => definition.name.to_owned(),
         }
     }
 
@@ -49,6 +59,10 @@ impl Rescaling {
             Self::Float(definition) => {
                 definition.of_multiplier(&(Rational::from(multiplier) << (shift - 31))).map(Requantizer::Float)
             }
+            Self::Real(definition) => {
+                let multiplier = Rational::from(multiplier) << (shift - 31);
+                Some(Requantizer::Real(Real::new(definition, multiplier)))
+            }
         }
     }
 
@@ -57,6 +71,10 @@ impl Rescaling {
         let name = match self {
             Self::Fixed(scheme) => scheme.definition.name,
             Self::Float(_) => return Elementwise { add: None, mul: None },
+            Self::Real(definition) => match definition.rule {
+                RoundingRule::TiesAway => return Elementwise { add: Some("nearest-away"), mul: Some("nearest-away") },
+                _ => return Elementwise { add: Some("nearest-even"), mul: Some("nearest-even") },
+            },
         };
         let both = |name| Elementwise { add: Some(name), mul: Some(name) };
         match name {
@@ -240,6 +258,7 @@ impl Way {
         let real = (self.derivation.real)(scales);
         let multiplier = quantize_multiplier(&real).ok_or(NoMultiplier::TooLarge);
         match self.rescaling {
+            Rescaling::Real(definition) => Ok((Requantizer::Real(Real::new(definition, real)), None)),
             Rescaling::Fixed(scheme) => {
                 let (m, s) = multiplier?;
                 Ok((Requantizer::Fixed(scheme, Parameters::q31(m, s)), Some((m, s))))

@@ -82,6 +82,16 @@ fn signed(sums: Sums, names: Names) -> Option<Names> {
 /// Every runtime.
 pub static RUNTIMES: &[Runtime] = &[
     Runtime {
+        name: "real",
+        summary: "no library: real numbers, rounded once to nearest, halves away from zero",
+        version: "exact arithmetic",
+        source: "none: the real number that the others approximate",
+        products: always!("exact", "real-ties-away"),
+        rescale: always!("exact", "real-ties-away"),
+        elementwise: both(Some("nearest-away")),
+        elementwise_bytes: both(Some("nearest-away")),
+    },
+    Runtime {
         name: "tflite-reference",
         summary: "LiteRT's reference kernels: two roundings, and one in double of a matrix product",
         version: LITERT,

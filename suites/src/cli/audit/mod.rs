@@ -14,7 +14,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use tiebreak_common::called;
-use tiebreak_oracle::derivation::{DERIVATIONS, Derivation, floats};
+use tiebreak_oracle::derivation::{DERIVATIONS, Derivation, floats, real};
 
 /// Arguments of `audit`.
 #[derive(Debug, clap::Args)]
@@ -83,6 +83,7 @@ fn derivation(text: &str) -> Result<&'static Derivation, String> {
 fn names() -> String {
     let runtimes = RUNTIMES.iter().map(|r| (r.name, format!("{} ({})", r.summary, r.version)));
     let floats = floats::DEFINITIONS.iter().map(|d| (d.name, d.summary.to_owned()));
+    let reals = real::DEFINITIONS.iter().map(|d| (d.name, d.summary.to_owned()));
     let derivations = DERIVATIONS.iter().map(|d| (d.name, d.summary.to_owned()));
     let list = |title: &str, all: Vec<(&str, String)>| {
         let width = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -92,6 +93,7 @@ fn names() -> String {
     [
         list("Runtimes", runtimes.collect()),
         list("Schemes in floats", floats.collect()),
+        list("Schemes in real numbers", reals.collect()),
         list("Derivations of the multiplier", derivations.collect()),
     ]
     .join("\n")
@@ -179,6 +181,7 @@ fn sides(args: &Args, tflite: bool) -> (Side, Vec<Side>) {
     if let Some((left, right)) = args.left.zip(args.right) {
         let scheme = |rescaling: Rescaling| {
             let usual = match rescaling {
+                Rescaling::Real(_) => "exact",
                 Rescaling::Float(definition) if definition.name.starts_with("f32") => "f32",
                 _ => "f64",
             };

@@ -17,6 +17,7 @@ const OUTPUT: Output = Output { zero_point: -10, min: -128, max: 127 };
 fn every_layer_of_a_tflite_model_is_counted_through_all_activations() {
     for (left, right) in [
         (runtime("tflite-reference"), runtime("xnnpack")),
+        (runtime("real"), runtime("tflite-reference")),
         (runtime("cmsis-nn-single"), runtime("tvm-arm")),
         (scheme("tflite-single", "f64"), scheme("f32-dequantize-quantize", "f32")),
         (scheme("toward-zero", "f64"), scheme("f32-product-away", "f32")),

@@ -268,7 +268,8 @@ impl Depth {
         };
         let (before, adds) = (asking.t.binary(Op::Mul, k, of), asking.t.binary(Op::Mul, j, of));
         let all = asking.t.binary(Op::Add, k, j);
-        let after = asking.t.binary(Op::Mul, all, of);
+        // (k + j) times the largest term.
+        let after = asking.t.binary(Op::Add, before, adds);
         let inside = |asking: &mut Asking, value, bound| {
             let least = less(signed, asking, bound);
             let (above, below) = (asking.at_most(least, value), asking.at_most(value, bound));
