@@ -7,6 +7,8 @@ pub mod conv2d;
 pub mod dequantize;
 pub mod dot;
 pub mod element;
+#[cfg(feature = "elements")]
+pub(crate) mod elements;
 pub mod elementwise;
 pub mod elsewhere;
 pub mod execute;

@@ -39,4 +39,4 @@ pub fn of_worker() -> String {
 }
 
 /// The SHA-256 of what the kernels of `fpm` and its mutants are made of: recorded proofs are about these files.
-pub const FPM: Option<&str> = option_env!("TIEBREAK_FPM_SOURCES");
+pub const PROVED: Option<&str> = option_env!("TIEBREAK_PROVED_SOURCES");

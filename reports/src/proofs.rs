@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The names of kernels and known bugs that have proofs, and whether each has the verdict that it must: all forms proved, or one form refuted.
-pub fn counted(proofs: &Proofs, mutants: bool) -> BTreeMap<&str, bool> {
-    let mut names: BTreeMap<&str, bool> = BTreeMap::new();
+pub fn counted(proofs: &Proofs, mutants: bool) -> BTreeMap<(&str, &str), bool> {
+    let mut names: BTreeMap<(&str, &str), bool> = BTreeMap::new();
     for theorem in proofs.theorems.iter().filter(|theorem| theorem.mutant == mutants) {
-        let holds = names.entry(&theorem.kernel).or_insert(!mutants);
+        let holds = names.entry((&theorem.op, &theorem.kernel)).or_insert(!mutants);
         *holds = if mutants { *holds || theorem.refuted } else { *holds && theorem.proved };
     }
     names
@@ -18,11 +18,11 @@ pub fn counted(proofs: &Proofs, mutants: bool) -> BTreeMap<&str, bool> {
 pub fn sentence(ledger: &Ledger) -> Option<String> {
     let proofs = ledger.proofs.as_ref()?;
     let [kernels, mutants] = [false, true].map(|mutants| counted(proofs, mutants));
-    let part = |names: &BTreeMap<&str, bool>, what: &str| {
+    let part = |names: &BTreeMap<(&str, &str), bool>, what: &str| {
         let held = names.values().filter(|held| **held).count();
         (!names.is_empty()).then(|| format!("{held} of {} {what}", names.len()))
     };
-    let parts = [part(&kernels, "fpm kernels proved for all inputs"), part(&mutants, "mutants refuted")];
+    let parts = [part(&kernels, "kernels proved for all inputs"), part(&mutants, "mutants refuted")];
     let said = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let stale = if proofs.stale { "STALE, recorded for other sources: " } else { "" };
     (!said.is_empty()).then(|| format!("{stale}{said}"))
@@ -75,8 +75,8 @@ mod tests {
     #[test]
     fn forms_are_counted_and_stale_is_said() {
         let said = |stale, proved| sentence(&ledger(stale, proved)).expect("a sentence");
-        assert_eq!(said(false, true), "2 of 2 fpm kernels proved for all inputs, 1 of 1 mutants refuted");
-        assert!(said(false, false).starts_with("1 of 2 fpm kernels proved"));
+        assert_eq!(said(false, true), "2 of 2 kernels proved for all inputs, 1 of 1 mutants refuted");
+        assert!(said(false, false).starts_with("1 of 2 kernels proved"));
         assert!(said(true, true).starts_with("STALE"));
         assert!(hold(&ledger(false, true)) && !hold(&ledger(true, true)) && !hold(&ledger(false, false)));
     }

@@ -1,9 +1,9 @@
 //! What every build script does: gives its crate the hash of what the crate is built from.
 
-use crate::{FPM, PACKAGES, XTASK, is_workspace};
+use crate::{PACKAGES, PROVED, XTASK, is_workspace};
 use std::path::{Path, PathBuf};
 
-/// Sets `TIEBREAK_SOURCES`, the hash; `TIEBREAK_FPM_SOURCES` for `impls`, that of what recorded proofs are about; `TIEBREAK_WORKSPACE`, where the sources are; and `TIEBREAK_PROGRAMS`, where programs are written. A package from a
+/// Sets `TIEBREAK_SOURCES`, the hash; `TIEBREAK_PROVED_SOURCES` for `impls`, that of what recorded proofs are about; `TIEBREAK_WORKSPACE`, where the sources are; and `TIEBREAK_PROGRAMS`, where programs are written. A package from a
 /// registry belongs to no workspace, and gets none of them.
 ///
 /// # Panics
@@ -17,7 +17,7 @@ pub fn bake(directory: &str) {
     let hash = package.hash(root).expect("the sources can be read");
     println!("cargo::rustc-env=TIEBREAK_SOURCES={hash}");
     if directory == "impls" {
-        println!("cargo::rustc-env=TIEBREAK_FPM_SOURCES={}", FPM.hash(root).expect("the sources can be read"));
+        println!("cargo::rustc-env=TIEBREAK_PROVED_SOURCES={}", PROVED.hash(root).expect("the sources can be read"));
     }
     println!("cargo::rustc-env=TIEBREAK_WORKSPACE={}", root.display());
     // It is PROGRAMS/build/PACKAGE-HASH/out.

@@ -83,16 +83,19 @@ pub const PACKAGES: [Package; 11] = [
     Package::new("suites", &["suites/templates", "Cargo.toml", "Cargo.lock"]),
 ];
 
-/// What the kernels of `fpm` and its mutants are made of: a recorded proof is about these files.
-pub const FPM: Package = Package::new(
+/// What the kernels of `fpm` and `requantize` and their mutants are made of: a recorded proof is about these files.
+pub const PROVED: Package = Package::new(
     "impls/src/fpm",
     &[
         "impls/src/contract.rs",
+        "impls/src/elements.rs",
         "impls/src/fpm",
         "impls/src/instruction",
         "impls/src/mutants/fpm_directions.rs",
         "impls/src/mutants/fpm_rounding.rs",
         "impls/src/mutants/fpm_widths.rs",
+        "impls/src/mutants/requantize.rs",
+        "impls/src/requantize",
         "impls/src/simd",
     ],
 );

@@ -2,6 +2,8 @@
 //! and the legacy pipeline of gemmlowp, `(acc + result_offset) * result_mult_int / 2^result_shift`.
 
 mod cmsis_nn;
+#[cfg(feature = "elements")]
+mod elements;
 mod gemmlowp;
 #[cfg(test)]
 pub(crate) mod tests;

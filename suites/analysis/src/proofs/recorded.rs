@@ -6,13 +6,13 @@ use tiebreak_reports::ledger::{Proofs, Theorem};
 /// The recorded proofs, stale if the kernels of this program have other sources. No proof is recorded if the file has none.
 pub fn recorded() -> Proofs {
     let proofs: Proofs = serde_json::from_str(include_str!("recorded.json")).unwrap_or_default();
-    Proofs { stale: tiebreak_impls::sources::FPM != Some(proofs.sources.as_str()), ..proofs }
+    Proofs { stale: tiebreak_impls::sources::PROVED != Some(proofs.sources.as_str()), ..proofs }
 }
 
-/// What is recorded of rows.
+/// What is recorded of rows: those whose code has terms.
 pub fn record(rows: &[Row], solvers: Vec<String>) -> Proofs {
     let theorem = |row: &Row| Theorem {
-        op: "fpm".to_owned(),
+        op: row.op.to_owned(),
         kernel: row.kernel.to_owned(),
         mutant: row.mutant,
         form: row.form.to_owned(),
@@ -24,6 +24,11 @@ pub fn record(rows: &[Row], solvers: Vec<String>) -> Proofs {
         terms: row.terms.clone(),
         seconds: (row.seconds * 10.0).round() / 10.0,
     };
-    let sources = tiebreak_impls::sources::FPM.unwrap_or_default().to_owned();
-    Proofs { sources, stale: false, solvers, theorems: rows.iter().map(theorem).collect() }
+    let sources = tiebreak_impls::sources::PROVED.unwrap_or_default().to_owned();
+    Proofs {
+        sources,
+        stale: false,
+        solvers,
+        theorems: rows.iter().filter(|row| row.report.is_ok()).map(theorem).collect(),
+    }
 }

@@ -351,6 +351,8 @@ forms! {
 
     /// One form of a kernel against one promise.
     struct KernelRow {
+        /// `fpm` or `requantize`.
+        op: String,
         kernel: String,
         mutant: bool,
         /// `portable` or `native`.

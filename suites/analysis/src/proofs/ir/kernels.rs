@@ -1,27 +1,20 @@
-//! The fpm kernels and mutants of `impls`, each form at each position of a vector and behind it, against its contract.
+//! The kernels and mutants of `fpm` and `requantize` in `impls`, each form at each position of a vector and behind it, against its contract.
 //!
 //! The code is the LLVM IR of `impls` with the feature `elements`: for aarch64 the functions that ship, with their inline assembly; for the host
 //! the same sources with a larger limit for inlining, so that no batch is left around the element.
 
-use super::decide::{Argument, Question, Verdict};
+use super::decide::{Question, Verdict};
 use super::kept::Kept;
 use super::module::Module;
 use super::report::Report;
 use super::settle::Prover;
-use anyhow::{Context, Result};
+use super::subject::{self, BATCH, Code};
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use std::ops::RangeInclusive;
 use std::time::Instant;
 use tiebreak_common::identity::hash_bytes;
-use tiebreak_common::parameters::SHIFTS;
-use tiebreak_impls::Form;
-use tiebreak_impls::fpm::{self, Kernel, Params};
-use tiebreak_impls::mutants;
 use tiebreak_oracle::fpm::Scheme;
-
-/// Elements of a batch of the feature `elements`: a vector, and one behind it.
-const BATCH: usize = 5;
 
 /// The modules that have the elements: of the host, and of aarch64.
 #[derive(Clone, Debug)]
@@ -35,6 +28,8 @@ pub struct Modules {
 /// A kernel's form against one promise of its contract.
 #[derive(Clone, Debug)]
 pub struct Row {
+    /// The operation.
+    pub op: &'static str,
     /// The kernel.
     pub kernel: &'static str,
     /// Whether it is a mutant.
@@ -43,7 +38,7 @@ pub struct Row {
     pub form: &'static str,
     /// Positions in a batch of five; the last is behind the vector.
     pub positions: Vec<usize>,
-    /// The promise.
+    /// The promise, with zero point and clamp.
     pub scheme: String,
     /// What was found, or the reason why the code has no terms.
     pub report: Result<Report, String>,
@@ -55,7 +50,8 @@ pub struct Row {
     pub kept: bool,
 }
 
-/// Every fpm kernel and mutant with a name that `wanted` accepts; forms are proved at the same time, and what `kept` has is not proved again.
+/// Every kernel and mutant of `fpm` and `requantize` with a name that `wanted` accepts; forms are proved at the same time, and what `kept` has is not proved
+/// again.
 pub fn kernels(
     modules: &Modules,
     prover: &Prover<'_>,
@@ -63,19 +59,17 @@ pub fn kernels(
     kept: &Kept,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Row>> {
-    let mutants = mutants::fpm::mutants().iter().map(|mutant| (&mutant.kernel, true));
     let mut forms = Vec::new();
-    for (kernel, mutant) in fpm::kernels().iter().map(|kernel| (kernel, false)).chain(mutants) {
-        let subject = |module, form| Subject { kernel, mutant, module, form };
-        if wanted(kernel.name) {
-            forms.push(subject(&modules.portable, "portable"));
-            forms.extend(kernel.native.as_ref().and(modules.native.as_ref()).map(|native| subject(native, "native")));
-        }
+    for code in subject::all().into_iter().filter(|code| wanted(code.name)) {
+        let native = modules.native.as_ref().filter(|_| code.has_native);
+        let portable = Proving { code: code.clone(), module: &modules.portable, form: "portable" };
+        forms.push(portable);
+        forms.extend(native.map(|module| Proving { code, module, form: "native" }));
     }
     let bar = progress(forms.len());
-    let prove = |subject: &Subject<'_>| {
-        let rows = subject.rows(prover, versions, kept);
-        bar.set_message(subject.kernel.name);
+    let prove = |form: &Proving<'_>| {
+        let rows = form.rows(prover, versions, kept);
+        bar.set_message(form.code.name);
         bar.inc(1);
         rows
     };
@@ -96,14 +90,13 @@ fn progress(forms: usize) -> ProgressBar {
 }
 
 /// One form of a kernel in its module.
-struct Subject<'a> {
-    kernel: &'static Kernel,
-    mutant: bool,
+struct Proving<'a> {
+    code: Code,
     module: &'a Module,
     form: &'static str,
 }
 
-impl Subject<'_> {
+impl Proving<'_> {
     /// A row for each promise and verdict, positions with the same code together.
     fn rows(&self, prover: &Prover<'_>, versions: &str, kept: &Kept) -> Result<Vec<Row>> {
         let mut rows: Vec<Row> = Vec::new();
@@ -120,83 +113,58 @@ impl Subject<'_> {
 
     /// One position, with the report of an earlier one if it has the same terms.
     fn row(&self, position: usize, rows: &[Row], prover: &Prover<'_>, versions: &str, kept: &Kept) -> Result<Row> {
-        let (begun, kernel) = (Instant::now(), self.kernel);
-        let (promise, _) = kernel.contract.at(position, BATCH, 31);
-        let arguments: Vec<Argument> = (0..BATCH)
-            .map(|at| if at == position { Argument::Accumulator } else { Argument::Free })
-            .chain([Argument::Multiplier, Argument::Shift(1, 0)])
-            .collect();
-        let function = format!("tiebreak_fpm_{}_{}_{position}", kernel.name, self.form);
-        let question = Question {
-            module: self.module,
-            function: &function,
-            arguments: &arguments,
-            scheme: scheme(promise)?,
-            output: None,
-            multipliers: kernel.contract.domain.multipliers.clone(),
-            multiple_of: kernel.contract.domain.multiple_of,
-        };
-        let row = |terms, report, seconds, kept| Row {
-            kernel: kernel.name,
-            mutant: self.mutant,
+        let (begun, code) = (Instant::now(), &self.code);
+        let row = |scheme, terms, report, seconds, kept| Row {
+            op: code.op,
+            kernel: code.name,
+            mutant: code.mutant,
             form: self.form,
             positions: vec![position],
-            scheme: question.scheme.label(),
+            scheme,
             report,
             terms,
             seconds,
             kept,
         };
-        let asked = match question.canonical(shifts(kernel)) {
-            Err(reason) => return Ok(row(String::new(), Err(format!("{reason:#}")), 0.0, false)),
+        let promise = &code.promises[position];
+        let scheme = match Scheme::parse(promise) {
+            Ok(scheme) => scheme,
+            Err(_) => {
+                let reason = format!("`{promise}` is no scheme with a Q0.31 multiplier");
+                return Ok(row(promise.clone(), String::new(), Err(reason), 0.0, false));
+            }
+        };
+        let function = format!("tiebreak_{}_{}_{}_{position}", code.op, code.name, self.form);
+        let (arguments, shifts) = (code.arguments(position), code.shifts.clone());
+        let question = Question {
+            module: self.module,
+            function: &function,
+            arguments: &arguments,
+            scheme,
+            output: code.output,
+            multipliers: code.multipliers.clone(),
+            multiple_of: code.multiple_of,
+        };
+        let label = code.label(&scheme);
+        let asked = match question.canonical(shifts.clone()) {
+            Err(reason) => return Ok(row(label, String::new(), Err(format!("{reason:#}")), 0.0, false)),
             Ok(asked) => hash_bytes(asked.as_bytes()),
         };
         if let Some(same) = rows.iter().find(|row| row.terms == asked) {
-            return Ok(row(asked, same.report.clone(), same.seconds, same.kept));
+            return Ok(row(label, asked, same.report.clone(), same.seconds, same.kept));
         }
-        let key = hash_bytes(format!("{} {} {asked} {versions}", kernel.name, self.form).as_bytes());
+        let key = hash_bytes(format!("{} {} {asked} {versions}", code.name, self.form).as_bytes());
         if let Some((report, seconds)) = kept.get(&key) {
-            return Ok(row(asked, Ok(report), seconds, true));
+            return Ok(row(label, asked, Ok(report), seconds, true));
         }
-        let code = |s: i32, inputs: &[(i32, i32)]| Ok(run(kernel, position, s, inputs));
-        let report = Report::new(&question, shifts(kernel), prover, Some(&code)).map_err(|e| format!("{e:#}"));
+        let run = |s: i32, inputs: &[(i32, i32)]| Ok((code.run)(code, position, s, inputs));
+        let report = Report::new(&question, shifts, prover, Some(&run)).map_err(|e| format!("{e:#}"));
         let seconds = begun.elapsed().as_secs_f64();
         if let Ok(report) = &report {
             kept.put(&key, report, seconds)?;
         }
-        Ok(row(asked, report, seconds, false))
+        Ok(row(label, asked, report, seconds, false))
     }
-}
-
-fn scheme(promise: tiebreak_impls::contract::Promise) -> Result<Scheme> {
-    use tiebreak_impls::contract::Overflow::{OutOfDomain, Saturate, Wrap};
-    let policy = match promise.overflow {
-        Wrap => ":wrap",
-        Saturate => ":saturate",
-        OutOfDomain => "",
-    };
-    let text = format!("{}{policy}", promise.scheme);
-    Scheme::parse(&text).ok().with_context(|| format!("no scheme {text}"))
-}
-
-/// The shifts of a kernel's domain, for multipliers in Q0.31.
-fn shifts(kernel: &Kernel) -> RangeInclusive<i32> {
-    let domain = &kernel.contract.domain;
-    let right = &domain.right_shifts;
-    let (first, last) = (31i32.saturating_sub(*right.end()), 31i32.saturating_sub(*right.start()));
-    let first = (*domain.shifts.start()).max(*SHIFTS.start()).max(first);
-    first..=(*domain.shifts.end()).min(*SHIFTS.end()).min(last)
-}
-
-/// The portable form of a kernel on inputs at one position of a batch; elements at other positions are 0.
-fn run(kernel: &Kernel, position: usize, s: i32, inputs: &[(i32, i32)]) -> Vec<i32> {
-    let one = |(x, m): &(i32, i32)| {
-        let (mut batch, mut out) = ([0; BATCH], [0; BATCH]);
-        batch[position] = *x;
-        kernel.run(Form::Portable)(&Params::single(*m, s), &batch, &mut out);
-        out[position]
-    };
-    inputs.iter().map(one).collect()
 }
 
 impl Row {

@@ -18,6 +18,7 @@ mod range;
 mod report;
 mod search;
 mod settle;
+mod subject;
 mod term;
 mod text;
 mod value;

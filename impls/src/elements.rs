@@ -1,0 +1,50 @@
+//! One element of a batch as a function of integers, for translators of LLVM IR: the code of a kernel around one element, without loop and memory.
+//!
+//! Only the feature `elements` has this module. Each function calls the form that the registry holds on a batch of one vector and one element more,
+//! and returns the element of one position; the optimiser removes the batch. `cargo xtask prove --kernels` reads the result.
+
+use crate::simd::LANES;
+
+/// Elements of the batch: a whole vector and one more.
+pub(crate) const BATCH: usize = LANES + 1;
+
+/// The functions of one kernel, `tiebreak_OP_NAME_FORM_POSITION`: its portable form at each position, and on its target its native form. `element` takes the
+/// code, the batch and these parameters.
+macro_rules! positions {
+    ($op:literal, $element:ident $parameters:tt, $run:ty; $($number:literal: $kernel:expr;)+) => {
+        $(const _: () = {
+            const KERNEL: &Kernel = &$kernel;
+            positions!(@form $op, $element $parameters, $run, $number, "portable", Some(KERNEL.portable));
+            #[cfg(target_arch = "aarch64")]
+            positions!(@form $op, $element $parameters, $run, $number, "native", match &KERNEL.native {
+                Some(native) => native.run,
+                None => None,
+            });
+        };)+
+    };
+    (@form $op:literal, $element:ident $parameters:tt, $run:ty, $number:literal, $form:literal, $code:expr) => {
+        positions!(@at $op, $element $parameters, $run, $number, $form, $code, 0, a);
+        positions!(@at $op, $element $parameters, $run, $number, $form, $code, 1, b);
+        positions!(@at $op, $element $parameters, $run, $number, $form, $code, 2, c);
+        positions!(@at $op, $element $parameters, $run, $number, $form, $code, 3, d);
+        positions!(@at $op, $element $parameters, $run, $number, $form, $code, 4, e);
+    };
+    (
+        @at $op:literal, $element:ident($($parameter:ident),*), $run:ty, $number:literal, $form:literal, $code:expr,
+        $at:literal, $name:ident
+    ) => {
+        const _: () = {
+            const RUN: Option<$run> = $code;
+            // SAFETY: the name is this project's own and each is used once.
+            #[unsafe(export_name = concat!("tiebreak_", $op, "_", $number, "_", $form, "_", $at))]
+            extern "Rust" fn $name(x0: i32, x1: i32, x2: i32, x3: i32, x4: i32, $($parameter: i32),*) -> i32 {
+                match RUN {
+                    Some(run) => $element::<$at>(run, [x0, x1, x2, x3, x4], $($parameter),*),
+                    None => 0,
+                }
+            }
+        };
+    };
+}
+
+pub(crate) use positions;

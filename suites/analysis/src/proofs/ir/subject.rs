@@ -1,0 +1,143 @@
+//! What is proved of a kernel: its promise at each position of a batch, its domain, and how it runs.
+
+use super::decide::Argument;
+use std::ops::RangeInclusive;
+use tiebreak_common::parameters::SHIFTS;
+use tiebreak_impls::contract::{Domain, Overflow, Promise};
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::{Form, fpm, mutants, operation, requantize};
+use tiebreak_oracle::fpm::Scheme;
+use tiebreak_oracle::fpm::pieces::Output;
+
+/// Elements of a batch of the feature `elements`: a vector, and one behind it.
+pub(super) const BATCH: usize = 5;
+
+/// The code of a kernel, without its form.
+#[derive(Clone)]
+pub(super) struct Code {
+    pub(super) op: &'static str,
+    pub(super) name: &'static str,
+    pub(super) mutant: bool,
+    pub(super) has_native: bool,
+    /// The scheme at each position, NAME or NAME:POLICY.
+    pub(super) promises: Vec<String>,
+    /// Zero point and clamp of a requantization.
+    pub(super) output: Option<Output>,
+    pub(super) multipliers: RangeInclusive<i32>,
+    pub(super) multiple_of: i32,
+    /// The shifts of its domain, for multipliers in Q0.31.
+    pub(super) shifts: RangeInclusive<i32>,
+    /// The portable form on accumulators and multipliers at one position and shift; elements at other positions are 0.
+    pub(super) run: fn(&Self, usize, i32, &[(i32, i32)]) -> Vec<i32>,
+}
+
+/// Every kernel and every mutant.
+pub(super) fn all() -> Vec<Code> {
+    let multiplies = fpm::kernels().iter().map(|kernel| multiply(kernel, false));
+    let broken = mutants::fpm::mutants().iter().map(|mutant| multiply(&mutant.kernel, true));
+    let all = multiplies.chain(broken);
+    let kernels = <requantize::Requantize as operation::TensorOperation>::kernels();
+    let mutants = <requantize::Requantize as operation::TensorOperation>::mutants();
+    let requantized = kernels.iter().map(|kernel| requantization(kernel, false));
+    // A multiplication's mutants are proved above, and put the batch on the heap here.
+    let own = mutants.iter().filter(|mutant| mutants::fpm::find(mutant.kernel.name).is_none());
+    all.chain(requantized).chain(own.map(|mutant| requantization(&mutant.kernel, true))).collect()
+}
+
+fn multiply(kernel: &'static fpm::Kernel, mutant: bool) -> Code {
+    let promise = |position| text(kernel.contract.at(position, BATCH, 31).0);
+    Code {
+        op: "fpm",
+        name: kernel.name,
+        mutant,
+        has_native: kernel.native.is_some(),
+        promises: (0..BATCH).map(promise).collect(),
+        output: None,
+        multipliers: kernel.contract.domain.multipliers.clone(),
+        multiple_of: kernel.contract.domain.multiple_of,
+        shifts: shifts(&kernel.contract.domain),
+        run: |code, position, s, inputs| {
+            let kernel = <fpm::Fpm as operation::Operation>::known(code.name).expect("a kernel of the list");
+            let run = |batch: &[i32; BATCH], m, out: &mut [i32; BATCH]| {
+                kernel.run(Form::Portable)(&fpm::Params::single(m, s), batch, out);
+            };
+            each(position, inputs, run)
+        },
+    }
+}
+
+/// Zero point and clamp of the proof, where the kernel takes any: not symmetrical, and inside every type.
+const ZERO_POINT: i32 = 5;
+const CLAMP: (i32, i32) = (1, 100);
+
+fn requantization(kernel: &'static requantize::Kernel, mutant: bool) -> Code {
+    let domain = &kernel.contract.domain;
+    let (whole, output) = (domain.output.range(), domain.clamp.then_some(CLAMP));
+    let (min, max) = output.unwrap_or((*whole.start(), *whole.end()));
+    Code {
+        op: "requantize",
+        name: kernel.name,
+        mutant,
+        has_native: kernel.native.is_some(),
+        promises: vec![text(kernel.contract.promise); BATCH],
+        output: Some(Output { zero_point: if domain.zero_point { ZERO_POINT } else { 0 }, min, max }),
+        multipliers: domain.channels.multipliers.clone(),
+        multiple_of: domain.channels.multiple_of,
+        shifts: shifts(&domain.channels),
+        run: |code, position, s, inputs| {
+            let kernel = <requantize::Requantize as operation::Operation>::known(code.name);
+            let (kernel, output) = (kernel.expect("a kernel of the list"), code.output.expect("an output"));
+            let run = |batch: &[i32; BATCH], multiplier, out: &mut [i32; BATCH]| {
+                let channels = vec![Channel { multiplier, shift: s }];
+                let Output { zero_point, min, max } = output;
+                let params = requantize::Params { len: BATCH, channels, bias: vec![0], zero_point, min, max };
+                kernel.run(Form::Portable)(&params, batch, out);
+            };
+            each(position, inputs, run)
+        },
+    }
+}
+
+fn each(position: usize, inputs: &[(i32, i32)], run: impl Fn(&[i32; BATCH], i32, &mut [i32; BATCH])) -> Vec<i32> {
+    let one = |(x, m): &(i32, i32)| {
+        let (mut batch, mut out) = ([0; BATCH], [0; BATCH]);
+        batch[position] = *x;
+        run(&batch, *m, &mut out);
+        out[position]
+    };
+    inputs.iter().map(one).collect()
+}
+
+fn text(promise: Promise) -> String {
+    let policy = match promise.overflow {
+        Overflow::Wrap => ":wrap",
+        Overflow::Saturate => ":saturate",
+        Overflow::OutOfDomain => "",
+    };
+    format!("{}{policy}", promise.scheme)
+}
+
+fn shifts(domain: &Domain) -> RangeInclusive<i32> {
+    let right = &domain.right_shifts;
+    let (first, last) = (31i32.saturating_sub(*right.end()), 31i32.saturating_sub(*right.start()));
+    let first = (*domain.shifts.start()).max(*SHIFTS.start()).max(first);
+    first..=(*domain.shifts.end()).min(*SHIFTS.end()).min(last)
+}
+
+impl Code {
+    /// What each parameter of an element's function is: the batch, multiplier, shift, then zero point and clamp of a requantization.
+    pub(super) fn arguments(&self, position: usize) -> Vec<Argument> {
+        let batch = (0..BATCH).map(|at| if at == position { Argument::Accumulator } else { Argument::Free });
+        let constant = |value| Argument::Shift(0, value);
+        let output = self.output.map(|output| [output.zero_point, output.min, output.max].map(constant));
+        batch.chain([Argument::Multiplier, Argument::Shift(1, 0)]).chain(output.into_iter().flatten()).collect()
+    }
+
+    /// The promise with zero point and clamp.
+    pub(super) fn label(&self, scheme: &Scheme) -> String {
+        match self.output {
+            None => scheme.label(),
+            Some(Output { zero_point, min, max }) => format!("{}, {zero_point:+}, {min}..{max}", scheme.label()),
+        }
+    }
+}
