@@ -192,6 +192,73 @@ fn the_published_audit_is_what_the_program_prints() {
     expect_test::expect_file![published.join("sha256.txt")].assert_eq(&hashes);
 }
 
+/// A library's operator on all channels of some models.
+#[derive(Default)]
+struct Line {
+    channels: u64,
+    inputs: u64,
+    differ: u64,
+    largest: u64,
+    /// The largest share of differing accumulators, and its example.
+    worst: Option<(f64, String)>,
+}
+
+impl Line {
+    fn add(&mut self, row: &BTreeMap<String, String>) {
+        let number = |key: &str| row[key].parse::<u64>().expect("a count");
+        self.channels += 1;
+        self.inputs += number("inputs");
+        self.differ += number("differ");
+        let deltas = row["by_delta"].split_whitespace().map(|part| part.split(':').next().expect("a difference"));
+        let largest = deltas.map(|delta| delta.parse::<i64>().expect("a number").unsigned_abs()).max();
+        self.largest = self.largest.max(largest.unwrap_or(0));
+        let rate: f64 = row["rate"].parse().expect("a rate");
+        if rate > self.worst.as_ref().map_or(0.0, |(worst, _)| *worst) {
+            let model = row["model"].rsplit('/').next().expect("a name");
+            let (layer, channel, x) = (&row["index"], &row["channel"], &row["witness"]);
+            let values = format!("{}, {}", row["left_value"], row["right_value"]);
+            self.worst = Some((rate, format!("{model} layer {layer} channel {channel}, x={x}: {values}")));
+        }
+    }
+}
+
+/// The counts of libraries against real numbers are those that the printed command gives.
+#[test]
+fn the_published_libraries_are_what_the_program_counts() {
+    if real().is_none() {
+        return;
+    }
+    let path = crate::common::workspace().join("reports/published/2026-11-26-libraries/README.md");
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let command = page.lines().find_map(|line| line.strip_prefix("cargo xtask ")).expect("its command");
+    let run = program().args(command.split(' ')).current_dir(crate::common::workspace()).output().expect("it starts");
+    let mut lines: Vec<([String; 2], Line)> = Vec::new();
+    for row in csv::Reader::from_reader(&run.stdout[..]).into_deserialize() {
+        let row: BTreeMap<String, String> = row.expect("a row");
+        let key = [row["right"].clone(), row["op"].clone()];
+        let at = lines.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+            lines.push((key, Line::default()));
+            lines.len() - 1
+        });
+        lines[at].1.add(&row);
+    }
+    assert_eq!(lines.len(), 40, "four operators in ten runtimes");
+    let mut table = "| Library | Version | Operator | Channels | Accumulators | Wrong | Largest error | Worst channel |\n".to_owned();
+    table += "| --- | --- | --- | --: | --: | --: | --: | --- |\n";
+    for ([library, op], line) in &lines {
+        let version = RUNTIMES.iter().find(|runtime| runtime.name == library).expect("a runtime").version;
+        let Line { channels, inputs, differ, largest, worst } = line;
+        let worst = worst.as_ref().map_or("-", |(_, worst)| worst);
+        let [inputs, differ] = [*inputs, *differ].map(tiebreak_reports::text::count);
+        writeln!(table, "| `{library}` | {version} | `{op}` | {channels} | {inputs} | {differ} | {largest} | {worst} |")
+            .expect("a string");
+    }
+    let (before, rest) = page.split_once("<!-- table -->\n").expect("its beginning");
+    let (_, after) = rest.split_once("<!-- end of table -->").expect("its end");
+    let expected = format!("{before}<!-- table -->\n{table}<!-- end of table -->{after}");
+    expect_test::expect_file![path].assert_eq(&expected);
+}
+
 /// Everything that a reader looks for is on the page, in 100 columns, with the answer first.
 #[test]
 fn the_table_answers_first_and_fits() {

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 use tiebreak_analysis::proofs::recorded;
+use tiebreak_impls::operation::TensorOperation;
+use tiebreak_impls::requantize::Requantize;
 use tiebreak_reports::ledger::Theorem;
 use tiebreak_reports::proofs;
 

@@ -124,6 +124,11 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite", Parsed, FETCHED),
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format html", Parsed, FETCHED),
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format csv", Parsed, FETCHED),
+    (
+        "cargo xtask audit target/tiebreak/models/alexa.tflite target/tiebreak/models/hey_jarvis.tflite --from real --to tflite-reference,tflite-optimized,tflite-micro,xnnpack,onnxruntime,cmsis-nn,cmsis-nn-single,tflite-single-rounding,tvm,tvm-arm --format csv",
+        Parsed,
+        FETCHED,
+    ),
     ("cargo xtask setup --with browser", Xtask, "installs packages"),
     ("cargo xtask setup --with slurm", Xtask, "installs packages"),
     (
