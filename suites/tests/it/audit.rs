@@ -243,15 +243,20 @@ fn the_published_libraries_are_what_the_program_counts() {
         lines[at].1.add(&row);
     }
     assert_eq!(lines.len(), 40, "four operators in ten runtimes");
-    let mut table = "| Library | Version | Operator | Channels | Accumulators | Wrong | Largest error | Worst channel |\n".to_owned();
+    let mut table =
+        "| Library | Version | Operator | Channels | Accumulators | Wrong | Largest error | Worst channel |\n"
+            .to_owned();
     table += "| --- | --- | --- | --: | --: | --: | --: | --- |\n";
     for ([library, op], line) in &lines {
         let version = RUNTIMES.iter().find(|runtime| runtime.name == library).expect("a runtime").version;
         let Line { channels, inputs, differ, largest, worst } = line;
         let worst = worst.as_ref().map_or("-", |(_, worst)| worst);
         let [inputs, differ] = [*inputs, *differ].map(tiebreak_reports::text::count);
-        writeln!(table, "| `{library}` | {version} | `{op}` | {channels} | {inputs} | {differ} | {largest} | {worst} |")
-            .expect("a string");
+        writeln!(
+            table,
+            "| `{library}` | {version} | `{op}` | {channels} | {inputs} | {differ} | {largest} | {worst} |"
+        )
+        .expect("a string");
     }
     let (before, rest) = page.split_once("<!-- table -->\n").expect("its beginning");
     let (_, after) = rest.split_once("<!-- end of table -->").expect("its end");

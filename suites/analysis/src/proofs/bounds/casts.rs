@@ -10,7 +10,38 @@ use super::{Asked, Statement, Values, value};
 const SCALES: [(f32, bool); 2] = [(0.5, true), (0.3, false)];
 
 pub(super) fn all() -> Vec<Statement> {
-    SCALES.into_iter().map(|(scale, equal)| cast(scale, equal)).collect()
+    SCALES.into_iter().map(|(scale, equal)| cast(scale, equal)).chain([every_scale()]).collect()
+}
+
+/// The same for every scale of an interval, by the error of each float operation: its result is the real one times `1 + d`, `|d| <= 2^-24`, if the real one is
+/// at least 2^-126 from zero (IEEE 754, clause 4.3.1). For scales up to 1 a reciprocal is at least 1, and a quotient or a product nearer to zero than 2^-126
+/// comes of an `x` nearer than 2^-126: its rounded value is nearer to zero than a half, and both casts
+/// give 0. Two numbers less than 1 apart round to integers at most 1 apart.
+fn every_scale() -> Statement {
+    let needs = |needs, what: &str, goal: &str| {
+        let text = format!(
+            "(set-logic QF_NRA)\n\
+             (declare-const q Real)\n(declare-const d Real)\n(declare-const e Real)\n(declare-const f Real)\n\
+             (define-fun u () Real (/ 1 16777216))\n\
+             (assert (and (<= (- u) d) (<= d u) (<= (- u) e) (<= e u) (<= (- u) f) (<= f u)))\n\
+             (define-fun a () Real (* q (+ 1 d)))\n\
+             (define-fun b () Real (* (* q (+ 1 e)) (+ 1 f)))\n\
+             (assert {goal})\n"
+        );
+        Asked { what: what.to_owned(), text, needs, variables: &[], replayed: |_| None }
+    };
+    let inside = "(and (<= (- 130) q) (<= q 130) (or (>= (- a b) 1) (>= (- b a) 1)))";
+    let beyond = "(or (and (> q 130) (or (< a 128) (< b 128))) (and (< q (- 130)) (or (> a (- 129)) (> b (- 129)))))";
+    Statement {
+        name: "float32 to int8",
+        claim: "x/s and x*(1/s) differ by 1 at most for every scale s in 2^-10 to 1 and every x that is not NaN"
+            .to_owned(),
+        asked: vec![
+            needs(Answer::Unsatisfiable, "quotients up to 130 whose floats are 1 apart or more", inside),
+            needs(Answer::Unsatisfiable, "quotients beyond 130 that are not clamped", beyond),
+            needs(Answer::Satisfiable, "quotients up to 130 with two floats", "(and (<= q 130) (not (= a b)))"),
+        ],
+    }
 }
 
 /// `x / s` against `x * (1 / s)`.
