@@ -217,8 +217,13 @@ fn pair_sums(kernel: &matmul::Kernel) -> Vec<Claim> {
 fn lanes(kernel: &dot::Kernel) -> Vec<Claim> {
     let domain = &kernel.contract.domain;
     let scheme = kernel.contract.promise.scheme;
-    if scheme == "popcount-2" {
-        return vec![counts(kernel)];
+    match scheme {
+        "popcount-2" => return vec![counts(kernel, 1 << 16)],
+        "popcount-2-signed" => return vec![counts(kernel, 1 << 15)],
+        "products-32-counts-u8-wrap" => return vec![shifted_counts(kernel)],
+        // Their products are so small that only the accumulator's start decides.
+        _ if scheme.starts_with("products-32") => return Vec::new(),
+        _ => {}
     }
     if scheme.contains("16") {
         return Vec::new();
@@ -297,11 +302,34 @@ fn terms(scheme: &str) -> i64 {
     digits.parse().unwrap_or(1)
 }
 
-/// The 16-bit lane of counted bits.
-fn counts(kernel: &dot::Kernel) -> Claim {
+/// Planes whose counts stay in 8 bits when they are shifted by the weight of both.
+fn shifted_counts(kernel: &dot::Kernel) -> Claim {
+    let domain = &kernel.contract.domain;
+    // Eight elements with one bit each, in planes whose weights are 2^weight together; the others are 0.
+    let probe = |weight: u32| {
+        let plane = weight.min(3);
+        let one = |bit: u32| (0..domain.elements).map(|k| if k < 8 { 1 << bit } else { 0 }).collect();
+        let params = dot::Params { len: domain.results };
+        let tensors = [vec![0; domain.results], one(plane), one(weight - plane)];
+        (Probe::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), 8 << weight)
+    };
+    Claim {
+        op: "dot",
+        kernel: kernel.name,
+        quantity: "places by which a count of 8 bits is shifted in an 8-bit lane".to_owned(),
+        bound: Some(4),
+        because: "8 << 4 = 128 is below 2^8, 8 << 5 = 256 is not; operands of six bits together shift by 4 at most"
+            .to_owned(),
+        at: Some(probe(4)),
+        past: Some(probe(5)),
+    }
+}
+
+/// The 16-bit lane of counted bits, which holds values below `end`.
+fn counts(kernel: &dot::Kernel, end: i64) -> Claim {
     // A step adds the set bits of two bytes.
     const EACH: i64 = 16;
-    let steps = i64::from(u16::MAX) / EACH;
+    let steps = (end - 1) / EACH;
     let domain = &kernel.contract.domain;
     let probe = |steps: i64| {
         let ones = || vec![255; domain.elements];
@@ -315,8 +343,9 @@ fn counts(kernel: &dot::Kernel) -> Claim {
         quantity: "steps of 16 set bits into one 16-bit lane".to_owned(),
         bound: Some(steps),
         because: format!(
-            "{steps} * {EACH} = {} is below 2^16, {} * {EACH} = {} is not",
+            "{steps} * {EACH} = {} is below 2^{}, {} * {EACH} = {} is not",
             steps * EACH,
+            end.ilog2(),
             steps + 1,
             (steps + 1) * EACH
         ),

@@ -160,6 +160,7 @@ pub fn wrapped_to(element: Element, v: i32) -> i32 {
     match element {
         Element::U8 => (v as u8).into(),
         Element::I8 => (v as i8).into(),
+        Element::U1 | Element::U2 | Element::U3 | Element::U4 => v & *element.range().end(),
         Element::I16 => (v as i16).into(),
     }
 }
@@ -307,6 +308,10 @@ pub fn read_otherwise(types: impl IntoIterator<Item = Option<Element>>, tensors:
 /// The same bits read as the type of the other sign.
 pub fn other_sign(element: Element, v: i32) -> i32 {
     match element {
+        Element::U1 | Element::U2 | Element::U3 | Element::U4 => {
+            let unused = i32::BITS - element.bits();
+            v << unused >> unused
+        }
         Element::U8 => (v as u8 as i8).into(),
         Element::I8 => (v as i8 as u8).into(),
         Element::I16 => (v as i16 as u16).into(),
