@@ -116,6 +116,7 @@ static KERNELS: &[Kernel] = &[
     arm_umlal::UMLAL,
     arm_umlal::SMLAL,
     arm_int16::SMLAL,
+    arm_int16::UMLAL,
     arm_dotprod::UDOT,
     arm_dotprod::SDOT,
     arm_i8mm::UMMLA,

@@ -100,9 +100,13 @@ fn every_bound_is_shown_in_every_lane() {
         matmul arm-smlal-fast smallest rhs value: -127
         matmul arm-smlal-fast (-128)*(-128) products in one pair sum: 1
         matmul arm-smlal-int16 depth K, result as int32: 131071
+        matmul arm-umlal-int16 depth K, result as int32: 33025
+        matmul arm-umlal-int16 depth K, result as uint32: 66051
         matmul arm-udot depth K, result as int32: 33025
         matmul arm-udot depth K, result as uint32: 66051
         matmul arm-sdot depth K, result as int32: 131071
+        matmul arm-udot-12x4 depth K, result as int32: 33025
+        matmul arm-udot-12x4 depth K, result as uint32: 66051
         matmul arm-ummla depth K, result as int32: 33025
         matmul arm-ummla depth K, result as uint32: 66051
         matmul arm-smmla depth K, result as int32: 131071
@@ -127,6 +131,8 @@ fn every_bound_is_shown_in_every_lane() {
         dot arm-sadalp one product in its 16-bit lane, int16: null
         dot arm-sadalp steps of 4 products into one 32-bit lane, read as int32: 32767
         dot arm-smlal-int16 steps of 1 products into one 32-bit lane, read as int32: 131071
+        dot arm-umlal-int16 steps of 1 products into one 32-bit lane, read as int32: 33025
+        dot arm-umlal-int16 steps of 1 products into one 32-bit lane, read as uint32: 66051
         dot arm-udot steps of 4 products into one 32-bit lane, read as int32: 8256
         dot arm-udot steps of 4 products into one 32-bit lane, read as uint32: 16512
         dot arm-sdot steps of 4 products into one 32-bit lane, read as int32: 32767
@@ -134,6 +140,8 @@ fn every_bound_is_shown_in_every_lane() {
         dot arm-ummla steps of 8 products into one 32-bit lane, read as uint32: 8256
         dot arm-smmla steps of 8 products into one 32-bit lane, read as int32: 16383
         dot arm-bitserial steps of 16 set bits into one 16-bit lane: 4095
+        dot arm-bitserial-signed steps of 16 set bits into one 16-bit lane: 2047
+        dot arm-bitserial-counts-u8 places by which a count of 8 bits is shifted in an 8-bit lane: 4
         dot x86-madd steps of 2 products into one 32-bit lane, read as int32: 0
         dot x86-vnni steps of 4 products into one 32-bit lane, read as int32: 16448
         dot x86-vnni-saturating steps of 4 products into one 32-bit lane, read as int32: 16448

@@ -431,6 +431,7 @@ forms! {
         undefined: serde_json::Number,
         largest: Option<String>,
         witness: Option<String>,
+        nearer: Option<String>,
     }
 }
 
