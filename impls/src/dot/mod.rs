@@ -13,6 +13,7 @@ pub(crate) mod nvidia_dp4a;
 #[cfg(test)]
 mod tests;
 pub(crate) mod x86_avx2;
+mod x86_avx512;
 mod x86_vnni;
 
 use crate::contract::{Contract, Overflow, Promise};
@@ -160,6 +161,8 @@ static KERNELS: &[Kernel] = &[
     x86_avx2::MADD,
     x86_vnni::VNNI,
     x86_vnni::SATURATING,
+    x86_avx512::MADDUBS,
+    x86_avx512::VNNI,
     nvidia_dp4a::S8,
     nvidia_dp4a::U8,
     nvidia_dp4a::MIXED,

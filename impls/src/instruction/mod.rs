@@ -235,4 +235,8 @@ static KERNELS: &[Kernel] = &[
     register::VPDPBUSD,
     register::VPDPBUSDS,
     register::VPDPBSSD,
+    register::VPMADDUBSW_512,
+    register::VPMADDWD_512,
+    register::VPDPBUSD_512,
+    register::VPDPBUSDS_512,
 ];

@@ -17,6 +17,10 @@ const WIDE_U8: Lanes = Lanes::of(32, 8, false);
 const WIDE_S8: Lanes = Lanes::of(32, 8, true);
 const WIDE_S16: Lanes = Lanes::of(16, 16, true);
 const WIDE_S32: Lanes = Lanes::of(8, 32, true);
+const WIDEST_U8: Lanes = Lanes::of(64, 8, false);
+const WIDEST_S8: Lanes = Lanes::of(64, 8, true);
+const WIDEST_S16: Lanes = Lanes::of(32, 16, true);
+const WIDEST_S32: Lanes = Lanes::of(16, 32, true);
 
 /// Runs `step(acc, a, b)` on the registers of each vector.
 #[inline(always)]
@@ -66,6 +70,25 @@ pub(crate) fn wide(
         let [acc, a, b] = [acc, a, b].map(PortableWide::load_bytes);
         let mut words = [0; 8];
         model(acc, a, b).store(&mut words);
+        (bytemuck::cast(words.map(i32::to_le)), false)
+    });
+}
+
+/// The model of an instruction on 512 bits: that on 256 bits, twice.
+#[inline(always)]
+pub(crate) fn widest(
+    domain: &Domain,
+    operands: [&[i32]; 3],
+    results: (&mut [i32], &mut [i32]),
+    model: impl Fn(PortableWide, PortableWide, PortableWide) -> PortableWide,
+) {
+    each::<{ 2 * WIDE_BYTES }>(domain, operands, results, |acc, a, b| {
+        let [acc, a, b] = [acc, a, b].map(|bytes| bytes.as_chunks::<WIDE_BYTES>().0);
+        let mut words = [0; 16];
+        for (half, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            let [acc, a, b] = [acc, a, b].map(|bytes| PortableWide::load_bytes(&bytes[half]));
+            model(acc, a, b).store(words);
+        }
         (bytemuck::cast(words.map(i32::to_le)), false)
     });
 }
@@ -148,6 +171,43 @@ macro_rules! x86 {
     };
 }
 
+/// An instruction of x86 on `zmm` registers.
+macro_rules! avx512 {
+    (
+        $constant:ident, $name:literal, $mnemonic:literal, $isa:ident, ($a:expr, $b:expr, $acc:expr) => $result:expr,
+        |$d:ident, $x:ident, $y:ident| $model:expr
+    ) => {
+        pub(crate) const $constant: Kernel = {
+            const DOMAIN: Domain = Domain { a: $a, b: $b, acc: $acc, result: $result };
+            const ISA: crate::simd::isa::Isa = crate::simd::isa::$isa;
+            Kernel {
+                name: $name,
+                summary: concat!($mnemonic, " on zmm registers"),
+                contract: Contract::new($name, Overflow::Wrap, DOMAIN, INTEL),
+                portable: |operands, out, qc| widest(&DOMAIN, operands, (out, qc), |$d, $x, $y| $model),
+                native: Some(Native {
+                    isa: ISA.name,
+                    arch: ISA.arch,
+                    instructions: &[$mnemonic],
+                    symbol: "",
+                    available: ISA.available,
+                    #[cfg(target_arch = "x86_64")]
+                    run: Some(|operands, out, qc| {
+                        crate::simd::isa::$isa.require();
+                        each::<64>(&DOMAIN, operands, (out, qc), |acc, a, b| {
+                            let mut result = *acc;
+                            crate::simd::avx512::step!(result, a, b, concat!($mnemonic, " zmm0, zmm1, zmm2"));
+                            (result, false)
+                        });
+                    }),
+                    #[cfg(not(target_arch = "x86_64"))]
+                    run: None,
+                }),
+            }
+        };
+    };
+}
+
 neon!(UMULL, "umull.8h", "umull", NEON, (U8, U8, NONE) => U16, |_d, x, y| (x.umull(y), false), "umull {d:v}.8h, {a:v}.8b, {b:v}.8b");
 neon!(UMULL2, "umull2.8h", "umull2", NEON, (U8, U8, NONE) => U16, |_d, x, y| (x.umull2(y), false), "umull2 {d:v}.8h, {a:v}.16b, {b:v}.16b");
 neon!(SMULL, "smull.8h", "smull", NEON, (S8, S8, NONE) => S16, |_d, x, y| (x.smull(y), false), "smull {d:v}.8h, {a:v}.8b, {b:v}.8b");
@@ -184,3 +244,8 @@ x86!(VPMADDWD, "vpmaddwd.ymm", "vpmaddwd", AVX2, (WIDE_S16, WIDE_S16, NONE) => W
 x86!(VPDPBUSD, "vpdpbusd.ymm", "vpdpbusd", VNNI, (WIDE_U8, WIDE_S8, WIDE_S32) => WIDE_S32, |d, x, y| d.vpdpbusd(x, y));
 x86!(VPDPBUSDS, "vpdpbusds.ymm", "vpdpbusds", VNNI, (WIDE_U8, WIDE_S8, WIDE_S32) => WIDE_S32, |d, x, y| d.vpdpbusds(x, y));
 x86!(VPDPBSSD, "vpdpbssd.ymm", "vpdpbssd", VNNI_INT8, (WIDE_S8, WIDE_S8, WIDE_S32) => WIDE_S32, |d, x, y| d.vpdpbssd(x, y));
+
+avx512!(VPMADDUBSW_512, "vpmaddubsw.zmm", "vpmaddubsw", AVX512, (WIDEST_U8, WIDEST_S8, NONE) => WIDEST_S16, |_d, x, y| x.vpmaddubsw(y));
+avx512!(VPMADDWD_512, "vpmaddwd.zmm", "vpmaddwd", AVX512, (WIDEST_S16, WIDEST_S16, NONE) => WIDEST_S32, |_d, x, y| x.vpmaddwd(y));
+avx512!(VPDPBUSD_512, "vpdpbusd.zmm", "vpdpbusd", VNNI512, (WIDEST_U8, WIDEST_S8, WIDEST_S32) => WIDEST_S32, |d, x, y| d.vpdpbusd(x, y));
+avx512!(VPDPBUSDS_512, "vpdpbusds.zmm", "vpdpbusds", VNNI512, (WIDEST_U8, WIDEST_S8, WIDEST_S32) => WIDEST_S32, |d, x, y| d.vpdpbusds(x, y));

@@ -146,7 +146,8 @@ fn names_are_unique_and_say_their_width() {
     for (i, kernel) in kernels().iter().enumerate() {
         let Domain { a, b, acc, result } = kernel.contract.domain;
         assert!(kernels()[..i].iter().all(|other| other.name != kernel.name));
-        let register = if kernel.name.ends_with(".ymm") { 256 } else { 128 };
+        let register = [(".ymm", 256), (".zmm", 512)].into_iter().find(|(end, _)| kernel.name.ends_with(end));
+        let register = register.map_or(128, |(_, bits)| bits);
         let fills = |lanes: Lanes| lanes.count == 0 || lanes.count as u32 * lanes.bits == register;
         assert!([a, b, acc, result].into_iter().all(fills), "{}", kernel.name);
     }

@@ -117,6 +117,10 @@ const WIDE_U8: Lanes = Lanes::of(32, 8, false);
 const WIDE_S8: Lanes = Lanes::of(32, 8, true);
 const WIDE_S16: Lanes = Lanes::of(16, 16, true);
 const WIDE_S32: Lanes = Lanes::of(8, 32, true);
+const WIDEST_U8: Lanes = Lanes::of(64, 8, false);
+const WIDEST_S8: Lanes = Lanes::of(64, 8, true);
+const WIDEST_S16: Lanes = Lanes::of(32, 16, true);
+const WIDEST_S32: Lanes = Lanes::of(16, 32, true);
 
 /// A line of the list.
 macro_rules! register {
@@ -176,6 +180,10 @@ pub static REGISTERS: &[Register] = &[
     register!("vpdpbusd.ymm", "four unsigned times signed products added", INTEL, (WIDE_U8, WIDE_S8, WIDE_S32) => WIDE_S32, products(4, 0), Wrap),
     register!("vpdpbusds.ymm", "four unsigned times signed products added, saturated", INTEL, (WIDE_U8, WIDE_S8, WIDE_S32) => WIDE_S32, products(4, 0), Saturate),
     register!("vpdpbssd.ymm", "four signed products added", INTEL, (WIDE_S8, WIDE_S8, WIDE_S32) => WIDE_S32, products(4, 0), Wrap),
+    register!("vpmaddubsw.zmm", "pairs of unsigned times signed products, saturated", INTEL, (WIDEST_U8, WIDEST_S8, NONE) => WIDEST_S16, products(2, 0), Saturate),
+    register!("vpmaddwd.zmm", "pairs of signed products", INTEL, (WIDEST_S16, WIDEST_S16, NONE) => WIDEST_S32, products(2, 0), Wrap),
+    register!("vpdpbusd.zmm", "four unsigned times signed products added", INTEL, (WIDEST_U8, WIDEST_S8, WIDEST_S32) => WIDEST_S32, products(4, 0), Wrap),
+    register!("vpdpbusds.zmm", "four unsigned times signed products added, saturated", INTEL, (WIDEST_U8, WIDEST_S8, WIDEST_S32) => WIDEST_S32, products(4, 0), Saturate),
 ];
 
 impl Register {
@@ -348,7 +356,7 @@ mod tests {
             }
             checked += 1;
         }
-        assert_eq!(checked, 10);
+        assert_eq!(checked, 11);
     }
 
     #[test]

@@ -130,7 +130,10 @@ fn a_fallback_is_held_to_the_exact_result() {
     let truncated = of("i8, 0.1:3", "add: exact -> dcast, f32, qcast");
     assert_eq!(truncated.len(), 1);
     assert_eq!(truncated[0]["differ"], differ);
-    assert_eq!(truncated[0]["inputs"].as_u64().zip(truncated[0]["undefined"].as_u64()), Some((1 << 16, (1 << 16) - inputs)));
+    assert_eq!(
+        truncated[0]["inputs"].as_u64().zip(truncated[0]["undefined"].as_u64()),
+        Some((1 << 16, (1 << 16) - inputs))
+    );
     assert!(differ > 10_000 && truncated[0]["nearer"] == "before", "{differ}");
     assert_eq!(of("i8, 0.5:0", "add: exact -> dcast, f32, qcast to nearest even")[0]["differ"], 0);
     let refused = tiebreak(&["rewrites", "--fallback", "sub"]).exits(2);

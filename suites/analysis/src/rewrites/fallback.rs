@@ -122,7 +122,7 @@ fn compared(
     let name = format!("i8, {}:{} and {}:{} to {}:{}", left.0, left.1, right.0, right.1, out.0, out.1);
     let witness = tally.nearest.take();
     let rewrite = format!("{operation}: {before} -> {after}");
-    let claim = Claim::new(&rewrite, &name, Said::Same, Coverage::Exhaustive, &tally, witness);
+    let claim = Claim::new(&rewrite, &name, Said::Ways, Coverage::Exhaustive, &tally, witness);
     if before == "exact" { claim.nearer("before") } else { claim }
 }
 

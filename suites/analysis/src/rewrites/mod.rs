@@ -28,6 +28,8 @@ pub enum Said {
     Slight,
     /// Nothing: the RFC does not mention that a clamp is lost.
     Nothing,
+    /// That there are two ways, and not how their results compare.
+    Ways,
 }
 
 /// How many of the inputs there are were judged.
@@ -105,6 +107,8 @@ impl Claim {
             (Said::Same, _) => "not the same",
             (Said::Slight, 0) => "same",
             (Said::Slight, _) => "differs, as the RFC says",
+            (Said::Ways, 0) => "equal",
+            (Said::Ways, _) => "differs",
             (Said::Nothing, 0) => "no clamp is lost",
             (Said::Nothing, _) => "the clamp is lost",
         }

@@ -421,7 +421,7 @@ forms! {
         rewrite: String,
         #[serde(rename = "type")]
         ty: String,
-        /// What the RFC says: `same` or `slight`.
+        /// What the RFC says: `same`, `slight`, `nothing` or `ways`.
         said: String,
         /// `exhaustive` or `sampled`.
         coverage: String,
