@@ -5,9 +5,10 @@
 //!
 //! Source: RFC on int8 convolution for Arm, section Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py, conv2d_spatial_pack_nchw.
 
-use super::{Domain, Kernel, Params, Run};
+use super::{Domain, Kernel, Params};
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
+use crate::kernel::Native;
 use crate::matmul;
 use crate::simd::form::neon_form;
 use crate::simd::{BYTES, LANES, Portable, Register};
@@ -20,9 +21,21 @@ const BLOCK: usize = TILE * TILE;
 /// `outer(data, weights, c)`: `c[16*p + o]` is the sum over the depth of `data[d][p] * weights[d][o]`.
 type Outer = fn(&[[i16; TILE]], &[[i16; TILE]], &mut [i32; BLOCK]);
 
+/// The outer products on real instructions: the elements of both kernels are int16 there.
+const MICRO: Native<Outer> = neon_form!(
+    NEON,
+    "tiebreak_conv2d_spatial_pack",
+    ["smlal", "smlal2"],
+    Outer,
+    fn micro(data: &[[i16; TILE]], weights: &[[i16; TILE]], c: &mut [i32; BLOCK]) {
+        outer::<crate::simd::Neon>(data, weights, c);
+    },
+    micro
+);
+
 /// The kernel for elements of a type, whose weights have these zero points.
 macro_rules! spatial {
-    ($name:literal, $symbol:literal, $element:ident, $zero_points:expr) => {
+    ($name:literal, $element:ident, $zero_points:expr) => {
         Kernel {
             name: $name,
             summary: "Arm spatial pack, NCHW: bytes widened to int16, outer products of 1x16 by 16x1, smlal, smlal2",
@@ -35,24 +48,29 @@ macro_rules! spatial {
             portable: |params, input, weights, out| {
                 convolve(outer::<Portable>, Element::$element, params, (input, weights), out)
             },
-            native: Some(neon_form!(
-                NEON,
-                $symbol,
-                ["smlal", "smlal2"],
-                Run,
-                fn micro(data: &[[i16; TILE]], weights: &[[i16; TILE]], c: &mut [i32; BLOCK]) {
-                    outer::<crate::simd::Neon>(data, weights, c);
+            native: Some(Native {
+                isa: MICRO.isa,
+                arch: MICRO.arch,
+                instructions: MICRO.instructions,
+                symbol: MICRO.symbol,
+                available: MICRO.available,
+                run: match MICRO.run {
+                    None => None,
+                    Some(_) => Some(|params, input, weights, out| {
+                        if let Some(micro) = MICRO.run {
+                            convolve(micro, Element::$element, params, (input, weights), out);
+                        }
+                    }),
                 },
-                |params, input, weights, out| convolve(micro, Element::$element, params, (input, weights), out)
-            )),
+            }),
         }
     };
 }
 
 /// int8.
-pub(super) const SIGNED: Kernel = spatial!("arm-spatial-pack-i8", "tiebreak_conv2d_spatial_pack_i8", I8, -127..=128);
+pub(super) const SIGNED: Kernel = spatial!("arm-spatial-pack-i8", I8, -127..=128);
 /// uint8.
-pub(super) const UNSIGNED: Kernel = spatial!("arm-spatial-pack-u8", "tiebreak_conv2d_spatial_pack_u8", U8, -255..=0);
+pub(super) const UNSIGNED: Kernel = spatial!("arm-spatial-pack-u8", U8, -255..=0);
 
 const fn operands(element: Element, rhs_offsets: RangeInclusive<i32>) -> matmul::Domain {
     let (lhs_offsets, depth) = (i32::MIN..=i32::MAX, 1..=usize::MAX);

@@ -118,7 +118,7 @@ fn a_fallback_is_held_to_the_exact_result() {
     };
     let machine = |q: i32, z: i32, scale: f32| (q - z) as f32 * scale;
     let (mut differ, mut inputs) = (0, 0);
-    for (a, b) in (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b))) {
+    for (a, b) in (-128..128i32).flat_map(|a| (-128..128i32).map(move |b| (a, b))) {
         // (a - 3) * 0.1 + (b - 3) * 0.1 in steps of 0.2, less 5.
         let exact = (a + b - 6 + 1).div_euclid(2) - 5;
         let sum = ((machine(a, 3, 0.1) + machine(b, 3, 0.1)) / 0.2f32 + -5.0f32).trunc() as i32;

@@ -221,8 +221,8 @@ fn lanes(kernel: &dot::Kernel) -> Vec<Claim> {
         "popcount-2" => return vec![counts(kernel, 1 << 16)],
         "popcount-2-signed" => return vec![counts(kernel, 1 << 15)],
         "products-32-counts-u8-wrap" => return vec![shifted_counts(kernel)],
-        // Their products are so small that only the accumulator's start decides.
-        _ if scheme.starts_with("products-32") => return Vec::new(),
+        "products-4-s16-saturate" => return vec![saturating_pair(kernel)],
+        _ if scheme.starts_with("products-32") => return vec![low_bits(kernel)],
         _ => {}
     }
     if scheme.contains("16") {
@@ -300,6 +300,56 @@ fn product_lane(kernel: &dot::Kernel) -> Option<Claim> {
 fn terms(scheme: &str) -> i64 {
     let digits: String = scheme.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(1)
+}
+
+/// The weight that both products of a pair of 16 bits may have beside the largest unsigned byte.
+fn saturating_pair(kernel: &dot::Kernel) -> Claim {
+    let domain = &kernel.contract.domain;
+    let lhs = *domain.lhs.range().end();
+    let bound = i32::from(i16::MAX) / (2 * lhs);
+    let probe = |weight: i32| {
+        let pair = |value: i32| (0..domain.elements).map(|k| if k < 2 { value } else { 0 }).collect();
+        let params = dot::Params { len: domain.results };
+        let tensors = [vec![0; domain.results], pair(lhs), pair(weight)];
+        (Probe::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), i64::from(2 * lhs * weight))
+    };
+    Claim {
+        op: "dot",
+        kernel: kernel.name,
+        quantity: "largest rhs value of both products of a pair".to_owned(),
+        bound: Some(bound.into()),
+        because: format!(
+            "2 * {lhs} * {bound} = {} is below 2^15, 2 * {lhs} * {} = {} is not",
+            2 * lhs * bound,
+            bound + 1,
+            2 * lhs * (bound + 1)
+        ),
+        at: Some(probe(bound)),
+        past: Some(probe(bound + 1)),
+    }
+}
+
+/// Steps of 32 products of few bits into one 32-bit lane. The largest product is that of all bits set, whatever an unset one stands for.
+fn low_bits(kernel: &dot::Kernel) -> Claim {
+    let domain = &kernel.contract.domain;
+    let (lhs, rhs) = (*domain.lhs.range().end(), *domain.rhs.range().end());
+    let each = domain.elements as i64 * i64::from(lhs) * i64::from(rhs);
+    let steps = i64::from(i32::MAX) / each;
+    let probe = |steps: i64| {
+        let params = dot::Params { len: domain.results };
+        let acc = vec![((steps - 1) * each) as i32; domain.results];
+        let tensors = [acc, vec![lhs; domain.elements], vec![rhs; domain.elements]];
+        (Probe::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), steps * each)
+    };
+    Claim {
+        op: "dot",
+        kernel: kernel.name,
+        quantity: "steps of 32 products into one 32-bit lane, read as int32".to_owned(),
+        bound: Some(steps),
+        because: format!("{steps} * {each} is below 2^31, {} * {each} is not", steps + 1),
+        at: Some(probe(steps)),
+        past: Some(probe(steps + 1)),
+    }
 }
 
 /// Planes whose counts stay in 8 bits when they are shifted by the weight of both.
