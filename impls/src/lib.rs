@@ -55,9 +55,9 @@ macro_rules! operations {
         $make! {
             /// Fixed point multiply. Input: `len` accumulators. Output: `len` int32.
             Fpm(crate::fpm::Fpm);
-            /// One vector instruction or its portable model. Input: the first operands, then as many second operands, each
-            /// sign-extended to int32. Output: a result for each pair of operands, then one int32 a vector of 128 bits: 1 where the
-            /// cumulative saturation flag was set by that vector, otherwise 0.
+            /// One vector instruction or its portable model. Input: the lanes of the first operand, then those of the second, then
+            /// those of the accumulator, if it has them, each in an int32. Output: a value for each lane of the result, then one int32
+            /// a vector: 1 where the cumulative saturation flag was set by that vector, otherwise 0.
             Instruction(crate::instruction::Instruction);
             /// Dot-product steps. Input: accumulators, then the elements of `a`, then those of `b`, each in an int32 whatever its
             /// type. Output: `len` results.

@@ -20,6 +20,12 @@ pub enum Terms {
     Outer,
     /// Set bits that two adjacent bytes of `a` and `b` share, counted modulo 2^16.
     Popcount,
+    /// The same, the count read as signed.
+    SignedPopcount,
+    /// So many bits of each element of `b` stand for 1 or -1 by their places: 32 adjacent elements.
+    Bipolar(u32),
+    /// 32 adjacent elements of four bits: bits that eight of them share in planes i and j are counted, and the count is shifted by `i + j`, modulo 2^8.
+    CountsU8,
 }
 
 /// A mathematical definition of one dot-product step.
@@ -39,6 +45,7 @@ pub struct Definition {
     pub terms: Terms,
 }
 
+const BITS: &str = "apache/tvm python/tvm/topi/nn/bitserial_conv2d.py; arm_cpu/bitserial_conv2d.py";
 const SEED: &str = "TVM RFC quantized convolution for armv8, convolution core algorithm";
 
 /// Every scheme.
@@ -115,6 +122,62 @@ pub static DEFINITIONS: &[Definition] = &[
         elements: 16,
         terms: Terms::Popcount,
     },
+    Definition {
+        name: "popcount-2-signed",
+        summary: "(acc[i] + bits shared by two adjacent bytes) modulo 2^16, signed",
+        source: "Arm ARM, AND, CNT, SADALP",
+        results: 8,
+        elements: 16,
+        terms: Terms::SignedPopcount,
+    },
+    Definition {
+        name: "products-32",
+        summary: "acc[i] plus 32 adjacent products",
+        source: BITS,
+        results: 1,
+        elements: 32,
+        terms: Terms::Adjacent(32),
+    },
+    Definition {
+        name: "products-32-bipolar-1",
+        summary: "acc[i] plus 32 adjacent products, b of 1 bits, of which an unset one is -1",
+        source: BITS,
+        results: 1,
+        elements: 32,
+        terms: Terms::Bipolar(1),
+    },
+    Definition {
+        name: "products-32-bipolar-2",
+        summary: "acc[i] plus 32 adjacent products, b of 2 bits, of which an unset one is -1",
+        source: BITS,
+        results: 1,
+        elements: 32,
+        terms: Terms::Bipolar(2),
+    },
+    Definition {
+        name: "products-32-bipolar-3",
+        summary: "acc[i] plus 32 adjacent products, b of 3 bits, of which an unset one is -1",
+        source: BITS,
+        results: 1,
+        elements: 32,
+        terms: Terms::Bipolar(3),
+    },
+    Definition {
+        name: "products-32-bipolar-4",
+        summary: "acc[i] plus 32 adjacent products, b of 4 bits, of which an unset one is -1",
+        source: BITS,
+        results: 1,
+        elements: 32,
+        terms: Terms::Bipolar(4),
+    },
+    Definition {
+        name: "products-32-counts-u8-wrap",
+        summary: "acc[i] plus counts of shared bits, each shifted by the weight of its planes in 8 bits",
+        source: BITS,
+        results: 1,
+        elements: 32,
+        terms: Terms::CountsU8,
+    },
 ];
 
 /// A definition with the policy for results that do not fit in int32.
@@ -138,9 +201,14 @@ impl Definition {
         let elements = self.check(acc.len())?;
         for (argument, values) in [("a", a), ("b", b)] {
             shape::length(argument, values.len(), elements)?;
-            let no_byte = values.iter().find(|v| !(0..=255).contains(*v));
-            if let (Terms::Popcount, Some(v)) = (self.terms, no_byte) {
-                return Err(broken(argument, format!("{v} is no u8, which `{}` takes", self.name)));
+            let (bits, name) = match self.terms {
+                Terms::Popcount | Terms::SignedPopcount => (8, "u8"),
+                Terms::Bipolar(bits) if argument == "b" => (bits, "value of its bits"),
+                Terms::CountsU8 => (4, "u4"),
+                _ => continue,
+            };
+            if let Some(v) = values.iter().find(|v| !(0..1 << bits).contains(*v)) {
+                return Err(broken(argument, format!("{v} is no {name}, which `{}` takes", self.name)));
             }
         }
         Ok(())
@@ -151,7 +219,9 @@ impl Definition {
         let group = |elements: &[usize]| elements.iter().map(|k| (*k, *k)).collect();
         match self.terms {
             Terms::Adjacent(n) => vec![group(&Vec::from_iter(n * i..n * (i + 1)))],
-            Terms::Popcount => vec![group(&[2 * i, 2 * i + 1])],
+            Terms::Popcount | Terms::SignedPopcount => vec![group(&[2 * i, 2 * i + 1])],
+            Terms::Bipolar(_) => vec![group(&Vec::from_iter(32 * i..32 * (i + 1)))],
+            Terms::CountsU8 => (0..4).map(|byte| group(&Vec::from_iter(8 * byte..8 * byte + 8))).collect(),
             Terms::Halves(_) => vec![group(&[2 * i, 8 + 2 * i]), group(&[2 * i + 1, 9 + 2 * i])],
             Terms::AdjacentPairs(_) => vec![group(&[4 * i, 4 * i + 1]), group(&[4 * i + 2, 4 * i + 3])],
             Terms::Outer => vec![(0..8).map(|k| (8 * (i / 2) + k, 8 * (i % 2) + k)).collect()],
@@ -165,7 +235,7 @@ impl Scheme {
         match self.definition.terms {
             Terms::Halves(pair) => pair,
             Terms::AdjacentPairs(pair) => Some(pair),
-            Terms::Adjacent(_) | Terms::Outer | Terms::Popcount => None,
+            _ => None,
         }
     }
 
@@ -190,6 +260,7 @@ impl Scheme {
             let result = sum + *acc;
             match self.definition.terms {
                 Terms::Popcount => Some(PairSum::WrapUnsigned.exact(&result)),
+                Terms::SignedPopcount => Some(PairSum::WrapSigned.exact(&result)),
                 _ => self.overflow.fit_exact(INT32, &result),
             }
         };
@@ -200,10 +271,24 @@ impl Scheme {
     }
 
     fn group_exact(&self, group: &[(usize, usize)], a: &[i32], b: &[i32]) -> Integer {
-        if self.definition.terms == Terms::Popcount {
-            let shared =
-                |bit: u32| group.iter().filter(|(i, j)| (a[*i] >> bit) % 2 == 1 && (b[*j] >> bit) % 2 == 1).count();
-            return Integer::from((0..8).map(shared).sum::<usize>());
+        let shared =
+            |(p, q): (u32, u32)| group.iter().filter(|(i, j)| (a[*i] >> p) % 2 == 1 && (b[*j] >> q) % 2 == 1).count();
+        match self.definition.terms {
+            Terms::Popcount | Terms::SignedPopcount => {
+                return Integer::from((0..8).map(|bit| shared((bit, bit))).sum::<usize>());
+            }
+            Terms::CountsU8 => {
+                let planes = (0..4).flat_map(|p| (0..4).map(move |q| (p, q)));
+                return planes.map(|(p, q)| Integer::from(shared((p, q)) << (p + q)).keep_bits(8)).sum();
+            }
+            // Each bit by its sign.
+            Terms::Bipolar(bits) => {
+                let value = |b: i32| -> Integer {
+                    (0..bits).map(|q| Integer::from(if (b >> q) % 2 == 1 { 1 } else { -1 }) << q).sum()
+                };
+                return group.iter().map(|(i, j)| value(b[*j]) * a[*i]).sum();
+            }
+            _ => {}
         }
         let sum: Integer = group.iter().map(|(i, j)| Integer::from(a[*i]) * b[*j]).sum();
         self.pair().map_or(sum.clone(), |pair| pair.exact(&sum))
@@ -220,6 +305,7 @@ impl Scheme {
                 let sum = i128::from(*acc) + terms.sum(i, a, b);
                 out.push(match terms {
                     Terms::Popcount => Some((sum & 0xFFFF) as i32),
+                    Terms::SignedPopcount => Some(i32::from(sum as i16)),
                     _ => self.overflow.fit_int32(sum),
                 });
             }
@@ -246,7 +332,28 @@ impl Terms {
             Self::Halves(Some(lane)) => pair(lane, [2 * i, 2 * i + 8]) + pair(lane, [2 * i + 1, 2 * i + 9]),
             Self::AdjacentPairs(lane) => pair(lane, [4 * i, 4 * i + 1]) + pair(lane, [4 * i + 2, 4 * i + 3]),
             Self::Outer => products(&a[i / 2 * 8..][..8], &b[i % 2 * 8..][..8]).sum(),
-            Self::Popcount => [2 * i, 2 * i + 1].iter().map(|k| i128::from((a[*k] & b[*k]).count_ones())).sum(),
+            Self::Bipolar(bits) => {
+                let most = (1i64 << bits) - 1;
+                let terms = a[32 * i..][..32].iter().zip(&b[32 * i..][..32]);
+                terms.map(|(a, b)| i128::from(i64::from(*a) * (2 * i64::from(*b) - most))).sum()
+            }
+            Self::CountsU8 => a.chunks(8).zip(b.chunks(8)).map(|(a, b)| counts_u8(a, b)).sum(),
+            Self::Popcount | Self::SignedPopcount => {
+                [2 * i, 2 * i + 1].iter().map(|k| i128::from((a[*k] & b[*k]).count_ones())).sum()
+            }
         }
     }
+}
+
+/// Counts of eight elements of four bits, shifted as bytes: nibbles are laid beside each other, so that one bit of each makes a plane.
+fn counts_u8(a: &[i32], b: &[i32]) -> i128 {
+    let word = |values: &[i32]| values.iter().rev().fold(0u32, |word, value| word << 4 | *value as u32);
+    let (a, b) = (word(a), word(b));
+    let mut sum = 0;
+    for shift in 0..16 {
+        let (p, q) = (shift / 4, shift % 4);
+        let count = (a >> p & b >> q & 0x1111_1111).count_ones();
+        sum += i128::from(count.wrapping_shl(p + q) as u8);
+    }
+    sum
 }

@@ -34,8 +34,8 @@ impl Steps {
 /// Runs the steps: [`super::Run`] for a kernel that is made of them.
 pub(crate) fn convolve(steps: &Steps, params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
     match steps.input {
-        Element::U8 | Element::I8 => groups::<1>(steps, params, input, weights, out),
         Element::I16 => groups::<2>(steps, params, input, weights, out),
+        _ => groups::<1>(steps, params, input, weights, out),
     }
 }
 

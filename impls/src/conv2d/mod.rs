@@ -5,6 +5,7 @@ pub(crate) mod by_matmul;
 pub(crate) mod direct;
 pub(crate) mod im2col;
 pub(crate) mod onednn;
+mod spatial_pack;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tflite;
@@ -15,8 +16,8 @@ use crate::execute::packed;
 use crate::job_error::JobError;
 use crate::kernel;
 use crate::matmul::{
-    self, arm_bitserial, arm_dotprod, arm_i8mm, arm_int16, arm_uadalp, arm_umlal, gemmlowp, nvidia_dp4a, x86_avx2,
-    x86_vnni,
+    self, arm_bitserial, arm_dotprod, arm_i8mm, arm_int16, arm_uadalp, arm_udot_12x4, arm_umlal, gemmlowp, nvidia_dp4a,
+    x86_avx2, x86_vnni,
 };
 use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, broken, positive};
@@ -194,13 +195,17 @@ static KERNELS: &[Kernel] = &[
     tflite::I8_I8,
     tflite::U8_U8,
     onednn::S8S8_SHIFT,
+    spatial_pack::SIGNED,
+    spatial_pack::UNSIGNED,
     by_matmul::kernel!(arm_uadalp::UADALP),
     by_matmul::kernel!(arm_uadalp::SADALP),
     by_matmul::kernel!(arm_umlal::UMLAL),
     by_matmul::kernel!(arm_umlal::SMLAL),
     by_matmul::kernel!(arm_int16::SMLAL),
+    by_matmul::kernel!(arm_int16::UMLAL),
     by_matmul::kernel!(arm_dotprod::UDOT),
     by_matmul::kernel!(arm_dotprod::SDOT),
+    by_matmul::kernel!(arm_udot_12x4::UDOT),
     by_matmul::kernel!(arm_i8mm::UMMLA),
     by_matmul::kernel!(arm_i8mm::SMMLA),
     by_matmul::kernel!(arm_bitserial::BITSERIAL),

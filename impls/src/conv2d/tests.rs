@@ -117,7 +117,8 @@ pub(crate) fn cases(element: Element) -> Vec<Params> {
 fn every_kernel_keeps_its_promise() {
     for kernel in kernels() {
         let operands = &kernel.contract.domain.operands;
-        for (seed, params) in cases(operands.lhs).iter().enumerate() {
+        let taken = |p: &Params| operands.rhs_offsets.contains(&p.weight_zero_point.wrapping_neg());
+        for (seed, params) in cases(operands.lhs).iter().enumerate().filter(|(_, params)| taken(params)) {
             let sizes = params.sizes().expect("a shape");
             let input = elements(operands.lhs, sizes.inputs[0], seed as u64);
             let (lo, hi) = (*operands.rhs_values.start(), *operands.rhs_values.end());

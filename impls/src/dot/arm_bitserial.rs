@@ -25,6 +25,37 @@ pub(super) const BITSERIAL: Kernel = Kernel {
     native: Some(form!(NEON, "tiebreak_dot_arm_bitserial", ["and", "cnt", "uadalp"], bitserial)),
 };
 
+pub(super) const SIGNED: Kernel = Kernel {
+    name: "arm-bitserial-signed",
+    summary: "Arm, bit-serial: and, cnt, sadalp into signed 16-bit lanes",
+    contract: contract(
+        "popcount-2-signed",
+        Overflow::Wrap,
+        Domain { lhs: Element::U8, rhs: Element::U8, results: HALVES, elements: BYTES, pairs: &[] },
+        "apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount, whose unipolar form has vpadals",
+    ),
+    portable: signed::<Portable>,
+    native: Some(form!(NEON, "tiebreak_dot_arm_bitserial_signed", ["and", "cnt", "sadalp"], signed)),
+};
+
+#[inline(always)]
+fn signed<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+    let operands = a.as_chunks::<BYTES>().0.iter().zip(b.as_chunks::<BYTES>().0);
+    let results = acc.as_chunks::<HALVES>().0.iter().zip(out.as_chunks_mut::<HALVES>().0);
+    for ((acc, out), (a, b)) in results.zip(operands) {
+        // Accumulators come as int32; a lane holds them modulo 2^16.
+        let mut lanes = [0; BYTES];
+        for (lane, acc) in lanes.as_chunks_mut::<2>().0.iter_mut().zip(acc) {
+            *lane = (*acc as u16).to_le_bytes();
+        }
+        let counts = R::load_bytes(a).and(R::load_bytes(b)).cnt();
+        R::load_bytes(&lanes).sadalp_8h(counts).store_bytes(&mut lanes);
+        for (out, lane) in out.iter_mut().zip(lanes.as_chunks::<2>().0) {
+            *out = i16::from_le_bytes(*lane).into();
+        }
+    }
+}
+
 #[inline(always)]
 fn bitserial<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
     let operands = a.as_chunks::<BYTES>().0.iter().zip(b.as_chunks::<BYTES>().0);

@@ -1,4 +1,4 @@
-//! Arm, bytes widened to 16 bits first: `smlal` and `smlal2` add each product to an int32 accumulator of its own.
+//! Arm, bytes widened to 16 bits first: `smlal` and `smlal2`, or `umlal` and `umlal2`, add each product to an int32 accumulator of its own.
 //!
 //! Source: RFC on int8 convolution for Arm, section Background (transform to int16, multiply and accumulate).
 
@@ -20,6 +20,36 @@ pub(super) const SMLAL: Kernel = Kernel {
     // `sxtl` and `sxtl2` are not named: some disassemblers write the alias, some `sshll` by 0.
     native: Some(form!(NEON, "tiebreak_dot_arm_smlal_int16", ["smlal", "smlal2"], smlal)),
 };
+
+pub(super) const UMLAL: Kernel = Kernel {
+    name: "arm-umlal-int16",
+    summary: "Arm, uint8 widened to int16: uxtl, uxtl2, umlal, umlal2",
+    contract: contract(
+        "products-1",
+        Overflow::Wrap,
+        Domain { lhs: Element::U8, rhs: Element::U8, results: 16, elements: 16, pairs: &[] },
+        "RFC on int8 convolution for Arm, Background",
+    ),
+    portable: umlal::<Portable>,
+    // `uxtl` and `uxtl2` are not named: some disassemblers write the alias, some `ushll` by 0.
+    native: Some(form!(NEON, "tiebreak_dot_arm_umlal_int16", ["umlal", "umlal2"], umlal)),
+};
+
+#[inline(always)]
+fn umlal<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+    let operands = a.as_chunks::<BYTES>().0.iter().zip(b.as_chunks::<BYTES>().0);
+    let results = acc.as_chunks::<BYTES>().0.iter().zip(out.as_chunks_mut::<BYTES>().0);
+    for ((acc, out), (a, b)) in results.zip(operands) {
+        let (a, b) = (R::load_bytes(a), R::load_bytes(b));
+        let acc = acc.as_chunks::<LANES>().0;
+        let out = out.as_chunks_mut::<LANES>().0;
+        let (low_a, low_b, high_a, high_b) = (a.uxtl(), b.uxtl(), a.uxtl2(), b.uxtl2());
+        R::load(&acc[0]).umlal_4s(low_a, low_b).store(&mut out[0]);
+        R::load(&acc[1]).umlal2_4s(low_a, low_b).store(&mut out[1]);
+        R::load(&acc[2]).umlal_4s(high_a, high_b).store(&mut out[2]);
+        R::load(&acc[3]).umlal2_4s(high_a, high_b).store(&mut out[3]);
+    }
+}
 
 #[inline(always)]
 fn smlal<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {

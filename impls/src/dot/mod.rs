@@ -2,15 +2,18 @@
 //! computes them: `out[i] = acc[i] + sum over the terms of i of a[..] * b[..]`, int32.
 
 pub(crate) mod arm_bitserial;
+pub(crate) mod arm_counts_u8;
 mod arm_dotprod;
 mod arm_i8mm;
 mod arm_int16;
+pub(crate) mod arm_low_bits;
 pub(crate) mod arm_uadalp;
 pub(crate) mod arm_umlal;
 pub(crate) mod nvidia_dp4a;
 #[cfg(test)]
 mod tests;
 pub(crate) mod x86_avx2;
+mod x86_avx512;
 mod x86_vnni;
 
 use crate::contract::{Contract, Overflow, Promise};
@@ -114,15 +117,52 @@ static KERNELS: &[Kernel] = &[
     arm_umlal::UMLAL,
     arm_umlal::SMLAL,
     arm_int16::SMLAL,
+    arm_int16::UMLAL,
     arm_dotprod::UDOT,
     arm_dotprod::SDOT,
     arm_i8mm::UMMLA,
     arm_i8mm::SMMLA,
     arm_bitserial::BITSERIAL,
+    arm_bitserial::SIGNED,
+    arm_low_bits::A1W1,
+    arm_low_bits::A1W2,
+    arm_low_bits::A1W3,
+    arm_low_bits::A1W4,
+    arm_low_bits::A2W1,
+    arm_low_bits::A2W2,
+    arm_low_bits::A2W3,
+    arm_low_bits::A2W4,
+    arm_low_bits::A3W1,
+    arm_low_bits::A3W2,
+    arm_low_bits::A3W3,
+    arm_low_bits::A3W4,
+    arm_low_bits::A4W1,
+    arm_low_bits::A4W2,
+    arm_low_bits::A4W3,
+    arm_low_bits::A4W4,
+    arm_low_bits::A1W1_BIPOLAR,
+    arm_low_bits::A1W2_BIPOLAR,
+    arm_low_bits::A1W3_BIPOLAR,
+    arm_low_bits::A1W4_BIPOLAR,
+    arm_low_bits::A2W1_BIPOLAR,
+    arm_low_bits::A2W2_BIPOLAR,
+    arm_low_bits::A2W3_BIPOLAR,
+    arm_low_bits::A2W4_BIPOLAR,
+    arm_low_bits::A3W1_BIPOLAR,
+    arm_low_bits::A3W2_BIPOLAR,
+    arm_low_bits::A3W3_BIPOLAR,
+    arm_low_bits::A3W4_BIPOLAR,
+    arm_low_bits::A4W1_BIPOLAR,
+    arm_low_bits::A4W2_BIPOLAR,
+    arm_low_bits::A4W3_BIPOLAR,
+    arm_low_bits::A4W4_BIPOLAR,
+    arm_counts_u8::SHIFTED,
     x86_avx2::MADDUBS,
     x86_avx2::MADD,
     x86_vnni::VNNI,
     x86_vnni::SATURATING,
+    x86_avx512::MADDUBS,
+    x86_avx512::VNNI,
     nvidia_dp4a::S8,
     nvidia_dp4a::U8,
     nvidia_dp4a::MIXED,

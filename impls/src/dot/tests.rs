@@ -29,6 +29,24 @@ fn expected(kernel: &Kernel, acc: &[i32], a: &[i32], b: &[i32], result: usize) -
             let counts: u32 = [2 * i, 2 * i + 1].into_iter().map(|k| (a[k] & b[k]).count_ones()).sum();
             return i32::from((acc[i] as u16).wrapping_add(counts as u16));
         }
+        "popcount-2-signed" => {
+            let counts: u32 = [2 * i, 2 * i + 1].into_iter().map(|k| (a[k] & b[k]).count_ones()).sum();
+            return i32::from((acc[i] as i16).wrapping_add(counts as i16));
+        }
+        "products-32" => (0..32).map(term).sum(),
+        "products-32-counts-u8-wrap" => {
+            let shared = |byte: usize, i: u32, j: u32| {
+                let both = |k: &usize| a[*k] >> i & b[*k] >> j & 1 == 1;
+                let count = (8 * byte..8 * byte + 8).filter(both).count();
+                (count << (i + j)) as i64 % 256
+            };
+            let weights = || (0..4).flat_map(|i| (0..4).map(move |j| (i, j)));
+            (0..4).map(|byte| weights().map(|(i, j)| shared(byte, i, j)).sum::<i64>()).sum()
+        }
+        other if other.starts_with("products-32-bipolar-") => {
+            let most = (1 << other[20..].parse::<u32>().expect("bits")) - 1;
+            (0..32).map(|k| i64::from(a[k]) * i64::from(2 * b[k] - most)).sum()
+        }
         other => panic!("no definition of {other}"),
     };
     let exact = i64::from(acc[i]) + sum;
@@ -84,7 +102,8 @@ fn every_pair_of_bytes_in_every_place() {
         let Domain { lhs, rhs, results, elements, .. } = kernel.contract.domain;
         let value = |element: Element, byte: usize| {
             let (min, max) = (*element.range().start(), *element.range().end());
-            min + byte as i32 * ((max - min) / 255)
+            let span = max - min;
+            if span > 255 { min + byte as i32 * (span / 255) } else { min + byte as i32 % (span + 1) }
         };
         for stride in [0, 0x9E37] {
             for first in 0..256 {

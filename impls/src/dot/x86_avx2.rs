@@ -41,7 +41,7 @@ pub(super) const MADD: Kernel = Kernel {
 };
 
 #[inline(always)]
-fn maddubs<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+pub(super) fn maddubs<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
     each_wide(acc, a, b, out, bytes::<W>);
 }
 

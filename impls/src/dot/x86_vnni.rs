@@ -28,7 +28,7 @@ pub(super) const SATURATING: Kernel = Kernel {
 };
 
 #[inline(always)]
-fn dpbusd<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+pub(super) fn dpbusd<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
     each_wide(acc, a, b, out, W::vpdpbusd);
 }
 

@@ -1,13 +1,19 @@
-//! Single NEON instructions as kernels: the portable model, and the instruction itself on aarch64.
+//! Single vector instructions as kernels: the portable model, and the instruction itself on aarch64 and x86-64.
 //!
-//! The models are what [`crate::simd::Portable`] is built of, so verifying them against the instructions (value and
-//! saturation flag) carries every vector kernel from the host to aarch64.
+//! The models are what [`crate::simd::Portable`] and [`crate::simd::PortableWide`] are built of, so verifying them against the
+//! instructions (value and saturation flag) carries every vector kernel from the host to aarch64.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod lanes;
 pub mod model;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+pub(crate) mod register;
 #[cfg(test)]
 mod tests;
+
+pub use lanes::Lanes;
 
 use crate::contract::{Contract, Overflow};
 use crate::job_error::JobError;
@@ -16,40 +22,61 @@ use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, positive};
 use serde::{Deserialize, Serialize};
 
-/// Runs one instruction over `a` and `b` into `out`, and for every 128-bit vector writes to `qc` 1 where the
-/// cumulative saturation flag was set, otherwise 0. Operands and results are lane values sign-extended to `i32`; operand
-/// values are taken modulo the lane width. A last vector that is partly filled is padded with zeros.
-pub type Run = fn(a: &[i32], b: &[i32], out: &mut [i32], qc: &mut [i32]);
+/// `run([a, b, acc], out, qc)` runs one instruction over the operands into `out`, and for every vector writes to `qc` 1 where the
+/// cumulative saturation flag was set, otherwise 0. An operand that the instruction does not have is empty. Operands and results are
+/// lane values in an `i32`, extended as their lanes are signed; operand values are taken modulo the lane width. A last vector that is
+/// partly filled is padded with zeros.
+pub type Run = fn(operands: [&[i32]; 3], out: &mut [i32], qc: &mut [i32]);
 
 /// The lanes of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
-    /// Bits in a lane: 8, 16 or 32.
-    pub bits: u32,
+    /// First operand.
+    pub a: Lanes,
+    /// Second operand; no lanes if there is none.
+    pub b: Lanes,
+    /// What the destination holds before; no lanes if that is not read.
+    pub acc: Lanes,
+    /// The destination.
+    pub result: Lanes,
 }
 
 /// How much one call computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Params {
-    /// Vectors of 128 bits in each operand.
+    /// Vectors in each operand.
     pub vectors: usize,
 }
 
 impl Domain {
-    /// Lanes in a vector of 128 bits.
-    pub fn lanes(self) -> usize {
-        128 / self.bits as usize
+    /// An instruction on two operands that treats each lane of `bits` bits alone.
+    pub const fn lane_wise(bits: u32) -> Self {
+        let lanes = Lanes { count: 128 / bits as usize, bits, signed: true };
+        Self { a: lanes, b: lanes, acc: Lanes::NONE, result: lanes }
     }
 
-    /// Elements of both operands, and results: a value for each element, then a flag for each vector.
-    pub fn sizes(self, params: &Params) -> Result<Sizes, ShapeError> {
-        let elements = shape::elements("vectors", &[positive("vectors", params.vectors)?, self.lanes()])?;
-        Ok(Sizes { inputs: [elements, elements, 0], outputs: elements + params.vectors })
+    /// The lanes of both operands and of the accumulator, as cases order them.
+    pub fn operands(&self) -> [Lanes; 3] {
+        [self.a, self.b, self.acc]
+    }
+
+    /// Lanes of a vector of results.
+    pub fn lanes(&self) -> usize {
+        self.result.count
+    }
+
+    /// Elements of the operands, and results: a value for each lane of the result, then a flag for each vector.
+    pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
+        let vectors = positive("vectors", params.vectors)?;
+        let of = |lanes: Lanes| shape::elements("vectors", &[vectors, lanes.count]);
+        let inputs = [of(self.a)?, of(self.b)?, of(self.acc)?];
+        Ok(Sizes { inputs, outputs: of(self.result)? + vectors })
     }
 }
 
-/// One instruction at one element width. Its name is the instruction and the width, `sqrdmulh.s32`; for shifts by an immediate with the
-/// amount, `sshr31.s32`. Its scheme has the same name.
+/// One instruction at one element width. The name of an instruction that treats each lane alone is the instruction and the width,
+/// `sqrdmulh.s32`; for shifts by an immediate with the amount, `sshr31.s32`. Other names have the arrangement of the result,
+/// `umull.8h`, or the register, `vpmaddwd.ymm`. The scheme has the same name.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
 /// Runs a model over whole slices.
@@ -57,7 +84,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub(crate) fn portable(
     lanes: usize,
     bits: u32,
-    (a, b): (&[i32], &[i32]),
+    [a, b, _]: [&[i32]; 3],
     (out, qc): (&mut [i32], &mut [i32]),
     model: impl Fn(i64, i64) -> (i64, bool),
 ) {
@@ -102,8 +129,8 @@ macro_rules! instruction {
         Kernel {
             name: $name,
             summary: concat!($mnemonic, " on lanes of ", $bits, " bits"),
-            contract: Contract::new($name, Overflow::Wrap, Domain { bits: $bits }, "Arm Architecture Reference Manual (DDI 0487), section C7.2"),
-            portable: |a, b, out, qc| portable($lanes, $bits, (a, b), (out, qc), $model),
+            contract: Contract::new($name, Overflow::Wrap, Domain::lane_wise($bits), "Arm Architecture Reference Manual (DDI 0487), section C7.2"),
+            portable: |operands, out, qc| portable($lanes, $bits, operands, (out, qc), $model),
             native: Some(Native {
                 isa: "neon",
                 arch: "aarch64",
@@ -134,9 +161,9 @@ impl TensorOperation for Instruction {
     }
 
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
-        let [a, b, _] = call.tensors;
-        let (out, qc) = call.output.split_at_mut(a.len());
-        (call.code)(a, b, out, qc);
+        let values = call.params.vectors * call.domain.lanes();
+        let (out, qc) = call.output.split_at_mut(values);
+        (call.code)(call.tensors, out, qc);
         Ok(())
     }
 }
@@ -173,4 +200,43 @@ static KERNELS: &[Kernel] = &[
     instruction!("sshr15.s16", 16, model::sshr::<16, 15>, "sshr", 15),
     instruction!("sshr1.s32", 32, model::sshr::<32, 1>, "sshr", 1),
     instruction!("sshr31.s32", 32, model::sshr::<32, 31>, "sshr", 31),
+    register::UMULL,
+    register::UMULL2,
+    register::SMULL,
+    register::SMULL2,
+    register::UMLAL2_8H,
+    register::SMLAL2_8H,
+    register::UMLAL_4S,
+    register::UMLAL2_4S,
+    register::SMLAL_4S,
+    register::SMLAL2_4S,
+    register::UADALP_8H,
+    register::SADALP_8H,
+    register::UADALP_4S,
+    register::SADALP_4S,
+    register::ADDP,
+    register::UDOT,
+    register::SDOT,
+    register::UMMLA,
+    register::SMMLA,
+    register::CNT,
+    register::ZIP1,
+    register::ZIP2,
+    register::SXTL,
+    register::SXTL2,
+    register::UXTL,
+    register::UXTL2,
+    register::SQXTN_4H,
+    register::SQXTN2_8H,
+    register::SQXTN_8B,
+    register::SQXTUN_8B,
+    register::VPMADDUBSW,
+    register::VPMADDWD,
+    register::VPDPBUSD,
+    register::VPDPBUSDS,
+    register::VPDPBSSD,
+    register::VPMADDUBSW_512,
+    register::VPMADDWD_512,
+    register::VPDPBUSD_512,
+    register::VPDPBUSDS_512,
 ];

@@ -6,7 +6,7 @@ use core::arch::aarch64::{int8x16_t, vld1q_s8, vst1q_s8};
 /// The native form of one instruction over lanes of `$lane`.
 macro_rules! form {
     ($mnemonic:expr, $width:expr, $second:expr, $lane:ty, $lanes:literal) => {
-        |a, b, out, qc| {
+        |[a, b, _], out, qc| {
             let execute = |a: core::arch::aarch64::int8x16_t, b: core::arch::aarch64::int8x16_t| {
                 let result: core::arch::aarch64::int8x16_t;
                 let fpsr: u64;
@@ -31,6 +31,41 @@ macro_rules! form {
     };
 }
 pub(super) use form;
+
+/// The native form of an instruction that [`super::register`] describes. The template's last line is the instruction on `{d:v}`, `{a:v}` and
+/// `{b:v}`; an operand that it does not have is named in a comment, because `asm!` wants every operand named.
+macro_rules! register_form {
+    ($domain:expr, $($template:literal),+) => {
+        |operands, out, qc| {
+            $crate::instruction::register::each::<16>(&$domain, operands, (out, qc), |acc, a, b| {
+                use core::arch::aarch64::{uint8x16_t, vld1q_u8, vst1q_u8};
+                // SAFETY: 16 bytes are there to read, three times.
+                let (mut d, a, b): (uint8x16_t, uint8x16_t, uint8x16_t) =
+                    unsafe { (vld1q_u8(acc.as_ptr()), vld1q_u8(a.as_ptr()), vld1q_u8(b.as_ptr())) };
+                let fpsr: u64;
+                // SAFETY: whoever runs this form has asked the CPU for the instruction. The block touches registers and the cumulative
+                // flags of FPSR only, which code without `preserves_flags` may change. Not `pure`: it clears a flag.
+                unsafe {
+                    core::arch::asm!(
+                        "msr fpsr, xzr",
+                        $($template,)+
+                        "mrs {f}, fpsr",
+                        d = inlateout(vreg) d,
+                        a = in(vreg) a,
+                        b = in(vreg) b,
+                        f = lateout(reg) fpsr,
+                        options(nomem, nostack),
+                    );
+                }
+                let mut bytes = [0; 16];
+                // SAFETY: 16 bytes are there to write.
+                unsafe { vst1q_u8(bytes.as_mut_ptr(), d) }
+                (bytes, fpsr >> 27 & 1 != 0)
+            });
+        }
+    };
+}
+pub(super) use register_form;
 
 /// Packs operands into registers (zeros after the last), executes, and unpacks result and flag.
 #[inline(always)]

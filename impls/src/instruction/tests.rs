@@ -1,7 +1,12 @@
 //! The models against the definitions in unbounded integers, and on aarch64 against the instructions.
 
-use super::{Kernel, find, kernels};
+use super::{Domain, Kernel, Lanes, find, kernels};
 use crate::random::Random;
+
+/// Instructions that treat each lane alone; the oracle has the definitions of the others.
+fn lane_wise() -> impl Iterator<Item = &'static Kernel> {
+    kernels().iter().filter(|kernel| kernel.name.contains(".s"))
+}
 
 /// The definition, from the text of the Arm manual, in `i128`: nothing here overflows, so nothing is clamped.
 fn definition(name: &str, bits: u32, a: i32, b: i32) -> (i32, bool) {
@@ -43,8 +48,8 @@ fn check_pairs(kernel: &Kernel, run: super::Run, pairs: impl Iterator<Item = (i3
     let n = kernel.contract.domain.lanes();
     let (mut out, mut qc) = (vec![0; n], [0]);
     for (a, b) in pairs {
-        run(&vec![a; n], &vec![b; n], &mut out, &mut qc);
-        let expected = definition(kernel.name, kernel.contract.domain.bits, a, b);
+        run([&vec![a; n], &vec![b; n], &[]], &mut out, &mut qc);
+        let expected = definition(kernel.name, kernel.contract.domain.a.bits, a, b);
         assert!(
             out.iter().all(|value| *value == expected.0) && qc == [i32::from(expected.1)],
             "{} a={a} b={b}: got {out:?} qc={qc:?}, expected {expected:?}",
@@ -82,8 +87,8 @@ fn exhaustive_8() -> impl Iterator<Item = (i32, i32)> {
 }
 
 fn check_all(form: crate::Form) {
-    for kernel in kernels() {
-        match kernel.contract.domain.bits {
+    for kernel in lane_wise() {
+        match kernel.contract.domain.a.bits {
             8 => check_pairs(kernel, kernel.run(form), exhaustive_8()),
             bits => check_pairs(kernel, kernel.run(form), directed(bits, 20_000)),
         }
@@ -105,15 +110,17 @@ fn instructions_are_the_definitions() {
 /// Mixed lanes: every pair in another lane, the flag of a vector is that of any of its lanes.
 #[test]
 fn a_vector_sets_the_flag_if_any_lane_does() {
-    for kernel in kernels() {
-        let pairs: Vec<_> = directed(kernel.contract.domain.bits, 1000).collect();
+    for kernel in lane_wise() {
+        let pairs: Vec<_> = directed(kernel.contract.domain.a.bits, 1000).collect();
         let (a, b): (Vec<i32>, Vec<i32>) = pairs.iter().copied().unzip();
         for form in [crate::Form::Portable, crate::Form::Native] {
             let (mut out, mut qc) = (vec![0; a.len()], vec![-1; a.len().div_ceil(kernel.contract.domain.lanes())]);
-            kernel.run(form)(&a, &b, &mut out, &mut qc);
+            kernel.run(form)([&a, &b, &[]], &mut out, &mut qc);
             for (i, vector) in pairs.chunks(kernel.contract.domain.lanes()).enumerate() {
-                let expected: Vec<_> =
-                    vector.iter().map(|(a, b)| definition(kernel.name, kernel.contract.domain.bits, *a, *b)).collect();
+                let expected: Vec<_> = vector
+                    .iter()
+                    .map(|(a, b)| definition(kernel.name, kernel.contract.domain.a.bits, *a, *b))
+                    .collect();
                 let first = i * kernel.contract.domain.lanes();
                 let values: Vec<_> = expected.iter().map(|(value, _)| *value).collect();
                 assert_eq!(out[first..first + vector.len()], values, "{} {form:?} {vector:?}", kernel.name);
@@ -125,10 +132,10 @@ fn a_vector_sets_the_flag_if_any_lane_does() {
 
 #[test]
 fn every_length_runs() {
-    for kernel in kernels() {
+    for kernel in lane_wise() {
         for len in 0..=2 * kernel.contract.domain.lanes() + 1 {
             let (mut out, mut qc) = (vec![7; len], vec![7; len.div_ceil(kernel.contract.domain.lanes())]);
-            kernel.run(crate::Form::Native)(&vec![1; len], &vec![1; len], &mut out, &mut qc);
+            kernel.run(crate::Form::Native)([&vec![1; len], &vec![1; len], &[]], &mut out, &mut qc);
             assert!(qc.iter().all(|flag| *flag == 0), "{} {len}", kernel.name);
         }
     }
@@ -137,9 +144,54 @@ fn every_length_runs() {
 #[test]
 fn names_are_unique_and_say_their_width() {
     for (i, kernel) in kernels().iter().enumerate() {
-        assert!(kernel.name.ends_with(&format!(".s{}", kernel.contract.domain.bits)));
-        assert_eq!(kernel.contract.domain.lanes() as u32 * kernel.contract.domain.bits, 128);
+        let Domain { a, b, acc, result } = kernel.contract.domain;
         assert!(kernels()[..i].iter().all(|other| other.name != kernel.name));
+        let register = [(".ymm", 256), (".zmm", 512)].into_iter().find(|(end, _)| kernel.name.ends_with(end));
+        let register = register.map_or(128, |(_, bits)| bits);
+        let fills = |lanes: Lanes| lanes.count == 0 || lanes.count as u32 * lanes.bits == register;
+        assert!([a, b, acc, result].into_iter().all(fills), "{}", kernel.name);
+    }
+    assert!(lane_wise().all(|kernel| kernel.name.ends_with(&format!(".s{}", kernel.contract.domain.a.bits))));
+}
+
+/// What lanes hold of values and give back.
+#[test]
+fn lanes_are_packed_and_unpacked() {
+    for (bits, signed) in [(8, true), (8, false), (16, true), (16, false), (32, true)] {
+        let lanes = Lanes { count: 128 / bits as usize, bits, signed };
+        let (min, max) = lanes.range().into_inner();
+        let values: Vec<i32> = (0..lanes.count).map(|i| [min, max, 0, 1][i % 4]).collect();
+        let register: [u8; 16] = lanes.pack(&values);
+        let mut back = vec![0; lanes.count];
+        lanes.unpack(&register, &mut back);
+        assert_eq!(back, values, "{lanes:?}");
+    }
+}
+
+/// Instructions of this machine give what their models give, on every vector of bytes that a stream draws.
+#[test]
+fn instructions_are_their_models() {
+    let mut random = Random::new(1);
+    for kernel in kernels().iter().filter(|kernel| lane_wise().all(|other| other.name != kernel.name)) {
+        let Domain { a, b, acc, result } = kernel.contract.domain;
+        for _ in 0..2000 {
+            let [a, b, acc] = [a, b, acc].map(|lanes: Lanes| {
+                let (min, max) = lanes.range().into_inner();
+                let ends = [min, max, 0, -1];
+                let mut value = |_| {
+                    let word = random.int32();
+                    let drawn = if word & 3 == 0 { word >> 2 } else { ends[(word >> 2 & 3) as usize] };
+                    drawn.clamp(min, max)
+                };
+                (0..lanes.count).map(&mut value).collect::<Vec<i32>>()
+            });
+            let run = |form: crate::Form| {
+                let (mut out, mut qc) = (vec![0; result.count], [7]);
+                kernel.run(form)([&a, &b, &acc], &mut out, &mut qc);
+                (out, qc)
+            };
+            assert_eq!(run(crate::Form::Portable), run(crate::Form::Native), "{} {a:?} {b:?} {acc:?}", kernel.name);
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Arm, int8 widened to int16 before it is multiplied: `smlal` and `smlal2` add whole products to int32 accumulators.
+//! Arm, bytes widened to 16 bits before they are multiplied: `smlal` and `smlal2`, or `umlal` and `umlal2`, add whole products to int32
+//! accumulators.
 //!
 //! Source: RFC on int8 convolution for Arm, section Background: what the schedule did before the one the RFC proposes.
 
@@ -19,6 +20,28 @@ pub(crate) const SMLAL: Kernel = Kernel {
     // `sxtl` and `sxtl2` are not named: some disassemblers write the alias, some `sshll` by 0.
     native: Some(form!(NEON, "tiebreak_matmul_arm_smlal_int16", ["smlal", "smlal2", "addp"], I8, I8, smlal)),
 };
+
+/// Unsigned elements.
+pub(crate) const UMLAL: Kernel = Kernel {
+    name: "arm-umlal-int16",
+    summary: "Arm GEMM on uint8 widened to int16: uxtl, uxtl2, umlal, umlal2, addp",
+    contract: contract(
+        "exact",
+        Domain::all(Element::U8, Element::U8),
+        "RFC on int8 convolution for Arm, Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py",
+    ),
+    portable: portable!(U8, U8, umlal::<Portable>),
+    // `uxtl` and `uxtl2` are not named: some disassemblers write the alias, some `ushll` by 0.
+    native: Some(form!(NEON, "tiebreak_matmul_arm_umlal_int16", ["umlal", "umlal2", "addp"], U8, U8, umlal)),
+};
+
+#[inline(always)]
+fn umlal<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
+    micro::by_rows(depth_blocks, a, b, c, |acc: R, a, b| {
+        let (low_a, low_b, high_a, high_b) = (a.uxtl(), b.uxtl(), a.uxtl2(), b.uxtl2());
+        acc.umlal_4s(low_a, low_b).umlal2_4s(low_a, low_b).umlal_4s(high_a, high_b).umlal2_4s(high_a, high_b)
+    });
+}
 
 #[inline(always)]
 fn smlal<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {

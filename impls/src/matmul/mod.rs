@@ -8,6 +8,7 @@ pub(crate) mod arm_dotprod;
 pub(crate) mod arm_i8mm;
 pub(crate) mod arm_int16;
 pub(crate) mod arm_uadalp;
+pub(crate) mod arm_udot_12x4;
 pub(crate) mod arm_umlal;
 pub(crate) mod blocks;
 pub(crate) mod driver;
@@ -122,8 +123,10 @@ static KERNELS: &[Kernel] = &[
     arm_umlal::UMLAL,
     arm_umlal::SMLAL,
     arm_int16::SMLAL,
+    arm_int16::UMLAL,
     arm_dotprod::UDOT,
     arm_dotprod::SDOT,
+    arm_udot_12x4::UDOT,
     arm_i8mm::UMMLA,
     arm_i8mm::SMMLA,
     arm_bitserial::BITSERIAL,

@@ -1,6 +1,8 @@
 //! Dot-product steps on the wrong types, and with the wrong overflow of the accumulator.
 
 use super::tensor::{Mutant, mutant};
+use crate::dot::arm_counts_u8::shifted;
+use crate::dot::arm_low_bits::ELEMENTS;
 use crate::dot::{Domain, Run};
 use crate::element::Element;
 
@@ -26,7 +28,37 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         from "of our own: vpdpbusd for vpdpbusds",
         |acc, a, b, out| quads([Element::U8, Element::I8], acc, a, b, out, i32::wrapping_add)
     ),
+    mutant!(
+        "mutant-bitserial-counts-u8", "wrap", "counts of 4 by 4 bits are shifted in lanes of 8 bits",
+        claims "products-32" Wrap on LOW_BITS,
+        from "apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount",
+        shifted
+    ),
+    mutant!(
+        "mutant-bitserial-unset-is-zero", "signedness", "an unset bit of a bipolar operand counts as 0",
+        claims "products-32-bipolar-4" Wrap on LOW_BITS,
+        from "apache/tvm python/tvm/topi/nn/bitserial_conv2d.py, whose argument `unipolar` chooses the formula",
+        |acc, a, b, out| products(acc, a, b, out, |b| b)
+    ),
+    mutant!(
+        "mutant-bitserial-signed-planes", "signedness", "the highest plane of an unsigned operand is subtracted, as that of a signed one is",
+        claims "products-32" Wrap on LOW_BITS,
+        from "of our own: two's complement read in an unsigned operand",
+        |acc, a, b, out| products(acc, a, b, out, |b| if b < 8 { b } else { b - 16 })
+    ),
 ];
+
+/// 32 elements of four bits each.
+const LOW_BITS: Domain = Domain { lhs: Element::U4, rhs: Element::U4, results: 1, elements: ELEMENTS, pairs: &[] };
+
+/// Sums of 32 products, each element of `b` read by `value`.
+fn products(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], value: fn(i32) -> i32) {
+    let operands = a.as_chunks::<ELEMENTS>().0.iter().zip(b.as_chunks::<ELEMENTS>().0);
+    for ((acc, out), (a, b)) in acc.iter().zip(out).zip(operands) {
+        let sum = a.iter().zip(b).map(|(a, b)| i32::from(*a) * value((*b).into())).sum();
+        *out = acc.wrapping_add(sum);
+    }
+}
 
 /// `out[i] = add(acc[i], sum of the products of quad i)`, the bytes read as `types`.
 fn quads(types: [Element; 2], acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], add: fn(i32, i32) -> i32) {

@@ -118,7 +118,19 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         from "llvm/llvm-project pull request 138313",
         steps!(Steps::new(I8, U8, |_, a, b, c| blocks([I8, U8], a, b, c, sum)))
     ),
+    mutant!(
+        "mutant-core-as-printed", "layout", "sums of the fourth column go to v11, which umull2 overwrites; v19, which is read, is never written",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "RFC on int8 convolution for Arm, core algorithm: `v11.4s = uadalp(v11.8h)`",
+        steps!(Steps { micro_kernel: AS_PRINTED, ..UNSIGNED })
+    ),
 ];
+
+/// The pseudocode with v19 as it was before, which is 0.
+const AS_PRINTED: MicroKernel = |_, a, b, c| {
+    blocks([U8, U8], a, b, c, sum);
+    c.iter_mut().skip(ROWS - 1).step_by(ROWS).for_each(|sum| *sum = 0);
+};
 
 const S8_PAIRS: MicroKernel = |_, a, b, c| {
     blocks([I8, I8], a, b, c, |p| (0..8).map(|k| i32::from((p[k] + p[k + 8]) as i16)).sum());

@@ -192,10 +192,15 @@ fn transform_mutants_differ_where_they_say() {
             conv2d::Params { height: 3, width: 3, kernel_w: 2, left, input_zero_point: -5, ..Default::default() };
         transform::Params::Conv2d(shape)
     };
+    let several = conv2d::Params { width: 3, channels: 2, kernel_w: 2, out_channels: 3, ..Default::default() };
+    let outputs = transform::Params::Conv2d(several);
     let table = [
         ("mutant-block-transpose-rows", "tvm-block-transpose", matrix(16, 1), matrix(3, 6)),
         ("mutant-im2col-pad-zero", "tvm-im2col", conv(0), conv(1)),
         ("mutant-interleave-tail", "tvm-interleave", matrix(5, 32), matrix(5, 33)),
+        ("mutant-data-pack-pad-zero", "tvm-data-pack", conv(0), conv(1)),
+        ("mutant-kernel-pack-transposed", "tvm-kernel-pack", conv(0), outputs),
+        ("mutant-spatial-unpack-nhwc", "tvm-spatial-unpack", conv(1), outputs),
     ];
     assert_eq!(table.len(), super::transform::MUTANTS.len());
     for (name, correct, same, other) in table {

@@ -4,6 +4,7 @@ use super::matmul::interleave_tail;
 use super::tensor::{Mutant, mutant};
 use crate::conv2d::{self, im2col::im2col};
 use crate::matmul::blocks::{DEPTH, ROWS, block_transpose};
+use crate::transform::spatial::{data_pack, kernel_pack, unpack};
 use crate::transform::{Domain, Kind, Params, Run};
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
@@ -32,6 +33,42 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, input, out| {
             let Params::Matrix { rows, columns } = *params else { return };
             interleave_tail(rows, columns, input, out);
+        }
+    ),
+    mutant!(
+        "mutant-data-pack-pad-zero", "padding", "padded by 0 and not by the zero point",
+        claims "data-pack" Wrap on Domain { kind: Kind::DataPack },
+        from "apache/tvm pull request 4807",
+        |params, input, out| {
+            let Params::Conv2d(params) = params else { return };
+            data_pack(&conv2d::Params { groups: 1, ..*params }, input, 0, out);
+        }
+    ),
+    mutant!(
+        "mutant-kernel-pack-transposed", "layout", "weights are read as if their output channels came last",
+        claims "kernel-pack" Wrap on Domain { kind: Kind::KernelPack },
+        from "of our own: HWIO weights for OIHW",
+        |params, input, out| {
+            let Params::Conv2d(params) = params else { return };
+            let (outputs, depth) = (params.out_channels, input.len() / params.out_channels);
+            let read: Vec<i32> = (0..input.len()).map(|at| input[at % depth * outputs + at / depth]).collect();
+            kernel_pack(&conv2d::Params { groups: 1, ..*params }, &read, out);
+        }
+    ),
+    mutant!(
+        "mutant-spatial-unpack-nhwc", "layout", "results are unpacked to NHWC",
+        claims "spatial-unpack" Wrap on Domain { kind: Kind::SpatialUnpack },
+        from "of our own: the layout of the network for that of the schedule",
+        |params, input, out| {
+            let Params::Conv2d(params) = params else { return };
+            let mut plain = vec![0; out.len()];
+            unpack(&conv2d::Params { groups: 1, ..*params }, input, &mut plain);
+            let pixels = params.output().map_or(1, |(rows, columns)| rows * columns);
+            for (at, value) in out.iter_mut().enumerate() {
+                let (o, pixel, batch) =
+                    (at % params.out_channels, at / params.out_channels % pixels, at / params.out_channels / pixels);
+                *value = plain[(batch * params.out_channels + o) * pixels + pixel];
+            }
         }
     ),
 ];

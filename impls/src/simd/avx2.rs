@@ -62,6 +62,7 @@ accumulate!(dpbusd_evex, "{{evex}} vpdpbusd {d}, {a}, {b}");
 accumulate!(dpbusd_vex, "{{vex}} vpdpbusd {d}, {a}, {b}");
 accumulate!(dpbusds_evex, "{{evex}} vpdpbusds {d}, {a}, {b}");
 accumulate!(dpbusds_vex, "{{vex}} vpdpbusds {d}, {a}, {b}");
+accumulate!(dpbssd, "vpdpbssd {d}, {a}, {b}");
 
 impl<const EVEX: bool> Wide for Ymm<EVEX> {
     #[inline(always)]
@@ -124,5 +125,11 @@ impl<const EVEX: bool> Wide for Ymm<EVEX> {
         let (acc, a, b) = (self.0, unsigned.0, signed.0);
         // SAFETY: as above, and for VNNI in this encoding.
         Self(unsafe { if EVEX { dpbusds_evex(acc, a, b) } else { dpbusds_vex(acc, a, b) } })
+    }
+
+    #[inline(always)]
+    fn vpdpbssd(self, a: Self, b: Self) -> Self {
+        // SAFETY: as above, and for AVX-VNNI-INT8.
+        Self(unsafe { dpbssd(self.0, a.0, b.0) })
     }
 }

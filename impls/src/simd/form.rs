@@ -53,6 +53,30 @@ macro_rules! avx2_form {
 }
 pub(crate) use avx2_form;
 
+/// The same with blocks of [`super::avx512::step`], which need no target feature around them.
+macro_rules! avx512_form {
+    (
+        $isa:ident, $symbol:literal, [$($instruction:literal),+], $type:ty,
+        fn $name:ident($($arg:ident: $arg_type:ty),+) $body:block
+    ) => {{
+        #[cfg(target_arch = "x86_64")]
+        const RUN: Option<$type> = {
+            // SAFETY: the name is this project's own and each is used once.
+            #[unsafe(export_name = $symbol)]
+            #[inline(never)]
+            extern "Rust" fn $name($($arg: $arg_type),+) {
+                $crate::simd::isa::$isa.require();
+                $body
+            }
+            Some($name)
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        const RUN: Option<$type> = None;
+        $crate::simd::form::native(&$crate::simd::isa::$isa, $symbol, &[$($instruction),+], RUN)
+    }};
+}
+pub(crate) use avx512_form;
+
 /// Calls a function that is generic over [`super::Wide`] on real registers. VNNI comes in the encoding that the CPU has.
 #[cfg(target_arch = "x86_64")]
 macro_rules! on_avx2 {

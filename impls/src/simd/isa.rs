@@ -45,6 +45,13 @@ pub(crate) const DOTPROD: Isa = isa!("neon dotprod", "aarch64", is_aarch64_featu
 pub(crate) const I8MM: Isa = isa!("neon i8mm", "aarch64", is_aarch64_feature_detected, "i8mm");
 /// 256-bit integer registers.
 pub(crate) const AVX2: Isa = isa!("avx2", "x86_64", is_x86_feature_detected, "avx2");
+/// 512-bit registers of bytes and int16.
+pub(crate) const AVX512: Isa = isa!("avx512bw", "x86_64", is_x86_feature_detected, "avx512f" && "avx512bw");
+/// `vpdpbusd`, `vpdpbusds` on 512 bits.
+pub(crate) const VNNI512: Isa =
+    isa!("avx512vnni", "x86_64", is_x86_feature_detected, "avx512f" && "avx512bw" && "avx512vnni");
+/// `vpdpbssd` on 256 bits.
+pub(crate) const VNNI_INT8: Isa = isa!("avxvnniint8", "x86_64", is_x86_feature_detected, "avx2" && "avxvnniint8");
 /// `vpdpbusd`, `vpdpbusds` on 256 bits, in the encoding of AVX-512 or in that of AVX.
 pub(crate) const VNNI: Isa =
     isa!("vnni", "x86_64", is_x86_feature_detected, "avx2" && "avx512vnni" && "avx512vl" || "avx2" && "avxvnni");

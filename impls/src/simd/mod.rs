@@ -17,6 +17,8 @@ macro_rules! methods {
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
 mod float;
 pub(crate) mod form;
 pub(crate) mod isa;

@@ -64,9 +64,14 @@ impl Register for Neon {
         uadalp_4s(self, pairs) => accumulate!("uadalp {d:v}.4s, {a:v}.8h"; self, a = pairs.0);
         sadalp_4s(self, pairs) => accumulate!("sadalp {d:v}.4s, {a:v}.8h"; self, a = pairs.0);
         uadalp_8h(self, pairs) => accumulate!("uadalp {d:v}.8h, {a:v}.16b"; self, a = pairs.0);
+        sadalp_8h(self, pairs) => accumulate!("sadalp {d:v}.8h, {a:v}.16b"; self, a = pairs.0);
         addp(self, other) => pure!("addp {d:v}.4s, {a:v}.4s, {b:v}.4s", a = self.0, b = other.0);
         sxtl(self) => pure!("sxtl {d:v}.8h, {a:v}.8b", a = self.0);
         sxtl2(self) => pure!("sxtl2 {d:v}.8h, {a:v}.16b", a = self.0);
+        uxtl(self) => pure!("uxtl {d:v}.8h, {a:v}.8b", a = self.0);
+        uxtl2(self) => pure!("uxtl2 {d:v}.8h, {a:v}.16b", a = self.0);
+        umlal_4s(self, a, b) => accumulate!("umlal {d:v}.4s, {a:v}.4h, {b:v}.4h"; self, a = a.0, b = b.0);
+        umlal2_4s(self, a, b) => accumulate!("umlal2 {d:v}.4s, {a:v}.8h, {b:v}.8h"; self, a = a.0, b = b.0);
         smlal_4s(self, a, b) => accumulate!("smlal {d:v}.4s, {a:v}.4h, {b:v}.4h"; self, a = a.0, b = b.0);
         smlal2_4s(self, a, b) => accumulate!("smlal2 {d:v}.4s, {a:v}.8h, {b:v}.8h"; self, a = a.0, b = b.0);
         cnt(self) => pure!("cnt {d:v}.16b, {a:v}.16b", a = self.0);

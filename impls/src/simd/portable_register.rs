@@ -68,6 +68,20 @@ impl Portable {
         Self::from_halves(from_fn(|i| i16::from(bytes[at + i]) as u16))
     }
 
+    /// Zero-extends eight bytes from byte `at`.
+    #[inline(always)]
+    fn zero_extended(self, at: usize) -> Self {
+        let bytes = self.bytes();
+        Self::from_halves(from_fn(|i| u16::from(bytes[at + i])))
+    }
+
+    /// Adds products of four unsigned 16-bit lanes of each, from lane `at`.
+    #[inline(always)]
+    fn add_long_unsigned(self, a: Self, b: Self, at: usize) -> Self {
+        let (a, b) = (a.halves(), b.halves());
+        self.add_words(|i| (u32::from(a[at + i]) * u32::from(b[at + i])) as i32)
+    }
+
     /// Adds products of four signed 16-bit lanes of each, from lane `at`.
     #[inline(always)]
     fn add_long_products(self, a: Self, b: Self, at: usize) -> Self {
@@ -112,12 +126,20 @@ impl Register for Portable {
             let pairs = pairs.bytes();
             self.add_halves(from_fn(|i| u16::from(pairs[2 * i]) + u16::from(pairs[2 * i + 1])))
         };
+        sadalp_8h(self, pairs) => {
+            let pairs = pairs.signed_bytes();
+            self.add_halves(from_fn(|i| (i16::from(pairs[2 * i]) + i16::from(pairs[2 * i + 1])) as u16))
+        };
         addp(self, other) => {
             let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
             Self([a.wrapping_add(b), c.wrapping_add(d), e.wrapping_add(f), g.wrapping_add(h)])
         };
         sxtl(self) => self.extended(0);
         sxtl2(self) => self.extended(8);
+        uxtl(self) => self.zero_extended(0);
+        uxtl2(self) => self.zero_extended(8);
+        umlal_4s(self, a, b) => self.add_long_unsigned(a, b, 0);
+        umlal2_4s(self, a, b) => self.add_long_unsigned(a, b, 4);
         smlal_4s(self, a, b) => self.add_long_products(a, b, 0);
         smlal2_4s(self, a, b) => self.add_long_products(a, b, 4);
         cnt(self) => Self::from_bytes(self.bytes().map(|byte| byte.count_ones() as u8));

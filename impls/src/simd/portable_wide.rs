@@ -91,4 +91,11 @@ impl Wide for PortableWide {
         let (a, b) = (unsigned.bytes(), signed.signed_bytes());
         Self(from_fn(|i| self.0[i].saturating_add(Self::products::<4>(&a, &b, 4 * i))))
     }
+
+    #[inline(always)]
+    fn vpdpbssd(self, a: Self, b: Self) -> Self {
+        let (a, b) = (a.signed_bytes(), b.signed_bytes());
+        let product = |k: usize| i32::from(a[k]) * i32::from(b[k]);
+        Self(from_fn(|i| self.0[i].wrapping_add((4 * i..4 * i + 4).map(product).sum())))
+    }
 }

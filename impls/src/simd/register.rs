@@ -34,6 +34,8 @@ pub trait Register: Vector {
     fn sadalp_4s(self, pairs: Self) -> Self;
     /// `self.8h +` sums of adjacent pairs of unsigned `.16b`.
     fn uadalp_8h(self, pairs: Self) -> Self;
+    /// `self.8h +` sums of adjacent pairs of signed `.16b`.
+    fn sadalp_8h(self, pairs: Self) -> Self;
     /// `.4s`: sums of adjacent pairs, those of `self` below those of `other`.
     fn addp(self, other: Self) -> Self;
 
@@ -41,6 +43,14 @@ pub trait Register: Vector {
     fn sxtl(self) -> Self;
     /// `.8h`: the upper eight bytes, sign-extended.
     fn sxtl2(self) -> Self;
+    /// `.8h`: the lower eight bytes, zero-extended.
+    fn uxtl(self) -> Self;
+    /// `.8h`: the upper eight bytes, zero-extended.
+    fn uxtl2(self) -> Self;
+    /// `self.4s + a.4h * b.4h`, unsigned, the lower halves.
+    fn umlal_4s(self, a: Self, b: Self) -> Self;
+    /// `self.4s + a.8h * b.8h`, unsigned, the upper halves.
+    fn umlal2_4s(self, a: Self, b: Self) -> Self;
     /// `self.4s + a.4h * b.4h`, signed, the lower halves.
     fn smlal_4s(self, a: Self, b: Self) -> Self;
     /// `self.4s + a.8h * b.8h`, signed, the upper halves.

@@ -92,9 +92,14 @@ mod neon {
             uadalp_4s(acc, a, _b) => acc.uadalp_4s(a);
             sadalp_4s(acc, a, _b) => acc.sadalp_4s(a);
             uadalp_8h(acc, a, _b) => acc.uadalp_8h(a);
+            sadalp_8h(acc, a, _b) => acc.sadalp_8h(a);
             addp(_acc, a, b) => a.addp(b);
             sxtl(_acc, a, _b) => a.sxtl();
             sxtl2(_acc, a, _b) => a.sxtl2();
+            uxtl(_acc, a, _b) => a.uxtl();
+            uxtl2(_acc, a, _b) => a.uxtl2();
+            umlal_4s(acc, a, b) => acc.umlal_4s(a, b);
+            umlal2_4s(acc, a, b) => acc.umlal2_4s(a, b);
             smlal_4s(acc, a, b) => acc.smlal_4s(a, b);
             smlal2_4s(acc, a, b) => acc.smlal2_4s(a, b);
             cnt(_acc, a, _b) => a.cnt();
@@ -133,7 +138,7 @@ mod avx2 {
     use super::super::{PortableWide, WIDE_LANES, Wide};
     use super::{REGISTERS, bytes, not_run};
     use crate::random::Random;
-    use crate::simd::isa::{AVX2, VNNI};
+    use crate::simd::isa::{AVX2, VNNI, VNNI_INT8};
 
     /// Holds one method of three operands on both types; `$real` is the type of real registers.
     macro_rules! agree {
@@ -183,5 +188,16 @@ mod avx2 {
             return not_run(&VNNI);
         }
         if evex() { vnni::<Ymm<true>>() } else { vnni::<Ymm<false>>() }
+    }
+
+    #[test]
+    fn signed_vnni_instructions_are_their_models() {
+        if !(VNNI_INT8.available)() {
+            return not_run(&VNNI_INT8);
+        }
+        agree! {
+            Ymm<false>;
+            vpdpbssd(acc, a, b) => acc.vpdpbssd(a, b);
+        }
     }
 }

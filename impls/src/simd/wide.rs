@@ -30,4 +30,6 @@ pub trait Wide: Copy {
     fn vpdpbusd(self, unsigned: Self, signed: Self) -> Self;
     /// int32 `self +` products of four unsigned bytes and four signed bytes, saturating once, at the end. VNNI.
     fn vpdpbusds(self, unsigned: Self, signed: Self) -> Self;
+    /// int32 `self +` products of four signed bytes of each, wrapping. AVX-VNNI-INT8.
+    fn vpdpbssd(self, a: Self, b: Self) -> Self;
 }

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod im2col;
+pub(crate) mod spatial;
 #[cfg(test)]
 mod tests;
 mod unflatten;
@@ -16,6 +17,7 @@ use crate::matmul::blocks::{DEPTH, ROWS, padded};
 use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, positive};
 use serde::{Deserialize, Serialize};
+use spatial::TILE;
 
 /// Which transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -31,13 +33,19 @@ pub enum Kind {
     Unpack,
     /// `[B, OH*OW, OC]` to `[B,OH,OW,OC]`; with weights, `[KH,KW,KI,KO]` to `[KH*KW*KI,KO]`, the same bytes.
     Unflatten,
+    /// `[B,C,H,W]` to `[B, OH, OW'/16, C, KH, KW, 16]`, padded by the zero point, and by 0 beyond a row.
+    DataPack,
+    /// `[O,C,KH,KW]` to `[O'/16, C, KH, KW, 16]`, padded by 0.
+    KernelPack,
+    /// `[B, OH, OW'/16, O'/16, 16, 16]` to `[B,O,OH,OW]`.
+    SpatialUnpack,
 }
 
 /// Parameters of one transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Params {
-    /// Of [`Kind::Im2col`] and [`Kind::Unflatten`].
+    /// Of [`Kind::Im2col`], [`Kind::Unflatten`] and the spatial pack.
     Conv2d(conv2d::Params),
     /// Of the others: rows and columns of the plain matrix.
     Matrix {
@@ -68,6 +76,24 @@ impl Domain {
             (Kind::Unflatten, Params::Conv2d(conv)) => {
                 let out = conv.sizes()?.outputs;
                 Ok(sizes(out, out))
+            }
+            (kind @ (Kind::DataPack | Kind::KernelPack | Kind::SpatialUnpack), Params::Conv2d(conv)) => {
+                // All channels, whatever the groups.
+                let conv = &conv2d::Params { groups: 1, ..*conv };
+                let ([image, weights, _], outputs) = (conv.sizes()?.inputs, conv.sizes()?.outputs);
+                let (rows, columns) = conv.output()?;
+                let (tiles, blocks) = (padded(columns, TILE), padded(conv.out_channels, TILE));
+                Ok(match kind {
+                    Kind::DataPack => {
+                        let depth = weights / conv.out_channels;
+                        sizes(image, shape::elements("data-pack", &[conv.batches, rows, tiles, depth])?)
+                    }
+                    Kind::KernelPack => {
+                        let depth = weights / conv.out_channels;
+                        sizes(weights, shape::elements("kernel-pack", &[blocks, depth])?)
+                    }
+                    _ => sizes(shape::elements("blocks", &[conv.batches, rows, tiles, blocks])?, outputs),
+                })
             }
             (kind @ (Kind::Interleave | Kind::BlockTranspose | Kind::Unpack), Params::Matrix { rows, columns }) => {
                 let (rows, columns) = (positive("rows", *rows)?, positive("columns", *columns)?);
@@ -115,8 +141,16 @@ impl TensorOperation for Transform {
     }
 }
 
-static KERNELS: &[Kernel] =
-    &[im2col::IM2COL, blocks::INTERLEAVE, blocks::BLOCK_TRANSPOSE, blocks::UNPACK, unflatten::UNFLATTEN];
+static KERNELS: &[Kernel] = &[
+    im2col::IM2COL,
+    blocks::INTERLEAVE,
+    blocks::BLOCK_TRANSPOSE,
+    blocks::UNPACK,
+    unflatten::UNFLATTEN,
+    spatial::DATA_PACK,
+    spatial::KERNEL_PACK,
+    spatial::UNPACK,
+];
 
 /// A transform, all of which come from one source. Nothing is computed, so nothing overflows.
 const fn kernel(name: &'static str, summary: &'static str, kind: Kind, run: Run) -> Kernel {
@@ -126,6 +160,9 @@ const fn kernel(name: &'static str, summary: &'static str, kind: Kind, run: Run)
         Kind::BlockTranspose => "block-transpose",
         Kind::Unpack => "unpack",
         Kind::Unflatten => "unflatten",
+        Kind::DataPack => "data-pack",
+        Kind::KernelPack => "kernel-pack",
+        Kind::SpatialUnpack => "spatial-unpack",
     };
     Kernel {
         name,

@@ -140,6 +140,48 @@ fn im2col_of_one_group_takes_that_groups_channels() {
 }
 
 #[test]
+fn spatial_packs_are_their_index_formulas() {
+    for params in convolutions() {
+        let (rows, columns) = params.output().expect("it fits");
+        let (tiles, blocks) = (columns.div_ceil(16), params.out_channels.div_ceil(16));
+        let (c, kh, kw) = (params.channels, params.kernel_h, params.kernel_w);
+        let (data, packed) = run("tvm-data-pack", &Params::Conv2d(params));
+        for (at, got) in packed.iter().enumerate() {
+            let (v, j, i, channel) = (at % 16, at / 16 % kw, at / 16 / kw % kh, at / 16 / kw / kh % c);
+            let (tile, y, b) = (
+                at / 16 / kw / kh / c % tiles,
+                at / 16 / kw / kh / c / tiles % rows,
+                at / 16 / kw / kh / c / tiles / rows,
+            );
+            let x = tile * 16 + v;
+            let row = (y * params.stride_h + i * params.dilation_h) as i64 - params.top as i64;
+            let column = (x * params.stride_w + j * params.dilation_w) as i64 - params.left as i64;
+            let within = (0..params.height as i64).contains(&row) && (0..params.width as i64).contains(&column);
+            let expected = match (x < columns, within) {
+                (false, _) => 0,
+                (true, false) => params.input_zero_point,
+                _ => data[((b * c + channel) * params.height + row as usize) * params.width + column as usize],
+            };
+            assert_eq!(*got, expected, "{params:?} at {at}");
+        }
+        let depth = c * kh * kw;
+        let (filters, packed) = run("tvm-kernel-pack", &Params::Conv2d(params));
+        for (at, got) in packed.iter().enumerate() {
+            let (o, d) = (at / 16 / depth * 16 + at % 16, at / 16 % depth);
+            let expected = if o < params.out_channels { filters[o * depth + d] } else { 0 };
+            assert_eq!(*got, expected, "{params:?} at {at}");
+        }
+        let (tiled, out) = run("tvm-spatial-unpack", &Params::Conv2d(params));
+        for (at, got) in out.iter().enumerate() {
+            let (x, y) = (at % columns, at / columns % rows);
+            let (o, b) = (at / columns / rows % params.out_channels, at / columns / rows / params.out_channels);
+            let block = ((b * rows + y) * tiles + x / 16) * blocks + o / 16;
+            assert_eq!(*got, tiled[(block * 16 + x % 16) * 16 + o % 16], "{params:?} at {at}");
+        }
+    }
+}
+
+#[test]
 fn unflatten_moves_nothing() {
     for params in convolutions() {
         let (input, out) = run("tvm-unflatten", &Params::Conv2d(params));
@@ -150,6 +192,6 @@ fn unflatten_moves_nothing() {
 #[test]
 fn every_kind_is_registered_once() {
     let kinds: Vec<_> = kernels().iter().map(|kernel| kernel.contract.domain.kind).collect();
-    assert_eq!(kinds.len(), 5);
+    assert_eq!(kinds.len(), 8);
     assert!(kinds.iter().all(|kind| kinds.iter().filter(|other| *other == kind).count() == 1));
 }

@@ -11,6 +11,8 @@ use crate::shape::{self, ShapeError};
 
 const ROWS: usize = 4;
 const DEPTH: usize = 16;
+/// Pixels, or output channels, of a tile of the spatial pack.
+const TILE: usize = 16;
 
 /// A transform, with the shape that it is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,6 +42,13 @@ pub enum Transform {
     },
     /// `[B, OH*OW, O]` to `[B,OH,OW,O]`: the same elements in the same order.
     Unflatten(Convolution),
+    /// `data [B,C,H,W]` to `[B, OH, OW'/16, C, KH, KW, 16]`: `[b,y,t,c,i,j,v] = data[b, c, y*stride + i*dilation - top, (16t+v)*stride + j*dilation - left]`,
+    /// the zero point outside the image, and 0 beyond a row.
+    DataPack(Convolution),
+    /// `weights [O,C,KH,KW]` to `[O'/16, C, KH, KW, 16]`, padded by 0: `[t,c,i,j,v] = weights[16t+v, c, i, j]`.
+    KernelPack(Convolution),
+    /// `tiles [B, OH, OW'/16, O'/16, 16, 16]` to `[B,O,OH,OW]`: `[b,o,y,x] = tiles[b, y, x/16, o/16, x%16, o%16]`.
+    SpatialUnpack(Convolution),
 }
 
 /// Where an element of the output comes from.
@@ -93,6 +102,17 @@ impl Transform {
                 Ok([input, shape::elements("im2col", &sizes)?])
             }
             Self::Unflatten(p) => p.check().map(|[_, _, outputs]| [outputs; 2]),
+            Self::DataPack(p) | Self::KernelPack(p) | Self::SpatialUnpack(p) => {
+                let p = Convolution { groups: 1, ..p };
+                let ([image, weights, outputs], (rows, columns)) = (p.check()?, p.output()?);
+                let (depth, tiles) = (weights / p.out_channels, columns.next_multiple_of(TILE));
+                let channels = p.out_channels.next_multiple_of(TILE);
+                Ok(match self {
+                    Self::DataPack(_) => [image, shape::elements("data-pack", &[p.batches, rows, tiles, depth])?],
+                    Self::KernelPack(_) => [weights, shape::elements("kernel-pack", &[channels, depth])?],
+                    _ => [shape::elements("blocks", &[p.batches, rows, tiles, channels])?, outputs],
+                })
+            }
             Self::Interleave { rows, columns } => matrix(rows, columns, [ROWS, DEPTH]),
             Self::BlockTranspose { rows, columns } => matrix(rows, columns, [DEPTH, ROWS]),
             Self::Unpack { rows, columns } => {
@@ -107,6 +127,21 @@ impl Transform {
         Ok(match *self {
             Self::Im2col(p) => im2col(&p, p.output()?),
             Self::Unflatten(_) => (0..outputs).map(Source::Element).collect(),
+            Self::DataPack(p) => data_pack(&p, p.output()?),
+            Self::KernelPack(p) => {
+                let depth = p.channels * p.kernel_h * p.kernel_w;
+                let filters = Matrix { rows: p.out_channels, columns: depth };
+                let blocks = [p.out_channels.div_ceil(TILE), 1, depth, TILE];
+                tensor(blocks, |[t, _, d, v]| filters.at(TILE * t + v, d))
+            }
+            Self::SpatialUnpack(p) => {
+                let (rows, columns) = p.output()?;
+                let (tiles, blocks) = (columns.div_ceil(TILE), p.out_channels.div_ceil(TILE));
+                tensor([p.batches, p.out_channels, rows, columns], |[b, o, y, x]| {
+                    let block = ((b * rows + y) * tiles + x / TILE) * blocks + o / TILE;
+                    Source::Element((block * TILE + x % TILE) * TILE + o % TILE)
+                })
+            }
             Self::Interleave { rows, columns } => {
                 let a = Matrix { rows, columns };
                 let blocks = [rows.div_ceil(ROWS), columns.div_ceil(DEPTH), ROWS, DEPTH];
@@ -129,7 +164,7 @@ impl Transform {
     pub fn expected(&self, input: &[i32]) -> Result<Vec<i32>, ShapeError> {
         shape::length("input", input.len(), self.check()?[0])?;
         let zero_point = match self {
-            Self::Im2col(p) => p.input_zero_point,
+            Self::Im2col(p) | Self::DataPack(p) => p.input_zero_point,
             _ => 0,
         };
         let value = |source| match source {
@@ -151,5 +186,23 @@ fn im2col(p: &Convolution, (rows, columns): (usize, usize)) -> Vec<Source> {
             return Source::ZeroPoint;
         }
         Source::Element(((b * p.height + row - p.top) * p.width + column - p.left) * p.channels + c)
+    })
+}
+
+/// The spatial pack of an image NCHW. Coordinates are those of the padded image.
+fn data_pack(p: &Convolution, (rows, columns): (usize, usize)) -> Vec<Source> {
+    let (image_rows, image_columns) = (p.top..p.top + p.height, p.left..p.left + p.width);
+    let tiles = columns.div_ceil(TILE);
+    tensor([p.batches * rows * tiles, p.channels, p.kernel_h * p.kernel_w, TILE], |[place, c, tap, v]| {
+        let (b, y, x) = (place / tiles / rows, place / tiles % rows, place % tiles * TILE + v);
+        if x >= columns {
+            return Source::Zero;
+        }
+        let row = y * p.stride_h + tap / p.kernel_w * p.dilation_h;
+        let column = x * p.stride_w + tap % p.kernel_w * p.dilation_w;
+        if !image_rows.contains(&row) || !image_columns.contains(&column) {
+            return Source::ZeroPoint;
+        }
+        Source::Element(((b * p.channels + c) * p.height + row - p.top) * p.width + column - p.left)
     })
 }

@@ -1,8 +1,8 @@
 //! The transforms the other way round: every element of the input is put where it goes, and what none is put on is padding. No index of
 //! [`Transform::sources`] is used.
 
-use super::{DEPTH, ROWS, Transform};
-use crate::conv2d::patches;
+use super::{DEPTH, ROWS, TILE, Transform};
+use crate::conv2d::{Convolution, patches};
 use crate::shape::{self, ShapeError};
 
 impl Transform {
@@ -13,6 +13,30 @@ impl Transform {
         Ok(match *self {
             Self::Im2col(p) => patches(&p, input).concat(),
             Self::Unflatten(_) => input.to_vec(),
+            Self::DataPack(p) => data_pack(&p, p.output()?, input, outputs),
+            Self::KernelPack(p) => {
+                let depth = inputs / p.out_channels;
+                put(input, depth, outputs, |o, d| o / TILE * (TILE * depth) + d * TILE + o % TILE)
+            }
+            Self::SpatialUnpack(p) => {
+                let ((rows, columns), mut out) = (p.output()?, vec![0; outputs]);
+                let mut tiles = input.chunks(TILE * TILE);
+                for line in 0..p.batches * rows {
+                    let (b, y) = (line / rows, line % rows);
+                    for first in (0..columns).step_by(TILE) {
+                        for channel in (0..p.out_channels).step_by(TILE) {
+                            let tile = tiles.next().unwrap_or_default();
+                            for (i, v) in tile.iter().enumerate() {
+                                let (x, o) = (first + i / TILE, channel + i % TILE);
+                                if x < columns && o < p.out_channels {
+                                    out[((b * p.out_channels + o) * rows + y) * columns + x] = *v;
+                                }
+                            }
+                        }
+                    }
+                }
+                out
+            }
             Self::Interleave { columns, .. } => {
                 // Panels of 4 rows, of blocks of 16 columns.
                 let panel = ROWS * columns.next_multiple_of(DEPTH);
@@ -47,6 +71,32 @@ fn put(matrix: &[i32], columns: usize, outputs: usize, place: impl Fn(usize, usi
     let mut out = vec![0; outputs];
     for (i, v) in matrix.iter().enumerate() {
         out[place(i / columns, i % columns)] = *v;
+    }
+    out
+}
+
+/// An image NCHW: each element is put wherever a filter meets it.
+fn data_pack(p: &Convolution, (rows, columns): (usize, usize), image: &[i32], outputs: usize) -> Vec<i32> {
+    let (taps, tiles) = (p.kernel_h * p.kernel_w, columns.div_ceil(TILE));
+    // Padding first: the zero point in each lane that is a pixel.
+    let pixel = |i: usize| i / (TILE * taps * p.channels) % tiles * TILE + i % TILE < columns;
+    let mut out: Vec<i32> = (0..outputs).map(|i| if pixel(i) { p.input_zero_point } else { 0 }).collect();
+    // Positions at which filter element `tap` meets a coordinate.
+    let meets = |at: usize, tap: usize, [dilation, stride]: [usize; 2], count: usize| {
+        let from = at.checked_sub(tap * dilation)?;
+        (from.is_multiple_of(stride) && from / stride < count).then_some(from / stride)
+    };
+    for (i, v) in image.iter().enumerate() {
+        let (column, row) = (i % p.width, i / p.width % p.height);
+        let (c, b) = (i / p.width / p.height % p.channels, i / p.width / p.height / p.channels);
+        for tap in 0..taps {
+            let y = meets(row + p.top, tap / p.kernel_w, [p.dilation_h, p.stride_h], rows);
+            let x = meets(column + p.left, tap % p.kernel_w, [p.dilation_w, p.stride_w], columns);
+            if let (Some(y), Some(x)) = (y, x) {
+                let tile = (b * rows + y) * tiles + x / TILE;
+                out[((tile * p.channels + c) * taps + tap) * TILE + x % TILE] = *v;
+            }
+        }
     }
     out
 }

@@ -1,4 +1,4 @@
-//! Executed instructions of each aarch64 matrix kernel under emulation, for each multiply-accumulate: not seconds, which under an emulator
+//! Executed instructions of each aarch64 matrix kernel under emulation, and the bytes that they load, for each multiply-accumulate: not seconds, which under an emulator
 //! say nothing of a processor.
 //!
 //! Counts of products of two heights, two widths and two depths are added with alternating signs. What grows with one or two of the three
@@ -13,7 +13,8 @@ use tiebreak_impls::matmul::{Kernel, Params, kernels};
 use tiebreak_impls::protocol::{Batch, Job, Request, Source};
 use tiebreak_suites::lane::config::Lanes;
 
-const SIDES: [usize; 2] = [8, 16];
+/// Whole blocks of every kernel: of 4 and of 12 rows.
+const SIDES: [usize; 2] = [12, 48];
 const DEPTHS: [usize; 2] = [256, 512];
 
 pub(crate) fn run(lanes: &Path) -> Vec<Measured> {
@@ -26,29 +27,34 @@ pub(crate) fn run(lanes: &Path) -> Vec<Measured> {
     };
     let mut table = Table::new();
     table.load_style(TableStyle::new());
-    table.set_header(["kernel", "instructions", "for each MAC"]);
+    table.set_header(["kernel", "instructions", "for each MAC", "bytes loaded", "for each MAC"]);
     let mut all = Vec::new();
     for kernel in kernels() {
         match counted(kernel, &command) {
-            Ok(instructions) => {
+            Ok([instructions, loaded]) => {
                 let step = |ends: [usize; 2]| ends[1] - ends[0];
-                let each = instructions as f64 / (step(SIDES) * step(SIDES) * step(DEPTHS)) as f64;
-                table.add_row([kernel.name.to_owned(), instructions.to_string(), format!("{each:.3}")]);
+                let products = (step(SIDES) * step(SIDES) * step(DEPTHS)) as f64;
+                let [each, bytes] = [instructions, loaded].map(|count| count as f64 / products);
+                let [instructions, loaded] = [instructions, loaded].map(|count| count.to_string());
+                let name = kernel.name.to_owned();
+                table.add_row([name, instructions, format!("{each:.3}"), loaded, format!("{bytes:.3}")]);
                 let what = format!("{} under qemu", kernel.name);
                 all.push(Measured {
                     section: "counts",
                     what,
-                    numbers: vec![("instructions_per_mac", each)],
+                    numbers: vec![("instructions_per_mac", each), ("bytes_loaded_per_mac", bytes)],
                     wanted: None,
                 });
             }
             Err(reason) => {
-                table.add_row([kernel.name.to_owned(), "not run".to_owned(), reason]);
+                table.add_row([kernel.name.to_owned(), "not run".to_owned(), reason, String::new(), String::new()]);
             }
         }
     }
     right(&mut table, 1);
-    println!("\nExecuted aarch64 instructions (not seconds) of the inner loops, without packing and protocol");
+    println!(
+        "\nExecuted aarch64 instructions (not seconds) of the inner loops and bytes that they load, without packing and protocol"
+    );
     println!("{table}");
     all
 }
@@ -59,18 +65,20 @@ fn command(lanes: &Path) -> Result<Vec<String>, String> {
     entry.and_then(|lane| lane.command).ok_or_else(|| "there is no aarch64-qemu lane".to_owned())
 }
 
-/// Instructions that grow with rows, columns and depth alike.
-fn counted(kernel: &Kernel, command: &[String]) -> Result<i64, String> {
-    let mut sum = 0;
+/// Instructions, and bytes loaded, that grow with rows, columns and depth alike.
+fn counted(kernel: &Kernel, command: &[String]) -> Result<[i64; 2], String> {
+    let mut sums = [0; 2];
     for (i, m) in SIDES.into_iter().enumerate() {
         for (j, n) in SIDES.into_iter().enumerate() {
             for (l, k) in DEPTHS.into_iter().enumerate() {
-                let instructions = count(command, &request(kernel, m, n, k))? as i64;
-                sum += if (i + j + l) % 2 == 1 { instructions } else { -instructions };
+                let counted = count(command, &request(kernel, m, n, k))?;
+                let sign = if (i + j + l) % 2 == 1 { 1 } else { -1 };
+                sums[0] += sign * counted.instructions as i64;
+                sums[1] += sign * counted.loaded as i64;
             }
         }
     }
-    Ok(sum)
+    Ok(sums)
 }
 
 fn request(kernel: &Kernel, m: usize, n: usize, k: usize) -> Vec<u8> {

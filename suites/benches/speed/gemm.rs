@@ -145,10 +145,11 @@ fn judging() -> Vec<Measured> {
     all
 }
 
-fn rates() -> Vec<Measured> {
+/// Every kernel by turns with the naive loop on its operands.
+pub(crate) fn rates() -> Vec<Measured> {
     let mut table = Table::new();
     table.load_style(TableStyle::new());
-    table.set_header(["kernel", "ISA path", "M MAC/s"]);
+    table.set_header(["kernel", "ISA path", "M MAC/s", "times the naive loop"]);
     let all = kernels().iter().map(|kernel| rate(kernel, &mut table)).collect();
     right(&mut table, 2);
     let [m, n, k] = LAYER;
@@ -162,15 +163,19 @@ fn rate(kernel: &Kernel, table: &mut Table) -> Measured {
     let operands = Operands::new(LAYER, domain.lhs, domain.rhs);
     let (lhs, rhs) = (Operands::packed(&operands.lhs, domain.lhs), Operands::packed(&operands.rhs, domain.rhs));
     let mut out = vec![0; LAYER[0] * LAYER[1]];
+    let mut other = out.clone();
     let run = kernel.run(Form::Native);
     let mut once = || run(&operands.params, black_box(&lhs), black_box(&rhs), black_box(&mut out));
-    let rounds = by_turns(3, &mut [&mut once]);
+    let mut naive = || operands.naive(black_box(&mut other));
+    let rounds = by_turns(3, &mut [&mut once, &mut naive]);
     let rate = operands.macs() / 1e6 / median(rounds.iter().map(|r| r[0]));
-    table.add_row([kernel.name.to_owned(), kernel.isa_path(Form::Native), format!("{rate:.0}")]);
+    let ratio = median(rounds.iter().map(|r| r[1] / r[0]));
+    let path = kernel.isa_path(Form::Native);
+    table.add_row([kernel.name.to_owned(), path, format!("{rate:.0}"), format!("{ratio:.2}")]);
     Measured {
         section: "gemm",
         what: format!("{} {}", kernel.name, kernel.isa_path(Form::Native)),
-        numbers: vec![("mega_macs_per_second", rate)],
+        numbers: vec![("mega_macs_per_second", rate), ("times_naive", ratio)],
         wanted: None,
     }
 }

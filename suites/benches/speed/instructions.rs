@@ -1,4 +1,4 @@
-//! Executed guest instructions of a worker under user-mode qemu: exact, and the same in every run.
+//! Executed guest instructions of a worker under user-mode qemu, and the bytes that they load: exact, and the same in every run.
 //!
 //! qemu logs each block it translates (`in_asm`), each block it executes (`exec`, all of them with `nochain`), and system calls
 //! (`strace`). The sum of the translated sizes over the executed blocks is what `-one-insn-per-tb` logs one by one, for a
@@ -15,7 +15,7 @@ use tiebreak_impls::protocol::Answer;
 
 /// Instructions executed while `command` (`qemu-aarch64 [ARGUMENTS] WORKER`) serves `requests`, each of which must be
 /// answered by a result.
-pub(crate) fn count(command: &[String], requests: &[u8]) -> Result<u64, String> {
+pub(crate) fn count(command: &[String], requests: &[u8]) -> Result<Counted, String> {
     let (qemu, arguments) = command.split_first().ok_or("the lane's command is empty")?;
     let failed = |e: io::Error| format!("`{}`: {e}", command.join(" "));
     // A pipe is read in pieces whose number depends on the moment; a file is not.
@@ -41,12 +41,21 @@ pub(crate) fn count(command: &[String], requests: &[u8]) -> Result<u64, String> 
     if !status.success() {
         return Err(format!("`{}` ended with {status}: `{last}`", command.join(" ")));
     }
-    if counted == 0 {
+    if counted.instructions == 0 {
         return Err(format!("`{}` logged no executed block, is it user-mode qemu? `{last}`", command.join(" ")));
     }
     answers.rewind().map_err(failed)?;
     answered(BufReader::new(answers))?;
     Ok(counted)
+}
+
+/// What was executed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counted {
+    /// Instructions.
+    pub(crate) instructions: u64,
+    /// Bytes that instructions load into registers, of both kinds of register.
+    pub(crate) loaded: u64,
 }
 
 /// Whether every answer is a result: what a worker refuses costs next to nothing.
@@ -69,17 +78,17 @@ fn answered(mut answers: impl BufRead) -> Result<(), String> {
 /// What has been read of a log.
 #[derive(Default)]
 struct Log {
-    /// Instructions of each block, by its address in qemu.
-    sizes: HashMap<u64, u64>,
-    /// First guest address and instructions of the block translated last, until it is executed.
-    translated: Option<(Option<u64>, u64)>,
+    /// Contents of each block, by its address in qemu.
+    sizes: HashMap<u64, Counted>,
+    /// First guest address and contents of the block translated last, until it is executed.
+    translated: Option<(Option<u64>, Counted)>,
     serving: bool,
-    count: u64,
+    count: Counted,
 }
 
 impl Log {
     /// Instructions, and the last line.
-    fn read(mut self, mut log: impl BufRead) -> Result<(u64, String), String> {
+    fn read(mut self, mut log: impl BufRead) -> Result<(Counted, String), String> {
         let (mut line, mut last) = (Vec::new(), Vec::new());
         while log.read_until(b'\n', &mut line).map_err(|e| e.to_string())? > 0 {
             self.line(&String::from_utf8_lossy(&line))?;
@@ -94,12 +103,14 @@ impl Log {
             return self.executed(block).unwrap_or_else(|| Err(format!("`{}` cannot be read", line.trim())));
         }
         if line.starts_with("IN:") {
-            self.translated = Some((None, 0));
-        } else if let (Some((first, size)), Some((address, _))) = (&mut self.translated, line.split_once(':'))
+            self.translated = Some((None, Counted::default()));
+        } else if let (Some((first, size)), Some((address, rest))) = (&mut self.translated, line.split_once(':'))
             && let Some(address) = hexadecimal(address)
         {
             first.get_or_insert(address);
-            *size += 1;
+            size.instructions += 1;
+            let word = rest.split_whitespace().next().and_then(|word| u32::from_str_radix(word, 16).ok());
+            size.loaded += word.map_or(0, loaded);
         } else if line.starts_with("Stopped execution") {
             return Err("a block was interrupted, so what was logged was not all executed".to_owned());
         } else if line.contains(" read(0,") {
@@ -120,11 +131,63 @@ impl Log {
         let Some(size) = self.sizes.get(&host) else {
             return Some(Err(format!("the block at {guest:#x} was executed but not translated")));
         };
-        self.count += if self.serving { *size } else { 0 };
+        if self.serving {
+            self.count.instructions += size.instructions;
+            self.count.loaded += size.loaded;
+        }
         Some(Ok(()))
     }
 }
 
 fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
+
+/// Bytes that an A64 instruction loads, by its encoding: Arm Architecture Reference Manual (DDI 0487), section C4.1, Loads and Stores. Loads of
+/// exclusive and atomic access are not counted; no kernel has them.
+fn loaded(word: u32) -> u64 {
+    let bits = |high: u32, low: u32| word >> low & ((1 << (high - low + 1)) - 1);
+    // Bit 27 set and bit 25 clear: loads and stores.
+    if bits(27, 27) != 1 || bits(25, 25) != 0 {
+        return 0;
+    }
+    let (size, vector, load) = (bits(31, 30), bits(26, 26) == 1, bits(22, 22) == 1);
+    match bits(29, 27) {
+        // A pair.
+        0b101 if load => 2 * if vector { 4 << size } else { 4 << (size >> 1) },
+        // Relative to the program counter.
+        0b011 if bits(24, 24) == 0 => {
+            if vector {
+                4 << size
+            } else {
+                4 << (size & 1)
+            }
+        }
+        // One register.
+        0b111 if vector && load => 1 << (size | bits(23, 23) << 2),
+        0b111 if !vector && bits(23, 22) != 0 && (size, bits(23, 22)) != (3, 2) => 1 << size,
+        // Structures of SIMD registers: whole ones, or an element of each.
+        0b001 if vector && load && bits(24, 24) == 0 => {
+            let registers = match bits(15, 12) {
+                0b0111 => 1,
+                0b1010 | 0b1000 => 2,
+                0b0110 | 0b0100 => 3,
+                _ => 4,
+            };
+            registers * (8 << bits(30, 30))
+        }
+        0b001 if vector && load => match bits(15, 14) {
+            0b00 => 1,
+            0b01 => 2,
+            0b10 => {
+                if bits(10, 10) == 1 {
+                    8
+                } else {
+                    4
+                }
+            }
+            _ => 1 << bits(11, 10),
+        },
+        _ => 0,
+    }
 }

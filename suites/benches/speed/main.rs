@@ -1,11 +1,13 @@
 //! What the harness costs, each thing beside what it is to be compared with, in one run: `cargo bench -p tiebreak`.
 //!
-//! Arguments after `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `census`, `floats` (all when none is named), `--lanes FILE`, `--json FILE`.
+//! Arguments after `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `fused`, `census`, `floats` (all when none is named), `tables` (what
+//! the sources measure: `fused`, `counts`, and the rates of `gemm`), `--lanes FILE`, `--json FILE`.
 
 mod census;
 mod counts;
 mod floats;
 mod forms;
+mod fused;
 mod gemm;
 mod instructions;
 mod lane;
@@ -15,7 +17,8 @@ mod timing;
 
 use std::path::PathBuf;
 
-const SECTIONS: [&str; 8] = ["sweep", "forms", "lane", "gemm", "network", "counts", "census", "floats"];
+const SECTIONS: [&str; 10] =
+    ["sweep", "forms", "lane", "gemm", "network", "counts", "fused", "census", "floats", "tables"];
 
 /// One line of the result.
 #[derive(serde::Serialize)]
@@ -82,8 +85,15 @@ fn main() -> Result<(), String> {
     if wanted("network") {
         all.extend(network::run());
     }
-    if wanted("counts") {
+    let tables = arguments.sections.iter().any(|s| s == "tables");
+    if tables || wanted("fused") {
+        all.extend(fused::run());
+    }
+    if tables || wanted("counts") {
         all.extend(counts::run(&arguments.lanes));
+    }
+    if tables && !wanted("gemm") {
+        all.extend(gemm::rates());
     }
     if wanted("census") {
         all.extend(census::run());

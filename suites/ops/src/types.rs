@@ -4,7 +4,7 @@ use tiebreak_engine::operation::CaseError;
 use tiebreak_impls::element::Element;
 use tiebreak_oracle::names::unknown;
 
-const NAMES: [&str; 6] = ["int8", "uint8", "int16", "i8", "u8", "i16"];
+const NAMES: [&str; 10] = ["int8", "uint8", "int16", "i8", "u8", "i16", "u1", "u2", "u3", "u4"];
 
 /// The type of that name; int8 where none is named.
 pub(crate) fn element(name: Option<&str>) -> Result<Element, CaseError> {
@@ -12,6 +12,10 @@ pub(crate) fn element(name: Option<&str>) -> Result<Element, CaseError> {
         None | Some("int8" | "i8") => Element::I8,
         Some("uint8" | "u8") => Element::U8,
         Some("int16" | "i16") => Element::I16,
+        Some("u1") => Element::U1,
+        Some("u2") => Element::U2,
+        Some("u3") => Element::U3,
+        Some("u4") => Element::U4,
         Some(other) => return Err(CaseError::from(unknown("type", other, NAMES)).of("type")),
     })
 }

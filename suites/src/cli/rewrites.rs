@@ -2,7 +2,7 @@
 
 use super::{Format, print, table};
 use crate::quant_type::{self, Quantized};
-use crate::rewrites::{Claim, Coverage, claims};
+use crate::rewrites::{Claim, Coverage, claims, fallback};
 use anyhow::{Result, bail};
 use std::collections::BTreeMap;
 use tiebreak_reports::text;
@@ -13,6 +13,9 @@ pub(super) struct Args {
     /// A quantized type, such as '!quant.uniform<i8:f32, 0.3:1>' [default: every storage and expressed type, several scales and zero points]
     #[arg(long = "type", value_name = "TYPE")]
     ty: Option<String>,
+    /// Compare the fallback of an operation (add or mul) through f32 with its integer lowering
+    #[arg(long, value_name = "OP", conflicts_with = "ty")]
+    fallback: Option<String>,
     /// Seed of the sampled inputs
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -23,8 +26,10 @@ pub(super) struct Args {
 
 /// Prints which values each rewrite changes.
 pub(super) fn run(args: &Args) -> Result<()> {
-    let ty = args.ty.as_deref().map(uniform).transpose()?;
-    let claims = claims(ty.as_ref(), args.seed)?;
+    let claims = match &args.fallback {
+        Some(operation) => fallback::claims(operation)?,
+        None => claims(args.ty.as_deref().map(uniform).transpose()?.as_ref(), args.seed)?,
+    };
     print(&match args.format {
         Format::Json => serde_json::to_string_pretty(&claims)? + "\n",
         Format::Table => as_table(&claims),
@@ -50,10 +55,22 @@ fn as_table(claims: &[Claim]) -> String {
             count(claim.undefined),
             claim.largest.as_deref().map(decimals).unwrap_or_default().to_owned(),
             claim.verdict().to_owned(),
+            claim.nearer.unwrap_or_default().to_owned(),
             claim.witness.clone().unwrap_or_default(),
         ]
     };
-    let header = ["rewrite", "type", "inputs", "same", "differ", "poison", "largest", "verdict", "nearest to zero"];
+    let header = [
+        "rewrite",
+        "type",
+        "inputs",
+        "same",
+        "differ",
+        "poison",
+        "largest",
+        "verdict",
+        "nearer the real value",
+        "witness",
+    ];
     let mut out = table(&header, claims.iter().map(row).collect());
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     claims.iter().for_each(|claim| *counts.entry(claim.verdict()).or_default() += 1);

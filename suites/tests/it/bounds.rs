@@ -100,9 +100,13 @@ fn every_bound_is_shown_in_every_lane() {
         matmul arm-smlal-fast smallest rhs value: -127
         matmul arm-smlal-fast (-128)*(-128) products in one pair sum: 1
         matmul arm-smlal-int16 depth K, result as int32: 131071
+        matmul arm-umlal-int16 depth K, result as int32: 33025
+        matmul arm-umlal-int16 depth K, result as uint32: 66051
         matmul arm-udot depth K, result as int32: 33025
         matmul arm-udot depth K, result as uint32: 66051
         matmul arm-sdot depth K, result as int32: 131071
+        matmul arm-udot-12x4 depth K, result as int32: 33025
+        matmul arm-udot-12x4 depth K, result as uint32: 66051
         matmul arm-ummla depth K, result as int32: 33025
         matmul arm-ummla depth K, result as uint32: 66051
         matmul arm-smmla depth K, result as int32: 131071
@@ -127,6 +131,8 @@ fn every_bound_is_shown_in_every_lane() {
         dot arm-sadalp one product in its 16-bit lane, int16: null
         dot arm-sadalp steps of 4 products into one 32-bit lane, read as int32: 32767
         dot arm-smlal-int16 steps of 1 products into one 32-bit lane, read as int32: 131071
+        dot arm-umlal-int16 steps of 1 products into one 32-bit lane, read as int32: 33025
+        dot arm-umlal-int16 steps of 1 products into one 32-bit lane, read as uint32: 66051
         dot arm-udot steps of 4 products into one 32-bit lane, read as int32: 8256
         dot arm-udot steps of 4 products into one 32-bit lane, read as uint32: 16512
         dot arm-sdot steps of 4 products into one 32-bit lane, read as int32: 32767
@@ -134,9 +140,46 @@ fn every_bound_is_shown_in_every_lane() {
         dot arm-ummla steps of 8 products into one 32-bit lane, read as uint32: 8256
         dot arm-smmla steps of 8 products into one 32-bit lane, read as int32: 16383
         dot arm-bitserial steps of 16 set bits into one 16-bit lane: 4095
+        dot arm-bitserial-signed steps of 16 set bits into one 16-bit lane: 2047
+        dot arm-bitserial-a1w1 steps of 32 products into one 32-bit lane, read as int32: 67108863
+        dot arm-bitserial-a1w2 steps of 32 products into one 32-bit lane, read as int32: 22369621
+        dot arm-bitserial-a1w3 steps of 32 products into one 32-bit lane, read as int32: 9586980
+        dot arm-bitserial-a1w4 steps of 32 products into one 32-bit lane, read as int32: 4473924
+        dot arm-bitserial-a2w1 steps of 32 products into one 32-bit lane, read as int32: 22369621
+        dot arm-bitserial-a2w2 steps of 32 products into one 32-bit lane, read as int32: 7456540
+        dot arm-bitserial-a2w3 steps of 32 products into one 32-bit lane, read as int32: 3195660
+        dot arm-bitserial-a2w4 steps of 32 products into one 32-bit lane, read as int32: 1491308
+        dot arm-bitserial-a3w1 steps of 32 products into one 32-bit lane, read as int32: 9586980
+        dot arm-bitserial-a3w2 steps of 32 products into one 32-bit lane, read as int32: 3195660
+        dot arm-bitserial-a3w3 steps of 32 products into one 32-bit lane, read as int32: 1369568
+        dot arm-bitserial-a3w4 steps of 32 products into one 32-bit lane, read as int32: 639132
+        dot arm-bitserial-a4w1 steps of 32 products into one 32-bit lane, read as int32: 4473924
+        dot arm-bitserial-a4w2 steps of 32 products into one 32-bit lane, read as int32: 1491308
+        dot arm-bitserial-a4w3 steps of 32 products into one 32-bit lane, read as int32: 639132
+        dot arm-bitserial-a4w4 steps of 32 products into one 32-bit lane, read as int32: 298261
+        dot arm-bitserial-a1w1-bipolar steps of 32 products into one 32-bit lane, read as int32: 67108863
+        dot arm-bitserial-a1w2-bipolar steps of 32 products into one 32-bit lane, read as int32: 22369621
+        dot arm-bitserial-a1w3-bipolar steps of 32 products into one 32-bit lane, read as int32: 9586980
+        dot arm-bitserial-a1w4-bipolar steps of 32 products into one 32-bit lane, read as int32: 4473924
+        dot arm-bitserial-a2w1-bipolar steps of 32 products into one 32-bit lane, read as int32: 22369621
+        dot arm-bitserial-a2w2-bipolar steps of 32 products into one 32-bit lane, read as int32: 7456540
+        dot arm-bitserial-a2w3-bipolar steps of 32 products into one 32-bit lane, read as int32: 3195660
+        dot arm-bitserial-a2w4-bipolar steps of 32 products into one 32-bit lane, read as int32: 1491308
+        dot arm-bitserial-a3w1-bipolar steps of 32 products into one 32-bit lane, read as int32: 9586980
+        dot arm-bitserial-a3w2-bipolar steps of 32 products into one 32-bit lane, read as int32: 3195660
+        dot arm-bitserial-a3w3-bipolar steps of 32 products into one 32-bit lane, read as int32: 1369568
+        dot arm-bitserial-a3w4-bipolar steps of 32 products into one 32-bit lane, read as int32: 639132
+        dot arm-bitserial-a4w1-bipolar steps of 32 products into one 32-bit lane, read as int32: 4473924
+        dot arm-bitserial-a4w2-bipolar steps of 32 products into one 32-bit lane, read as int32: 1491308
+        dot arm-bitserial-a4w3-bipolar steps of 32 products into one 32-bit lane, read as int32: 639132
+        dot arm-bitserial-a4w4-bipolar steps of 32 products into one 32-bit lane, read as int32: 298261
+        dot arm-bitserial-counts-u8 places by which a count of 8 bits is shifted in an 8-bit lane: 4
+        dot x86-maddubs largest rhs value of both products of a pair: 64
         dot x86-madd steps of 2 products into one 32-bit lane, read as int32: 0
         dot x86-vnni steps of 4 products into one 32-bit lane, read as int32: 16448
         dot x86-vnni-saturating steps of 4 products into one 32-bit lane, read as int32: 16448
+        dot x86-maddubs-512 largest rhs value of both products of a pair: 64
+        dot x86-vnni-512 steps of 4 products into one 32-bit lane, read as int32: 16448
         dot nvidia-dp4a-s8 steps of 4 products into one 32-bit lane, read as int32: 32767
         dot nvidia-dp4a-u8 steps of 4 products into one 32-bit lane, read as int32: 8256
         dot nvidia-dp4a-u8 steps of 4 products into one 32-bit lane, read as uint32: 16512

@@ -256,10 +256,10 @@ const PAGE: &[Operation] = &[
     },
     Operation {
         op: "instruction",
-        computes: "One vector instruction, lane by lane.",
-        fields: &[("vectors", "vectors of 128 bits in each operand")],
-        inputs: "the lanes of the first operand, then those of the second, each sign-extended to an int32",
-        results: "a value for each lane, then 1 for each vector that set the flag of saturation, otherwise 0",
+        computes: "One vector instruction, vector by vector.",
+        fields: &[("vectors", "vectors in each operand: of 128 bits, or of the register that the kernel names")],
+        inputs: "the lanes of the first operand, then those of the second, then those of the accumulator, if the instruction has them; each in an int32",
+        results: "a value for each lane of the result, then 1 for each vector that set the flag of saturation, otherwise 0",
     },
     Operation {
         op: "transform",
@@ -267,7 +267,7 @@ const PAGE: &[Operation] = &[
         fields: &[
             (
                 "conv2d",
-                "for `tvm-im2col` and `tvm-unflatten`: the shape of the convolution, with the fields of `conv2d`",
+                "for `tvm-im2col`, `tvm-unflatten` and the spatial pack: the shape of the convolution, with the fields of `conv2d`",
             ),
             ("matrix", "for the other transforms: `rows` and `columns` of the plain matrix"),
         ],

@@ -106,3 +106,36 @@ fn a_type_that_is_none_is_pointed_at() {
     let run = tiebreak(&["rewrites", "--type", "f32"]).exits(2);
     assert!(run.stderr.contains("not a quantized type"), "{}", run.stderr);
 }
+
+/// The machine's own floats count what the fallback through f32 changes, where the conversion truncates; where it rounds, powers of two change nothing.
+#[test]
+fn a_fallback_is_held_to_the_exact_result() {
+    let run = tiebreak(&["rewrites", "--fallback", "add", "--format", "json"]).exits(0);
+    let claims = serde_json::from_str::<Value>(&run.stdout).expect("JSON").as_array().expect("claims").clone();
+    let of = |ty: &str, way: &str| -> Vec<Value> {
+        let is = |c: &&Value| c["type"].as_str().is_some_and(|t| t.starts_with(ty)) && c["rewrite"] == way;
+        claims.iter().filter(is).cloned().collect()
+    };
+    let machine = |q: i32, z: i32, scale: f32| (q - z) as f32 * scale;
+    let (mut differ, mut inputs) = (0, 0);
+    for (a, b) in (-128..128i32).flat_map(|a| (-128..128i32).map(move |b| (a, b))) {
+        // (a - 3) * 0.1 + (b - 3) * 0.1 in steps of 0.2, less 5.
+        let exact = (a + b - 6 + 1).div_euclid(2) - 5;
+        let sum = ((machine(a, 3, 0.1) + machine(b, 3, 0.1)) / 0.2f32 + -5.0f32).trunc() as i32;
+        if (-128..128).contains(&sum) {
+            inputs += 1;
+            differ += u64::from(sum != exact.clamp(-128, 127));
+        }
+    }
+    let truncated = of("i8, 0.1:3", "add: exact -> dcast, f32, qcast");
+    assert_eq!(truncated.len(), 1);
+    assert_eq!(truncated[0]["differ"], differ);
+    assert_eq!(
+        truncated[0]["inputs"].as_u64().zip(truncated[0]["undefined"].as_u64()),
+        Some((1 << 16, (1 << 16) - inputs))
+    );
+    assert!(differ > 10_000 && truncated[0]["nearer"] == "before", "{differ}");
+    assert_eq!(of("i8, 0.5:0", "add: exact -> dcast, f32, qcast to nearest even")[0]["differ"], 0);
+    let refused = tiebreak(&["rewrites", "--fallback", "sub"]).exits(2);
+    assert!(refused.stderr.contains("add, mul"), "{}", refused.printed());
+}

@@ -119,8 +119,8 @@ fn every_step(lane: &Lane) {
         let value = |i: usize| [1, 2, 3, 5, 7, 11, 13][i % 7];
         let step = [
             (0..each).map(|i| 1000 * value(i)).collect::<Vec<i32>>(),
-            (0..wide).map(value).collect(),
-            (0..wide).map(|i| value(i + 3)).collect(),
+            (0..wide).map(|i| value(i) & *domain.lhs.range().end()).collect(),
+            (0..wide).map(|i| value(i + 3) & *domain.rhs.range().end()).collect(),
         ];
         let batch = |steps: usize, at: usize| {
             let tensor = |t: usize| {

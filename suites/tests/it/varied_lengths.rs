@@ -141,6 +141,17 @@ fn of_transforms() {
                 vec![by_rows, axis("columns", columns, input)]
             }
             (Kind::Unflatten, Params::Conv2d(p)) => vec![axis("out_channels", p.out_channels, input)],
+            // Of an image NCHW, and of weights OIHW, a channel is a plane.
+            (Kind::DataPack, Params::Conv2d(p)) => {
+                vec![Axis { name: "channels", len: p.channels, inner: p.height * p.width, values: input }]
+            }
+            (Kind::KernelPack, Params::Conv2d(p)) => {
+                vec![Axis { name: "channels", len: p.channels, inner: p.kernel_h * p.kernel_w, values: input }]
+            }
+            (Kind::SpatialUnpack, Params::Conv2d(p)) => {
+                let pixels = p.output().map_or(1, |(rows, columns)| rows * columns);
+                vec![Axis { name: "out_channels", len: p.out_channels, inner: pixels, values }]
+            }
             (_, Params::Conv2d(p)) => vec![axis("channels", p.channels, input)],
         }
     });

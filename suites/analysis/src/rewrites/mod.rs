@@ -3,6 +3,7 @@
 //! elimination"). Both sides are the RFC's steps, executed by the oracle.
 
 mod expr;
+pub mod fallback;
 mod round_trip;
 mod tfl;
 mod workflow;
@@ -27,6 +28,8 @@ pub enum Said {
     Slight,
     /// Nothing: the RFC does not mention that a clamp is lost.
     Nothing,
+    /// That there are two ways, and not how their results compare.
+    Ways,
 }
 
 /// How many of the inputs there are were judged.
@@ -63,6 +66,8 @@ pub struct Claim {
     pub largest: Option<String>,
     /// The differing input nearest to zero, or of the largest difference.
     pub witness: Option<String>,
+    /// Which side of the witness is nearer to the real value: `before`, `after` or `neither`. None if nothing differs, or if no real value is meant.
+    pub nearer: Option<&'static str>,
 }
 
 impl Claim {
@@ -85,7 +90,14 @@ impl Claim {
             undefined: tally.undefined,
             largest: (tally.differ > 0).then(|| tally.largest.to_string()),
             witness: witness.map(|(_, described)| described),
+            nearer: None,
         }
+    }
+
+    /// The claim with the side that is nearer to the real value of what differs.
+    fn nearer(self, side: &'static str) -> Self {
+        let nearer = (self.differ > 0).then_some(side);
+        Self { nearer, ..self }
     }
 
     /// What was found, in a word or two.
@@ -95,6 +107,8 @@ impl Claim {
             (Said::Same, _) => "not the same",
             (Said::Slight, 0) => "same",
             (Said::Slight, _) => "differs, as the RFC says",
+            (Said::Ways, 0) => "equal",
+            (Said::Ways, _) => "differs",
             (Said::Nothing, 0) => "no clamp is lost",
             (Said::Nothing, _) => "the clamp is lost",
         }

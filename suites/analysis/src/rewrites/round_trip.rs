@@ -44,9 +44,10 @@ pub(super) fn claims(name: &str, channels: &[Quantization], seed: u64, bar: &Pro
         let witness = tally.nearest.take();
         Claim::new(rewrite, name, Said::Same, coverage, &tally, witness)
     };
-    let mut claims = vec![claim("qcast(dcast(q)) -> q", casts), claim("scast(scast(q)) -> q", bits)];
+    // The real value is that of `q`, or `x`, itself.
+    let mut claims = vec![claim("qcast(dcast(q)) -> q", casts).nearer("after"), claim("scast(scast(q)) -> q", bits)];
     if channels.iter().any(is_bounded) {
-        claims.push(claim("qcast(dcast(q)) -> q, q beyond the bounds", beyond));
+        claims.push(claim("qcast(dcast(q)) -> q, q beyond the bounds", beyond).nearer("after"));
     }
     claims.extend(lossy(name, channels, bar)?);
     Ok(claims)
@@ -65,9 +66,9 @@ fn lossy(name: &str, channels: &[Quantization], bar: &ProgressBar) -> Result<Vec
         }
         bar.inc(1);
     }
-    let mut claims = vec![all.claim("dcast(qcast(x)) -> x", name, Said::Slight)];
+    let mut claims = vec![all.claim("dcast(qcast(x)) -> x", name, Said::Slight).nearer("after")];
     if channels.iter().any(is_bounded) {
-        claims.push(clamped.claim("dcast(qcast(x)) -> x, x beyond the bounds", name, Said::Nothing));
+        claims.push(clamped.claim("dcast(qcast(x)) -> x, x beyond the bounds", name, Said::Nothing).nearer("after"));
     }
     Ok(claims)
 }

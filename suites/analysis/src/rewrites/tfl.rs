@@ -51,7 +51,7 @@ fn addition([left, right, out]: [Tensor; 3], rounding: &str) -> Result<Claim> {
     let name = format!("i8, {}:{} + {}:{} = {}:{}", left.0, left.1, right.0, right.1, out.0, out.1);
     let rewrite = format!("tfl.add -> rescale, add, rescale ({rounding} rounding)");
     let witness = tally.nearest.take();
-    Ok(Claim::new(&rewrite, &name, Said::Same, Coverage::Exhaustive, &tally, witness))
+    Ok(Claim::new(&rewrite, &name, Said::Same, Coverage::Exhaustive, &tally, witness).nearer("before"))
 }
 
 /// `tfl.pad` at every zero point of i8: the stored value of 0.0 is the zero point, and the lowering pads with 0.
@@ -63,4 +63,5 @@ fn padding() -> Claim {
     }
     let witness = tally.nearest.take();
     Claim::new("tfl.pad -> tosa.pad with 0", "i8, every zero point", Said::Same, Coverage::Exhaustive, &tally, witness)
+        .nearer("before")
 }

@@ -5,8 +5,11 @@ use super::expr::{Expr, Machine, Value};
 use super::{Claim, Coverage, Said, Tally, schemes};
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
+use std::cmp::Ordering;
 use std::ops::RangeInclusive;
+use tiebreak_oracle::Rational;
 use tiebreak_oracle::arithmetic::Arithmetic::{Add, Divide, Multiply, Remainder};
+use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::{Quantization, Stored};
 
 /// A program before and after a rewrite.
@@ -43,18 +46,32 @@ pub(super) fn claims(name: &str, channels: &[Quantization], bar: &ProgressBar) -
     let (qcast, dcast) = schemes()?;
     let claim = |example: &Example| {
         let mut tally = Tally::default();
+        let mut nearest = None;
         for channel in channels {
             let machine = Machine { channel: *channel, qcast, dcast };
-            add(&mut tally, &machine, example, &(channel.min..=channel.max))?;
+            add(&mut tally, &machine, example, &(channel.min..=channel.max), &mut nearest)?;
             bar.inc(1);
         }
         let witness = tally.nearest.take();
-        Ok(Claim::new(example.rewrite, name, example.said, Coverage::Exhaustive, &tally, witness))
+        let claim = Claim::new(example.rewrite, name, example.said, Coverage::Exhaustive, &tally, witness);
+        Ok(match nearest {
+            Some((_, side)) => claim.nearer(side),
+            None => claim,
+        })
     };
     examples().iter().map(claim).collect()
 }
 
-fn add(tally: &mut Tally, machine: &Machine, example: &Example, stored: &RangeInclusive<i64>) -> Result<()> {
+/// The witness so far, and its side that is nearer to the real value.
+type Witness = Option<((u64, i64, i64, i64), &'static str)>;
+
+fn add(
+    tally: &mut Tally,
+    machine: &Machine,
+    example: &Example,
+    stored: &RangeInclusive<i64>,
+    nearest: &mut Witness,
+) -> Result<()> {
     let joints = machine.both(&example.before, &example.after, stored);
     let joints = joints.with_context(|| format!("{}: the programs differ in more than casts", example.rewrite))?;
     for joint in &joints {
@@ -67,7 +84,25 @@ fn add(tally: &mut Tally, machine: &Machine, example: &Example, stored: &RangeIn
         let far = a.unsigned_abs() + b.unsigned_abs() + c.unsigned_abs();
         let described =
             || format!("{}: ({a}, {b}, {c}): {before} before, {after} after", super::scale_of(&machine.channel));
-        tally.stored(joint.inputs, before, after, (far, a, b, c), described);
+        let at = (far, a, b, c);
+        if before != after && nearest.as_ref().is_none_or(|(known, _)| at < *known) {
+            *nearest = Some((at, nearer(&machine.channel, joint.first, [before, after])));
+        }
+        tally.stored(joint.inputs, before, after, at, described);
     }
     Ok(())
+}
+
+/// The side whose stored value is nearer to that of the real sum: `(a - z) * (b - z) * scale + (c - z) + z`. Only `multiply_add` has results that
+/// differ, because both sides of the others are one expression.
+fn nearer(channel: &Quantization, [a, b, c]: [i64; 3], [before, after]: [i64; 2]) -> &'static str {
+    let Float::Finite { value: scale, .. } = channel.format.decode(channel.scale) else { return "neither" };
+    let z = channel.zero_point;
+    let real = Rational::from((a - z) * (b - z)) * scale + c;
+    let distance = |stored: i64| Rational::from(&real - stored).abs();
+    match distance(before).cmp(&distance(after)) {
+        Ordering::Less => "before",
+        Ordering::Greater => "after",
+        Ordering::Equal => "neither",
+    }
 }

@@ -217,8 +217,13 @@ fn pair_sums(kernel: &matmul::Kernel) -> Vec<Claim> {
 fn lanes(kernel: &dot::Kernel) -> Vec<Claim> {
     let domain = &kernel.contract.domain;
     let scheme = kernel.contract.promise.scheme;
-    if scheme == "popcount-2" {
-        return vec![counts(kernel)];
+    match scheme {
+        "popcount-2" => return vec![counts(kernel, 1 << 16)],
+        "popcount-2-signed" => return vec![counts(kernel, 1 << 15)],
+        "products-32-counts-u8-wrap" => return vec![shifted_counts(kernel)],
+        "products-4-s16-saturate" => return vec![saturating_pair(kernel)],
+        _ if scheme.starts_with("products-32") => return vec![low_bits(kernel)],
+        _ => {}
     }
     if scheme.contains("16") {
         return Vec::new();
@@ -297,11 +302,84 @@ fn terms(scheme: &str) -> i64 {
     digits.parse().unwrap_or(1)
 }
 
-/// The 16-bit lane of counted bits.
-fn counts(kernel: &dot::Kernel) -> Claim {
+/// The weight that both products of a pair of 16 bits may have beside the largest unsigned byte.
+fn saturating_pair(kernel: &dot::Kernel) -> Claim {
+    let domain = &kernel.contract.domain;
+    let lhs = *domain.lhs.range().end();
+    let bound = i32::from(i16::MAX) / (2 * lhs);
+    let probe = |weight: i32| {
+        let pair = |value: i32| (0..domain.elements).map(|k| if k < 2 { value } else { 0 }).collect();
+        let params = dot::Params { len: domain.results };
+        let tensors = [vec![0; domain.results], pair(lhs), pair(weight)];
+        (Probe::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), i64::from(2 * lhs * weight))
+    };
+    Claim {
+        op: "dot",
+        kernel: kernel.name,
+        quantity: "largest rhs value of both products of a pair".to_owned(),
+        bound: Some(bound.into()),
+        because: format!(
+            "2 * {lhs} * {bound} = {} is below 2^15, 2 * {lhs} * {} = {} is not",
+            2 * lhs * bound,
+            bound + 1,
+            2 * lhs * (bound + 1)
+        ),
+        at: Some(probe(bound)),
+        past: Some(probe(bound + 1)),
+    }
+}
+
+/// Steps of 32 products of few bits into one 32-bit lane. The largest product is that of all bits set, whatever an unset one stands for.
+fn low_bits(kernel: &dot::Kernel) -> Claim {
+    let domain = &kernel.contract.domain;
+    let (lhs, rhs) = (*domain.lhs.range().end(), *domain.rhs.range().end());
+    let each = domain.elements as i64 * i64::from(lhs) * i64::from(rhs);
+    let steps = i64::from(i32::MAX) / each;
+    let probe = |steps: i64| {
+        let params = dot::Params { len: domain.results };
+        let acc = vec![((steps - 1) * each) as i32; domain.results];
+        let tensors = [acc, vec![lhs; domain.elements], vec![rhs; domain.elements]];
+        (Probe::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), steps * each)
+    };
+    Claim {
+        op: "dot",
+        kernel: kernel.name,
+        quantity: "steps of 32 products into one 32-bit lane, read as int32".to_owned(),
+        bound: Some(steps),
+        because: format!("{steps} * {each} is below 2^31, {} * {each} is not", steps + 1),
+        at: Some(probe(steps)),
+        past: Some(probe(steps + 1)),
+    }
+}
+
+/// Planes whose counts stay in 8 bits when they are shifted by the weight of both.
+fn shifted_counts(kernel: &dot::Kernel) -> Claim {
+    let domain = &kernel.contract.domain;
+    // Eight elements with one bit each, in planes whose weights are 2^weight together; the others are 0.
+    let probe = |weight: u32| {
+        let plane = weight.min(3);
+        let one = |bit: u32| (0..domain.elements).map(|k| if k < 8 { 1 << bit } else { 0 }).collect();
+        let params = dot::Params { len: domain.results };
+        let tensors = [vec![0; domain.results], one(plane), one(weight - plane)];
+        (Probe::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), 8 << weight)
+    };
+    Claim {
+        op: "dot",
+        kernel: kernel.name,
+        quantity: "places by which a count of 8 bits is shifted in an 8-bit lane".to_owned(),
+        bound: Some(4),
+        because: "8 << 4 = 128 is below 2^8, 8 << 5 = 256 is not; operands of six bits together shift by 4 at most"
+            .to_owned(),
+        at: Some(probe(4)),
+        past: Some(probe(5)),
+    }
+}
+
+/// The 16-bit lane of counted bits, which holds values below `end`.
+fn counts(kernel: &dot::Kernel, end: i64) -> Claim {
     // A step adds the set bits of two bytes.
     const EACH: i64 = 16;
-    let steps = i64::from(u16::MAX) / EACH;
+    let steps = (end - 1) / EACH;
     let domain = &kernel.contract.domain;
     let probe = |steps: i64| {
         let ones = || vec![255; domain.elements];
@@ -315,8 +393,9 @@ fn counts(kernel: &dot::Kernel) -> Claim {
         quantity: "steps of 16 set bits into one 16-bit lane".to_owned(),
         bound: Some(steps),
         because: format!(
-            "{steps} * {EACH} = {} is below 2^16, {} * {EACH} = {} is not",
+            "{steps} * {EACH} = {} is below 2^{}, {} * {EACH} = {} is not",
             steps * EACH,
+            end.ilog2(),
             steps + 1,
             (steps + 1) * EACH
         ),

@@ -20,7 +20,7 @@ use tiebreak_engine::operation::{
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::Rational;
-use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
+use tiebreak_oracle::dot::{DEFINITIONS, Scheme, Terms};
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::ledger::Value;
 
@@ -100,6 +100,7 @@ impl Operation for Dot {
         let exact = match scheme {
             _ if scheme.starts_with("products-4-halves") => "products-4-halves",
             _ if scheme.starts_with("products-4") => "products-4",
+            "products-32-counts-u8-wrap" => "products-32",
             other => other,
         };
         Some(exact.to_owned())
@@ -208,6 +209,11 @@ fn in_f32(base: Scheme) -> [Change<Dot>; 2] {
     ]
 }
 
+/// The scheme of 32 products whose bits are 0 or 1.
+fn unipolar() -> usize {
+    DEFINITIONS.iter().position(|definition| definition.terms == Terms::Adjacent(32)).unwrap_or_default()
+}
+
 /// Pair sums or accumulators of another width or policy.
 fn widths(scheme: &Scheme) -> Vec<Change<Dot>> {
     let definition = scheme.definition;
@@ -221,6 +227,12 @@ fn widths(scheme: &Scheme) -> Vec<Change<Dot>> {
     for other in DEFINITIONS.iter().filter(|d| (d.results, d.elements) == (definition.results, definition.elements)) {
         let changed = Scheme { definition: other, overflow: Overflow::Wrap };
         out.extend(changed.pair().map(|sum| Change::scheme(Class::pair_sum(sum), other.summary, changed)));
+        let narrow = matches!(other.terms, Terms::CountsU8) && other.terms != definition.terms;
+        out.extend(narrow.then(|| Change::scheme(Class::Wrap, other.summary, changed)));
+    }
+    if let Terms::Bipolar(_) = definition.terms {
+        let changed = Scheme { definition: &DEFINITIONS[unipolar()], overflow: Overflow::Wrap };
+        out.push(Change::scheme(Class::Signedness, "an unset bit of b is 0 where it must be -1", changed));
     }
     out
 }

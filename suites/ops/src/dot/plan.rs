@@ -9,9 +9,7 @@ use tiebreak_engine::operation::{Spec, by};
 use tiebreak_impls::dot::{Domain, Params};
 use tiebreak_impls::element::Element;
 
-/// All pairs of two bytes.
-const PAIRS: usize = 1 << 16;
-/// Steps of a case in which pairs stand.
+/// Most steps of a case in which pairs stand.
 const STEPS: usize = 4096;
 /// Every length, and some beyond any block.
 const SHORT: std::ops::RangeInclusive<usize> = 1..=80;
@@ -43,12 +41,14 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
 fn pairs(domain: &Domain, holds: impl Fn(usize) -> bool, out: &mut Vec<Spec<Params>>) {
     let [lhs, rhs] = [domain.lhs, domain.rhs].map(|element| element.range().collect::<Vec<i32>>());
     let places: Vec<usize> = (0..domain.elements).filter(|place| holds(*place)).collect();
-    for (at, first) in (0..PAIRS).step_by(STEPS).enumerate() {
-        let mut tensors = [vec![0; STEPS * domain.elements], vec![0; STEPS * domain.elements]];
-        for step in 0..STEPS {
+    let all = lhs.len() * rhs.len();
+    let steps = all.min(STEPS);
+    for (at, first) in (0..all).step_by(steps).enumerate() {
+        let mut tensors = [vec![0; steps * domain.elements], vec![0; steps * domain.elements]];
+        for step in 0..steps {
             for place in &places {
                 // Odd factors: over all steps each place sees each pair once.
-                let pair = ((first + step) * (2 * place + 1) + 40_503 * place) % PAIRS;
+                let pair = ((first + step) * (2 * place + 1) + 40_503 * place) % all;
                 let (a, b) = (lhs[pair / rhs.len()], rhs[pair % rhs.len()]);
                 tensors[0][step * domain.elements + place] = a;
                 tensors[1][step * domain.elements + place] = b;
@@ -60,7 +60,7 @@ fn pairs(domain: &Domain, holds: impl Fn(usize) -> bool, out: &mut Vec<Spec<Para
             }
         }
         let [a, b] = tensors.map(Fill::Given);
-        let params = Params { len: STEPS * domain.results };
+        let params = Params { len: steps * domain.results };
         out.push(Spec::new(params, [Fill::AnySize, a, b], at));
     }
 }

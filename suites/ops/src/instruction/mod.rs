@@ -1,4 +1,4 @@
-//! Single instructions: the portable model on the host and the instruction itself on aarch64, both against the definition on big
+//! Single instructions: the portable model, and the instruction itself on a machine that has it, both against the definition on big
 //! integers. Every operand pair fills a whole vector, so that each is seen in every lane position and the saturation flag
 //! is that pair's alone.
 
@@ -14,9 +14,9 @@ use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Change, Expected, NamedScheme, Observed, Operation, Spec, Sweeps,
     Unposable, Wanted, differs,
 };
-use tiebreak_impls::instruction::{Domain, Params, Run, kernels};
+use tiebreak_impls::instruction::{Domain, Lanes, Params, Run, kernels};
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_oracle::instruction::Mnemonic;
+use tiebreak_oracle::instruction::{Lanes as Defined, Mnemonic, Operands, Register};
 use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_oracle::scheme::Described;
 use tiebreak_oracle::word::Word;
@@ -25,45 +25,132 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Instruction {}
 
-/// The definition of an instruction at one width, with the immediate where it takes one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The definition of an instruction.
+#[derive(Clone, Copy, Debug)]
 pub struct Scheme {
-    /// As kernels are named: `sqrdmulh.s32`, and `sshr31.s32` for SSHR by 31.
+    /// As kernels are named: `sqrdmulh.s32`, `umull.8h`.
     name: &'static str,
-    mnemonic: Mnemonic,
-    word: Word,
-    immediate: Option<i64>,
+    definition: Definition,
 }
+
+#[derive(Clone, Copy, Debug)]
+enum Definition {
+    /// Each lane alone, with the immediate if it takes one: `sshr31.s32`.
+    Lane { mnemonic: Mnemonic, word: Word, immediate: Option<i64> },
+    /// Lanes that widen, narrow, meet or move.
+    Register(&'static Register),
+}
+
+impl PartialEq for Scheme {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Scheme {}
 
 impl Scheme {
     fn of(kernel: &Kernel<Run, Domain>) -> Result<Self, UnknownName> {
         let name = kernel.contract.promise.scheme;
+        if let Some(register) = Register::find(name) {
+            return Ok(Self { name, definition: Definition::Register(register) });
+        }
         let stem = name.split('.').next().unwrap_or(name);
         let mnemonic = stem.trim_end_matches(|c: char| c.is_ascii_digit());
         let immediate = stem[mnemonic.len()..].parse().ok();
-        let word = Word { bits: kernel.contract.domain.bits };
-        Ok(Self { name, mnemonic: Mnemonic::parse(mnemonic)?, word, immediate })
+        let word = Word { bits: kernel.contract.domain.a.bits };
+        Ok(Self { name, definition: Definition::Lane { mnemonic: Mnemonic::parse(mnemonic)?, word, immediate } })
     }
 
-    /// A value for each pair of operands, then for each vector whether any of its lanes saturates.
-    fn results(&self, case: &Case<Params>, lane: impl Fn(i64, i64) -> (Option<i32>, bool)) -> Expected {
-        let pairs = case.tensors[0].iter().zip(&case.tensors[1]);
-        let lanes: Vec<(Option<i32>, bool)> =
-            pairs.map(|(a, b)| lane((*a).into(), self.immediate.unwrap_or((*b).into()))).collect();
-        let vectors = lanes.chunks(Domain { bits: self.word.bits }.lanes());
-        let flags = vectors.map(|vector| i32::from(vector.iter().any(|(_, saturates)| *saturates)));
-        lanes.iter().map(|(value, _)| *value).chain(flags.map(Some)).collect()
+    /// The lanes of operands and results.
+    fn domain(&self) -> Domain {
+        let lanes = |lanes: Defined| Lanes { count: lanes.count, bits: lanes.bits, signed: lanes.signed };
+        match self.definition {
+            Definition::Lane { word, .. } => Domain::lane_wise(word.bits),
+            Definition::Register(Register { a, b, acc, result, .. }) => {
+                Domain { a: lanes(*a), b: lanes(*b), acc: lanes(*acc), result: lanes(*result) }
+            }
+        }
     }
+
+    /// A value for each lane of a result, then for each vector whether it sets the flag. `one` has those of one vector.
+    fn results(
+        &self,
+        case: &Case<Params>,
+        one: impl Fn(&Self, Operands<'_>) -> (Vec<Option<i32>>, bool),
+    ) -> Result<Expected, Unposable> {
+        let counts = self.domain().operands().map(|lanes| lanes.count);
+        for ((name, count), tensor) in Instruction::TENSORS.iter().zip(counts).zip(&case.tensors) {
+            if tensor.len() != case.params.vectors * count {
+                let elements = tensor.len();
+                return Err(Unposable::new(format!("{name}: {elements} elements are not those of {}", self.name)));
+            }
+        }
+        let vector = |i: usize| {
+            let operand = |t: usize| &case.tensors[t][i * counts[t]..(i + 1) * counts[t]];
+            one(self, [operand(0), operand(1), operand(2)])
+        };
+        let vectors: Vec<(Vec<Option<i32>>, bool)> = (0..case.params.vectors).map(vector).collect();
+        let flags: Vec<Option<i32>> = vectors.iter().map(|(_, flag)| Some(i32::from(*flag))).collect();
+        Ok(vectors.into_iter().flat_map(|(values, _)| values).chain(flags).collect())
+    }
+
+    /// One vector by machine integers.
+    fn fast(&self, operands: Operands<'_>) -> (Vec<Option<i32>>, bool) {
+        match self.definition {
+            Definition::Register(register) => {
+                let (values, flag) = register.fast(operands);
+                (values.into_iter().map(|value| i32::try_from(value).ok()).collect(), flag)
+            }
+            Definition::Lane { mnemonic, word, immediate } => {
+                let lane = |a, b| {
+                    let (value, saturates) = mnemonic.lane(word, a, b);
+                    (i32::try_from(value).ok(), saturates)
+                };
+                of_lanes(operands, immediate, lane)
+            }
+        }
+    }
+
+    /// One vector by big integers.
+    fn exact(&self, operands: Operands<'_>) -> (Vec<Option<i32>>, bool) {
+        match self.definition {
+            Definition::Register(register) => {
+                let (values, flag) = register.exact(operands);
+                (values.into_iter().map(|value| value.to_i32()).collect(), flag)
+            }
+            Definition::Lane { mnemonic, word, immediate } => {
+                let lane = |a, b| {
+                    let (value, saturates) = mnemonic.lane_exact(word, a, b);
+                    (value.to_i32(), saturates)
+                };
+                of_lanes(operands, immediate, lane)
+            }
+        }
+    }
+}
+
+/// The lanes of a vector one by one.
+fn of_lanes(
+    [a, b, _]: Operands<'_>,
+    immediate: Option<i64>,
+    lane: impl Fn(i64, i64) -> (Option<i32>, bool),
+) -> (Vec<Option<i32>>, bool) {
+    let pairs = a.iter().zip(b);
+    let lanes: Vec<_> = pairs.map(|(a, b)| lane((*a).into(), immediate.unwrap_or((*b).into()))).collect();
+    let flag = lanes.iter().any(|(_, saturates)| *saturates);
+    (lanes.into_iter().map(|(value, _)| value).collect(), flag)
 }
 
 /// The cause by which values differ, or nothing but flags.
 fn differ(scheme: &Scheme, class: Class) -> Change<Instruction> {
-    let scheme = scheme.clone();
+    let scheme = *scheme;
     Change::found(class, move |evidence: &[&Observed<Params>]| {
         let (mut values, mut flags) = (0, 0);
         for seen in evidence {
-            let elements = seen.case.tensors[0].len();
-            for (at, (expected, out)) in scheme.results(&seen.case, fast(&scheme)).iter().zip(&seen.outs).enumerate() {
+            let elements = seen.case.params.vectors * scheme.domain().lanes();
+            let expected = scheme.results(&seen.case, Scheme::fast).ok()?;
+            for (at, (expected, out)) in expected.iter().zip(&seen.outs).enumerate() {
                 let wrong = usize::from(differs(&[*expected], &[*out]));
                 *(if at < elements { &mut values } else { &mut flags }) += wrong;
             }
@@ -73,27 +160,22 @@ fn differ(scheme: &Scheme, class: Class) -> Change<Instruction> {
     })
 }
 
-/// One lane by machine integers.
-fn fast(scheme: &Scheme) -> impl Fn(i64, i64) -> (Option<i32>, bool) {
-    |a, b| {
-        let (value, saturates) = scheme.mnemonic.lane(scheme.word, a, b);
-        (i32::try_from(value).ok(), saturates)
-    }
-}
-
 /// The vectors of a range.
 fn part(case: &Case<Params>, domain: &Domain, vectors: std::ops::Range<usize>) -> Case<Params> {
-    let elements = vectors.start * domain.lanes()..vectors.end * domain.lanes();
-    let tensor = |t: usize| case.tensors[t][elements.clone()].to_vec();
+    let counts = domain.operands().map(|lanes| lanes.count);
+    let tensor = |t: usize| case.tensors[t][vectors.start * counts[t]..vectors.end * counts[t]].to_vec();
     let params = Params { vectors: vectors.len() };
-    Case { params, tensors: [tensor(0), tensor(1), Vec::new()], misalign: case.misalign }
+    Case { params, tensors: [tensor(0), tensor(1), tensor(2)], misalign: case.misalign }
 }
 
 impl NamedScheme for Scheme {
     fn described() -> Vec<Described> {
         let described = |scheme: Self| {
-            let source = "Arm Architecture Reference Manual";
-            Described { name: scheme.name, summary: scheme.mnemonic.summary(), source, steps: Vec::new() }
+            let (summary, source) = match scheme.definition {
+                Definition::Lane { mnemonic, .. } => (mnemonic.summary(), "Arm Architecture Reference Manual"),
+                Definition::Register(register) => (register.summary, register.source),
+            };
+            Described { name: scheme.name, summary, source, steps: Vec::new() }
         };
         kernels().iter().filter_map(|kernel| Self::of(kernel).ok()).map(described).collect()
     }
@@ -110,7 +192,7 @@ impl NamedScheme for Scheme {
 }
 
 impl Operation for Instruction {
-    const TENSORS: &'static [&'static str] = &["a", "b"];
+    const TENSORS: &'static [&'static str] = &["a", "b", "acc"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/instruction.txt");
     const CAPABILITIES: Capabilities<Self> =
         Capabilities { sweeps: Sweeps { exhaustive: Self::exhaustive, ..Sweeps::NONE }, ..Capabilities::NONE };
@@ -121,17 +203,19 @@ impl Operation for Instruction {
     type Scheme = Scheme;
 
     fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
-        let elements = params.vectors * domain.lanes();
-        vec![if t < Self::TENSORS.len() { elements } else { elements + params.vectors }]
+        vec![match domain.operands().get(t) {
+            Some(lanes) => params.vectors * lanes.count,
+            None => params.vectors * (domain.lanes() + 1),
+        }]
     }
 
-    fn range(domain: &Domain, _: usize) -> RangeInclusive<i32> {
-        i32::MIN >> (32 - domain.bits)..=i32::MAX >> (32 - domain.bits)
+    fn range(domain: &Domain, t: usize) -> RangeInclusive<i32> {
+        domain.operands().get(t).unwrap_or(&domain.result).range()
     }
 
     fn open(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
-        Ok(Domain { bits: scheme.word.bits })
+        Ok(scheme.domain())
     }
 
     fn covers(domain: &Domain, params: &Params) -> bool {
@@ -139,18 +223,19 @@ impl Operation for Instruction {
     }
 
     fn domain_text(domain: &Domain) -> String {
-        format!("operands of {} bits", domain.bits)
+        let named = Self::TENSORS.iter().zip(domain.operands()).filter(|(_, lanes)| lanes.count > 0);
+        match *domain == Domain::lane_wise(domain.a.bits) {
+            true => format!("operands of {} bits", domain.a.bits),
+            false => named.map(|(name, lanes)| format!("{name}: {}", lanes_text(lanes))).collect::<Vec<_>>().join(", "),
+        }
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        Ok(scheme.results(case, fast(scheme)))
+        scheme.results(case, Scheme::fast)
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        Ok(scheme.results(case, |a, b| {
-            let (value, saturates) = scheme.mnemonic.lane_exact(scheme.word, a, b);
-            (value.to_i32(), saturates)
-        }))
+        scheme.results(case, Scheme::exact)
     }
 
     fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
@@ -166,7 +251,7 @@ impl Operation for Instruction {
     }
 
     fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        let values = case.tensors[0].len();
+        let values = case.params.vectors * domain.lanes();
         let (vector, index) = match index.checked_sub(values) {
             Some(vector) => (vector, domain.lanes()),
             None => (index / domain.lanes(), index % domain.lanes()),
@@ -194,6 +279,11 @@ impl Instruction {
     pub fn exhaustive(domain: &Domain) -> bool {
         plan::is_exhaustive(*domain)
     }
+}
+
+/// `16 unsigned lanes of 8 bits`.
+fn lanes_text(lanes: Lanes) -> String {
+    format!("{} {} lanes of {} bits", lanes.count, if lanes.signed { "signed" } else { "unsigned" }, lanes.bits)
 }
 
 const ONE: Params = Params { vectors: 1 };

@@ -4,7 +4,7 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{int32, int32_of_any_size, stream};
 use tiebreak_engine::operation::Spec;
 use tiebreak_engine::operation::fill::Fill;
-use tiebreak_impls::instruction::{Domain, Params};
+use tiebreak_impls::instruction::{Domain, Lanes, Params};
 
 /// Vectors in one case, few enough for big integers to work a case out.
 const VECTORS: usize = 1 << 8;
@@ -13,58 +13,79 @@ const LONG: [usize; 3] = [257, 513, 1030];
 
 /// Whether the plan holds every pair.
 pub(super) fn is_exhaustive(domain: Domain) -> bool {
-    domain.bits == 8
+    domain == Domain::lane_wise(8)
 }
 
 /// Cases of vectors that one pair fills each, then cases of every number of vectors whose lanes all differ.
 pub(super) fn plan(domain: Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-    let pairs = if is_exhaustive(domain) { all_bytes() } else { sampled(domain, budget.instruction_pairs, seed) };
-    let filled = |pairs: &[(i32, i32)], operand: fn(&(i32, i32)) -> i32| {
-        Fill::Given(pairs.iter().flat_map(|pair| std::iter::repeat_n(operand(pair), domain.lanes())).collect())
-    };
-    let spec = |pairs: &[(i32, i32)]| {
-        let fills = [filled(pairs, |pair| pair.0), filled(pairs, |pair| pair.1), Fill::None];
-        Spec::new(Params { vectors: pairs.len() }, fills, 0).by("one pair a vector")
-    };
+    let bytes = domain.a.bits == 8;
+    let pairs = if bytes { all_bytes(domain) } else { sampled(domain, budget.instruction_pairs, seed) };
+    let mut out: Vec<_> = pairs.chunks(VECTORS).enumerate().map(|(i, pairs)| one_pair(domain, i, pairs)).collect();
     // Every number of vectors up to 80, and more than a kernel may take at a time.
-    let mixed = |(i, vectors): (usize, usize)| {
-        Spec::new(Params { vectors }, [Fill::Uniform, Fill::Uniform, Fill::None], i % 16)
-            .by("another pair in each lane")
-    };
     let lengths = [VECTORS].into_iter().chain(1..=80).chain(LONG);
-    let both = equal(domain, seed);
-    let both = both.chunks(VECTORS * domain.lanes()).map(|values| {
-        let fills = [Fill::Given(values.to_vec()), Fill::Given(values.to_vec()), Fill::None];
-        Spec::new(Params { vectors: values.len() / domain.lanes() }, fills, 0).by("another pair in each lane")
-    });
-    pairs.chunks(VECTORS).map(spec).chain(lengths.enumerate().map(mixed)).chain(both).collect()
+    out.extend(lengths.enumerate().map(|(i, vectors)| mixed(domain, i, vectors)));
+    if domain == Domain::lane_wise(domain.a.bits) {
+        let both = equal(domain, seed);
+        out.extend(both.chunks(VECTORS * domain.lanes()).map(|values| {
+            let fills = [Fill::Given(values.to_vec()), Fill::Given(values.to_vec()), Fill::None];
+            Spec::new(Params { vectors: values.len() / domain.lanes() }, fills, 0).by("another pair in each lane")
+        }));
+    }
+    out
+}
+
+/// A vector for each pair. An instruction of one operand has the pair in adjacent lanes; accumulators start anywhere.
+fn one_pair(domain: Domain, i: usize, pairs: &[(i32, i32)]) -> Spec<Params> {
+    let unary = domain.b.count == 0;
+    let lane = |k: usize, pair: &(i32, i32)| if unary && k % 2 == 1 { pair.1 } else { pair.0 };
+    let first = pairs.iter().flat_map(|pair| (0..domain.a.count).map(move |k| lane(k, pair))).collect();
+    let second = pairs.iter().flat_map(|pair| std::iter::repeat_n(pair.1, domain.b.count)).collect();
+    let acc = [Fill::Extremes, Fill::Smallest, Fill::Uniform, Fill::Largest][i % 4].clone();
+    let fills = [Fill::Given(first), Fill::Given(second), if domain.acc.count == 0 { Fill::None } else { acc }];
+    Spec::new(Params { vectors: pairs.len() }, fills, 0).by("one pair a vector")
+}
+
+/// Vectors whose lanes all differ. Ends of the lanes come together where products meet.
+fn mixed(domain: Domain, i: usize, vectors: usize) -> Spec<Params> {
+    let fill = |turn: usize, lanes: Lanes| match (lanes.count, turn % 3, domain == Domain::lane_wise(lanes.bits)) {
+        (0, ..) => Fill::None,
+        (_, 0, false) => Fill::Extremes,
+        _ => Fill::Uniform,
+    };
+    let fills = [fill(i, domain.a), fill(i / 2, domain.b), fill(i / 3, domain.acc)];
+    Spec::new(Params { vectors }, fills, i % 16).by("another pair in each lane")
 }
 
 /// Whole vectors of what both operands are: every value of 16 bits, and some of 32.
 fn equal(domain: Domain, seed: u64) -> Vec<i32> {
-    let mut rng = stream(seed, &format!("instruction/s{}/equal", domain.bits));
-    match domain.bits {
+    let mut rng = stream(seed, &format!("instruction/s{}/equal", domain.a.bits));
+    match domain.a.bits {
         8 => Vec::new(),
         16 => (-(1 << 15)..1 << 15).collect(),
         _ => (0..1 << 12).map(|_| int32_of_any_size(&mut rng)).collect(),
     }
 }
 
-fn all_bytes() -> Vec<(i32, i32)> {
-    (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b))).collect()
+/// Every pair of bytes: of both operands, or of adjacent lanes of the only one.
+fn all_bytes(domain: Domain) -> Vec<(i32, i32)> {
+    let second = if domain.b.count == 0 { domain.a } else { domain.b };
+    domain.a.range().flat_map(|a| second.range().map(move |b| (a, b))).collect()
 }
 
 /// Every pair of corners, then random pairs.
 fn sampled(domain: Domain, count: usize, seed: u64) -> Vec<(i32, i32)> {
-    let sign_extended = |v: i32| v << (32 - domain.bits) >> (32 - domain.bits);
-    let corners: Vec<i32> = corners(domain.bits);
+    let lane = |v: i32| match domain.a.signed {
+        true => v << (32 - domain.a.bits) >> (32 - domain.a.bits),
+        false => (v as u32 & (u32::MAX >> (32 - domain.a.bits))) as i32,
+    };
+    let corners: Vec<i32> = corners(domain.a.bits).into_iter().map(lane).collect();
     let mut pairs: Vec<(i32, i32)> = corners.iter().flat_map(|a| corners.iter().map(move |b| (*a, *b))).collect();
     let [mut first, mut second] =
-        ["a", "b"].map(|operand| stream(seed, &format!("instruction/s{}/{operand}", domain.bits)));
+        ["a", "b"].map(|operand| stream(seed, &format!("instruction/s{}/{operand}", domain.a.bits)));
     for i in 0..count {
         let a = int32(&mut first);
         let b = if i % 2 == 0 { int32(&mut second) } else { int32_of_any_size(&mut second) };
-        pairs.push((sign_extended(a), sign_extended(b)));
+        pairs.push((lane(a), lane(b)));
     }
     pairs
 }

@@ -35,7 +35,7 @@ const fn layout(kind: Kind, name: &'static str, summary: &'static str) -> Layout
     Layout { kind, name, summary }
 }
 
-const LAYOUTS: [Layout; 5] = [
+const LAYOUTS: [Layout; 8] = [
     layout(Kind::Im2col, "im2col", "[B,H,W,C] to [B, OH*OW, KH*KW*C], the zero point outside the image"),
     layout(Kind::Interleave, "interleave", "[rows, columns] to [rows'/4, columns'/16, 4, 16], padded by 0"),
     layout(
@@ -45,6 +45,13 @@ const LAYOUTS: [Layout; 5] = [
     ),
     layout(Kind::Unpack, "unpack", "[rows'/4, columns'/4, 4, 4] to [rows, columns]"),
     layout(Kind::Unflatten, "unflatten", "[B, OH*OW, O] to [B,OH,OW,O], the same elements in the same order"),
+    layout(
+        Kind::DataPack,
+        "data-pack",
+        "[B,C,H,W] to [B, OH, OW'/16, C, KH, KW, 16], the zero point outside the image",
+    ),
+    layout(Kind::KernelPack, "kernel-pack", "[O,C,KH,KW] to [O'/16, C, KH, KW, 16], padded by 0"),
+    layout(Kind::SpatialUnpack, "spatial-unpack", "[B, OH, OW'/16, O'/16, 16, 16] to [B,O,OH,OW]"),
 ];
 
 impl NamedScheme for Layout {
@@ -69,6 +76,9 @@ fn exact(layout: Layout, params: &Params) -> Option<Exact> {
     Some(match (layout.kind, params) {
         (Kind::Im2col, Params::Conv2d(p)) => Exact::Im2col(convolution(p)),
         (Kind::Unflatten, Params::Conv2d(p)) => Exact::Unflatten(convolution(p)),
+        (Kind::DataPack, Params::Conv2d(p)) => Exact::DataPack(whole(p)),
+        (Kind::KernelPack, Params::Conv2d(p)) => Exact::KernelPack(whole(p)),
+        (Kind::SpatialUnpack, Params::Conv2d(p)) => Exact::SpatialUnpack(whole(p)),
         (Kind::Interleave, Params::Matrix { rows, columns }) => Exact::Interleave { rows: *rows, columns: *columns },
         (Kind::BlockTranspose, Params::Matrix { rows, columns }) => {
             Exact::BlockTranspose { rows: *rows, columns: *columns }
@@ -76,6 +86,11 @@ fn exact(layout: Layout, params: &Params) -> Option<Exact> {
         (Kind::Unpack, Params::Matrix { rows, columns }) => Exact::Unpack { rows: *rows, columns: *columns },
         _ => return None,
     })
+}
+
+/// A convolution of one group: the layouts of the spatial pack are those of all channels.
+fn whole(p: &Convolution) -> tiebreak_oracle::conv2d::Convolution {
+    convolution(&Convolution { groups: 1, ..*p })
 }
 
 impl Operation for Transform {
@@ -124,8 +139,8 @@ impl Operation for Transform {
 
     fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         let params: Vec<Params> = match domain.kind {
-            Kind::Im2col | Kind::Unflatten => convolutions(asked, budget, seed),
-            _ => matrices(budget),
+            Kind::Interleave | Kind::BlockTranspose | Kind::Unpack => matrices(budget),
+            _ => convolutions(asked, budget, seed),
         };
         let spec = |(i, params): (usize, Params)| {
             // What has no size is no case, which the run counts.

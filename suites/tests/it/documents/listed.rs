@@ -139,6 +139,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask setup --with solvers", Xtask, "installs packages"),
     ("cargo xtask browser", Xtask, "opens a browser; `cargo xtask test` runs it beside these tests"),
     ("cargo xtask bench", Xtask, "measures for minutes"),
+    ("cargo xtask bench tables", Xtask, "measures for minutes"),
     (
         "cargo xtask book",
         Xtask,

@@ -462,7 +462,7 @@ forms! {
         rewrite: String,
         #[serde(rename = "type")]
         ty: String,
-        /// What the RFC says: `same` or `slight`.
+        /// What the RFC says: `same`, `slight`, `nothing` or `ways`.
         said: String,
         /// `exhaustive` or `sampled`.
         coverage: String,
@@ -472,6 +472,7 @@ forms! {
         undefined: serde_json::Number,
         largest: Option<String>,
         witness: Option<String>,
+        nearer: Option<String>,
     }
 }
 

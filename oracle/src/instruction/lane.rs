@@ -1,4 +1,4 @@
-//! NEON instructions used by the kernels, defined on big integers from the Arm Architecture Reference Manual. Both the portable
+//! NEON instructions that treat each lane alone, defined on big integers from the Arm Architecture Reference Manual. Both the portable
 //! models and the real instructions are compared with these definitions.
 
 use crate::names::{UnknownName, unknown};

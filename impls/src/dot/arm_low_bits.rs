@@ -1,0 +1,429 @@
+//! Arm, bit-serial on operands of one to four bits: 32 elements of each are cut into bit planes, a register holds the four planes of `b`,
+//! and each plane of `a` meets all of them in one `and`, `cnt` and `uadalp`. Counts are weighted by `2^(i + j)` in int32.
+//!
+//! Unipolar: a set bit of `b` is 1, an unset one 0. Bipolar: an unset one is -1, so that `b` stands for `2b - (2^w - 1)`, w its bits; the counts
+//! of `a` with the complement are subtracted.
+//!
+//! Source: apache/tvm python/tvm/topi/nn/bitserial_util.py and bitserial_conv2d.py, where `popcount(a & w) - popcount(a & ~w)` is the second
+//! kind, and arm_cpu/bitserial_conv2d.py, _intrin_popcount: and, cnt, vpadal.
+
+use super::arm_bitserial::count;
+use super::{Domain, Kernel, contract, form};
+use crate::contract::Overflow;
+use crate::element::Element;
+use crate::simd::{BYTES, LANES, Portable, Register};
+
+/// Elements of a step: a plane of them is a lane of 32 bits.
+pub(crate) const ELEMENTS: usize = 32;
+const PLANE: usize = ELEMENTS / 8;
+const SOURCE: &str = "apache/tvm python/tvm/topi/nn/bitserial_conv2d.py; arm_cpu/bitserial_conv2d.py, _intrin_popcount";
+
+/// A kernel for elements of so many bits.
+macro_rules! low_bits {
+    ($constant:ident, $name:literal, $lhs:ident, $rhs:ident, $scheme:literal, $bipolar:literal, $symbol:literal, $summary:literal) => {
+        pub(super) const $constant: Kernel = {
+            #[inline(always)]
+            fn serial<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+                steps::<R, { Element::$lhs.bits() as usize }, { Element::$rhs.bits() as usize }, $bipolar>(
+                    acc, a, b, out,
+                );
+            }
+            Kernel {
+                name: $name,
+                summary: $summary,
+                contract: contract(
+                    $scheme,
+                    Overflow::Wrap,
+                    Domain { lhs: Element::$lhs, rhs: Element::$rhs, results: 1, elements: ELEMENTS, pairs: &[] },
+                    SOURCE,
+                ),
+                portable: serial::<Portable>,
+                native: Some(form!(NEON, $symbol, ["and", "cnt", "uadalp", "mul", "add", "addp"], serial)),
+            }
+        };
+    };
+}
+
+low_bits!(
+    A1W1,
+    "arm-bitserial-a1w1",
+    U1,
+    U1,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a1w1",
+    "Arm, bit-serial, 1 by 1 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A1W2,
+    "arm-bitserial-a1w2",
+    U1,
+    U2,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a1w2",
+    "Arm, bit-serial, 1 by 2 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A1W3,
+    "arm-bitserial-a1w3",
+    U1,
+    U3,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a1w3",
+    "Arm, bit-serial, 1 by 3 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A1W4,
+    "arm-bitserial-a1w4",
+    U1,
+    U4,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a1w4",
+    "Arm, bit-serial, 1 by 4 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A2W1,
+    "arm-bitserial-a2w1",
+    U2,
+    U1,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a2w1",
+    "Arm, bit-serial, 2 by 1 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A2W2,
+    "arm-bitserial-a2w2",
+    U2,
+    U2,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a2w2",
+    "Arm, bit-serial, 2 by 2 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A2W3,
+    "arm-bitserial-a2w3",
+    U2,
+    U3,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a2w3",
+    "Arm, bit-serial, 2 by 3 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A2W4,
+    "arm-bitserial-a2w4",
+    U2,
+    U4,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a2w4",
+    "Arm, bit-serial, 2 by 4 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A3W1,
+    "arm-bitserial-a3w1",
+    U3,
+    U1,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a3w1",
+    "Arm, bit-serial, 3 by 1 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A3W2,
+    "arm-bitserial-a3w2",
+    U3,
+    U2,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a3w2",
+    "Arm, bit-serial, 3 by 2 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A3W3,
+    "arm-bitserial-a3w3",
+    U3,
+    U3,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a3w3",
+    "Arm, bit-serial, 3 by 3 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A3W4,
+    "arm-bitserial-a3w4",
+    U3,
+    U4,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a3w4",
+    "Arm, bit-serial, 3 by 4 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A4W1,
+    "arm-bitserial-a4w1",
+    U4,
+    U1,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a4w1",
+    "Arm, bit-serial, 4 by 1 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A4W2,
+    "arm-bitserial-a4w2",
+    U4,
+    U2,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a4w2",
+    "Arm, bit-serial, 4 by 2 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A4W3,
+    "arm-bitserial-a4w3",
+    U4,
+    U3,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a4w3",
+    "Arm, bit-serial, 4 by 3 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A4W4,
+    "arm-bitserial-a4w4",
+    U4,
+    U4,
+    "products-32",
+    false,
+    "tiebreak_dot_arm_bitserial_a4w4",
+    "Arm, bit-serial, 4 by 4 bits, unipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A1W1_BIPOLAR,
+    "arm-bitserial-a1w1-bipolar",
+    U1,
+    U1,
+    "products-32-bipolar-1",
+    true,
+    "tiebreak_dot_arm_bitserial_a1w1_bipolar",
+    "Arm, bit-serial, 1 by 1 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A1W2_BIPOLAR,
+    "arm-bitserial-a1w2-bipolar",
+    U1,
+    U2,
+    "products-32-bipolar-2",
+    true,
+    "tiebreak_dot_arm_bitserial_a1w2_bipolar",
+    "Arm, bit-serial, 1 by 2 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A1W3_BIPOLAR,
+    "arm-bitserial-a1w3-bipolar",
+    U1,
+    U3,
+    "products-32-bipolar-3",
+    true,
+    "tiebreak_dot_arm_bitserial_a1w3_bipolar",
+    "Arm, bit-serial, 1 by 3 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A1W4_BIPOLAR,
+    "arm-bitserial-a1w4-bipolar",
+    U1,
+    U4,
+    "products-32-bipolar-4",
+    true,
+    "tiebreak_dot_arm_bitserial_a1w4_bipolar",
+    "Arm, bit-serial, 1 by 4 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A2W1_BIPOLAR,
+    "arm-bitserial-a2w1-bipolar",
+    U2,
+    U1,
+    "products-32-bipolar-1",
+    true,
+    "tiebreak_dot_arm_bitserial_a2w1_bipolar",
+    "Arm, bit-serial, 2 by 1 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A2W2_BIPOLAR,
+    "arm-bitserial-a2w2-bipolar",
+    U2,
+    U2,
+    "products-32-bipolar-2",
+    true,
+    "tiebreak_dot_arm_bitserial_a2w2_bipolar",
+    "Arm, bit-serial, 2 by 2 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A2W3_BIPOLAR,
+    "arm-bitserial-a2w3-bipolar",
+    U2,
+    U3,
+    "products-32-bipolar-3",
+    true,
+    "tiebreak_dot_arm_bitserial_a2w3_bipolar",
+    "Arm, bit-serial, 2 by 3 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A2W4_BIPOLAR,
+    "arm-bitserial-a2w4-bipolar",
+    U2,
+    U4,
+    "products-32-bipolar-4",
+    true,
+    "tiebreak_dot_arm_bitserial_a2w4_bipolar",
+    "Arm, bit-serial, 2 by 4 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A3W1_BIPOLAR,
+    "arm-bitserial-a3w1-bipolar",
+    U3,
+    U1,
+    "products-32-bipolar-1",
+    true,
+    "tiebreak_dot_arm_bitserial_a3w1_bipolar",
+    "Arm, bit-serial, 3 by 1 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A3W2_BIPOLAR,
+    "arm-bitserial-a3w2-bipolar",
+    U3,
+    U2,
+    "products-32-bipolar-2",
+    true,
+    "tiebreak_dot_arm_bitserial_a3w2_bipolar",
+    "Arm, bit-serial, 3 by 2 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A3W3_BIPOLAR,
+    "arm-bitserial-a3w3-bipolar",
+    U3,
+    U3,
+    "products-32-bipolar-3",
+    true,
+    "tiebreak_dot_arm_bitserial_a3w3_bipolar",
+    "Arm, bit-serial, 3 by 3 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A3W4_BIPOLAR,
+    "arm-bitserial-a3w4-bipolar",
+    U3,
+    U4,
+    "products-32-bipolar-4",
+    true,
+    "tiebreak_dot_arm_bitserial_a3w4_bipolar",
+    "Arm, bit-serial, 3 by 4 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A4W1_BIPOLAR,
+    "arm-bitserial-a4w1-bipolar",
+    U4,
+    U1,
+    "products-32-bipolar-1",
+    true,
+    "tiebreak_dot_arm_bitserial_a4w1_bipolar",
+    "Arm, bit-serial, 4 by 1 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A4W2_BIPOLAR,
+    "arm-bitserial-a4w2-bipolar",
+    U4,
+    U2,
+    "products-32-bipolar-2",
+    true,
+    "tiebreak_dot_arm_bitserial_a4w2_bipolar",
+    "Arm, bit-serial, 4 by 2 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A4W3_BIPOLAR,
+    "arm-bitserial-a4w3-bipolar",
+    U4,
+    U3,
+    "products-32-bipolar-3",
+    true,
+    "tiebreak_dot_arm_bitserial_a4w3_bipolar",
+    "Arm, bit-serial, 4 by 3 bits, bipolar: and, cnt, uadalp"
+);
+low_bits!(
+    A4W4_BIPOLAR,
+    "arm-bitserial-a4w4-bipolar",
+    U4,
+    U4,
+    "products-32-bipolar-4",
+    true,
+    "tiebreak_dot_arm_bitserial_a4w4_bipolar",
+    "Arm, bit-serial, 4 by 4 bits, bipolar: and, cnt, uadalp"
+);
+
+/// Every step: one result of 32 elements of each operand.
+#[inline(always)]
+fn steps<R: Register, const A: usize, const B: usize, const BIPOLAR: bool>(
+    acc: &[i32],
+    a: &[u8],
+    b: &[u8],
+    out: &mut [i32],
+) {
+    let operands = a.as_chunks::<ELEMENTS>().0.iter().zip(b.as_chunks::<ELEMENTS>().0);
+    for ((acc, out), (a, b)) in acc.iter().zip(out).zip(operands) {
+        let (set, unset) = planes::<B>(b);
+        let mut total = R::splat(0);
+        for i in 0..A {
+            let mut weights = [0; LANES];
+            for (j, weight) in weights.iter_mut().enumerate().take(B) {
+                *weight = 1 << (i + j);
+            }
+            let plane = R::load_bytes(&repeated(&plane_of(a, i)));
+            total = total.add(counted(plane, R::load_bytes(&set)).mul(R::load(&weights)));
+            if BIPOLAR {
+                weights = [-weights[0], -weights[1], -weights[2], -weights[3]];
+                total = total.add(counted(plane, R::load_bytes(&unset)).mul(R::load(&weights)));
+            }
+        }
+        let pairs = total.addp(total);
+        let mut sums = [0; LANES];
+        pairs.addp(pairs).store(&mut sums);
+        *out = acc.wrapping_add(sums[0]);
+    }
+}
+
+/// Bits that both have, in each lane of 32.
+#[inline(always)]
+fn counted<R: Register>(a: R, b: R) -> R {
+    let zero = R::splat(0);
+    zero.uadalp_4s(count(zero, a, b))
+}
+
+/// One bit of each element; bit `k` of byte `n` is that of element `8n + k`.
+pub(crate) fn plane_of(elements: &[u8; ELEMENTS], bit: usize) -> [u8; PLANE] {
+    let mut plane = [0; PLANE];
+    for (k, element) in elements.iter().enumerate() {
+        plane[k / 8] |= (element >> bit & 1) << (k % 8);
+    }
+    plane
+}
+
+/// A plane in each lane of a register.
+fn repeated(plane: &[u8; PLANE]) -> [u8; BYTES] {
+    std::array::from_fn(|i| plane[i % PLANE])
+}
+
+/// The `B` planes of an operand, one a lane, and their complements; other lanes are 0.
+fn planes<const B: usize>(elements: &[u8; ELEMENTS]) -> ([u8; BYTES], [u8; BYTES]) {
+    let (mut set, mut unset) = ([0; BYTES], [0; BYTES]);
+    for bit in 0..B {
+        let plane = plane_of(elements, bit);
+        set[bit * PLANE..][..PLANE].copy_from_slice(&plane);
+        unset[bit * PLANE..][..PLANE].copy_from_slice(&plane.map(|byte| !byte));
+    }
+    (set, unset)
+}
