@@ -13,6 +13,7 @@ pub mod dequantize;
 pub mod derivation;
 pub mod dot;
 pub mod elementwise;
+pub mod exp;
 pub mod float;
 pub mod fpm;
 pub mod instruction;

@@ -11,6 +11,7 @@ mod elementwise_add;
 mod elementwise_domains;
 mod elementwise_mul;
 mod float_formats;
+mod exp;
 mod fpm_forms;
 mod narrow_lanes;
 mod outputs;
