@@ -23,6 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
         "conv2d" => run::<tiebreak_suites::conv2d::Conv2d>(bytes),
         "dequantize" => run::<tiebreak_suites::dequantize::Dequantize>(bytes),
         "dot" => run::<tiebreak_suites::dot::Dot>(bytes),
+        "exp" => run::<tiebreak_suites::exp::Exp>(bytes),
         "fpm" => run::<tiebreak_suites::fpm::FixedPointMultiply>(bytes),
         "instruction" => run::<tiebreak_suites::instruction::Instruction>(bytes),
         "matmul" => run::<tiebreak_suites::matmul::Matmul>(bytes),

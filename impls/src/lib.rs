@@ -10,6 +10,7 @@ pub mod element;
 pub mod elementwise;
 pub mod elsewhere;
 pub mod execute;
+pub mod exp;
 pub(crate) mod expressed;
 mod float_mode;
 pub mod fpm;
@@ -78,6 +79,8 @@ macro_rules! operations {
             Mul(crate::elementwise::mul::Mul);
             /// Average or max pooling. Input: stored values `[B,H,W,C]`. Output: stored values `[B,OH,OW,C]`.
             Pool(crate::pool::Pool);
+            /// Fixed-point exponential. Input: `len` int32 that are not positive. Output: `len` int32.
+            Exp(crate::exp::Exp);
             /// Layout transform. Input and output: the elements before and after it.
             Transform(crate::transform::Transform);
         }

@@ -9,6 +9,7 @@ mod controls;
 pub(crate) mod conv2d;
 pub(crate) mod dequantize;
 pub(crate) mod dot;
+pub(crate) mod exp;
 mod fpm_directions;
 mod fpm_rounding;
 mod fpm_widths;

@@ -115,7 +115,8 @@ pub(super) fn fast(x: i32, integer_bits: i32, rule: RoundingRule) -> i32 {
     }
     let factors = &*FACTORS;
     let entries: [usize; 4] = std::array::from_fn(|_| chunks.next().unwrap_or_default());
-    let halves = [times(factors[0][entries[0]], factors[1][entries[1]]), times(factors[2][entries[2]], factors[3][entries[3]])];
+    let halves =
+        [times(factors[0][entries[0]], factors[1][entries[1]]), times(factors[2][entries[2]], factors[3][entries[3]])];
     let value = times(halves[0], halves[1]);
     let [low, high] = [value.saturating_sub(SLACK), value + SLACK].map(|end| rounded(end, rule));
     assert_eq!(low, high, "126 bits do not decide e^x of {x} with {integer_bits} integer bits");

@@ -10,6 +10,7 @@ pub mod conv2d;
 pub mod dequantize;
 pub mod dot;
 pub mod elementwise;
+pub mod exp;
 pub mod explain;
 pub mod fpm;
 pub mod fuzzing;

@@ -2,6 +2,7 @@
 
 use crate::bounds;
 use crate::elementwise::{Add, Mul};
+use crate::exp::Exp;
 use crate::fpm::FixedPointMultiply;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::pool::Pool;
@@ -47,7 +48,8 @@ macro_rules! operations {
 }
 
 operations! {
-    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Quantize, Dequantize, Add, Mul, Pool, Transform
+    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Quantize, Dequantize, Add, Mul, Pool, Exp,
+    Transform
 }
 
 /// Names of the operations.

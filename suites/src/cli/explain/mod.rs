@@ -9,6 +9,7 @@ mod show;
 use crate::conv2d::Conv2d;
 use crate::dot::Dot;
 use crate::elementwise::{Add, Mul};
+use crate::exp::Exp;
 use crate::explain::steps;
 use crate::instruction::Instruction;
 use crate::matmul::Matmul;
@@ -49,6 +50,8 @@ enum Op {
     Mul(case::Args),
     /// Average or max pooling: one result of a case.
     Pool(case::Args),
+    /// Fixed-point exponential: one result of a case.
+    Exp(case::Args),
     /// Layout transform: one result of a case.
     Transform(case::Args),
     /// Vector instruction: one result of a case.
@@ -69,6 +72,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Op::Add(args) => case::run::<Add>(args, steps::none::<Add>),
         Op::Mul(args) => case::run::<Mul>(args, steps::none::<Mul>),
         Op::Pool(args) => case::run::<Pool>(args, steps::pool),
+        Op::Exp(args) => case::run::<Exp>(args, steps::none::<Exp>),
         Op::Transform(args) => case::run::<Transform>(args, steps::none::<Transform>),
         Op::Instruction(args) => case::run::<Instruction>(args, steps::none::<Instruction>),
     }

@@ -1,0 +1,65 @@
+//! CMSIS-NN: `arm_nn_exp_on_negative_values` of its softmax, for five integer bits alone, and the same on `int32x4_t` of MVE.
+//!
+//! Source: ARM-software/CMSIS-NN `Include/arm_nnsupportfunctions.h`.
+
+use super::gemmlowp::{EIGHTH, FACTORS, PROMISE, THIRD};
+use super::vector::vector;
+use super::{Domain, Kernel, each};
+use crate::contract::Contract;
+use crate::fpm::cmsis_nn::{divide_by_power_of_two, doubling_high_mult};
+use crate::simd::{Portable, Vector, every_lane};
+
+const DOMAIN: Domain = Domain { integer_bits: INTEGER_BITS..=INTEGER_BITS };
+const INTEGER_BITS: i32 = 5;
+
+/// Scalar code.
+pub(super) const SCALAR: Kernel = Kernel {
+    name: "arm-exp",
+    summary: "CMSIS-NN arm_nn_exp_on_negative_values, five integer bits",
+    contract: Contract {
+        promise: PROMISE,
+        domain: DOMAIN,
+        deviations: &[],
+        source: "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h arm_nn_exp_on_negative_values",
+    },
+    portable: |_, x, out| each(x, out, exponential),
+    native: None,
+};
+
+/// Code for MVE, whose instructions are modelled: `vqrdmulh`, `vrshl` and the fixup before it.
+pub(super) const MVE: Kernel = Kernel {
+    name: "arm-exp-mve",
+    summary: "CMSIS-NN arm_exp_on_negative_values_mve_32x4, five integer bits",
+    contract: Contract {
+        promise: PROMISE,
+        domain: DOMAIN,
+        deviations: &[],
+        source: "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h arm_exp_on_negative_values_mve_32x4",
+    },
+    portable: |_, x, out| every_lane::<Portable, ()>(x, out, (), |(), x| lanes(x)),
+    native: None,
+};
+
+#[inline(always)]
+fn lanes<V: Vector>(x: V) -> V {
+    vector(x, INTEGER_BITS)
+}
+
+/// One number.
+#[inline(always)]
+fn exponential(x: i32) -> i32 {
+    const SHIFT: u32 = 24;
+    let rest = (x & ((1 << SHIFT) - 1)) - (1 << SHIFT);
+    let remainder = rest.wrapping_sub(x);
+    let y = (rest << INTEGER_BITS) + (1 << 28);
+    let y2 = doubling_high_mult(y, y);
+    let inner = divide_by_power_of_two(doubling_high_mult(y2, y2), 2) + doubling_high_mult(y2, y);
+    let inner = divide_by_power_of_two(doubling_high_mult(inner, THIRD) + y2, 1);
+    let mut result = EIGHTH + doubling_high_mult(EIGHTH, y + inner);
+    for (bit, factor) in (SHIFT..).zip(FACTORS) {
+        if remainder >> bit & 1 != 0 {
+            result = doubling_high_mult(result, factor);
+        }
+    }
+    if x == 0 { i32::MAX } else { result }
+}
