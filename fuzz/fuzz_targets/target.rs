@@ -32,6 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
         "qconv2d" => run::<tiebreak_suites::qconv2d::Qconv2d>(bytes),
         "quantize" => run::<tiebreak_suites::quantize::Quantize>(bytes),
         "requantize" => run::<tiebreak_suites::requantize::Requantize>(bytes),
+        "softmax" => run::<tiebreak_suites::softmax::Softmax>(bytes),
         "transform" => run::<tiebreak_suites::transform::Transform>(bytes),
         "cases" => read(cases, bytes),
         "census" => census(bytes),

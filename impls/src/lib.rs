@@ -35,6 +35,7 @@ mod random;
 pub mod requantize;
 pub mod shape;
 pub mod simd;
+pub mod softmax;
 pub mod sources;
 pub mod transform;
 pub mod worker;
@@ -81,6 +82,8 @@ macro_rules! operations {
             Pool(crate::pool::Pool);
             /// Fixed-point exponential. Input: `len` int32 that are not positive. Output: `len` int32.
             Exp(crate::exp::Exp);
+            /// Softmax. Input: stored values `[rows, depth]`. Output: values of the output type `[rows, depth]`.
+            Softmax(crate::softmax::Softmax);
             /// Layout transform. Input and output: the elements before and after it.
             Transform(crate::transform::Transform);
         }

@@ -28,6 +28,7 @@ pub mod requantize;
 pub mod rounding;
 pub mod scheme;
 pub mod shape;
+pub mod softmax;
 pub mod transform;
 pub mod word;
 

@@ -47,7 +47,7 @@ fn lanes<V: Vector>(x: V) -> V {
 
 /// One number.
 #[inline(always)]
-fn exponential(x: i32) -> i32 {
+pub(crate) fn exponential(x: i32) -> i32 {
     const SHIFT: u32 = 24;
     let rest = (x & ((1 << SHIFT) - 1)) - (1 << SHIFT);
     let remainder = rest.wrapping_sub(x);

@@ -1,7 +1,7 @@
 //! The exponential of numbers that are not positive, in fixed point, as the softmax of shipped systems computes it: `x * 2^(integer_bits - 31)` in,
 //! `e^x * 2^31` out.
 
-mod cmsis_nn;
+pub(crate) mod cmsis_nn;
 pub(crate) mod gemmlowp;
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,7 @@ mod quantized_tests;
 pub(crate) mod requantize;
 mod requantize_fpm;
 mod scales;
+pub(crate) mod softmax;
 pub mod tensor;
 #[cfg(test)]
 mod tensor_tests;

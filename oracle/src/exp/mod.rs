@@ -7,7 +7,7 @@
 //!
 //! Source: google/gemmlowp fixedpoint/fixedpoint.h exp_on_negative_values.
 
-mod printed;
+pub(crate) mod printed;
 mod real;
 
 use crate::rounding::RoundingRule::{self, *};
@@ -18,6 +18,7 @@ use std::ops::RangeInclusive;
 
 pub use printed::Printed;
 pub use real::enclosed;
+pub(crate) use real::power;
 
 /// Integer bits of the input: gemmlowp's code needs two fractional bits at least.
 pub const INTEGER_BITS: RangeInclusive<i32> = 0..=29;

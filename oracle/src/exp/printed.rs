@@ -22,7 +22,7 @@ fn factor(power: i32) -> Rational {
 }
 
 /// By rationals.
-pub(super) fn exact(x: i32, integer_bits: i32) -> Integer {
+pub(crate) fn exact(x: i32, integer_bits: i32) -> Integer {
     if x == 0 {
         return ONE.into();
     }

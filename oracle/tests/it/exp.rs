@@ -39,7 +39,7 @@ fn both_forms_agree_at_every_number_of_integer_bits() {
 fn the_enclosure_holds_one_over_e_and_is_narrow() {
     let table: Integer = "3678794411714423215955237701614608674458".parse().expect("digits");
     let table = Rational::from((table, Integer::from(10).pow_40()));
-    let (low, high) = enclosed(1, 0, 60);
+    let (low, high) = enclosed(&Integer::from(1), 0, 60);
     let off = Rational::from((Integer::from(1), Integer::from(10).pow_40()));
     assert!(low < Rational::from(&table + &off) && high > Rational::from(&table - &off));
     assert!(Rational::from(&high - &low) < Rational::from(1) >> 200);

@@ -19,6 +19,7 @@ mod pool;
 mod proofs;
 mod qconv2d;
 mod shapes;
+mod softmax;
 mod staircases;
 mod steps;
 mod tensor_forms;

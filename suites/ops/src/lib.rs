@@ -23,6 +23,7 @@ pub mod quantize;
 pub mod quantized;
 pub mod registry;
 pub mod requantize;
+pub mod softmax;
 pub mod transform;
 mod types;
 

@@ -15,6 +15,7 @@ use crate::instruction::Instruction;
 use crate::matmul::Matmul;
 use crate::pool::Pool;
 use crate::qconv2d::Qconv2d;
+use crate::softmax::Softmax;
 use crate::transform::Transform;
 use anyhow::Result;
 
@@ -52,6 +53,8 @@ enum Op {
     Pool(case::Args),
     /// Fixed-point exponential: one result of a case.
     Exp(case::Args),
+    /// Softmax of rows: one result of a case.
+    Softmax(case::Args),
     /// Layout transform: one result of a case.
     Transform(case::Args),
     /// Vector instruction: one result of a case.
@@ -73,6 +76,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Op::Mul(args) => case::run::<Mul>(args, steps::none::<Mul>),
         Op::Pool(args) => case::run::<Pool>(args, steps::pool),
         Op::Exp(args) => case::run::<Exp>(args, steps::none::<Exp>),
+        Op::Softmax(args) => case::run::<Softmax>(args, steps::none::<Softmax>),
         Op::Transform(args) => case::run::<Transform>(args, steps::none::<Transform>),
         Op::Instruction(args) => case::run::<Instruction>(args, steps::none::<Instruction>),
     }
