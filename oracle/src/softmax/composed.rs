@@ -150,12 +150,17 @@ impl Composed {
         powers.iter().map(one).collect()
     }
 
+    /// The reciprocal of one more than a number of 31 fractional bits. Of a row whose sum is 0, which only a bug leaves, intermediates wrap.
     fn reciprocal(&self, over_one: i64) -> i64 {
         let fit = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into());
-        let half = (over_one + (1 << 31)) >> 1;
-        let mut x = LINE[0] + times(half, LINE[1]);
+        let wrap = |v: i64| i64::from(v as i32);
+        // One is 2^31 - 1; a half goes away from zero.
+        let twice = over_one + i64::from(i32::MAX);
+        let half = (twice + if twice < 0 { -1 } else { 1 }) / 2;
+        let mut x = wrap(LINE[0] + times(half, LINE[1]));
         for _ in 0..self.newton {
-            x += fit(times(x, (1 << 29) - times(half, x)) << 2);
+            let error = wrap((1 << 29) - times(half, x));
+            x = wrap(x + fit(times(x, error) << 2));
         }
         fit(x << 1)
     }

@@ -106,6 +106,7 @@ classes! {
         RowMaximum "row-maximum" "Another number than the maximum of its row is subtracted."
         CutOff "cut-off" "Differences below the least one are taken, or others are left out."
         Iteration "iteration" "An iteration has fewer or more steps than promised."
+        OperandSaturation "operand-saturation" "An operand of a sum saturates to the type before the sum."
         Fallback "fallback" "Parameters that the kernel's own instructions do not take go to another implementation."
         OtherScheme "scheme" "The results are those of another scheme, which is more than one known change away."
         Value "value" "An instruction gives another value than its definition."
