@@ -32,14 +32,14 @@ pub(crate) fn exact(x: i32, integer_bits: i32) -> Integer {
     }
     let product = |a: &Rational, b: &Rational| rounded(Rational::from(a * b), TiesUp);
     let quarters = TowardNegative.round(&(Rational::from(&value * 4)));
-    let rest = Rational::from(&value - Rational::from(&quarters) / 4) - Rational::from((1, 4));
+    let rest = &value - Rational::from(&quarters) / 4 - Rational::from((1, 4));
     let y = rest + Rational::from((1, 8));
     let y2 = product(&y, &y);
     let (y3, y4) = (product(&y2, &y), product(&y2, &y2));
     let third = rounded(Rational::from((1, 3)), TiesEven);
     let inner = product(&(rounded(y4 / 4, TiesAway) + y3), &third) + y2;
     let eighth = factor(-3);
-    let mut result = Rational::from(&eighth + product(&eighth, &(y + rounded(inner / 2, TiesAway))));
+    let mut result: Rational = &eighth + product(&eighth, &(y + rounded(inner / 2, TiesAway)));
     // Quarters below the one that holds x.
     let whole = -quarters - 1u32;
     for power in POWERS.filter(|power| *power < integer_bits) {

@@ -25,7 +25,7 @@ pub fn enclosed(p: &Integer, fraction: u32, terms: u32) -> (Rational, Rational) 
     let first = Rational::from((power * p, denominator * Integer::from(&q * (terms + 1))));
     let ratio = Rational::from((p.clone(), q)) / (terms + 2);
     assert!(ratio < 1, "{terms} terms are too few");
-    let more = Rational::from(&sum + first / (Rational::from(1) - ratio));
+    let more: Rational = &sum + first / (Rational::from(1) - ratio);
     (more.recip(), sum.recip())
 }
 

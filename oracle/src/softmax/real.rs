@@ -38,7 +38,7 @@ pub(super) fn exact(p: &Softmax, row: &[i32]) -> Vec<Integer> {
 /// `e^(-difference * b)` between two rationals.
 fn power_of(p: &Softmax, difference: i32, attempt: u32) -> (Rational, Rational) {
     // In units of 2^-57.
-    let t = Integer::from(difference) * p.multiplier << p.left_shift as u32;
+    let t = (Integer::from(difference) * p.multiplier) << p.left_shift as u32;
     let whole = Integer::from(&t >> 57u32);
     let far = FAR * attempt;
     if whole >= far {

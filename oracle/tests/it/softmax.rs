@@ -56,7 +56,7 @@ fn both_forms_agree_on_rows_of_every_length() {
 fn equal_elements_share_the_row() {
     for depth in 1..=MOST {
         let p = Softmax { depth, ..SIXTEENTH };
-        let steps = ((512 / depth + 1) / 2).min(255) as i32 - 128;
+        let steps = (512 / depth).div_ceil(2).min(255) as i32 - 128;
         assert_eq!(scheme("nearest").expected(&p, &vec![3; depth]).expect("a row"), vec![steps; depth], "{depth}");
     }
 }

@@ -64,8 +64,6 @@ const MANY_AXES: &[&str] = &["quantize", "dequantize", "instruction"];
 /// Families of which the plans of the newest operations leave places out; `docs/src/what-a-run-catches.md` says so. Some places are none: the filters of a
 /// pointwise convolution have one row, and padding is less than its window.
 const GAPS: &[(&str, &[&str])] = &[
-    // Length and integer bits.
-    ("exp", &["two parameters alike"]),
     (
         "qconv2d",
         &[

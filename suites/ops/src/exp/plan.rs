@@ -31,6 +31,10 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     }
     let formats: Vec<i32> = domain.integer_bits.clone().collect();
     by("lengths", &mut out, |out| {
+        // As many inputs as integer bits.
+        for bits in domain.integer_bits.clone().filter(|bits| *bits > 0) {
+            out.push(spec(bits, (0..bits as usize).map(|i| random(bits, i, &mut rng)).collect(), bits as usize));
+        }
         for (i, len) in SHORT.chain(LONG).enumerate() {
             let integer_bits = formats[i % formats.len()];
             out.push(spec(integer_bits, (0..len).map(|i| random(integer_bits, i, &mut rng)).collect(), i));
