@@ -6,7 +6,6 @@ use super::gemmlowp::{EIGHTH, FACTORS, PROMISE, THIRD};
 use super::vector::vector;
 use super::{Domain, Kernel, each};
 use crate::contract::Contract;
-use crate::fpm::cmsis_nn::{divide_by_power_of_two, doubling_high_mult};
 use crate::simd::{Portable, Vector, every_lane};
 
 const DOMAIN: Domain = Domain { integer_bits: INTEGER_BITS..=INTEGER_BITS };
@@ -62,4 +61,22 @@ pub(crate) fn exponential(x: i32) -> i32 {
         }
     }
     if x == 0 { i32::MAX } else { result }
+}
+
+/// `arm_nn_doubling_high_mult`: the nudge follows the signs of the operands, and the division truncates; saturates at the one product that overflows.
+#[inline(always)]
+pub(crate) fn doubling_high_mult(a: i32, b: i32) -> i32 {
+    if a == b && a == i32::MIN {
+        return i32::MAX;
+    }
+    let nudge = if (a < 0) ^ (b < 0) { 1 - (1i64 << 30) } else { 1 << 30 };
+    ((nudge + i64::from(a) * i64::from(b)) / (1i64 << 31)) as i32
+}
+
+/// `arm_nn_divide_by_power_of_two`: ties away from zero, `exponent` in 0..=31.
+#[inline(always)]
+pub(crate) fn divide_by_power_of_two(dividend: i32, exponent: u32) -> i32 {
+    let mask = 1i32.wrapping_shl(exponent).wrapping_sub(1);
+    let quotient = dividend.wrapping_shr(exponent);
+    quotient + i32::from(mask & dividend > (mask >> 1) + i32::from(quotient < 0))
 }

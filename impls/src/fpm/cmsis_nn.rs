@@ -85,19 +85,9 @@ fn doubling_high_mult_no_sat(a: i32, b: i32) -> i32 {
 
 /// `arm_nn_divide_by_power_of_two`: ties away from zero, `exponent` in 0..=31.
 #[inline(always)]
-pub(crate) fn divide_by_power_of_two(dividend: i32, exponent: u32) -> i32 {
+fn divide_by_power_of_two(dividend: i32, exponent: u32) -> i32 {
     let mask = 1i32.wrapping_shl(exponent).wrapping_sub(1);
     let quotient = dividend.wrapping_shr(exponent);
     let threshold = (mask >> 1) + i32::from(quotient < 0);
     quotient + i32::from(mask & dividend > threshold)
-}
-
-/// `arm_nn_doubling_high_mult`: the nudge follows the signs of the operands, and the division truncates; saturates at the one product that overflows.
-#[inline(always)]
-pub(crate) fn doubling_high_mult(a: i32, b: i32) -> i32 {
-    if a == b && a == i32::MIN {
-        return i32::MAX;
-    }
-    let nudge = if (a < 0) ^ (b < 0) { 1 - (1i64 << 30) } else { 1 << 30 };
-    ((nudge + i64::from(a) * i64::from(b)) / (1i64 << 31)) as i32
 }

@@ -6,8 +6,7 @@ use super::tflite::PROMISE;
 use super::{Domain, Kernel, Params, rows};
 use crate::contract::Contract;
 use crate::element::Element::{I8, I16};
-use crate::exp::cmsis_nn::exponential;
-use crate::fpm::cmsis_nn::{divide_by_power_of_two, doubling_high_mult as mul_sat};
+use crate::exp::cmsis_nn::{divide_by_power_of_two, doubling_high_mult as mul_sat, exponential};
 
 const SOURCE: &str = "ARM-software/CMSIS-NN Source/NNSupportFunctions/arm_nn_softmax_common_s8.c";
 
