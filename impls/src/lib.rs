@@ -12,6 +12,7 @@ pub(crate) mod elements;
 pub mod elementwise;
 pub mod elsewhere;
 pub mod execute;
+pub mod exp;
 pub(crate) mod expressed;
 mod float_mode;
 pub mod fpm;
@@ -36,6 +37,7 @@ mod random;
 pub mod requantize;
 pub mod shape;
 pub mod simd;
+pub mod softmax;
 pub mod sources;
 pub mod transform;
 pub mod worker;
@@ -80,6 +82,10 @@ macro_rules! operations {
             Mul(crate::elementwise::mul::Mul);
             /// Average or max pooling. Input: stored values `[B,H,W,C]`. Output: stored values `[B,OH,OW,C]`.
             Pool(crate::pool::Pool);
+            /// Fixed-point exponential. Input: `len` int32 that are not positive. Output: `len` int32.
+            Exp(crate::exp::Exp);
+            /// Softmax. Input: stored values `[rows, depth]`. Output: values of the output type `[rows, depth]`.
+            Softmax(crate::softmax::Softmax);
             /// Layout transform. Input and output: the elements before and after it.
             Transform(crate::transform::Transform);
         }

@@ -13,6 +13,7 @@ pub mod dequantize;
 pub mod derivation;
 pub mod dot;
 pub mod elementwise;
+pub mod exp;
 pub mod float;
 pub mod fpm;
 pub mod instruction;
@@ -27,6 +28,7 @@ pub mod requantize;
 pub mod rounding;
 pub mod scheme;
 pub mod shape;
+pub mod softmax;
 pub mod transform;
 pub mod word;
 

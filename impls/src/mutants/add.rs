@@ -3,15 +3,19 @@
 use super::tensor::{Mutant, mutant};
 use crate::element::Element;
 use crate::elementwise::add::tflite::{DOMAIN, Multipliers, add, sum};
-use crate::elementwise::add::{Domain, Scales};
+use crate::elementwise::add::{Domain, Scales, tvm};
 use crate::elementwise::loops::{clamp, each};
 use crate::elementwise::{Operand, Params, Run};
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::{reduced_multiplier, single_rounding};
+use crate::fpm::tvm_relay::Step;
 use crate::quantized::Scale;
 
 /// In f32: any scales, the whole type.
 const IN_F32: Domain = Domain { element: Element::I8, scales: Scales::Any, clamp: false };
+
+/// Any scales, for code that requantizes each operand.
+const OF_OPERANDS: Domain = Domain { scales: Scales::Any, ..tvm::DOMAIN };
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
@@ -107,6 +111,42 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
                 clamp((sum as i16).into(), params)
             });
         }
+    ),
+    mutant!(
+        "mutant-qnn-add-narrow-operands", "operand-saturation", "each requantized operand saturates to the type before the sum",
+        claims "tvm-upward" Wrap on OF_OPERANDS,
+        from "apache/tvm src/relay/qnn/op/add.cc: the requantizations give int32; with the default out_dtype, int8, both saturate",
+        |params, lhs, rhs, out| {
+            let steps = [params.lhs, params.rhs].map(|operand| tvm::step(params, operand));
+            let zero_point = params.out.zero_point;
+            each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+                let narrow = |v: i32| v.wrapping_add(zero_point).clamp(-128, 127);
+                let lhs = narrow(steps[0].upward(lhs - params.lhs.zero_point));
+                let rhs = narrow(steps[1].upward(rhs - params.rhs.zero_point));
+                clamp(lhs + rhs - zero_point, params)
+            });
+        }
+    ),
+    mutant!(
+        "mutant-qnn-add-sum-first", "double-rounding", "operands of equal scales are added before the sum is requantized",
+        claims "tvm-upward" Wrap on OF_OPERANDS,
+        from "apache/tvm src/relay/qnn/op/add.cc: the optimization that its comment proposes for equal operands, which rounds once",
+        |params, lhs, rhs, out| {
+            if params.lhs.scale != params.rhs.scale {
+                return tvm::add(params, Element::I8, lhs, rhs, out, Step::upward);
+            }
+            let step = tvm::step(params, params.lhs);
+            each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+                let sum = lhs - params.lhs.zero_point + rhs - params.rhs.zero_point;
+                clamp(step.upward(sum).wrapping_add(params.out.zero_point), params)
+            });
+        }
+    ),
+    mutant!(
+        "mutant-qnn-add-to-nearest", "tie-direction", "operands are requantized TONEAREST, where UPWARD is promised",
+        claims "tvm-upward" Wrap on OF_OPERANDS,
+        from "apache/tvm qnn.requantize: rounding TONEAREST for UPWARD",
+        |params, lhs, rhs, out| tvm::add(params, Element::I8, lhs, rhs, out, Step::to_nearest)
     ),
 ];
 

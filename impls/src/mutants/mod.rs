@@ -9,6 +9,7 @@ mod controls;
 pub(crate) mod conv2d;
 pub(crate) mod dequantize;
 pub(crate) mod dot;
+pub(crate) mod exp;
 mod fpm_directions;
 mod fpm_rounding;
 mod fpm_widths;
@@ -25,6 +26,7 @@ mod quantized_tests;
 pub(crate) mod requantize;
 mod requantize_fpm;
 mod scales;
+pub(crate) mod softmax;
 pub mod tensor;
 #[cfg(test)]
 mod tensor_tests;

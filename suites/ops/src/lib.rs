@@ -10,6 +10,7 @@ pub mod conv2d;
 pub mod dequantize;
 pub mod dot;
 pub mod elementwise;
+pub mod exp;
 pub mod explain;
 pub mod fpm;
 pub mod fuzzing;
@@ -22,6 +23,7 @@ pub mod quantize;
 pub mod quantized;
 pub mod registry;
 pub mod requantize;
+pub mod softmax;
 pub mod transform;
 mod types;
 

@@ -2,9 +2,11 @@
 
 use crate::bounds;
 use crate::elementwise::{Add, Mul};
+use crate::exp::Exp;
 use crate::fpm::FixedPointMultiply;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::pool::Pool;
+use crate::softmax::Softmax;
 use crate::{conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
 use crate::{qconv2d::Qconv2d, quantize::Quantize, requantize::Requantize, transform::Transform};
 use anyhow::Result;
@@ -47,7 +49,8 @@ macro_rules! operations {
 }
 
 operations! {
-    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Quantize, Dequantize, Add, Mul, Pool, Transform
+    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Quantize, Dequantize, Add, Mul, Pool, Exp,
+    Softmax, Transform
 }
 
 /// Names of the operations.

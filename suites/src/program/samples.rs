@@ -8,10 +8,10 @@ use tiebreak_impls::fpm::{self, Channel};
 use tiebreak_impls::pool;
 use tiebreak_impls::protocol::{Batch, Job, Source};
 use tiebreak_impls::quantized::{self, Container, Expressed, Granularity, I8, Quantized, Scale, Storage};
-use tiebreak_impls::{dot, instruction, matmul, qconv2d, requantize, transform};
+use tiebreak_impls::{dot, exp, instruction, matmul, qconv2d, requantize, softmax, transform};
 
 /// The kernel that the page of the protocol shows for each operation.
-pub const KERNELS: [(&str, &str); 13] = [
+pub const KERNELS: [(&str, &str); 15] = [
     ("fpm", "tvm-relay-per-channel"),
     ("requantize", "tflite-requantize-i8"),
     ("quantize", "tflite-quantize"),
@@ -22,6 +22,8 @@ pub const KERNELS: [(&str, &str); 13] = [
     ("conv2d", "tflite-reference"),
     ("pool", "tflite-average-pool-i8"),
     ("qconv2d", "tflite-conv-i8"),
+    ("exp", "gemmlowp-exp"),
+    ("softmax", "tflite-softmax-i8"),
     ("dot", "nvidia-dp4a-s8"),
     ("instruction", "sqrdmulh.s32"),
     ("transform", "tvm-im2col"),
@@ -129,6 +131,8 @@ pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
         "conv2d" => of(Job::Conv2d { kernel, params: image(fitting) }, 4, &[1, 2, 3, 4, 5, 6, 7, 8]),
         "pool" => of(Job::Pool { kernel, params: pooled(fitting) }, 2, &[2, 4, 8, 6, 10, 12, 14, 16]),
         "qconv2d" => of(Job::Qconv2d { kernel, params: composed(fitting) }, 4, &[9, 17, 25, 33, 0, 4, 8, 12]),
+        "exp" => of(Job::Exp { kernel, params: exp::Params { len: 3, integer_bits: 5 } }, 3, &[0, i32::MIN, 0]),
+        "softmax" => of(Job::Softmax { kernel, params: shares(fitting) }, 4, &[5, 5, 127, 1]),
         "dot" => of(Job::Dot { kernel, params: dot::Params { len: 1 } }, 1, &[100, 1, 2, 3, 4, 5, 6, 7, 8]),
         "instruction" => {
             let (a, b) = ([1 << 30, -3, 0, i32::MIN], [1 << 30, 1 << 30, 7, i32::MIN]);
@@ -243,4 +247,11 @@ fn composed(fitting: Fitting) -> qconv2d::Params {
     let shape = conv2d::Params { weight_zero_point: 0, ..image(fitting) };
     let channels = vec![Channel { multiplier: 1 << 30, shift: -1 }];
     qconv2d::Params { shape, channels, bias, zero_point, min, max }
+}
+
+/// Two rows of two elements in steps of 1/16: halves, and almost one.
+fn shares(fitting: Fitting) -> softmax::Params {
+    let output = fitting.element;
+    let input = if output == Element::U8 { Element::U8 } else { Element::I8 };
+    softmax::Params { input, output, rows: 2, depth: 2, multiplier: 1 << 30, left_shift: 23, diff_min: -248 }
 }

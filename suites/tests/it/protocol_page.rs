@@ -248,6 +248,32 @@ const PAGE: &[Operation] = &[
         results: "as those of `conv2d`, values of the kernel's output type",
     },
     Operation {
+        op: "exp",
+        computes: "The exponential in fixed point: `e^(x * 2^(integer_bits - 31))` in units of 2^-31, of numbers that are not positive. The result 1 is `2^31 - 1`.",
+        fields: &[
+            ("len", "number of inputs, the same as `len` of the request"),
+            ("integer_bits", "integer bits of the inputs; all other bits but the sign are fractional"),
+        ],
+        inputs: "`len` int32 that are not positive",
+        results: "`len` int32",
+    },
+    Operation {
+        op: "softmax",
+        computes: "The softmax of each row of a quantized tensor, in steps of 2^-8 of an 8-bit output, or of 2^-16, from the least value of its type on. A difference `d` of stored values \
+                   stands for the exponent `d * multiplier * 2^(left_shift - 57)`.",
+        fields: &[
+            ("input", "type of the input: `i8` or `u8`"),
+            ("output", "type of the output: `i8`, `u8` or `i16`"),
+            ("rows", "rows"),
+            ("depth", "elements of a row, 511 at most"),
+            ("multiplier", "2^30 to 2^31 - 1"),
+            ("left_shift", "0 to 30"),
+            ("diff_min", "the least difference from the row's maximum whose exponential is not taken for 0"),
+        ],
+        inputs: "the input as `[rows,depth]`, row-major, each element as an int32",
+        results: "`[rows,depth]`, values of the output's type; `len` is their number",
+    },
+    Operation {
         op: "dot",
         computes: "Steps of a dot product: accumulators plus a few products each, as one instruction computes them. The kernel says how many.",
         fields: &[("len", "number of results, the same as `len` of the request")],

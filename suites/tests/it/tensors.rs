@@ -136,6 +136,16 @@ fn pool_holds_in_every_lane() {
 }
 
 #[test]
+fn exp_holds_in_every_lane() {
+    holds("exp");
+}
+
+#[test]
+fn softmax_holds_in_every_lane() {
+    holds("softmax");
+}
+
+#[test]
 fn transform_holds_in_every_lane() {
     holds("transform");
 }

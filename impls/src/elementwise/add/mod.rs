@@ -7,6 +7,7 @@ mod pytorch;
 mod tests;
 pub(crate) mod tflite;
 mod tosa;
+pub(crate) mod tvm;
 pub(crate) mod xnnpack;
 
 use super::{Arithmetic, Elementwise};
@@ -123,4 +124,7 @@ static KERNELS: &[Kernel] = &[
     onnx::NEON_I8,
     pytorch::QADD_I8,
     pytorch::QADD_U8,
+    tvm::I8,
+    tvm::U8,
+    tvm::TO_NEAREST_I8,
 ];

@@ -21,6 +21,8 @@ pub enum Fast {
     Narrowed(RoundingRule),
     /// Three fixed point multiplications by the named scheme; a step lifts the operands.
     Rescaled(&'static str, Lift),
+    /// One fixed point multiplication of each operand by the named scheme, and a sum of integers.
+    Requantized(&'static str),
     /// Multipliers of so many bits after their first, and one shift.
     Fixed(u32, RoundingRule),
     /// In f32, by ONNX Runtime.
@@ -86,6 +88,18 @@ impl integers::Fast<Addition> for Fast {
                 };
                 let Some(out) = output(p) else { return vec![None; lhs.len()] };
                 pairs(p, lhs, rhs, term, |a, b| place(by(a + b, out)?.into()))
+            }
+            Self::Requantized(name) => {
+                let Some(definition) = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name) else {
+                    return vec![None; lhs.len()];
+                };
+                let scheme = fpm::Scheme { definition, overflow };
+                let factors = [p.lhs, p.rhs].map(|operand| q31(operand.dyadic(), p.out.dyadic(), 0));
+                let term = |side, d: i32| {
+                    let (m, s) = factors[side as usize];
+                    (s <= 31).then(|| scheme.fast(d.into(), &fpm::Parameters::q31(m, s))).flatten()
+                };
+                pairs(p, lhs, rhs, term, |a, b| place(i128::from(a) + i128::from(b)))
             }
             Self::Fixed(bits, rule) => {
                 let ratios = [p.lhs, p.rhs].map(|operand| operand.dyadic().over(p.out.dyadic()).rounded(24));

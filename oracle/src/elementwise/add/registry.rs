@@ -82,7 +82,23 @@ macro_rules! lifted {
     };
 }
 
-const SHIPPED: [Definition; 12] = [
+/// Each operand requantized to the output's scale and zero point, then added: two roundings, and none of the sum.
+macro_rules! requantized {
+    ($name:literal, $rounding:literal, $fpm:literal) => {
+        Definition {
+            name: $name,
+            summary: concat!("each operand requantized to the output's scale, then added, ", $rounding),
+            source: "apache/tvm src/relay/qnn/op/add.cc QnnAddCanonicalize; src/relay/qnn/op/requantize.cc RequantizeLower",
+            operand: &[("requantize the operand", Step::Own(Own::Rescale($fpm, Factor::Ratio)))],
+            combined: &[ADD, CLAMP],
+            fast: Fast::Requantized($fpm),
+        }
+    };
+}
+
+const SHIPPED: [Definition; 14] = [
+    requantized!("tvm-upward", "UPWARD", "ties-up"),
+    requantized!("tvm-tonearest", "TONEAREST", "ties-away"),
     rescaled!(
         "tflite",
         "lift, rescale, add, rescale, each doubly rounded",
@@ -212,4 +228,4 @@ const SHIPPED: [Definition; 12] = [
 ];
 
 /// Every scheme.
-pub(super) const DEFINITIONS: &[Definition] = &joined::<_, 2, 12, 28>(BY_RULE, SHIPPED);
+pub(super) const DEFINITIONS: &[Definition] = &joined::<_, 2, 14, 30>(BY_RULE, SHIPPED);

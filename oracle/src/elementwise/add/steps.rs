@@ -25,6 +25,8 @@ pub enum Factor {
     Lifted,
     /// Twice the larger scale over `2^left_shift` times the output's scale. Sources check that it is below 1.
     Output,
+    /// The operand's scale over the output's.
+    Ratio,
 }
 
 /// One exact step. `v` is the value so far.
@@ -52,7 +54,7 @@ pub struct OwnConstants {
     /// 1 over the output's scale, as f32.
     reciprocal: Rational,
     /// Multiplier and shift by factor, for the left operand, the right one and the sum.
-    multipliers: [[Option<(i32, i32)>; 3]; 4],
+    multipliers: [[Option<(i32, i32)>; 3]; 5],
 }
 
 impl OwnConstants {
@@ -67,10 +69,11 @@ impl OwnConstants {
                 Factor::Operand => nearest(F64, &Rational::from(scale / &twice)),
                 Factor::Lifted => nearest(F64, &Rational::from(scale / &twice)) << bits,
                 Factor::Output => nearest(F64, &(&twice / (scale.clone() << bits))),
+                Factor::Ratio => nearest(F64, &Rational::from(scale / out)),
             };
             quantize_multiplier(&real)
         };
-        let factors = [Factor::Lift, Factor::Operand, Factor::Lifted, Factor::Output];
+        let factors = [Factor::Lift, Factor::Operand, Factor::Lifted, Factor::Output, Factor::Ratio];
         let multipliers = factors.map(|factor| [lhs, rhs, out].map(|scale| multiplier(factor, scale)));
         let ratios = [lhs, rhs].map(|scale| nearest(F32, &Rational::from(scale / out)));
         let reciprocal = nearest(F32, &out.clone().recip());

@@ -9,11 +9,13 @@ mod show;
 use crate::conv2d::Conv2d;
 use crate::dot::Dot;
 use crate::elementwise::{Add, Mul};
+use crate::exp::Exp;
 use crate::explain::steps;
 use crate::instruction::Instruction;
 use crate::matmul::Matmul;
 use crate::pool::Pool;
 use crate::qconv2d::Qconv2d;
+use crate::softmax::Softmax;
 use crate::transform::Transform;
 use anyhow::Result;
 
@@ -49,6 +51,10 @@ enum Op {
     Mul(case::Args),
     /// Average or max pooling: one result of a case.
     Pool(case::Args),
+    /// Fixed-point exponential: one result of a case.
+    Exp(case::Args),
+    /// Softmax of rows: one result of a case.
+    Softmax(case::Args),
     /// Layout transform: one result of a case.
     Transform(case::Args),
     /// Vector instruction: one result of a case.
@@ -69,6 +75,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Op::Add(args) => case::run::<Add>(args, steps::none::<Add>),
         Op::Mul(args) => case::run::<Mul>(args, steps::none::<Mul>),
         Op::Pool(args) => case::run::<Pool>(args, steps::pool),
+        Op::Exp(args) => case::run::<Exp>(args, steps::none::<Exp>),
+        Op::Softmax(args) => case::run::<Softmax>(args, steps::none::<Softmax>),
         Op::Transform(args) => case::run::<Transform>(args, steps::none::<Transform>),
         Op::Instruction(args) => case::run::<Instruction>(args, steps::none::<Instruction>),
     }

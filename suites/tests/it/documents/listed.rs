@@ -226,6 +226,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Parsed,
         "2^32 accumulators in each lane",
     ),
+    ("cargo xtask verify --op exp --kernel gemmlowp-exp --lane host --effort exhaustive", Parsed, "2^31 inputs"),
     ("cargo xtask verify --op dot --effort exhaustive", Parsed, "2^32 quadruples for each kernel and lane"),
     (
         "cargo xtask verify --op matmul",

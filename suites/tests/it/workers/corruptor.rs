@@ -173,6 +173,7 @@ fn channels(job: &Job) -> usize {
         Job::Qconv2d { params, .. } => params.shape.out_channels,
         Job::Matmul { params, .. } => params.n,
         Job::Pool { params, .. } => params.channels,
+        Job::Softmax { params, .. } => params.depth,
         _ => 1,
     }
 }
@@ -189,6 +190,7 @@ fn first_tensor(job: &Job, words: usize) -> (usize, usize) {
         Job::Conv2d { params, .. } => image(params),
         Job::Qconv2d { params, .. } => image(&params.shape),
         Job::Pool { params, .. } => (params.channels, params.batches * params.height * params.width * params.channels),
+        Job::Softmax { params, .. } => (params.depth, params.rows * params.depth),
         Job::Add { params, .. } => (params.len, params.len),
         Job::Mul { params, .. } => (params.len, params.len),
         Job::Dot { params, .. } => (params.len, params.len),

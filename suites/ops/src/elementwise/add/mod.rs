@@ -87,8 +87,12 @@ impl Arithmetic for Addition {
     }
 
     fn changes(scheme: Scheme) -> Vec<Change<Add>> {
+        let kind = parts::parts(scheme.definition).map(|own| own.kind);
+        if matches!(kind, Some(Kind::Operands(_))) {
+            return vec![changes::saturated(scheme), changes::sum_first(scheme)];
+        }
         let lifts = [15, 16, 12, 10, 8, 4, 0].map(|bits| changes::lifted(scheme, bits));
-        let rescales = parts::parts(scheme.definition).is_some_and(|own| matches!(own.kind, Kind::Rescaled(_)));
+        let rescales = matches!(kind, Some(Kind::Rescaled(_)));
         lifts.into_iter().filter(|_| rescales).collect()
     }
 

@@ -3,7 +3,7 @@
 use super::super::Parts;
 use crate::fpm::hypotheses::{last_rule, structural_class};
 use tiebreak_common::class::Class;
-use tiebreak_oracle::elementwise::add::steps::{Own, Step};
+use tiebreak_oracle::elementwise::add::steps::{Factor, Own, Step};
 use tiebreak_oracle::elementwise::add::{Definition, Scheme};
 use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
 
@@ -16,6 +16,8 @@ pub enum Kind {
     Narrowed,
     /// By three rescales, each by this scheme of fixed point multiply.
     Rescaled(&'static fpm::Definition),
+    /// Each operand by itself, by this scheme of fixed point multiply; the sum is one of integers.
+    Operands(&'static fpm::Definition),
     /// By integer multipliers and one shift.
     Fixed,
     /// By steps in f32.
@@ -31,6 +33,11 @@ pub(super) fn parts(definition: &Definition) -> Option<Parts<Kind>> {
         Step::RoundToSingle => Some(Kind::Floats),
         _ => None,
     });
+    if let (Some(Kind::Rescaled(fpm)), [_]) = (kind, definition.operand)
+        && matches!(definition.operand[0].1, Step::Own(Own::Rescale(_, Factor::Ratio)))
+    {
+        return Some(Parts { kind: Kind::Operands(fpm), rule: last_rule(fpm)?, zero_point_first: false });
+    }
     let kind = kind.unwrap_or(Kind::Exact);
     let place = |is: fn(&Step) -> bool| definition.combined.iter().position(|(_, step)| is(step));
     let rounds = place(|step| matches!(step, Step::Round(_) | Step::Own(Own::Rescale(..))))?;
@@ -69,7 +76,12 @@ pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
 /// Class of an addition by another scheme.
 pub(super) fn class(own: Parts<Kind>, other: Parts<Kind>) -> Class {
     match (own.kind, other.kind) {
-        (Kind::Rescaled(own), Kind::Rescaled(other)) => structural_class(own, other),
+        (Kind::Rescaled(own), Kind::Rescaled(other)) | (Kind::Operands(own), Kind::Operands(other)) => {
+            structural_class(own, other)
+        }
+        (Kind::Operands(_), Kind::Exact | Kind::Narrowed) | (Kind::Exact | Kind::Narrowed, Kind::Operands(_)) => {
+            Class::DoubleRounding
+        }
         (Kind::Floats, Kind::Exact) | (Kind::Exact, Kind::Floats) => Class::F32Step,
         (Kind::Exact, Kind::Exact) if own.zero_point_first != other.zero_point_first => Class::ZeroPointPlacement,
         (Kind::Exact, Kind::Exact) | (Kind::Narrowed, Kind::Narrowed) => Class::rounding(own.rule, other.rule),

@@ -1,0 +1,79 @@
+//! TVM: `qnn.add` as it is canonicalized. Each operand is requantized to the scale and zero point of the output, in int32; then they are added, and one of the two zero
+//! points is subtracted. An operand with the output's scale and zero point is only widened, which is the same. The rounding is that of `qnn.requantize`.
+//!
+//! Source: apache/tvm `src/relay/qnn/op/add.cc`, `src/relay/qnn/op/requantize.cc`, `src/relay/qnn/utils.cc`.
+
+use super::{Domain, Kernel, Params, Scales};
+use crate::contract::{Overflow, Promise};
+use crate::element::Element;
+use crate::elementwise::Operand;
+use crate::elementwise::loops::{clamp, each};
+use crate::fpm::Channel;
+use crate::fpm::tflite::quantize_multiplier;
+use crate::fpm::tvm_relay::Step;
+
+const SOURCE: &str = "apache/tvm src/relay/qnn/op/add.cc QnnAddCanonicalize; src/relay/qnn/op/requantize.cc";
+
+/// The clip of the source is that of the type.
+pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Ratios, clamp: false };
+
+/// int8, UPWARD, the default.
+pub(super) const I8: Kernel =
+    kernel("tvm-qnn-add-i8", "TVM qnn.add of int8, UPWARD", "tvm-upward", DOMAIN, |params, lhs, rhs, out| {
+        add(params, Element::I8, lhs, rhs, out, Step::upward);
+    });
+
+/// Unsigned bytes.
+pub(super) const U8: Kernel = kernel(
+    "tvm-qnn-add-u8",
+    "TVM qnn.add of uint8, UPWARD",
+    "tvm-upward",
+    Domain { element: Element::U8, ..DOMAIN },
+    |params, lhs, rhs, out| add(params, Element::U8, lhs, rhs, out, Step::upward),
+);
+
+/// int8, TONEAREST.
+pub(super) const TO_NEAREST_I8: Kernel = kernel(
+    "tvm-qnn-add-tonearest-i8",
+    "TVM qnn.add of int8, TONEAREST",
+    "tvm-tonearest",
+    DOMAIN,
+    |params, lhs, rhs, out| {
+        add(params, Element::I8, lhs, rhs, out, Step::to_nearest);
+    },
+);
+
+const fn kernel(
+    name: &'static str,
+    summary: &'static str,
+    scheme: &'static str,
+    domain: Domain,
+    run: super::Run,
+) -> Kernel {
+    Kernel::scalar(name, summary, Promise { scheme, overflow: Overflow::Wrap }, domain, SOURCE, run)
+}
+
+/// The multiplication that brings an operand to the output's scale.
+pub(crate) fn step(params: &Params, operand: Operand) -> Step {
+    let (multiplier, shift) = quantize_multiplier(f64::from(operand.single()) / f64::from(params.out.single()));
+    Step::new(Channel { multiplier, shift })
+}
+
+/// The whole addition; `by` is the rounding of `qnn.requantize`.
+#[inline(always)]
+pub(crate) fn add(
+    params: &Params,
+    element: Element,
+    lhs: &[u8],
+    rhs: &[u8],
+    out: &mut [i32],
+    by: impl Fn(Step, i32) -> i32,
+) {
+    let steps = [step(params, params.lhs), step(params, params.rhs)];
+    let zero_point = params.out.zero_point;
+    each(element, lhs, rhs, out, |lhs, rhs| {
+        let lhs = by(steps[0], lhs - params.lhs.zero_point).wrapping_add(zero_point);
+        let rhs = by(steps[1], rhs - params.rhs.zero_point).wrapping_add(zero_point);
+        clamp(lhs.wrapping_add(rhs).wrapping_sub(zero_point), params)
+    });
+}

@@ -1,0 +1,175 @@
+//! The softmax of rows of quantized numbers: `e^(b * x_i)` over the sum of all `e^(b * x_j)` of the row, in steps of 2^-8 or 2^-16 from the least value of the
+//! output's type on, clamped. `b` is given as the multiplier and the left shift that bring a difference of stored values to five integer bits:
+//! `b = multiplier * 2^(left_shift - 57)`.
+//!
+//! Two kinds of schemes: the real softmax rounded once, and TensorFlow Lite's composition in fixed point. Each has two forms. [`Scheme::exact`] computes on
+//! rationals, with `e^x` enclosed by partial sums of its series. [`Scheme::expected`] computes on machine integers.
+//!
+//! A row has at most 511 elements: from 512 equal ones on, TensorFlow Lite's code aborts ([`MOST`]).
+//!
+//! Source: tensorflow/tensorflow lite/kernels/internal/reference/softmax.h Softmax; lite/kernels/internal/common.h GetReciprocal.
+
+mod composed;
+mod real;
+
+use crate::quantize::Storage;
+use crate::scheme::registered;
+use crate::shape::{self, ShapeError, broken};
+use rug::Integer;
+use std::ops::RangeInclusive;
+
+pub use composed::Composed;
+
+/// The largest row. The sum of the exponentials has 19 fractional bits, and the source requires that it stays below 2^28 (`TFLITE_CHECK(exponent <= 31)`).
+pub const MOST: usize = 511;
+/// Multipliers: the significand of a scale, normalized.
+pub const MULTIPLIERS: RangeInclusive<i32> = 1 << 30..=i32::MAX;
+/// Left shifts.
+pub const SHIFTS: RangeInclusive<i32> = 0..=30;
+
+/// Shape and quantization of a softmax. Input and output `[rows, depth]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Softmax {
+    /// Rows.
+    pub rows: usize,
+    /// Elements of a row.
+    pub depth: usize,
+    /// Multiplier of differences, Q0.31.
+    pub multiplier: i32,
+    /// Left shift of differences.
+    pub left_shift: i32,
+    /// The least difference from the largest element of the row that is not taken for minus infinity.
+    pub diff_min: i32,
+    /// Type of the input.
+    pub input: Storage,
+    /// Type of the output.
+    pub out: Storage,
+}
+
+/// The computation of a scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The real softmax, rounded once.
+    Real,
+    /// TensorFlow Lite's composition.
+    Composed,
+}
+
+/// A mathematical definition of the softmax.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Name used everywhere.
+    pub name: &'static str,
+    /// A description in one line.
+    pub summary: &'static str,
+    /// Document and section, or repository and file.
+    pub source: &'static str,
+    /// The steps to the result.
+    steps: &'static [&'static str],
+    kind: Kind,
+}
+
+registered!(|d| d.steps.to_vec());
+
+/// A definition; no step of one leaves int32 within [`Softmax::check`].
+pub type Scheme = crate::scheme::Scheme<&'static Definition>;
+
+/// Every scheme.
+pub static DEFINITIONS: &[Definition] = &[
+    Definition {
+        name: "nearest",
+        summary: "the real softmax of the row, of all its elements, rounded once to the nearest step: no row of up to 511 elements has a tie",
+        source: "mathematics: the exponential series",
+        steps: &[
+            "e^(b * (x - max))",
+            "divide by the sum",
+            "round to nearest",
+            "add the least value of the type",
+            "clamp",
+        ],
+        kind: Kind::Real,
+    },
+    Definition {
+        name: "tflite",
+        summary: "differences from the row's maximum in Q5.26, gemmlowp's exponential, a sum in Q12.19, a reciprocal by three steps of Newton-Raphson",
+        source: "tensorflow/tensorflow lite/kernels/internal/reference/softmax.h Softmax; ARM-software/CMSIS-NN Source/NNSupportFunctions/arm_nn_softmax_common_s8.c",
+        steps: &[
+            "subtract the row's maximum",
+            "the least output below diff_min",
+            "(difference * 2^left_shift) * multiplier (saturating rounding doubling high multiply)",
+            "exp_on_negative_values, Q5.26 to Q0.31",
+            "rescale to Q12.19 (rounding divide) and add",
+            "1 / sum: shift to [1, 2), reciprocal by Newton-Raphson",
+            "times the exponential (high multiply)",
+            "rounding divide by 2^exponent",
+            "add the least value of the type",
+            "clamp",
+        ],
+        kind: Kind::Composed,
+    },
+];
+
+impl Softmax {
+    /// Elements of input and output, or the invalid argument.
+    pub fn check(&self) -> Result<usize, ShapeError> {
+        shape::positive(&[("rows", self.rows), ("depth", self.depth)])?;
+        if self.depth > MOST {
+            return Err(broken("depth", format!("{} is more than {MOST}", self.depth)));
+        }
+        if !MULTIPLIERS.contains(&self.multiplier) {
+            return Err(broken("multiplier", format!("{} is not in 2^30 to 2^31 - 1", self.multiplier)));
+        }
+        if !SHIFTS.contains(&self.left_shift) {
+            return Err(broken("left_shift", format!("{} is not in 0 to 30", self.left_shift)));
+        }
+        let least = -(1i64 << (31 - self.left_shift));
+        if !(least..=0).contains(&i64::from(self.diff_min)) {
+            return Err(broken("diff_min", format!("{} is not in {least} to 0", self.diff_min)));
+        }
+        if self.input.bits != 8 || ![8, 16].contains(&self.out.bits) {
+            return Err(broken("type", "the input has 8 bits, the output 8 or 16"));
+        }
+        shape::elements("input", &[self.rows, self.depth])
+    }
+
+    fn check_input(&self, x: &[i32]) -> Result<(), ShapeError> {
+        shape::length("input", x.len(), self.check()?)?;
+        let stored = self.input.min()..=self.input.max();
+        match x.iter().find(|v| !stored.contains(&i64::from(**v))) {
+            Some(v) => Err(broken("input", format!("{v} is no {}", self.input.name()))),
+            None => Ok(()),
+        }
+    }
+
+    /// A step from the least value of the output's type on, clamped.
+    fn placed(&self, steps: i64) -> i32 {
+        (steps + self.out.min()).min(self.out.max()) as i32
+    }
+}
+
+impl Scheme {
+    /// Each result by rationals.
+    pub fn exact(&self, p: &Softmax, x: &[i32]) -> Result<Vec<Integer>, ShapeError> {
+        p.check_input(x)?;
+        let row = |row: &[i32]| match self.definition.kind {
+            Kind::Real => real::exact(p, row),
+            Kind::Composed => composed::exact(p, row),
+        };
+        Ok(x.chunks_exact(p.depth).flat_map(row).collect())
+    }
+
+    /// Each result by machine integers, derived independently of [`Scheme::exact`].
+    pub fn expected(&self, p: &Softmax, x: &[i32]) -> Result<Vec<i32>, ShapeError> {
+        p.check_input(x)?;
+        let row = |row: &[i32]| match self.definition.kind {
+            Kind::Real => real::fast(p, row),
+            Kind::Composed => Composed::AS_PRINTED.row(p, row),
+        };
+        Ok(x.chunks_exact(p.depth).flat_map(row).collect())
+    }
+
+    /// Whether it is TensorFlow Lite's composition.
+    pub fn is_composed(&self) -> bool {
+        self.definition.kind == Kind::Composed
+    }
+}

@@ -1,0 +1,12 @@
+//! Exponentials of a fuzzer's numbers.
+
+use super::Exp;
+use crate::fuzzing::numbers::Numbers;
+use crate::fuzzing::tensor::Fuzzed;
+use tiebreak_impls::exp::{Domain, Params};
+
+impl Fuzzed for Exp {
+    fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
+        Params { len: numbers.size(20), integer_bits: numbers.of(domain.integer_bits.clone()) }
+    }
+}

@@ -1,0 +1,138 @@
+//! The fixed-point exponential in the harness: inputs at the ends, at whole quarters and at powers of two, in every format, and sweeps of all of them.
+
+mod changes;
+mod fuzzed;
+mod plan;
+mod sweep;
+
+use crate::types;
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Spec, Sweep, Sweeps,
+    Unposable, Wanted,
+};
+use tiebreak_impls::exp::{self as impls, Domain, Params, Run};
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_oracle::exp::{INTEGER_BITS, Scheme};
+use tiebreak_reports::ledger::Value;
+
+/// The operation.
+pub enum Exp {}
+
+/// The scheme that differences are counted against.
+const REFERENCE: &str = "nearest";
+
+impl Operation for Exp {
+    const TENSORS: &'static [&'static str] = &["x"];
+    const CATALOGUE: &'static str = include_str!("../../catalogue/exp.txt");
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
+        causes: Causes { own: Self::own, ..Causes::NONE },
+        ..Capabilities::NONE
+    };
+    type Impl = impls::Exp;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+    type Scheme = Scheme;
+
+    fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
+        vec![p.len]
+    }
+
+    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
+        i32::MIN..=0
+    }
+
+    const HAS_LEN: bool = true;
+
+    fn open(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+        types::none(Self::OP, ty)?;
+        Ok(Domain { integer_bits: INTEGER_BITS })
+    }
+
+    fn covers(domain: &Domain, p: &Params) -> bool {
+        INTEGER_BITS.contains(&p.integer_bits) && domain.integer_bits.contains(&p.integer_bits)
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        let (least, most) = (domain.integer_bits.start(), domain.integer_bits.end());
+        let bits = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        format!("{bits} integer bits; inputs that are not positive")
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let out = scheme.expected(case.params.integer_bits, &case.tensors[0]).map_err(Unposable::new)?;
+        Ok(out.into_iter().map(Some).collect())
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let out = scheme.exact(case.params.integer_bits, &case.tensors[0]).map_err(Unposable::new)?;
+        Ok(out.into_iter().map(|v| v.to_i32()).collect())
+    }
+
+    /// The real exponential, rounded to nearest.
+    fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
+        Some(REFERENCE.to_owned())
+    }
+
+    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, budget, seed)
+    }
+
+    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
+        changes::changes(*scheme)
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        let params = Params { len: 1, ..case.params };
+        vec![(Case { params, tensors: [vec![case.tensors[0][index]], Vec::new(), Vec::new()], misalign: 0 }, 0)]
+    }
+
+    fn smaller(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
+        let x = &case.tensors[0];
+        let part = |x: &[i32]| {
+            let params = Params { len: x.len(), ..case.params };
+            Case { params, tensors: [x.to_vec(), Vec::new(), Vec::new()], misalign: case.misalign }
+        };
+        let (half, len) = (x.len() / 2, x.len());
+        let mut out = Vec::new();
+        if half > 0 {
+            out.extend([part(&x[..half]), part(&x[half..]), part(&x[..len - 1]), part(&x[1..])]);
+        }
+        if case.misalign != 0 {
+            out.push(Case { misalign: 0, ..case.clone() });
+        }
+        out
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        fields::written(&FIELDS, p, &USUAL)
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
+        fields::read_all(&FIELDS, USUAL, arguments, Self::TENSORS)
+    }
+}
+
+impl Exp {
+    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
+        sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
+    }
+
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
+        let because = format!("the results are those of {}", contract.label());
+        Some(Change::scheme(Class::OtherScheme, because, *contract))
+    }
+}
+
+/// The softmax of TensorFlow Lite has five integer bits.
+const USUAL: Params = Params { len: 1, integer_bits: 5 };
+const FIELDS: [Field<Params>; 2] = [
+    Field::<Params>::size("len", |p| &mut p.len).always(),
+    Field::<Params>::int32("integer_bits", |p| &mut p.integer_bits).always(),
+];

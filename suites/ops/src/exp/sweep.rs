@@ -1,0 +1,134 @@
+//! Every input of five integer bits through one exponential, against the contract and against the real value.
+
+use super::{Exp, REFERENCE, USUAL};
+use std::time::Instant;
+use tiebreak_common::class::Class;
+use tiebreak_engine::case::text;
+use tiebreak_engine::count::Count;
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::{Case, Sweep, SweptSide, SweptWitness, fault, job, promise};
+use tiebreak_engine::run::sweep::{self, Blocks, Space};
+use tiebreak_impls::exp::{Kernel, Params};
+use tiebreak_impls::protocol::Job;
+use tiebreak_oracle::exp::Scheme;
+use tiebreak_reports::ledger::{self, Against};
+
+/// Every input that is not positive.
+const SPACE: Space =
+    Space { first: i32::MIN as i64, last: 0, chunk: 1 << 24, in_process: 1 << 14, in_worker: 1 << 16, outwards: false };
+
+/// What differs on one side.
+#[derive(Clone, Default)]
+struct Counted {
+    count: Count,
+    /// The input with the largest difference that comes first: the input, what was given, and what is expected.
+    worst: Option<(i32, i32, i32)>,
+}
+
+impl Counted {
+    fn note(&mut self, x: i32, got: i32, expected: i32) {
+        self.count.inputs += 1;
+        if got != expected {
+            self.count.differs(i64::from(got) - i64::from(expected), None, 1);
+            self.offer((x, got, expected));
+        }
+    }
+
+    fn offer(&mut self, seen: (i32, i32, i32)) {
+        let distance = |(_, got, expected): (i32, i32, i32)| got.abs_diff(expected);
+        if self.worst.is_none_or(|worst| distance(worst) < distance(seen)) {
+            self.worst = Some(seen);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.count.merge(other.count);
+        other.worst.into_iter().for_each(|seen| self.offer(seen));
+    }
+
+    fn side(self, kernel: &Kernel, against: Against, scheme: &Scheme, class: Class) -> SweptSide {
+        let witness = self.worst.map(|(x, got, expected)| SweptWitness {
+            case: spelled(kernel, x),
+            got: got.into(),
+            expected: expected.into(),
+        });
+        let mut count = self.count;
+        let class = (count.differ > 0).then_some(class);
+        class.into_iter().for_each(|class| count.leave_unexplained(class));
+        let because = match against {
+            Against::Contract => "the finding on sampled cases names the cause if it is known".to_owned(),
+            Against::Reference => "the results are those of the contract".to_owned(),
+        };
+        SweptSide { against, scheme: scheme.label(), count, class, because, path: Vec::new(), witness }
+    }
+}
+
+/// A kernel with its contract and the reference.
+struct Inputs<'a> {
+    kernel: &'a Kernel,
+    contract: Scheme,
+    reference: Scheme,
+}
+
+/// The sweep, if the kernel takes five integer bits.
+pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
+    if !kernel.contract.domain.integer_bits.contains(&USUAL.integer_bits) {
+        return None;
+    }
+    let inputs = Inputs { kernel, contract: promise::<Exp>(kernel).ok()?, reference: Scheme::parse(REFERENCE).ok()? };
+    let begun = Instant::now();
+    let swept = sweep::sweep(runner, &inputs, &SPACE, || ());
+    let [contract, reference] = swept.seen;
+    let exhaustive = contract.count.seen() == SPACE.inputs();
+    let sides = vec![
+        contract.side(kernel, Against::Contract, &inputs.contract, Class::Unexplained),
+        reference.side(kernel, Against::Reference, &inputs.reference, Class::OtherScheme),
+    ];
+    let failures = swept.failures.into_iter().map(|failed| failed.map(|x| spelled(kernel, x as i32))).collect();
+    let seconds = begun.elapsed().as_secs_f64();
+    let (faults, outside) = (fault::Seen::new(), swept.outside);
+    Some(Sweep { what: "inputs", exhaustive, sides, faults, failures, outside, parameters: 0, seconds })
+}
+
+impl Blocks for Inputs<'_> {
+    type Seen = [Counted; 2];
+
+    fn nothing(&self) -> Self::Seen {
+        Self::Seen::default()
+    }
+
+    fn merge(&self, all: &mut Self::Seen, part: Self::Seen) {
+        all.iter_mut().zip(part).for_each(|(all, part)| all.merge(part));
+    }
+
+    fn job(&self, len: usize) -> Job {
+        job::<Exp>(self.kernel.name, &Params { len, ..USUAL })
+    }
+
+    fn judge(&self, first: i64, outs: &[i32], [contract, reference]: &mut Self::Seen) {
+        for (x, got) in (first..).zip(outs) {
+            let x = x as i32;
+            contract.note(x, *got, self.contract.at(USUAL.integer_bits, x));
+            reference.note(x, *got, self.reference.at(USUAL.integer_bits, x));
+        }
+    }
+
+    fn anchor(&self, x: i64) {
+        for scheme in [&self.contract, &self.reference] {
+            let (fast, exact) =
+                (scheme.at(USUAL.integer_bits, x as i32), scheme.exact(USUAL.integer_bits, &[x as i32]));
+            let exact = exact.expect("an input").remove(0);
+            assert_eq!(exact, fast, "the oracle disagrees with itself: {} at x={x}", scheme.label());
+        }
+    }
+
+    fn during(&self, first: i64, last: i64) -> String {
+        format!("inputs {first}..={last}")
+    }
+}
+
+/// A case of one input, as `--case` takes it.
+fn spelled(kernel: &Kernel, x: i32) -> ledger::Case {
+    let case = Case { params: USUAL, tensors: [vec![x], Vec::new(), Vec::new()], misalign: 0 };
+    text::arguments::<Exp>(&kernel.contract.domain, &case).unwrap_or_default()
+}

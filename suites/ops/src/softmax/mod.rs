@@ -1,0 +1,205 @@
+//! Softmax in the harness: rows of every length, each pair of differences, rows that are almost one element, and scales from flat to steep.
+
+mod changes;
+mod fuzzed;
+mod plan;
+
+use crate::types;
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Spec, Unposable,
+    Wanted, arguments,
+};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::shape::{self, Sizes};
+use tiebreak_impls::softmax::{self as impls, Domain, Params, Run};
+use tiebreak_oracle::quantize::Storage;
+use tiebreak_oracle::softmax::{Scheme, Softmax as Exact};
+use tiebreak_reports::ledger::Value;
+
+/// The operation.
+pub enum Softmax {}
+
+/// The scheme that differences are counted against.
+const REFERENCE: &str = "nearest";
+
+/// A type's storage.
+fn storage(element: Element) -> Storage {
+    Storage { bits: 8 * element.bytes() as u32, signed: element != Element::U8 }
+}
+
+/// The oracle's parameters.
+pub(crate) fn posed(p: &Params) -> Exact {
+    Exact {
+        rows: p.rows,
+        depth: p.depth,
+        multiplier: p.multiplier,
+        left_shift: p.left_shift,
+        diff_min: p.diff_min,
+        input: storage(p.input),
+        out: storage(p.output),
+    }
+}
+
+impl Operation for Softmax {
+    const TENSORS: &'static [&'static str] = &["input"];
+    const CATALOGUE: &'static str = include_str!("../../catalogue/softmax.txt");
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        causes: Causes { own: Self::own, ..Causes::NONE },
+        counted: Counted { products: |p| (p.rows * p.depth) as u64, ..Counted::NONE },
+        ..Capabilities::NONE
+    };
+    type Impl = impls::Softmax;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+    type Scheme = Scheme;
+
+    fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
+        vec![p.rows, p.depth]
+    }
+
+    fn range(domain: &Domain, _: usize) -> RangeInclusive<i32> {
+        domain.input.range()
+    }
+
+    fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+        let [input, output] = match ty {
+            Some(ty) => types::operands(Some(ty))?,
+            None => elements(arguments)?,
+        };
+        for (name, element) in [("type", input), ("out_type", output)] {
+            arguments.insert(name.to_owned(), Value::Text(element.name().to_owned()));
+        }
+        Ok(Domain { input, output })
+    }
+
+    /// What the oracle takes: no code of a kernel decides what the kernel is run on.
+    fn covers(domain: &Domain, p: &Params) -> bool {
+        let elements = p.rows.saturating_mul(p.depth);
+        (p.input, p.output) == (domain.input, domain.output)
+            && elements <= shape::MAX_ELEMENTS
+            && posed(p).check().is_ok()
+    }
+
+    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
+    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
+        match Self::covers(domain, p) {
+            true => Ok(Sizes { inputs: [p.rows * p.depth, 0, 0], outputs: p.rows * p.depth }),
+            false => domain.sizes(p),
+        }
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        format!("{} to {}; rows of 1 to {} elements", domain.input.name(), domain.output.name(), impls::MOST)
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let out = scheme.expected(&posed(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+        Ok(out.into_iter().map(Some).collect())
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let out = scheme.exact(&posed(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+        Ok(out.into_iter().map(|v| v.to_i32()).collect())
+    }
+
+    /// The real softmax, rounded to nearest.
+    fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
+        Some(REFERENCE.to_owned())
+    }
+
+    /// The least value: in most rows its exponential is 0.
+    fn nothing(p: &Params, _: usize) -> i32 {
+        *p.input.range().start()
+    }
+
+    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, budget, seed)
+    }
+
+    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
+        changes::changes(*scheme)
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        let p = case.params;
+        let cut = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>| {
+            let params = Params { rows: rows.len(), depth: columns.len(), ..p };
+            let row = |row: usize| case.tensors[0][row * p.depth..][columns.clone()].to_vec();
+            let input = rows.flat_map(row).collect();
+            Case { params, tensors: [input, Vec::new(), Vec::new()], misalign: case.misalign }
+        };
+        let mut out = Vec::new();
+        for rows in [0..1, 0..p.rows / 2, p.rows / 2..p.rows, 0..p.rows - 1] {
+            out.push(cut(rows, 0..p.depth));
+        }
+        for columns in [0..p.depth / 2, p.depth / 2..p.depth, 0..p.depth - 1, 1..p.depth] {
+            out.push(cut(0..p.rows, columns));
+        }
+        out.retain(|smaller| {
+            let q = &smaller.params;
+            (q.rows, q.depth) != (p.rows, p.depth) && Self::covers(domain, q)
+        });
+        if case.misalign != 0 {
+            out.push(Case { misalign: 0, ..case.clone() });
+        }
+        out
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        let mut out = Vec::new();
+        for (name, element) in [("type", p.input), ("out_type", p.output)] {
+            if element != Element::I8 {
+                out.push((name.to_owned(), Value::Text(element.name().to_owned())));
+            }
+        }
+        out.extend(fields::written(&FIELDS, p, &USUAL));
+        out
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
+        let mut left = arguments.clone();
+        let [input, output] = elements(&mut left)?;
+        let params = fields::read(&FIELDS, Params { input, output, ..USUAL }, &mut left)?;
+        let names: Vec<&str> = FIELDS.iter().map(|field| field.name).chain(["type", "out_type", "input"]).collect();
+        arguments::nothing_left(&left, &names)?;
+        Ok(params)
+    }
+}
+
+/// The types of a case, int8 where none is named.
+fn elements(arguments: &mut Arguments) -> Result<[Element; 2], CaseError> {
+    let [input, output] = ["type", "out_type"].map(|name| arguments::take_text(arguments, name));
+    Ok([types::element(input.as_deref())?, types::element(output.as_deref())?])
+}
+
+impl Softmax {
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
+        let because = format!("the results are those of {}", contract.label());
+        Some(Change::scheme(Class::OtherScheme, because, *contract))
+    }
+}
+
+/// A scale of 1/16: 2^22 of 26 fractional bits; differences below -31 are left out.
+const USUAL: Params = Params {
+    input: Element::I8,
+    output: Element::I8,
+    rows: 1,
+    depth: 1,
+    multiplier: 1 << 30,
+    left_shift: 23,
+    diff_min: -248,
+};
+
+const FIELDS: [Field<Params>; 5] = [
+    Field::size("rows", |p| &mut p.rows),
+    Field::<Params>::size("depth", |p| &mut p.depth).always(),
+    Field::<Params>::int32("multiplier", |p| &mut p.multiplier).always(),
+    Field::<Params>::int32("left_shift", |p| &mut p.left_shift).always(),
+    Field::<Params>::int32("diff_min", |p| &mut p.diff_min).always(),
+];
