@@ -89,7 +89,10 @@ fn cases_of_additions() {
         onnx-qlinearadd-u8: 729 of 729
         onnx-qlinearadd-fixed-i8: 725 of 727, 2 outside-domain
         pytorch-qadd-i8: 729 of 729
-        pytorch-qadd-u8: 729 of 729"#]]
+        pytorch-qadd-u8: 729 of 729
+        tvm-qnn-add-i8: 726 of 729, 3 outside-domain
+        tvm-qnn-add-u8: 726 of 729, 3 outside-domain
+        tvm-qnn-add-tonearest-i8: 726 of 729, 3 outside-domain"#]]
     .assert_eq(&counts("add").join("\n"));
 }
 
