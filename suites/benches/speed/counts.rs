@@ -13,8 +13,7 @@ use tiebreak_impls::matmul::{Kernel, Params, kernels};
 use tiebreak_impls::protocol::{Batch, Job, Request, Source};
 use tiebreak_suites::lane::config::Lanes;
 
-/// Whole blocks of every kernel: of 4 and of 12 rows.
-const SIDES: [usize; 2] = [12, 48];
+const SIDES: [usize; 2] = [8, 16];
 const DEPTHS: [usize; 2] = [256, 512];
 
 pub(crate) fn run(lanes: &Path) -> Vec<Measured> {
