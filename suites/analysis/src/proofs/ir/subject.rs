@@ -4,6 +4,7 @@ use super::decide::Argument;
 use std::ops::RangeInclusive;
 use tiebreak_common::parameters::SHIFTS;
 use tiebreak_impls::contract::{Domain, Overflow, Promise};
+use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::{Form, fpm, mutants, operation, requantize};
 use tiebreak_oracle::fpm::Scheme;
@@ -66,21 +67,27 @@ fn multiply(kernel: &'static fpm::Kernel, mutant: bool) -> Code {
     }
 }
 
-/// Zero point and clamp of the proof, where the kernel takes any: not symmetrical, and inside every type.
-const ZERO_POINT: i32 = 5;
-const CLAMP: (i32, i32) = (1, 100);
+/// Zero point, least and largest result of the proof, where the kernel takes any: not symmetrical, and for bytes without sign a zero point that is negative as
+/// a signed byte.
+fn chosen(output: Element) -> (i32, i32, i32) {
+    match output {
+        Element::U8 => (200, 3, 250),
+        Element::I8 => (-5, -100, 120),
+        Element::I16 => (-5, -30_000, 32_000),
+    }
+}
 
 fn requantization(kernel: &'static requantize::Kernel, mutant: bool) -> Code {
     let domain = &kernel.contract.domain;
-    let (whole, output) = (domain.output.range(), domain.clamp.then_some(CLAMP));
-    let (min, max) = output.unwrap_or((*whole.start(), *whole.end()));
+    let (whole, (zero_point, min, max)) = (domain.output.range(), chosen(domain.output));
+    let (min, max) = if domain.clamp { (min, max) } else { (*whole.start(), *whole.end()) };
     Code {
         op: "requantize",
         name: kernel.name,
         mutant,
         has_native: kernel.native.is_some(),
         promises: vec![text(kernel.contract.promise); BATCH],
-        output: Some(Output { zero_point: if domain.zero_point { ZERO_POINT } else { 0 }, min, max }),
+        output: Some(Output { zero_point: if domain.zero_point { zero_point } else { 0 }, min, max }),
         multipliers: domain.channels.multipliers.clone(),
         multiple_of: domain.channels.multiple_of,
         shifts: shifts(&domain.channels),
