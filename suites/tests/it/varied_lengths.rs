@@ -13,7 +13,7 @@ use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, pool::Pool, tran
 /// Elements of a vector.
 const WIDTHS: [usize; 5] = [4, 8, 16, 32, 64];
 /// Elements above which a case is not looked at: there are enough smaller ones.
-const LARGE: usize = 4 * (1 << 15);
+const LARGE: usize = 1 << 15;
 
 /// One axis of a tensor: `[outer, len, inner]`.
 struct Axis {

@@ -140,6 +140,12 @@ impl Operation for Transform {
     fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         let params: Vec<Params> = match domain.kind {
             Kind::Interleave | Kind::BlockTranspose | Kind::Unpack => matrices(budget),
+            // Every number of channels in few elements: a tile has 16 of each.
+            Kind::DataPack => {
+                let channels = |channels: usize| Convolution { channels, width: 2, ..Convolution::default() };
+                let few = (1..=80).map(|count| Params::Conv2d(channels(count)));
+                convolutions(asked, budget, seed).into_iter().chain(few).collect()
+            }
             _ => convolutions(asked, budget, seed),
         };
         let spec = |(i, params): (usize, Params)| {
