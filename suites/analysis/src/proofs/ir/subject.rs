@@ -71,9 +71,10 @@ fn multiply(kernel: &'static fpm::Kernel, mutant: bool) -> Code {
 /// a signed byte.
 fn chosen(output: Element) -> (i32, i32, i32) {
     match output {
-        Element::U8 => (200, 3, 250),
         Element::I8 => (-5, -100, 120),
         Element::I16 => (-5, -30_000, 32_000),
+        // No requantization has fewer bits.
+        _ => (200, 3, 250),
     }
 }
 
