@@ -1,4 +1,4 @@
-//! Executed guest instructions of a worker under user-mode qemu, and the bytes that they load: exact, and the same in every run.
+//! Executed guest instructions of a worker under user-mode qemu, and the bytes that they load: the same in every run.
 //!
 //! qemu logs each block it translates (`in_asm`), each block it executes (`exec`, all of them with `nochain`), and system calls
 //! (`strace`). The sum of the translated sizes over the executed blocks is what `-one-insn-per-tb` logs one by one, for a

@@ -90,7 +90,9 @@ fn patterns(domain: &Domain) -> Vec<Spec<Params>> {
 
 fn lengths(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "dot/shape");
-    let short = (0..budget.random_tensors).filter(|_| budget.every_tail).map(|_| 1 + below(&mut rng, 80) as usize);
+    // A step of more than 16 elements tries more of them at once.
+    let cases = budget.random_tensors * 16 / domain.elements.max(16);
+    let short = (0..cases).filter(|_| budget.every_tail).map(|_| 1 + below(&mut rng, 80) as usize);
     // More results than 16 bits count; of elements the longest of the others has as many.
     let beyond = sizes::LENGTHS[..1].iter().filter(|_| budget.every_tail).map(|len| len.div_ceil(domain.results));
     let fixed: Vec<usize> = SHORT.chain(LONG).chain(beyond).collect();

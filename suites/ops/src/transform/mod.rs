@@ -146,6 +146,7 @@ impl Operation for Transform {
                 let few = (1..=80).map(|count| Params::Conv2d(channels(count)));
                 convolutions(asked, budget, seed).into_iter().chain(few).collect()
             }
+            Kind::KernelPack => not_large(domain, convolutions(asked, budget, seed)),
             _ => convolutions(asked, budget, seed),
         };
         let spec = |(i, params): (usize, Params)| {
@@ -205,6 +206,19 @@ impl Operation for Transform {
         arguments::nothing_left(&left, &["rows", "columns", "input"])?;
         Ok(Params::Matrix { rows, columns })
     }
+}
+
+/// Most elements of a case, but for the largest one: weights of the largest layers have millions, and their places repeat those of small ones.
+const MOST: usize = 1 << 17;
+
+/// Those that are not large, and the largest one.
+fn not_large(domain: &Domain, all: Vec<Params>) -> Vec<Params> {
+    let size = |params: &Params| domain.sizes(params).map_or(0, |sizes| sizes.inputs[0]);
+    let largest = all.iter().max_by_key(|params| size(params)).cloned();
+    let small = all.into_iter().filter(|params| size(params) <= MOST);
+    let mut out: Vec<Params> = small.collect();
+    out.extend(largest.filter(|largest| size(largest) > MOST));
+    out
 }
 
 /// Rows and columns beyond a few blocks, and far apart.

@@ -44,6 +44,7 @@ impl Query {
             query.define(terms, term, &found);
         }
         query.constrain(&factors);
+        query.bound(terms, &factors);
         query
     }
 
@@ -110,6 +111,22 @@ impl Query {
             self.write(format_args!("(declare-const p{} (_ BitVec 64))\n", product.number));
         }
         self.write(format_args!("(define-fun t{at} () (_ BitVec {width}) {text})\n"));
+    }
+
+    /// Products of factors with narrower bounds than a word's: a product is between those of the ends.
+    fn bound(&mut self, terms: &Terms, factors: &[(Term, Term)]) {
+        let word = super::range::whole(32);
+        for (n, (a, b)) in factors.iter().enumerate() {
+            let (a, b) = (terms.range(*a), terms.range(*b));
+            if a == word && b == word {
+                continue;
+            }
+            let corners = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
+            let low = corners.into_iter().fold(i128::MAX, i128::min);
+            let high = corners.into_iter().fold(i128::MIN, i128::max);
+            let [low, high] = [low, high].map(|n| format!("(_ bv{} 64)", n as u64));
+            self.write(format_args!("(assert (and (bvsge p{n} {low}) (bvsle p{n} {high})))\n"));
+        }
     }
 
     /// The axioms of each product, and that equal factors have equal products.
