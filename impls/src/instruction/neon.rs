@@ -39,8 +39,8 @@ macro_rules! register_form {
         |operands, out, qc| {
             $crate::instruction::register::each::<16>(&$domain, operands, (out, qc), |acc, a, b| {
                 use core::arch::aarch64::{uint8x16_t, vld1q_u8, vst1q_u8};
-                // SAFETY: 16 bytes are there to read, three times.
                 let (mut d, a, b): (uint8x16_t, uint8x16_t, uint8x16_t) =
+                    // SAFETY: 16 bytes are there to read, three times.
                     unsafe { (vld1q_u8(acc.as_ptr()), vld1q_u8(a.as_ptr()), vld1q_u8(b.as_ptr())) };
                 let fpsr: u64;
                 // SAFETY: whoever runs this form has asked the CPU for the instruction. The block touches registers and the cumulative

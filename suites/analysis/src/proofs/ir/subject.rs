@@ -13,6 +13,9 @@ use tiebreak_oracle::fpm::pieces::Output;
 /// Elements of a batch of the feature `elements`: a vector, and one behind it.
 pub(super) const BATCH: usize = 5;
 
+/// The results of a position, at a shift, for accumulators and multipliers.
+type Run = fn(&Code, usize, i32, &[(i32, i32)]) -> Vec<i32>;
+
 /// The code of a kernel, without its form.
 #[derive(Clone)]
 pub(super) struct Code {
@@ -29,7 +32,7 @@ pub(super) struct Code {
     /// The shifts of its domain, for multipliers in Q0.31.
     pub(super) shifts: RangeInclusive<i32>,
     /// The portable form on accumulators and multipliers at one position and shift; elements at other positions are 0.
-    pub(super) run: fn(&Self, usize, i32, &[(i32, i32)]) -> Vec<i32>,
+    pub(super) run: Run,
 }
 
 /// Every kernel and every mutant.
