@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn dot_forms_agree(steps in 1usize..=5, seed in values(400), acc in values(40), bytes in prop::collection::vec(0..=255i32, 160)) {
+    fn dot_forms_agree(steps in 1usize..=5, seed in values(1000), acc in values(40), bytes in prop::collection::vec(0..=255i32, 1000)) {
         for scheme in dot::Scheme::every() {
             let results = steps * scheme.definition.results;
             let elements = scheme.definition.check(results).unwrap();

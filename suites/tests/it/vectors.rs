@@ -27,7 +27,7 @@ fn few_vectors_detect_every_known_bug() {
     }
     let mut of_ops: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for ((op, scheme), mutants) in of_schemes {
-        let found = vectors(&["--op", op, "--scheme", &scheme, "--count=25", "--bytes=1000"]);
+        let found = vectors(&["--op", op, "--scheme", &scheme, "--count=25", "--bytes=1100"]);
         assert_eq!(found["mutants"]["of"], mutants, "{op} {scheme}");
         for left in found["not_detected"].as_array().expect("a list") {
             let why = left["why"].as_str().expect("a reason");
@@ -38,7 +38,7 @@ fn few_vectors_detect_every_known_bug() {
         *bytes += found["bytes"].as_u64().expect("a count");
     }
     println!("{of_ops:?}");
-    assert!(of_ops.len() == 13 && of_ops.values().all(|(count, bytes)| *count <= 100 && *bytes <= 4096), "{of_ops:?}");
+    assert!(of_ops.len() == 15 && of_ops.values().all(|(count, bytes)| *count <= 100 && *bytes <= 4096), "{of_ops:?}");
 }
 
 /// What is printed as JSON and as CSV is what `judge` reads, and its results are those of the oracle.

@@ -28,7 +28,10 @@ fn every_kernel_adds() {
                 // 16 bits are lifted by 15: a sum of 2^16 is known to 2^-14 or so.
                 let near_half = (exact.fract().abs() - 0.5).abs() < if element == Element::I16 { 0.1 } else { 1e-3 };
                 let off = (f64::from(got) - exact).abs();
-                assert!(off <= 0.5 || (near_half && off <= 1.0), "{} {a} {b}: {got}, not {exact}", kernel.name);
+                // TVM rounds each operand to a step of the output, and then the sum.
+                let rounded_first = kernel.name.starts_with("tvm-qnn-add") && off <= 1.5;
+                let right = off <= 0.5 || (near_half && off <= 1.0) || rounded_first;
+                assert!(right, "{} {a} {b}: {got}, not {exact}", kernel.name);
             }
         }
     }

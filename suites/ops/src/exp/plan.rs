@@ -11,7 +11,7 @@ use tiebreak_engine::operation::{Spec, Turn, by};
 use tiebreak_impls::exp::{Domain, Params};
 
 /// Random inputs of each format.
-const RANDOM: [usize; 2] = [512, 4096];
+const RANDOM: [usize; 2] = [1024, 4096];
 /// Every length, and some beyond any block.
 const SHORT: RangeInclusive<usize> = 1..=80;
 const LONG: [usize; 6] = [128, 257, 513, 1025, 2049, 4099];

@@ -19,6 +19,10 @@ pub(super) fn changes(scheme: Scheme) -> Vec<Change<Softmax>> {
         let because = format!("the results are those of {}", other.definition.name);
         out.push(Change::scheme(Class::OtherScheme, because, other));
     }
+    // Results that differ from the real softmax may be those of the composition with a bug.
+    if !scheme.is_composed() {
+        out.extend(composed());
+    }
     out
 }
 

@@ -203,6 +203,11 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Xtask,
         "builds with another compiler's flags, and runs for minutes; `.ci/run` runs and merges shards of another target",
     ),
+    (
+        "cargo xtask plan --for parallel --shards 4 fuzz fpm --seconds 60 --seeds 8",
+        Parsed,
+        "asks `cargo xtask fuzz` for its units, which there is in a clone alone",
+    ),
     ("cargo xtask fuzz TARGET --input FILE", Xtask, "judges a file that a find leaves"),
     ("cargo xtask fuzz --runs 2000 --planted", Xtask, "builds with another compiler's flags; `.ci/run` runs it"),
     (
@@ -331,6 +336,7 @@ pub(super) const EXIT: &[(&str, i32)] = &[
     ("cargo xtask verify --op fpm --kernel mutant-dead-fixup --lane host --effort quick", 1),
     ("cargo xtask verify --op quantize --kernel mutant-reciprocal --lane host --effort quick", 1),
     ("cargo xtask verify --op quantize --kernel mutant-convert-before-clamp --lane host --effort quick", 1),
+    ("cargo xtask verify --op matmul --kernel mutant-core-as-printed --lane host --effort quick", 1),
     ("cargo xtask verify --op matmul --kernel mutant-no-rhs-sums --lane host --effort quick", 1),
     ("cargo xtask verify --op matmul --kernel mutant-no-lhs-sums --lane host --effort quick", 1),
     ("cargo xtask verify --op matmul --kernel mutant-no-depth-term --lane host --effort quick", 1),

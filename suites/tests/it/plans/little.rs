@@ -98,13 +98,15 @@ fn hidden(whole: bool) -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
 /// Multipliers of 22 bits or fewer, to which a unit in the last place of a scale is nothing more often than not.
 const NARROW: [&str; 4] = ["xnnpack-qs8-vadd", "xnnpack-qu8-vadd", "xnnpack-qs8-vadd-neon", "onnx-qlinearadd-fixed-i8"];
 
-/// What a short run hides of a kernel of 16 bits, of whose 2^32 pairs it draws some thousands.
-const OPEN: (&str, &str) = ("tflite-add-i16", "scales of operands within 2e-6 are equal");
+/// What a short run hides of a kernel of 16 bits, of whose 2^32 pairs it draws some thousands, and of one that rounds each operand to a step of the output
+/// first, which the fault changes only beside a half.
+const OPEN: ([&str; 2], &str) =
+    (["tflite-add-i16", "tvm-qnn-add-tonearest-i8"], "scales of operands within 2e-6 are equal");
 
 #[test]
 fn a_scale_that_is_another_by_little() {
     let mut out = hidden(true);
-    for (_, _, missed) in out.iter_mut().filter(|(_, kernel, _)| *kernel == OPEN.0) {
+    for (_, _, missed) in out.iter_mut().filter(|(_, kernel, _)| OPEN.0.contains(kernel)) {
         missed.retain(|fault| *fault != OPEN.1);
     }
     for (_, _, missed) in out.iter_mut().filter(|(_, kernel, _)| NARROW.contains(kernel)) {

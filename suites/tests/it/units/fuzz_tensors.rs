@@ -22,7 +22,7 @@ fn bytes(purpose: &str, i: usize) -> Vec<u8> {
 fn keep<O: Fuzzed>() {
     assert_eq!(run::<O>(&[]), Ok(()));
     let mut chosen = BTreeSet::new();
-    for i in 0..400 {
+    for i in 0..800 {
         let bytes = bytes(O::OP, i);
         chosen.extend(read::<O>(&kernels::<O>(), &bytes).map(|Posed { kernel, .. }| kernel.name));
         assert_eq!(run::<O>(&bytes), Ok(()), "{bytes:?}");
