@@ -103,7 +103,12 @@ fn models_are_the_definitions() {
 #[test]
 #[cfg(target_arch = "aarch64")]
 fn instructions_are_the_definitions() {
-    assert!(kernels().iter().all(|kernel| kernel.native.is_some_and(|native| native.run.is_some())));
+    // Those of x86 run in the lanes of x86.
+    let is_here = kernels().iter().filter(|kernel| kernel.native.is_some_and(|native| native.arch == "aarch64"));
+    assert!(
+        is_here.clone().count() > 30
+            && is_here.into_iter().all(|kernel| kernel.native.is_some_and(|n| n.run.is_some()))
+    );
     check_all(crate::Form::Native);
 }
 
