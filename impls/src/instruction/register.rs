@@ -1,8 +1,9 @@
 //! Instructions whose lanes widen, narrow, meet or move, those of the integer products among them.
 
-use super::{Domain, Kernel, Lanes};
+use super::{Domain, Kernel, Lanes, Run};
 use crate::contract::{Contract, Overflow};
-use crate::kernel::Native;
+use crate::simd::form::native;
+use crate::simd::isa::{self, Isa};
 use crate::simd::{BYTES, Float, Portable, PortableWide, Register, WIDE_BYTES, Wide};
 
 const ARM: &str = "Arm Architecture Reference Manual (DDI 0487), section C7.2";
@@ -110,6 +111,24 @@ fn halves(register: Portable) -> [i32; 8] {
     std::array::from_fn(|i| i16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]).into())
 }
 
+/// A kernel of one instruction: name, summary and manual; the mnemonic is in a function without a name.
+const fn kernel(
+    [name, summary, source]: [&'static str; 3],
+    instructions: &'static [&'static str],
+    isa: &Isa,
+    domain: Domain,
+    portable: Run,
+    run: Option<Run>,
+) -> Kernel {
+    Kernel {
+        name,
+        summary,
+        contract: Contract::new(name, Overflow::Wrap, domain, source),
+        portable,
+        native: Some(native(isa, "", instructions, run)),
+    }
+}
+
 /// An instruction of Arm: constant, name, mnemonic, instruction set, operands and result, model, and the lines that an assembler reads.
 macro_rules! neon {
     (
@@ -118,93 +137,60 @@ macro_rules! neon {
     ) => {
         pub(crate) const $constant: Kernel = {
             const DOMAIN: Domain = Domain { a: $a, b: $b, acc: $acc, result: $result };
-            const ISA: crate::simd::isa::Isa = crate::simd::isa::$isa;
-            Kernel {
-                name: $name,
-                summary: concat!($mnemonic, ", the arrangement of the result is that of the name"),
-                contract: Contract::new($name, Overflow::Wrap, DOMAIN, ARM),
-                portable: |operands, out, qc| narrow(&DOMAIN, operands, (out, qc), |$d, $x, $y| $model),
-                native: Some(Native {
-                    isa: ISA.name,
-                    arch: ISA.arch,
-                    instructions: &[$mnemonic],
-                    // It is the instruction itself, in a function without a name.
-                    symbol: "",
-                    available: ISA.available,
-                    #[cfg(target_arch = "aarch64")]
-                    run: Some(super::neon::register_form!(DOMAIN, $($template),+)),
-                    #[cfg(not(target_arch = "aarch64"))]
-                    run: None,
-                }),
-            }
+            #[cfg(target_arch = "aarch64")]
+            const RUN: Option<Run> = Some(super::neon::register_form!(DOMAIN, $($template),+));
+            #[cfg(not(target_arch = "aarch64"))]
+            const RUN: Option<Run> = None;
+            let words = [$name, concat!($mnemonic, ", the arrangement of the result is that of the name"), ARM];
+            let portable: Run = |operands, out, qc| narrow(&DOMAIN, operands, (out, qc), |$d, $x, $y| $model);
+            kernel(words, &[$mnemonic], &isa::$isa, DOMAIN, portable, RUN)
+        };
+    };
+}
+
+/// An instruction of x86 on registers of a width: the model of that width, and the code that runs it.
+macro_rules! on_registers {
+    (
+        $constant:ident, $name:literal, $mnemonic:literal, $isa:ident, ($a:expr, $b:expr, $acc:expr) => $result:expr,
+        $registers:literal, $width:ident(|$d:ident, $x:ident, $y:ident| $model:expr), $run:expr
+    ) => {
+        pub(crate) const $constant: Kernel = {
+            const DOMAIN: Domain = Domain { a: $a, b: $b, acc: $acc, result: $result };
+            #[cfg(target_arch = "x86_64")]
+            const RUN: Option<Run> = Some($run);
+            #[cfg(not(target_arch = "x86_64"))]
+            const RUN: Option<Run> = None;
+            let words = [$name, concat!($mnemonic, " on ", $registers, " registers"), INTEL];
+            let portable: Run = |operands, out, qc| $width(&DOMAIN, operands, (out, qc), |$d, $x, $y| $model);
+            kernel(words, &[$mnemonic], &isa::$isa, DOMAIN, portable, RUN)
         };
     };
 }
 
 /// An instruction of x86 on `ymm` registers.
 macro_rules! x86 {
-    (
-        $constant:ident, $name:literal, $mnemonic:literal, $isa:ident, ($a:expr, $b:expr, $acc:expr) => $result:expr,
-        |$d:ident, $x:ident, $y:ident| $model:expr
-    ) => {
-        pub(crate) const $constant: Kernel = {
-            const DOMAIN: Domain = Domain { a: $a, b: $b, acc: $acc, result: $result };
-            const ISA: crate::simd::isa::Isa = crate::simd::isa::$isa;
-            Kernel {
-                name: $name,
-                summary: concat!($mnemonic, " on ymm registers"),
-                contract: Contract::new($name, Overflow::Wrap, DOMAIN, INTEL),
-                portable: |operands, out, qc| wide(&DOMAIN, operands, (out, qc), |$d, $x, $y| $model),
-                native: Some(Native {
-                    isa: ISA.name,
-                    arch: ISA.arch,
-                    instructions: &[$mnemonic],
-                    symbol: "",
-                    available: ISA.available,
-                    #[cfg(target_arch = "x86_64")]
-                    run: Some(super::avx2::wide_form!(DOMAIN, $isa, |$d, $x, $y| $model)),
-                    #[cfg(not(target_arch = "x86_64"))]
-                    run: None,
-                }),
-            }
-        };
+    ($constant:ident, $name:literal, $mnemonic:literal, $isa:ident, $operands:tt => $result:expr, |$d:ident, $x:ident, $y:ident| $model:expr) => {
+        on_registers!(
+            $constant, $name, $mnemonic, $isa, $operands => $result, "ymm", wide(|$d, $x, $y| $model),
+            super::avx2::wide_form!(DOMAIN, $isa, |$d, $x, $y| $model)
+        );
     };
 }
 
 /// An instruction of x86 on `zmm` registers.
 macro_rules! avx512 {
-    (
-        $constant:ident, $name:literal, $mnemonic:literal, $isa:ident, ($a:expr, $b:expr, $acc:expr) => $result:expr,
-        |$d:ident, $x:ident, $y:ident| $model:expr
-    ) => {
-        pub(crate) const $constant: Kernel = {
-            const DOMAIN: Domain = Domain { a: $a, b: $b, acc: $acc, result: $result };
-            const ISA: crate::simd::isa::Isa = crate::simd::isa::$isa;
-            Kernel {
-                name: $name,
-                summary: concat!($mnemonic, " on zmm registers"),
-                contract: Contract::new($name, Overflow::Wrap, DOMAIN, INTEL),
-                portable: |operands, out, qc| widest(&DOMAIN, operands, (out, qc), |$d, $x, $y| $model),
-                native: Some(Native {
-                    isa: ISA.name,
-                    arch: ISA.arch,
-                    instructions: &[$mnemonic],
-                    symbol: "",
-                    available: ISA.available,
-                    #[cfg(target_arch = "x86_64")]
-                    run: Some(|operands, out, qc| {
-                        crate::simd::isa::$isa.require();
-                        each::<64>(&DOMAIN, operands, (out, qc), |acc, a, b| {
-                            let mut result = *acc;
-                            crate::simd::avx512::step!(result, a, b, concat!($mnemonic, " zmm0, zmm1, zmm2"));
-                            (result, false)
-                        });
-                    }),
-                    #[cfg(not(target_arch = "x86_64"))]
-                    run: None,
-                }),
+    ($constant:ident, $name:literal, $mnemonic:literal, $isa:ident, $operands:tt => $result:expr, |$d:ident, $x:ident, $y:ident| $model:expr) => {
+        on_registers!(
+            $constant, $name, $mnemonic, $isa, $operands => $result, "zmm", widest(|$d, $x, $y| $model),
+            |operands, out, qc| {
+                isa::$isa.require();
+                each::<64>(&DOMAIN, operands, (out, qc), |acc, a, b| {
+                    let mut result = *acc;
+                    crate::simd::avx512::step!(result, a, b, concat!($mnemonic, " zmm0, zmm1, zmm2"));
+                    (result, false)
+                });
             }
-        };
+        );
     };
 }
 

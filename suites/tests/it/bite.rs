@@ -64,18 +64,6 @@ const MANY_AXES: &[&str] = &["quantize", "dequantize", "instruction"];
 /// Families of which the plans of the newest operations leave places out; `docs/src/what-a-run-catches.md` says so. Some places are none: the filters of a
 /// pointwise convolution have one row, and padding is less than its window.
 const GAPS: &[(&str, &[&str])] = &[
-    // Steps on operands of one to four bits, of which a quick run has few cases.
-    (
-        "dot",
-        &[
-            "a slice of one value",
-            "all slices but one of one value",
-            "two slices alike",
-            "all slices alike",
-            "after a larger call",
-            "after a smaller call",
-        ],
-    ),
     (
         "qconv2d",
         &[

@@ -7,6 +7,7 @@
 
 use crate::operation::Operation;
 use crate::operation::case::{Case, Spec};
+use crate::operation::element::Element;
 use crate::operation::fill::Fill;
 use crate::plan::{sequences, structured};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +19,7 @@ const RESULTS: std::ops::RangeInclusive<usize> = 24..=300;
 /// Words that a base reads at most.
 const WORDS: usize = 3000;
 
-/// Different elements that each of its tensors has at least, if it has as many.
+/// Different elements that each of its tensors has at least, if it and its type have as many.
 const DIFFERENT: usize = 12;
 
 /// Elements along an axis that are as good as any more.
@@ -81,7 +82,7 @@ fn candidates<O: Operation>(
 ) -> Vec<Candidate<O>> {
     part.sort_by_key(|at| std::cmp::Reverse(extent::<O>(domain, &own[*at].params)));
     let made = |at: usize| Some((own[at].case::<O>(domain, seed, at)?, own[at].generator));
-    part.into_iter().filter_map(made).filter(|(case, _)| is_varied(case)).take(CHOICE).collect()
+    part.into_iter().filter_map(made).filter(|(case, _)| is_varied::<O>(domain, case)).take(CHOICE).collect()
 }
 
 /// A case that may be a base, with the name of what made it.
@@ -159,12 +160,15 @@ fn extent<O: Operation>(domain: &O::Domain, params: &O::Params) -> (usize, usize
     (at_least(SLICES), at_least(VECTOR), together, up_to_a_block().sum())
 }
 
-fn is_varied<P>(case: &Case<P>) -> bool {
-    case.tensors.iter().filter(|tensor| !tensor.is_empty()).all(|tensor| {
-        let mut seen = tensor.clone();
-        seen.sort_unstable();
-        seen.dedup();
-        seen.len() >= DIFFERENT.min(tensor.len())
+/// Whether each tensor has different elements enough: as many as its length and its type allow, up to [`DIFFERENT`].
+fn is_varied<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> bool {
+    let values = |t: usize| match O::element(domain, &case.params, t) {
+        Element::Integer(range) => usize::try_from(range.end() - range.start() + 1).unwrap_or(usize::MAX),
+        Element::Float(_) => usize::MAX,
+    };
+    case.tensors.iter().enumerate().filter(|(_, tensor)| !tensor.is_empty()).all(|(t, tensor)| {
+        let seen: BTreeSet<i32> = tensor.iter().copied().collect();
+        seen.len() >= DIFFERENT.min(tensor.len()).min(values(t))
     })
 }
 

@@ -9,8 +9,6 @@ use tiebreak_engine::operation::{Spec, by};
 use tiebreak_impls::dot::{Domain, Params};
 use tiebreak_impls::element::Element;
 
-/// Fewest steps of a case in which pairs stand.
-const LEAST: usize = 256;
 /// Most steps of a case in which pairs stand.
 const STEPS: usize = 4096;
 /// Every length, and some beyond any block.
@@ -44,8 +42,7 @@ fn pairs(domain: &Domain, holds: impl Fn(usize) -> bool, out: &mut Vec<Spec<Para
     let [lhs, rhs] = [domain.lhs, domain.rhs].map(|element| element.range().collect::<Vec<i32>>());
     let places: Vec<usize> = (0..domain.elements).filter(|place| holds(*place)).collect();
     let all = lhs.len() * rhs.len();
-    // Operands of few bits have few pairs, which repeat.
-    let steps = all.clamp(LEAST, STEPS);
+    let steps = all.min(STEPS);
     for (at, first) in (0..all).step_by(steps).enumerate() {
         let mut tensors = [vec![0; steps * domain.elements], vec![0; steps * domain.elements]];
         for step in 0..steps {
