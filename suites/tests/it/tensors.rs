@@ -28,7 +28,9 @@ fn holds(op: &'static str) {
         for kernel in &kernels {
             let row = row(ledger, (op, kernel.name), lane);
             assert_eq!((row["op"].as_str(), &row["differ"]), (Some(op), &0.into()), "{row}");
-            assert!(row["inputs"].as_u64() > Some(900), "{row}");
+            // Of one format of `exp` the lane that runs the same code has a sample.
+            let least = if op == "exp" { 900 } else { 1000 };
+            assert!(row["inputs"].as_u64() > Some(least), "{row}");
             assert!(row["scheme"].as_str().is_some_and(|s| s.split(':').next() == Some(kernel.scheme)), "{row}");
             native[at] += u32::from(names_its_path(&row, kernel, lane));
         }
