@@ -288,10 +288,10 @@ fn commands(parts: &[Part], missing: &[usize], program: &str) -> Vec<String> {
     resumed.chain(others).collect()
 }
 
-/// Words with options behind them, but before `--` and the words of another program.
+/// Adds options to the words of a command, in front of `--` and the words of another program.
 pub fn with_options(words: &[String], options: Vec<String>) -> Vec<String> {
-    let behind = words.iter().position(|word| word == "--").unwrap_or(words.len());
-    words[..behind].iter().cloned().chain(options).chain(words[behind..].iter().cloned()).collect()
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    words[..end].iter().cloned().chain(options).chain(words[end..].iter().cloned()).collect()
 }
 
 /// Options that say where and how a shard runs, and change no result: with a value, and without one.

@@ -82,7 +82,7 @@ struct Row<'a> {
     change: &'a str,
 }
 
-/// What became of a change, as a shard keeps it.
+/// Outcome of a change, as a shard keeps it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Gave {
     ended: Ended,
@@ -90,7 +90,7 @@ struct Gave {
     reason: Option<String>,
 }
 
-/// What the table needs beside what became of changes.
+/// What the table needs beside the outcomes.
 #[derive(Debug, Deserialize, Serialize)]
 struct Context {
     heading: String,

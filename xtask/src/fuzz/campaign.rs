@@ -17,7 +17,7 @@ use std::time::Instant;
 pub(super) struct Campaign<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) target: &'a str,
-    /// Of the fuzzer's random numbers.
+    /// Seed of the fuzzer's random numbers.
     pub(super) seed: Option<u32>,
     pub(super) until: Until,
     pub(super) kernel: Option<&'a str>,
@@ -46,7 +46,7 @@ impl Until {
     }
 }
 
-/// What became of it, as a shard keeps it.
+/// Outcome of a campaign, as a shard keeps it.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Ended {
     /// The kernel that ran alone, if one did.

@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     /// Inputs for each target instead of seconds, from a fixed seed: the same work on every machine
     #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
-    /// Campaigns of each target, with the seeds 1 to N [default: one; its seed is 1 with --runs, and of the time otherwise]
+    /// Number of campaigns of each target, with seeds 1 to N [default: one campaign, with seed 1 for --runs and a random seed for --seconds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     seeds: Option<u32>,
     /// Kernel or known bug to run, instead of all kernels of the operation

@@ -1,4 +1,4 @@
-//! The plan of a command of `cargo xtask`, which says its own units, and of which one unit is a shard of as many as there are units.
+//! Plans of the commands of `cargo xtask`. Such a command lists its own units; a shard is one unit if there are as many shards as units.
 
 use super::measured::{Measured, timed};
 use anyhow::{Context, Result, bail};

@@ -1,4 +1,4 @@
-//! The kernels and mutants of `fpm` and `requantize` in `impls`, each form at each position of a vector and behind it, against its contract.
+//! Proofs of the kernels and mutants of `fpm` and `requantize`: each form, at each position of a vector and at the position after it, against its contract.
 //!
 //! The code is the LLVM IR of `impls` with the feature `elements`: for aarch64 the functions that ship, with their inline assembly; for the host
 //! the same sources with a larger limit for inlining, so that no batch is left around the element.

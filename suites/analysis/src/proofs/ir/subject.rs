@@ -10,7 +10,7 @@ use tiebreak_impls::{Form, fpm, mutants, operation, requantize};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::fpm::pieces::Output;
 
-/// Elements of a batch of the feature `elements`: a vector, and one behind it.
+/// Batch size of the feature `elements`: one vector and the element after it.
 pub(super) const BATCH: usize = 5;
 
 /// The results of a position, at a shift, for accumulators and multipliers.
