@@ -1,7 +1,9 @@
 //! `cargo xtask bench`: `cargo bench --workspace --bench '*'`, after the tools for the build are installed.
 
+use crate::lanes;
 use crate::process;
 use crate::setup;
+use crate::shipped;
 use crate::tools::Tool;
 use crate::workspace::Workspace;
 use anyhow::Result;
@@ -21,6 +23,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     setup::provide(&workspace, &Tool::BASE)?;
+    lanes::with(&workspace, None, &shipped::every(&workspace))?;
     let mut command = workspace.cargo();
     process::become_program(command.args(["bench", "--workspace", "--bench", "*"]).args(&arguments.arguments))
 }

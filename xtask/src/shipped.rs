@@ -442,6 +442,15 @@ pub(crate) fn named(workspace: &Workspace, lanes: &[String]) -> Result<Vec<Lane>
         .collect()
 }
 
+/// The lanes of all libraries that are installed.
+pub(crate) fn every(workspace: &Workspace) -> Vec<Lane> {
+    let lane = |library: &Library| {
+        let command = Some(library.installed(workspace)?.command);
+        Some(Lane { name: library.name, command, ..Lane::default() })
+    };
+    LIBRARIES.iter().filter_map(lane).collect()
+}
+
 /// The arguments of `lanes`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {

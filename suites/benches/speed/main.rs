@@ -1,7 +1,7 @@
 //! What the harness costs, each thing beside what it is to be compared with, in one run: `cargo bench -p tiebreak`.
 //!
-//! Arguments after `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `fused`, `census`, `floats` (all when none is named), `tables` (what
-//! the sources measure: `fused`, `counts`, and the rates of `gemm`), `--lanes FILE`, `--json FILE`.
+//! Arguments after `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `fused`, `census`, `floats`, `libraries` (all when none is named), `tables`
+//! (what the sources measure: `fused`, `counts`, and the rates of `gemm`), `--lanes FILE`, `--libraries FILE`, `--json FILE`.
 
 mod census;
 mod counts;
@@ -11,14 +11,15 @@ mod fused;
 mod gemm;
 mod instructions;
 mod lane;
+mod libraries;
 mod network;
 mod sweep;
 mod timing;
 
 use std::path::PathBuf;
 
-const SECTIONS: [&str; 10] =
-    ["sweep", "forms", "lane", "gemm", "network", "counts", "fused", "census", "floats", "tables"];
+const SECTIONS: [&str; 11] =
+    ["sweep", "forms", "lane", "gemm", "network", "counts", "fused", "census", "floats", "libraries", "tables"];
 
 /// One line of the result.
 #[derive(serde::Serialize)]
@@ -36,6 +37,8 @@ struct Measured {
 struct Arguments {
     sections: Vec<String>,
     lanes: PathBuf,
+    /// Lanes of shipped libraries.
+    libraries: PathBuf,
     json: PathBuf,
 }
 
@@ -44,7 +47,12 @@ fn arguments() -> Result<Option<Arguments>, String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let tmp = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let target = tmp.parent().unwrap_or(&tmp).join("tiebreak");
-    let mut out = Arguments { sections: Vec::new(), lanes: target.join("lanes.json"), json: target.join("bench.json") };
+    let mut out = Arguments {
+        sections: Vec::new(),
+        lanes: target.join("lanes.json"),
+        libraries: target.join("shipped/tiebreak/lanes.json"),
+        json: target.join("bench.json"),
+    };
     let mut benches = false;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -52,11 +60,12 @@ fn arguments() -> Result<Option<Arguments>, String> {
         match argument.as_str() {
             "--bench" => benches = true,
             "--lanes" => out.lanes = path()?,
+            "--libraries" => out.libraries = path()?,
             "--json" => out.json = path()?,
             name if SECTIONS.contains(&name) => out.sections.push(argument),
             other => {
                 return Err(format!(
-                    "`{other}`: name sections of {}; or --lanes FILE, --json FILE",
+                    "`{other}`: name sections of {}; or --lanes FILE, --libraries FILE, --json FILE",
                     SECTIONS.join(", ")
                 ));
             }
@@ -100,6 +109,9 @@ fn main() -> Result<(), String> {
     }
     if wanted("floats") {
         all.extend(floats::run());
+    }
+    if wanted("libraries") {
+        all.extend(libraries::run(&arguments.libraries));
     }
     println!("\nWhat the project asks for");
     for m in &all {
