@@ -10,8 +10,8 @@ CANDIDATES = (np.arange(1 << 12) * 2.0**-12 * 0.9 + 1 + 2.0**-13).astype(np.floa
 
 
 def normalized(reals):
-    """Multipliers of 31 bits, as QuantizeMultiplier has them of doubles from 1 to 2."""
-    return np.rint(reals * 2.0**30).astype(np.int64)
+    """Multipliers of 31 bits, as QuantizeMultiplier has them of doubles from 1 to 2: ties away from zero."""
+    return np.floor(reals * 2.0**30 + 0.5).astype(np.int64)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -92,7 +92,7 @@ pub(crate) fn aarch64(workspace: &Workspace, probe: &Probe, subcommand: &str) ->
 }
 
 /// Every extension but SVE: no kernel has instructions of it, and the C library would copy by them, which takes an emulator several times as long.
-const CPU: &str = "max,sve=off";
+pub(crate) const CPU: &str = "max,sve=off";
 
 /// The emulator's command line, in front of a program for aarch64.
 pub(crate) fn emulator(probe: &Probe, qemu: &Path) -> Vec<String> {

@@ -6,7 +6,7 @@ use crate::npm;
 use crate::probe::Probe;
 use crate::process::{self, which};
 use crate::say::note;
-use crate::shipped;
+use crate::shipped::{self, Group};
 use crate::tools::{self, Manager, Tool};
 use crate::workspace::{AARCH64, Host, Workspace};
 use anyhow::{Context, Result, bail};
@@ -36,8 +36,11 @@ enum Extra {
     Solvers,
     /// Slurm with munge, and GNU parallel, for the tests of the jobs that `cargo xtask plan` writes
     Slurm,
-    /// Every library of `cargo xtask lanes` but pytorch, tvm, hhb-tvm and tosa-mlir
+    /// Every library of `cargo xtask lanes` but pytorch, tvm, hhb-tvm, tosa-mlir and those for aarch64
     Shipped,
+    /// Libraries for aarch64 under an emulator, for the lanes gemmlowp-aarch64, xnnpack-aarch64, onnxruntime-aarch64, ..
+    #[cfg(target_arch = "x86_64")]
+    ShippedAarch64,
     /// The library gemmlowp, for the lanes gemmlowp and gemmlowp-scalar
     Gemmlowp,
     /// XNNPACK, for the lane xnnpack
@@ -107,30 +110,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if with(Extra::Models) {
         models::provision(&workspace)?;
     }
-    if with(Extra::Shipped) {
-        shipped::provide(&workspace, &[])?;
-    }
-    let named = [
-        (Extra::Gemmlowp, "gemmlowp"),
-        (Extra::Xnnpack, "xnnpack"),
-        (Extra::Onednn, "onednn"),
-        (Extra::Onnxruntime, "onnxruntime"),
-        (Extra::Litert, "litert"),
-        (Extra::TfliteMicro, "tflite-micro"),
-        (Extra::Pytorch, "pytorch"),
-        (Extra::Tvm, "tvm"),
-        (Extra::HhbTvm, "hhb-tvm"),
-        (Extra::TosaMlir, "tosa-mlir"),
-        (Extra::TosaReference, "tosa-reference"),
-        (Extra::Tract, "tract"),
-        (Extra::Rten, "rten"),
-    ];
-    let is_apart = |extra| [Extra::Pytorch, Extra::Tvm, Extra::HhbTvm, Extra::TosaMlir].contains(&extra);
-    let left = |extra| with(extra) && (is_apart(extra) || !with(Extra::Shipped));
-    let names: Vec<&str> = named.into_iter().filter(|(extra, _)| left(*extra)).map(|(_, name)| name).collect();
-    if !names.is_empty() {
-        shipped::provide(&workspace, &names)?;
-    }
+    let groups: Vec<Group> = [
+        (Extra::Shipped, Group::Shipped),
+        #[cfg(target_arch = "x86_64")]
+        (Extra::ShippedAarch64, Group::Aarch64),
+    ]
+    .into_iter()
+    .filter_map(|(extra, group)| with(extra).then_some(group))
+    .collect();
+    let names: Vec<String> = arguments
+        .with
+        .iter()
+        .filter_map(ValueEnum::to_possible_value)
+        .map(|value| value.get_name().to_owned())
+        .collect();
+    shipped::provide(&workspace, &groups, &names)?;
     if with(Extra::Browser) {
         npm::packages(&workspace, &probe, browser::PACKAGES)?;
     }

@@ -58,6 +58,12 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
     ("cargo xtask setup --with shipped", Xtask, "installs packages"),
+    ("cargo xtask setup --with shipped-aarch64", Xtask, "installs packages"),
+    (
+        "cargo xtask verify --lane gemmlowp-aarch64 --lane xnnpack-aarch64 --lane onnxruntime-aarch64 --lane litert-aarch64 --lane tract-aarch64 --lane rten-aarch64 --effort quick",
+        Parsed,
+        "needs installed libraries; the tests of `shipped` run it where they are",
+    ),
     ("cargo xtask setup --with hhb-tvm", Xtask, "installs packages"),
     ("cargo xtask setup --with tvm --with hhb-tvm", Xtask, "installs packages"),
     ("cargo xtask verify --lane tvm --effort quick", Parsed, "needs TVM; `findings` runs an input of it"),
@@ -140,6 +146,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask browser", Xtask, "opens a browser; `cargo xtask test` runs it beside these tests"),
     ("cargo xtask bench", Xtask, "measures for minutes"),
     ("cargo xtask bench tables", Xtask, "measures for minutes"),
+    ("cargo xtask bench libraries", Xtask, "measures for minutes, and needs installed libraries"),
     (
         "cargo xtask book",
         Xtask,
