@@ -168,6 +168,56 @@ fn each_library_gives_what_the_findings_say() {
     assert!(unanswered.is_empty(), "{unanswered:?}");
 }
 
+/// Libraries for aarch64, which run under an emulator.
+const FOR_AARCH64: [&str; 6] =
+    ["gemmlowp-aarch64", "xnnpack-aarch64", "onnxruntime-aarch64", "litert-aarch64", "tract-aarch64", "rten-aarch64"];
+
+/// Their kernels that break their contract. LiteRT's other operators take minutes there.
+const BROKEN_ON_AARCH64: [&str; 12] = [
+    "shipped-gemmlowp",
+    "shipped-gemmlowp-exponent-u8",
+    "shipped-gemmlowp-exponent-i8",
+    "shipped-gemmlowp-exponent-i16",
+    "shipped-gemmlowp-pipeline-u8",
+    "shipped-gemmlowp-pipeline-i8",
+    "shipped-gemmlowp-pipeline-i16",
+    "shipped-xnnpack-quantize",
+    "shipped-onnxruntime-qlinearadd-i8",
+    "shipped-onnxruntime-qlinearadd-u8",
+    "shipped-litert-optimized-conv-2d",
+    "shipped-litert-optimized-fully-connected",
+];
+
+/// On aarch64 other kernels break their contract than on x86-64 (findings 16, 40 and 42).
+#[test]
+fn libraries_for_aarch64_give_what_the_findings_say() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let workers: Option<Vec<Value>> = FOR_AARCH64.iter().map(|library| worker_of(library)).collect();
+    let Some(workers) = workers else {
+        return not_run("`cargo xtask setup --with shipped-aarch64` installs these libraries");
+    };
+    let file = lanes(dir.path(), &workers);
+    let but_litert = FOR_AARCH64.iter().filter(|lane| **lane != "litert-aarch64").map(|lane| format!("--lane={lane}"));
+    let but_litert: Vec<String> = but_litert.chain(["--effort=quick".to_owned()]).collect();
+    let layers = ["reference-conv-2d", "reference-fully-connected", "optimized-conv-2d", "optimized-fully-connected"];
+    let layers: Vec<String> = ["--lane=litert-aarch64", "--op=requantize", "--effort=quick"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(layers.map(|layer| format!("--kernel=shipped-litert-{layer}")))
+        .collect();
+    for (arguments, kernels) in [(but_litert, 34), (layers, 4)] {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let ledger = verify_in(&file, &arguments).exits(1).ledger();
+        let judged = judged(&ledger);
+        println!("{judged:#?}");
+        assert_eq!(judged.len(), kernels, "kernels in lanes");
+        for (kernel, [inputs, differ]) in &judged {
+            let broken = BROKEN_ON_AARCH64.contains(kernel);
+            assert!(*inputs > 2_000 && (*differ > 0) == broken, "{kernel}: {differ} of {inputs} differ");
+        }
+    }
+}
+
 /// Findings 16, 17, 19 and 20, each by its own input.
 #[test]
 fn findings_of_shipped_libraries_are_shown_by_one_input() {

@@ -36,7 +36,7 @@ pub(super) fn cxx(
         build.args([format!("-L{libraries}"), format!("-Wl,-rpath-link,{libraries}")]);
     }
     process::output(build.arg(linked)).with_context(|| format!("building {} for aarch64", source.display()))?;
-    Ok([emulator(&probe, root.as_deref())?, vec![text(&program)]].concat())
+    Ok([emulator(&probe, root.as_deref(), cargo::CPU)?, vec![text(&program)]].concat())
 }
 
 /// Builds a worker in Rust from what its lock file pins. Returns its command.
@@ -52,18 +52,18 @@ pub(super) fn rust(workspace: &Workspace, sources: &Path, directory: &str) -> Re
     }
     process::output(&mut command).with_context(|| format!("building {} for aarch64", sources.display()))?;
     let program = target.join(AARCH64).join("release").join(format!("shipped-{directory}"));
-    Ok([emulator(&probe, None)?, vec![text(&program)]].concat())
+    Ok([emulator(&probe, None, cargo::CPU)?, vec![text(&program)]].concat())
 }
 
 /// Fetches Python and the wheels that a library pins by hash. Returns the command of its script.
-pub(super) fn python(workspace: &Workspace, sources: &Path, script: &str, own: &Path) -> Result<Vec<String>> {
+pub(super) fn python(workspace: &Workspace, script: &Path, own: &Path, cpu: &str) -> Result<Vec<String>> {
     let probe = setup::provision(workspace, &[Tool::Qemu]);
     let root = unpacked(workspace, &["python3-minimal", "libpython3-stdlib", "libstdc++6"])?;
     let python = root.join("usr/bin/python3");
     let name = fs::read_link(&python).context("the package python3-minimal has no python3")?;
     let version = name.to_string_lossy().trim_start_matches("python").to_owned();
     let packages = own.join("packages-aarch64");
-    wheels(&own.join("venv/bin/python"), &sources.join("requirements.txt"), &version, &PLATFORMS, &packages)?;
+    wheels(&own.join("venv/bin/python"), &script.with_file_name("requirements.txt"), &version, &PLATFORMS, &packages)?;
     let found = vec!["env".to_owned(), format!("PYTHONPATH={}", text(&packages))];
     Ok([
         found,
@@ -73,13 +73,13 @@ pub(super) fn python(workspace: &Workspace, sources: &Path, script: &str, own: &
     .concat())
 }
 
-/// The emulator's command line with the libraries of `root`, or those of the compiler.
-fn emulator(probe: &Probe, root: Option<&Path>) -> Result<Vec<String>> {
+/// The emulator's command line for a CPU, with the libraries of `root`, or those of the compiler.
+fn emulator(probe: &Probe, root: Option<&Path>, cpu: &str) -> Result<Vec<String>> {
     let qemu = probe.path(Tool::Qemu).context("no emulator of aarch64; `cargo xtask setup` installs one")?;
     Ok(match root {
         None => cargo::emulator(probe, qemu),
         Some(root) => {
-            vec![text(qemu), "-cpu".to_owned(), cargo::CPU.to_owned(), "-L".to_owned(), text(root)]
+            vec![text(qemu), "-cpu".to_owned(), cpu.to_owned(), "-L".to_owned(), text(root)]
         }
     })
 }

@@ -60,10 +60,10 @@ impl Library {
                 (pinned_crate(&sources.join("Cargo.toml"), library)?, command)
             }
             #[cfg(target_arch = "x86_64")]
-            Driver::PythonAarch64 { script, package } => {
+            Driver::PythonAarch64 { script, package, cpu } => {
                 let own = workspace.target.join("tiebreak/shipped/python").join(self.directory);
                 environment(&sources, &own)?;
-                let command = aarch64::python(workspace, &sources, script, &own)?;
+                let command = aarch64::python(workspace, &sources.join(script), &own, cpu)?;
                 (pinned(&sources.join("requirements.txt"), package)?, command)
             }
             #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,8 @@
 //! The table of libraries.
 
 use super::{Driver, Group, Library};
+#[cfg(target_arch = "x86_64")]
+use crate::cargo;
 
 /// Every library, in the order of lists.
 pub(crate) const LIBRARIES: &[Library] = &[
@@ -208,7 +210,17 @@ pub(crate) const LIBRARIES: &[Library] = &[
         about: "ONNX Runtime's wheel for aarch64, under an emulator",
         directory: "onnxruntime",
         packages: &["python3", "python3-venv"],
-        driver: Driver::PythonAarch64 { script: "worker.py", package: "onnxruntime" },
+        driver: Driver::PythonAarch64 { script: "worker.py", package: "onnxruntime", cpu: cargo::CPU },
+        started: &[],
+        group: Group::Aarch64,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Library {
+        name: "onnxruntime-cortex-a72",
+        about: "the same on an emulated Cortex-A72, without the instructions of dot products",
+        directory: "onnxruntime",
+        packages: &["python3", "python3-venv"],
+        driver: Driver::PythonAarch64 { script: "worker.py", package: "onnxruntime", cpu: "cortex-a72" },
         started: &[],
         group: Group::Aarch64,
     },
@@ -218,7 +230,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         about: "LiteRT's wheel for aarch64, under an emulator",
         directory: "litert",
         packages: &["python3", "python3-venv"],
-        driver: Driver::PythonAarch64 { script: "worker.py", package: "ai-edge-litert" },
+        driver: Driver::PythonAarch64 { script: "worker.py", package: "ai-edge-litert", cpu: cargo::CPU },
         started: &[],
         group: Group::Aarch64,
     },

@@ -35,7 +35,7 @@ enum Driver {
     #[cfg(target_arch = "x86_64")]
     CargoAarch64 { library: &'static str },
     #[cfg(target_arch = "x86_64")]
-    PythonAarch64 { script: &'static str, package: &'static str },
+    PythonAarch64 { script: &'static str, package: &'static str, cpu: &'static str },
     /// Functions in MLIR, compiled by the tools of the lanes of compiled casts at a level of LLVM, and linked with a source of C++.
     Mlir { level: u32 },
     /// A script for Python as above, with a program in C, which the script starts for the host and, under an emulator, for aarch64. What the library has

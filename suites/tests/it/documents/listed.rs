@@ -60,7 +60,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask setup --with shipped", Xtask, "installs packages"),
     ("cargo xtask setup --with shipped-aarch64", Xtask, "installs packages"),
     (
-        "cargo xtask verify --lane gemmlowp-aarch64 --lane xnnpack-aarch64 --lane onnxruntime-aarch64 --lane litert-aarch64 --lane tract-aarch64 --lane rten-aarch64 --effort quick",
+        "cargo xtask verify --lane gemmlowp-aarch64 --lane xnnpack-aarch64 --lane onnxruntime-aarch64 --lane onnxruntime-cortex-a72 --lane litert-aarch64 --lane tract-aarch64 --lane rten-aarch64 --effort quick",
         Parsed,
         "needs installed libraries; the tests of `shipped` run it where they are",
     ),
