@@ -65,12 +65,8 @@ pub(super) fn python(workspace: &Workspace, script: &Path, own: &Path, cpu: &str
     let packages = own.join("packages-aarch64");
     wheels(&own.join("venv/bin/python"), &script.with_file_name("requirements.txt"), &version, &PLATFORMS, &packages)?;
     let found = vec!["env".to_owned(), format!("PYTHONPATH={}", text(&packages))];
-    Ok([
-        found,
-        emulator(&probe, Some(&root))?,
-        vec![text(&root.join("usr/bin").join(name)), text(&sources.join(script))],
-    ]
-    .concat())
+    let program = vec![text(&root.join("usr/bin").join(name)), text(script)];
+    Ok([found, emulator(&probe, Some(&root), cpu)?, program].concat())
 }
 
 /// The emulator's command line for a CPU, with the libraries of `root`, or those of the compiler.
