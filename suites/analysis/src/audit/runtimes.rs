@@ -17,6 +17,7 @@ const CMSIS: &str = "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h; ten
 const TVM: &str = "apache/tvm src/relay/qnn/op/requantize.cc, src/relay/qnn/utils.cc";
 
 const LITERT: &str = "LiteRT 2.3.0, x86-64, measured";
+const LITERT_AARCH64: &str = "LiteRT 2.3.0, aarch64, measured";
 const MICRO: &str = "TensorFlow Lite Micro 0.dev20261023182759, x86-64, measured";
 const ONNX: &str = "ONNX Runtime 1.32.0, x86-64, measured";
 const SOURCES: &str = "read from sources; no release is measured";
@@ -63,6 +64,14 @@ fn optimized(sums: Sums) -> Option<Names> {
             ("f32-f64", "sqrdmulh-srshl:wrap")
         }
         _ => ("f64", "sqrdmulh-srshl:wrap"),
+    })
+}
+
+/// The same on aarch64, where matrix products and convolutions floor the product before the one rounding shift (finding 40).
+fn optimized_aarch64(sums: Sums) -> Option<Names> {
+    optimized(sums).map(|names| match names {
+        (derivation, "sqrdmulh-srshl:wrap") if sums.kind != Kind::Depthwise => (derivation, "cmsis-nn-mve-single:wrap"),
+        other => other,
     })
 }
 
@@ -117,6 +126,16 @@ pub static RUNTIMES: &[Runtime] = &[
         version: LITERT,
         source: TFLITE,
         products: optimized,
+        rescale: always!("f64", "sqrdmulh-srshl:wrap"),
+        elementwise: both(Some("tflite")),
+        elementwise_bytes: OPTIMIZED_BYTES,
+    },
+    Runtime {
+        name: "tflite-optimized-aarch64",
+        summary: "the same on aarch64: one rounding, halves up, of convolutions and matrix products",
+        version: LITERT_AARCH64,
+        source: "google/ruy ruy/apply_multiplier.cc, ruy/kernel_arm64.cc",
+        products: optimized_aarch64,
         rescale: always!("f64", "sqrdmulh-srshl:wrap"),
         elementwise: both(Some("tflite")),
         elementwise_bytes: OPTIMIZED_BYTES,

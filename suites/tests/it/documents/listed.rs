@@ -131,7 +131,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format html", Parsed, FETCHED),
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format csv", Parsed, FETCHED),
     (
-        "cargo xtask audit target/tiebreak/models/alexa.tflite target/tiebreak/models/hey_jarvis.tflite --from real --to tflite-reference,tflite-optimized,tflite-micro,xnnpack,onnxruntime,cmsis-nn,cmsis-nn-single,tflite-single-rounding,tvm,tvm-arm --format csv",
+        "cargo xtask audit target/tiebreak/models/alexa.tflite target/tiebreak/models/hey_jarvis.tflite --from real --to tflite-reference,tflite-optimized,tflite-optimized-aarch64,tflite-micro,xnnpack,onnxruntime,cmsis-nn,cmsis-nn-single,tflite-single-rounding,tvm,tvm-arm --format csv",
         Parsed,
         FETCHED,
     ),
