@@ -157,9 +157,15 @@ impl Lane {
 
     /// How the lane is reached, in words: programs by name, wherever on this machine they are; modules by their number.
     pub fn via(&self) -> String {
-        let name = |argument: &String| match Path::new(argument) {
-            path if path.is_absolute() => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            _ => argument.clone(),
+        let name = |argument: &String| {
+            // `env NAME=PATH` sets a variable.
+            let (variable, value) = argument.split_at(argument.find("=/").map_or(0, |at| at + 1));
+            match Path::new(value) {
+                path if path.is_absolute() => {
+                    format!("{variable}{}", path.file_name().unwrap_or_default().to_string_lossy())
+                }
+                _ => argument.clone(),
+            }
         };
         match &self.place {
             Place::InProcess(_) => "in process".to_owned(),
