@@ -77,7 +77,7 @@ fn of_lane(lane: &Lane, all: &mut Vec<Measured>, table: &mut Table) {
             continue;
         }
         let measured = match offer.op.as_str() {
-            "matmul" => measured::<Matmul>(lane, offer, |_| LAYER, |domain, t| Matmul::range(domain, t)),
+            "matmul" => measured::<Matmul>(lane, offer, |_| LAYER, Matmul::range),
             "requantize" => measured::<Requantize>(lane, offer, requantized, |_, _| ACCUMULATORS),
             "fpm" => measured::<FixedPointMultiply>(lane, offer, |_| batch(), |_, _| ACCUMULATORS),
             _ => continue,
