@@ -273,6 +273,15 @@ mod tests {
     use super::*;
     use crate::probe::tests::complete;
 
+    /// A library is installed by the name of its directory, which `provide` compares with the words of `--with`.
+    #[test]
+    fn each_library_can_be_named() {
+        for library in shipped::LIBRARIES {
+            let named = Extra::from_str(library.directory, false);
+            assert!(named.is_ok(), "--with {} is unknown", library.directory);
+        }
+    }
+
     #[test]
     fn a_system_without_the_packages_is_told_where_they_are() {
         let probe = complete().without(&[Tool::Mlir, Tool::CompilerRt]);

@@ -51,7 +51,7 @@ pub(crate) struct Library {
     /// What is driven.
     about: &'static str,
     /// Directory in `impls/shipped`.
-    directory: &'static str,
+    pub(crate) directory: &'static str,
     /// Packages of Debian that it needs; the first is the library.
     packages: &'static [&'static str],
     driver: Driver,
