@@ -64,6 +64,7 @@ mod offline_onnx;
 mod outside;
 mod own_kernels;
 mod pages;
+mod pair_products;
 mod paths;
 mod plans;
 mod planted_faults;
