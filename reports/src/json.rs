@@ -78,6 +78,12 @@
 //!     "witness_past_bound": {"case": "...", "got": -2147451646, "exact": 2147515650, "command": "..."},
 //!     "shown": true                         // right at the bound and wrong past it
 //!   }],
+//!   "rewrites": [{                          // rewrites of the quant dialect; absent if the run is narrowed
+//!     "rewrite": "qcast(dcast(q)) -> q", "type": "!quant.uniform<i8:f32, 0.3:1>", "verdict": "not the same",
+//!     "counted": {"same": 240, "differ": 16, "undefined": 0},    // inputs by the results of both sides
+//!     "recorded": {"same": 240, "differ": 16, "undefined": 0},   // a run with other counts is broken
+//!     "command": "cargo xtask rewrites --type ..."
+//!   }],
 //!   "outside_domain": [                     // kernels not run: their domain holds no parameter of the run
 //!     {"op": "fpm", "kernel": "xnnpack-rndnu-neon", "domain": "..."}
 //!   ],
@@ -130,7 +136,7 @@ use crate::ledger::{
     Agreement, Bound, CatalogueRun, Environment, Figure, Finding, Lane, Ledger, LeftOut, OutsideDomain, Planned,
     Position,
 };
-use crate::ledger::{Row, Unchecked, Verdict};
+use crate::ledger::{Rewrite, Row, Unchecked, Verdict};
 use crate::self_checks::SelfChecks;
 use crate::view;
 use serde::Serialize;
@@ -173,6 +179,9 @@ pub struct Summary<'a> {
     pub agreements: &'a [Agreement],
     /// Safe bounds of each kernel.
     pub bounds: &'a [Bound],
+    /// Rewrites of the quant dialect, against what the project records of each.
+    #[serde(skip_serializing_if = "<[Rewrite]>::is_empty")]
+    pub rewrites: &'a [Rewrite],
     /// Kernels whose domain holds none of the run's parameters.
     pub outside_domain: &'a [OutsideDomain],
     /// What the caller gave and no kernel takes.
@@ -217,6 +226,7 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         catalogue: &ledger.catalogue,
         agreements: &ledger.agreements,
         bounds: &ledger.bounds,
+        rewrites: &ledger.rewrites,
         outside_domain: &ledger.outside_domain,
         left_out: &ledger.left_out,
         planned: &ledger.planned,

@@ -5,7 +5,7 @@ use crate::agreement;
 use crate::calls;
 use crate::drawable;
 use crate::findings;
-use crate::ledger::{Ledger, Row};
+use crate::ledger::{Counts, Ledger, Row};
 use crate::left_out;
 use crate::network;
 use crate::proofs;
@@ -49,6 +49,7 @@ fn sections(ledger: &Ledger) -> Vec<Section> {
         agreements(ledger),
         bounds(ledger),
         proved(ledger),
+        rewritten(ledger),
         catalogue(ledger),
         checks(ledger),
         called(ledger),
@@ -280,6 +281,22 @@ fn proved(ledger: &Ledger) -> Section {
         format!("{}. Solvers: {}.\n\n{}", capital(&sentence), plain(&solvers), proofs::markdown(proofs))
     });
     section("Proofs, for all accumulators and multipliers", &table.unwrap_or_default())
+}
+
+/// Rewrites of the quant dialect.
+fn rewritten(ledger: &Ledger) -> Section {
+    if ledger.rewrites.is_empty() {
+        return section("Rewrites", "");
+    }
+    let mut out = table_row(["rewrite", "type", "same", "differ", "poison", "verdict"].map(str::to_owned));
+    out.push_str("|---|---|--:|--:|--:|---|\n");
+    for rewrite in &ledger.rewrites {
+        let Counts { same, differ, undefined } = rewrite.counted;
+        let [same, differ, undefined] = [same, differ, undefined].map(text::count);
+        let [name, ty] = [&rewrite.rewrite, &rewrite.ty].map(|words| code(words));
+        out.push_str(&table_row([name, ty, same, differ, undefined, plain(&text::rewrite(rewrite))]));
+    }
+    section("Rewrites of the quant dialect", &out)
 }
 
 fn bounds(ledger: &Ledger) -> Section {

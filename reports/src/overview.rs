@@ -249,10 +249,18 @@ pub(crate) struct Check {
 pub(crate) fn checks(ledger: &Ledger) -> Vec<Check> {
     let own = SelfChecks::of(ledger);
     let own = Check { name: "self-check", sentence: own.sentence(), passed: own.failed.is_empty() };
-    [Some(own), corner_cases(ledger), bounds(ledger), proofs(ledger), agreements(ledger), calls(ledger)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        Some(own),
+        corner_cases(ledger),
+        bounds(ledger),
+        proofs(ledger),
+        rewrites(ledger),
+        agreements(ledger),
+        calls(ledger),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The checks that did not pass, a line each.
@@ -285,6 +293,14 @@ fn bounds(ledger: &Ledger) -> Option<Check> {
 /// Recorded proofs. They decide no verdict.
 fn proofs(ledger: &Ledger) -> Option<Check> {
     Some(Check { name: "proofs", sentence: proofs::sentence(ledger)?, passed: proofs::hold(ledger) })
+}
+
+/// Rewrites of the quant dialect, which must be as they are recorded.
+fn rewrites(ledger: &Ledger) -> Option<Check> {
+    let all = ledger.rewrites.len();
+    let held = ledger.rewrites.iter().filter(|rewrite| rewrite.held()).count();
+    let sentence = format!("{held} of {} of the quant dialect as recorded", plural(all, "rewrite"));
+    (all > 0).then_some(Check { name: "rewrites", sentence, passed: held == all })
 }
 
 /// Rate of faults that the calls of a run exclude.

@@ -1,7 +1,8 @@
 //! Text of numbers, cases, witnesses and findings, the same in every report.
 
 use crate::ledger::{
-    Bound, BoundWitness, Case, CatalogueRun, Coverage, Example, Finding, LaneStatus, OutsideDomain, Verdict, Witness,
+    Bound, BoundWitness, Case, CatalogueRun, Counts, Coverage, Example, Finding, LaneStatus, OutsideDomain, Rewrite,
+    Verdict, Witness,
 };
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
@@ -287,6 +288,16 @@ pub fn bound(bound: &Bound) -> String {
 pub fn past(bound: &Bound) -> String {
     let format_values = |w: &BoundWitness| format!("got {}, exact {}", w.got, w.exact);
     bound.witness_past_bound.as_ref().map_or("safe everywhere".to_owned(), format_values)
+}
+
+/// Verdict of a rewrite, and the recorded counts if the run has others.
+pub(crate) fn rewrite(rewrite: &Rewrite) -> String {
+    let Counts { same, differ, undefined } = rewrite.recorded;
+    let [same, differ, undefined] = [same, differ, undefined].map(count);
+    match rewrite.held() {
+        true => rewrite.verdict.clone(),
+        false => format!("{}; recorded are {same} same, {differ} differ, {undefined} poison", rewrite.verdict),
+    }
 }
 
 /// Number of bounds that were shown.

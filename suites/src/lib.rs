@@ -10,6 +10,7 @@ pub mod fuzzing;
 pub mod network;
 pub mod program;
 pub mod proofs;
+pub mod rewritten;
 
 pub use tiebreak_analysis::{atlas, audit, figures, fingerprint, model, rewrites, space};
 pub use tiebreak_common::{accumulators, budget, class, floats, fraction, identity, parameters, sources, stream};

@@ -136,6 +136,28 @@ pub(super) fn theorems(ledger: &Ledger) -> Option<Table> {
     table.filled()
 }
 
+/// Rewrites of the quant dialect, a row for each type.
+pub(super) fn rewrites(ledger: &Ledger) -> Option<Table> {
+    let heads = ["rewrite", "type", "same", "differ", "poison", "verdict"];
+    let mut table = Table::new("rewrites", "Rewrites of the quant dialect, by the results of both sides", &heads);
+    for (at, rewrite) in ledger.rewrites.iter().enumerate() {
+        let number = |key: &str, n: u64| Cell::count(n, format!("/rewrites/{at}/counted/{key}"));
+        table.rows.push(Row {
+            cells: vec![
+                Cell::text(&rewrite.rewrite),
+                Cell::text(&rewrite.ty),
+                number("same", rewrite.counted.same),
+                number("differ", rewrite.counted.differ),
+                number("undefined", rewrite.counted.undefined),
+                Cell::text(text::rewrite(rewrite)).class(if rewrite.held() { "" } else { "bad" }),
+            ],
+            command: text::one_line(&rewrite.command),
+            ..Row::default()
+        });
+    }
+    table.filled()
+}
+
 fn past(bound: &Bound) -> String {
     let shown = if bound.shown { "" } else { "not shown: " };
     format!("{shown}{}", text::past(bound))

@@ -65,6 +65,7 @@ fn of_holds(ledger: &Ledger) -> Option<String> {
     let check = ledger.self_checks.iter().find(|check| !check.passed);
     let broken = ledger.catalogue.iter().find(|run| run.broken > 0);
     let bound = ledger.bounds.iter().find(|bound| !bound.shown);
+    let rewrite = ledger.rewrites.iter().find(|rewrite| !rewrite.held());
     let absent = ledger.lanes.iter().find(|l| matches!(l.status, LaneStatus::NotRun { allowed: false, .. }));
     when(!ledger.findings.is_empty(), || format!("it has {}", crate::text::plural(ledger.findings.len(), "finding")))
         .or_else(|| {
@@ -81,6 +82,7 @@ fn of_holds(ledger: &Ledger) -> Option<String> {
         .or_else(|| {
             bound.map(|b| format!("the bound of {} {} {}, {}, is not shown", b.op, b.kernel, b.lane, b.quantity))
         })
+        .or_else(|| rewrite.map(|r| format!("the rewrite `{}` of {} is not as recorded", r.rewrite, r.ty)))
         .or_else(|| absent.map(|lane| format!("lane {} did not run and was not allowed not to", lane.name)))
 }
 

@@ -6,6 +6,7 @@ mod contradictions;
 mod figure;
 mod network;
 mod planned;
+mod rewrite;
 mod sums;
 mod theorem;
 
@@ -17,6 +18,7 @@ use std::fmt::{self, Display, Formatter};
 pub use figure::{Column, Environment, Figure, FigureKind};
 pub use network::{AtLayer, Family, FirstDifference, LayerCount, Network, NetworkLayer};
 pub use planned::{DropReason, Dropped, Planned, Position, Unchecked, Unit};
+pub use rewrite::{Counts, Rewrite};
 pub use theorem::{Proofs, Theorem};
 
 /// Version of the JSON form.
@@ -65,6 +67,9 @@ pub struct Ledger {
     /// Recorded proofs of the run's kernels and known bugs, for all inputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proofs: Option<Proofs>,
+    /// Rewrites of the quant dialect, against what the project records of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rewrites: Vec<Rewrite>,
     /// Kernels not run because their domain holds none of the run's parameters.
     #[serde(default)]
     pub outside_domain: Vec<OutsideDomain>,

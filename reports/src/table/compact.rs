@@ -25,7 +25,7 @@ const LANES: usize = 7;
 /// Checks that failed, listed beneath the counts.
 const CHECKS: usize = 5;
 /// Lines of all that is no finding.
-const LINES: usize = 50;
+const LINES: usize = 54;
 /// Lines around what was not covered: a blank one on either side, the verdict, the files.
 const ENDING: usize = 5;
 /// Reasons for which something was not covered that are listed even where there are more lines then, and bytes of one of them.

@@ -8,7 +8,7 @@ use tiebreak_reports::ledger::*;
 type Edit = fn(&mut Ledger);
 
 /// Edits of a run that holds.
-const OF_HOLDS: [(&str, Edit); 29] = [
+const OF_HOLDS: [(&str, Edit); 30] = [
     ("its verdict is holds, and it has 5 findings", |l| l.findings = broken().findings),
     ("its verdict is holds, and no row has an input that was judged", |l| l.rows.clear()),
     ("and no row has an input that was judged", |l| l.rows.iter_mut().for_each(|row| *row = empty(row))),
@@ -24,6 +24,9 @@ const OF_HOLDS: [(&str, Edit); 29] = [
     ("the self-check fpm srdhm-no-saturation host did not pass", |l| l.self_checks[0].passed = false),
     ("1 outputs of the catalogue of fpm host are broken", |l| l.catalogue[0].broken = 1),
     ("the bound of matmul arm-uadalp host, depth K, result as int32, is not shown", |l| l.bounds[0].shown = false),
+    ("the rewrite `qcast(dcast(q)) -> q` of !quant.uniform<i8:f32, 0.3> is not as recorded", |l| {
+        l.rewrites[0].counted.differ += 1;
+    }),
     ("lane aarch64-native did not run and was not allowed not to", |l| {
         l.lanes[2].status = LaneStatus::NotRun { reason: "none".into(), allowed: false };
     }),

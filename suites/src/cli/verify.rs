@@ -11,7 +11,7 @@ use crate::network::pieces;
 use crate::operation::{Asked, Layer, Parameter, ReferenceOption, Stage};
 use crate::parameters::{self, SHIFTS};
 use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Request, Verifies, run as verify};
-use crate::{figures, model, proofs, quantized};
+use crate::{figures, model, proofs, quantized, rewritten};
 use anyhow::{Context, Result, bail};
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
@@ -263,6 +263,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     outcome.ledger.environment = Some(files.environment().clone());
     if is_whole(args) {
         outcome.ledger.figures = figures::of(&outcome.ledger);
+        rewritten::judge(&mut outcome.ledger)?;
     }
     let library = args.library.file().map(|file| (library::LIBRARY, file));
     let of_caller = callers_lanes(args).is_some();

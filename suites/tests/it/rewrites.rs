@@ -139,3 +139,24 @@ fn a_fallback_is_held_to_the_exact_result() {
     let refused = tiebreak(&["rewrites", "--fallback", "sub"]).exits(2);
     assert!(refused.stderr.contains("add, mul"), "{}", refused.printed());
 }
+
+/// A run of both casts measures the rewrites of two types and of TensorFlow Lite's lowerings, and each is as recorded; the command of a row prints it.
+#[test]
+fn a_run_of_both_casts_has_the_rewrites() {
+    let run =
+        tiebreak(&["verify", "--op=quantize", "--op=dequantize", "--lane=host", "--effort=quick", "--format=json"]);
+    let ledger = serde_json::from_str::<Value>(&run.exits(0).stdout).expect("JSON");
+    let rewrites = ledger["rewrites"].as_array().expect("rewrites");
+    assert_eq!(rewrites.len(), 6 + 8 + 9);
+    for rewrite in rewrites {
+        assert_eq!(rewrite["counted"], rewrite["recorded"], "{rewrite}");
+    }
+    let bounded = rewrites.iter().filter(|r| r["type"] == "!quant.uniform<i8<-8:7>:f32, 0.3:1>");
+    let claims = claims("!quant.uniform<i8<-8:7>:f32, 0.3:1>");
+    for rewrite in bounded {
+        let counted = ["same", "differ", "undefined"].map(|name| rewrite["counted"][name].as_u64().expect("a count"));
+        assert_eq!(counts(&claims, rewrite["rewrite"].as_str().expect("a name"))[1..], counted, "{rewrite}");
+    }
+    let narrowed = tiebreak(&["verify", "--op=quantize", "--lane=host", "--effort=quick", "--format=json"]).exits(0);
+    assert!(serde_json::from_str::<Value>(&narrowed.stdout).expect("JSON")["rewrites"].is_null());
+}

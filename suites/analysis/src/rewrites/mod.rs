@@ -4,6 +4,7 @@
 
 mod expr;
 pub mod fallback;
+pub mod recorded;
 mod round_trip;
 mod tfl;
 mod workflow;

@@ -7,7 +7,7 @@ use crate::budget::Effort;
 use crate::engine::sharded::{self, Campaign, Context};
 use crate::lane::config::HOST;
 use crate::verify::{Command, Heading, Outcome, REGISTRY};
-use crate::{code, figures, proofs};
+use crate::{code, figures, proofs, rewritten};
 use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -87,6 +87,7 @@ pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
     ledger.environment = Some(environment::now());
     if kept.is_whole {
         ledger.figures = figures::of(&ledger);
+        rewritten::judge(&mut ledger)?;
     }
     let library = kept.library.as_deref().map(|file| (super::super::library::LIBRARY, file));
     let is_own = |lane: &str| lane == HOST || !kept.has_lanes;
