@@ -95,13 +95,13 @@ int main(void) {
 "#;
 
 /// The shipped tools, and a directory to work in.
-struct Tools {
+pub(crate) struct Tools {
     dir: TempDir,
     tools: Toolchain,
 }
 
 impl Tools {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let lanes: Value =
             serde_json::from_str(&fs::read_to_string(lanes_file()).expect("the lanes file")).expect("it is JSON");
         let lane = items(&lanes, "lanes").iter().find(|lane| lane["name"] == NATIVE).expect("a known lane");
@@ -123,7 +123,7 @@ impl Tools {
     }
 
     /// What passes make of a module.
-    fn made(&self, passes: &str, module: &str) -> String {
+    pub(crate) fn made(&self, passes: &str, module: &str) -> String {
         let output = self.passes(passes, module);
         let complaint = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{passes}: {complaint}\n{module}");
@@ -138,17 +138,23 @@ impl Tools {
 
     /// Compiles a stage at a level and runs it: results judged, and wrong ones.
     fn judged(&self, stage: &str, level: u32) -> (u64, u64) {
+        let printed = self.printed((stage, DRIVER), level, &[]);
+        let numbers: Vec<u64> = printed.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+        (numbers[0], numbers[1])
+    }
+
+    /// What a C program prints that is linked with a stage, compiled at a level; `options` are those of the linker.
+    pub(crate) fn printed(&self, (stage, driver): (&str, &str), level: u32, options: &[&str]) -> String {
         let Toolchain { mlir_translate, opt, llc, linker, archives, .. } = &self.tools;
         fs::write(self.path("low.mlir"), self.made(REST, stage)).expect("written");
-        fs::write(self.path("driver.c"), DRIVER).expect("written");
+        fs::write(self.path("driver.c"), driver).expect("written");
         let level = format!("-O{level}");
         self.run(Command::new(mlir_translate).args(["--mlir-to-llvmir", "low.mlir", "-o", "low.ll"]));
         self.run(Command::new(opt).args([&level, "low.ll", "-o", "low.bc"]));
         self.run(Command::new(llc).args([&level, "-relocation-model=pic", "-filetype=obj", "low.bc", "-o", "low.o"]));
-        self.run(Command::new(linker).args(["-O2", "driver.c", "low.o", "-o", "driver"]).args(archives));
-        let printed = self.run(&mut Command::new(self.path("driver")));
-        let numbers: Vec<u64> = printed.split_whitespace().map(|word| word.parse().expect("a number")).collect();
-        (numbers[0], numbers[1])
+        let files = ["-O2", "driver.c", "low.o", "-o", "driver"];
+        self.run(Command::new(linker).args(files).args(options).args(archives));
+        self.run(&mut Command::new(self.path("driver")))
     }
 }
 
