@@ -16,8 +16,8 @@ use crate::execute::packed;
 use crate::job_error::JobError;
 use crate::kernel;
 use crate::matmul::{
-    self, arm_bitserial, arm_dotprod, arm_i8mm, arm_int16, arm_uadalp, arm_udot_12x4, arm_umlal, gemmlowp, nvidia_dp4a,
-    x86_avx2, x86_vnni,
+    self, arm_bitserial, arm_dotprod, arm_i8mm, arm_int16, arm_offsets, arm_uadalp, arm_udot_12x4, arm_umlal, gemmlowp,
+    nvidia_dp4a, x86_avx2, x86_vnni,
 };
 use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, broken, positive};
@@ -203,6 +203,8 @@ static KERNELS: &[Kernel] = &[
     by_matmul::kernel!(arm_umlal::SMLAL),
     by_matmul::kernel!(arm_int16::SMLAL),
     by_matmul::kernel!(arm_int16::UMLAL),
+    by_matmul::kernel!(arm_offsets::IN_LOOP),
+    by_matmul::kernel!(arm_offsets::IN_BLOCKS),
     by_matmul::kernel!(arm_dotprod::UDOT),
     by_matmul::kernel!(arm_dotprod::SDOT),
     by_matmul::kernel!(arm_udot_12x4::UDOT),

@@ -214,6 +214,7 @@ static KERNELS: &[Kernel] = &[
     register::SADALP_8H,
     register::UADALP_4S,
     register::SADALP_4S,
+    register::ADD_8H,
     register::ADDP,
     register::UDOT,
     register::SDOT,

@@ -208,6 +208,7 @@ neon!(UADALP_8H, "uadalp.8h", "uadalp", NEON, (U8, NONE, U16) => U16, |d, x, _y|
 neon!(SADALP_8H, "sadalp.8h", "sadalp", NEON, (S8, NONE, S16) => S16, |d, x, _y| (d.sadalp_8h(x), false), "sadalp {d:v}.8h, {a:v}.16b // {b:v}");
 neon!(UADALP_4S, "uadalp.4s", "uadalp", NEON, (U16, NONE, S32) => S32, |d, x, _y| (d.uadalp_4s(x), false), "uadalp {d:v}.4s, {a:v}.8h // {b:v}");
 neon!(SADALP_4S, "sadalp.4s", "sadalp", NEON, (S16, NONE, S32) => S32, |d, x, _y| (d.sadalp_4s(x), false), "sadalp {d:v}.4s, {a:v}.8h // {b:v}");
+neon!(ADD_8H, "add.8h", "add", NEON, (U16, U16, NONE) => U16, |_d, x, y| (x.add_8h(y), false), "add {d:v}.8h, {a:v}.8h, {b:v}.8h");
 neon!(ADDP, "addp.4s", "addp", NEON, (S32, S32, NONE) => S32, |_d, x, y| (x.addp(y), false), "addp {d:v}.4s, {a:v}.4s, {b:v}.4s");
 neon!(UDOT, "udot.4s", "udot", DOTPROD, (U8, U8, S32) => S32, |d, x, y| (d.udot(x, y), false), ".arch_extension dotprod", "udot {d:v}.4s, {a:v}.16b, {b:v}.16b");
 neon!(SDOT, "sdot.4s", "sdot", DOTPROD, (S8, S8, S32) => S32, |d, x, y| (d.sdot(x, y), false), ".arch_extension dotprod", "sdot {d:v}.4s, {a:v}.16b, {b:v}.16b");

@@ -12,9 +12,14 @@ const BLOCK: usize = ROWS * DEPTH;
 
 /// `[M,K]` to `[M'/4, K'/16, 4, 16]`: a row is cut into runs of 16, which lie one block apart. Padding is `T::default()`.
 pub(crate) fn interleave<T: Copy + Default>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
+    interleave_padded(rows, columns, T::default(), input, out);
+}
+
+/// The same with another padding.
+pub(super) fn interleave_padded<T: Copy>(rows: usize, columns: usize, pad: T, input: &[T], out: &mut [T]) {
     debug_assert_eq!(input.len(), rows * columns);
     let panel = columns.div_ceil(DEPTH) * BLOCK;
-    out.fill(T::default());
+    out.fill(pad);
     for (i, row) in input.chunks_exact(columns).enumerate() {
         let panel = &mut out[i / ROWS * panel..][..panel];
         for (run, block) in row.chunks(DEPTH).zip(panel.chunks_exact_mut(BLOCK)) {
@@ -26,9 +31,14 @@ pub(crate) fn interleave<T: Copy + Default>(rows: usize, columns: usize, input: 
 /// `[K,N]` to `[N'/4, K'/16, 4, 16]`: a row is cut into runs of 4, one a panel, each scattered over the 4 rows of a
 /// block. Padding is `T::default()`.
 pub(crate) fn block_transpose<T: Copy + Default>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
+    block_transpose_padded(rows, columns, T::default(), input, out);
+}
+
+/// The same with another padding.
+pub(super) fn block_transpose_padded<T: Copy>(rows: usize, columns: usize, pad: T, input: &[T], out: &mut [T]) {
     debug_assert_eq!(input.len(), rows * columns);
     let panel = rows.div_ceil(DEPTH) * BLOCK;
-    out.fill(T::default());
+    out.fill(pad);
     for (k, row) in input.chunks_exact(columns).enumerate() {
         let at = k / DEPTH * BLOCK + k % DEPTH;
         for (run, panel) in row.chunks(ROWS).zip(out.chunks_exact_mut(panel)) {

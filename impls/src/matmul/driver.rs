@@ -102,7 +102,13 @@ pub(crate) fn product<T: Bytes>(steps: &Steps<T>, params: &Params, lhs: &[u8], r
 }
 
 /// Every block of the result: each panel of lhs with each panel of rhs, `panel` bytes long.
-fn blocks(micro_kernel: MicroKernel, (depth_blocks, panel): (usize, usize), a: &[u8], b: &[u8], c: &mut [i32]) {
+pub(super) fn blocks(
+    micro_kernel: impl Fn(usize, &[u8], &[u8], &mut [i32; ROWS * ROWS]),
+    (depth_blocks, panel): (usize, usize),
+    a: &[u8],
+    b: &[u8],
+    c: &mut [i32],
+) {
     let mut c = c.as_chunks_mut::<{ ROWS * ROWS }>().0.iter_mut();
     for a in a.chunks_exact(panel) {
         // `c` comes second: a `zip` that asked it first would lose a block at the end of each row.

@@ -7,6 +7,7 @@ pub(crate) mod arm_bitserial;
 pub(crate) mod arm_dotprod;
 pub(crate) mod arm_i8mm;
 pub(crate) mod arm_int16;
+pub(crate) mod arm_offsets;
 pub(crate) mod arm_uadalp;
 pub(crate) mod arm_udot_12x4;
 pub(crate) mod arm_umlal;
@@ -124,6 +125,8 @@ static KERNELS: &[Kernel] = &[
     arm_umlal::SMLAL,
     arm_int16::SMLAL,
     arm_int16::UMLAL,
+    arm_offsets::IN_LOOP,
+    arm_offsets::IN_BLOCKS,
     arm_dotprod::UDOT,
     arm_dotprod::SDOT,
     arm_udot_12x4::UDOT,

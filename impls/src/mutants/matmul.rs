@@ -2,9 +2,11 @@
 
 use super::tensor::{Mutant, mutant};
 use crate::element::Element::{self, I8, U8};
+use crate::matmul::arm_offsets::{self, micro_kernel, padded_in_loop};
 use crate::matmul::blocks::{DEPTH, ROWS, interleave, padded};
 use crate::matmul::driver::{MicroKernel, Steps, Terms, expand, product};
 use crate::matmul::{Domain, Params, Run};
+use crate::simd::Portable;
 
 /// The correct steps, in scalar code.
 const UNSIGNED: Steps = Steps::new(U8, U8, |_, a, b, c| blocks([U8, U8], a, b, c, sum));
@@ -105,6 +107,14 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             expand: |params, terms| expand(&Params { k: padded(params.k, DEPTH), ..*params }, terms),
             ..UNSIGNED
         })
+    ),
+    mutant!(
+        "mutant-padding-gets-offset", "padded-depth", "the padding of the depth is 0 before offsets are added to it",
+        claims "exact" Wrap on arm_offsets::DOMAIN,
+        from "of our own: packing by zeros in front of a loop that adds offsets",
+        |params, lhs, rhs, out| {
+            padded_in_loop(micro_kernel::<Portable>, |_| 0, (params, lhs, rhs), out);
+        }
     ),
     mutant!(
         "mutant-f32-accumulator", "f32-step", "products with offsets are added up in f32",

@@ -65,6 +65,7 @@ impl Register for Neon {
         sadalp_4s(self, pairs) => accumulate!("sadalp {d:v}.4s, {a:v}.8h"; self, a = pairs.0);
         uadalp_8h(self, pairs) => accumulate!("uadalp {d:v}.8h, {a:v}.16b"; self, a = pairs.0);
         sadalp_8h(self, pairs) => accumulate!("sadalp {d:v}.8h, {a:v}.16b"; self, a = pairs.0);
+        add_8h(self, other) => pure!("add {d:v}.8h, {a:v}.8h, {b:v}.8h", a = self.0, b = other.0);
         addp(self, other) => pure!("addp {d:v}.4s, {a:v}.4s, {b:v}.4s", a = self.0, b = other.0);
         sxtl(self) => pure!("sxtl {d:v}.8h, {a:v}.8b", a = self.0);
         sxtl2(self) => pure!("sxtl2 {d:v}.8h, {a:v}.16b", a = self.0);

@@ -130,6 +130,7 @@ impl Register for Portable {
             let pairs = pairs.signed_bytes();
             self.add_halves(from_fn(|i| (i16::from(pairs[2 * i]) + i16::from(pairs[2 * i + 1])) as u16))
         };
+        add_8h(self, other) => self.add_halves(other.halves());
         addp(self, other) => {
             let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
             Self([a.wrapping_add(b), c.wrapping_add(d), e.wrapping_add(f), g.wrapping_add(h)])

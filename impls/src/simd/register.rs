@@ -36,6 +36,8 @@ pub trait Register: Vector {
     fn uadalp_8h(self, pairs: Self) -> Self;
     /// `self.8h +` sums of adjacent pairs of signed `.16b`.
     fn sadalp_8h(self, pairs: Self) -> Self;
+    /// `.8h`: sums of lanes; wraps at 16 bits.
+    fn add_8h(self, other: Self) -> Self;
     /// `.4s`: sums of adjacent pairs, those of `self` below those of `other`.
     fn addp(self, other: Self) -> Self;
 

@@ -93,6 +93,7 @@ mod neon {
             sadalp_4s(acc, a, _b) => acc.sadalp_4s(a);
             uadalp_8h(acc, a, _b) => acc.uadalp_8h(a);
             sadalp_8h(acc, a, _b) => acc.sadalp_8h(a);
+            add_8h(_acc, a, b) => a.add_8h(b);
             addp(_acc, a, b) => a.addp(b);
             sxtl(_acc, a, _b) => a.sxtl();
             sxtl2(_acc, a, _b) => a.sxtl2();

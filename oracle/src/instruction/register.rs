@@ -57,6 +57,8 @@ pub enum Formula {
     },
     /// `acc[i] + a[2i] + a[2i+1]`.
     Pairs,
+    /// `a[i] + b[i]`.
+    Sums,
     /// Sums of neighbours, those of `a` below those of `b`.
     PairsOfBoth,
     /// Rows of eight: result `2r + c` is `acc[2r + c]` plus the products of row r of `a` and row c of `b`.
@@ -159,6 +161,7 @@ pub static REGISTERS: &[Register] = &[
     register!("sadalp.8h", "sums of adjacent signed bytes added", ARM, (S8, NONE, S16) => S16, Formula::Pairs, Wrap),
     register!("uadalp.4s", "sums of adjacent unsigned halves added", ARM, (U16, NONE, S32) => S32, Formula::Pairs, Wrap),
     register!("sadalp.4s", "sums of adjacent signed halves added", ARM, (S16, NONE, S32) => S32, Formula::Pairs, Wrap),
+    register!("add.8h", "sums of lanes", ARM, (U16, U16, NONE) => U16, Formula::Sums, Wrap),
     register!("addp.4s", "sums of neighbours", ARM, (S32, S32, NONE) => S32, Formula::PairsOfBoth, Wrap),
     register!("udot.4s", "four unsigned products added", ARM, (U8, U8, S32) => S32, products(4, 0), Wrap),
     register!("sdot.4s", "four signed products added", ARM, (S8, S8, S32) => S32, products(4, 0), Wrap),
@@ -202,6 +205,7 @@ impl Register {
                     before + at.map(|k| Integer::from(a[k]) * b[k]).sum::<Integer>()
                 }
                 Formula::Pairs => before + a[2 * i] + a[2 * i + 1],
+                Formula::Sums => Integer::from(a[i]) + b[i],
                 Formula::PairsOfBoth if i < self.result.count / 2 => Integer::from(a[2 * i]) + a[2 * i + 1],
                 Formula::PairsOfBoth => {
                     let i = i - self.result.count / 2;
@@ -266,6 +270,7 @@ impl Register {
                     }
                 }
                 Formula::Pairs => sums[k >> 1] += lane,
+                Formula::Sums => sums[k] = lane + i64::from(b[k]),
                 Formula::PairsOfBoth => {
                     sums[k >> 1] += lane;
                     sums[half + (k >> 1)] += i64::from(b[k]);
