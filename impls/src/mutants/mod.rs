@@ -27,6 +27,7 @@ pub(crate) mod requantize;
 mod requantize_fpm;
 mod scales;
 pub(crate) mod softmax;
+pub(crate) mod sub;
 pub mod tensor;
 #[cfg(test)]
 mod tensor_tests;

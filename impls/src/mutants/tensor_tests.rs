@@ -4,7 +4,7 @@ use super::requantize::logical_shift;
 use super::tensor::Mutant;
 use crate::Form;
 use crate::element::Element;
-use crate::elementwise::{self, add, mul};
+use crate::elementwise::{self, add, mul, sub};
 use crate::fpm::Channel;
 use crate::{conv2d, dequantize, dot, instruction, matmul, qconv2d, quantize, requantize, transform};
 
@@ -39,6 +39,7 @@ fn names_are_unique_and_no_kernels() {
     names("requantize", super::requantize::MUTANTS, requantize::kernels());
     names("add", super::add::MUTANTS, add::kernels());
     names("mul", super::mul::MUTANTS, mul::kernels());
+    names("sub", super::sub::MUTANTS, sub::kernels());
     names("transform", super::transform::MUTANTS, transform::kernels());
     names("quantize", super::quantize::MUTANTS, quantize::kernels());
     names("dequantize", super::dequantize::MUTANTS, dequantize::kernels());
@@ -217,7 +218,6 @@ fn transform_mutants_differ_where_they_say() {
     }
 }
 
-/// All pairs of 8 bits, each with its scales: the kernel of the claimed scheme gives the claimed results.
 #[test]
 fn add_mutants_differ() {
     let claims = [
@@ -227,11 +227,22 @@ fn add_mutants_differ() {
         ("tvm-upward", "tvm-qnn-add-i8"),
         ("tvm-tonearest", "tvm-qnn-add-tonearest-i8"),
     ];
+    sums_differ(super::add::MUTANTS, &claims.map(|(scheme, name)| (scheme, add::find(name).expect("registered"))));
+}
+
+#[test]
+fn sub_mutants_differ() {
+    let claims = [("tflite", "tflite-sub-i8"), ("tvm-upward", "tvm-qnn-subtract-i8")];
+    sums_differ(super::sub::MUTANTS, &claims.map(|(scheme, name)| (scheme, sub::find(name).expect("registered"))));
+}
+
+/// All pairs of 8 bits, each with its scales: the kernel of the claimed scheme gives the claimed results.
+fn sums_differ(mutants: &[Mutant<add::Run, add::Domain>], claims: &[(&str, &add::Kernel)]) {
     let all: Vec<(i32, i32)> = (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b))).collect();
     let (lhs, rhs): (Vec<i32>, Vec<i32>) = all.into_iter().unzip();
-    for Mutant { kernel, .. } in super::add::MUTANTS {
+    for Mutant { kernel, .. } in mutants {
         let correct = claims.iter().find(|(scheme, _)| *scheme == kernel.contract.promise.scheme).expect("a kernel");
-        let correct = add::find(correct.1).expect("registered");
+        let correct = correct.1;
         let mut differences = 0;
         for (lhs_scale, rhs_scale, out_scale) in [
             (0.0235, 0.3, 0.31),
