@@ -33,6 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
         "quantize" => run::<tiebreak_suites::quantize::Quantize>(bytes),
         "requantize" => run::<tiebreak_suites::requantize::Requantize>(bytes),
         "softmax" => run::<tiebreak_suites::softmax::Softmax>(bytes),
+        "sub" => run::<tiebreak_suites::elementwise::Sub>(bytes),
         "transform" => run::<tiebreak_suites::transform::Transform>(bytes),
         "cases" => read(cases, bytes),
         "census" => census(bytes),

@@ -80,6 +80,8 @@ macro_rules! operations {
             Add(crate::elementwise::add::Add);
             /// Quantized multiplication. Input and output as those of [`Job::Add`].
             Mul(crate::elementwise::mul::Mul);
+            /// Quantized subtraction. Input and output as those of [`Job::Add`].
+            Sub(crate::elementwise::sub::Sub);
             /// Average or max pooling. Input: stored values `[B,H,W,C]`. Output: stored values `[B,OH,OW,C]`.
             Pool(crate::pool::Pool);
             /// Fixed-point exponential. Input: `len` int32 that are not positive. Output: `len` int32.

@@ -1,10 +1,11 @@
-//! Quantized operations on two tensors, element by element: each tensor has a scale and a zero point. [`add`] and [`mul`] are the two instances
+//! Quantized operations on two tensors, element by element: each tensor has a scale and a zero point. [`add`], [`sub`] and [`mul`] are the instances
 //! of [`Arithmetic`], with one file for each system.
 
 pub mod add;
 pub(crate) mod loops;
 pub mod mul;
 mod params;
+pub mod sub;
 #[cfg(test)]
 pub(crate) mod tests;
 

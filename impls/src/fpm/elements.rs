@@ -51,4 +51,5 @@ positions! {
     "mutant-ties-away": MUTANTS[13].kernel;
     "mutant-no-rounding": MUTANTS[14].kernel;
     "mutant-sqrdmulh-no-saturation": MUTANTS[15].kernel;
+    "mutant-srshl-ceiling": MUTANTS[16].kernel;
 }

@@ -57,6 +57,15 @@ pub(super) const TIES_AWAY: Mutant = scalar!(
     [(-1, 1 << 30, 0): -1, not 0]
 );
 
+/// `srshl` read as a ceiling, because its text says that it rounds upward: every fraction goes up, and not only a tie.
+pub(super) const CEILING: Mutant = scalar!(
+    "mutant-srshl-ceiling", "a ceiling for srshl, which rounds to nearest, ties up",
+    claims "sqrdmulh-srshl" on Domain { shifts: -31..=0, ..Domain::ALL }, "directed-rounding",
+    "of our own: \"rounds always upward\" of TVM's RFC on fixed point multiplication, read as a ceiling",
+    |x, m, s: i32| ((i64::from(sqrdmulh(x, m)) + (1i64 << -s) - 1) >> -s) as i32,
+    [(2, 1 << 30, -2): 1, not 0]
+);
+
 /// No rounding constant.
 pub(super) const NO_ROUNDING: Mutant = scalar!(
     "mutant-no-rounding", "the rounding constant is missing",

@@ -27,6 +27,7 @@ pub(crate) mod requantize;
 mod requantize_fpm;
 mod scales;
 pub(crate) mod softmax;
+pub(crate) mod sub;
 pub mod tensor;
 #[cfg(test)]
 mod tensor_tests;
@@ -68,7 +69,7 @@ pub mod fpm {
     }
 
     /// How many there are.
-    const COUNT: usize = 16;
+    const COUNT: usize = 17;
 
     static MUTANTS: &[Mutant] = &ALL;
 
@@ -95,6 +96,7 @@ pub mod fpm {
         fpm_directions::TIES_AWAY,
         fpm_directions::NO_ROUNDING,
         fpm_widths::SQRDMULH_NO_SATURATION,
+        fpm_directions::CEILING,
     ];
 }
 

@@ -102,6 +102,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     Inside::<13>::MUTANT,
     Inside::<14>::MUTANT,
     Inside::<15>::MUTANT,
+    Inside::<16>::MUTANT,
 ];
 
 /// The legacy pipeline in int32, with `shift_right` for its last step.

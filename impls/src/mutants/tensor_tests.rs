@@ -4,7 +4,7 @@ use super::requantize::logical_shift;
 use super::tensor::Mutant;
 use crate::Form;
 use crate::element::Element;
-use crate::elementwise::{self, add, mul};
+use crate::elementwise::{self, add, mul, sub};
 use crate::fpm::Channel;
 use crate::{conv2d, dequantize, dot, instruction, matmul, qconv2d, quantize, requantize, transform};
 
@@ -39,6 +39,7 @@ fn names_are_unique_and_no_kernels() {
     names("requantize", super::requantize::MUTANTS, requantize::kernels());
     names("add", super::add::MUTANTS, add::kernels());
     names("mul", super::mul::MUTANTS, mul::kernels());
+    names("sub", super::sub::MUTANTS, sub::kernels());
     names("transform", super::transform::MUTANTS, transform::kernels());
     names("quantize", super::quantize::MUTANTS, quantize::kernels());
     names("dequantize", super::dequantize::MUTANTS, dequantize::kernels());
@@ -186,7 +187,15 @@ fn requantize_witnesses_of_the_reports() {
 
 #[test]
 fn transform_mutants_differ_where_they_say() {
-    let matrix = |rows, columns| transform::Params::Matrix { rows, columns };
+    let matrix = |rows, columns| transform::Params::Matrix { batches: 1, rows, columns };
+    let batched = |rows, columns| transform::Params::Matrix { batches: 2, rows, columns };
+    let pad = |top, left| {
+        let pad = transform::pad::Params { height: 2, width: 2, top, left, zero_point: -5, ..Default::default() };
+        transform::Params::Pad(transform::pad::Params { right: 1, bottom: 1, ..pad })
+    };
+    let packed = |columns, word, bits, signed| {
+        transform::Params::Packed(transform::packing::Params { rows: 2, columns, bits, word, signed })
+    };
     let conv = |left| {
         let shape =
             conv2d::Params { height: 3, width: 3, kernel_w: 2, left, input_zero_point: -5, ..Default::default() };
@@ -201,23 +210,35 @@ fn transform_mutants_differ_where_they_say() {
         ("mutant-data-pack-pad-zero", "tvm-data-pack", conv(0), conv(1)),
         ("mutant-kernel-pack-transposed", "tvm-kernel-pack", conv(0), outputs),
         ("mutant-spatial-unpack-nhwc", "tvm-spatial-unpack", conv(1), outputs),
+        ("mutant-interleave-batch-stride", "tvm-interleave", batched(4, 16), batched(3, 16)),
+        ("mutant-pad-zero", "tflite-pad", transform::Params::Pad(Default::default()), pad(1, 1)),
+        ("mutant-pad-sides-exchanged", "tflite-pad", pad(1, 1), pad(1, 0)),
+        ("mutant-pad-other-axis", "tflite-pad-image", pad(1, 1), pad(1, 0)),
+        ("mutant-int4-pack-odd", "onnx-int4-pack", packed(4, 8, 4, false), packed(3, 8, 4, false)),
+        ("mutant-int4-unpack-unsigned", "onnx-int4-unpack", packed(8, 8, 4, false), packed(32, 8, 4, true)),
     ];
-    assert_eq!(table.len(), super::transform::MUTANTS.len());
-    for (name, correct, same, other) in table {
+    // An order of bits shows in every shape.
+    let everywhere = [
+        ("mutant-int4-pack-order", "onnx-int4-pack", packed(2, 8, 4, false)),
+        ("mutant-bitpack-reversed", "tvm-bitpack", packed(8, 8, 2, false)),
+    ];
+    assert_eq!(table.len() + everywhere.len(), super::transform::MUTANTS.len());
+    let shapes = table
+        .into_iter()
+        .flat_map(|(name, correct, same, other)| [(name, correct, same, false), (name, correct, other, true)]);
+    let shapes = shapes.chain(everywhere.map(|(name, correct, params)| (name, correct, params, true)));
+    for (name, correct, params, differs) in shapes {
         let (Mutant { kernel, .. }, correct) =
             (find(name, super::transform::MUTANTS), transform::find(correct).expect(correct));
-        for (params, differs) in [(same, false), (other, true)] {
-            let sizes = kernel.contract.domain.sizes(&params).expect("a shape");
-            let input: Vec<i32> = (1..).take(sizes.input()).collect();
-            let (mut got, mut promised) = (vec![-1; sizes.outputs], vec![-2; sizes.outputs]);
-            (kernel.portable)(&params, &input, &mut got);
-            (correct.portable)(&params, &input, &mut promised);
-            assert_eq!(got != promised, differs, "{name} {params:?}");
-        }
+        let sizes = kernel.contract.domain.sizes(&params).expect("a shape");
+        let input: Vec<i32> = (1..).take(sizes.input()).collect();
+        let (mut got, mut promised) = (vec![-1; sizes.outputs], vec![-2; sizes.outputs]);
+        (kernel.portable)(&params, &input, &mut got);
+        (correct.portable)(&params, &input, &mut promised);
+        assert_eq!(got != promised, differs, "{name} {params:?}");
     }
 }
 
-/// All pairs of 8 bits, each with its scales: the kernel of the claimed scheme gives the claimed results.
 #[test]
 fn add_mutants_differ() {
     let claims = [
@@ -227,11 +248,22 @@ fn add_mutants_differ() {
         ("tvm-upward", "tvm-qnn-add-i8"),
         ("tvm-tonearest", "tvm-qnn-add-tonearest-i8"),
     ];
+    sums_differ(super::add::MUTANTS, &claims.map(|(scheme, name)| (scheme, add::find(name).expect("registered"))));
+}
+
+#[test]
+fn sub_mutants_differ() {
+    let claims = [("tflite", "tflite-sub-i8"), ("tvm-upward", "tvm-qnn-subtract-i8")];
+    sums_differ(super::sub::MUTANTS, &claims.map(|(scheme, name)| (scheme, sub::find(name).expect("registered"))));
+}
+
+/// All pairs of 8 bits, each with its scales: the kernel of the claimed scheme gives the claimed results.
+fn sums_differ(mutants: &[Mutant<add::Run, add::Domain>], claims: &[(&str, &add::Kernel)]) {
     let all: Vec<(i32, i32)> = (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b))).collect();
     let (lhs, rhs): (Vec<i32>, Vec<i32>) = all.into_iter().unzip();
-    for Mutant { kernel, .. } in super::add::MUTANTS {
+    for Mutant { kernel, .. } in mutants {
         let correct = claims.iter().find(|(scheme, _)| *scheme == kernel.contract.promise.scheme).expect("a kernel");
-        let correct = add::find(correct.1).expect("registered");
+        let correct = correct.1;
         let mut differences = 0;
         for (lhs_scale, rhs_scale, out_scale) in [
             (0.0235, 0.3, 0.31),

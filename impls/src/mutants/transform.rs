@@ -3,7 +3,9 @@
 use super::matmul::interleave_tail;
 use super::tensor::{Mutant, mutant};
 use crate::conv2d::{self, im2col::im2col};
-use crate::matmul::blocks::{DEPTH, ROWS, block_transpose};
+use crate::matmul::blocks::{DEPTH, ROWS, block_transpose, interleave};
+use crate::transform::packing::{bit_pack, extended, nibble_pack, nibble_unpack};
+use crate::transform::pad::{self, image, reference};
 use crate::transform::spatial::{data_pack, kernel_pack, unpack};
 use crate::transform::{Domain, Kind, Params, Run};
 
@@ -13,7 +15,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         claims "block-transpose" Wrap on Domain { kind: Kind::BlockTranspose },
         from "of our own: a transposed index in the block",
         |params, input, out| {
-            let Params::Matrix { rows, columns } = *params else { return };
+            let Params::Matrix { rows, columns, .. } = *params else { return };
             block_transpose_rows(rows, columns, input, out);
         }
     ),
@@ -31,8 +33,11 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         claims "interleave" Wrap on Domain { kind: Kind::Interleave },
         from "of our own: K / 16 blocks for ceil(K / 16)",
         |params, input, out| {
-            let Params::Matrix { rows, columns } = *params else { return };
-            interleave_tail(rows, columns, input, out);
+            let Params::Matrix { batches, rows, columns } = *params else { return };
+            let blocks = out.len() / batches;
+            for (matrix, blocks) in input.chunks_exact(rows * columns).zip(out.chunks_exact_mut(blocks)) {
+                interleave_tail(rows, columns, matrix, blocks);
+            }
         }
     ),
     mutant!(
@@ -69,6 +74,102 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
                     (at % params.out_channels, at / params.out_channels % pixels, at / params.out_channels / pixels);
                 *value = plain[(batch * params.out_channels + o) * pixels + pixel];
             }
+        }
+    ),
+    mutant!(
+        "mutant-interleave-batch-stride", "layout", "the blocks of a batch lie as far apart as the plain matrices",
+        claims "interleave" Wrap on Domain { kind: Kind::Interleave },
+        from "of our own: the stride of M by K for that of M' by K'",
+        |params, input, out| {
+            let Params::Matrix { batches, rows, columns } = *params else { return };
+            let blocks = out.len() / batches;
+            out.fill(0);
+            for (b, matrix) in input.chunks_exact(rows * columns).enumerate() {
+                interleave(rows, columns, matrix, &mut out[b * rows * columns..][..blocks]);
+            }
+        }
+    ),
+    mutant!(
+        "mutant-pad-zero", "padding", "padded by 0 and not by the zero point",
+        claims "pad" Wrap on Domain { kind: Kind::Pad },
+        from "llvm/llvm-project discussion of the quant dialect: tfl.pad with the constant 0, whose zero point is not 0",
+        |params, input, out| {
+            let Params::Pad(p) = params else { return };
+            reference(p, input, 0, out);
+        }
+    ),
+    mutant!(
+        "mutant-pad-sides-exchanged", "layout", "padding before and after an axis change places",
+        claims "pad" Wrap on Domain { kind: Kind::Pad },
+        from "of our own: the paddings of an axis are read last first",
+        |params, input, out| {
+            let Params::Pad(p) = params else { return };
+            let exchanged = pad::Params {
+                batches_before: p.batches_after,
+                batches_after: p.batches_before,
+                top: p.bottom,
+                bottom: p.top,
+                left: p.right,
+                right: p.left,
+                channels_before: p.channels_after,
+                channels_after: p.channels_before,
+                ..*p
+            };
+            reference(&exchanged, input, p.zero_point, out);
+        }
+    ),
+    mutant!(
+        "mutant-pad-other-axis", "layout", "an image is moved down by the columns on its left, and right by the rows above it",
+        claims "pad" Wrap on Domain { kind: Kind::Pad },
+        from "of our own: the paddings of height and width are read in the order of another layout",
+        |params, input, out| {
+            let Params::Pad(p) = params else { return };
+            // As far as the sizes of the output leave room.
+            let (rows, columns) = (p.top + p.bottom, p.left + p.right);
+            let (top, left) = (p.left.min(rows), p.top.min(columns));
+            let moved = pad::Params { top, bottom: rows - top, left, right: columns - left, ..*p };
+            image(&moved, input, p.zero_point, out);
+        }
+    ),
+    mutant!(
+        "mutant-int4-pack-order", "layout", "the first nibble lies in the high bits",
+        claims "nibble-pack-low" Wrap on Domain { kind: Kind::NibblePackLow },
+        from "of our own: weights packed for torchao, read by ONNX Runtime",
+        |params, input, out| {
+            let Params::Packed(p) = params else { return };
+            nibble_pack(p, input, out, |first, second| first << 4 | second);
+        }
+    ),
+    mutant!(
+        "mutant-int4-pack-odd", "truncated-tail", "the last element of an odd number is lost",
+        claims "nibble-pack-low" Wrap on Domain { kind: Kind::NibblePackLow },
+        from "of our own: columns / 2 bytes for ceil(columns / 2)",
+        |params, input, out| {
+            let Params::Packed(p) = params else { return };
+            nibble_pack(p, input, out, |first, second| first | second << 4);
+            if p.columns % 2 == 1 {
+                out.chunks_exact_mut(p.columns.div_ceil(2)).for_each(|row| row[p.columns / 2] = 0);
+            }
+        }
+    ),
+    mutant!(
+        "mutant-int4-unpack-unsigned", "signedness", "signed nibbles are zero extended",
+        claims "nibble-unpack-low" Wrap on Domain { kind: Kind::NibbleUnpackLow },
+        from "of our own: a mask where the sign has to be extended",
+        |params, input, out| {
+            let Params::Packed(p) = params else { return };
+            nibble_unpack(p, input, out, |byte| [byte, byte >> 4].map(|nibble| extended(nibble, false)));
+        }
+    ),
+    mutant!(
+        "mutant-bitpack-reversed", "layout", "the first element lies in the lowest bit of a word",
+        claims "bit-pack" Wrap on Domain { kind: Kind::BitPack },
+        from "of our own: the order of another packing, such as LSB first",
+        |params, input, out| {
+            let Params::Packed(p) = params else { return };
+            // The word of each run, last element first.
+            let reversed: Vec<i32> = input.chunks_exact(p.word).flat_map(|run| run.iter().rev().copied()).collect();
+            bit_pack(p, &reversed, out, |word, bit| word << 1 | bit);
         }
     ),
 ];

@@ -8,8 +8,11 @@ pub(super) const INTERLEAVE: Kernel = kernel(
     "TVM interleave: blocks of 4 rows by 16 columns",
     Kind::Interleave,
     |params, input, out| {
-        let Params::Matrix { rows, columns } = *params else { return };
-        interleave(rows, columns, input, out);
+        let Params::Matrix { batches, rows, columns } = *params else { return };
+        let blocks = out.len() / batches;
+        for (matrix, blocks) in input.chunks_exact(rows * columns).zip(out.chunks_exact_mut(blocks)) {
+            interleave(rows, columns, matrix, blocks);
+        }
     },
 );
 
@@ -18,13 +21,15 @@ pub(super) const BLOCK_TRANSPOSE: Kernel = kernel(
     "TVM interleave and block-transpose: blocks of 16 rows by 4 columns, each transposed",
     Kind::BlockTranspose,
     |params, input, out| {
-        let Params::Matrix { rows, columns } = *params else { return };
+        let Params::Matrix { rows, columns, .. } = *params else { return };
         block_transpose(rows, columns, input, out);
     },
 );
 
 pub(super) const UNPACK: Kernel =
     kernel("tvm-unpack", "TVM unpack: blocks of 4 by 4 to a plain matrix", Kind::Unpack, |params, input, out| {
-        let Params::Matrix { rows, columns } = *params else { return };
-        unpack(rows, columns, input, out);
+        let Params::Matrix { batches, rows, columns } = *params else { return };
+        for (blocks, matrix) in input.chunks_exact(input.len() / batches).zip(out.chunks_exact_mut(rows * columns)) {
+            unpack(rows, columns, blocks, matrix);
+        }
     });

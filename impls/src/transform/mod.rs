@@ -1,9 +1,11 @@
-//! Layout transforms around a convolution by matrix product: they move elements and pad, and compute nothing.
+//! Layout transforms around a convolution by matrix product, padding, and packing of few bits: they move elements or bits and pad, and compute nothing.
 //!
 //! Source: RFC on int8 convolution for Arm, sections Input, Weight and Output transform. Blocks there are 4 rows by 16 columns.
 
 mod blocks;
 mod im2col;
+pub mod packing;
+pub mod pad;
 pub(crate) mod spatial;
 #[cfg(test)]
 mod tests;
@@ -25,11 +27,11 @@ use spatial::TILE;
 pub enum Kind {
     /// `[B,H,W,C]` to `[B, OH*OW, KH*KW*C]`, padded by the zero point.
     Im2col,
-    /// `[M,K]` to `[M'/4, K'/16, 4, 16]`, M and K padded to M' and K' by 0.
+    /// `[batches,M,K]` to `[batches, M'/4, K'/16, 4, 16]`, M and K padded to M' and K' by 0.
     Interleave,
     /// `[K,N]` to `[N'/4, K'/16, 4, 16]`, each block transposed.
     BlockTranspose,
-    /// `[M'/4, N'/4, 4, 4]` to `[M,N]`.
+    /// `[batches, M'/4, N'/4, 4, 4]` to `[batches,M,N]`.
     Unpack,
     /// `[B, OH*OW, OC]` to `[B,OH,OW,OC]`; with weights, `[KH,KW,KI,KO]` to `[KH*KW*KI,KO]`, the same bytes.
     Unflatten,
@@ -39,6 +41,20 @@ pub enum Kind {
     KernelPack,
     /// `[B, OH, OW'/16, O'/16, 16, 16]` to `[B,O,OH,OW]`.
     SpatialUnpack,
+    /// `[B,H,W,C]` with the zero point before and after each axis.
+    Pad,
+    /// `[rows, columns]` to bit planes `[rows, bits, columns/word]`, the first element of a word in its highest bit.
+    BitPack,
+    /// Bit planes `[rows, bits, columns/word]` to `[rows, columns]`.
+    BitUnpack,
+    /// `[rows, columns]` to bytes of two nibbles, the first one in the low bits.
+    NibblePackLow,
+    /// `[rows, columns]` to bytes of two nibbles, the first one in the high bits.
+    NibblePackHigh,
+    /// Bytes of two nibbles to `[rows, columns]`, the low one first.
+    NibbleUnpackLow,
+    /// Bytes of two nibbles to `[rows, columns]`, the high one first.
+    NibbleUnpackHigh,
 }
 
 /// Parameters of one transform.
@@ -47,13 +63,28 @@ pub enum Kind {
 pub enum Params {
     /// Of [`Kind::Im2col`], [`Kind::Unflatten`] and the spatial pack.
     Conv2d(conv2d::Params),
-    /// Of the others: rows and columns of the plain matrix.
+    /// Of the transforms of a matrix: how many matrices, and rows and columns of each.
     Matrix {
+        /// Matrices, one after another; weights are one.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        batches: usize,
         /// Rows.
         rows: usize,
         /// Columns.
         columns: usize,
     },
+    /// Of [`Kind::Pad`].
+    Pad(pad::Params),
+    /// Of bit planes and nibbles.
+    Packed(packing::Params),
+}
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(batches: &usize) -> bool {
+    *batches == 1
 }
 
 /// The parameters of a transform.
@@ -67,6 +98,7 @@ impl Domain {
     /// Sizes of the input (and nothing) and of the output; or the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let sizes = |input, outputs| Sizes { inputs: [input, 0, 0], outputs };
+        let takes = |what: &str| Err(shape::broken("params", format!("this transform takes {what}")));
         match (self.kind, params) {
             (Kind::Im2col, Params::Conv2d(conv)) => {
                 let (rows, columns) = conv.output()?;
@@ -95,12 +127,24 @@ impl Domain {
                     _ => sizes(shape::elements("blocks", &[conv.batches, rows, tiles, blocks])?, outputs),
                 })
             }
-            (kind @ (Kind::Interleave | Kind::BlockTranspose | Kind::Unpack), Params::Matrix { rows, columns }) => {
+            (Kind::Pad, Params::Pad(pad)) => pad.sizes(),
+            (kind @ (Kind::BitPack | Kind::BitUnpack), Params::Packed(packed)) => packed.sizes(kind),
+            (
+                kind @ (Kind::NibblePackLow | Kind::NibblePackHigh | Kind::NibbleUnpackLow | Kind::NibbleUnpackHigh),
+                Params::Packed(packed),
+            ) => packed.sizes(kind),
+            (
+                kind @ (Kind::Interleave | Kind::BlockTranspose | Kind::Unpack),
+                Params::Matrix { batches, rows, columns },
+            ) => {
+                if kind == Kind::BlockTranspose && *batches != 1 {
+                    return Err(shape::broken("batches", "the weights are one matrix"));
+                }
+                let batches = positive("batches", *batches)?;
                 let (rows, columns) = (positive("rows", *rows)?, positive("columns", *columns)?);
-                shape::elements("matrix", &[rows, columns])?;
-                let plain = rows * columns;
+                let plain = shape::elements("matrix", &[batches, rows, columns])?;
                 let blocks = |rows: usize, row_block, columns: usize, column_block| {
-                    shape::elements("blocks", &[padded(rows, row_block), padded(columns, column_block)])
+                    shape::elements("blocks", &[batches, padded(rows, row_block), padded(columns, column_block)])
                 };
                 Ok(match kind {
                     Kind::Interleave => sizes(plain, blocks(rows, ROWS, columns, DEPTH)?),
@@ -108,10 +152,12 @@ impl Domain {
                     _ => sizes(blocks(rows, ROWS, columns, ROWS)?, plain),
                 })
             }
-            (_, Params::Conv2d(_)) => Err(shape::broken("params", "this transform takes rows and columns")),
-            (_, Params::Matrix { .. }) => {
-                Err(shape::broken("params", "this transform takes the shape of a convolution"))
+            (Kind::Interleave | Kind::BlockTranspose | Kind::Unpack, _) => takes("rows and columns"),
+            (Kind::Pad, _) => takes("a tensor and its padding"),
+            (Kind::Im2col | Kind::Unflatten | Kind::DataPack | Kind::KernelPack | Kind::SpatialUnpack, _) => {
+                takes("the shape of a convolution")
             }
+            _ => takes("rows, columns, bits and word"),
         }
     }
 }
@@ -150,10 +196,27 @@ static KERNELS: &[Kernel] = &[
     spatial::DATA_PACK,
     spatial::KERNEL_PACK,
     spatial::UNPACK,
+    pad::REFERENCE,
+    pad::IMAGE,
+    pad::ONNX,
+    pad::CMSIS_NN,
+    packing::BIT_PACK,
+    packing::BIT_UNPACK,
+    packing::PACK_LOW,
+    packing::PACK_HIGH,
+    packing::UNPACK_LOW,
+    packing::UNPACK_LOW_NEON,
+    packing::UNPACK_HIGH,
 ];
 
-/// A transform, all of which come from one source. Nothing is computed, so nothing overflows.
+/// A transform of TVM's convolutions, all of which come from one source.
 const fn kernel(name: &'static str, summary: &'static str, kind: Kind, run: Run) -> Kernel {
+    const SOURCE: &str = "RFC on int8 convolution for Arm; apache/tvm python/tvm/topi/arm_cpu/conv2d_gemm.py";
+    from(name, summary, kind, SOURCE, run)
+}
+
+/// A transform from a source. Nothing is computed, so nothing overflows.
+const fn from(name: &'static str, summary: &'static str, kind: Kind, source: &'static str, run: Run) -> Kernel {
     let scheme = match kind {
         Kind::Im2col => "im2col",
         Kind::Interleave => "interleave",
@@ -163,6 +226,13 @@ const fn kernel(name: &'static str, summary: &'static str, kind: Kind, run: Run)
         Kind::DataPack => "data-pack",
         Kind::KernelPack => "kernel-pack",
         Kind::SpatialUnpack => "spatial-unpack",
+        Kind::Pad => "pad",
+        Kind::BitPack => "bit-pack",
+        Kind::BitUnpack => "bit-unpack",
+        Kind::NibblePackLow => "nibble-pack-low",
+        Kind::NibblePackHigh => "nibble-pack-high",
+        Kind::NibbleUnpackLow => "nibble-unpack-low",
+        Kind::NibbleUnpackHigh => "nibble-unpack-high",
     };
     Kernel {
         name,
@@ -171,7 +241,7 @@ const fn kernel(name: &'static str, summary: &'static str, kind: Kind, run: Run)
             promise: Promise { scheme, overflow: Overflow::Wrap },
             domain: Domain { kind },
             deviations: &[],
-            source: "RFC on int8 convolution for Arm; apache/tvm python/tvm/topi/arm_cpu/conv2d_gemm.py",
+            source,
         },
         portable: run,
         native: None,

@@ -1,6 +1,6 @@
 //! Each transform against the index formula of its source.
 
-use super::{Params, find, kernels};
+use super::{Kind, Params, find, kernels, packing, pad};
 use crate::conv2d::{
     self,
     im2col::{depth, im2col},
@@ -25,7 +25,7 @@ fn shapes(row_block: usize, column_block: usize) -> impl Iterator<Item = (usize,
 #[test]
 fn interleave_is_a_of_z_plus_4x_and_w_plus_16y() {
     for (rows, columns) in shapes(ROWS, DEPTH) {
-        let (a, out) = run("tvm-interleave", &Params::Matrix { rows, columns });
+        let (a, out) = run("tvm-interleave", &Params::Matrix { batches: 1, rows, columns });
         let blocks = padded(columns, DEPTH) / DEPTH;
         for (at, got) in out.iter().enumerate() {
             let (w, z, y, x) = (at % 16, at / 16 % 4, at / 64 % blocks, at / 64 / blocks);
@@ -39,7 +39,7 @@ fn interleave_is_a_of_z_plus_4x_and_w_plus_16y() {
 #[test]
 fn block_transpose_is_b_of_w_plus_16y_and_z_plus_4x() {
     for (columns, rows) in shapes(ROWS, DEPTH) {
-        let (b, out) = run("tvm-block-transpose", &Params::Matrix { rows, columns });
+        let (b, out) = run("tvm-block-transpose", &Params::Matrix { batches: 1, rows, columns });
         let blocks = padded(rows, DEPTH) / DEPTH;
         for (at, got) in out.iter().enumerate() {
             let (w, z, y, x) = (at % 16, at / 16 % 4, at / 64 % blocks, at / 64 / blocks);
@@ -53,7 +53,7 @@ fn block_transpose_is_b_of_w_plus_16y_and_z_plus_4x() {
 #[test]
 fn unpack_is_c_of_x_over_4_and_y_over_4() {
     for (rows, columns) in shapes(ROWS, ROWS) {
-        let (c, out) = run("tvm-unpack", &Params::Matrix { rows, columns });
+        let (c, out) = run("tvm-unpack", &Params::Matrix { batches: 1, rows, columns });
         let blocks = padded(columns, ROWS) / ROWS;
         for (at, got) in out.iter().enumerate() {
             let (x, y) = (at / columns, at % columns);
@@ -189,9 +189,127 @@ fn unflatten_moves_nothing() {
     }
 }
 
+/// A batch is its matrices one after another, to blocks and back.
 #[test]
-fn every_kind_is_registered_once() {
+fn batches_are_matrices_one_after_another() {
+    for name in ["tvm-interleave", "tvm-unpack"] {
+        for (rows, columns) in [(1, 1), (5, 17), (4, 16), (7, 3)] {
+            let (input, out) = run(name, &Params::Matrix { batches: 3, rows, columns });
+            for batch in 0..3 {
+                let (first, alone) = run(name, &Params::Matrix { batches: 1, rows, columns });
+                let (elements, results) = (input.len() / 3, out.len() / 3);
+                let moved = |v: &i32| if *v == 0 { 0 } else { v + (batch * elements) as i32 };
+                let expected: Vec<i32> = alone.iter().map(moved).collect();
+                assert_eq!((first.len(), &out[batch * results..][..results]), (elements, &expected[..]), "{name}");
+            }
+        }
+    }
+}
+
+/// What each kernel of padding gives, by coordinates in the tensor.
+#[test]
+fn pads_are_the_zero_point_around_the_tensor() {
+    for code in 0..256usize {
+        let side = |at: usize| code >> at & 1;
+        let p = pad::Params {
+            batches: 2,
+            height: 3,
+            width: 2,
+            channels: 3,
+            batches_before: side(0),
+            batches_after: 2 * side(1),
+            top: side(2),
+            bottom: 3 * side(3),
+            left: 2 * side(4),
+            right: side(5),
+            channels_before: side(6),
+            channels_after: 2 * side(7),
+            zero_point: -77,
+        };
+        let sizes = [
+            2 + side(0) + 2 * side(1),
+            3 + side(2) + 3 * side(3),
+            2 + 2 * side(4) + side(5),
+            3 + side(6) + 2 * side(7),
+        ];
+        for kernel in kernels().iter().filter(|kernel| kernel.contract.domain.kind == Kind::Pad) {
+            let (input, out) = run(kernel.name, &Params::Pad(p));
+            assert_eq!(out.len(), sizes.iter().product::<usize>());
+            for (at, got) in out.iter().enumerate() {
+                let c = at % sizes[3];
+                let (x, y) = (at / sizes[3] % sizes[2], at / sizes[3] / sizes[2] % sizes[1]);
+                let b = at / sizes[3] / sizes[2] / sizes[1];
+                let inside = [(b, side(0), 2), (y, side(2), 3), (x, 2 * side(4), 2), (c, side(6), 3)]
+                    .map(|(at, before, size)| at.checked_sub(before).filter(|at| *at < size));
+                let [Some(b), Some(y), Some(x), Some(c)] = inside else {
+                    assert_eq!(*got, -77, "{} {p:?} at {at}", kernel.name);
+                    continue;
+                };
+                assert_eq!(*got, input[((b * 3 + y) * 2 + x) * 3 + c], "{} {p:?} at {at}", kernel.name);
+            }
+        }
+    }
+}
+
+/// Bits of an element and of a word, by their definitions.
+#[test]
+fn packed_bits_are_where_their_formats_have_them() {
+    for (rows, columns) in [(1, 1), (2, 5), (1, 8), (2, 16), (3, 32), (1, 63), (2, 64)] {
+        for (bits, word) in (1..=4).flat_map(|bits| [8, 16, 32].map(|word| (bits, word))) {
+            let p = packing::Params { rows, columns, bits, word, signed: false };
+            if columns % word != 0 {
+                continue;
+            }
+            let (input, out) = run("tvm-bitpack", &Params::Packed(p));
+            for (at, element) in input.iter().enumerate() {
+                let (row, column) = (at / columns, at % columns);
+                for bit in 0..bits {
+                    let of = out[(row * bits + bit) * (columns / word) + column / word] as u32;
+                    let got = of >> (word - 1 - column % word) & 1;
+                    assert_eq!(got, *element as u32 >> bit & 1, "{p:?} at {at}, bit {bit}");
+                }
+            }
+            for signed in [false, true] {
+                let p = Params::Packed(packing::Params { signed, ..p });
+                let mut back = vec![0; input.len()];
+                (find("bit-planes-unpack").expect("registered").portable)(&p, &out, &mut back);
+                let extended = |v: &i32| {
+                    let value = v & ((1 << bits) - 1);
+                    if signed && value >> (bits - 1) == 1 { value - (1 << bits) } else { value }
+                };
+                assert_eq!(back, input.iter().map(extended).collect::<Vec<_>>(), "{p:?}");
+            }
+        }
+        let nibbles = |signed| Params::Packed(packing::Params { rows, columns, bits: 4, word: 8, signed });
+        for (pack, unpacks, first) in [
+            ("onnx-int4-pack", &["onnx-int4-unpack", "int4-unpack-neon"][..], 0),
+            ("torchao-uint4-pack", &["torchao-uint4-unpack"][..], 4),
+        ] {
+            let (input, out) = run(pack, &nibbles(false));
+            for (at, element) in input.iter().enumerate() {
+                let (row, column) = (at / columns, at % columns);
+                let shift = if column % 2 == 0 { first } else { 4 - first };
+                assert_eq!(out[row * columns.div_ceil(2) + column / 2] >> shift & 15, element & 15, "{pack} at {at}");
+            }
+            for signed in [false, true] {
+                for unpack in unpacks {
+                    let kernel = find(unpack).expect("registered");
+                    for form in [crate::Form::Portable, crate::Form::Native] {
+                        let mut back = vec![0; input.len()];
+                        kernel.run(form)(&nibbles(signed), &out, &mut back);
+                        let extended = |v: &i32| if signed && v & 8 != 0 { (v & 15) - 16 } else { v & 15 };
+                        assert_eq!(back, input.iter().map(extended).collect::<Vec<_>>(), "{unpack}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kind_is_registered() {
     let kinds: Vec<_> = kernels().iter().map(|kernel| kernel.contract.domain.kind).collect();
-    assert_eq!(kinds.len(), 8);
-    assert!(kinds.iter().all(|kind| kinds.iter().filter(|other| *other == kind).count() == 1));
+    let times = |kind| kinds.iter().filter(|other| **other == kind).count();
+    assert_eq!((kinds.len(), times(Kind::Pad), times(Kind::NibbleUnpackLow)), (19, 4, 2));
+    assert!(kinds.iter().all(|kind| [Kind::Pad, Kind::NibbleUnpackLow].contains(kind) || times(*kind) == 1));
 }

@@ -1,10 +1,10 @@
-//! Quantized operations on two tensors, element by element: the sum or the product of the reals that stored values stand for, over the output's
+//! Quantized operations on two tensors, element by element: the sum, the difference or the product of the reals that stored values stand for, over the output's
 //! scale, rounded to an integer, plus the output's zero point, clamped; and the schemes by which systems compute it.
 //!
-//! [`add`] and [`mul`] are the two instances of [`Arithmetic`]. Each scheme has two forms: steps on rationals ([`steps`]), and machine integers that
+//! [`add`], [`sub`] and [`mul`] are the instances of [`Arithmetic`]. Each scheme has two forms: steps on rationals ([`steps`]), and machine integers that
 //! are derived from the printed formula and share no step with the rationals.
 //!
-//! Source of the operations: ONNX operators, QLinearAdd and QLinearMul; TensorFlow Lite 8-bit quantization specification, ADD and MUL. Scales are
+//! Source of the operations: ONNX operators, QLinearAdd, Sub and QLinearMul; TensorFlow Lite 8-bit quantization specification, ADD, SUB and MUL. Scales are
 //! floats, as the files of both hold them.
 
 pub mod add;
@@ -13,6 +13,7 @@ pub mod mul;
 mod operand;
 mod registry;
 pub mod steps;
+pub mod sub;
 
 use crate::quantize::{Storage, suffix};
 use crate::rounding::RoundingRule;

@@ -1,13 +1,18 @@
-//! Layout transforms around a convolution by matrix product: each element of the output is an element of the input or 0. Twice: where each
+//! Layout transforms around a convolution by matrix product, padding, and packing of few bits. But for [`packing`], each element of the output is an
+//! element of the input or padding. Twice: where each
 //! element of the output comes from, and, in [`placed`], where each element of the input goes.
 //!
 //! Source: TVM RFC quantized convolution for armv8, input, weight and output transform. Blocks are 4 rows by 16 elements of
 //! the depth.
 
+pub mod packing;
+pub mod pad;
 mod placed;
 
 use crate::conv2d::Convolution;
-use crate::shape::{self, ShapeError};
+use crate::shape::{self, ShapeError, broken};
+use packing::Packing;
+use pad::Pad;
 
 const ROWS: usize = 4;
 const DEPTH: usize = 16;
@@ -19,8 +24,10 @@ const TILE: usize = 16;
 pub enum Transform {
     /// `[B,H,W,C]` to `[B, OH*OW, KH*KW*C]`, all channels whatever the groups; the zero point outside the image.
     Im2col(Convolution),
-    /// `A [rows, columns]` to `[rows'/4, columns'/16, 4, 16]`, padded by 0: `[x,y,z,w] = A[z+4x, w+16y]`.
+    /// `A [batches, rows, columns]` to `[batches, rows'/4, columns'/16, 4, 16]`, padded by 0: `[b,x,y,z,w] = A[b, z+4x, w+16y]`.
     Interleave {
+        /// Matrices, one after another.
+        batches: usize,
         /// Rows, M.
         rows: usize,
         /// Columns, K.
@@ -33,8 +40,10 @@ pub enum Transform {
         /// Columns, N.
         columns: usize,
     },
-    /// `C_interleaved [rows'/4, columns'/4, 4, 4]` to `[rows, columns]`: `[x,y] = C_interleaved[x/4, y/4, x%4, y%4]`.
+    /// `C_interleaved [batches, rows'/4, columns'/4, 4, 4]` to `[batches, rows, columns]`: `[b,x,y] = C_interleaved[b, x/4, y/4, x%4, y%4]`.
     Unpack {
+        /// Matrices, one after another.
+        batches: usize,
         /// Rows, M.
         rows: usize,
         /// Columns, N.
@@ -49,6 +58,10 @@ pub enum Transform {
     KernelPack(Convolution),
     /// `tiles [B, OH, OW'/16, O'/16, 16, 16]` to `[B,O,OH,OW]`: `[b,o,y,x] = tiles[b, y, x/16, o/16, x%16, o%16]`.
     SpatialUnpack(Convolution),
+    /// `[B,H,W,C]` with padding before and after each axis.
+    Pad(Pad),
+    /// Elements of few bits to words, or words to elements.
+    Packing(Packing),
 }
 
 /// Where an element of the output comes from.
@@ -60,6 +73,22 @@ pub enum Source {
     Zero,
     /// Padding by the input zero point.
     ZeroPoint,
+}
+
+impl Source {
+    /// The same of a matrix that begins so many elements later.
+    fn after(self, elements: usize) -> Self {
+        match self {
+            Self::Element(at) => Self::Element(elements + at),
+            padding => padding,
+        }
+    }
+}
+
+/// Sizes of so many matrices of these sizes.
+fn batched(batches: usize, [input, output]: [usize; 2]) -> Result<[usize; 2], ShapeError> {
+    shape::positive(&[("batches", batches)])?;
+    Ok([shape::elements("matrices", &[batches, input])?, shape::elements("matrices", &[batches, output])?])
 }
 
 /// A row-major matrix; elements beyond its ends are 0.
@@ -113,10 +142,13 @@ impl Transform {
                     _ => [shape::elements("blocks", &[p.batches, rows, tiles, channels])?, outputs],
                 })
             }
-            Self::Interleave { rows, columns } => matrix(rows, columns, [ROWS, DEPTH]),
+            Self::Pad(p) => p.check(),
+            Self::Packing(p) => p.check(),
+            Self::Interleave { batches, rows, columns } => batched(batches, matrix(rows, columns, [ROWS, DEPTH])?),
             Self::BlockTranspose { rows, columns } => matrix(rows, columns, [DEPTH, ROWS]),
-            Self::Unpack { rows, columns } => {
-                matrix(rows, columns, [ROWS, ROWS]).map(|[plain, blocks]| [blocks, plain])
+            Self::Unpack { batches, rows, columns } => {
+                let [plain, blocks] = batched(batches, matrix(rows, columns, [ROWS, ROWS])?)?;
+                Ok([blocks, plain])
             }
         }
     }
@@ -142,20 +174,26 @@ impl Transform {
                     Source::Element((block * TILE + x % TILE) * TILE + o % TILE)
                 })
             }
-            Self::Interleave { rows, columns } => {
+            Self::Pad(p) => p.sources(),
+            Self::Packing(_) => return Err(broken("form", "a word holds parts of several elements")),
+            Self::Interleave { batches, rows, columns } => {
                 let a = Matrix { rows, columns };
-                let blocks = [rows.div_ceil(ROWS), columns.div_ceil(DEPTH), ROWS, DEPTH];
-                tensor(blocks, |[x, y, z, w]| a.at(z + ROWS * x, w + DEPTH * y))
+                let panels = rows.div_ceil(ROWS);
+                let blocks = [batches * panels, columns.div_ceil(DEPTH), ROWS, DEPTH];
+                tensor(blocks, |[x, y, z, w]| {
+                    a.at(z + ROWS * (x % panels), w + DEPTH * y).after(x / panels * rows * columns)
+                })
             }
             Self::BlockTranspose { rows, columns } => {
                 let kernel = Matrix { rows, columns };
                 let blocks = [columns.div_ceil(ROWS), rows.div_ceil(DEPTH), ROWS, DEPTH];
                 tensor(blocks, |[x, y, z, w]| kernel.at(w + DEPTH * y, z + ROWS * x))
             }
-            Self::Unpack { rows, columns } => {
-                let blocks = columns.div_ceil(ROWS);
+            Self::Unpack { batches, rows, columns } => {
+                let (panels, blocks) = (rows.div_ceil(ROWS), columns.div_ceil(ROWS));
                 let block = |x: usize, y: usize| ((x / ROWS * blocks + y / ROWS) * ROWS + x % ROWS) * ROWS + y % ROWS;
-                tensor([1, 1, rows, columns], |[_, _, x, y]| Source::Element(block(x, y)))
+                let matrix = panels * blocks * ROWS * ROWS;
+                tensor([1, batches, rows, columns], |[_, b, x, y]| Source::Element(b * matrix + block(x, y)))
             }
         })
     }
@@ -163,8 +201,12 @@ impl Transform {
     /// The output for an input.
     pub fn expected(&self, input: &[i32]) -> Result<Vec<i32>, ShapeError> {
         shape::length("input", input.len(), self.check()?[0])?;
+        if let Self::Packing(p) = self {
+            return Ok(p.expected(input));
+        }
         let zero_point = match self {
             Self::Im2col(p) | Self::DataPack(p) => p.input_zero_point,
+            Self::Pad(p) => p.zero_point,
             _ => 0,
         };
         let value = |source| match source {

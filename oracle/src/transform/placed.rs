@@ -37,11 +37,18 @@ impl Transform {
                 }
                 out
             }
-            Self::Interleave { columns, .. } => {
-                // Panels of 4 rows, of blocks of 16 columns.
-                let panel = ROWS * columns.next_multiple_of(DEPTH);
-                put(input, columns, outputs, |row, column| {
-                    row / ROWS * panel + column / DEPTH * (ROWS * DEPTH) + row % ROWS * DEPTH + column % DEPTH
+            Self::Pad(p) => p.placed(input),
+            Self::Packing(p) => p.placed(input),
+            Self::Interleave { batches, rows, columns } => {
+                // Panels of 4 rows, of blocks of 16 columns. A matrix begins a panel.
+                let (panel, matrix) = (ROWS * columns.next_multiple_of(DEPTH), outputs / batches);
+                put(input, columns, outputs, |line, column| {
+                    let row = line % rows;
+                    line / rows * matrix
+                        + row / ROWS * panel
+                        + column / DEPTH * (ROWS * DEPTH)
+                        + row % ROWS * DEPTH
+                        + column % DEPTH
                 })
             }
             Self::BlockTranspose { rows, columns } => {
@@ -50,14 +57,14 @@ impl Transform {
                     column / ROWS * panel + row / DEPTH * (ROWS * DEPTH) + column % ROWS * DEPTH + row % DEPTH
                 })
             }
-            Self::Unpack { rows, columns } => {
-                let mut out = vec![0; outputs];
+            Self::Unpack { batches, rows, columns } => {
+                let (mut out, matrix) = (vec![0; outputs], inputs / batches);
                 let (square, panel) = (ROWS * ROWS, ROWS * columns.next_multiple_of(ROWS));
-                for (i, v) in input.iter().enumerate() {
+                for (b, i, v) in input.iter().enumerate().map(|(at, v)| (at / matrix, at % matrix, v)) {
                     let row = i / panel * ROWS + i % square / ROWS;
                     let column = i % panel / square * ROWS + i % ROWS;
                     if row < rows && column < columns {
-                        out[row * columns + column] = *v;
+                        out[(b * rows + row) * columns + column] = *v;
                     }
                 }
                 out

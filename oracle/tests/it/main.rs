@@ -10,6 +10,7 @@ mod either_way;
 mod elementwise_add;
 mod elementwise_domains;
 mod elementwise_mul;
+mod elementwise_sub;
 mod exp;
 mod float_formats;
 mod fpm_forms;

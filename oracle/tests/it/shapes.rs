@@ -133,9 +133,9 @@ fn transforms_that_cannot_be() {
     for (rows, columns, name) in [(0, 1, "rows"), (1, 0, "columns"), (usize::MAX, 2, "matrix"), (1 << 28, 1, "blocks")]
     {
         for transform in [
-            Transform::Interleave { rows, columns },
+            Transform::Interleave { batches: 1, rows, columns },
             Transform::BlockTranspose { rows, columns },
-            Transform::Unpack { rows, columns },
+            Transform::Unpack { batches: 1, rows, columns },
         ] {
             assert_eq!(argument(transform.check()), name, "{transform:?}");
         }

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use tiebreak_oracle::conv2d::Convolution;
 use tiebreak_oracle::matmul::{Product, Scheme};
+use tiebreak_oracle::transform::packing::{First, Form, Packing};
+use tiebreak_oracle::transform::pad::Pad;
 use tiebreak_oracle::transform::{Source, Transform};
 
 fn transpose(matrix: &[i32], columns: usize) -> Vec<i32> {
@@ -34,14 +36,14 @@ fn blocks_hold_every_element_once_and_zeros() {
         for columns in 1..=35 {
             let (by4, by16) = (usize::next_multiple_of, usize::next_multiple_of);
             for (transform, padded) in [
-                (Transform::Interleave { rows, columns }, by4(rows, 4) * by16(columns, 16)),
+                (Transform::Interleave { batches: 1, rows, columns }, by4(rows, 4) * by16(columns, 16)),
                 (Transform::BlockTranspose { rows, columns }, by16(rows, 16) * by4(columns, 4)),
             ] {
                 let (seen, padding) = census(transform);
                 assert!(seen.iter().all(|n| *n == 1), "{transform:?}");
                 assert_eq!(padding, padded - rows * columns, "{transform:?}");
             }
-            let (seen, padding) = census(Transform::Unpack { rows, columns });
+            let (seen, padding) = census(Transform::Unpack { batches: 1, rows, columns });
             assert_eq!((seen.iter().sum::<usize>(), seen.iter().max(), padding), (rows * columns, Some(&1), 0));
         }
     }
@@ -51,7 +53,8 @@ fn blocks_hold_every_element_once_and_zeros() {
 fn block_transpose_is_interleave_of_the_transposed_matrix() {
     for (rows, columns) in [(1, 1), (16, 4), (17, 5), (33, 9), (3, 40)] {
         let matrix = numbered(rows * columns);
-        let transposed = Transform::Interleave { rows: columns, columns: rows }.expected(&transpose(&matrix, columns));
+        let transposed =
+            Transform::Interleave { batches: 1, rows: columns, columns: rows }.expected(&transpose(&matrix, columns));
         assert_eq!(Transform::BlockTranspose { rows, columns }.expected(&matrix), transposed);
     }
 }
@@ -60,7 +63,7 @@ fn block_transpose_is_interleave_of_the_transposed_matrix() {
 fn unpack_undoes_interleave_of_blocks_cut_to_four_columns() {
     for (rows, columns) in [(1, 1), (4, 16), (5, 17), (9, 33), (40, 3)] {
         let matrix = numbered(rows * columns);
-        let blocks = Transform::Interleave { rows, columns }.expected(&matrix).unwrap();
+        let blocks = Transform::Interleave { batches: 1, rows, columns }.expected(&matrix).unwrap();
         // A block of 4 by 16 is four blocks of 4 by 4; those wholly after the last column are not part of the unpacked layout.
         let cut = |block: &[i32]| {
             (0..4)
@@ -74,7 +77,7 @@ fn unpack_undoes_interleave_of_blocks_cut_to_four_columns() {
             .chunks(row_of_blocks)
             .flat_map(|row| row.chunks(64).flat_map(cut).take(columns.div_ceil(4) * 16).collect::<Vec<_>>())
             .collect();
-        assert_eq!(Transform::Unpack { rows, columns }.expected(&small).unwrap(), matrix);
+        assert_eq!(Transform::Unpack { batches: 1, rows, columns }.expected(&small).unwrap(), matrix);
     }
 }
 
@@ -132,9 +135,9 @@ proptest! {
         values in prop::collection::vec(-128..=255i32, 1600),
     ) {
         let (lhs, rhs) = (&values[..m * k], &values[800..][..k * n]);
-        let a = Transform::Interleave { rows: m, columns: k }.expected(lhs).unwrap();
+        let a = Transform::Interleave { batches: 1, rows: m, columns: k }.expected(lhs).unwrap();
         let b = Transform::BlockTranspose { rows: k, columns: n }.expected(rhs).unwrap();
-        let c = Transform::Unpack { rows: m, columns: n }.expected(&blocks_product(&a, &b, k)).unwrap();
+        let c = Transform::Unpack { batches: 1, rows: m, columns: n }.expected(&blocks_product(&a, &b, k)).unwrap();
         let p = Product { m, n, k, lhs_offset: 0, rhs_offset: 0 };
         let product = Scheme::parse("exact").unwrap().expected(&p, lhs, rhs).unwrap();
         prop_assert_eq!(c.into_iter().map(Some).collect::<Vec<_>>(), product);
@@ -177,9 +180,9 @@ fn every_element_comes_from_where_it_is_put() {
     let mut transforms = Vec::new();
     for rows in 1..=21 {
         for columns in 1..=37 {
-            transforms.push(Transform::Interleave { rows, columns });
+            transforms.push(Transform::Interleave { batches: 1 + rows % 3, rows, columns });
             transforms.push(Transform::BlockTranspose { rows: columns, columns: rows });
-            transforms.push(Transform::Unpack { rows, columns });
+            transforms.push(Transform::Unpack { batches: 1 + columns % 3, rows, columns });
         }
     }
     let whole = Convolution {
@@ -223,4 +226,111 @@ fn every_element_comes_from_where_it_is_put() {
         let input = numbered(transform.check().unwrap()[0]);
         assert_eq!(transform.placed(&input), transform.expected(&input), "{transform:?}");
     }
+}
+
+/// Batches are what each matrix gives by itself, one after another.
+#[test]
+fn a_batch_is_its_matrices_one_after_another() {
+    for (rows, columns) in [(1, 1), (4, 16), (5, 17), (3, 2), (9, 33)] {
+        let of = |batches, unpacks| match unpacks {
+            true => Transform::Unpack { batches, rows, columns },
+            false => Transform::Interleave { batches, rows, columns },
+        };
+        for unpacks in [false, true] {
+            let [inputs, outputs] = of(3, unpacks).check().unwrap();
+            let input = numbered(inputs);
+            let alone: Vec<i32> =
+                input.chunks(inputs / 3).flat_map(|matrix| of(1, unpacks).expected(matrix).unwrap()).collect();
+            assert_eq!(alone.len(), outputs);
+            assert_eq!(of(3, unpacks).expected(&input).unwrap(), alone);
+        }
+    }
+    assert_eq!(Transform::Unpack { batches: 0, rows: 1, columns: 1 }.check().unwrap_err().argument, "batches");
+}
+
+/// Every element once, the zero point elsewhere; both forms; no padding changes nothing.
+#[test]
+fn padding_keeps_every_element_in_its_order() {
+    // One in eleven of all 65,536.
+    for code in (0..4usize.pow(8)).step_by(11) {
+        let side = |at: u32| code / 4usize.pow(at) % 4;
+        let pad = Pad {
+            sizes: [1 + code % 2, 1 + code % 3, 2, 1 + code % 4],
+            before: [side(0), side(1), side(2), side(3)],
+            after: [side(4), side(5), side(6), side(7)],
+            zero_point: -77,
+        };
+        let transform = Transform::Pad(pad);
+        let input = numbered(transform.check().unwrap()[0]);
+        let out = transform.expected(&input).unwrap();
+        assert_eq!(transform.placed(&input).unwrap(), out, "{pad:?}");
+        assert_eq!(out.iter().filter(|v| **v != -77).copied().collect::<Vec<_>>(), input, "{pad:?}");
+    }
+    let pad = Pad { sizes: [1, 2, 1, 1], before: [0, 1, 0, 0], after: [0, 0, 2, 0], zero_point: 9 };
+    assert_eq!(Transform::Pad(pad).expected(&[1, 2]).unwrap(), [9, 9, 9, 1, 9, 9, 2, 9, 9]);
+    let huge = Pad { after: [0, usize::MAX, 0, 0], ..pad };
+    assert_eq!(Transform::Pad(huge).check().unwrap_err().argument, "side");
+    assert_eq!(Transform::Pad(Pad { sizes: [1, 0, 1, 1], ..pad }).check().unwrap_err().argument, "height");
+}
+
+fn packings(rows: usize, columns: usize) -> Vec<Packing> {
+    let forms = (1..=4).flat_map(|bits| [8, 16, 32].map(|word| Form::Planes { bits, word })).chain([Form::Nibbles]);
+    let firsts = forms.flat_map(|form| [First::Low, First::High].map(|first| (form, first)));
+    firsts
+        .flat_map(|(form, first)| {
+            [(false, false), (true, false), (true, true)].map(|(unpacks, signed)| Packing {
+                form,
+                first,
+                unpacks,
+                signed,
+                rows,
+                columns,
+            })
+        })
+        .collect()
+}
+
+/// Both forms, on every number of elements that fits, and what was packed comes back.
+#[test]
+fn packed_elements_come_back() {
+    for (rows, columns) in [(1, 1), (1, 2), (2, 3), (3, 7), (1, 8), (2, 16), (1, 24), (2, 32), (1, 64), (3, 96)] {
+        for packing in packings(rows, columns) {
+            let transform = Transform::Packing(packing);
+            let Ok([inputs, _]) = transform.check() else { continue };
+            let input: Vec<i32> = (0..inputs as i32).map(|i| i.wrapping_mul(0x2545_f491) >> 3).collect();
+            let out = transform.expected(&input).unwrap();
+            assert_eq!(transform.placed(&input).unwrap(), out, "{packing:?}");
+            if packing.unpacks {
+                let bits = if let Form::Planes { bits, .. } = packing.form { bits } else { 4 };
+                let least = if packing.signed { -(1 << (bits - 1)) } else { 0 };
+                assert!(out.iter().all(|v| (least..least + (1 << bits)).contains(v)), "{packing:?}");
+                let packs = Transform::Packing(Packing { unpacks: false, signed: false, ..packing });
+                assert_eq!(transform.expected(&packs.expected(&out).unwrap()).unwrap(), out, "{packing:?}");
+            }
+        }
+    }
+}
+
+/// apache/tvm bitpack: the first of eight elements is the highest bit. ONNX: the first of two nibbles is the low one.
+#[test]
+fn packings_of_known_values() {
+    let planes = |bits, word| Form::Planes { bits, word };
+    let of = |form, first, [unpacks, signed]: [bool; 2], columns, input: &[i32]| {
+        Transform::Packing(Packing { form, first, unpacks, signed, rows: 1, columns }).expected(input).unwrap()
+    };
+    let (pack, unsigned, signed) = ([false, false], [true, false], [true, true]);
+    assert_eq!(of(planes(2, 8), First::High, pack, 8, &[3, 0, 0, 0, 0, 0, 0, 1]), [129, 128]);
+    assert_eq!(of(planes(2, 8), First::Low, pack, 8, &[3, 0, 0, 0, 0, 0, 0, 1]), [129, 1]);
+    let first: Vec<i32> = (0..32).map(|i| i32::from(i == 0)).collect();
+    assert_eq!(of(planes(1, 32), First::High, pack, 32, &first), [i32::MIN]);
+    assert_eq!(of(Form::Nibbles, First::Low, pack, 3, &[-8, 7, 1]), [0x78, 1]);
+    assert_eq!(of(Form::Nibbles, First::High, pack, 3, &[-8, 7, 1]), [0x87, 0x10]);
+    assert_eq!(of(Form::Nibbles, First::Low, signed, 3, &[0x78, 1]), [-8, 7, 1]);
+    assert_eq!(of(Form::Nibbles, First::Low, unsigned, 3, &[0x78, 1]), [8, 7, 1]);
+    assert_eq!(of(planes(2, 8), First::High, signed, 8, &[129, 128]), [-1, 0, 0, 0, 0, 0, 0, 1]);
+    let wrong = |form, columns| {
+        let p = Packing { form, first: First::Low, unpacks: false, signed: false, rows: 1, columns };
+        Transform::Packing(p).check().unwrap_err().argument
+    };
+    assert_eq!([wrong(planes(5, 8), 8), wrong(planes(1, 9), 9), wrong(planes(1, 8), 9)], ["bits", "word", "columns"]);
 }

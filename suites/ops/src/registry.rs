@@ -1,7 +1,7 @@
 //! The registry: every operation, one line each. Lists, `--op`, help, runs and the tests of mutants and classes read it.
 
 use crate::bounds;
-use crate::elementwise::{Add, Mul};
+use crate::elementwise::{Add, Mul, Sub};
 use crate::exp::Exp;
 use crate::fpm::FixedPointMultiply;
 use crate::fuzzing::tensor::Fuzzed;
@@ -49,8 +49,8 @@ macro_rules! operations {
 }
 
 operations! {
-    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Quantize, Dequantize, Add, Mul, Pool, Exp,
-    Softmax, Transform
+    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Quantize, Dequantize, Add, Sub, Mul, Pool,
+    Exp, Softmax, Transform
 }
 
 /// Names of the operations.

@@ -11,12 +11,13 @@ use tiebreak_impls::quantized::{self, Container, Expressed, Granularity, I8, Qua
 use tiebreak_impls::{dot, exp, instruction, matmul, qconv2d, requantize, softmax, transform};
 
 /// The kernel that the page of the protocol shows for each operation.
-pub const KERNELS: [(&str, &str); 15] = [
+pub const KERNELS: [(&str, &str); 16] = [
     ("fpm", "tvm-relay-per-channel"),
     ("requantize", "tflite-requantize-i8"),
     ("quantize", "tflite-quantize"),
     ("dequantize", "tflite-dequantize"),
     ("add", "tflite-add-i8"),
+    ("sub", "tflite-sub-i8"),
     ("mul", "tflite-mul-i8"),
     ("matmul", "gemmlowp-reference"),
     ("conv2d", "tflite-reference"),
@@ -118,9 +119,13 @@ pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
             let len = stored.len() * fitting.expressed.words();
             of(Job::Dequantize { kernel, params: cast(fitting, stored.len()) }, len, &stored)
         }
-        "add" | "mul" => {
+        "add" | "sub" | "mul" => {
             let params = elementwise(fitting);
-            let job = if op == "add" { Job::Add { kernel, params } } else { Job::Mul { kernel, params } };
+            let job = match op {
+                "add" => Job::Add { kernel, params },
+                "sub" => Job::Sub { kernel, params },
+                _ => Job::Mul { kernel, params },
+            };
             of(job, params.len, &[2, 4, 6, 8, 4, 2])
         }
         "matmul" => {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
-use tiebreak_suites::elementwise::{Add, Mul};
+use tiebreak_suites::elementwise::{Add, Mul, Sub};
 use tiebreak_suites::operation::Operation;
 
 /// A power of two, its neighbours, and what lies between it and the next.
@@ -39,6 +39,13 @@ fn what_the_oracle_says_a_kernel_takes_it_takes() {
                     let (domain, name) = (&kernel.contract.domain, kernel.name);
                     let p = params(domain.element, triple);
                     let covers = Add::covers(domain, &p);
+                    assert_eq!(covers, domain.sizes(&p).is_ok(), "{name} {triple:?}");
+                    taken[usize::from(covers)] += 1;
+                }
+                for kernel in tiebreak_impls::elementwise::sub::kernels() {
+                    let (domain, name) = (&kernel.contract.domain, kernel.name);
+                    let p = params(domain.element, triple);
+                    let covers = Sub::covers(domain, &p);
                     assert_eq!(covers, domain.sizes(&p).is_ok(), "{name} {triple:?}");
                     taken[usize::from(covers)] += 1;
                 }
@@ -94,6 +101,11 @@ fn cases_of_additions() {
         tvm-qnn-add-u8: 726 of 729, 3 outside-domain
         tvm-qnn-add-tonearest-i8: 726 of 729, 3 outside-domain"#]]
     .assert_eq(&counts("add").join("\n"));
+}
+
+#[test]
+fn cases_of_subtractions() {
+    expect![[r#""#]].assert_eq(&counts("sub").join("\n"));
 }
 
 #[test]

@@ -153,6 +153,7 @@ mutants_die! {
     own_ties_away: "mutant-ties-away",
     own_no_rounding: "mutant-no-rounding",
     own_sqrdmulh_no_saturation: "mutant-sqrdmulh-no-saturation",
+    own_srshl_ceiling: "mutant-srshl-ceiling",
 }
 
 /// One table for all lanes: what shrinking finds does not depend on where the kernel runs.

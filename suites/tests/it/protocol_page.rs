@@ -114,6 +114,23 @@ const PAGE: &[Operation] = &[
         results: "`len` stored values",
     },
     Operation {
+        op: "sub",
+        computes: "The difference of two quantized tensors, element by element: the left one less the right one. Fields, inputs and results are those of `add`.",
+        fields: &[
+            ("element", "as in `add`"),
+            ("len", "as in `add`"),
+            ("lhs", "as in `add`"),
+            ("rhs", "as in `add`"),
+            ("out", "as in `add`"),
+            ("scale", "as in `add`"),
+            ("zero_point", "as in `add`"),
+            ("min", "as in `add`"),
+            ("max", "as in `add`"),
+        ],
+        inputs: "`len` stored values of the left operand, then `len` of the right one",
+        results: "`len` stored values",
+    },
+    Operation {
         op: "mul",
         computes: "The product of two quantized tensors, element by element. Fields, inputs and results are those of `add`.",
         fields: &[
@@ -289,13 +306,24 @@ const PAGE: &[Operation] = &[
     },
     Operation {
         op: "transform",
-        computes: "Layout transforms around a convolution by matrix product: they move elements, and pad.",
+        computes: "Layout transforms around a convolution by matrix product, padding, and packing of few bits: they move elements or bits, and pad.",
         fields: &[
             (
                 "conv2d",
                 "for `tvm-im2col`, `tvm-unflatten` and the spatial pack: the shape of the convolution, with the fields of `conv2d`",
             ),
-            ("matrix", "for the other transforms: `rows` and `columns` of the plain matrix"),
+            (
+                "matrix",
+                "for the blocks of a matrix product: `rows` and `columns` of the plain matrix, and `batches`, the number of matrices, if it is not 1",
+            ),
+            (
+                "pad",
+                "for the kernels of padding: `batches`, `height`, `width` and `channels` of the tensor, the elements before and after each axis, and `zero_point`",
+            ),
+            (
+                "packed",
+                "for bit planes and nibbles: `rows` and `columns` of the elements, `bits` of an element, `word`, the bits of a word, and whether unpacked elements are `signed`",
+            ),
         ],
         inputs: "the elements before the transform",
         results: "the elements behind it",

@@ -193,13 +193,16 @@ fn accumulators_at_every_place() {
 fn every_move(lane: &Lane) {
     let mut lease = lane.lease();
     for kernel in transform::kernels() {
-        let matrix = transform::Params::Matrix { rows: 9, columns: 21 };
+        let matrix = transform::Params::Matrix { batches: 1, rows: 9, columns: 21 };
         let image =
             conv2d::Params { height: 5, width: 4, channels: 3, out_channels: 3, top: 1, ..conv2d::Params::default() };
         let domain = &kernel.contract.domain;
         let fits = |params: &transform::Params| domain.sizes(params).ok().map(|sizes| (*params, sizes));
-        let (params, sizes) =
-            fits(&matrix).or_else(|| fits(&transform::Params::Conv2d(image))).expect("one of the two");
+        let pad = transform::pad::Params { height: 5, width: 4, top: 1, right: 2, ..Default::default() };
+        let few = transform::packing::Params { rows: 2, columns: 24, bits: 4, word: 8, signed: true };
+        let all =
+            [matrix, transform::Params::Conv2d(image), transform::Params::Pad(pad), transform::Params::Packed(few)];
+        let (params, sizes) = all.iter().find_map(fits).expect("one of them");
         let tensors = [(1..=sizes.inputs[0] as i32).collect::<Vec<_>>(), Vec::new(), Vec::new()];
         let case = |misalign| Case { params, tensors: tensors.clone(), misalign };
         let first = results::<Transform>(&mut lease, kernel.name, &case(0), sizes.outputs);

@@ -128,6 +128,11 @@ fn add_holds_in_every_lane() {
 }
 
 #[test]
+fn sub_holds_in_every_lane() {
+    holds("sub");
+}
+
+#[test]
 fn mul_holds_in_every_lane() {
     holds("mul");
 }

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 use tiebreak_impls::transform::{Kind, Params};
 use tiebreak_suites::budget::Effort;
-use tiebreak_suites::elementwise::{Add, Mul};
+use tiebreak_suites::elementwise::{Add, Mul, Sub};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::operation::kernels;
 use tiebreak_suites::operation::{Asked, Case, Operation, promise};
@@ -78,6 +78,11 @@ fn of_additions() {
 }
 
 #[test]
+fn of_subtractions() {
+    every_rest::<Sub>(|_, case, values| vec![Axis { name: "len", len: case.params.len, inner: 1, values }]);
+}
+
+#[test]
 fn of_multiplications() {
     every_rest::<Mul>(|_, case, values| vec![Axis { name: "len", len: case.params.len, inner: 1, values }]);
 }
@@ -136,7 +141,9 @@ fn of_transforms() {
         let axis = |name, len, values| Axis { name, len, inner: 1, values };
         match (domain.kind, case.params) {
             (Kind::Unpack, Params::Matrix { columns, .. }) => vec![axis("columns", columns, values)],
-            (_, Params::Matrix { rows, columns }) => {
+            (_, Params::Pad(p)) => vec![axis("channels", p.channels, input)],
+            (_, Params::Packed(p)) => vec![axis("columns", p.columns, input)],
+            (_, Params::Matrix { rows, columns, .. }) => {
                 let by_rows = Axis { name: "rows", len: rows, inner: columns, values: input.clone() };
                 vec![by_rows, axis("columns", columns, input)]
             }

@@ -226,12 +226,12 @@ fn part(change: &str) -> &str {
 /// The files of an operation's kernels, with those outside of its folder that its kernels are made of.
 fn files(op: &str) -> Vec<String> {
     let shared: &[&str] = match op {
-        "add" | "mul" => &["impls/src/elementwise/*.rs"],
+        "add" | "mul" | "sub" => &["impls/src/elementwise/*.rs"],
         "quantize" | "dequantize" => &["impls/src/expressed.rs", "impls/src/quantized/*.rs"],
         _ => &[],
     };
     let folder = match op {
-        "add" | "mul" => format!("elementwise/{op}"),
+        "add" | "mul" | "sub" => format!("elementwise/{op}"),
         op => op.to_owned(),
     };
     std::iter::once(format!("impls/src/{folder}/**")).chain(shared.iter().map(|file| (*file).to_owned())).collect()
@@ -240,8 +240,8 @@ fn files(op: &str) -> Vec<String> {
 /// The operations that share code with an operation: their kernels are verified if the code of one is changed.
 fn judges(op: &str) -> Vec<&str> {
     match op {
-        "fpm" => vec!["fpm", "requantize", "add", "mul"],
-        "add" | "mul" => vec!["add", "mul"],
+        "fpm" => vec!["fpm", "requantize", "add", "sub", "mul"],
+        "add" | "mul" | "sub" => vec!["add", "sub", "mul"],
         "quantize" | "dequantize" => vec!["quantize", "dequantize"],
         // Packing and patches are kernels of their own.
         "matmul" | "conv2d" => vec![op, "transform"],

@@ -6,7 +6,7 @@ mod pytorch;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tflite;
-mod tosa;
+pub(crate) mod tosa;
 pub(crate) mod tvm;
 pub(crate) mod xnnpack;
 

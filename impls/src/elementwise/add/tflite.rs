@@ -105,8 +105,21 @@ pub(crate) fn add(
     out: &mut [i32],
     rescale: impl Fn(i32, i32, i32) -> i32,
 ) {
-    let by = Multipliers::new(params, left_shift(element));
-    each(element, lhs, rhs, out, |lhs, rhs| clamp(sum(params, &by, (lhs, rhs), &rescale), params));
+    add_by(params, &Multipliers::new(params, left_shift(element)), element, lhs, rhs, out, rescale);
+}
+
+/// As [`add`], by multipliers of either sign.
+#[inline(always)]
+pub(crate) fn add_by(
+    params: &Params,
+    by: &Multipliers,
+    element: Element,
+    lhs: &[u8],
+    rhs: &[u8],
+    out: &mut [i32],
+    rescale: impl Fn(i32, i32, i32) -> i32,
+) {
+    each(element, lhs, rhs, out, |lhs, rhs| clamp(sum(params, by, (lhs, rhs), &rescale), params));
 }
 
 /// One sum with its zero point, before the clamp.

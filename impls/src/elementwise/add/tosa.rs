@@ -22,17 +22,18 @@ const SOURCE: &str =
 
 /// int8, `DOUBLE_ROUND`.
 pub(super) const DOUBLE_I8: Kernel = double("tosa-add-double-i8", Element::I8, |params, lhs, rhs, out| {
-    twice_rescaled(params, Element::I8, lhs, rhs, out, apply_scale_32::<true>);
+    twice_rescaled(params, Element::I8, lhs, rhs, out, apply_scale_32::<true>, sum);
 });
 
 /// Unsigned bytes, `DOUBLE_ROUND`.
 pub(super) const DOUBLE_U8: Kernel = double("tosa-add-double-u8", Element::U8, |params, lhs, rhs, out| {
-    twice_rescaled(params, Element::U8, lhs, rhs, out, apply_scale_32::<true>);
+    twice_rescaled(params, Element::U8, lhs, rhs, out, apply_scale_32::<true>, sum);
 });
 
 /// int8, `DOUBLE_ROUND`, each `tosa.apply_scale` in the halves of MLIR's 32-bit lowering.
 pub(super) const HALVES_I8: Kernel = double("tosa-add-halves-double-i8", Element::I8, |params, lhs, rhs, out| {
-    twice_rescaled(params, Element::I8, lhs, rhs, out, |x, m, s| apply_scale::<true>(x, m, (31 - s) as u32));
+    let rescale = |x, m, s| apply_scale::<true>(x, m, (31 - s) as u32);
+    twice_rescaled(params, Element::I8, lhs, rhs, out, rescale, sum);
 });
 
 /// int8, `SINGLE_ROUND`.
@@ -42,18 +43,7 @@ pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     Promise { scheme: "tosa-single", overflow: Overflow::Wrap },
     DOMAIN,
     SOURCE,
-    |params, lhs, rhs, out| {
-        let by = Multipliers::new(params, 20);
-        let lifted =
-            |scale: f32| quantize_multiplier(f64::from(scale) / twice_max(params) * f64::from(1 << by.left_shift));
-        let (left, right) = (lifted(params.lhs.single()), lifted(params.rhs.single()));
-        let rescale = apply_scale_32::<false>;
-        each(Element::I8, lhs, rhs, out, |lhs, rhs| {
-            let lhs = rescale(lhs - params.lhs.zero_point, left.0, left.1);
-            let rhs = rescale(rhs - params.rhs.zero_point, right.0, right.1);
-            clamp(rescale(lhs + rhs, by.out.0, by.out.1) + params.out.zero_point, params)
-        });
-    },
+    |params, lhs, rhs, out| once_rescaled(params, lhs, rhs, out, sum),
 );
 
 const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
@@ -62,20 +52,49 @@ const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
     Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
 }
 
+/// `tosa.add`.
 #[inline(always)]
-fn twice_rescaled(
+fn sum(lhs: i32, rhs: i32) -> i32 {
+    lhs + rhs
+}
+
+/// int8, each operand lifted by its multiplier and rounded once; `combine` is the op between the rescales.
+#[inline(always)]
+pub(crate) fn once_rescaled(
+    params: &Params,
+    lhs: &[u8],
+    rhs: &[u8],
+    out: &mut [i32],
+    combine: impl Fn(i32, i32) -> i32,
+) {
+    let by = Multipliers::new(params, 20);
+    let lifted = |scale: f32| quantize_multiplier(f64::from(scale) / twice_max(params) * f64::from(1 << by.left_shift));
+    let (left, right) = (lifted(params.lhs.single()), lifted(params.rhs.single()));
+    let rescale = apply_scale_32::<false>;
+    each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+        let lhs = rescale(lhs - params.lhs.zero_point, left.0, left.1);
+        let rhs = rescale(rhs - params.rhs.zero_point, right.0, right.1);
+        clamp(rescale(combine(lhs, rhs), by.out.0, by.out.1) + params.out.zero_point, params)
+    });
+}
+
+/// Each operand lifted, then rescaled; `combine` is the op between the rescales.
+#[inline(always)]
+pub(crate) fn twice_rescaled(
     params: &Params,
     element: Element,
     lhs: &[u8],
     rhs: &[u8],
     out: &mut [i32],
     rescale: impl Fn(i32, i32, i32) -> i32,
+    combine: impl Fn(i32, i32) -> i32,
 ) {
     let by = Multipliers::new(params, left_shift(element));
     let lift = quantize_multiplier(f64::from(1 << by.left_shift));
     let term = |difference: i32, factor: (i32, i32)| rescale(rescale(difference, lift.0, lift.1), factor.0, factor.1);
     each(element, lhs, rhs, out, |lhs, rhs| {
-        let sum = term(lhs - params.lhs.zero_point, by.lhs) + term(rhs - params.rhs.zero_point, by.rhs);
-        clamp(rescale(sum, by.out.0, by.out.1) + params.out.zero_point, params)
+        let lhs = term(lhs - params.lhs.zero_point, by.lhs);
+        let rhs = term(rhs - params.rhs.zero_point, by.rhs);
+        clamp(rescale(combine(lhs, rhs), by.out.0, by.out.1) + params.out.zero_point, params)
     });
 }

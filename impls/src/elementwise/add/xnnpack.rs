@@ -15,16 +15,18 @@ use crate::elementwise::loops::{clamp, each, in_lanes};
 use crate::simd::{LANES, Portable, Vector};
 
 const PROMISE: Promise = Promise { scheme: "xnnpack", overflow: Overflow::Wrap };
-const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Ratios, clamp: false };
+/// Bits of the larger multiplier after its first.
+pub(crate) const BITS: i32 = 20;
+pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Ratios, clamp: false };
 
 /// int8, scalar.
 pub(super) const QS8: Kernel = by_bias("xnnpack-qs8-vadd", Element::I8, |params, lhs, rhs, out| {
-    biased(params, Element::I8, lhs, rhs, out);
+    biased(params, fixed(params, BITS), Element::I8, lhs, rhs, out);
 });
 
 /// Unsigned bytes, scalar.
 pub(super) const QU8: Kernel = by_bias("xnnpack-qu8-vadd", Element::U8, |params, lhs, rhs, out| {
-    biased(params, Element::U8, lhs, rhs, out);
+    biased(params, fixed(params, BITS), Element::U8, lhs, rhs, out);
 });
 
 /// int8 on NEON. The tail goes through whole vectors.
@@ -37,14 +39,14 @@ pub(super) const NEON_QS8: Kernel = Kernel {
         deviations: &[],
         source: "google/XNNPACK src/qs8-vadd/neon.c.in",
     },
-    portable: vectors::<Portable>,
+    portable: |params, lhs, rhs, out| vectors::<Portable>(params, fixed(params, BITS), lhs, rhs, out),
     native: Some(crate::simd::form::neon_form!(
         NEON,
         "tiebreak_add_xnnpack_qs8_vadd",
         ["mul", "srshl"],
         Run,
         fn native(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
-            vectors::<crate::simd::Neon>(params, lhs, rhs, out);
+            vectors::<crate::simd::Neon>(params, fixed(params, BITS), lhs, rhs, out);
         },
         native
     )),
@@ -74,9 +76,9 @@ pub(crate) fn fixed(params: &Params, bits: i32) -> Fixed {
     Fixed { lhs: multiplier(lhs), rhs: multiplier(rhs), shift: shift as u32 }
 }
 
+/// The scalar form, by multipliers of either sign.
 #[inline(always)]
-fn biased(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
-    let by = fixed(params, 20);
+pub(crate) fn biased(params: &Params, by: Fixed, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     let bias = (1 << (by.shift - 1)) - by.lhs * params.lhs.zero_point - by.rhs * params.rhs.zero_point;
     each(element, lhs, rhs, out, |lhs, rhs| {
         let sum = bias + lhs * by.lhs + rhs * by.rhs;
@@ -84,9 +86,9 @@ fn biased(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [
     });
 }
 
+/// The NEON form, by multipliers of either sign.
 #[inline(always)]
-fn vectors<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
-    let by = fixed(params, 20);
+pub(crate) fn vectors<V: Vector>(params: &Params, by: Fixed, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     let constants = [V::splat(by.lhs), V::splat(by.rhs), V::splat(-(by.shift as i32))];
     in_lanes(params, lhs, rhs, out, |lhs, rhs| four(constants, lhs, rhs));
 }

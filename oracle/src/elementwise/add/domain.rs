@@ -1,9 +1,10 @@
-//! Scales that the systems take for an addition: what their sources check, as statements about exact numbers.
+//! Scales that the systems take for an addition or a subtraction: what their sources check, as statements about exact numbers.
 //!
 //! The domain of scales belongs to the oracle. A check inside a kernel decides nothing about the inputs of a run: a kernel
 //! that refuses an input of this domain is a finding.
 
-use super::{LeftShift, Parameters};
+use super::super::Parameters;
+use super::{LeftShift, Sum};
 use crate::derivation::dyadic::exponent;
 use rug::Rational;
 use rug::ops::Pow;
@@ -23,7 +24,7 @@ pub enum Scales {
 }
 
 /// Whether a system that takes such scales takes these.
-pub(super) fn takes(p: &Parameters, scales: Scales) -> bool {
+pub(in super::super) fn takes<A: Sum>(p: &Parameters<A>, scales: Scales) -> bool {
     let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(|operand| operand.exact_scale());
     let power = |e: i32| Rational::from(2).pow(e);
     let (smaller, larger) = if lhs <= rhs { (lhs, rhs) } else { (rhs, lhs) };

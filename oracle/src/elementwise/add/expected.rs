@@ -1,8 +1,8 @@
-//! Additions in machine integers, derived independently of the steps on rationals. Values that depend on the parameters alone are computed once a
+//! Additions and subtractions in machine integers, derived independently of the steps on rationals. Values that depend on the parameters alone are computed once a
 //! batch; values that depend on one operand alone are computed once for each stored value.
 
-use super::super::{Operand, Side, integers};
-use super::{Addition, LeftShift, Parameters};
+use super::super::{Operand, Parameters, Side, integers};
+use super::{LeftShift, Sum};
 use crate::derivation::dyadic::Dyadic;
 use crate::float::Format::F32;
 use crate::fpm;
@@ -29,6 +29,8 @@ pub enum Fast {
     Onnx,
     /// In f32, by PyTorch.
     PyTorch,
+    /// In f32, and quantized by a division.
+    Divided,
 }
 
 /// The step that lifts an operand before the sum.
@@ -40,25 +42,28 @@ pub enum Lift {
     Multiplication,
     /// The operand's multiplier, `2^left_shift` times as large.
     Multiplier,
+    /// A left shift; the right operand's multiplier is negated, and the terms are added.
+    Negated,
 }
 
 /// Multiplier and shift.
 type Q31 = (i32, i32);
 
-impl integers::Fast<Addition> for Fast {
-    fn each(self, overflow: Overflow, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Vec<Option<i32>> {
-        let (place, LeftShift(left)) = (|v: i128| p.placed(v), p.own);
+impl<A: Sum> integers::Fast<A> for Fast {
+    fn each(self, overflow: Overflow, p: &Parameters<A>, lhs: &[i32], rhs: &[i32]) -> Vec<Option<i32>> {
+        let (place, LeftShift(left), sign) = (|v: i128| p.placed(v), p.own, i64::from(A::SIGN));
+        let sum = |a: i128, b: i128| a + i128::from(sign) * b;
         match self {
             Self::Once(rule) => {
                 let [a, b, c] = aligned([p.lhs, p.rhs, p.out]);
                 let term = |side, d: i32| Some(i128::from(d) * if side == Side::Lhs { a } else { b });
-                pairs(p, lhs, rhs, term, |a, b| place(rule.quotient(a + b, c)))
+                pairs(p, lhs, rhs, term, |a, b| place(rule.quotient(sum(a, b), c)))
             }
             Self::Placed(rule) => {
                 let [a, b, c] = aligned([p.lhs, p.rhs, p.out]);
                 let term = |side, d: i32| Some(i128::from(d) * if side == Side::Lhs { a } else { b });
                 let zero_point = c * i128::from(p.out.zero_point);
-                pairs(p, lhs, rhs, term, |a, b| p.clamped(rule.quotient(a + b + zero_point, c)))
+                pairs(p, lhs, rhs, term, |a, b| p.clamped(rule.quotient(sum(a, b) + zero_point, c)))
             }
             Self::Narrowed(rule) => {
                 let (terms, Some((m, s))) = (operands(p, 0), output(p)) else { return vec![None; lhs.len()] };
@@ -69,7 +74,7 @@ impl integers::Fast<Addition> for Fast {
                     let (multiplier, shift) = terms[side as usize];
                     Some((i128::from(d) * i128::from(multiplier) * i128::from(m)) << (shift - least))
                 };
-                pairs(p, lhs, rhs, term, |a, b| place(rule.shift_right(a + b, right)))
+                pairs(p, lhs, rhs, term, |a, b| place(rule.shift_right(sum(a, b), right)))
             }
             Self::Rescaled(name, lift) => {
                 let Some(definition) = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name) else {
@@ -83,11 +88,16 @@ impl integers::Fast<Addition> for Fast {
                         Lift::Shift => i64::from(d) << left,
                         Lift::Multiplication => by(d.into(), (1 << 30, left as i32 + 1))?,
                         Lift::Multiplier => d.into(),
+                        Lift::Negated if side == Side::Rhs => {
+                            let (m, s) = factors[side as usize];
+                            return Some(-by(i64::from(d) << left, (-m, s))?);
+                        }
+                        Lift::Negated => i64::from(d) << left,
                     };
                     by(lifted, factors[side as usize])
                 };
                 let Some(out) = output(p) else { return vec![None; lhs.len()] };
-                pairs(p, lhs, rhs, term, |a, b| place(by(a + b, out)?.into()))
+                pairs(p, lhs, rhs, term, |a, b| place(by(a + sign * b, out)?.into()))
             }
             Self::Requantized(name) => {
                 let Some(definition) = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name) else {
@@ -99,14 +109,14 @@ impl integers::Fast<Addition> for Fast {
                     let (m, s) = factors[side as usize];
                     (s <= 31).then(|| scheme.fast(d.into(), &fpm::Parameters::q31(m, s))).flatten()
                 };
-                pairs(p, lhs, rhs, term, |a, b| place(i128::from(a) + i128::from(b)))
+                pairs(p, lhs, rhs, term, |a, b| place(sum(a.into(), b.into())))
             }
             Self::Fixed(bits, rule) => {
                 let ratios = [p.lhs, p.rhs].map(|operand| operand.dyadic().over(p.out.dyadic()).rounded(24));
                 let shift = (bits as i32 - ratios.map(floor_log2).into_iter().max().unwrap_or(0)).max(0);
                 let multiplier = ratios.map(|r| integer(r.n, r.e + shift, TiesEven));
                 let term = |side, d: i32| Some(i128::from(d) * multiplier[side as usize]);
-                pairs(p, lhs, rhs, term, |a, b| place(rule.shift_right(a + b, shift as u32)))
+                pairs(p, lhs, rhs, term, |a, b| place(rule.shift_right(sum(a, b), shift as u32)))
             }
             Self::Onnx => {
                 let out = Soft::of(F32, p.out.scale.into());
@@ -116,20 +126,29 @@ impl integers::Fast<Addition> for Fast {
                 let reciprocal = Soft::integer(1).divided_by(Soft::of(F32, p.out.scale.into())).rounded(F32);
                 sums_in_f32(p, lhs, rhs, |sum| place(sum.times(reciprocal).rounded(F32).to_integer(TiesEven).number()))
             }
+            Self::Divided => {
+                let out = Soft::of(F32, p.out.scale.into());
+                sums_in_f32(p, lhs, rhs, |sum| place(sum.divided_by(out).rounded(F32).to_integer(TiesEven).number()))
+            }
         }
     }
 }
 
 /// `finish` of each sum in f32 of both operands in f32.
-fn sums_in_f32(p: &Parameters, lhs: &[i32], rhs: &[i32], finish: impl Fn(Soft) -> Option<i32>) -> Vec<Option<i32>> {
+fn sums_in_f32<A: Sum>(
+    p: &Parameters<A>,
+    lhs: &[i32],
+    rhs: &[i32],
+    finish: impl Fn(Soft) -> Option<i32>,
+) -> Vec<Option<i32>> {
     let scales = [p.lhs, p.rhs].map(|operand| Soft::of(F32, operand.scale.into()));
     let term = |side, d: i32| Some(Soft::integer(d.into()).times(scales[side as usize]).rounded(F32));
-    pairs(p, lhs, rhs, term, |a, b| finish(a.plus(b).rounded(F32)))
+    pairs(p, lhs, rhs, term, |a, b| finish(a.plus(if A::SIGN < 0 { b.negated() } else { b }).rounded(F32)))
 }
 
 /// Each pair of operands: `term` of each difference, `finish` of both. Terms of 8-bit operands are looked up.
-fn pairs<T: Copy>(
-    p: &Parameters,
+fn pairs<A: Sum, T: Copy>(
+    p: &Parameters<A>,
     lhs: &[i32],
     rhs: &[i32],
     term: impl Fn(Side, i32) -> Option<T>,
@@ -168,7 +187,7 @@ fn integer(n: i128, e: i32, rule: RoundingRule) -> i128 {
 }
 
 /// Twice the larger scale.
-fn twice(p: &Parameters) -> Dyadic {
+fn twice<A: Sum>(p: &Parameters<A>) -> Dyadic {
     // Scales are positive floats, whose patterns are in the order of their values.
     let larger = if p.lhs.scale >= p.rhs.scale { p.lhs } else { p.rhs };
     let Dyadic { n, e } = larger.dyadic();
@@ -182,12 +201,12 @@ fn q31(dividend: Dyadic, divisor: Dyadic, lift: i32) -> Q31 {
 }
 
 /// The multipliers of both operands, `2^lift` times as large.
-fn operands(p: &Parameters, lift: i32) -> [Q31; 2] {
+fn operands<A: Sum>(p: &Parameters<A>, lift: i32) -> [Q31; 2] {
     [p.lhs, p.rhs].map(|operand| q31(operand.dyadic(), twice(p), lift))
 }
 
 /// The multiplier of the result; `None` if its shift is none of fixed point multiply.
-fn output(p: &Parameters) -> Option<Q31> {
+fn output<A: Sum>(p: &Parameters<A>) -> Option<Q31> {
     let Dyadic { n, e } = p.out.dyadic();
     let factor = q31(twice(p), Dyadic { n, e: e + p.own.0 as i32 }, 0);
     (factor.1 <= 31).then_some(factor)

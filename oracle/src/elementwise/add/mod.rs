@@ -4,7 +4,7 @@
 //! Source of the operation: ONNX operators, QLinearAdd; TensorFlow Lite 8-bit quantization specification, ADD.
 
 mod domain;
-mod expected;
+pub(super) mod expected;
 mod registry;
 pub mod steps;
 
@@ -16,6 +16,7 @@ use rug::Rational;
 use std::ops::RangeInclusive;
 
 pub use domain::Scales;
+pub(super) use domain::takes;
 
 /// The addition of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,25 @@ pub fn left_shift(storage: Storage) -> LeftShift {
     LeftShift(if storage.bits > 8 { 15 } else { 20 })
 }
 
+/// A sum of two terms, the second of either sign: what an addition and a subtraction have in common.
+pub trait Sum:
+    Arithmetic<Own = LeftShift, Step = steps::Own, Constants = steps::OwnConstants, Fast = expected::Fast, Scales = Scales>
+{
+    /// The sign of the right operand.
+    const SIGN: i32;
+}
+
+impl Sum for Addition {
+    const SIGN: i32 = 1;
+}
+
+impl<A: Sum> crate::scheme::Scheme<&'static super::Definition<A>> {
+    /// The exact sum by the Q0.31 multipliers of a rescaling, rounded once.
+    pub fn narrowed(rule: RoundingRule) -> Self {
+        Self::named(&format!("q31-{}", suffix(rule)))
+    }
+}
+
 impl Arithmetic for Addition {
     type Own = LeftShift;
     type Step = steps::Own;
@@ -52,21 +72,11 @@ impl Arithmetic for Addition {
     const DEFINITIONS: &'static [Definition] = registry::DEFINITIONS;
 
     fn check(p: &Parameters, furthest: [u32; 2]) -> Result<(), ShapeError> {
-        let exponents = [p.lhs, p.rhs, p.out].map(|operand| operand.exponent());
-        let apart = exponents.iter().max().zip(exponents.iter().min()).map_or(0, |(most, least)| most - least);
-        if apart > APART {
-            return Err(broken("out", format!("scales are {apart} binades apart, at most {APART}")));
-        }
-        let (LeftShift(bits), [a, b]) = (p.own, furthest);
-        let difference = a.max(b);
-        if bits > 30 || u64::from(difference) << bits >= 1 << 31 {
-            return Err(broken("left_shift", format!("by {bits} bits a difference of {difference} is no int32")));
-        }
-        Ok(())
+        checked(p, furthest)
     }
 
     fn takes(p: &Parameters, scales: Scales) -> bool {
-        domain::takes(p, scales)
+        takes(p, scales)
     }
 
     fn constants(p: &Parameters, scales: &[Rational; 3]) -> steps::OwnConstants {
@@ -78,9 +88,17 @@ impl Arithmetic for Addition {
     }
 }
 
-impl Scheme {
-    /// The exact sum by the Q0.31 multipliers of a rescaling, rounded once.
-    pub fn narrowed(rule: RoundingRule) -> Self {
-        Self::named(&format!("q31-{}", suffix(rule)))
+/// What a sum asks of a batch: scales that are not too far apart, and differences that an int32 holds after the left shift.
+pub(super) fn checked<A: Sum>(p: &super::Parameters<A>, furthest: [u32; 2]) -> Result<(), ShapeError> {
+    let exponents = [p.lhs, p.rhs, p.out].map(|operand| operand.exponent());
+    let apart = exponents.iter().max().zip(exponents.iter().min()).map_or(0, |(most, least)| most - least);
+    if apart > APART {
+        return Err(broken("out", format!("scales are {apart} binades apart, at most {APART}")));
     }
+    let (LeftShift(bits), [a, b]) = (p.own, furthest);
+    let difference = a.max(b);
+    if bits > 30 || u64::from(difference) << bits >= 1 << 31 {
+        return Err(broken("left_shift", format!("by {bits} bits a difference of {difference} is no int32")));
+    }
+    Ok(())
 }

@@ -1,8 +1,9 @@
-//! Exact steps that addition schemes alone have.
+//! Exact steps that schemes of a sum or a difference alone have.
 
+use super::super::Parameters;
 use super::super::Side;
 use super::super::steps::{Constants, OwnStep, index};
-use super::{Addition, LeftShift, Parameters};
+use super::{LeftShift, Sum};
 use crate::derivation::dyadic::{exponent, nearest};
 use crate::derivation::quantize_multiplier;
 use crate::float::Format::{F32, F64};
@@ -11,7 +12,7 @@ use crate::rounding::RoundingRule::TiesEven;
 use crate::word::Overflow;
 use rug::Rational;
 
-/// One exact step of an addition.
+/// One exact step of an addition or a subtraction.
 pub type Step = super::super::steps::Step<Own>;
 
 /// The real number that a Q0.31 multiplier is made of. Quotients are doubles, as the sources compute them.
@@ -36,6 +37,8 @@ pub enum Own {
     LeftShift,
     /// `v` by a scheme of fixed point multiply.
     Rescale(&'static str, Factor),
+    /// As [`Own::Rescale`], but the right operand's multiplier is negated, and so is what it gives: code that adds subtracts by it.
+    RescaleNegated(&'static str, Factor),
     /// `v` times a Q0.31 multiplier, exact.
     Multiply(Factor),
     /// `v * r`; `r` is 1 over the output's scale, rounded to f32.
@@ -59,7 +62,7 @@ pub struct OwnConstants {
 
 impl OwnConstants {
     /// Constants for these parameters, with the exact scales of both operands and of the result.
-    pub(super) fn new(p: &Parameters, scales: &[Rational; 3]) -> Self {
+    pub(in super::super) fn new<A: Sum>(p: &Parameters<A>, scales: &[Rational; 3]) -> Self {
         let LeftShift(bits) = p.own;
         let [lhs, rhs, out] = scales;
         let twice = lhs.clone().max(rhs.clone()) * 2u32;
@@ -88,22 +91,20 @@ impl OwnConstants {
     }
 }
 
-impl OwnStep<Addition> for Own {
-    fn apply(
-        self,
-        v: Rational,
-        overflow: Overflow,
-        c: &Constants<'_, Addition>,
-        side: Option<Side>,
-    ) -> Option<Rational> {
+impl<A: Sum> OwnStep<A> for Own {
+    fn apply(self, v: Rational, overflow: Overflow, c: &Constants<'_, A>, side: Option<Side>) -> Option<Rational> {
         let (own, at) = (&c.own, index(side));
         let multiplier = |factor: Factor| own.multipliers[factor as usize][at];
         Some(match self {
             Self::LeftShift => v << c.p.own.0,
-            Self::Rescale(name, factor) => {
+            Self::Rescale(name, factor) => rescaled(name, overflow, &v, multiplier(factor)?)?,
+            Self::RescaleNegated(name, factor) => {
                 let (m, s) = multiplier(factor)?;
-                let definition = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name)?;
-                definition.exact(overflow, v.numer().to_i64()?, &fpm::Parameters::q31(m, s))?.into()
+                if side == Some(Side::Rhs) {
+                    -rescaled(name, overflow, &v, (-m, s))?
+                } else {
+                    rescaled(name, overflow, &v, (m, s))?
+                }
             }
             Self::Multiply(factor) => {
                 let (m, s) = multiplier(factor)?;
@@ -116,4 +117,10 @@ impl OwnStep<Addition> for Own {
             Self::FixedShift(bits) => v >> own.fixed_shift(bits),
         })
     }
+}
+
+/// An integer by a scheme of fixed point multiply, multiplier and shift.
+fn rescaled(name: &str, overflow: Overflow, v: &Rational, (m, s): (i32, i32)) -> Option<Rational> {
+    let definition = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name)?;
+    Some(definition.exact(overflow, v.numer().to_i64()?, &fpm::Parameters::q31(m, s))?.into())
 }

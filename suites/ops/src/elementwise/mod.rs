@@ -1,5 +1,5 @@
 //! Quantized operations on two tensors, element by element, in the harness: cases as texts, smaller cases, and the changes that a kernel may make to
-//! a scheme. [`add`] and [`mul`] are the two instances of [`Arithmetic`].
+//! a scheme. [`add`], [`sub`] and [`mul`] are the instances of [`Arithmetic`].
 
 pub mod add;
 mod alike;
@@ -9,6 +9,7 @@ pub mod mul;
 mod near;
 mod operation;
 mod plan;
+pub mod sub;
 
 use tiebreak_engine::operation::element::{float, float_bits};
 use tiebreak_engine::operation::fields::{self, Field};
@@ -28,6 +29,7 @@ use changes::Exchange;
 pub use mul::Mul;
 use operation::{Arithmetic, Definition, Elementwise, Parts, Schemes};
 use plan::Binades;
+pub use sub::Sub;
 
 /// Type of all stored values.
 fn storage(p: &Params) -> Storage {

@@ -1,4 +1,4 @@
-//! An operation on two quantized tensors, element by element. [`Arithmetic`] holds what an addition and a multiplication do not have in common.
+//! An operation on two quantized tensors, element by element. [`Arithmetic`] holds what an addition, a subtraction and a multiplication do not have in common.
 
 use super::changes::{self, Exchange};
 use super::plan::{self, Binades};

@@ -1,6 +1,6 @@
 //! What a kernel may do otherwise in a layout transform.
 
-use super::{Layout, Transform, exact};
+use super::{Layout, Transform, exact, few_bits, padding};
 use crate::matmul::orders;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
@@ -27,15 +27,19 @@ pub(super) fn changes(layout: Layout) -> Vec<Change<Transform>> {
         })
     };
     let mut out = vec![padded(0), padded(-128), padded(128)];
+    out.extend(padding::changes());
+    out.extend(few_bits::changes(layout));
+    out.push(plain_stride(layout));
     for (because, block) in
         [("elements after the last whole 4 rows are lost", 4), ("elements after the last whole 16 are lost", 16)]
     {
         for along_rows in [true, false] {
             let because = format!("{because}, along {}", if along_rows { "rows" } else { "columns" });
             out.push(Change::predicts(Class::TruncatedTail, because, move |case| {
-                let Params::Matrix { rows, columns } = case.params else { return None };
+                let Params::Matrix { rows, columns, .. } = case.params else { return None };
                 by_source(layout, case, |_, source| match source {
                     Source::Element(at) => {
+                        let at = at % (rows * columns);
                         let (place, size) = if along_rows { (at / columns, rows) } else { (at % columns, columns) };
                         (place >= size - size % block).then_some(0)
                     }
@@ -46,6 +50,21 @@ pub(super) fn changes(layout: Layout) -> Vec<Change<Transform>> {
     }
     out.push(Change::found(Class::Layout, move |evidence| permutation(layout, evidence)));
     out
+}
+
+/// The blocks of each matrix of a batch, as far apart as the plain matrices; a later one overwrites the end of an earlier one.
+fn plain_stride(layout: Layout) -> Change<Transform> {
+    let because = "the blocks of a batch lie as far apart as the plain matrices";
+    Change::predicts(Class::Layout, because, move |case| {
+        let Params::Matrix { batches, rows, columns } = case.params else { return None };
+        let all = (layout.kind == Kind::Interleave).then(|| Transform::expected(&layout, case).ok()).flatten()?;
+        let blocks = all.len() / batches;
+        let mut out = vec![Some(0); all.len()];
+        for (b, matrix) in all.chunks(blocks).enumerate() {
+            out[b * rows * columns..][..blocks].copy_from_slice(matrix);
+        }
+        Some(out)
+    })
 }
 
 /// The transform's results, some of them replaced.

@@ -1,7 +1,9 @@
 //! Layout transforms in the harness. Every element is tagged by its place, so that every move can be seen.
 
 mod changes;
+mod few_bits;
 mod fuzzed;
+mod padding;
 
 use crate::conv2d::{Conv2d, convolution};
 use crate::types;
@@ -35,15 +37,19 @@ const fn layout(kind: Kind, name: &'static str, summary: &'static str) -> Layout
     Layout { kind, name, summary }
 }
 
-const LAYOUTS: [Layout; 8] = [
+const LAYOUTS: [Layout; 15] = [
     layout(Kind::Im2col, "im2col", "[B,H,W,C] to [B, OH*OW, KH*KW*C], the zero point outside the image"),
-    layout(Kind::Interleave, "interleave", "[rows, columns] to [rows'/4, columns'/16, 4, 16], padded by 0"),
+    layout(
+        Kind::Interleave,
+        "interleave",
+        "[batches, rows, columns] to [batches, rows'/4, columns'/16, 4, 16], padded by 0",
+    ),
     layout(
         Kind::BlockTranspose,
         "block-transpose",
         "[rows, columns] to [columns'/4, rows'/16, 4, 16] transposed, padded by 0",
     ),
-    layout(Kind::Unpack, "unpack", "[rows'/4, columns'/4, 4, 4] to [rows, columns]"),
+    layout(Kind::Unpack, "unpack", "[batches, rows'/4, columns'/4, 4, 4] to [batches, rows, columns]"),
     layout(Kind::Unflatten, "unflatten", "[B, OH*OW, O] to [B,OH,OW,O], the same elements in the same order"),
     layout(
         Kind::DataPack,
@@ -52,12 +58,31 @@ const LAYOUTS: [Layout; 8] = [
     ),
     layout(Kind::KernelPack, "kernel-pack", "[O,C,KH,KW] to [O'/16, C, KH, KW, 16], padded by 0"),
     layout(Kind::SpatialUnpack, "spatial-unpack", "[B, OH, OW'/16, O'/16, 16, 16] to [B,O,OH,OW]"),
+    layout(Kind::Pad, "pad", "[B,H,W,C] with the zero point before and after each axis"),
+    layout(
+        Kind::BitPack,
+        "bit-pack",
+        "[rows, columns] to bit planes [rows, bits, columns/word], the first element highest",
+    ),
+    layout(Kind::BitUnpack, "bit-unpack", "bit planes [rows, bits, columns/word] to [rows, columns]"),
+    layout(Kind::NibblePackLow, "nibble-pack-low", "[rows, columns] to bytes of two nibbles, the first one low"),
+    layout(Kind::NibblePackHigh, "nibble-pack-high", "[rows, columns] to bytes of two nibbles, the first one high"),
+    layout(Kind::NibbleUnpackLow, "nibble-unpack-low", "bytes of two nibbles to [rows, columns], the low one first"),
+    layout(Kind::NibbleUnpackHigh, "nibble-unpack-high", "bytes of two nibbles to [rows, columns], the high one first"),
 ];
 
 impl NamedScheme for Layout {
     fn described() -> Vec<Described> {
-        let source = "TVM RFC quantized convolution for armv8, input, weight and output transform";
-        LAYOUTS.map(|Self { name, summary, .. }| Described { name, summary, source, steps: Vec::new() }).into()
+        let source = |kind| match kind {
+            Kind::Pad => "TensorFlow Lite PAD; ONNX operators, Pad",
+            Kind::BitPack | Kind::BitUnpack => "apache/tvm python/tvm/topi/nn/bitserial_util.py bitpack",
+            Kind::NibblePackLow | Kind::NibbleUnpackLow => "ONNX types INT4 and UINT4",
+            Kind::NibblePackHigh | Kind::NibbleUnpackHigh => "pytorch/ao torchao/dtypes/uintx/uint4_layout.py",
+            _ => "TVM RFC quantized convolution for armv8, input, weight and output transform",
+        };
+        let described =
+            |Self { kind, name, summary }| Described { name, summary, source: source(kind), steps: Vec::new() };
+        LAYOUTS.map(described).into()
     }
 
     fn named(text: &str) -> Result<Self, UnknownName> {
@@ -79,11 +104,17 @@ fn exact(layout: Layout, params: &Params) -> Option<Exact> {
         (Kind::DataPack, Params::Conv2d(p)) => Exact::DataPack(whole(p)),
         (Kind::KernelPack, Params::Conv2d(p)) => Exact::KernelPack(whole(p)),
         (Kind::SpatialUnpack, Params::Conv2d(p)) => Exact::SpatialUnpack(whole(p)),
-        (Kind::Interleave, Params::Matrix { rows, columns }) => Exact::Interleave { rows: *rows, columns: *columns },
-        (Kind::BlockTranspose, Params::Matrix { rows, columns }) => {
+        (Kind::Interleave, Params::Matrix { batches, rows, columns }) => {
+            Exact::Interleave { batches: *batches, rows: *rows, columns: *columns }
+        }
+        (Kind::BlockTranspose, Params::Matrix { rows, columns, .. }) => {
             Exact::BlockTranspose { rows: *rows, columns: *columns }
         }
-        (Kind::Unpack, Params::Matrix { rows, columns }) => Exact::Unpack { rows: *rows, columns: *columns },
+        (Kind::Unpack, Params::Matrix { batches, rows, columns }) => {
+            Exact::Unpack { batches: *batches, rows: *rows, columns: *columns }
+        }
+        (Kind::Pad, Params::Pad(p)) => Exact::Pad(padding::exact(p)),
+        (kind, Params::Packed(p)) => Exact::Packing(few_bits::exact(kind, p)?),
         _ => return None,
     })
 }
@@ -139,7 +170,13 @@ impl Operation for Transform {
 
     fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         let params: Vec<Params> = match domain.kind {
-            Kind::Interleave | Kind::BlockTranspose | Kind::Unpack => matrices(budget),
+            Kind::Interleave | Kind::Unpack => batched(matrices(budget)),
+            Kind::BlockTranspose => matrices(budget),
+            Kind::Pad => padding::plan(budget, seed),
+            Kind::BitPack | Kind::BitUnpack => few_bits::planes(budget),
+            Kind::NibblePackLow | Kind::NibblePackHigh | Kind::NibbleUnpackLow | Kind::NibbleUnpackHigh => {
+                few_bits::nibbles(budget)
+            }
             // Every number of channels in few elements: a tile has 16 of each.
             Kind::DataPack => {
                 let channels = |channels: usize| Convolution { channels, width: 2, ..Convolution::default() };
@@ -152,8 +189,7 @@ impl Operation for Transform {
         let spec = |(i, params): (usize, Params)| {
             // What has no size is no case, which the run counts.
             let len = domain.sizes(&params).map_or(0, |sizes| sizes.inputs[0]);
-            // 1, 2, 3, ...: no element is like another, and none like the padding.
-            let tagged = (1..=len as i32).collect();
+            let tagged = tagged(&params, len);
             Spec::new(params, [Fill::Given(tagged), Fill::None, Fill::None], i % 16)
         };
         params.into_iter().enumerate().map(spec).collect()
@@ -166,7 +202,8 @@ impl Operation for Transform {
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let mut params = Vec::new();
         match case.params {
-            Params::Matrix { rows, columns } => {
+            Params::Matrix { batches, rows, columns } => {
+                params.extend((1..batches).map(|batches| Params::Matrix { batches, rows, columns }));
                 for (r, c) in [
                     (1, columns),
                     (rows, 1),
@@ -175,38 +212,77 @@ impl Operation for Transform {
                     (rows - 1, columns),
                     (rows, columns - 1),
                 ] {
-                    params.push(Params::Matrix { rows: r, columns: c });
+                    params.push(Params::Matrix { batches, rows: r, columns: c });
                 }
             }
             Params::Conv2d(p) => params.extend(crate::conv2d::simpler(&p).into_iter().map(Params::Conv2d)),
+            Params::Pad(p) => params.extend(padding::smaller(&p).into_iter().map(Params::Pad)),
+            Params::Packed(p) => params.extend(few_bits::smaller(&p).into_iter().map(Params::Packed)),
         }
-        let tagged = |params: Params| {
+        let again = |params: Params| {
             let len = domain.sizes(&params).ok().filter(|_| params != case.params)?.inputs[0];
-            Some(Case { params, tensors: [(1..=len as i32).collect(), Vec::new(), Vec::new()], misalign: 0 })
+            Some(Case { params, tensors: [tagged(&params, len), Vec::new(), Vec::new()], misalign: 0 })
         };
-        params.into_iter().filter_map(tagged).collect()
+        params.into_iter().filter_map(again).collect()
     }
 
     fn arguments(params: &Params) -> Vec<(String, Value)> {
         match params {
             Params::Conv2d(p) => Conv2d::arguments(p),
-            Params::Matrix { rows, columns } => {
-                vec![("rows".to_owned(), (*rows as i64).into()), ("columns".to_owned(), (*columns as i64).into())]
+            Params::Matrix { batches, rows, columns } => {
+                let named = |name: &str, size: usize| (name.to_owned(), Value::from(size as i64));
+                let batches = (*batches != 1).then(|| named("batches", *batches));
+                batches.into_iter().chain([named("rows", *rows), named("columns", *columns)]).collect()
             }
+            Params::Pad(p) => padding::arguments(p),
+            Params::Packed(p) => few_bits::arguments(p),
         }
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
+        if arguments.contains_key("zero_point") {
+            return padding::from_arguments(arguments).map(Params::Pad);
+        }
+        if arguments.contains_key("bits") {
+            return few_bits::from_arguments(arguments).map(Params::Packed);
+        }
         if !arguments.contains_key("rows") && !arguments.contains_key("columns") {
             return Ok(Params::Conv2d(Conv2d::from_arguments(arguments)?));
         }
         let mut left = arguments.clone();
+        let batches = arguments::take_size(&mut left, "batches", 1)?;
         let rows = arguments::take_size(&mut left, "rows", 1)?;
         let columns = arguments::take_size(&mut left, "columns", 1)?;
-        arguments::nothing_left(&left, &["rows", "columns", "input"])?;
-        Ok(Params::Matrix { rows, columns })
+        arguments::nothing_left(&left, &["batches", "rows", "columns", "input"])?;
+        Ok(Params::Matrix { batches, rows, columns })
     }
 }
+
+/// Elements that tell where each of them went. 1, 2, 3, ...: no element is like another, and none like the padding. Of few bits, all patterns.
+fn tagged(params: &Params, len: usize) -> Vec<i32> {
+    match params {
+        Params::Packed(p) => few_bits::tagged(p, len),
+        _ => (1..=len as i32).collect(),
+    }
+}
+
+/// By turns one matrix, and two to four of those that are not large.
+fn batched(matrices: Vec<Params>) -> Vec<Params> {
+    let batches = |(i, params)| match params {
+        Params::Matrix { rows, columns, .. } if rows * columns <= MOST_OF_A_BATCH => {
+            Params::Matrix { batches: 1 + i % 4, rows, columns }
+        }
+        other => other,
+    };
+    let small = [(1, 1), (3, 16), (4, 15), (4, 16), (5, 17), (2, 3)];
+    let all = small
+        .into_iter()
+        .flat_map(|(rows, columns)| [2, 3, 17].map(|batches| Params::Matrix { batches, rows, columns }));
+    matrices.into_iter().enumerate().map(batches).chain(all).collect()
+}
+
+/// Elements of each matrix of a batch.
+const MOST_OF_A_BATCH: usize = 1 << 12;
 
 /// Most elements of a case, but for the largest one: weights of the largest layers have millions, and their places repeat those of small ones.
 const MOST: usize = 1 << 17;
@@ -239,7 +315,7 @@ fn matrices(budget: &Budget) -> Vec<Params> {
     for rows in 1..=33 {
         for columns in 1..=33 {
             if budget.every_tail || rows == columns || rows == 5 || columns == 6 || columns == 17 {
-                out.push(Params::Matrix { rows, columns });
+                out.push(Params::Matrix { batches: 1, rows, columns });
             }
         }
     }
@@ -248,17 +324,17 @@ fn matrices(budget: &Budget) -> Vec<Params> {
         for columns in BEYOND {
             let few = (rows < BEYOND.start() + 4, columns < BEYOND.start() + 4);
             if few == (true, true) || budget.every_tail && few != (false, false) {
-                out.push(Params::Matrix { rows, columns });
+                out.push(Params::Matrix { batches: 1, rows, columns });
             }
         }
     }
-    out.extend((1..=80).map(|rows| Params::Matrix { rows, columns: 1 + rows * 37 % 80 }));
-    out.extend([64, 65, 66, 81].map(|size| Params::Matrix { rows: size, columns: size }));
+    out.extend((1..=80).map(|rows| Params::Matrix { batches: 1, rows, columns: 1 + rows * 37 % 80 }));
+    out.extend([64, 65, 66, 81].map(|size| Params::Matrix { batches: 1, rows: size, columns: size }));
     let lines = LINES.flat_map(|long| [(1 + long / 4 % 4, long), (long, 1 + long / 4 % 4)]);
     let lines = lines.chain([65, 81, 97].into_iter().flat_map(|long| [(1, long), (long, 1)]));
-    out.extend(lines.map(|(rows, columns)| Params::Matrix { rows, columns }));
+    out.extend(lines.map(|(rows, columns)| Params::Matrix { batches: 1, rows, columns }));
     let largest = LARGEST.into_iter().filter(|_| budget.every_tail);
-    out.extend(LARGE.into_iter().chain(largest).map(|(rows, columns)| Params::Matrix { rows, columns }));
+    out.extend(LARGE.into_iter().chain(largest).map(|(rows, columns)| Params::Matrix { batches: 1, rows, columns }));
     out
 }
 

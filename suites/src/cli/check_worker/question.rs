@@ -8,6 +8,7 @@ use serde_json::Value;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::add::Add;
 use tiebreak_impls::elementwise::mul::Mul;
+use tiebreak_impls::elementwise::sub::Sub;
 use tiebreak_impls::operation::Operation;
 use tiebreak_impls::protocol::Offer;
 use tiebreak_impls::quantized::{Expressed, Storage};
@@ -64,6 +65,7 @@ fn fitting(offer: &Offer) -> Fitting {
         "quantize" => quantize::Quantize::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
         "dequantize" => dequantize::Dequantize::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
         "add" => Add::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
+        "sub" => Sub::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
         "mul" => Mul::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
         "softmax" => softmax::Softmax::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
         "pool" => pool::Pool::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),

@@ -8,7 +8,7 @@ mod show;
 
 use crate::conv2d::Conv2d;
 use crate::dot::Dot;
-use crate::elementwise::{Add, Mul};
+use crate::elementwise::{Add, Mul, Sub};
 use crate::exp::Exp;
 use crate::explain::steps;
 use crate::instruction::Instruction;
@@ -47,6 +47,8 @@ enum Op {
     Dot(case::Args),
     /// Addition of two quantized tensors: one result of a case.
     Add(case::Args),
+    /// Subtraction of two quantized tensors: one result of a case.
+    Sub(case::Args),
     /// Multiplication of two quantized tensors: one result of a case.
     Mul(case::Args),
     /// Average or max pooling: one result of a case.
@@ -73,6 +75,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Op::Qconv2d(args) => case::run::<Qconv2d>(args, steps::qconv2d),
         Op::Dot(args) => case::run::<Dot>(args, steps::none::<Dot>),
         Op::Add(args) => case::run::<Add>(args, steps::none::<Add>),
+        Op::Sub(args) => case::run::<Sub>(args, steps::none::<Sub>),
         Op::Mul(args) => case::run::<Mul>(args, steps::none::<Mul>),
         Op::Pool(args) => case::run::<Pool>(args, steps::pool),
         Op::Exp(args) => case::run::<Exp>(args, steps::none::<Exp>),

@@ -5,7 +5,7 @@ use tiebreak_impls::quantized::{Granularity, Params as Cast};
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::dequantize::Dequantize;
 use tiebreak_suites::dot::Dot;
-use tiebreak_suites::elementwise::{Add, Mul};
+use tiebreak_suites::elementwise::{Add, Mul, Sub};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::operation::{Asked, Case, Operation, is_compiled, kernels, promise};
@@ -58,6 +58,7 @@ fn indices<O: Operation>(efforts: &[(Effort, u32)], count: impl Fn(&O::Domain, &
 fn an_index_that_wraps() {
     let both = [(Effort::Quick, 16), (Effort::Standard, 18)];
     indices::<Add>(&both, |_, p| p.len);
+    indices::<Sub>(&both, |_, p| p.len);
     indices::<Mul>(&both, |_, p| p.len);
     indices::<FixedPointMultiply>(&both, |_, p| p.len);
     indices::<Requantize>(&both, |_, p| p.len);

@@ -191,8 +191,7 @@ fn first_tensor(job: &Job, words: usize) -> (usize, usize) {
         Job::Qconv2d { params, .. } => image(&params.shape),
         Job::Pool { params, .. } => (params.channels, params.batches * params.height * params.width * params.channels),
         Job::Softmax { params, .. } => (params.depth, params.rows * params.depth),
-        Job::Add { params, .. } => (params.len, params.len),
-        Job::Mul { params, .. } => (params.len, params.len),
+        Job::Add { params, .. } | Job::Sub { params, .. } | Job::Mul { params, .. } => (params.len, params.len),
         Job::Dot { params, .. } => (params.len, params.len),
         _ => (words, words),
     }

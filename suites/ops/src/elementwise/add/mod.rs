@@ -1,7 +1,7 @@
 //! Quantized addition in the harness: all pairs of 8-bit operands at each of the parameters, against the exact sum.
 
-mod changes;
-mod parts;
+pub(super) mod changes;
+pub(super) mod parts;
 
 use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes, storage};
 use parts::Kind;
@@ -26,33 +26,9 @@ impl Arithmetic for Addition {
     type Kind = Kind;
     const NOUN: &'static str = "addition";
     const CATALOGUE: &'static str = include_str!("../../../catalogue/add.txt");
-    const SCALES: [[f32; 3]; 12] = [
-        // Quotients that are powers of two: every other sum a tie.
-        [0.5, 0.5, 1.0],
-        [0.25, 1.0, 0.5],
-        // Equal ones.
-        [0.1, 0.1, 0.2],
-        // Of one magnitude.
-        [0.0235, 0.3, 0.31],
-        [0.0386, 0.0179, 0.1667],
-        // The result saturates.
-        [0.05, 0.04, 0.03],
-        [0.007, 3.0, 0.02],
-        // Far apart.
-        [0.001, 1.0, 1.0],
-        [0.9, 0.000_06, 0.7],
-        [1.0, 0.000_000_01, 1.0],
-        // A result far smaller than the operands, and far larger.
-        [0.5, 0.3, 0.000_008],
-        [0.02, 0.03, 17.0],
-    ];
+    const SCALES: [[f32; 3]; 12] = SCALES;
     const AS_SMALL: &'static [usize] = &[0, 1, 2];
-    const EXCHANGES: &'static [Exchange] = &[
-        (Class::OperandOrder, "each operand has the other's scale", |[a, b, out]| {
-            [Operand { scale: b.scale, ..a }, Operand { scale: a.scale, ..b }, out]
-        }),
-        (Class::OperandOrder, "each operand has the other's scale and zero point", |[a, b, out]| [b, a, out]),
-    ];
+    const EXCHANGES: &'static [Exchange] = &EXCHANGES;
     const SCHEMES: Schemes<Definition<Self>, Kind> =
         Schemes { parts: parts::parts, class: parts::class, next: parts::next };
 
@@ -65,21 +41,11 @@ impl Arithmetic for Addition {
     }
 
     fn stated(domain: &Domain) -> oracle::Scales {
-        match domain.scales {
-            Scales::Any => oracle::Scales::Any,
-            Scales::Rescaled => oracle::Scales::Rescaled,
-            Scales::Ratios => oracle::Scales::Ratios,
-            Scales::Wide => oracle::Scales::Wide,
-        }
+        stated(domain)
     }
 
     fn scales(domain: &Domain) -> &'static str {
-        match domain.scales {
-            Scales::Any => "any scales",
-            Scales::Rescaled => "2 max(lhs, rhs) < out << left_shift",
-            Scales::Ratios => "lhs/out, rhs/out in [2^-10, 2^8)",
-            Scales::Wide => "lhs/out, rhs/out in [2^-14, 2^8), the larger from 2^-10",
-        }
+        scales(domain)
     }
 
     fn own(p: &Params) -> LeftShift {
@@ -87,13 +53,7 @@ impl Arithmetic for Addition {
     }
 
     fn changes(scheme: Scheme) -> Vec<Change<Add>> {
-        let kind = parts::parts(scheme.definition).map(|own| own.kind);
-        if matches!(kind, Some(Kind::Operands(_))) {
-            return vec![changes::saturated(scheme), changes::sum_first(scheme)];
-        }
-        let lifts = [15, 16, 12, 10, 8, 4, 0].map(|bits| changes::lifted(scheme, bits));
-        let rescales = matches!(kind, Some(Kind::Rescaled(_)));
-        lifts.into_iter().filter(|_| rescales).collect()
+        changes::of_sums(scheme)
     }
 
     const UNIT: [f64; 2] = [1.0, 0.0];
@@ -108,7 +68,62 @@ impl Arithmetic for Addition {
     }
 
     fn binades(between: Binades<'_>) -> [i32; 3] {
-        let common = between(-14, 3);
-        [common + between(-4, 4), common + between(-4, 4), common + between(-2, 2)]
+        binades(between)
     }
+}
+
+/// Directed scales of a sum.
+pub(super) const SCALES: [[f32; 3]; 12] = [
+    // Quotients that are powers of two: every other sum a tie.
+    [0.5, 0.5, 1.0],
+    [0.25, 1.0, 0.5],
+    // Equal ones.
+    [0.1, 0.1, 0.2],
+    // Of one magnitude.
+    [0.0235, 0.3, 0.31],
+    [0.0386, 0.0179, 0.1667],
+    // The result saturates.
+    [0.05, 0.04, 0.03],
+    [0.007, 3.0, 0.02],
+    // Far apart.
+    [0.001, 1.0, 1.0],
+    [0.9, 0.000_06, 0.7],
+    [1.0, 0.000_000_01, 1.0],
+    // A result far smaller than the operands, and far larger.
+    [0.5, 0.3, 0.000_008],
+    [0.02, 0.03, 17.0],
+];
+
+/// Confusions of the operands of a sum.
+pub(super) const EXCHANGES: [Exchange; 2] = [
+    (Class::OperandOrder, "each operand has the other's scale", |[a, b, out]| {
+        [Operand { scale: b.scale, ..a }, Operand { scale: a.scale, ..b }, out]
+    }),
+    (Class::OperandOrder, "each operand has the other's scale and zero point", |[a, b, out]| [b, a, out]),
+];
+
+/// The scales that a kernel takes, as the oracle states them.
+pub(super) fn stated(domain: &Domain) -> oracle::Scales {
+    match domain.scales {
+        Scales::Any => oracle::Scales::Any,
+        Scales::Rescaled => oracle::Scales::Rescaled,
+        Scales::Ratios => oracle::Scales::Ratios,
+        Scales::Wide => oracle::Scales::Wide,
+    }
+}
+
+/// The scales that a kernel takes, as text.
+pub(super) fn scales(domain: &Domain) -> &'static str {
+    match domain.scales {
+        Scales::Any => "any scales",
+        Scales::Rescaled => "2 max(lhs, rhs) < out << left_shift",
+        Scales::Ratios => "lhs/out, rhs/out in [2^-10, 2^8)",
+        Scales::Wide => "lhs/out, rhs/out in [2^-14, 2^8), the larger from 2^-10",
+    }
+}
+
+/// Binades of random scales of a sum.
+pub(super) fn binades(between: Binades<'_>) -> [i32; 3] {
+    let common = between(-14, 3);
+    [common + between(-4, 4), common + between(-4, 4), common + between(-2, 2)]
 }

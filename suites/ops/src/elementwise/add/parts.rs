@@ -1,11 +1,13 @@
-//! Parts of an addition scheme, and the next scheme on the way from the exact sum to it.
+//! Parts of a scheme of an addition or a subtraction, and the next scheme on the way from the exact sum to it.
 
 use super::super::Parts;
 use crate::fpm::hypotheses::{last_rule, structural_class};
 use tiebreak_common::class::Class;
+use tiebreak_oracle::elementwise::Definition;
+use tiebreak_oracle::elementwise::add::Sum;
 use tiebreak_oracle::elementwise::add::steps::{Factor, Own, Step};
-use tiebreak_oracle::elementwise::add::{Definition, Scheme};
 use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
+use tiebreak_oracle::scheme::Scheme;
 
 /// Way in which a scheme scales.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +18,8 @@ pub enum Kind {
     Narrowed,
     /// By three rescales, each by this scheme of fixed point multiply.
     Rescaled(&'static fpm::Definition),
+    /// As [`Kind::Rescaled`], the right operand by its negated multiplier.
+    Negated(&'static fpm::Definition),
     /// Each operand by itself, by this scheme of fixed point multiply; the sum is one of integers.
     Operands(&'static fpm::Definition),
     /// By integer multipliers and one shift.
@@ -25,9 +29,10 @@ pub enum Kind {
 }
 
 /// Parts of a scheme; none if they are not known.
-pub(super) fn parts(definition: &Definition) -> Option<Parts<Kind>> {
+pub(in super::super) fn parts<A: Sum>(definition: &'static Definition<A>) -> Option<Parts<Kind>> {
     let kind = definition.operand.iter().chain(definition.combined).find_map(|(_, step)| match step {
         Step::Own(Own::Rescale(name, _)) => DEFINITIONS.iter().find(|fpm| fpm.name == *name).map(Kind::Rescaled),
+        Step::Own(Own::RescaleNegated(name, _)) => DEFINITIONS.iter().find(|fpm| fpm.name == *name).map(Kind::Negated),
         Step::Own(Own::Multiply(_)) => Some(Kind::Narrowed),
         Step::Own(Own::Fixed(_)) => Some(Kind::Fixed),
         Step::RoundToSingle => Some(Kind::Floats),
@@ -43,7 +48,7 @@ pub(super) fn parts(definition: &Definition) -> Option<Parts<Kind>> {
     let rounds = place(|step| matches!(step, Step::Round(_) | Step::Own(Own::Rescale(..))))?;
     let rule = match (kind, definition.combined[rounds].1) {
         (_, Step::Round(rule)) => rule,
-        (Kind::Rescaled(fpm), _) => last_rule(fpm)?,
+        (Kind::Rescaled(fpm) | Kind::Negated(fpm), _) => last_rule(fpm)?,
         _ => return None,
     };
     let zero_point_first = place(|step| *step == Step::AddZeroPoint).is_some_and(|at| at < rounds);
@@ -52,21 +57,26 @@ pub(super) fn parts(definition: &Definition) -> Option<Parts<Kind>> {
 
 /// The next scheme on the way to another, one part at a time: the rule of the exact sum, then the place of the zero point or the multipliers, then the rest.
 /// None if the parts of either are not known, or the first is not on that way.
-pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
+pub(in super::super) fn next<A: Sum>(
+    from: &Scheme<&'static Definition<A>>,
+    target: &Scheme<&'static Definition<A>>,
+) -> Option<Scheme<&'static Definition<A>>> {
     let (at, to) = (parts(from.definition)?, parts(target.definition)?);
     let on_the_way = match (at.kind, to.kind) {
         (Kind::Exact, _) => !at.zero_point_first || to.zero_point_first,
-        (Kind::Narrowed, Kind::Rescaled(_)) => at.rule == to.rule,
+        (Kind::Narrowed, Kind::Rescaled(_) | Kind::Negated(_)) => at.rule == to.rule,
         _ => false,
     };
     if !on_the_way || from.label() == target.label() {
         return None;
     }
     Some(match (at.kind, to.kind) {
-        (Kind::Exact, _) if !at.zero_point_first && at.rule != to.rule => Scheme::ideal(to.rule),
-        (Kind::Exact, Kind::Rescaled(_)) => Scheme::narrowed(to.rule),
+        (Kind::Exact, _) if !at.zero_point_first && at.rule != to.rule => {
+            Scheme::<&'static Definition<A>>::ideal(to.rule)
+        }
+        (Kind::Exact, Kind::Rescaled(_) | Kind::Negated(_)) => Scheme::<&'static Definition<A>>::narrowed(to.rule),
         (Kind::Exact, Kind::Floats) if to.zero_point_first && !at.zero_point_first => {
-            Scheme::parse("zero-point-first-nearest-even").unwrap_or(*target)
+            Scheme::<&'static Definition<A>>::parse("zero-point-first-nearest-even").unwrap_or(*target)
         }
         (Kind::Exact, Kind::Exact) if at.zero_point_first == to.zero_point_first => return None,
         _ => *target,
@@ -74,7 +84,7 @@ pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
 }
 
 /// Class of an addition by another scheme.
-pub(super) fn class(own: Parts<Kind>, other: Parts<Kind>) -> Class {
+pub(in super::super) fn class(own: Parts<Kind>, other: Parts<Kind>) -> Class {
     match (own.kind, other.kind) {
         (Kind::Rescaled(own), Kind::Rescaled(other)) | (Kind::Operands(own), Kind::Operands(other)) => {
             structural_class(own, other)
@@ -82,11 +92,16 @@ pub(super) fn class(own: Parts<Kind>, other: Parts<Kind>) -> Class {
         (Kind::Operands(_), Kind::Exact | Kind::Narrowed) | (Kind::Exact | Kind::Narrowed, Kind::Operands(_)) => {
             Class::DoubleRounding
         }
+        (Kind::Rescaled(own), Kind::Negated(other)) | (Kind::Negated(own), Kind::Rescaled(other))
+            if own.name == other.name =>
+        {
+            Class::OperandSign
+        }
         (Kind::Floats, Kind::Exact) | (Kind::Exact, Kind::Floats) => Class::F32Step,
         (Kind::Exact, Kind::Exact) if own.zero_point_first != other.zero_point_first => Class::ZeroPointPlacement,
         (Kind::Exact, Kind::Exact) | (Kind::Narrowed, Kind::Narrowed) => Class::rounding(own.rule, other.rule),
         (Kind::Exact, Kind::Narrowed | Kind::Fixed) => Class::MultiplierNarrowed,
-        (Kind::Narrowed, Kind::Rescaled(_)) => Class::DoubleRounding,
+        (Kind::Narrowed, Kind::Rescaled(_) | Kind::Negated(_)) => Class::DoubleRounding,
         _ => Class::OtherScheme,
     }
 }

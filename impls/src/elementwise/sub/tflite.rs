@@ -1,0 +1,105 @@
+//! TensorFlow Lite: SUB. Each operand less its zero point, shifted left by 20 (15 for 16 bits), rescaled to half of the larger scale; the
+//! difference, rescaled to the output's scale; the output's zero point; clamp to the activation's bounds. Multipliers are those of ADD.
+//!
+//! Releases before `SubElementwise` ran the code of ADD with a negated multiplier of the right operand. A high product rounds ties up, and so the
+//! product by a negated multiplier is not the negative of the product: two kernels, two schemes.
+//!
+//! The reference kernels; int8 and uint8 broadcast by `BroadcastQuantSubSlow`, which computes each element as `SubElementwise` does. (`Sub16`, for
+//! scales that are powers of two in LSTM cells, is no kernel here.)
+//!
+//! Source: tensorflow/tensorflow `tensorflow/lite/kernels/sub.cc` (PrepareGeneralSubOp, EvalQuantized),
+//! `tensorflow/lite/kernels/internal/reference/sub.h` (SubElementwise).
+
+use super::{Domain, Kernel, Params, Run};
+use crate::contract::{Overflow, Promise};
+use crate::element::Element;
+use crate::elementwise::add::tflite::{DOMAIN, Multipliers, add_by, left_shift};
+use crate::elementwise::loops::{clamp, each};
+use crate::fpm::gemmlowp::double_rounding;
+use crate::fpm::tflite::single_rounding;
+
+const SOURCE: &str =
+    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/sub.h, tensorflow/lite/kernels/sub.cc";
+const SUMMARY: &str = "TFLite SUB: lift, rescale, subtract, rescale, double rounding";
+
+/// int8, double rounding, the default.
+pub(super) const DOUBLE_I8: Kernel =
+    double("tflite-sub-i8", "tflite", SUMMARY, Element::I8, |params, lhs, rhs, out| {
+        subtract(params, Element::I8, lhs, rhs, out, double_rounding);
+    });
+
+/// Unsigned bytes.
+pub(super) const DOUBLE_U8: Kernel =
+    double("tflite-sub-u8", "tflite", SUMMARY, Element::U8, |params, lhs, rhs, out| {
+        subtract(params, Element::U8, lhs, rhs, out, double_rounding);
+    });
+
+/// int16 with general scales.
+pub(super) const DOUBLE_I16: Kernel =
+    double("tflite-sub-i16", "tflite", SUMMARY, Element::I16, |params, lhs, rhs, out| {
+        subtract(params, Element::I16, lhs, rhs, out, double_rounding);
+    });
+
+/// `TFLITE_SINGLE_ROUNDING`.
+pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
+    "tflite-sub-single-i8",
+    "TFLite SUB of int8 built with TFLITE_SINGLE_ROUNDING",
+    Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
+    DOMAIN,
+    SOURCE,
+    |params, lhs, rhs, out| subtract(params, Element::I8, lhs, rhs, out, single_rounding),
+);
+
+const BY_ADD: &str = "TFLite SUB by ADD, the right operand's multiplier negated, double rounding";
+
+/// int8 by ADD.
+pub(super) const NEGATED_I8: Kernel =
+    double("tflite-sub-negated-i8", "tflite-negated", BY_ADD, Element::I8, |params, lhs, rhs, out| {
+        negated(params, Element::I8, lhs, rhs, out);
+    });
+
+/// Unsigned bytes by ADD.
+pub(super) const NEGATED_U8: Kernel =
+    double("tflite-sub-negated-u8", "tflite-negated", BY_ADD, Element::U8, |params, lhs, rhs, out| {
+        negated(params, Element::U8, lhs, rhs, out);
+    });
+
+const fn double(name: &'static str, scheme: &'static str, summary: &'static str, element: Element, run: Run) -> Kernel {
+    let promise = Promise { scheme, overflow: Overflow::Wrap };
+    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
+}
+
+/// `SubElementwise`, by any `MultiplyByQuantizedMultiplier`.
+#[inline(always)]
+pub(crate) fn subtract(
+    params: &Params,
+    element: Element,
+    lhs: &[u8],
+    rhs: &[u8],
+    out: &mut [i32],
+    rescale: impl Fn(i32, i32, i32) -> i32,
+) {
+    let by = Multipliers::new(params, left_shift(element));
+    each(element, lhs, rhs, out, |lhs, rhs| clamp(difference(params, &by, (lhs, rhs), &rescale), params));
+}
+
+/// One difference with its zero point, before the clamp.
+#[inline(always)]
+pub(crate) fn difference(
+    params: &Params,
+    by: &Multipliers,
+    pair: (i32, i32),
+    rescale: impl Fn(i32, i32, i32) -> i32,
+) -> i32 {
+    let lhs = rescale((pair.0 - params.lhs.zero_point) << by.left_shift, by.lhs.0, by.lhs.1);
+    let rhs = rescale((pair.1 - params.rhs.zero_point) << by.left_shift, by.rhs.0, by.rhs.1);
+    rescale(lhs - rhs, by.out.0, by.out.1).wrapping_add(params.out.zero_point)
+}
+
+/// `AddElementwise` with `input2_multiplier *= -1`.
+#[inline(always)]
+fn negated(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    let by = Multipliers::new(params, left_shift(element));
+    let by = Multipliers { rhs: (-by.rhs.0, by.rhs.1), ..by };
+    add_by(params, &by, element, lhs, rhs, out, double_rounding);
+}

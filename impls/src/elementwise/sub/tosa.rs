@@ -1,0 +1,45 @@
+//! TOSA: `tfl.sub` legalized to `tosa.rescale` of both operands, `tosa.sub`, `tosa.rescale`, by the pattern of `tfl.add`: see
+//! [`crate::elementwise::add`].
+//!
+//! Source: tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_tfl.cc`, `matchAndRewriteAddSub`.
+
+use super::{Domain, Kernel, Params, Run};
+use crate::contract::{Overflow, Promise};
+use crate::element::Element;
+use crate::elementwise::add::tflite::DOMAIN;
+use crate::elementwise::add::tosa::{once_rescaled, twice_rescaled};
+use crate::fpm::tosa::apply_scale_32;
+
+const SOURCE: &str =
+    "tensorflow/tensorflow tensorflow/compiler/mlir/tosa/transforms/legalize_tfl.cc, matchAndRewriteAddSub";
+
+/// int8, `DOUBLE_ROUND`.
+pub(super) const DOUBLE_I8: Kernel = double("tosa-sub-double-i8", Element::I8, |params, lhs, rhs, out| {
+    twice(params, Element::I8, lhs, rhs, out);
+});
+
+/// Unsigned bytes, `DOUBLE_ROUND`.
+pub(super) const DOUBLE_U8: Kernel = double("tosa-sub-double-u8", Element::U8, |params, lhs, rhs, out| {
+    twice(params, Element::U8, lhs, rhs, out);
+});
+
+/// int8, `SINGLE_ROUND`.
+pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
+    "tosa-sub-single-i8",
+    "tfl.sub to TOSA built with TFLITE_SINGLE_ROUNDING: operands lifted by their multipliers",
+    Promise { scheme: "tosa-single", overflow: Overflow::Wrap },
+    DOMAIN,
+    SOURCE,
+    |params, lhs, rhs, out| once_rescaled(params, lhs, rhs, out, |lhs, rhs| lhs - rhs),
+);
+
+const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
+    let promise = Promise { scheme: "tosa-double", overflow: Overflow::Wrap };
+    let summary = "tfl.sub to TOSA: rescale to lift, rescale, subtract, rescale, double rounding";
+    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
+}
+
+#[inline(always)]
+fn twice(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    twice_rescaled(params, element, lhs, rhs, out, apply_scale_32::<true>, |lhs, rhs| lhs - rhs);
+}

@@ -1,0 +1,55 @@
+//! Quantized subtraction: `lhs_scale * (lhs - lhs_zero_point) - rhs_scale * (rhs - rhs_zero_point)` over the output's scale, rounded to an
+//! integer, plus the output's zero point, clamped; and the schemes by which systems compute it.
+//!
+//! A subtraction is a [`Sum`] whose right term is negative. Its steps and machine integers are those of [`super::add`].
+//!
+//! Source of the operation: TensorFlow Lite 8-bit quantization specification, SUB; ONNX operators, Sub between DequantizeLinear and QuantizeLinear.
+
+mod registry;
+
+use super::Arithmetic;
+use super::add::{EXPONENTS, LeftShift, Scales, Sum, checked, expected, steps, takes};
+use crate::shape::ShapeError;
+use rug::Rational;
+use std::ops::RangeInclusive;
+
+/// The subtraction of two elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subtraction {}
+
+/// Parameters of one batch.
+pub type Parameters = super::Parameters<Subtraction>;
+/// A mathematical definition of subtraction.
+pub type Definition = super::Definition<Subtraction>;
+/// A definition with the policy for a rescale that does not fit in int32; each rescale fits if [`Parameters::check`] passes.
+pub type Scheme = crate::scheme::Scheme<&'static Definition>;
+
+impl Sum for Subtraction {
+    const SIGN: i32 = -1;
+}
+
+impl Arithmetic for Subtraction {
+    type Own = LeftShift;
+    type Step = steps::Own;
+    type Constants = steps::OwnConstants;
+    type Fast = expected::Fast;
+    type Scales = Scales;
+    const EXPONENTS: RangeInclusive<i32> = EXPONENTS;
+    const DEFINITIONS: &'static [Definition] = registry::DEFINITIONS;
+
+    fn check(p: &Parameters, furthest: [u32; 2]) -> Result<(), ShapeError> {
+        checked(p, furthest)
+    }
+
+    fn takes(p: &Parameters, scales: Scales) -> bool {
+        takes(p, scales)
+    }
+
+    fn constants(p: &Parameters, scales: &[Rational; 3]) -> steps::OwnConstants {
+        steps::OwnConstants::new(p, scales)
+    }
+
+    fn combined(_: &Parameters, [lhs, rhs]: [&Rational; 2], _: bool) -> Rational {
+        Rational::from(lhs - rhs)
+    }
+}

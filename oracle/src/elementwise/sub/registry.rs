@@ -1,0 +1,197 @@
+//! The registry of subtraction schemes: two kinds for each of eight rounding rules, and the schemes of the systems.
+
+use super::super::add::expected::{Fast, Lift};
+use super::super::add::steps::{Factor, Own, Step};
+use super::super::registry::joined;
+use super::Definition;
+use crate::rounding::RoundingRule::*;
+
+const SCALE: (&str, Step) = ("multiply by the operand's scale", Step::Scale);
+const DIVIDE: (&str, Step) = ("divide by the output's scale", Step::DivideByOutput);
+const LIFT: (&str, Step) = ("shift left by 20, or 15 for 16 bits", Step::Own(Own::LeftShift));
+const ADD: (&str, Step) = ("add the zero point", Step::AddZeroPoint);
+const CLAMP: (&str, Step) = ("clamp", Step::Clamp);
+
+const fn rounded(what: &'static str) -> (&'static str, Step) {
+    (what, Step::RoundToSingle)
+}
+
+/// The schemes of one rounding rule.
+macro_rules! of_rule {
+    ($suffix:literal, $rule:ident) => {
+        [
+            Definition {
+                name: $suffix,
+                summary: concat!("the exact difference over the output's scale, rounded once: ", $suffix),
+                source: "TensorFlow Lite 8-bit quantization specification, SUB: the reals that stored values stand for",
+                operand: &[SCALE],
+                combined: &[DIVIDE, (concat!("round ", $suffix), Step::Round($rule)), ADD, CLAMP],
+                fast: Fast::Once($rule),
+            },
+            Definition {
+                name: concat!("q31-", $suffix),
+                summary: concat!("the Q0.31 multipliers of a rescaling, all else exact, rounded once: ", $suffix),
+                source: "none: tflite with no rounding but the last",
+                operand: &[LIFT, ("multiply by the operand's Q0.31", Step::Own(Own::Multiply(Factor::Operand)))],
+                combined: &[
+                    ("multiply by the output's Q0.31", Step::Own(Own::Multiply(Factor::Output))),
+                    (concat!("round ", $suffix), Step::Round($rule)),
+                    ADD,
+                    CLAMP,
+                ],
+                fast: Fast::Narrowed($rule),
+            },
+        ]
+    };
+}
+
+const BY_RULE: [[Definition; 2]; 8] = [
+    of_rule!("nearest-even", TiesEven),
+    of_rule!("nearest-away", TiesAway),
+    of_rule!("nearest-up", TiesUp),
+    of_rule!("nearest-down", TiesDown),
+    of_rule!("nearest-to-zero", TiesToZero),
+    of_rule!("toward-positive", TowardPositive),
+    of_rule!("toward-negative", TowardNegative),
+    of_rule!("toward-zero", TowardZero),
+];
+
+const TFLITE: &str = "tensorflow/tensorflow lite/kernels/internal/reference/sub.h SubElementwise; lite/kernels/sub.cc PrepareGeneralSubOp";
+const NEGATED: &str =
+    "tensorflow/tensorflow lite/kernels/sub.cc PrepareGeneralSubOp with op_sign -1, EvalQuantized by Add";
+const TOSA: &str = "tensorflow/tensorflow compiler/mlir/tosa/transforms/legalize_tfl.cc matchAndRewriteAddSub";
+
+/// The three rescales of a source, by a scheme of fixed point multiply.
+macro_rules! rescaled {
+    ($name:literal, $summary:literal, $source:expr, $fpm:literal, $operand:expr, $lift:ident) => {
+        Definition {
+            name: $name,
+            summary: $summary,
+            source: $source,
+            operand: $operand,
+            combined: &[("rescale the difference", Step::Own(Own::Rescale($fpm, Factor::Output))), ADD, CLAMP],
+            fast: Fast::Rescaled($fpm, Lift::$lift),
+        }
+    };
+}
+
+/// The operand lifted, then rescaled.
+macro_rules! lifted {
+    ($fpm:literal) => {
+        &[LIFT, ("rescale the operand", Step::Own(Own::Rescale($fpm, Factor::Operand)))]
+    };
+}
+
+/// The operand lifted, then rescaled, the right one by its negated multiplier.
+macro_rules! negated {
+    ($fpm:literal) => {
+        &[
+            LIFT,
+            (
+                "rescale the operand, the right one by its negated multiplier",
+                Step::Own(Own::RescaleNegated($fpm, Factor::Operand)),
+            ),
+        ]
+    };
+}
+
+/// Each operand requantized to the output's scale and zero point, then subtracted: two roundings, and none of the difference.
+macro_rules! requantized {
+    ($name:literal, $rounding:literal, $fpm:literal) => {
+        Definition {
+            name: $name,
+            summary: concat!("each operand requantized to the output's scale, then subtracted, ", $rounding),
+            source: "apache/tvm src/relay/qnn/op/subtract.cc QnnSubtractCanonicalize; src/relay/qnn/op/requantize.cc RequantizeLower",
+            operand: &[("requantize the operand", Step::Own(Own::Rescale($fpm, Factor::Ratio)))],
+            combined: &[ADD, CLAMP],
+            fast: Fast::Requantized($fpm),
+        }
+    };
+}
+
+const SHIPPED: [Definition; 10] = [
+    requantized!("tvm-upward", "UPWARD", "ties-up"),
+    requantized!("tvm-tonearest", "TONEAREST", "ties-away"),
+    rescaled!(
+        "tflite",
+        "lift, rescale, subtract, rescale, each doubly rounded",
+        TFLITE,
+        "gemmlowp-double",
+        lifted!("gemmlowp-double"),
+        Shift
+    ),
+    rescaled!(
+        "tflite-single",
+        "lift, rescale, subtract, rescale, each rounded once: TFLITE_SINGLE_ROUNDING",
+        TFLITE,
+        "tflite-single",
+        lifted!("tflite-single"),
+        Shift
+    ),
+    rescaled!(
+        "tflite-negated",
+        "lift, rescale, the right operand by its negated multiplier, add, rescale, each doubly rounded",
+        NEGATED,
+        "gemmlowp-double",
+        negated!("gemmlowp-double"),
+        Negated
+    ),
+    rescaled!(
+        "tosa-double",
+        "tosa.rescale to lift, to rescale, tosa.sub, tosa.rescale, DOUBLE_ROUND",
+        TOSA,
+        "tosa-apply-scale-32-double",
+        &[
+            ("rescale by 2^20", Step::Own(Own::Rescale("tosa-apply-scale-32-double", Factor::Lift))),
+            ("rescale the operand", Step::Own(Own::Rescale("tosa-apply-scale-32-double", Factor::Operand))),
+        ],
+        Multiplication
+    ),
+    rescaled!(
+        "tosa-single",
+        "tosa.rescale by the lifted multiplier, tosa.sub, tosa.rescale, SINGLE_ROUND",
+        TOSA,
+        "tosa-apply-scale-32-single",
+        &[("rescale the operand, lifted", Step::Own(Own::Rescale("tosa-apply-scale-32-single", Factor::Lifted)))],
+        Multiplier
+    ),
+    Definition {
+        name: "xnnpack",
+        summary: "multipliers of 21 bits over one power of two, the right one negated, one rounding shift, ties up",
+        source: "google/XNNPACK src/qs8-vadd/scalar.c.in; src/operators/binary-elementwise-nd.c, subtraction",
+        operand: &[("multiply by the operand's 21 bits", Step::Own(Own::Fixed(20)))],
+        combined: &[
+            ("divide by the power of two", Step::Own(Own::FixedShift(20))),
+            ("round nearest-up", Step::Round(TiesUp)),
+            ADD,
+            CLAMP,
+        ],
+        fast: Fast::Fixed(20, TiesUp),
+    },
+    Definition {
+        name: "zero-point-first-nearest-even",
+        summary: "the exact difference over the output's scale and the zero point, rounded once: nearest-even",
+        source: "none: a difference with the zero point added before the rounding",
+        operand: &[SCALE],
+        combined: &[DIVIDE, ADD, ("round nearest-even", Step::Round(TiesEven)), CLAMP],
+        fast: Fast::Placed(TiesEven),
+    },
+    Definition {
+        name: "onnx",
+        summary: "rne(f32(f32(f32(lhs) - f32(rhs)) / output scale)) + zero point",
+        source: "ONNX operators, DequantizeLinear, Sub, QuantizeLinear; microsoft/onnxruntime core/mlas/lib/quantize.cpp",
+        operand: &[SCALE, rounded("the product rounds to f32")],
+        combined: &[
+            rounded("the difference rounds to f32"),
+            DIVIDE,
+            rounded("the quotient rounds to f32"),
+            ("round nearest-even", Step::Round(TiesEven)),
+            ADD,
+            CLAMP,
+        ],
+        fast: Fast::Divided,
+    },
+];
+
+/// Every scheme.
+pub(super) const DEFINITIONS: &[Definition] = &joined::<_, 2, 10, 26>(BY_RULE, SHIPPED);

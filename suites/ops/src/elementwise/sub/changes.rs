@@ -1,0 +1,45 @@
+//! Changes to a scheme that only a subtraction may make.
+
+use super::{Scheme, Sub};
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::Change;
+use tiebreak_oracle::elementwise::Operand;
+use tiebreak_oracle::elementwise::sub::Parameters;
+use tiebreak_oracle::quantize::Storage;
+
+/// Any stored value, and what is next to it.
+const WIDE: Storage = Storage { bits: 32, signed: true };
+
+/// The left operand subtracted from the right one.
+pub(super) fn exchanged(scheme: Scheme) -> Change<Sub> {
+    Change::predicts(Class::OperandOrder, "the left operand is subtracted from the right one", move |case| {
+        let p = Sub::parameters(&case.params);
+        let mut other = case.clone();
+        other.tensors.swap(0, 1);
+        Sub::at(&scheme, &other, &Parameters { lhs: p.rhs, rhs: p.lhs, ..p })
+    })
+}
+
+/// The right operand added.
+pub(super) fn added(scheme: Scheme) -> Change<Sub> {
+    Change::predicts(Class::OperandSign, "the right operand is added", move |case| {
+        let p = Sub::parameters(&case.params);
+        let mut other = case.clone();
+        other.tensors[1].iter_mut().for_each(|stored| *stored = -*stored);
+        let rhs = Operand { zero_point: -p.rhs.zero_point, ..p.rhs };
+        Sub::at(&scheme, &other, &Parameters { rhs, storage: WIDE, ..p })
+    })
+}
+
+/// The right operand negated in its own type, whose least value stays as it is.
+pub(super) fn negated_in_the_type(scheme: Scheme) -> Change<Sub> {
+    let because = "the right operand is negated in its type, whose least value is its own negative";
+    Change::predicts(Class::OperandSign, because, move |case| {
+        let p = Sub::parameters(&case.params);
+        let least = p.storage.min() as i32;
+        let mut other = case.clone();
+        let negatives = other.tensors[1].iter_mut().filter(|stored| **stored == least);
+        negatives.for_each(|stored| *stored = -least);
+        if p.storage.signed { Sub::at(&scheme, &other, &Parameters { storage: WIDE, ..p }) } else { None }
+    })
+}

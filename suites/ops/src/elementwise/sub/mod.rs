@@ -1,0 +1,86 @@
+//! Quantized subtraction in the harness: all pairs of 8-bit operands at each of the parameters, against the exact difference.
+//!
+//! Scales, schemes and their relations are those of [`super::add`].
+
+mod changes;
+
+use super::add::parts::{self, Kind};
+use super::add::{self, EXCHANGES, SCALES};
+use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes, storage};
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::Change;
+use tiebreak_impls::element::Element;
+use tiebreak_impls::elementwise::Params;
+use tiebreak_impls::elementwise::sub::{self as impls, Domain, Scales};
+use tiebreak_oracle::elementwise::Operand;
+use tiebreak_oracle::elementwise::add::{self as oracle, LeftShift, left_shift};
+use tiebreak_oracle::elementwise::sub::{self, Scheme};
+
+/// The operation.
+pub type Sub = Elementwise<Subtraction>;
+
+/// The subtraction of two elements.
+pub enum Subtraction {}
+
+impl Arithmetic for Subtraction {
+    type Impl = impls::Sub;
+    type Oracle = sub::Subtraction;
+    type Domain = Domain;
+    type Kind = Kind;
+    const NOUN: &'static str = "subtraction";
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/sub.txt");
+    const SCALES: [[f32; 3]; 12] = SCALES;
+    const AS_SMALL: &'static [usize] = &[0, 1, 2];
+    const EXCHANGES: &'static [Exchange] = &[
+        EXCHANGES[0],
+        EXCHANGES[1],
+        (Class::OperandOrder, "both operands have the left operand's scale", |[a, b, out]| {
+            [a, Operand { scale: a.scale, ..b }, out]
+        }),
+        (Class::OperandOrder, "both operands have the right operand's scale", |[a, b, out]| {
+            [Operand { scale: b.scale, ..a }, b, out]
+        }),
+    ];
+    const SCHEMES: Schemes<Definition<Self>, Kind> =
+        Schemes { parts: parts::parts, class: parts::class, next: parts::next };
+
+    fn limits(domain: &Domain) -> (Element, bool) {
+        (domain.element, domain.clamp)
+    }
+
+    fn open(element: Element) -> Domain {
+        Domain { element, scales: Scales::Any, clamp: true }
+    }
+
+    fn stated(domain: &Domain) -> oracle::Scales {
+        add::stated(domain)
+    }
+
+    fn scales(domain: &Domain) -> &'static str {
+        add::scales(domain)
+    }
+
+    fn own(p: &Params) -> LeftShift {
+        left_shift(storage(p))
+    }
+
+    fn changes(scheme: Scheme) -> Vec<Change<Sub>> {
+        let own = [changes::exchanged(scheme), changes::added(scheme), changes::negated_in_the_type(scheme)];
+        own.into_iter().chain(add::changes::of_sums(scheme)).collect()
+    }
+
+    const UNIT: [f64; 2] = [1.0, 0.0];
+
+    fn real([lhs, rhs, out]: [f64; 3], [a, b]: [f64; 2]) -> f64 {
+        (a * lhs - b * rhs) / out
+    }
+
+    /// The difference is of one unit, or the left operand is the result and the right one is far smaller.
+    fn identity([lhs, rhs, _]: [f64; 3], factor: f64) -> [f64; 3] {
+        if rhs < lhs { [lhs, lhs / 256.0, lhs * factor] } else { [lhs, lhs, lhs * factor] }
+    }
+
+    fn binades(between: Binades<'_>) -> [i32; 3] {
+        add::binades(between)
+    }
+}

@@ -1,0 +1,132 @@
+//! Packing of few bits: its cases, and what a kernel may do otherwise.
+
+use super::{Layout, Transform};
+use crate::fuzzing::numbers::Numbers;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{Arguments, Case, CaseError, Change, arguments};
+use tiebreak_impls::transform::packing::Params;
+use tiebreak_impls::transform::{Kind, Params as Any};
+use tiebreak_oracle::transform::Transform as Exact;
+use tiebreak_oracle::transform::packing::{First, Form, Packing};
+use tiebreak_reports::ledger::Value;
+
+/// The oracle's packing; none of another kind.
+pub(super) fn exact(kind: Kind, p: &Params) -> Option<Packing> {
+    let planes = Form::Planes { bits: p.bits, word: p.word };
+    let (form, first, unpacks) = match kind {
+        Kind::BitPack => (planes, First::High, false),
+        Kind::BitUnpack => (planes, First::High, true),
+        Kind::NibblePackLow => (Form::Nibbles, First::Low, false),
+        Kind::NibblePackHigh => (Form::Nibbles, First::High, false),
+        Kind::NibbleUnpackLow => (Form::Nibbles, First::Low, true),
+        Kind::NibbleUnpackHigh => (Form::Nibbles, First::High, true),
+        _ => return None,
+    };
+    Some(Packing { form, first, unpacks, signed: p.signed, rows: p.rows, columns: p.columns })
+}
+
+const USUAL: Params = Params { rows: 1, columns: 1, bits: 4, word: 8, signed: false };
+
+const FIELDS: [Field<Params>; 4] = [
+    Field::<Params>::size("bits", |p| &mut p.bits).always(),
+    Field::size("word", |p| &mut p.word),
+    Field::size("rows", |p| &mut p.rows),
+    Field::size("columns", |p| &mut p.columns),
+];
+
+/// The parameters as a case spells them.
+pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {
+    let signed = p.signed.then(|| ("signed".to_owned(), Value::from(1i64)));
+    fields::written(&FIELDS, p, &USUAL).into_iter().chain(signed).collect()
+}
+
+/// The parameters that a case spells.
+pub(super) fn from_arguments(given: &Arguments) -> Result<Params, CaseError> {
+    let mut left = given.clone();
+    let signed = arguments::take_size(&mut left, "signed", 0)? != 0;
+    fields::read_all(&FIELDS, Params { signed, ..USUAL }, &left, &["signed", "input"])
+}
+
+/// Fewer rows or columns, or fewer bits.
+pub(super) fn smaller(p: &Params) -> Vec<Params> {
+    let columns = [p.columns / 2, p.columns.saturating_sub(p.word), p.columns.saturating_sub(1)];
+    let rows = [1, p.rows / 2].map(|rows| Params { rows, ..*p });
+    let bits = (1..p.bits).map(|bits| Params { bits, ..*p });
+    columns.map(|columns| Params { columns, ..*p }).into_iter().chain(rows).chain(bits).collect()
+}
+
+/// Patterns that differ from place to place, in all bits. Those of elements have no more bits than a word.
+pub(super) fn tagged(p: &Params, len: usize) -> Vec<i32> {
+    let mask = u32::MAX >> (32 - p.word);
+    (1..=len as u32).map(|i| (i.wrapping_mul(0x9e37_79b1).rotate_left(13) & mask) as i32).collect()
+}
+
+/// Words of a row of each number of bits and each word; rows, and a long one.
+pub(super) fn planes(budget: &Budget) -> Vec<Any> {
+    let most = if budget.every_tail { 9 } else { 4 };
+    let mut out = Vec::new();
+    for (bits, word) in (1..=4).flat_map(|bits| [8, 16, 32].map(|word| (bits, word))) {
+        for words in (1..=most).chain([17, 65]) {
+            let rows = 1 + (words + bits) % 3;
+            let signed = (words + bits + word / 8) % 2 == 0;
+            out.push(Params { rows, columns: words * word, bits, word, signed });
+            out.push(Params { rows: 4 - rows, columns: words * word, bits, word, signed: !signed });
+        }
+    }
+    out.into_iter().map(Any::Packed).collect()
+}
+
+/// Every number of columns, odd and even, of one row and of several.
+pub(super) fn nibbles(budget: &Budget) -> Vec<Any> {
+    let most = if budget.every_tail { 160 } else { 66 };
+    let columns = (1..=most).chain([255, 256, 257, 4_099]);
+    let of = |columns: usize| {
+        [false, true].map(|signed| Params {
+            rows: 1 + columns % 3,
+            columns,
+            signed: signed == (columns % 4 < 2),
+            ..USUAL
+        })
+    };
+    columns.flat_map(of).map(Any::Packed).collect()
+}
+
+/// A packing of a fuzzer's numbers.
+pub(super) fn fuzzed(kind: Kind, numbers: &mut Numbers<'_>) -> Params {
+    let (rows, signed) = (numbers.size(3), *numbers.one_of(&[false, true]));
+    if !matches!(kind, Kind::BitPack | Kind::BitUnpack) {
+        return Params { rows, columns: numbers.size(40), signed, ..USUAL };
+    }
+    let word = *numbers.one_of(&[8, 16, 32]);
+    Params { rows, columns: word * numbers.size(3), bits: numbers.size(4), word, signed }
+}
+
+/// Every cause, in the order of preference.
+pub(super) fn changes(layout: Layout) -> Vec<Change<Transform>> {
+    let with = move |class: Class, because: &'static str, changed: fn(Packing) -> Packing| {
+        Change::predicts(class, because, move |case: &Case<Any>| {
+            let Any::Packed(p) = &case.params else { return None };
+            let out = Exact::Packing(changed(exact(layout.kind, p)?)).expected(&case.tensors[0]).ok()?;
+            Some(out.into_iter().map(Some).collect())
+        })
+    };
+    let lost = Change::predicts(Class::TruncatedTail, "the last element of an odd number is lost", move |case| {
+        let Any::Packed(p) = &case.params else { return None };
+        let packing = exact(layout.kind, p)?;
+        let mut out = Exact::Packing(packing).expected(&case.tensors[0]).ok()?;
+        let row = out.len() / p.rows;
+        if packing.form == Form::Nibbles && p.columns % 2 == 1 {
+            out.chunks_mut(row).for_each(|row| row[row.len() - 1] = 0);
+        }
+        Some(out.into_iter().map(Some).collect())
+    });
+    let order = with(Class::Layout, "the first element of a word lies at its other end", |p| {
+        let first = if p.first == First::Low { First::High } else { First::Low };
+        Packing { first, ..p }
+    });
+    let unsigned = with(Class::Signedness, "signed elements are zero extended", |p| Packing { signed: false, ..p });
+    let signed = with(Class::Signedness, "unsigned elements are sign extended", |p| Packing { signed: true, ..p });
+    vec![order, unsigned, signed, lost]
+}

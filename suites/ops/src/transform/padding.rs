@@ -1,0 +1,136 @@
+//! Padding of a tensor: its cases, and what a kernel may do otherwise.
+
+use super::Transform;
+use crate::fuzzing::numbers::Numbers;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
+use tiebreak_common::stream::{below, stream};
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{Arguments, Case, CaseError, Change};
+use tiebreak_impls::transform::Params as Any;
+use tiebreak_impls::transform::pad::Params;
+use tiebreak_oracle::transform::Transform as Exact;
+use tiebreak_oracle::transform::pad::Pad;
+use tiebreak_reports::ledger::Value;
+
+/// The oracle's padding.
+pub(super) fn exact(p: &Params) -> Pad {
+    Pad {
+        sizes: [p.batches, p.height, p.width, p.channels],
+        before: [p.batches_before, p.top, p.left, p.channels_before],
+        after: [p.batches_after, p.bottom, p.right, p.channels_after],
+        zero_point: p.zero_point,
+    }
+}
+
+const FIELDS: [Field<Params>; 13] = [
+    Field::<Params>::int32("zero_point", |p| &mut p.zero_point).always(),
+    Field::size("batches", |p| &mut p.batches),
+    Field::size("height", |p| &mut p.height),
+    Field::size("width", |p| &mut p.width),
+    Field::size("channels", |p| &mut p.channels),
+    Field::size("batches_before", |p| &mut p.batches_before),
+    Field::size("batches_after", |p| &mut p.batches_after),
+    Field::size("top", |p| &mut p.top),
+    Field::size("bottom", |p| &mut p.bottom),
+    Field::size("left", |p| &mut p.left),
+    Field::size("right", |p| &mut p.right),
+    Field::size("channels_before", |p| &mut p.channels_before),
+    Field::size("channels_after", |p| &mut p.channels_after),
+];
+
+/// The parameters as a case spells them.
+pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {
+    fields::written(&FIELDS, p, &Params::default())
+}
+
+/// The parameters that a case spells.
+pub(super) fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
+    fields::read_all(&FIELDS, Params::default(), arguments, &["input"])
+}
+
+/// Each field as usual, or smaller, one at a time.
+pub(super) fn smaller(p: &Params) -> Vec<Params> {
+    let usual = Params::default();
+    let with = |field: &Field<Params>| {
+        let (value, least) = (field.value(p), field.value(&usual));
+        let values = [least, least + (value - least) / 2, value - 1];
+        values.into_iter().filter(move |v| *v != value && *v >= least).map(|v| field.with(p, v)).collect::<Vec<_>>()
+    };
+    FIELDS[1..].iter().flat_map(with).chain([Params { zero_point: 0, ..*p }]).collect()
+}
+
+/// Random tensors of a short run, and of others.
+const RANDOM: [usize; 2] = [96, 400];
+
+/// Zero points at both ends of 8 bits, and within.
+const ZERO_POINTS: [i32; 6] = [-128, -1, 0, 3, 127, 255];
+
+/// Each side alone and each two together; images and rows that are long; random ones.
+pub(super) fn plan(budget: &Budget, seed: u64) -> Vec<Any> {
+    let plain = Params { batches: 2, height: 3, width: 4, channels: 3, ..Params::default() };
+    let sides = &FIELDS[5..];
+    let mut out = vec![plain];
+    for (i, one) in sides.iter().enumerate() {
+        for (j, other) in sides.iter().enumerate().skip(i) {
+            out.push(other.with(&one.with(&plain, 1 + (i + j) as i64 % 3), 1 + (i * j) as i64 % 4));
+        }
+    }
+    let image = Params { height: 5, width: 7, channels: 1, top: 1, bottom: 2, left: 3, right: 1, ..Params::default() };
+    out.extend((1..=33).map(|channels| Params { channels, ..image }));
+    out.extend((1..=33).map(|width| Params { width, left: width % 5, right: width % 3, ..image }));
+    out.extend([Params { width: 4_099, ..image }, Params { height: 1_025, bottom: 70, ..image }]);
+    out.push(Params { left: 300, right: 70, top: 33, ..image });
+    let mut rng = stream(seed, "transform/pad");
+    for _ in 0..RANDOM[usize::from(budget.every_tail)] {
+        let mut size = |most| below(&mut rng, most) as usize;
+        out.push(Params {
+            batches: 1 + size(3),
+            height: 1 + size(6),
+            width: 1 + size(9),
+            channels: 1 + size(9),
+            batches_before: size(4) / 3,
+            batches_after: size(4) / 3,
+            top: size(5),
+            bottom: size(5),
+            left: size(6),
+            right: size(6),
+            channels_before: size(6) / 4,
+            channels_after: size(6) / 4,
+            zero_point: 0,
+        });
+    }
+    let pointed = |(i, p): (usize, Params)| Any::Pad(Params { zero_point: ZERO_POINTS[i % ZERO_POINTS.len()], ..p });
+    out.into_iter().enumerate().map(pointed).collect()
+}
+
+/// A padding of a fuzzer's numbers.
+pub(super) fn fuzzed(numbers: &mut Numbers<'_>) -> Params {
+    let usual = Params { zero_point: numbers.of(-128..=255), ..Params::default() };
+    FIELDS[1..].iter().enumerate().fold(usual, |p, (i, field)| {
+        // Sizes from 1, sides from 0.
+        let size = numbers.size(5) as i64;
+        field.with(&p, if i < 4 { size } else { size - 1 })
+    })
+}
+
+/// Every cause, in the order of preference.
+pub(super) fn changes() -> [Change<Transform>; 2] {
+    let with = |because: &'static str, changed: fn(Pad) -> Pad| {
+        Change::predicts(Class::Layout, because, move |case: &Case<Any>| {
+            let Any::Pad(p) = &case.params else { return None };
+            let out = Exact::Pad(changed(exact(p))).expected(&case.tensors[0]).ok()?;
+            Some(out.into_iter().map(Some).collect())
+        })
+    };
+    [
+        with("padding before and after an axis change places", |p| Pad { before: p.after, after: p.before, ..p }),
+        with("an image is moved down by the columns on its left, and right by the rows above it", |p| {
+            let both = |axis: usize| p.before[axis] + p.after[axis];
+            let (top, left) = (p.before[2].min(both(1)), p.before[1].min(both(2)));
+            let [b, _, _, c] = p.before;
+            let [b_after, _, _, c_after] = p.after;
+            Pad { before: [b, top, left, c], after: [b_after, both(1) - top, both(2) - left, c_after], ..p }
+        }),
+    ]
+}
