@@ -69,8 +69,20 @@ fn a_kernel_of_requantization_is_explained() {
 fn every_operation_is_explained_by_a_case() {
     let listed: Vec<Value> = serde_json::from_str(&tiebreak(&["mutants", "--format=json"]).stdout).expect("JSON");
     let mut shown = 0;
-    for op in ["matmul", "conv2d", "qconv2d", "dot", "add", "mul", "pool", "exp", "softmax", "transform", "instruction"]
-    {
+    for op in [
+        "matmul",
+        "conv2d",
+        "qconv2d",
+        "qmatmul",
+        "dot",
+        "add",
+        "mul",
+        "pool",
+        "exp",
+        "softmax",
+        "transform",
+        "instruction",
+    ] {
         for mutant in listed.iter().filter(|mutant| mutant["op"] == op) {
             let name = mutant["mutant"].as_str().expect("a name");
             let witness = mutant["witness"].as_str().expect("a witness");
