@@ -46,7 +46,9 @@ fn parameters(kernel: &Kernel, [m, n, k]: [usize; 3], seed: u64) -> Params {
         Lists::Layer => layer.stages(),
         Lists::Legacy => {
             let Channel { multiplier, shift } = channels[0];
-            vec![Stage::Down { offset: bias[0], multiplier, shift }, Stage::Cast { to: Element::U8 }]
+            // Some results within uint8, of sums of up to 33 products.
+            let (offset, multiplier, shift) = (bias[0] / 500, 1 + multiplier % 16, shift.min(-9));
+            vec![Stage::Down { offset, multiplier, shift }, Stage::Cast { to: Element::U8 }]
         }
         Lists::Any => match next(4) {
             0 => layer.stages(),
