@@ -30,6 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
         "mul" => run::<tiebreak_suites::elementwise::Mul>(bytes),
         "pool" => run::<tiebreak_suites::pool::Pool>(bytes),
         "qconv2d" => run::<tiebreak_suites::qconv2d::Qconv2d>(bytes),
+        "qmatmul" => run::<tiebreak_suites::qmatmul::Qmatmul>(bytes),
         "quantize" => run::<tiebreak_suites::quantize::Quantize>(bytes),
         "requantize" => run::<tiebreak_suites::requantize::Requantize>(bytes),
         "softmax" => run::<tiebreak_suites::softmax::Softmax>(bytes),

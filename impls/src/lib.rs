@@ -30,6 +30,7 @@ pub mod operation;
 pub mod pool;
 pub mod protocol;
 pub mod qconv2d;
+pub mod qmatmul;
 pub mod quantize;
 pub mod quantized;
 #[cfg(test)]
@@ -72,6 +73,8 @@ macro_rules! operations {
             Requantize(crate::requantize::Requantize);
             /// Quantized convolution. Input as that of [`Job::Conv2d`]. Output: `[B,OH,OW,O]`, values of the kernel's output type.
             Qconv2d(crate::qconv2d::Qconv2d);
+            /// Quantized matrix product. Input as that of [`Job::Matmul`]. Output: `[M,N]`, values of the last output stage.
+            Qmatmul(crate::qmatmul::Qmatmul);
             /// Quantization. Input: words of expressed values, two a value of f64, otherwise one. Output: `len` stored values.
             Quantize(crate::quantize::Quantize);
             /// Dequantization. Input: stored values. Output: `len` words of expressed values, two a value of f64, otherwise one.

@@ -23,6 +23,7 @@ pub mod pair_sum;
 pub mod pool;
 pub mod proof;
 pub mod qconv2d;
+pub mod qmatmul;
 pub mod quantize;
 pub mod requantize;
 pub mod rounding;

@@ -5,7 +5,7 @@ pub(crate) mod cmsis_nn;
 pub(crate) mod gemmlowp;
 #[cfg(test)]
 mod tests;
-mod vector;
+pub(crate) mod vector;
 
 use crate::job_error::JobError;
 use crate::kernel;

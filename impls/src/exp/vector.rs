@@ -5,7 +5,7 @@ use crate::simd::Vector;
 
 /// Four numbers.
 #[inline(always)]
-pub(super) fn vector<V: Vector>(x: V, integer_bits: i32) -> V {
+pub(crate) fn vector<V: Vector>(x: V, integer_bits: i32) -> V {
     let fraction = 31 - integer_bits;
     let quarter = 1i32 << (fraction - 2);
     let rest = x.and(V::splat(quarter - 1)).add(V::splat(quarter.wrapping_neg()));

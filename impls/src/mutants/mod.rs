@@ -20,6 +20,7 @@ pub(crate) mod mul;
 pub(crate) mod pool;
 pub(crate) mod process;
 pub(crate) mod qconv2d;
+pub(crate) mod qmatmul;
 pub(crate) mod quantize;
 #[cfg(test)]
 mod quantized_tests;

@@ -6,7 +6,7 @@ use crate::Form;
 use crate::element::Element;
 use crate::elementwise::{self, add, mul, sub};
 use crate::fpm::Channel;
-use crate::{conv2d, dequantize, dot, instruction, matmul, qconv2d, quantize, requantize, transform};
+use crate::{conv2d, dequantize, dot, instruction, matmul, qconv2d, qmatmul, quantize, requantize, transform};
 
 fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R, D> {
     mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
@@ -36,6 +36,7 @@ fn names_are_unique_and_no_kernels() {
     names("matmul", super::matmul::MUTANTS, matmul::kernels());
     names("conv2d", super::conv2d::MUTANTS, conv2d::kernels());
     names("qconv2d", super::qconv2d::MUTANTS, qconv2d::kernels());
+    names("qmatmul", super::qmatmul::MUTANTS, qmatmul::kernels());
     names("requantize", super::requantize::MUTANTS, requantize::kernels());
     names("add", super::add::MUTANTS, add::kernels());
     names("mul", super::mul::MUTANTS, mul::kernels());
@@ -305,6 +306,32 @@ fn qconv2d_mutants_differ() {
         let differs = cases.iter().any(|(params, input, weights)| {
             let got = qconv2d::tests::run(kernel, Form::Native, params, input, weights);
             got != qconv2d::tests::apart(kernel, params, input, weights)
+        });
+        assert!(differs, "{}", kernel.name);
+    }
+}
+
+/// Each differs from what it claims on one of the products of its operation.
+#[test]
+fn qmatmul_mutants_differ() {
+    for Mutant { kernel, .. } in super::qmatmul::MUTANTS {
+        // A quarter, in five columns: two roundings make 1 of it.
+        let layer = qmatmul::Layer {
+            bias: &[0],
+            channels: &[Channel { multiplier: 1 << 30, shift: -1 }],
+            zero_point: 0,
+            min: -128,
+            max: 127,
+            output: Element::I8,
+        };
+        let shape = matmul::Params { m: 1, n: 5, k: 1, lhs_offset: 0, rhs_offset: 0 };
+        let mut cases = qmatmul::tests::cases(kernel);
+        if kernel.contract.domain.lists == qmatmul::Lists::Layer {
+            cases.push((qmatmul::Params { shape, stages: layer.stages() }, vec![1], vec![1; 5]));
+        }
+        let differs = cases.iter().any(|(params, lhs, rhs)| {
+            let got = qmatmul::tests::run(kernel, Form::Native, params, lhs, rhs);
+            got != qmatmul::tests::apart(kernel, params, lhs, rhs)
         });
         assert!(differs, "{}", kernel.name);
     }

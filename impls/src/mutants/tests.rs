@@ -100,9 +100,9 @@ fn every_list_is_that_of_its_operation() {
         };
     }
     use crate::elementwise::{add, mul};
-    use crate::{conv2d, dequantize, dot, instruction, matmul, qconv2d, quantize, requantize, transform};
+    use crate::{conv2d, dequantize, dot, instruction, matmul, qconv2d, qmatmul, quantize, requantize, transform};
     same!(add Add conv2d Conv2d dequantize Dequantize dot Dot instruction Instruction matmul Matmul mul Mul);
-    same!(qconv2d Qconv2d quantize Quantize requantize Requantize transform Transform);
+    same!(qconv2d Qconv2d qmatmul Qmatmul quantize Quantize requantize Requantize transform Transform);
 }
 
 fn has_kernels_and_known_bugs<O: Operation>() {

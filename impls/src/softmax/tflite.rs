@@ -80,6 +80,12 @@ pub(crate) fn reciprocal_of(x: i32, integer_bits: i32) -> (i32, i32) {
 /// gemmlowp's `one_over_one_plus_x_for_x_in_0_1`.
 #[inline(always)]
 pub(crate) fn one_over_one_plus(a: i32) -> i32 {
+    saturating_shift(newton(a), 1)
+}
+
+/// Three steps of Newton-Raphson to `2 / (1 + a)`, with two integer bits.
+#[inline(always)]
+pub(crate) fn newton(a: i32) -> i32 {
     let sum = i64::from(a) + i64::from(i32::MAX);
     let half_denominator = ((sum + if sum >= 0 { 1 } else { -1 }) / 2) as i32;
     let mut x = 1_515_870_810 + mul(half_denominator, -1_010_580_540);
@@ -87,12 +93,12 @@ pub(crate) fn one_over_one_plus(a: i32) -> i32 {
         let error = (1 << 29) - mul(half_denominator, x);
         x = x.wrapping_add(saturating_shift(mul(x, error), 2));
     }
-    saturating_shift(x, 1)
+    x
 }
 
 /// `SaturatingRoundingMultiplyByPOT` of a positive exponent.
 #[inline(always)]
-fn saturating_shift(x: i32, exponent: u32) -> i32 {
+pub(crate) fn saturating_shift(x: i32, exponent: u32) -> i32 {
     let threshold = (1 << (31 - exponent)) - 1;
     if x > threshold {
         i32::MAX

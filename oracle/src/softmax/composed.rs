@@ -49,8 +49,9 @@ pub(super) fn exact(p: &Softmax, row: &[i32]) -> Vec<Integer> {
     row.iter().map(one).collect()
 }
 
-/// `1 / (1 + a)` of a number of 31 fractional bits in [0, 1): the line 48/17 - 32/17 d through half the denominator, and three steps of Newton-Raphson.
-fn reciprocal(a: &Integer) -> Integer {
+/// `2 / (1 + a)` of a number of 31 fractional bits in [0, 1), with 29 fractional bits: the line 48/17 - 32/17 d through half the denominator, and three steps of
+/// Newton-Raphson.
+pub(crate) fn newton(a: &Integer) -> Integer {
     let line = |n: i32| TiesEven.round(&(Rational::from((n, 17)) << 29));
     // One is 2^31 - 1.
     let half = TiesUp.round(&(Rational::from(a + Integer::from(i32::MAX)) >> 1));
@@ -59,7 +60,12 @@ fn reciprocal(a: &Integer) -> Integer {
         let error = (Integer::from(1) << 29) - product(&half, &x);
         x += fitted(product(&x, &error) << 2u32);
     }
-    fitted(x << 1u32)
+    x
+}
+
+/// `1 / (1 + a)`.
+fn reciprocal(a: &Integer) -> Integer {
+    fitted(newton(a) << 1u32)
 }
 
 /// The composition on machine integers, or with something done otherwise.
@@ -93,8 +99,9 @@ pub struct Composed {
 
 const LINE: [i64; 2] = [1_515_870_810, -1_010_580_540];
 
+/// A product of two numbers of 31 fractional bits.
 #[inline]
-fn times(a: i64, b: i64) -> i64 {
+pub(crate) fn times(a: i64, b: i64) -> i64 {
     (a * b + (1 << 30)) >> 31
 }
 
@@ -150,18 +157,23 @@ impl Composed {
         powers.iter().map(one).collect()
     }
 
-    /// The reciprocal of one more than a number of 31 fractional bits. Of a row whose sum is 0, which only a bug leaves, intermediates wrap.
+    /// The reciprocal of one more than a number of 31 fractional bits.
     fn reciprocal(&self, over_one: i64) -> i64 {
-        let fit = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into());
-        let wrap = |v: i64| i64::from(v as i32);
-        // One is 2^31 - 1; a half goes away from zero.
-        let twice = over_one + i64::from(i32::MAX);
-        let half = (twice + if twice < 0 { -1 } else { 1 }) / 2;
-        let mut x = wrap(LINE[0] + times(half, LINE[1]));
-        for _ in 0..self.newton {
-            let error = wrap((1 << 29) - times(half, x));
-            x = wrap(x + fit(times(x, error) << 2));
-        }
-        fit(x << 1)
+        (newton_fast(over_one, self.newton) << 1).clamp(i32::MIN.into(), i32::MAX.into())
     }
+}
+
+/// [`newton`] on machine integers, with any number of steps. Of a row whose sum is 0, which only a bug leaves, intermediates wrap.
+pub(crate) fn newton_fast(over_one: i64, steps: usize) -> i64 {
+    let fit = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into());
+    let wrap = |v: i64| i64::from(v as i32);
+    // One is 2^31 - 1; a half goes away from zero.
+    let twice = over_one + i64::from(i32::MAX);
+    let half = (twice + if twice < 0 { -1 } else { 1 }) / 2;
+    let mut x = wrap(LINE[0] + times(half, LINE[1]));
+    for _ in 0..steps {
+        let error = wrap((1 << 29) - times(half, x));
+        x = wrap(x + fit(times(x, error) << 2));
+    }
+    x
 }

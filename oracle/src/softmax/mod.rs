@@ -19,6 +19,7 @@ use rug::Integer;
 use std::ops::RangeInclusive;
 
 pub use composed::Composed;
+pub(crate) use composed::{newton, newton_fast, times};
 
 /// The largest row. The sum of the exponentials has 19 fractional bits, and the source requires that it stays below 2^28 (`TFLITE_CHECK(exponent <= 31)`).
 pub const MOST: usize = 511;

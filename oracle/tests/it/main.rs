@@ -19,6 +19,7 @@ mod outputs;
 mod pool;
 mod proofs;
 mod qconv2d;
+mod qmatmul;
 mod shapes;
 mod softmax;
 mod staircases;

@@ -8,7 +8,7 @@ use crate::fuzzing::tensor::Fuzzed;
 use crate::pool::Pool;
 use crate::softmax::Softmax;
 use crate::{conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
-use crate::{qconv2d::Qconv2d, quantize::Quantize, requantize::Requantize, transform::Transform};
+use crate::{qconv2d::Qconv2d, qmatmul::Qmatmul, quantize::Quantize, requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use std::sync::LazyLock;
 use tiebreak_engine::ledger::kept::Kept;
@@ -49,8 +49,8 @@ macro_rules! operations {
 }
 
 operations! {
-    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Quantize, Dequantize, Add, Sub, Mul, Pool,
-    Exp, Softmax, Transform
+    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Qmatmul, Quantize, Dequantize, Add, Sub, Mul, Pool, Exp,
+    Softmax, Transform
 }
 
 /// Names of the operations.

@@ -8,7 +8,7 @@ use tiebreak_impls::fpm::{self, Channel};
 use tiebreak_impls::pool;
 use tiebreak_impls::protocol::{Batch, Job, Source};
 use tiebreak_impls::quantized::{self, Container, Expressed, Granularity, I8, Quantized, Scale, Storage};
-use tiebreak_impls::{dot, exp, instruction, matmul, qconv2d, requantize, softmax, transform};
+use tiebreak_impls::{dot, exp, instruction, matmul, qconv2d, qmatmul, requantize, softmax, transform};
 
 /// The kernel that the page of the protocol shows for each operation.
 pub const KERNELS: [(&str, &str); 16] = [
@@ -23,6 +23,7 @@ pub const KERNELS: [(&str, &str); 16] = [
     ("conv2d", "tflite-reference"),
     ("pool", "tflite-average-pool-i8"),
     ("qconv2d", "tflite-conv-i8"),
+    ("qmatmul", "tflite-fully-connected-i8"),
     ("exp", "gemmlowp-exp"),
     ("softmax", "tflite-softmax-i8"),
     ("dot", "nvidia-dp4a-s8"),
@@ -136,6 +137,7 @@ pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
         "conv2d" => of(Job::Conv2d { kernel, params: image(fitting) }, 4, &[1, 2, 3, 4, 5, 6, 7, 8]),
         "pool" => of(Job::Pool { kernel, params: pooled(fitting) }, 2, &[2, 4, 8, 6, 10, 12, 14, 16]),
         "qconv2d" => of(Job::Qconv2d { kernel, params: composed(fitting) }, 4, &[9, 17, 25, 33, 0, 4, 8, 12]),
+        "qmatmul" => of(Job::Qmatmul { kernel, params: connected(fitting) }, 4, &[8, 12, 16, 20, 1, 2, 3, 4]),
         "exp" => of(Job::Exp { kernel, params: exp::Params { len: 3, integer_bits: 5 } }, 3, &[0, i32::MIN, 0]),
         "softmax" => of(Job::Softmax { kernel, params: shares(fitting) }, 4, &[5, 5, 127, 1]),
         "dot" => of(Job::Dot { kernel, params: dot::Params { len: 1 } }, 1, &[100, 1, 2, 3, 4, 5, 6, 7, 8]),
@@ -252,6 +254,15 @@ fn composed(fitting: Fitting) -> qconv2d::Params {
     let shape = conv2d::Params { weight_zero_point: 0, ..image(fitting) };
     let channels = vec![Channel { multiplier: 1 << 30, shift: -1 }];
     qconv2d::Params { shape, channels, bias, zero_point, min, max }
+}
+
+/// Two rows and two columns, whose sums are multiples of 4, with a bias for each column and a quarter as their scale.
+fn connected(fitting: Fitting) -> qmatmul::Params {
+    let (min, max) = fitting.element.range().into_inner();
+    let (lhs_offset, bias, zero_point) = if fitting.offsets { (-4, vec![16, -16], 3) } else { (0, vec![0], 0) };
+    let channels = vec![Channel { multiplier: 1 << 30, shift: -1 }];
+    let layer = qmatmul::Layer { bias: &bias, channels: &channels, zero_point, min, max, output: fitting.element };
+    qmatmul::Params { shape: matmul::Params { m: 2, n: 2, k: 2, lhs_offset, rhs_offset: 0 }, stages: layer.stages() }
 }
 
 /// Two rows of two elements in steps of 1/16: halves, and almost one.

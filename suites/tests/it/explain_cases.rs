@@ -73,6 +73,7 @@ fn every_operation_is_explained_by_a_case() {
         "matmul",
         "conv2d",
         "qconv2d",
+        "qmatmul",
         "dot",
         "add",
         "sub",

@@ -265,6 +265,33 @@ const PAGE: &[Operation] = &[
         results: "as those of `conv2d`, values of the kernel's output type",
     },
     Operation {
+        op: "qmatmul",
+        computes: "`matmul`, and on each sum the output stages in the order of `stages`. The types of lhs and rhs are those of the kernel. gemmlowp's kernels take any list; others take \
+                   `bias`, `scale`, `clamp` and `cast` along columns, or `down` and `cast`. Further stages are `down` (`offset`, an integer `multiplier`, `shift`) and `tanh` \
+                   (`zero_point`, `amplitude`).",
+        fields: &[
+            ("shape", "the product, with the fields of `matmul`"),
+            ("m", "as in `matmul`"),
+            ("n", "as in `matmul`"),
+            ("k", "as in `matmul`"),
+            ("lhs_offset", "as in `matmul`"),
+            ("rhs_offset", "as in `matmul`"),
+            ("stages", "what becomes of a sum"),
+            ("stage", "`bias`, `down`, `scale`, `clamp`, `tanh`, or `cast`, which is the last"),
+            ("along", "`rows` or `columns`: the axis of the list of `bias` and of `scale`"),
+            ("values", "biases: one, or one for each place of the axis"),
+            ("channels", "multipliers and shifts: one, or one for each place of the axis"),
+            ("multiplier", "of Q0.31; of `down` an integer"),
+            ("shift", "positive is left"),
+            ("zero_point", "added after the multiplication"),
+            ("min", "smallest result of `clamp`"),
+            ("max", "largest result of `clamp`"),
+            ("to", "type of the results: `u8`, `i8` or `i16`"),
+        ],
+        inputs: "lhs as `[m,k]`, row-major, then rhs as `[k,n]`, row-major, each element as an int32",
+        results: "`[m,n]`, row-major; `len` is their number",
+    },
+    Operation {
         op: "exp",
         computes: "The exponential in fixed point: `e^(x * 2^(integer_bits - 31))` in units of 2^-31, of numbers that are not positive. The result 1 is `2^31 - 1`.",
         fields: &[

@@ -103,6 +103,11 @@ fn qconv2d_holds_in_every_lane() {
 }
 
 #[test]
+fn qmatmul_holds_in_every_lane() {
+    holds("qmatmul");
+}
+
+#[test]
 fn dot_holds_in_every_lane() {
     holds("dot");
 }

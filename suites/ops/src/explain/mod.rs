@@ -3,7 +3,7 @@
 //! A scheme's steps are its own. A kernel is run in this process; its steps are those of its contract's scheme where it keeps the
 //! contract, otherwise those of the hypothesis that reproduces it around the input. `fpm.rs` and `requantize.rs` put the
 //! parties together, `words.rs` says what separates two of them, and `sheet.rs` holds what is
-//! printed of any operation. `steps.rs` has the steps of one result of a tensor. `quantize` and `dequantize.rs` compare two schemes by the changes that the operation lists, in `cast.rs`.
+//! printed of any operation. `steps.rs` and `stages.rs` have the steps of one result of a tensor. `quantize` and `dequantize.rs` compare two schemes by the changes that the operation lists, in `cast.rs`.
 
 pub mod case;
 pub mod cast;
@@ -14,6 +14,7 @@ pub mod kernel;
 pub mod quantize;
 pub mod requantize;
 pub mod sheet;
+pub mod stages;
 pub mod steps;
 pub mod words;
 

@@ -5,7 +5,7 @@ use crate::conv2d::geometry::{inside, places};
 use crate::conv2d::{Conv2d, convolution};
 use crate::matmul::Matmul;
 use crate::pool::{Pool, pooling};
-use crate::qconv2d::{Qconv2d, promised_at};
+use crate::qconv2d::Qconv2d;
 use tiebreak_common::fraction::signed;
 use tiebreak_engine::operation::{Case, Operation};
 use tiebreak_impls::conv2d::Params as Shape;
@@ -31,7 +31,7 @@ pub fn qconv2d(
     at: usize,
 ) -> Option<Vec<Line>> {
     let p = &case.params;
-    let scheme = promised_at(scheme, at, p.shape.out_channels);
+    let scheme = scheme.at_result(at, p.shape.out_channels);
     let sum = exact(&case.tensors, &p.shape, at)?;
     let mut out = vec![summed(&p.shape, at, &sum)?];
     let fitted = scheme.overflow.fit_exact(INT32, sum.numer());
@@ -113,7 +113,7 @@ fn with_effect(line: Line, step: Step, before: &Rational, after: Option<&Rationa
 }
 
 /// A step that loses nothing.
-fn plain(name: String, before: Rational, after: Rational) -> Line {
+pub(super) fn plain(name: String, before: Rational, after: Rational) -> Line {
     let (before, after) = (Value::Number(before), Some(Value::Number(after)));
     Line { name, before, after, effect: "exact", lost: String::new(), rounding: None }
 }
@@ -143,7 +143,7 @@ fn summed(shape: &Shape, at: usize, sum: &Rational) -> Option<Line> {
 }
 
 /// The word of a sum, where the sum does not fit it.
-fn fit(sum: &Rational, overflow: Overflow) -> Option<Line> {
+pub(super) fn fit(sum: &Rational, overflow: Overflow) -> Option<Line> {
     let fitted = overflow.fit_exact(INT32, sum.numer()).map(Rational::from);
     if fitted.as_ref() == Some(sum) {
         return None;

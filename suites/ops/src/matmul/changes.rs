@@ -119,6 +119,17 @@ fn offsets(base: Scheme) -> Vec<Change<Matmul>> {
     out.extend(terms.map(|(because, term)| {
         corrected(Class::OffsetTerm, because, base, move |c, i, j| term(c, i, j).wrapping_neg())
     }));
+    let because = "each offset is multiplied by the sums of its own operand";
+    out.push(corrected(Class::OperandOrder, because, base, |c, i, j| {
+        let exchanged = c.params.lhs_offset.wrapping_sub(c.params.rhs_offset);
+        exchanged.wrapping_mul(row_sum(c, i).wrapping_sub(column_sum(c, j)))
+    }));
+    for block in [ROWS, 8, BLOCK] {
+        let because = format!("columns after the first {block} have the sums of the first {block} columns");
+        out.push(corrected(Class::Block, because, base, move |c, _, j| {
+            c.params.lhs_offset.wrapping_mul(column_sum(c, j % block).wrapping_sub(column_sum(c, j)))
+        }));
+    }
     for (because, lhs, rhs) in [
         ("lhs_offset is not added", true, false),
         ("rhs_offset is not added", false, true),

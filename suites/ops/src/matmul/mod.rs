@@ -212,7 +212,7 @@ pub fn simpler_offsets(lhs: i32, rhs: i32) -> Vec<(i32, i32)> {
 }
 
 /// The first or the last rows, columns and depths of a case.
-fn cropped(case: &Case<Params>, (m, n, k): (usize, usize, usize), last: bool) -> Case<Params> {
+pub(crate) fn cropped(case: &Case<Params>, (m, n, k): (usize, usize, usize), last: bool) -> Case<Params> {
     let p = case.params;
     let crop = |tensor: &[i32], (rows, columns): (usize, usize), (to_rows, to_columns): (usize, usize)| -> Vec<i32> {
         let (row, column) = if last { (rows - to_rows, columns - to_columns) } else { (0, 0) };

@@ -12,7 +12,7 @@ use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::bounds::{Depth, largest_depth};
 
 /// Zero points as offsets, both ends of both types, odd ones, and the ends of the offset's own type.
-pub(super) const OFFSETS: [(i32, i32); 9] =
+pub(crate) const OFFSETS: [(i32, i32); 9] =
     [(0, 0), (-128, 0), (0, 127), (128, -3), (1, 255), (-255, -1), (i32::MIN, 1), (i32::MAX, i32::MIN), (7, -11)];
 
 /// Sizes up to which each of M, N and K is tried.

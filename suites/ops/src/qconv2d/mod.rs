@@ -2,24 +2,21 @@
 
 mod changes;
 mod fuzzed;
-mod lifted;
-mod outputs;
+pub(crate) mod outputs;
 mod own;
-mod plan;
-mod promised;
+pub(crate) mod plan;
 mod smaller;
 
 use crate::conv2d::{Conv2d, convolution};
+use crate::fused::{Fused, Promised, lifted};
 use crate::types;
-use promised::Promised;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Deviations, Expected, Given, Layer,
-    Operation, Options, Parameter, PathStep, Spec, Unposable, Wanted, arguments,
+    Operation, Options, Parameter, Spec, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::fpm::Channel;
@@ -27,7 +24,6 @@ use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::qconv2d::{Domain, Params, Run};
 use tiebreak_impls::{matmul, requantize};
 use tiebreak_oracle::Rational;
-use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::qconv2d::{self as oracle, Quantized};
 use tiebreak_oracle::requantize::Definition;
 use tiebreak_reports::ledger::{Unit, Value};
@@ -51,8 +47,17 @@ impl Operation for Qconv2d {
     const TENSORS: &'static [&'static str] = &["input", "weights"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/qconv2d.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        deviations: Deviations { contract: Self::contract, declared: Self::declared, in_case: Self::deviations },
-        causes: Causes { path: Self::path, groups: Self::groups, in_group: Self::changes_in, ..Causes::NONE },
+        deviations: Deviations {
+            contract: |kernel| Promised::by(&kernel.contract),
+            declared: Promised::declared,
+            in_case: Promised::deviations::<Self>,
+        },
+        causes: Causes {
+            path: lifted::path,
+            groups: |contract, p, results| contract.groups(p.shape.out_channels, results),
+            in_group: lifted::in_group,
+            ..Causes::NONE
+        },
         options: Options {
             takes: &[Parameter::Model],
             takes_layer: Self::takes_layer,
@@ -185,11 +190,6 @@ impl Operation for Qconv2d {
     }
 }
 
-/// What a contract says of the output channel of result `at`.
-pub(crate) fn promised_at(scheme: &Promised, at: usize, outputs: usize) -> oracle::Scheme {
-    *scheme.at(usize::from(scheme.is_tail(at % outputs, outputs)))
-}
-
 /// What a convolution takes of a domain.
 fn of_conv2d(domain: &Domain) -> tiebreak_impls::conv2d::Domain {
     tiebreak_impls::conv2d::Domain { operands: domain.operands.clone(), grouped: domain.grouped }
@@ -201,46 +201,31 @@ const FIELDS: [Field<Params>; 3] = [
     Field::<Params>::int32("max", |p| &mut p.max).always(),
 ];
 
+impl Fused for Qconv2d {
+    type Product = Conv2d;
+
+    fn product_domain(domain: &Domain) -> tiebreak_impls::conv2d::Domain {
+        of_conv2d(domain)
+    }
+
+    fn product(case: &Case<Params>) -> Case<tiebreak_impls::conv2d::Params> {
+        Case { params: case.params.shape, tensors: case.tensors.clone(), misalign: case.misalign }
+    }
+
+    fn requantize_domain(domain: &Domain) -> &requantize::Domain {
+        &domain.requantize
+    }
+
+    fn requantize(p: &Params, len: usize) -> Option<requantize::Params> {
+        Some(p.requantize(len))
+    }
+
+    fn finished(scheme: &oracle::Scheme, p: &Params, sums: &[i32]) -> Option<Expected> {
+        scheme.expected(&quantized(p).output(), sums).ok()
+    }
+}
+
 impl Qconv2d {
-    fn contract(kernel: &Kernel<Run, Domain>) -> Result<Promised, UnknownName> {
-        Promised::by(&kernel.contract)
-    }
-
-    fn declared(contract: &Promised) -> Vec<(Class, &'static str)> {
-        contract.tail.iter().map(|tail| (tail.class, tail.reason)).collect()
-    }
-
-    fn deviations(contract: &Promised, case: &Case<Params>) -> Vec<Option<Class>> {
-        let Some(tail) = &contract.tail else { return Vec::new() };
-        let plain = Promised::plain(contract.scheme);
-        let (Ok(with), Ok(without)) = (Self::expected(contract, case), Self::expected(&plain, case)) else {
-            return Vec::new();
-        };
-        with.iter().zip(without).map(|(with, without)| (*with != without).then_some(tail.class)).collect()
-    }
-
-    fn groups(contract: &Promised, p: &Params, results: usize) -> Vec<usize> {
-        if contract.tail.is_none() {
-            return Vec::new();
-        }
-        let outputs = p.shape.out_channels;
-        (0..results).map(|at| usize::from(contract.is_tail(at % outputs, outputs))).collect()
-    }
-
-    fn changes_in(
-        group: usize,
-        contract: &Promised,
-        scheme: &Promised,
-        domain: &Domain,
-        kept: bool,
-    ) -> Vec<Change<Self>> {
-        changes::in_group(contract.at(group), scheme.at(group), domain, kept)
-    }
-
-    fn path(contract: &Promised, reference: &Promised, domain: &Domain) -> Vec<PathStep<Self>> {
-        lifted::path(&contract.scheme, &reference.scheme, domain)
-    }
-
     fn products(p: &Params) -> u64 {
         (Conv2d::CAPABILITIES.counted.products)(&p.shape)
     }

@@ -41,7 +41,7 @@ fn channel(scale: f64, few_bits: bool) -> Channel {
 }
 
 /// The parameters of a convolution's output, the `i`th of a plan.
-pub(super) fn fitted(domain: &Domain, shape: conv2d::Params, i: usize, rng: &mut ChaCha8Rng) -> Params {
+pub(crate) fn fitted(domain: &Domain, shape: conv2d::Params, i: usize, rng: &mut ChaCha8Rng) -> Params {
     let [mean, deviation] = sums(domain, &shape);
     let requantize = &domain.requantize;
     let mut one = |few_bits: bool| {
@@ -71,7 +71,7 @@ fn bias(i: usize, [mean, deviation]: [f64; 2], rng: &mut ChaCha8Rng) -> i32 {
 }
 
 /// Zero point and bounds: every zero point in turn, with no activation, ReLU, ReLU6, or any bounds.
-pub(super) fn bounds(range: &RangeInclusive<i32>, i: usize, rng: &mut ChaCha8Rng) -> [i32; 3] {
+pub(crate) fn bounds(range: &RangeInclusive<i32>, i: usize, rng: &mut ChaCha8Rng) -> [i32; 3] {
     let (lo, hi) = (*range.start(), *range.end());
     let mut between = |a: i32, b: i32| a + below(rng, (b - a + 1) as u32) as i32;
     let zero_point = match i % 9 {

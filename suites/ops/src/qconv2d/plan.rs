@@ -17,7 +17,7 @@ use tiebreak_impls::qconv2d::{Domain, Params};
 use tiebreak_impls::{conv2d, requantize};
 
 /// Batches of sums around ties, in a short run and in others.
-const TIES: [usize; 2] = [8, 40];
+pub(crate) const TIES: [usize; 2] = [8, 40];
 /// Sums around each tie.
 const WINDOW: usize = 32;
 /// Of so many cases of a convolution's plan one is run in a short run; and in others.
@@ -34,7 +34,7 @@ const MOST: [usize; 2] = [300_000, 2_000_000];
 /// Every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let (inner, long) = (of_conv2d(domain), usize::from(budget.every_tail));
-    let draft = Draft { domain, seed, long };
+    let draft = Draft { domain, seed, long, kernels: kernels::<Qconv2d>().len() };
     let some = |specs: Vec<Spec<conv2d::Params>>| specs.into_iter().step_by(ONE_IN[long]).collect::<Vec<_>>();
     let mut out = Vec::new();
     by("ties", &mut out, |out| out.extend((0..TIES[long]).map(|i| draft.ties(i))));
@@ -124,16 +124,18 @@ fn every_channel(long: usize) -> Vec<Spec<conv2d::Params>> {
 }
 
 /// A plan of a domain under a seed.
-struct Draft<'a> {
-    domain: &'a Domain,
-    seed: u64,
+pub(crate) struct Draft<'a> {
+    pub(crate) domain: &'a Domain,
+    pub(crate) seed: u64,
     /// Whether the run is longer than a short one: 1, or 0.
-    long: usize,
+    pub(crate) long: usize,
+    /// Kernels that take turns.
+    pub(crate) kernels: usize,
 }
 
 impl Draft<'_> {
     /// Convolutions with outputs that fit them.
-    fn around(&self, specs: Vec<Spec<conv2d::Params>>) -> Vec<Spec<Params>> {
+    pub(crate) fn around(&self, specs: Vec<Spec<conv2d::Params>>) -> Vec<Spec<Params>> {
         let one = |(i, spec): (usize, Spec<conv2d::Params>)| {
             let Spec { params, fills, misalign, generator, turn, .. } = spec;
             let mut shape = taken(self.domain, params);
@@ -146,7 +148,7 @@ impl Draft<'_> {
             let outputs = shape.sizes().map_or(0, |sizes| sizes.outputs);
             let of = (usual::products(&shape) + RESULT * outputs).div_ceil(EACH[self.long]);
             let turn = match turn.is_all() {
-                true => Turn::one_in(of.min(kernels::<Qconv2d>().len()), i + self.seed as usize % 1024),
+                true => Turn::one_in(of.min(self.kernels), i + self.seed as usize % 1024),
                 false => turn,
             };
             let params = fitted(self.domain, shape, i, &mut rng);
@@ -156,7 +158,7 @@ impl Draft<'_> {
     }
 
     /// One input channel and a filter of 1: sums around a tie of a result, or around an end of the clamp, in each output channel.
-    fn ties(&self, i: usize) -> Spec<Params> {
+    pub(crate) fn ties(&self, i: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("qconv2d/ties/{i}"));
         let requantize = &self.domain.requantize;
         let operands = &self.domain.operands;

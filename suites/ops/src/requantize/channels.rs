@@ -13,7 +13,7 @@ const SCALES: std::ops::RangeInclusive<i32> = -32..=7;
 const DRAWS: usize = 64;
 
 /// The corners of fixed point multiply; for the legacy pipeline integers and the shifts that go with them.
-pub(super) fn corners(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Channel> {
+pub(crate) fn corners(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Channel> {
     let mut all = grid(&Effort::Quick.budget(), seed);
     for multiplier in [1, 2, 3, 7, 127, 255, 1000, 4321, 65535, 1 << 20] {
         all.extend([0, -1, -2, -7, -8, -15, -16, -24, -31].map(|shift| Channel { multiplier, shift }));

@@ -10,11 +10,12 @@ use crate::conv2d::Conv2d;
 use crate::dot::Dot;
 use crate::elementwise::{Add, Mul, Sub};
 use crate::exp::Exp;
-use crate::explain::steps;
+use crate::explain::{stages, steps};
 use crate::instruction::Instruction;
 use crate::matmul::Matmul;
 use crate::pool::Pool;
 use crate::qconv2d::Qconv2d;
+use crate::qmatmul::Qmatmul;
 use crate::softmax::Softmax;
 use crate::transform::Transform;
 use anyhow::Result;
@@ -43,6 +44,8 @@ enum Op {
     Conv2d(case::Args),
     /// Quantized convolution, with bias, multiplication, zero point and clamp: one result of a case.
     Qconv2d(case::Args),
+    /// Quantized matrix product, with every output stage: one result of a case.
+    Qmatmul(case::Args),
     /// Dot product: one result of a case.
     Dot(case::Args),
     /// Addition of two quantized tensors: one result of a case.
@@ -73,6 +76,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Op::Matmul(args) => case::run::<Matmul>(args, steps::matmul),
         Op::Conv2d(args) => case::run::<Conv2d>(args, steps::conv2d),
         Op::Qconv2d(args) => case::run::<Qconv2d>(args, steps::qconv2d),
+        Op::Qmatmul(args) => case::run::<Qmatmul>(args, stages::qmatmul),
         Op::Dot(args) => case::run::<Dot>(args, steps::none::<Dot>),
         Op::Add(args) => case::run::<Add>(args, steps::none::<Add>),
         Op::Sub(args) => case::run::<Sub>(args, steps::none::<Sub>),

@@ -1,10 +1,10 @@
-//! What a contract says of each output channel: its scheme, and another one for the channels after the last whole vector of a pixel.
+//! What a contract says of each output channel: its scheme, and another one for the channels after the last whole vector of a pixel or of a row.
 
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Expected, NamedScheme, promised};
+use tiebreak_engine::operation::{Case, Expected, NamedScheme, Operation, promised};
 use tiebreak_impls::contract::{Contract, Region};
 use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::qconv2d::Scheme;
+use tiebreak_oracle::requantize::Scheme;
 use tiebreak_oracle::scheme::Described;
 
 /// Fractional bits of the multipliers of a requantization.
@@ -67,13 +67,41 @@ impl Promised {
         self.tail.as_ref().is_some_and(|tail| tail.region.contains(channel, outputs, Q31))
     }
 
+    /// What holds for result `at`, in rows of `outputs`.
+    pub(crate) fn at_result(&self, at: usize, outputs: usize) -> Scheme {
+        *self.at(usize::from(self.is_tail(at % outputs, outputs)))
+    }
+
+    /// For each of so many results, in rows of `outputs`, its group: 1 in the deviation. Empty if there is none.
+    pub(crate) fn groups(&self, outputs: usize, results: usize) -> Vec<usize> {
+        if self.tail.is_none() {
+            return Vec::new();
+        }
+        (0..results).map(|at| usize::from(self.is_tail(at % outputs, outputs))).collect()
+    }
+
+    /// Class and reason of the deviation.
+    pub(crate) fn declared(&self) -> Vec<(Class, &'static str)> {
+        self.tail.iter().map(|tail| (tail.class, tail.reason)).collect()
+    }
+
+    /// For each result of a case the deviation that changes it.
+    pub(crate) fn deviations<O: Operation<Scheme = Self>>(&self, case: &Case<O::Params>) -> Vec<Option<Class>> {
+        let Some(tail) = &self.tail else { return Vec::new() };
+        let plain = Self::plain(self.scheme);
+        let (Ok(with), Ok(without)) = (O::expected(self, case), O::expected(&plain, case)) else {
+            return Vec::new();
+        };
+        with.iter().zip(without).map(|(with, without)| (*with != without).then_some(tail.class)).collect()
+    }
+
     /// What holds in a group: outside of the deviation, or in it.
     pub fn at(&self, group: usize) -> &Scheme {
         self.tail.as_ref().filter(|_| group == 1).map_or(&self.scheme, |tail| &tail.scheme)
     }
 
     /// Results of the scheme with those of the deviation in its place.
-    pub(super) fn joined<E>(
+    pub(crate) fn joined<E>(
         &self,
         mut results: Expected,
         outputs: usize,

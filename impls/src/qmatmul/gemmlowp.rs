@@ -1,0 +1,212 @@
+//! gemmlowp: `GemmWithOutputPipeline` with any list of stages, and the entry point of the legacy paradigm, `EightBitIntGemm`.
+//!
+//! Both multiply raw elements by cells and add the terms of the offsets when a block is unpacked; the pipeline then sees a sum. In vectors a stage works on four
+//! results, and what is left of a row goes through the scalar code. One step differs: the left shift of `OutputStageTanh` wraps in vectors and saturates in scalar
+//! code, which the contract declares. The left shift of `ScaleInt32ByFixedPointAndExponent` wraps in both, as on NEON.
+//!
+//! Depths and offsets are those at which no sum leaves int32.
+//!
+//! Source: google/gemmlowp `public/gemmlowp.h`, `internal/unpack.h`, `internal/output.h`, `eight_bit_int_gemm/eight_bit_int_gemm.cc`, `doc/low-precision.md`.
+
+use super::stage::{Along, Arithmetic, SATURATING, WRAPPING};
+use super::{Domain, Kernel, Lists, Params, Run, Stage, tanh};
+use crate::contract::{self, Contract, Deviation, Overflow, Promise, Region};
+use crate::element::Element::{self, U8};
+use crate::fpm::Channel;
+use crate::fpm::gemmlowp::rounding_divide_by_pot;
+use crate::matmul;
+use crate::requantize;
+use crate::simd::form::neon_form;
+use crate::simd::{LANES, Portable, Vector};
+
+const SOURCE: &str = "google/gemmlowp public/gemmlowp.h GemmWithOutputPipeline, internal/output.h, internal/unpack.h";
+const SATURATES: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Saturate };
+
+/// The largest depth at which 255 * 255 products fit in int32.
+const DEPTH: usize = (i32::MAX / (255 * 255)) as usize;
+
+/// Any list on uint8 with the offsets of zero points.
+pub(crate) const ANY: Domain = Domain {
+    operands: OPERANDS,
+    lists: Lists::Any,
+    requantize: requantize::Domain {
+        output: U8,
+        channels: contract::Domain { per_channel: true, ..contract::Domain::ALL },
+        bias: true,
+        zero_point: true,
+        clamp: true,
+    },
+};
+
+const OPERANDS: matmul::Domain = matmul::Domain {
+    depth: 1..=DEPTH,
+    lhs_offsets: -255..=0,
+    rhs_offsets: -255..=0,
+    ..matmul::Domain::all(Element::U8, Element::U8)
+};
+
+/// The legacy paradigm: integers as multipliers.
+pub(crate) const LEGACY: Domain = Domain {
+    operands: matmul::Domain::all(Element::U8, Element::U8),
+    lists: Lists::Legacy,
+    requantize: requantize::Domain {
+        output: U8,
+        channels: contract::Domain { q: 0..=0, shifts: -31..=0, ..contract::Domain::ALL },
+        bias: true,
+        zero_point: false,
+        clamp: false,
+    },
+};
+
+const DEVIATIONS: &[Deviation] = &[Deviation {
+    class: "position",
+    region: Region::VectorTail { lanes: LANES },
+    instead: SATURATES,
+    reason: "the left shift of OutputStageTanh wraps in a vector and saturates in the scalar code of the last columns",
+}];
+
+/// Steps 1 to 4 of the low-precision paradigm, scalar.
+pub(super) const PIPELINE: Kernel = Kernel::scalar(
+    "gemmlowp-gemm-with-pipeline",
+    "gemmlowp GemmWithOutputPipeline on the reference kernel: any list of output stages, scalar",
+    SATURATES,
+    ANY,
+    SOURCE,
+    |params, lhs, rhs, out| pipeline(params, lhs, rhs, out, &SATURATING),
+);
+
+/// The same in vectors.
+pub(super) const PIPELINE_NEON: Kernel = Kernel {
+    name: "gemmlowp-gemm-with-pipeline-neon",
+    summary: "gemmlowp GemmWithOutputPipeline: any list of output stages on int32x4_t, the last columns scalar",
+    contract: Contract {
+        promise: Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap },
+        domain: ANY,
+        deviations: DEVIATIONS,
+        source: SOURCE,
+    },
+    portable: in_vectors::<Portable>,
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_qmatmul_gemmlowp_pipeline_neon",
+        ["sqrdmulh", "sqadd", "srshl", "sshl", "sqshl", "mul", "and", "sshr", "add"],
+        Run,
+        fn run(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+            in_vectors::<crate::simd::Neon>(params, lhs, rhs, out);
+        },
+        run
+    )),
+};
+
+/// The six steps of the legacy paradigm as the document prints them.
+pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
+    "gemmlowp-eight-bit-int-gemm",
+    "gemmlowp EightBitIntGemm: offsets, product, result_offset, result_mult_int, result_shift, cast to uint8",
+    Promise { scheme: "legacy", overflow: Overflow::Wrap },
+    LEGACY,
+    "google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm, steps 1 to 6",
+    |params, lhs, rhs, out| {
+        legacy(params, lhs, rhs, out, |product, shift| {
+            let rounding = if shift < 1 { 0 } else { 1i32 << (shift - 1) };
+            product.wrapping_add(rounding) >> shift
+        });
+    },
+);
+
+/// The same as the code of the stage has it since its rounding shifts were generalised.
+pub(super) const EIGHT_BIT_INT_SHIPPED: Kernel = Kernel::scalar(
+    "gemmlowp-eight-bit-int-gemm-shipped",
+    "gemmlowp EightBitIntGemm as its code, not its document, rounds: ties away from zero",
+    Promise { scheme: "legacy-ties-away", overflow: Overflow::Wrap },
+    LEGACY,
+    "google/gemmlowp eight_bit_int_gemm/eight_bit_int_gemm.cc, internal/output.h",
+    |params, lhs, rhs, out| legacy(params, lhs, rhs, out, rounding_divide_by_pot),
+);
+
+/// The product of the reference kernel: steps 1 to 3.
+#[inline(always)]
+pub(crate) fn sums(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    (matmul::gemmlowp::REFERENCE.portable)(&params.shape, lhs, rhs, out);
+}
+
+#[inline(always)]
+fn pipeline(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32], arithmetic: &Arithmetic) {
+    sums(params, lhs, rhs, out);
+    stages(&params.stages, params.shape.n, out, arithmetic);
+}
+
+/// A list of stages on sums in rows of so many columns.
+#[inline(always)]
+pub(crate) fn stages(stages: &[Stage], columns: usize, out: &mut [i32], arithmetic: &Arithmetic) {
+    for (at, value) in out.iter_mut().enumerate() {
+        let place = [at / columns, at % columns];
+        *value = stages.iter().fold(*value, |v, stage| arithmetic.stage(stage, place, v));
+    }
+}
+
+#[inline(always)]
+fn legacy(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32], divide: fn(i32, u32) -> i32) {
+    sums(params, lhs, rhs, out);
+    let Some(Stage::Down { offset, multiplier, shift }) = params.stages.first() else { return };
+    for v in out {
+        let product = v.wrapping_add(*offset).wrapping_mul(*multiplier);
+        *v = divide(product, shift.unsigned_abs()).clamp(0, 255);
+    }
+}
+
+#[inline(always)]
+fn in_vectors<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    sums(params, lhs, rhs, out);
+    let n = params.shape.n;
+    for (i, row) in out.chunks_exact_mut(n).enumerate() {
+        let (vectors, rest) = row.as_chunks_mut::<LANES>();
+        let whole = LANES * vectors.len();
+        for stage in &params.stages {
+            for (at, lanes) in vectors.iter_mut().enumerate() {
+                on_lanes::<V>(stage, [i, LANES * at], V::load(lanes)).store(lanes);
+            }
+            for (j, v) in rest.iter_mut().enumerate() {
+                *v = SATURATING.stage(stage, [i, whole + j], *v);
+            }
+        }
+    }
+}
+
+/// The values of four columns from a place on.
+#[inline(always)]
+fn four<V: Vector>(along: Along, [row, column]: [usize; 2], of: impl Fn([usize; 2]) -> i32) -> V {
+    match along {
+        Along::Rows => V::splat(of([row, column])),
+        Along::Columns => V::load(&[0, 1, 2, 3].map(|lane| of([row, column + lane]))),
+    }
+}
+
+/// A stage on four columns of a row.
+#[inline(always)]
+fn on_lanes<V: Vector>(stage: &Stage, place: [usize; 2], v: V) -> V {
+    match stage {
+        Stage::Bias { along, values } => v.add(four::<V>(*along, place, |place| along.pick(values, place))),
+        Stage::Down { offset, multiplier, shift } => {
+            let product = v.add(V::splat(*offset)).mul(V::splat(*multiplier));
+            divided(product, V::splat(*shift))
+        }
+        Stage::Scale { along, channels, zero_point } => {
+            let of = |what: fn(Channel) -> i32| four::<V>(*along, place, |place| what(along.pick(channels, place)));
+            let high = v.sshl(of(|c| c.shift.max(0))).sqrdmulh(of(|c| c.multiplier));
+            divided(high, of(|c| c.shift.min(0))).add(V::splat(*zero_point))
+        }
+        Stage::Tanh { zero_point, amplitude } => tanh::Constants::new(*zero_point, *amplitude).lanes(v),
+        // `vmaxq`, `vminq` and narrowing choose a value and compute none.
+        Stage::Clamp { .. } | Stage::Cast { .. } => {
+            let mut lanes = [0; LANES];
+            v.store(&mut lanes);
+            V::load(&lanes.map(|v| WRAPPING.stage(stage, place, v)))
+        }
+    }
+}
+
+/// `RoundingDivideByPOT` by `-shift`.
+#[inline(always)]
+fn divided<V: Vector>(v: V, shift: V) -> V {
+    v.sqadd(v.and(shift).sshr31()).srshl(shift)
+}

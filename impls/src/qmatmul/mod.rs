@@ -1,0 +1,236 @@
+//! Quantized matrix product in one kernel: the product of [`crate::matmul`] with its offsets, and a list of output stages on each sum: biases, multiplications, clamps,
+//! `tanh`, casts.
+//!
+//! Systems with fully connected layers have one list, [`Layer`]: bias, multiplication and zero point, clamp, cast. gemmlowp takes any list.
+
+mod cmsis_nn;
+pub(crate) mod gemmlowp;
+pub(crate) mod loops;
+pub(crate) mod stage;
+mod tanh;
+#[cfg(test)]
+pub(crate) mod tests;
+pub(crate) mod tflite;
+mod tvm_neon;
+mod tvm_relay;
+mod xnnpack;
+
+use crate::contract;
+use crate::element::Element;
+use crate::execute::packed;
+use crate::fpm::Channel;
+use crate::job_error::JobError;
+use crate::kernel;
+use crate::matmul;
+use crate::operation::{Call, TensorOperation, common_items, lookups};
+use crate::requantize;
+use crate::shape::{ShapeError, Sizes, broken};
+use serde::{Deserialize, Serialize};
+
+pub use stage::{Along, Stage};
+
+/// Shape, offsets and output stages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Params {
+    /// Shape and offsets.
+    pub shape: matmul::Params,
+    /// What becomes of a sum, in this order.
+    pub stages: Vec<Stage>,
+}
+
+/// The stages of a fully connected layer: bias and multipliers of each column, zero point, clamp, cast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layer<'a> {
+    /// Added to the sums: one, or one for each column.
+    pub bias: &'a [i32],
+    /// Multipliers (Q0.31) and shifts: one, or one for each column.
+    pub channels: &'a [Channel],
+    /// Zero point of the output.
+    pub zero_point: i32,
+    /// Smallest result.
+    pub min: i32,
+    /// Largest result.
+    pub max: i32,
+    /// Type of the results.
+    pub output: Element,
+}
+
+impl Params {
+    /// The stages as those of a layer; none if they are others.
+    pub fn layer(&self) -> Option<Layer<'_>> {
+        use Along::Columns;
+        match &self.stages[..] {
+            [
+                Stage::Bias { along: Columns, values },
+                Stage::Scale { along: Columns, channels, zero_point },
+                Stage::Clamp { min, max },
+                Stage::Cast { to },
+            ] => Some(Layer { bias: values, channels, zero_point: *zero_point, min: *min, max: *max, output: *to }),
+            _ => None,
+        }
+    }
+}
+
+impl Layer<'_> {
+    /// Multiplier and shift of a column.
+    #[inline(always)]
+    pub fn channel(&self, column: usize) -> Channel {
+        self.channels[if self.channels.len() == 1 { 0 } else { column }]
+    }
+
+    /// Bias of a column.
+    #[inline(always)]
+    pub fn bias(&self, column: usize) -> i32 {
+        self.bias[if self.bias.len() == 1 { 0 } else { column }]
+    }
+
+    /// Adds the zero point, which wraps, and clamps: `max(x, min)`, then `min(.., max)`, as the sources write it.
+    #[inline(always)]
+    pub(crate) fn finish(&self, scaled: i32) -> i32 {
+        scaled.wrapping_add(self.zero_point).max(self.min).min(self.max)
+    }
+
+    /// The stages of the layer.
+    pub fn stages(&self) -> Vec<Stage> {
+        let along = Along::Columns;
+        vec![
+            Stage::Bias { along, values: self.bias.to_vec() },
+            Stage::Scale { along, channels: self.channels.to_vec(), zero_point: self.zero_point },
+            Stage::Clamp { min: self.min, max: self.max },
+            Stage::Cast { to: self.output },
+        ]
+    }
+
+    /// The requantization of `len` sums in rows of so many columns.
+    pub fn requantize(&self, len: usize, columns: usize) -> requantize::Params {
+        requantize::Params {
+            len,
+            channels: (0..columns).map(|column| self.channel(column)).collect(),
+            bias: (0..columns).map(|column| self.bias(column)).collect(),
+            zero_point: self.zero_point,
+            min: self.min,
+            max: self.max,
+        }
+    }
+}
+
+/// The lists of stages that a kernel takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lists {
+    /// Any list.
+    Any,
+    /// That of a [`Layer`].
+    Layer,
+    /// gemmlowp's legacy paradigm: [`Stage::Down`], then a cast to uint8.
+    Legacy,
+}
+
+/// The operands and parameters on which a kernel keeps its promise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Domain {
+    /// Operands and offsets.
+    pub operands: matmul::Domain,
+    /// Lists of stages.
+    pub lists: Lists,
+    /// Type of the results, multipliers and shifts, and what is added and clamped.
+    pub requantize: requantize::Domain,
+}
+
+impl Domain {
+    /// Layers of these types, with every bias, zero point and clamp.
+    pub(crate) const fn layer([lhs, rhs, output]: [Element; 3], channels: contract::Domain) -> Self {
+        Self {
+            operands: matmul::Domain::all(lhs, rhs),
+            lists: Lists::Layer,
+            requantize: requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true },
+        }
+    }
+
+    /// The invalid argument, or sizes of lhs, rhs (and nothing) and the result.
+    pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
+        let sizes = params.shape.sizes()?;
+        stage::check(params)?;
+        Ok(sizes)
+    }
+
+    /// Whether the kernel has code for these stages; or why not.
+    pub fn takes_stages(&self, params: &Params) -> Result<(), ShapeError> {
+        match self.lists {
+            Lists::Any => Ok(()),
+            Lists::Legacy => match params.stages[..] {
+                [Stage::Down { .. }, Stage::Cast { to: Element::U8 }] => Ok(()),
+                _ => Err(broken("stages", "this kernel takes `down`, then a cast to u8")),
+            },
+            Lists::Layer => {
+                let Some(layer) = params.layer() else {
+                    let rule = "this kernel takes bias and scale along columns, clamp, and cast";
+                    return Err(broken("stages", rule));
+                };
+                if layer.output != self.requantize.output {
+                    return Err(broken("stages", format!("this kernel casts to {}", self.requantize.output.name())));
+                }
+                if layer.channels.len() > 1 && !self.requantize.channels.per_channel {
+                    return Err(broken("stages", format!("takes one multiplier, not {}", layer.channels.len())));
+                }
+                self.requantize.check_output(layer.zero_point, layer.min, layer.max)
+            }
+        }
+    }
+
+    /// Whether the multipliers and shifts of all stages are those of the domain.
+    pub fn takes_channels(&self, params: &Params) -> bool {
+        let of = |multiplier, shift| self.requantize.takes(Channel { multiplier, shift });
+        params.stages.iter().all(|stage| match stage {
+            Stage::Down { multiplier, shift, .. } => self.lists != Lists::Legacy || of(*multiplier, *shift),
+            Stage::Scale { channels, .. } => channels.iter().all(|c| of(c.multiplier, c.shift)),
+            _ => true,
+        })
+    }
+}
+
+/// `run(params, lhs, rhs, out)`: lhs `[M, K]` and rhs `[K, N]` row-major, little-endian elements of the domain's types at any alignment; out `[M, N]`
+/// row-major, values of the last stage in int32. `params` and lengths have been checked.
+pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
+
+/// A quantized matrix product under test.
+pub type Kernel = kernel::Kernel<Run, Domain>;
+
+lookups!();
+
+/// Quantized matrix products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Qmatmul {}
+
+impl TensorOperation for Qmatmul {
+    common_items!(qmatmul, Qmatmul);
+
+    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        domain.sizes(params)
+    }
+
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
+        let Call { code, domain, params, tensors: [lhs, rhs, _], output, misalign, .. } = call;
+        domain.takes_stages(params)?;
+        let operands = [("lhs", domain.operands.lhs, lhs), ("rhs", domain.operands.rhs, rhs)];
+        packed(operands, misalign, |lhs, rhs| code(params, lhs, rhs, output))
+    }
+}
+
+static KERNELS: &[Kernel] = &[
+    gemmlowp::PIPELINE,
+    gemmlowp::PIPELINE_NEON,
+    gemmlowp::EIGHT_BIT_INT,
+    gemmlowp::EIGHT_BIT_INT_SHIPPED,
+    tflite::DOUBLE_I8,
+    tflite::SINGLE_I8,
+    tflite::DOUBLE_U8,
+    cmsis_nn::DOUBLE_I8,
+    cmsis_nn::SINGLE_I8,
+    tvm_relay::UPWARD_I8,
+    tvm_relay::UPWARD_U8,
+    tvm_relay::TO_NEAREST_I8,
+    tvm_neon::RFC_I8,
+    tvm_neon::FIXUP_I8,
+    xnnpack::RNDNU_I8,
+];

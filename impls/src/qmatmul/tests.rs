@@ -1,0 +1,287 @@
+//! Every fused kernel is our kernels run apart: the sums of the definition, and the stages of the same scheme.
+
+use super::{Along, Domain, Kernel, Layer, Lists, Params, Stage, kernels};
+use crate::Form;
+use crate::contract::{Overflow, Region};
+use crate::element::Element;
+use crate::fpm::Channel;
+use crate::fpm::definitions::scaled;
+use crate::matmul;
+use crate::random::Random;
+use crate::softmax;
+
+/// M, N and K: one row, one column, whole vectors, and what no vector holds.
+const SIZES: [[usize; 3]; 8] =
+    [[1, 1, 1], [1, 9, 17], [7, 1, 16], [4, 4, 32], [3, 13, 5], [5, 8, 33], [2, 130, 3], [9, 6, 1]];
+
+/// Parameters as far as the kernel takes them.
+fn parameters(kernel: &Kernel, [m, n, k]: [usize; 3], seed: u64) -> Params {
+    let domain = &kernel.contract.domain;
+    let requantize = &domain.requantize;
+    let mut random = Random::new(seed);
+    let mut next = |n: i32| (random.word() >> 1) as i32 % n;
+    let lhs_offset = [0, -3, -200, 100][next(4) as usize]
+        .clamp(*domain.operands.lhs_offsets.start(), *domain.operands.lhs_offsets.end());
+    let rhs_offset = [0, -7, -128, 55][next(4) as usize]
+        .clamp(*domain.operands.rhs_offsets.start(), *domain.operands.rhs_offsets.end());
+    let shape = matmul::Params { m, n, k, lhs_offset, rhs_offset };
+    let count = if requantize.channels.per_channel { n } else { 1 };
+    let mut channel = || loop {
+        let multiplier = if requantize.fraction() == 0 { 1 + next(5000) } else { (1 << 30) + next(2) * next(1 << 30) };
+        let channel = Channel { multiplier, shift: next(16) - 14 };
+        if requantize.takes(channel) {
+            return channel;
+        }
+    };
+    let channels: Vec<Channel> = (0..count).map(|_| channel()).collect();
+    let range = requantize.output.range();
+    let width = range.end() - range.start() + 1;
+    let (a, b) = (range.start() + next(width), range.start() + next(width));
+    let bias: Vec<i32> = (0..n).map(|_| next(200_000) - 100_000).collect();
+    let zero_point = range.start() + next(width);
+    let output = requantize.output;
+    let layer = Layer { bias: &bias, channels: &channels, zero_point, min: a.min(b), max: a.max(b), output };
+    let along = Along::Rows;
+    let stages = match domain.lists {
+        Lists::Layer => layer.stages(),
+        Lists::Legacy => {
+            let Channel { multiplier, shift } = channels[0];
+            // Some results within uint8, of sums of up to 33 products.
+            let (offset, multiplier, shift) = (bias[0] / 500, 1 + multiplier % 16, shift.min(-9));
+            vec![Stage::Down { offset, multiplier, shift }, Stage::Cast { to: Element::U8 }]
+        }
+        Lists::Any => match next(4) {
+            0 => layer.stages(),
+            1 => vec![
+                Stage::Bias { along, values: (0..m).map(|_| next(9000) - 4500).collect() },
+                Stage::Down { offset: next(5000), multiplier: 1 + next(90), shift: -next(12) },
+                Stage::Clamp { min: -100, max: 300 },
+                Stage::Cast { to: Element::I8 },
+            ],
+            2 => vec![
+                layer.stages().remove(1),
+                Stage::Tanh { zero_point: zero_point - 128, amplitude: 1 + next(200) },
+                Stage::Cast { to: Element::I16 },
+            ],
+            _ => vec![
+                Stage::Scale { along, channels: vec![channels[0]; m], zero_point },
+                Stage::Bias { along: Along::Columns, values: bias.iter().map(|v| v / 1000).collect() },
+            ],
+        },
+    };
+    Params { shape, stages }
+}
+
+/// `tanh` by the kernels of the exponential and of the softmax, written apart from the stage.
+fn tanh(v: i32, zero_point: i32, amplitude: i32, saturates: bool) -> i32 {
+    let (away, wide) = (i64::from(v) - i64::from(zero_point), i64::from(amplitude));
+    if away.abs() >= 8 * wide {
+        return zero_point + amplitude * away.signum() as i32;
+    }
+    let times = |a: i64, b: i64| (a * b + (1 << 30)) >> 31;
+    let exponent = (0..31).find(|e| wide <= 1 << (e + 1)).expect("an int32");
+    let inverse = ((1i64 << (32 + exponent)) / wide + 1) / 2;
+    let shifted = times(away, inverse.min(i32::MAX.into())) << (28 - exponent);
+    let shifted = if saturates { shifted.clamp(i32::MIN.into(), i32::MAX.into()) as i32 } else { shifted as i32 };
+    let exponential = crate::exp::gemmlowp::exponential(if shifted < 0 { shifted } else { -shifted }, 4);
+    let reciprocal = i64::from(softmax::tflite::newton(exponential));
+    let magnitude = ((reciprocal - (1 << 29)) * 4).min(i32::MAX.into()) * i64::from(shifted.signum());
+    let power = 64 - wide.leading_zeros();
+    zero_point + (times(magnitude, wide << (31 - power)) >> (31 - power)) as i32
+}
+
+/// What a stage makes of a value under the promise of its place.
+fn staged(scheme: &str, overflow: Overflow, stage: &Stage, place: [usize; 2], v: i32) -> i32 {
+    let fit = |v: i128| match overflow {
+        Overflow::Saturate => v.clamp(i32::MIN.into(), i32::MAX.into()) as i32,
+        _ => v as i32,
+    };
+    match stage {
+        Stage::Bias { along, values } => fit(i128::from(v) + i128::from(along.pick(values, place))),
+        Stage::Down { offset, multiplier, shift } => {
+            let product = fit(i128::from(fit(i128::from(v) + i128::from(*offset))) * i128::from(*multiplier));
+            let half = if *shift < 0 { 1i64 << (-shift - 1) } else { 0 };
+            let wide = i64::from(product);
+            match scheme {
+                "legacy" => fit((wide + half).into()) >> -shift,
+                _ => (wide.signum() * ((wide.abs() + half) >> -shift)) as i32,
+            }
+        }
+        Stage::Scale { along, channels, zero_point } => {
+            let Channel { multiplier, shift } = along.pick(channels, place);
+            fit(i128::from(fit(scaled(scheme, v, multiplier, shift))) + i128::from(*zero_point))
+        }
+        Stage::Clamp { min, max } => v.clamp(*min, *max),
+        Stage::Tanh { zero_point, amplitude } => tanh(v, *zero_point, *amplitude, overflow == Overflow::Saturate),
+        Stage::Cast { to } => v.clamp(*to.range().start(), *to.range().end()),
+    }
+}
+
+/// The sum in 64 bits, and each stage by its own definition.
+pub(crate) fn apart(kernel: &Kernel, p: &Params, lhs: &[i32], rhs: &[i32]) -> Vec<i32> {
+    let matmul::Params { m, n, k, lhs_offset, rhs_offset } = p.shape;
+    let promise = |j: usize| {
+        let inside = |region: Region| region.contains(j, n, 31);
+        let deviation = kernel.contract.deviations.iter().find(|deviation| inside(deviation.region));
+        deviation.map_or(kernel.contract.promise, |deviation| deviation.instead)
+    };
+    let one = |(i, j): (usize, usize)| {
+        let product = |l: usize| {
+            (i64::from(lhs[i * k + l]) + i64::from(lhs_offset)) * (i64::from(rhs[l * n + j]) + i64::from(rhs_offset))
+        };
+        let sum = (0..k).map(product).sum::<i64>() as i32;
+        let promise = promise(j);
+        p.stages.iter().fold(sum, |v, stage| staged(promise.scheme, promise.overflow, stage, [i, j], v))
+    };
+    (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(one).collect()
+}
+
+pub(crate) fn run(kernel: &Kernel, form: Form, p: &Params, lhs: &[i32], rhs: &[i32]) -> Vec<i32> {
+    let operands = &kernel.contract.domain.operands;
+    let pack = |element: Element, values: &[i32]| {
+        let mut bytes = vec![0; values.len() * element.bytes()];
+        element.pack(values, &mut bytes);
+        bytes
+    };
+    let mut out = vec![0; kernel.contract.domain.sizes(p).expect("a shape").outputs];
+    kernel.run(form)(p, &pack(operands.lhs, lhs), &pack(operands.rhs, rhs), &mut out);
+    out
+}
+
+/// Values of a type, both ends among them.
+fn elements(element: Element, len: usize, seed: u64) -> Vec<i32> {
+    let mut random = Random::new(seed);
+    let (least, most) = (*element.range().start(), *element.range().end());
+    let mut one = || match random.word() >> 1 {
+        word if word % 7 == 0 => [least, most][word as usize / 7 % 2],
+        word => least + (word % (most - least + 1) as u32) as i32,
+    };
+    (0..len).map(|_| one()).collect()
+}
+
+/// Every size with parameters and tensors of several seeds; and values around an end of `tanh`, if the kernel takes it.
+pub(crate) fn cases(kernel: &Kernel) -> Vec<(Params, Vec<i32>, Vec<i32>)> {
+    let operands = &kernel.contract.domain.operands;
+    let mut out = Vec::new();
+    for (at, sizes) in SIZES.into_iter().enumerate() {
+        for turn in 0..6 {
+            let seed = (6 * at + turn) as u64;
+            let params = parameters(kernel, sizes, seed);
+            assert!(kernel.contract.domain.takes_stages(&params).is_ok(), "{} {params:?}", kernel.name);
+            let sizes = kernel.contract.domain.sizes(&params).expect("a shape");
+            let lhs = elements(operands.lhs, sizes.inputs[0], seed);
+            out.push((params, lhs, elements(operands.rhs, sizes.inputs[1], !seed)));
+        }
+    }
+    if kernel.contract.domain.lists == Lists::Any {
+        let shape = matmul::Params { m: 5, n: 6, k: 1, lhs_offset: 0, rhs_offset: 0 };
+        let stages = vec![Stage::Tanh { zero_point: 0, amplitude: 2 }];
+        out.push((Params { shape, stages }, vec![13, 14, 15, 16, 17], vec![1; 6]));
+    }
+    out
+}
+
+#[test]
+fn fused_kernels_are_the_stages_apart() {
+    for kernel in kernels() {
+        for (params, lhs, rhs) in cases(kernel) {
+            let expected = apart(kernel, &params, &lhs, &rhs);
+            for form in [Form::Portable, Form::Native] {
+                assert_eq!(run(kernel, form, &params, &lhs, &rhs), expected, "{} {params:?}", kernel.name);
+            }
+        }
+    }
+}
+
+/// A fused kernel is the project's product, and then its requantization of the same system.
+#[test]
+fn fused_kernels_are_two_kernels_of_their_system() {
+    for (fused, requantize) in [
+        ("tflite-fully-connected-i8", "tflite-requantize-i8"),
+        ("tflite-fully-connected-single-i8", "tflite-requantize-single-i8"),
+        ("tflite-fully-connected-u8", "tflite-requantize-u8"),
+        ("cmsis-nn-fully-connected-i8", "cmsis-nn-requantize-i8"),
+        ("cmsis-nn-fully-connected-single-i8", "cmsis-nn-requantize-single-i8"),
+        ("tvm-qnn-dense-i8", "tvm-requantize-i8"),
+        ("gemmlowp-gemm-with-pipeline", "gemmlowp-pipeline"),
+        ("gemmlowp-eight-bit-int-gemm", "gemmlowp-eight-bit-int"),
+    ] {
+        let fused = super::find(fused).expect(fused);
+        let product = match fused.contract.domain.operands.lhs {
+            Element::U8 => "arm-uadalp",
+            _ => "arm-sadalp",
+        };
+        let product = matmul::find(product).expect("registered");
+        let requantize = crate::requantize::find(requantize).expect(requantize);
+        let mut compared = 0;
+        for (params, lhs, rhs) in cases(fused) {
+            let sums = matmul::tests::run(product, Form::Native, &params.shape, &lhs, &rhs, 0);
+            let then = match (params.layer(), &params.stages[..]) {
+                (Some(layer), _) => layer.requantize(sums.len(), params.shape.n),
+                (None, [Stage::Down { offset, multiplier, shift }, Stage::Cast { to: Element::U8 }]) => {
+                    crate::requantize::Params {
+                        len: sums.len(),
+                        channels: vec![Channel { multiplier: *multiplier, shift: *shift }],
+                        bias: vec![*offset],
+                        zero_point: 0,
+                        min: 0,
+                        max: 255,
+                    }
+                }
+                _ => continue,
+            };
+            let mut out = vec![0; sums.len()];
+            (requantize.portable)(&then, &sums, &mut out);
+            assert_eq!(run(fused, Form::Native, &params, &lhs, &rhs), out, "{} {params:?}", fused.name);
+            compared += 1;
+        }
+        assert!(compared >= 6, "{}", fused.name);
+    }
+}
+
+/// Five inputs of gemmlowp, four in a vector: the last one of eight amplitudes of 2, less 1, saturates.
+#[test]
+fn the_largest_input_of_tanh_is_minus_the_amplitude_in_a_vector() {
+    let kernel = super::find("gemmlowp-gemm-with-pipeline-neon").expect("registered");
+    let shape = matmul::Params { m: 1, n: 5, k: 1, lhs_offset: 0, rhs_offset: 0 };
+    let params = Params { shape, stages: vec![Stage::Tanh { zero_point: 0, amplitude: 2 }] };
+    assert_eq!(run(kernel, Form::Native, &params, &[15], &[1; 5]), [-2, -2, -2, -2, 1]);
+}
+
+#[test]
+fn what_a_kernel_does_not_take_is_refused() {
+    let takes = |name: &str, stages: Vec<Stage>| {
+        let domain: &Domain = &super::find(name).expect(name).contract.domain;
+        let shape = matmul::Params { m: 2, n: 3, k: 1, lhs_offset: 0, rhs_offset: 0 };
+        let params = Params { shape, stages };
+        domain.sizes(&params).and_then(|_| domain.takes_stages(&params)).is_ok()
+    };
+    let (along, to) = (Along::Columns, Element::I8);
+    let layer = |channels: usize, bias: usize, max: i32, to: Element| {
+        vec![
+            Stage::Bias { along, values: vec![0; bias] },
+            Stage::Scale { along, channels: vec![Channel { multiplier: 1 << 30, shift: 0 }; channels], zero_point: 1 },
+            Stage::Clamp { min: -1, max },
+            Stage::Cast { to },
+        ]
+    };
+    let down = || vec![Stage::Down { offset: 0, multiplier: 1, shift: 0 }, Stage::Cast { to: Element::U8 }];
+    for (name, stages, taken) in [
+        ("tflite-fully-connected-i8", layer(3, 1, 127, to), true),
+        ("tflite-fully-connected-i8", layer(2, 1, 127, to), false),
+        ("tflite-fully-connected-i8", layer(1, 2, 127, to), false),
+        ("tflite-fully-connected-i8", layer(1, 3, 128, to), false),
+        ("tflite-fully-connected-i8", layer(1, 3, 127, Element::U8), false),
+        ("tvm-qnn-dense-neon-i8", layer(3, 1, 127, to), false),
+        ("tvm-qnn-dense-neon-i8", layer(1, 3, 127, to), true),
+        ("tflite-fully-connected-i8", down(), false),
+        ("gemmlowp-eight-bit-int-gemm", down(), true),
+        ("gemmlowp-eight-bit-int-gemm", layer(1, 1, 127, to), false),
+        ("gemmlowp-gemm-with-pipeline", layer(3, 3, 1000, Element::I16), true),
+        ("gemmlowp-gemm-with-pipeline", vec![Stage::Tanh { zero_point: 0, amplitude: 0 }], false),
+        ("gemmlowp-gemm-with-pipeline", vec![Stage::Cast { to }, Stage::Cast { to }], false),
+        ("gemmlowp-gemm-with-pipeline", Vec::new(), true),
+    ] {
+        assert_eq!(takes(name, stages.clone()), taken, "{name} {stages:?}");
+    }
+}

@@ -1,0 +1,104 @@
+//! TVM: the fused `qnn.dense` whose multiplication is the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
+//!
+//! The loop over columns is the innermost one and is vectorized by four. The rule takes `int32x4` alone: the last `n % 4` results of each row go to the default
+//! lowering, which rounds once. The contract declares that as a deviation. The rule is of one multiplier.
+//!
+//! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`, `_q_multiply_shift_arm`;
+//! `src/relay/qnn/op/dense.cc`, `requantize.cc`.
+
+use super::loops::raw;
+use super::{Domain, Kernel, Params, Run};
+use crate::contract::{self, Contract, Deviation, Overflow, Promise, Region};
+use crate::element::Element::I8;
+use crate::fpm::{self, tvm_neon};
+use crate::matmul::driver::expand;
+use crate::simd::form::neon_form;
+use crate::simd::{LANES, Portable, Vector};
+
+/// Whether the rule applies its fixup.
+const RFC: bool = false;
+const FIXUP: bool = true;
+
+const DEVIATIONS: &[Deviation] = &[Deviation {
+    class: "position",
+    region: Region::VectorTail { lanes: LANES },
+    instead: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
+    reason: "the rule holds for int32x4 only; the columns after the last whole vector of a row take the default lowering",
+}];
+
+/// What both forms take: one multiplier, and something to shift in the default lowering.
+const CHANNELS: contract::Domain = contract::Domain { shifts: -31..=30, ..contract::Domain::ALL };
+
+const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str, run: Run) -> Kernel {
+    Kernel {
+        name,
+        summary,
+        contract: Contract {
+            promise: Promise { scheme, overflow: Overflow::Wrap },
+            domain: Domain::layer([I8; 3], CHANNELS),
+            deviations: DEVIATIONS,
+            source: "TVM RFC on fixed point multiplication; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py",
+        },
+        portable: run,
+        native: None,
+    }
+}
+
+/// The rule as printed.
+pub(super) const RFC_I8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_qmatmul_tvm_neon_rfc_i8",
+        ["sqrdmulh", "srshl", "mul"],
+        Run,
+        fn run(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+            fused::<crate::simd::Neon, RFC>(params, lhs, rhs, out);
+        },
+        run
+    )),
+    ..kernel(
+        "tvm-qnn-dense-neon-i8",
+        "TVM qnn.dense fused with the rule for Armv8-A as the RFC prints it, int8, per tensor",
+        "sqrdmulh-srshl",
+        fused::<Portable, RFC>,
+    )
+};
+
+/// The rule with its fixup applied.
+pub(super) const FIXUP_I8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_qmatmul_tvm_neon_fixup_i8",
+        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
+        Run,
+        fn run(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+            fused::<crate::simd::Neon, FIXUP>(params, lhs, rhs, out);
+        },
+        run
+    )),
+    ..kernel(
+        "tvm-qnn-dense-neon-fixup-i8",
+        "TVM qnn.dense fused with the rule for Armv8-A as the RFC's text means it, int8, per tensor",
+        "sqrdmulh-fixup-srshl",
+        fused::<Portable, FIXUP>,
+    )
+};
+
+/// The terms of `qnn.dense`, the bias, and the rule on the columns of each row.
+#[inline(always)]
+fn fused<V: Vector, const APPLIES_FIXUP: bool>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    let Some(layer) = params.layer() else { return };
+    let multiply = fpm::Params { q: 31, channels: vec![layer.channel(0)] };
+    let n = params.shape.n;
+    let mut sums = vec![0; out.len()];
+    raw(params, (I8, lhs), (I8, rhs), &mut sums, |product, slices, place| {
+        expand(&params.shape, slices.terms(product, place)).wrapping_add(layer.bias(place[1]))
+    });
+    for (sums, out) in sums.chunks_exact(n).zip(out.chunks_exact_mut(n)) {
+        match APPLIES_FIXUP {
+            true => tvm_neon::fixup::<V>(&multiply, sums, out),
+            false => tvm_neon::rfc::<V>(&multiply, sums, out),
+        }
+        out.iter_mut().for_each(|out| *out = layer.finish(*out));
+    }
+}

@@ -1,0 +1,58 @@
+//! XNNPACK: `qs8-gemm` with `rndnu` requantization. The accumulators begin at the packed bias, from which the packing has taken the input zero point times the
+//! sum of the column; weights are symmetric.
+//!
+//! Why shifts end at -1: the scaled value is at most 2^30 in magnitude then, so that no zero point takes it out of int32, and narrowing to 16 bits before the zero
+//! point gives what the clamp gives anyway (see [`crate::requantize`]'s `xnnpack-rndnu-i8`). The sum with its bias wraps.
+//!
+//! Source: google/XNNPACK `src/qs8-gemm/MRx8c8-neon.c.in` with `rndnu`, `src/packing.cc`.
+
+use super::loops::raw;
+use super::{Domain, Kernel, Params, Run};
+use crate::contract::{self, Overflow, Promise};
+use crate::element::Element::I8;
+use crate::fpm::xnnpack;
+use crate::matmul;
+use crate::requantize;
+use crate::simd::form::neon_form;
+use crate::simd::{Portable, Vector};
+
+/// `rndnu` in vectors.
+pub(super) const RNDNU_I8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_qmatmul_xnnpack_rndnu_i8",
+        ["sqshl", "sqdmulh", "srshl"],
+        Run,
+        fn run(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+            gemm::<crate::simd::Neon>(params, lhs, rhs, out);
+        },
+        run
+    )),
+    ..Kernel::scalar(
+        "xnnpack-qs8-gemm-rndnu-i8",
+        "XNNPACK qs8-gemm: packed bias, vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",
+        Promise { scheme: "xnnpack-rndnu", overflow: Overflow::Wrap },
+        Domain {
+            operands: matmul::Domain { rhs_offsets: 0..=0, ..matmul::Domain::all(I8, I8) },
+            ..Domain::layer([I8; 3], contract::Domain { shifts: -31..=-1, ..xnnpack::DOMAIN })
+        },
+        "google/XNNPACK src/qs8-gemm/MRx8c8-neon.c.in, src/packing.cc",
+        gemm::<Portable>,
+    )
+};
+
+#[inline(always)]
+fn gemm<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    let Some(layer) = params.layer() else { return };
+    let mut acc = vec![0; out.len()];
+    raw(params, (I8, lhs), (I8, rhs), &mut acc, |product, slices, [_, column]| {
+        let packed = params.shape.lhs_offset.wrapping_mul(slices.columns[column]).wrapping_add(layer.bias(column));
+        packed.wrapping_add(product)
+    });
+    let one = requantize::Params {
+        channels: vec![layer.channel(0)],
+        bias: vec![0],
+        ..layer.requantize(out.len(), params.shape.n)
+    };
+    requantize::xnnpack::to_i8::<V>(&one, &acc, out);
+}

@@ -1,0 +1,111 @@
+//! gemmlowp's `OutputStageTanh`: `zero_point + amplitude * tanh((v - zero_point) / amplitude)` in fixed point, and the ends at eight amplitudes from the zero
+//! point. `tanh(a)` is `(1 - e^(2a)) / (1 + e^(2a))` on numbers that are not positive, by the exponential of [`crate::exp`] and three steps of Newton-Raphson.
+//!
+//! One step can leave int32: the left shift to three integer bits, which rounds its operand first. An amplitude that is a power of two takes the largest value
+//! below eight amplitudes to 8 itself. The policy of the scheme fits it.
+//!
+//! Source: google/gemmlowp `internal/output.h`, `fixedpoint/fixedpoint.h` tanh, one_minus_x_over_one_plus_x_for_x_in_0_1.
+
+use crate::exp::{Printed, printed};
+use crate::rounding::RoundingRule::{TiesAway, TiesUp, TowardNegative};
+use crate::shape::{ShapeError, broken};
+use crate::softmax::{newton, newton_fast, times};
+use crate::word::{INT32, Overflow};
+use rug::{Integer, Rational};
+use std::ops::RangeInclusive;
+
+/// Parameters of the stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tanh {
+    /// The int32 that stands for 0. `real_zero_as_int32`.
+    pub zero_point: i32,
+    /// The int32, less the zero point, that stands for 1. `real_amplitude_as_int32`.
+    pub amplitude: i32,
+}
+
+/// Amplitudes: the source divides by them in f64, whose rounding no smaller divisor shows.
+pub(super) const AMPLITUDES: RangeInclusive<i32> = 1..=1 << 20;
+/// Zero points: nothing leaves int32 within eight amplitudes of them.
+pub(super) const ZERO_POINTS: RangeInclusive<i32> = -(1 << 24)..=1 << 24;
+
+/// Amplitudes from the zero point to the ends.
+const ENDS: i32 = 8;
+/// Integer bits of twice a number of three integer bits.
+const DOUBLED: i32 = 4;
+
+impl Tanh {
+    pub(super) fn check(&self) -> Result<(), ShapeError> {
+        for (name, value, range) in
+            [("amplitude", self.amplitude, AMPLITUDES), ("zero point", self.zero_point, ZERO_POINTS)]
+        {
+            if !range.contains(&value) {
+                let rule = format!("the {name} of tanh, {value}, is not in {} to {}", range.start(), range.end());
+                return Err(broken("stages", rule));
+            }
+        }
+        Ok(())
+    }
+
+    /// One value by rationals.
+    pub(super) fn exact(&self, overflow: Overflow, v: Integer) -> Option<Integer> {
+        let amplitude = Integer::from(self.amplitude);
+        let centred: Integer = v - self.zero_point;
+        let end: Integer = Integer::from(&amplitude) * ENDS;
+        if centred <= Integer::from(-&end) {
+            return Some(Integer::from(self.zero_point) - amplitude);
+        }
+        if centred >= end {
+            return Some(amplitude + self.zero_point);
+        }
+        // 1 / amplitude is a number in [1/2, 1) times 2^-exponent.
+        let exponent = Integer::from(&amplitude - 1u32).significant_bits().saturating_sub(1);
+        let inverse = TiesAway.round(&(Rational::from((Integer::from(1) << (31 + exponent), amplitude.clone()))));
+        let scaled = product(&centred, &inverse.min(i32::MAX.into()));
+        let placed = overflow.fit_exact(INT32, &(scaled << (28 - exponent)))?;
+        let power = amplitude.significant_bits();
+        let high = product(&hyperbolic(&placed), &(amplitude << (31 - power)));
+        Some(TowardNegative.round(&(Rational::from(high) >> (31 - power))) + self.zero_point)
+    }
+
+    /// One value by machine integers.
+    pub(super) fn fast(&self, overflow: Overflow, v: i32) -> Option<i32> {
+        let (zero, amplitude) = (i64::from(self.zero_point), i64::from(self.amplitude));
+        let away = i64::from(v) - zero;
+        if away.abs() >= amplitude * i64::from(ENDS) {
+            return Some((zero + amplitude * away.signum()) as i32);
+        }
+        let exponent = (63 - (amplitude - 1).leading_zeros() as i32).max(0);
+        let inverse = (((1i64 << (32 + exponent)) / amplitude + 1) / 2).min(i32::MAX.into());
+        let placed = overflow.fit_int32(i128::from(times(away, inverse)) << (28 - exponent))?;
+        let magnitude = match i64::from(placed) {
+            0 => 0,
+            negative if negative < 0 => -towards_one(Printed::AS_PRINTED.at(placed, DOUBLED)),
+            positive => towards_one(Printed::AS_PRINTED.at(-positive as i32, DOUBLED)),
+        };
+        let power = 64 - amplitude.leading_zeros();
+        Some(((times(magnitude, amplitude << (31 - power)) >> (31 - power)) + zero) as i32)
+    }
+}
+
+/// A product of two numbers of 31 fractional bits.
+fn product(a: &Integer, b: &Integer) -> Integer {
+    TiesUp.round(&(Rational::from(a * b) >> 31))
+}
+
+/// `tanh` of a number of three integer bits.
+fn hyperbolic(a: &Integer) -> Integer {
+    if a.is_zero() {
+        return Integer::new();
+    }
+    let negative = -Integer::from(a.abs_ref());
+    let exponential = printed::exact(negative.to_i32().expect("an int32"), DOUBLED);
+    let one = Integer::from(1) << 29;
+    // (1 - e) / (1 + e) is 2 / (1 + e) - 1.
+    let magnitude = INT32.saturate_exact(&((newton(&exponential) - one) << 2u32));
+    if a.is_negative() { -magnitude } else { magnitude }
+}
+
+/// The same of an exponential that is known.
+fn towards_one(exponential: i32) -> i64 {
+    ((newton_fast(exponential.into(), 3) - (1 << 29)) << 2).clamp(i32::MIN.into(), i32::MAX.into())
+}

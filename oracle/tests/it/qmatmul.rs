@@ -1,0 +1,212 @@
+//! Invariant 2 for the product with output stages: both forms agree on every small operand under every list of two stages, and on random ones of full width; and a
+//! list of the usual stages is the requantization.
+
+use proptest::prelude::*;
+use rug::Integer;
+use tiebreak_oracle::matmul::Product;
+use tiebreak_oracle::qmatmul::{self, Along, Quantized, Scheme, Stage, Tanh};
+use tiebreak_oracle::quantize::Storage;
+use tiebreak_oracle::requantize;
+use tiebreak_oracle::shape::ShapeError;
+
+const PLAIN: Product = Product { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 };
+const I8: Storage = Storage { bits: 8, signed: true };
+const U8: Storage = Storage { bits: 8, signed: false };
+const I16: Storage = Storage { bits: 16, signed: true };
+
+fn agree(scheme: &Scheme, p: &Quantized, lhs: &[i32], rhs: &[i32]) -> Vec<Option<i32>> {
+    let expected = qmatmul::expected(scheme, p, lhs, rhs).expect("a shape");
+    let exact = qmatmul::exact(scheme, p, lhs, rhs).expect("a shape");
+    let exact: Vec<_> =
+        exact.into_iter().map(|v| v.map(|v| v.to_i32().expect("a fitted result is an int32"))).collect();
+    assert_eq!(exact, expected, "{} {p:?}", scheme.label());
+    let sums = p.product.sums(lhs, rhs).expect("a shape");
+    let walked = |(at, sum): (usize, &Integer)| {
+        let steps = qmatmul::walk(scheme, p, at, sum);
+        assert_eq!(steps.len(), p.stages.len() + 1);
+        steps.last().cloned().flatten().and_then(|v| v.to_i32())
+    };
+    assert_eq!(sums.iter().enumerate().map(walked).collect::<Vec<_>>(), expected, "{} {p:?}", scheme.label());
+    expected
+}
+
+fn few_stages() -> Vec<Stage> {
+    vec![
+        Stage::Bias { along: Along::Columns, values: vec![-3] },
+        Stage::Down { offset: 1, multiplier: 3, shift: -2 },
+        Stage::Scale { along: Along::Rows, channels: vec![(3 << 29, -1)], zero_point: 1 },
+        Stage::Scale { along: Along::Columns, channels: vec![(1 << 30, 2)], zero_point: 0 },
+        Stage::Clamp { min: -4, max: 5 },
+        Stage::Tanh(Tanh { zero_point: 1, amplitude: 4 }),
+        Stage::Cast(U8),
+    ]
+}
+
+#[test]
+fn forms_agree_on_small_operands_under_every_list_of_two_stages() {
+    let mut cases = 0;
+    for first in few_stages().into_iter().filter(|stage| !stage.is_cast()) {
+        for second in few_stages() {
+            let p = Quantized {
+                product: Product { n: 8, k: 2, lhs_offset: 1, rhs_offset: -1, ..PLAIN },
+                stages: vec![first.clone(), second],
+            };
+            let rhs: Vec<i32> = (0..16).map(|at| [at % 8 - 4, 3][at as usize / 8]).collect();
+            for lhs in -4..4 {
+                for scheme in Scheme::every() {
+                    agree(&scheme, &p, &[lhs, 2 - lhs], &rhs);
+                    cases += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(cases, 6 * 7 * 8 * Scheme::every().count());
+}
+
+/// Every value around and beyond both ends, for amplitudes of every kind.
+#[test]
+fn forms_of_tanh_agree_and_follow_the_real_function() {
+    let scheme = Scheme::parse("gemmlowp-double:saturate").expect("registered");
+    for amplitude in [1, 2, 3, 4, 5, 7, 8, 100, 127, 128, 1 << 10, (1 << 10) + 1] {
+        let stages = vec![Stage::Tanh(Tanh { zero_point: -3, amplitude })];
+        let p = Quantized { product: Product { n: 20 * amplitude as usize, ..PLAIN }, stages };
+        let values: Vec<i32> = (-10 * amplitude..10 * amplitude).map(|v| v - 3).collect();
+        let results = agree(&scheme, &p, &[1], &values);
+        for (v, result) in values.iter().zip(results) {
+            let real = f64::from(amplitude) * (f64::from(v + 3) / f64::from(amplitude)).tanh();
+            let result = f64::from(result.expect("saturates") + 3);
+            // The last shift floors, and the scaled input is rounded to half a step of the amplitude.
+            assert!((result - real).abs() < 2.5, "{amplitude}: {v} gives {result}, not {real}");
+        }
+    }
+}
+
+/// Eight amplitudes of a power of two, less 1: the input is rounded to 8, which int32 with three integer bits does not hold.
+#[test]
+fn the_largest_input_of_tanh_leaves_int32() {
+    for power in 1..=20 {
+        let amplitude = 1 << power;
+        let p = Quantized { product: PLAIN, stages: vec![Stage::Tanh(Tanh { zero_point: 0, amplitude })] };
+        let of = |policy: &str, v: i32| {
+            let scheme = Scheme::parse(&format!("gemmlowp-double{policy}")).expect("registered");
+            agree(&scheme, &p, &[1], &[v])[0]
+        };
+        let largest = 8 * amplitude - 1;
+        assert_eq!(of("", largest), None);
+        assert_eq!(of(":wrap", largest), Some(-amplitude));
+        assert_eq!(of(":saturate", largest), Some(amplitude - 1));
+        assert_eq!(of(":wrap", largest + 1), Some(amplitude));
+        assert!(of("", largest - 1).is_some_and(|v| v >= amplitude - 1), "{power}");
+    }
+}
+
+#[test]
+fn parameters_are_one_or_one_for_each_row_or_column() {
+    let rows = |n| Stage::Bias { along: Along::Rows, values: vec![1; n] };
+    let columns = |n| Stage::Scale { along: Along::Columns, channels: vec![(1 << 30, 0); n], zero_point: 0 };
+    let rule = |stages: Vec<Stage>| {
+        let p = Quantized { product: Product { m: 2, n: 3, ..PLAIN }, stages };
+        p.check().map(|_| ()).map_err(|ShapeError { argument, .. }| argument)
+    };
+    for good in [vec![], vec![rows(1), columns(1)], vec![rows(2), columns(3), Stage::Cast(I8)]] {
+        assert_eq!(rule(good), Ok(()));
+    }
+    for wrong in [
+        vec![rows(3)],
+        vec![columns(2)],
+        vec![columns(0)],
+        vec![Stage::Cast(U8), rows(1)],
+        vec![Stage::Clamp { min: 1, max: 0 }],
+        vec![Stage::Down { offset: 0, multiplier: 1, shift: 1 }],
+        vec![Stage::Scale { along: Along::Rows, channels: vec![(1, 32)], zero_point: 0 }],
+        vec![Stage::Tanh(Tanh { zero_point: 0, amplitude: 0 })],
+        vec![Stage::Tanh(Tanh { zero_point: 1 << 25, amplitude: 1 })],
+        vec![rows(1); 17],
+    ] {
+        assert_eq!(rule(wrong.clone()), Err("stages"), "{wrong:?}");
+    }
+}
+
+fn word() -> impl Strategy<Value = i32> {
+    prop_oneof![4 => -300..=300i32, 2 => -200_000..=200_000i32, 1 => Just(i32::MIN), 1 => Just(i32::MAX), 2 => any::<i32>()]
+}
+
+fn along() -> impl Strategy<Value = Along> {
+    prop_oneof![Just(Along::Rows), Just(Along::Columns)]
+}
+
+/// A stage for a result of so many rows and columns.
+fn stage([m, n]: [usize; 2]) -> impl Strategy<Value = Stage> {
+    let count = move |along: Along, one: bool| match along {
+        _ if one => 1,
+        Along::Rows => m,
+        Along::Columns => n,
+    };
+    let words = prop::collection::vec(word(), 4);
+    let channels = prop::collection::vec((word(), -31..=31i32), 4);
+    prop_oneof![
+        (along(), any::<bool>(), words)
+            .prop_map(move |(along, one, values)| Stage::Bias { along, values: values[..count(along, one)].to_vec() }),
+        (word(), word(), -31..=0i32).prop_map(|(offset, multiplier, shift)| Stage::Down { offset, multiplier, shift }),
+        (along(), any::<bool>(), channels, word()).prop_map(move |(along, one, channels, zero_point)| Stage::Scale {
+            along,
+            channels: channels[..count(along, one)].to_vec(),
+            zero_point
+        }),
+        (word(), word()).prop_map(|(a, b)| Stage::Clamp { min: a.min(b), max: a.max(b) }),
+        (-(1 << 24)..=1 << 24i32, 1..=1 << 20i32)
+            .prop_map(|(zero_point, amplitude)| Stage::Tanh(Tanh { zero_point, amplitude })),
+    ]
+}
+
+fn posed() -> impl Strategy<Value = (Quantized, Vec<i32>, Vec<i32>)> {
+    let shape = (1usize..=4, 1usize..=4, 1usize..=5, word(), word());
+    shape.prop_flat_map(|(m, n, k, lhs_offset, rhs_offset)| {
+        let bytes = || prop_oneof![6 => -128..=255i32, 1 => word()];
+        let cast = prop_oneof![Just(None), Just(Some(U8)), Just(Some(I8)), Just(Some(I16))];
+        let lists = (prop::collection::vec(stage([m, n]), 0..=4), cast);
+        let tensors = (prop::collection::vec(bytes(), m * k), prop::collection::vec(bytes(), k * n));
+        (lists, tensors).prop_map(move |((mut stages, cast), (lhs, rhs))| {
+            stages.extend(cast.map(Stage::Cast));
+            (Quantized { product: Product { m, n, k, lhs_offset, rhs_offset }, stages }, lhs, rhs)
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn forms_agree_on_any_list((p, lhs, rhs) in posed()) {
+        for scheme in Scheme::every() {
+            agree(&scheme, &p, &lhs, &rhs);
+        }
+    }
+
+    /// Bias, scale, clamp and cast along columns are the requantization of the sums.
+    #[test]
+    fn the_usual_list_is_the_requantization(
+        (p, lhs, rhs) in posed(),
+        channels in prop::collection::vec((word(), -31..=31i32), 4),
+        bias in prop::collection::vec(word(), 4),
+        (zero_point, a, b) in (-128..=127i32, -128..=127i32, -128..=127i32),
+    ) {
+        let (channels, bias) = (channels[..p.product.n].to_vec(), bias[..p.product.n].to_vec());
+        let (min, max) = (a.min(b), a.max(b));
+        let stages = vec![
+            Stage::Bias { along: Along::Columns, values: bias.clone() },
+            Stage::Scale { along: Along::Columns, channels: channels.clone(), zero_point },
+            Stage::Clamp { min, max },
+            Stage::Cast(I8),
+        ];
+        let p = Quantized { stages, ..p };
+        let output = requantize::Parameters { channels, bias, zero_point, min, max };
+        for scheme in Scheme::every().filter(|scheme| scheme.definition.shifts().contains(&1)) {
+            let sums = qmatmul::product(&scheme).expected(&p.product, &lhs, &rhs).expect("a shape");
+            let known: Vec<i32> = sums.iter().map(|sum| sum.unwrap_or_default()).collect();
+            let apart = scheme.expected(&output, &known).expect("a channel");
+            let apart: Vec<Option<i32>> = apart.into_iter().zip(&sums).map(|(v, sum)| sum.and(v)).collect();
+            prop_assert_eq!(agree(&scheme, &p, &lhs, &rhs), apart);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What only the composition has, if a requantization follows the product: a bias in the wrong scale, an activation on the wrong side of the zero point, and
+//! vectors of the columns of a row.
+
+use super::Fused;
+use super::lifted::{Sums, requantized, total};
+use crate::requantize::{Requantize, multiply};
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::{Case, Change, Expected, Operation};
+use tiebreak_impls::requantize;
+use tiebreak_oracle::requantize::{Definition, Scheme};
+use tiebreak_oracle::scheme::Registered;
+
+/// Columns of a vector, after the last of which a kernel may do otherwise.
+const VECTORS: [usize; 3] = [4, 8, 16];
+
+type Posed = Case<requantize::Params>;
+
+/// A change of what becomes of the sums.
+fn change<F: Fused>(
+    sums: &Sums<F::Params>,
+    class: Class,
+    because: impl Into<String>,
+    predict: impl Fn(Posed) -> Option<Expected> + Send + Sync + 'static,
+) -> Change<F> {
+    let sums = sums.clone();
+    Change::predicts(class, because, move |case: &Case<F::Params>| {
+        predict(requantized::<F>(&case.params, &sums.of::<F>(case)?)?)
+    })
+}
+
+fn results(scheme: &Scheme, posed: &Posed) -> Option<Expected> {
+    Requantize::expected(scheme, posed).ok()
+}
+
+/// The results before zero point and clamp.
+fn scaled(base: &Scheme, posed: &Posed) -> Option<Expected> {
+    let mut plain = posed.clone();
+    plain.params = requantize::Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..plain.params };
+    results(base, &plain)
+}
+
+/// The bias added after the multiplication, or read with fewer bits.
+pub(crate) fn biases<F: Fused>(sums: &Sums<F::Params>, scheme: &Scheme) -> Vec<Change<F>> {
+    let base = total(scheme);
+    let after = change(sums, Class::Bias, "the bias is added after the multiplication", move |posed| {
+        let p = &posed.params;
+        let mut without = posed.clone();
+        without.params.bias = vec![0; p.bias.len()];
+        let one = |(at, v): (usize, i32)| {
+            v.wrapping_add(p.bias[at % p.bias.len()]).wrapping_add(p.zero_point).clamp(p.min, p.max)
+        };
+        Some(scaled(&base, &without)?.into_iter().enumerate().map(|(at, v)| v.map(|v| one((at, v)))).collect())
+    });
+    let narrowed = |bits: u32, signed: bool| {
+        let kind = if signed { "signed" } else { "unsigned" };
+        let because = format!("the bias is read as {kind}, of {bits} bits");
+        change(sums, Class::Bias, because, move |mut posed| {
+            let low = 32 - bits;
+            let read = |bias: &i32| if signed { (bias << low) >> low } else { ((*bias as u32) << low >> low) as i32 };
+            posed.params.bias = posed.params.bias.iter().map(read).collect();
+            results(&base, &posed)
+        })
+    };
+    let widths = [(16, true), (16, false), (8, true), (24, true)];
+    std::iter::once(after).chain(widths.map(|(bits, signed)| narrowed(bits, signed))).collect()
+}
+
+/// The bounds of the activation before the zero point.
+pub(crate) fn activation<F: Fused>(sums: &Sums<F::Params>, scheme: &Scheme, domain: &F::Domain) -> Change<F> {
+    let (base, range) = (total(scheme), F::requantize_domain(domain).output.range());
+    let because = "the activation's bounds are applied before the zero point is added";
+    change(sums, Class::ClampOrder, because, move |posed| {
+        let p = &posed.params;
+        let one = |v: i32| (v.clamp(p.min, p.max) + p.zero_point).clamp(*range.start(), *range.end());
+        Some(scaled(&base, &posed)?.into_iter().map(|v| v.map(one)).collect())
+    })
+}
+
+/// The columns of a row after its last whole vector: another multiplication, or nothing at all. `row` names a row.
+pub(crate) fn tails<F: Fused>(sums: &Sums<F::Params>, scheme: &Scheme, row: &str) -> Vec<Change<F>> {
+    let base = total(scheme);
+    let tail = |vector: usize, class: Class, what: String, of: Option<Scheme>| {
+        let because = format!("output channels after the last whole vector of {vector} of {row}: {what}");
+        change(sums, class, because, move |posed| {
+            let mut out = results(&base, &posed)?;
+            let others = match &of {
+                Some(other) => results(other, &posed)?,
+                None => vec![Some(0); out.len()],
+            };
+            let outputs = posed.params.channels.len();
+            let whole = outputs / vector * vector;
+            for (at, (out, other)) in out.iter_mut().zip(others).enumerate() {
+                if at % outputs >= whole {
+                    *out = other;
+                }
+            }
+            Some(out)
+        })
+    };
+    let others: Vec<Scheme> = Definition::all()
+        .filter(|definition| {
+            definition.name() != base.definition.name()
+                && multiply(&Scheme { definition: *definition, ..base }).is_some()
+        })
+        .map(|definition| Scheme { definition, ..base })
+        .collect();
+    let mut out = Vec::new();
+    for vector in VECTORS {
+        for other in others.iter().filter(|_| multiply(&base).is_some()) {
+            out.push(tail(vector, Class::Position, format!("{} is computed", other.definition.name()), Some(*other)));
+        }
+        out.push(tail(vector, Class::TruncatedTail, "results are 0".to_owned(), None));
+    }
+    out
+}

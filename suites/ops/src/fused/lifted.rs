@@ -1,0 +1,170 @@
+//! Causes of the two parts as causes of the whole: what a product may do otherwise changes the sums, and what a requantization may do otherwise
+//! changes what becomes of them.
+
+use super::{Fused, Promised};
+use crate::requantize::Requantize;
+use std::sync::{Arc, Mutex, PoisonError};
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::{Capabilities, Case, Change, Expected, Operation, PathStep};
+use tiebreak_impls::requantize;
+use tiebreak_oracle::matmul;
+use tiebreak_oracle::requantize::Scheme;
+use tiebreak_oracle::word::Overflow;
+
+/// Classes of what a product may do otherwise that a sum shows by itself.
+const OF_SUMS: [Class; 10] = [
+    Class::Padding,
+    Class::OffsetSign,
+    Class::OffsetTerm,
+    Class::OperandOrder,
+    Class::Block,
+    Class::Signedness,
+    Class::Layout,
+    Class::Wrap,
+    Class::Wrap16,
+    Class::Saturation16,
+];
+
+/// The sums of the last cases: many causes are tried on few of them.
+pub(crate) struct Sums<P>(Arc<Mutex<Vec<Kept<P>>>>);
+
+/// A case with its sums.
+type Kept<P> = (Case<P>, Arc<Vec<i32>>);
+
+/// Cases of which the sums are kept.
+const MOST: usize = 512;
+
+impl<P> Default for Sums<P> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<P> Clone for Sums<P> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<P: Clone + PartialEq> Sums<P> {
+    /// The sums of products, modulo 2^32; `None` if the case has no shape.
+    pub(crate) fn of<F: Fused<Params = P>>(&self, case: &Case<P>) -> Option<Arc<Vec<i32>>> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, sums)) = kept.iter().find(|(other, _)| other == case) {
+            return Some(Arc::clone(sums));
+        }
+        let sums = Arc::new(whole(F::Product::expected(&wrapping(), &F::product(case)).ok()?)?);
+        if kept.len() == MOST {
+            kept.remove(0);
+        }
+        kept.push((case.clone(), Arc::clone(&sums)));
+        Some(sums)
+    }
+}
+
+/// The exact sum modulo 2^32.
+pub(crate) fn wrapping() -> matmul::Scheme {
+    matmul::Scheme::parse("exact:wrap").expect("the exact product is registered")
+}
+
+pub(crate) fn whole(sums: Expected) -> Option<Vec<i32>> {
+    sums.into_iter().collect()
+}
+
+/// The requantization of sums.
+pub(crate) fn requantized<F: Fused>(p: &F::Params, sums: &[i32]) -> Option<Case<requantize::Params>> {
+    let params = F::requantize(p, sums.len())?;
+    Some(Case { params, tensors: [sums.to_vec(), Vec::new(), Vec::new()], misalign: 0 })
+}
+
+/// The scheme under a policy that gives every sum a value.
+pub(crate) fn total(scheme: &Scheme) -> Scheme {
+    let saturates = scheme.overflow == Overflow::Saturate;
+    Scheme { overflow: if saturates { Overflow::Saturate } else { Overflow::Wrap }, ..*scheme }
+}
+
+/// Causes of the product, with what follows as promised.
+pub(crate) fn of_product<F: Fused>(scheme: &Scheme, domain: &F::Domain) -> Vec<Change<F>> {
+    let base = total(scheme);
+    let causes = F::Product::changes(&wrapping(), &F::product_domain(domain));
+    let lift = |change: Change<F::Product>| {
+        let because = change.because()?.to_owned();
+        Some(Change::predicts(change.class, because, move |case: &Case<F::Params>| {
+            F::finished(&base, &case.params, &whole(change.predict(&F::product(case))?)?)
+        }))
+    };
+    causes.into_iter().filter(|change| OF_SUMS.contains(&change.class)).filter_map(lift).collect()
+}
+
+/// A cause of the requantization, with the sums as promised.
+pub(crate) fn of_output<F: Fused>(sums: &Sums<F::Params>, change: Change<Requantize>) -> Option<Change<F>> {
+    let (because, sums) = (change.because()?.to_owned(), sums.clone());
+    Some(Change::predicts(change.class, because, move |case: &Case<F::Params>| {
+        change.predict(&requantized::<F>(&case.params, &sums.of::<F>(case)?)?)
+    }))
+}
+
+/// Causes of the requantization.
+pub(crate) fn of_requantization<F: Fused>(
+    sums: &Sums<F::Params>,
+    scheme: &Scheme,
+    domain: &F::Domain,
+) -> Vec<Change<F>> {
+    let causes = Requantize::changes(scheme, F::requantize_domain(domain));
+    causes.into_iter().filter_map(|change| of_output(sums, change)).collect()
+}
+
+/// Causes of differences from a scheme in a group, where the contract has these schemes; if the kernel keeps its contract, its own multiplication first.
+pub(crate) fn in_group<F: Fused>(
+    group: usize,
+    contract: &Promised,
+    scheme: &Promised,
+    domain: &F::Domain,
+    kept: bool,
+) -> Vec<Change<F>> {
+    let (contract, scheme) = (contract.at(group), scheme.at(group));
+    let own = if kept { own(&Sums::default(), contract, scheme) } else { None };
+    own.into_iter().chain(F::changes(&Promised::plain(*scheme), domain)).collect()
+}
+
+/// The multiplication of the contract in place of that of the reference.
+fn own<F: Fused>(sums: &Sums<F::Params>, contract: &Scheme, reference: &Scheme) -> Option<Change<F>> {
+    const OF: Capabilities<Requantize> = Requantize::CAPABILITIES;
+    let change = (OF.causes.own)(contract, reference)?;
+    let (because, sums, base) = (change.because()?.to_owned(), sums.clone(), total(contract));
+    Some(Change::predicts(change.class, because, move |case: &Case<F::Params>| {
+        let sums = sums.of::<F>(case)?;
+        match requantized::<F>(&case.params, &sums) {
+            Some(posed) => change.predict(&posed),
+            None => F::finished(&base, &case.params, &sums),
+        }
+    }))
+}
+
+/// How the reference becomes the scheme of a contract: the steps of the requantization. If something else follows the product, it is that of the contract at the
+/// first step.
+pub(crate) fn path<F: Fused>(contract: &Promised, reference: &Promised, domain: &F::Domain) -> Vec<PathStep<F>> {
+    const OF: Capabilities<Requantize> = Requantize::CAPABILITIES;
+    let sums = Sums::default();
+    let base = total(&contract.scheme);
+    let step = |step: PathStep<Requantize>| {
+        let sums = sums.clone();
+        let class = step.class(&requantize::Params {
+            len: 0,
+            channels: Vec::new(),
+            bias: Vec::new(),
+            zero_point: 0,
+            min: 0,
+            max: 0,
+        });
+        PathStep::of(Change::predicts(class, class.name(), move |case: &Case<F::Params>| {
+            let sums = sums.of::<F>(case)?;
+            match requantized::<F>(&case.params, &sums) {
+                Some(posed) => step.expected(&posed),
+                None => F::finished(&base, &case.params, &sums),
+            }
+        }))
+    };
+    let steps = (OF.causes.path)(&contract.scheme, &reference.scheme, F::requantize_domain(domain));
+    steps.into_iter().map(step).collect()
+}

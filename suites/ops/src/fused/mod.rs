@@ -1,0 +1,30 @@
+//! What operations share that are a product and, in one kernel, what becomes of each sum: contracts with a deviation in the last columns, and causes of both parts as
+//! causes of the whole.
+
+pub(crate) mod composed;
+pub(crate) mod lifted;
+mod promised;
+
+use tiebreak_engine::operation::{Case, Expected, Operation};
+use tiebreak_impls::requantize;
+use tiebreak_oracle::matmul;
+use tiebreak_oracle::requantize::Scheme;
+
+pub(crate) use promised::Promised;
+
+/// A product with what becomes of its sums.
+pub(crate) trait Fused: Operation<Scheme = Promised> {
+    /// The operation that gives the sums.
+    type Product: Operation<Scheme = matmul::Scheme>;
+
+    /// What the product takes of a domain.
+    fn product_domain(domain: &Self::Domain) -> <Self::Product as Operation>::Domain;
+    /// The product of a case.
+    fn product(case: &Case<Self::Params>) -> Case<<Self::Product as Operation>::Params>;
+    /// What a requantization takes of a domain.
+    fn requantize_domain(domain: &Self::Domain) -> &requantize::Domain;
+    /// What becomes of so many sums, as a requantization; none if that is something else.
+    fn requantize(p: &Self::Params, len: usize) -> Option<requantize::Params>;
+    /// What a scheme makes of sums.
+    fn finished(scheme: &Scheme, p: &Self::Params, sums: &[i32]) -> Option<Expected>;
+}

@@ -1,0 +1,137 @@
+//! What a kernel may do otherwise in a product with output stages: in the sums, in a requantization of them, and in a list of stages: their order, their axes,
+//! the policy of one of them.
+
+use super::{Qmatmul, quantized};
+use crate::fused::Fused;
+use crate::fused::composed::{activation, biases, tails};
+use crate::fused::lifted::{Sums, of_product, of_requantization, total};
+use crate::matmul::wrapped_to;
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::{Case, Change, Expected};
+use tiebreak_impls::qmatmul::{Along, Domain, Params, Stage};
+use tiebreak_oracle::qmatmul::{Quantized, Scheme, finished};
+use tiebreak_oracle::word::Overflow;
+
+/// Stages among which two that change places are looked for.
+const PLACES: usize = 5;
+
+/// Every cause, in the order of preference.
+pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Qmatmul>> {
+    let sums = Sums::default();
+    let mut out = biases(&sums, scheme);
+    out.push(activation(&sums, scheme, domain));
+    out.extend(tails(&sums, scheme, "a row"));
+    out.extend(of_requantization(&sums, scheme, domain));
+    out.extend(of_product(scheme, domain));
+    out.extend(of_lists(&sums, scheme));
+    out.extend(of_values(&sums, scheme));
+    out
+}
+
+/// A change of the list of stages, or of their parameters; `None` of a list that has no such stage.
+fn list(
+    sums: &Sums<Params>,
+    scheme: &Scheme,
+    class: Class,
+    because: impl Into<String>,
+    change: impl Fn(&Params) -> Option<Vec<Stage>> + Send + Sync + 'static,
+) -> Change<Qmatmul> {
+    let (base, sums) = (total(scheme), sums.clone());
+    Change::predicts(class, because, move |case: &Case<Params>| {
+        let stages = change(&case.params)?;
+        let p = Params { stages, ..case.params.clone() };
+        Qmatmul::finished(&base, &p, &sums.of::<Qmatmul>(case)?)
+    })
+}
+
+fn of_lists(sums: &Sums<Params>, scheme: &Scheme) -> Vec<Change<Qmatmul>> {
+    let mut out = vec![
+        list(sums, scheme, Class::Channel, "the multipliers of columns are indexed by the row", |p| {
+            let turned = |stage: &Stage| match stage {
+                Stage::Scale { along: Along::Columns, channels, zero_point } if channels.len() > 1 => Stage::Scale {
+                    along: Along::Rows,
+                    channels: channels.iter().copied().cycle().take(p.shape.m).collect(),
+                    zero_point: *zero_point,
+                },
+                stage => stage.clone(),
+            };
+            Some(p.stages.iter().map(turned).collect())
+        }),
+        list(sums, scheme, Class::Layout, "biases of rows are added to columns, and those of columns to rows", |p| {
+            let turned = |stage: &Stage| match stage {
+                Stage::Bias { along, values } if values.len() > 1 => {
+                    let along = if *along == Along::Rows { Along::Columns } else { Along::Rows };
+                    Stage::Bias { along, values: values.iter().copied().cycle().take(along.size(p)).collect() }
+                }
+                stage => stage.clone(),
+            };
+            Some(p.stages.iter().map(turned).collect())
+        }),
+    ];
+    for at in 0..PLACES {
+        let because = format!("stages {} and {} change places", at + 1, at + 2);
+        out.push(list(sums, scheme, Class::StageOrder, because, move |p| {
+            let mut stages = p.stages.clone();
+            let moves = stages.get(at + 1).is_some_and(|stage| !matches!(stage, Stage::Cast { .. }));
+            if moves {
+                stages.swap(at, at + 1);
+            }
+            Some(stages)
+        }));
+    }
+    out.push(list(sums, scheme, Class::StageOrder, "the stages come in the reverse order", |p| {
+        let casts = p.stages.iter().filter(|stage| matches!(stage, Stage::Cast { .. })).count();
+        let mut stages = p.stages.clone();
+        let others = stages.len() - casts;
+        stages[..others].reverse();
+        Some(stages)
+    }));
+    let without = |because: &'static str, is: fn(&Stage) -> bool| {
+        list(sums, scheme, Class::MissingSaturation, because, move |p| {
+            Some(p.stages.iter().filter(|stage| !is(stage)).cloned().collect())
+        })
+    };
+    out.push(without("nothing is clamped", |stage| matches!(stage, Stage::Clamp { .. })));
+    out.push(without("the cast is left out", |stage| matches!(stage, Stage::Cast { .. })));
+    out
+}
+
+/// Stages whose values are made by another policy.
+fn of_values(sums: &Sums<Params>, scheme: &Scheme) -> Vec<Change<Qmatmul>> {
+    let base = total(scheme);
+    let kept = sums.clone();
+    let because = "the cast keeps the low bits";
+    let wraps = Change::predicts(Class::MissingSaturation, because, move |case: &Case<Params>| {
+        let sums = kept.of::<Qmatmul>(case)?;
+        let Some((Stage::Cast { to }, others)) = case.params.stages.split_last() else {
+            return Qmatmul::finished(&base, &case.params, &sums);
+        };
+        let p = Params { stages: others.to_vec(), ..case.params.clone() };
+        let out = Qmatmul::finished(&base, &p, &sums)?;
+        Some(out.into_iter().map(|v| v.map(|v| wrapped_to(*to, v))).collect())
+    });
+    let tanh = |class: Class, because: &'static str, overflow: Overflow| {
+        let kept = sums.clone();
+        Change::predicts(class, because, move |case: &Case<Params>| {
+            in_parts(&case.params, &kept.of::<Qmatmul>(case)?, |stage| match stage {
+                Stage::Tanh { .. } => Scheme { overflow, ..base },
+                _ => base,
+            })
+        })
+    };
+    vec![
+        wraps,
+        tanh(Class::Wrap, "the left shift of tanh wraps", Overflow::Wrap),
+        tanh(Class::Saturation, "the left shift of tanh saturates", Overflow::Saturate),
+    ]
+}
+
+/// The stages one by one, each by a scheme of its own.
+fn in_parts(p: &Params, sums: &[i32], scheme: impl Fn(&Stage) -> Scheme) -> Option<Expected> {
+    let whole = quantized(p);
+    let start: Expected = sums.iter().copied().map(Some).collect();
+    p.stages.iter().zip(&whole.stages).try_fold(start, |values, (stage, posed)| {
+        let one = Quantized { product: whole.product, stages: vec![posed.clone()] };
+        finished(&scheme(stage), &one, &values).ok()
+    })
+}

@@ -1,0 +1,248 @@
+//! Quantized matrix products in the harness: products with outputs that reach their ties and their ends, lists of stages in many orders, and causes of every part.
+
+mod changes;
+mod fuzzed;
+mod lists;
+mod plan;
+mod smaller;
+mod text;
+
+use crate::fused::{Fused, Promised, lifted};
+use crate::matmul::Matmul;
+use crate::types;
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Deviations, Expected, Operation, Spec,
+    Unposable, Wanted, arguments,
+};
+use tiebreak_impls::contract::Domain as Multipliers;
+use tiebreak_impls::element::Element;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::qmatmul::{self as impls, Along, Domain, Lists, Params, Run, Stage};
+use tiebreak_impls::{matmul, requantize};
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::qmatmul::{self as oracle, Quantized, Tanh};
+use tiebreak_oracle::quantize::Storage;
+use tiebreak_reports::ledger::Value;
+
+/// The operation.
+pub enum Qmatmul {}
+
+/// The oracle's parameters.
+pub(crate) fn quantized(p: &Params) -> Quantized {
+    Quantized { product: crate::matmul::product(&p.shape), stages: p.stages.iter().map(posed).collect() }
+}
+
+/// The oracle's stage.
+fn posed(stage: &Stage) -> oracle::Stage {
+    let axis = |along: &Along| match along {
+        Along::Rows => oracle::Along::Rows,
+        Along::Columns => oracle::Along::Columns,
+    };
+    match stage {
+        Stage::Bias { along, values } => oracle::Stage::Bias { along: axis(along), values: values.clone() },
+        Stage::Down { offset, multiplier, shift } => {
+            oracle::Stage::Down { offset: *offset, multiplier: *multiplier, shift: *shift }
+        }
+        Stage::Scale { along, channels, zero_point } => oracle::Stage::Scale {
+            along: axis(along),
+            channels: channels.iter().map(|c| (c.multiplier, c.shift)).collect(),
+            zero_point: *zero_point,
+        },
+        Stage::Clamp { min, max } => oracle::Stage::Clamp { min: *min, max: *max },
+        Stage::Tanh { zero_point, amplitude } => {
+            oracle::Stage::Tanh(Tanh { zero_point: *zero_point, amplitude: *amplitude })
+        }
+        Stage::Cast { to } => oracle::Stage::Cast(Storage { bits: to.bits(), signed: *to.range().start() < 0 }),
+    }
+}
+
+impl Operation for Qmatmul {
+    const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
+    const CATALOGUE: &'static str = include_str!("../../catalogue/qmatmul.txt");
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        deviations: Deviations {
+            contract: |kernel| Promised::by(&kernel.contract),
+            declared: Promised::declared,
+            in_case: Promised::deviations::<Self>,
+        },
+        causes: Causes {
+            path: lifted::path,
+            groups: |contract, p, results| contract.groups(p.shape.n, results),
+            in_group: lifted::in_group,
+            ..Causes::NONE
+        },
+        counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
+        ..Capabilities::NONE
+    };
+    type Impl = impls::Qmatmul;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+    type Scheme = Promised;
+
+    fn dimensions(domain: &Domain, p: &Params, t: usize) -> Vec<usize> {
+        Matmul::dimensions(&domain.operands, &p.shape, t)
+    }
+
+    fn range(domain: &Domain, t: usize) -> RangeInclusive<i32> {
+        Matmul::range(&domain.operands, t)
+    }
+
+    fn open(_: &Promised, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+        let [lhs, rhs] = types::operands(ty)?;
+        let channels = Multipliers { per_channel: true, ..Multipliers::ALL };
+        let requantize = requantize::Domain { output: lhs, channels, bias: true, zero_point: true, clamp: true };
+        Ok(Domain { operands: matmul::Domain::all(lhs, rhs), lists: Lists::Any, requantize })
+    }
+
+    fn covers(domain: &Domain, p: &Params) -> bool {
+        domain.sizes(p).is_ok()
+            && domain.takes_stages(p).is_ok()
+            && domain.takes_channels(p)
+            && Matmul::covers(&domain.operands, &p.shape)
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        let operands = crate::matmul::operands(&domain.operands);
+        let channels = crate::listing::domain(&domain.requantize.channels);
+        match domain.lists {
+            Lists::Any => format!("{operands}, any stages, {channels}"),
+            Lists::Layer => format!("{operands} to {}, {channels}", domain.requantize.output.name()),
+            Lists::Legacy => format!("{operands} to {}, down and cast, {channels}", domain.requantize.output.name()),
+        }
+    }
+
+    fn expected(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let [lhs, rhs, _] = &case.tensors;
+        let p = quantized(&case.params);
+        let of = |scheme: &oracle::Scheme| oracle::expected(scheme, &p, lhs, rhs).map_err(Unposable::new);
+        scheme.joined(of(&scheme.scheme)?, p.product.n, of)
+    }
+
+    fn exact(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let [lhs, rhs, _] = &case.tensors;
+        let p = quantized(&case.params);
+        let of = |scheme: &oracle::Scheme| {
+            let exact = oracle::exact(scheme, &p, lhs, rhs).map_err(Unposable::new)?;
+            Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
+        };
+        scheme.joined(of(&scheme.scheme)?, p.product.n, of)
+    }
+
+    fn rational(_: &Promised, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        let [lhs, rhs, _] = &case.tensors;
+        let exact = oracle::rational(&quantized(&case.params), lhs, rhs).ok()??;
+        Some(exact.into_iter().map(Some).collect())
+    }
+
+    fn reference(kernel: &Kernel<Run, Domain>, wanted: &Wanted) -> Option<String> {
+        match kernel.contract.domain.lists {
+            Lists::Legacy => Some("legacy".to_owned()),
+            _ => Some(wanted.multiplication.clone()),
+        }
+    }
+
+    fn nothing(params: &Params, t: usize) -> i32 {
+        Matmul::nothing(&params.shape, t)
+    }
+
+    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, budget, seed)
+    }
+
+    fn changes(scheme: &Promised, domain: &Domain) -> Vec<Change<Self>> {
+        changes::changes(&scheme.scheme, domain)
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        smaller::smaller(case, domain)
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        let mut out = fields::written(&FIELDS, p, &usual());
+        if !p.stages.is_empty() {
+            out.push(("stages".to_owned(), Value::Text(text::written(&p.stages))));
+        }
+        out
+    }
+
+    fn from_arguments(given: &Arguments) -> Result<Params, CaseError> {
+        let mut left = given.clone();
+        let stages = arguments::take_text(&mut left, "stages").unwrap_or_default();
+        let stages = text::read(&stages).map_err(|error| error.of("stages"))?;
+        let params = fields::read(&FIELDS, usual(), &mut left)?;
+        let names: Vec<&str> = FIELDS.iter().map(|field| field.name).chain(["stages", "lhs", "rhs"]).collect();
+        arguments::nothing_left(&left, &names)?;
+        Ok(Params { stages, ..params })
+    }
+}
+
+/// One product, and no stage.
+fn usual() -> Params {
+    Params { shape: matmul::Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 }, stages: Vec::new() }
+}
+
+const FIELDS: [Field<Params>; 5] = [
+    Field::<Params>::size("m", |p| &mut p.shape.m).always(),
+    Field::<Params>::size("n", |p| &mut p.shape.n).always(),
+    Field::<Params>::size("k", |p| &mut p.shape.k).always(),
+    Field::<Params>::int32("lhs_offset", |p| &mut p.shape.lhs_offset),
+    Field::<Params>::int32("rhs_offset", |p| &mut p.shape.rhs_offset),
+];
+
+impl Fused for Qmatmul {
+    type Product = Matmul;
+
+    fn product_domain(domain: &Domain) -> matmul::Domain {
+        domain.operands.clone()
+    }
+
+    fn product(case: &Case<Params>) -> Case<matmul::Params> {
+        Case { params: case.params.shape, tensors: case.tensors.clone(), misalign: case.misalign }
+    }
+
+    fn requantize_domain(domain: &Domain) -> &requantize::Domain {
+        &domain.requantize
+    }
+
+    /// The list of a layer, and that of the legacy paradigm with its integers.
+    fn requantize(p: &Params, len: usize) -> Option<requantize::Params> {
+        if let Some(layer) = p.layer() {
+            return Some(layer.requantize(len, p.shape.n));
+        }
+        let [Stage::Down { offset, multiplier, shift }, Stage::Cast { to: Element::U8 }] = p.stages[..] else {
+            return None;
+        };
+        let channel = tiebreak_impls::fpm::Channel { multiplier, shift };
+        Some(requantize::Params { len, channels: vec![channel], bias: vec![offset], zero_point: 0, min: 0, max: 255 })
+    }
+
+    fn finished(scheme: &oracle::Scheme, p: &Params, sums: &[i32]) -> Option<Expected> {
+        let sums: Expected = sums.iter().copied().map(Some).collect();
+        oracle::finished(scheme, &quantized(p), &sums).ok()
+    }
+}
+
+impl Qmatmul {
+    fn products(p: &Params) -> u64 {
+        (Matmul::CAPABILITIES.counted.products)(&p.shape)
+    }
+
+    /// Results by kind, if a clamp or a cast is the last stage.
+    fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
+        let ends = case.params.stages.iter().rev().find_map(|stage| match stage {
+            Stage::Clamp { min, max } => Some((*min, *max)),
+            Stage::Cast { to } => Some((*to.range().start(), *to.range().end())),
+            _ => None,
+        });
+        let (min, max) = ends.unwrap_or((i32::MIN, i32::MAX));
+        let count = |is: &dyn Fn(i32) -> bool| expected.iter().flatten().filter(|v| is(**v)).count() as u64;
+        vec![
+            (crate::requantize::INSIDE, count(&|v| min < v && v < max)),
+            ("at an end of the clamp", count(&|v| v == min || v == max)),
+        ]
+    }
+}
