@@ -11,7 +11,7 @@ use tiebreak_impls::quantized::{self, Container, Expressed, Granularity, I8, Qua
 use tiebreak_impls::{dot, exp, instruction, matmul, qconv2d, qmatmul, requantize, softmax, transform};
 
 /// The kernel that the page of the protocol shows for each operation.
-pub const KERNELS: [(&str, &str); 16] = [
+pub const KERNELS: [(&str, &str); 17] = [
     ("fpm", "tvm-relay-per-channel"),
     ("requantize", "tflite-requantize-i8"),
     ("quantize", "tflite-quantize"),
