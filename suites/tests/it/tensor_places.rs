@@ -210,6 +210,10 @@ fn every_move(lane: &Lane) {
             let out = results::<Transform>(&mut lease, kernel.name, &case(misalign), sizes.outputs);
             assert_eq!(out, first, "{} {} misaligned by {misalign}", kernel.name, lane.name);
         }
+        // A word holds parts of several elements: the tests of `packing` unpack what was packed.
+        if matches!(params, transform::Params::Packed(_)) {
+            continue;
+        }
         let mut kept: Vec<i32> = first.iter().copied().filter(|v| *v != 0).collect();
         kept.sort_unstable();
         kept.dedup();

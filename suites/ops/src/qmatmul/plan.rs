@@ -13,7 +13,7 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::covering::rows;
 use tiebreak_common::stream::{below, stream};
 use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Operation, Spec, by, kernels};
+use tiebreak_engine::operation::{Operation, Spec, Turn, by, kernels};
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
@@ -21,7 +21,7 @@ use tiebreak_impls::qmatmul::{Along, Domain, Layer, Lists, Params, Stage};
 use tiebreak_impls::{conv2d, matmul, qconv2d, requantize};
 
 /// M, N and K around vectors, blocks and caches.
-const SIZES: [[usize; 3]; 22] = [
+const SIZES: [[usize; 3]; 32] = [
     [1, 1, 1],
     [1, 1, 16],
     [1, 129, 17],
@@ -44,6 +44,16 @@ const SIZES: [[usize; 3]; 22] = [
     [2, 31, 12],
     [13, 13, 13],
     [5, 24, 1],
+    [48, 47, 3],
+    [3, 700, 2],
+    [131, 9, 4],
+    [2, 20, 300],
+    [32, 32, 32],
+    [16, 64, 16],
+    [65, 35, 2],
+    [1100, 2, 1],
+    [2, 1100, 1],
+    [64, 16, 64],
 ];
 
 /// Fully connected layers: MLPerf Tiny's autoencoder, keyword spotting, ResNet-8 and person detection, MobileNet; rows, outputs, inputs.
@@ -52,8 +62,8 @@ const LAYERS: [[usize; 3]; 8] =
 /// Products of the largest layer, in a short run and in others.
 const MOST: [usize; 2] = [100_000, 2_000_000];
 
-/// Columns up to which every number is tried.
-const COLUMNS: usize = 36;
+/// Rows and columns up to which every number is tried.
+const MOST_PLACES: usize = 72;
 /// Columns of a batch of corners.
 const CORNERS: usize = 48;
 /// Of so many corners one is tried, in a short run and in others.
@@ -81,18 +91,24 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
             out.extend((0..ENDS[long]).map(|i| plan.ends(i)));
         }
     });
-    by("sizes", &mut out, |out| out.extend(plan.around(SIZES.map(shaped).to_vec(), |i| i)));
-    by("every number of columns", &mut out, |out| {
-        let every = (1..=COLUMNS).map(|n| shaped([1 + n % 3, n, 1 + n * 37 % 23]));
+    by("sizes", &mut out, |out| {
+        let of_all = |spec| Spec { turn: Turn::ALL, ..spec };
+        out.extend(plan.around(SIZES.map(shaped).to_vec(), |i| i).into_iter().map(of_all));
+        out.extend(plan.corners(budget));
+        out.extend(plan.offsets());
+    });
+    by("every number of rows and columns", &mut out, |out| {
+        let every = (1..=MOST_PLACES).flat_map(|n| {
+            let (other, depth) = (1 + n % 3, 1 + n * 37 % 23);
+            [shaped([other, n, depth]), shaped([n, other, depth])]
+        });
         out.extend(plan.around(every.collect(), |i| i * 4));
     });
-    by("corners", &mut out, |out| out.extend(plan.corners(budget)));
     by("conjunctions", &mut out, |out| out.extend(plan.conjunctions(budget)));
     by("networks", &mut out, |out| {
         let small = LAYERS.into_iter().filter(|sizes| sizes.iter().product::<usize>() < MOST[long]);
         out.extend(plan.around(small.map(shaped).collect(), |_| 0));
     });
-    by("offsets", &mut out, |out| out.extend(plan.offsets()));
     out.retain(|spec| Qmatmul::covers(domain, &spec.params) && quantized(&spec.params).check().is_ok());
     out
 }
