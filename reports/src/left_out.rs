@@ -78,7 +78,7 @@ pub fn share(planned: &Planned, dropped: &Dropped) -> String {
 /// What a lane is spared: cases, of how many planned; kernels by operation.
 type Spared<'a> = ([u64; 2], IndexMap<&'a str, Vec<&'a str>>);
 
-/// What quick effort spares further lanes, a sentence each: cases, and `most` kernels by name.
+/// What the effort of a run spares further lanes, a sentence each: cases, and `most` kernels by name.
 pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
     let mut lanes: IndexMap<&str, Spared<'_>> = IndexMap::new();
     for planned in ledger.planned.iter().filter(|planned| planned.unit == Unit::Case) {
@@ -95,7 +95,7 @@ pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
         let cases = format!("{} of {}", text::count(spared), text::plural(all as usize, "case"));
         let (number, named) = (text::plural(kernels.len(), "kernel"), text::some(&kernels, most));
         let why = "their code has no vector instructions, and equals the first lane in the cases that ran";
-        format!("{lane}: quick effort left out {cases} of {number} ({named}): {why}")
+        format!("{lane}: {} effort left out {cases} of {number} ({named}): {why}", ledger.effort)
     };
     lanes.into_iter().map(sentence).collect()
 }

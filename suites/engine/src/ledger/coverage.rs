@@ -87,7 +87,7 @@ pub fn as_the_worker_says(count: u64, reason: &str) -> Dropped {
     Dropped { why: DropReason::Refused, because, count, first: String::new() }
 }
 
-/// Cases that quick effort spares a lane, where the others gave what they give in another one.
+/// Cases that the effort of a run spares a lane, where the others gave what they give in another one.
 pub fn nothing_new(count: u64) -> Dropped {
     let because = "the same code gave the first lane's results on the cases that ran".to_owned();
     Dropped { why: DropReason::NothingNew, because, count, first: String::new() }

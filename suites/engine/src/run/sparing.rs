@@ -1,4 +1,4 @@
-//! What quick effort spares: in a further lane of the project's, code without vector instructions is the first lane's, compiled for another target. It
+//! What quick and standard effort spare: in a further lane of the project's, code without vector instructions is the first lane's, compiled for another target. It
 //! runs a part of its cases there, and all of them as soon as one result is not that of the first lane.
 
 use crate::lane::Lane;
@@ -11,13 +11,20 @@ use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::stream::{below, stream};
 
-/// One of so many cases runs, at random, so that no rhythm of the plan decides which.
-const ONE_IN: u32 = 8;
+/// One of so many cases runs at an effort, at random, so that no rhythm of the plan decides which; none is spared if all run.
+fn one_in(effort: Effort) -> Option<u32> {
+    match effort {
+        Effort::Quick => Some(8),
+        Effort::Standard => Some(4),
+        Effort::Exhaustive => None,
+    }
+}
 
 /// The lanes of a kernel, and which of them are spared cases so far.
 pub(crate) struct Sparing<'a> {
     runners: &'a [Runner<'a>],
     spared: Vec<bool>,
+    one_in: u32,
     rng: ChaCha8Rng,
 }
 
@@ -26,14 +33,15 @@ impl<'a> Sparing<'a> {
     pub(crate) fn new<O: Operation>(request: &Request, kernel: &Kernel<O>, runners: &'a [Runner<'a>]) -> Self {
         let domain = &kernel.contract.domain;
         let unnamed = request.asked.is_nothing() && request.kernels.is_empty();
-        let any = request.effort == Effort::Quick
+        let one_in = one_in(request.effort);
+        let any = one_in.is_some()
             && unnamed
             && !(O::CAPABILITIES.sweeps.exhaustive)(domain)
             && !is_compiled::<O>(domain);
         let known = any && runners.first().is_some_and(|first| first.lane.runs_our_code());
         let spared = |(at, runner): (usize, &Runner<'_>)| known && at > 0 && is_same_code::<O>(runner.lane, kernel);
         let rng = stream(request.seed, &format!("{}/{}/spared", O::OP, kernel.name));
-        Self { runners, spared: runners.iter().enumerate().map(spared).collect(), rng }
+        Self { runners, spared: runners.iter().enumerate().map(spared).collect(), one_in: one_in.unwrap_or(1), rng }
     }
 
     /// Whether a lane was spared cases to the end.
@@ -54,7 +62,7 @@ impl<'a> Sparing<'a> {
                 given.push(answers::<O>(runner, kernel, posed, keep));
                 continue;
             }
-            let chosen: Vec<bool> = posed.iter().map(|_| below(&mut self.rng, ONE_IN) == 0).collect();
+            let chosen: Vec<bool> = posed.iter().map(|_| below(&mut self.rng, self.one_in) == 0).collect();
             let mut some = among::<O>(runner, kernel, posed, &chosen);
             self.spared[at] = some.agrees_with(&given[0]);
             if !self.spared[at] {

@@ -157,7 +157,7 @@ impl Terms {
     /// An operation on two vectors of one width, with a result of that width, or of one bit for a comparison.
     pub(crate) fn binary(&mut self, op: Op, a: Term, b: Term) -> Term {
         let width = self.width(a);
-        debug_assert_eq!(width, self.width(b), "{op:?}");
+        assert_eq!(width, self.width(b), "{op:?}");
         let (va, vb) = (self.value(a), self.value(b));
         let all = mask(width);
         if let Some(truth) = self.compared(op, a, b) {
