@@ -142,6 +142,7 @@ impl Domain {
                 }
                 let batches = positive("batches", *batches)?;
                 let (rows, columns) = (positive("rows", *rows)?, positive("columns", *columns)?);
+                shape::elements("matrix", &[rows, columns])?;
                 let plain = shape::elements("matrix", &[batches, rows, columns])?;
                 let blocks = |rows: usize, row_block, columns: usize, column_block| {
                     shape::elements("blocks", &[batches, padded(rows, row_block), padded(columns, column_block)])

@@ -140,8 +140,8 @@ fn transforms_that_cannot_be() {
             assert_eq!(argument(transform.check()), name, "{transform:?}");
         }
     }
-    assert_eq!(argument(Transform::Unpack { rows: 4, columns: 5 }.expected(&[0; 20])), "input");
-    let refused = Transform::Interleave { rows: 0, columns: 5 }.check().unwrap_err();
+    assert_eq!(argument(Transform::Unpack { batches: 1, rows: 4, columns: 5 }.expected(&[0; 20])), "input");
+    let refused = Transform::Interleave { batches: 1, rows: 0, columns: 5 }.check().unwrap_err();
     assert_eq!(refused.to_string(), "rows: must be at least 1, not 0");
 }
 

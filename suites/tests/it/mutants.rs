@@ -182,6 +182,7 @@ fn shrunk_witnesses() {
         mutant-ties-away                     x=-1 m=1073741824 s=0: got -1, ties-up:wrap 0, class tie-direction
         mutant-no-rounding                   x=-1 m=1 s=0: got -1, ties-up:wrap 0, class directed-rounding
         mutant-sqrdmulh-no-saturation        x=-2147483648 m=-2147483648 s=0: got -2147483648, sqrdmulh-srshl:wrap 2147483647, class missing-saturation
+        mutant-srshl-ceiling                 x=1 m=1073741824 s=-2: got 1, sqrdmulh-srshl:wrap 0, class directed-rounding
     "#]].assert_eq(&table);
 }
 
