@@ -100,7 +100,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("every number of rows and columns", &mut out, |out| {
         let every = (1..=MOST_PLACES).flat_map(|n| {
             let (other, depth) = (1 + n % 3, 1 + n * 37 % 23);
-            [shaped([other, n, depth]), shaped([n, other, depth])]
+            [[other, n, depth], [n, other, depth]].map(|sizes| Spec { misalign: n % 16, ..shaped(sizes) })
         });
         out.extend(plan.around(every.collect(), |i| i * 4));
     });
