@@ -188,7 +188,7 @@ impl Plan<'_> {
             Stage::Bias { along: Along::Columns, values: (0..n).map(target).collect() },
             Stage::Tanh { zero_point: point, amplitude },
         ];
-        if amplitude < 1 << 13 && i % 3 == 0 {
+        if amplitude < 1 << 13 && i.is_multiple_of(3) {
             stages.push(Stage::Cast { to: Element::I16 });
         }
         let lhs = (0..WINDOW).map(|at| middle + at as i32 - WINDOW as i32 / 2).collect();
