@@ -10,11 +10,11 @@ use super::loops::raw;
 use super::{Domain, Kernel, Params, Run};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element::I8;
-use crate::fpm::xnnpack;
+use crate::fpm::Channel;
+use crate::fpm::xnnpack::{self, rndnu_body, rndnu_constants};
 use crate::matmul;
-use crate::requantize;
 use crate::simd::form::neon_form;
-use crate::simd::{Portable, Vector};
+use crate::simd::{Portable, Vector, every_lane};
 
 /// `rndnu` in vectors.
 pub(super) const RNDNU_I8: Kernel = Kernel {
@@ -49,10 +49,12 @@ fn gemm<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
         let packed = params.shape.lhs_offset.wrapping_mul(slices.columns[column]).wrapping_add(layer.bias(column));
         packed.wrapping_add(product)
     });
-    let one = requantize::Params {
-        channels: vec![layer.channel(0)],
-        bias: vec![0],
-        ..layer.requantize(out.len(), params.shape.n)
-    };
-    requantize::xnnpack::to_i8::<V>(&one, &acc, out);
+    let Channel { multiplier, shift } = layer.channel(0);
+    every_lane(&acc, out, rndnu_constants::<V>(multiplier, shift), rndnu_body::<V>);
+    for v in out {
+        // `vqmovn` to 16 bits, `vqadd` in 16 bits, `vqmovn` to 8 bits.
+        let narrowed = (*v).clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+        let placed = i32::from(narrowed.saturating_add(layer.zero_point as i16)).clamp(-128, 127);
+        *v = placed.max(layer.min).min(layer.max);
+    }
 }

@@ -10,7 +10,7 @@ pub(crate) mod tests;
 mod tflite;
 mod tosa;
 mod tvm_relay;
-pub(crate) mod xnnpack;
+mod xnnpack;
 
 use crate::element::Element;
 use crate::fpm::Channel;

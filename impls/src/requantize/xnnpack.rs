@@ -87,7 +87,7 @@ pub(super) const RNDNU_SCALAR_I8: Kernel = Kernel::scalar(
 );
 
 #[inline(always)]
-pub(crate) fn to_i8<V: Vector>(params: &Params, acc: &[i32], out: &mut [i32]) {
+fn to_i8<V: Vector>(params: &Params, acc: &[i32], out: &mut [i32]) {
     scale::<V>(params, acc, out);
     out.iter_mut().for_each(|v| *v = clamp(narrow_and_offset(*v, params.zero_point).clamp(-128, 127), params));
 }

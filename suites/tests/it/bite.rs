@@ -56,7 +56,7 @@ const PROMISED: &[(&str, &[&str], &[&str])] = &[
 
 /// Products of many sizes and moves, of which a quick run has few results; every input of an instruction is run once.
 const SHORT: &[&str] =
-    &["dot", "matmul", "conv2d", "qconv2d", "pool", "transform", "instruction", "quantize", "dequantize"];
+    &["dot", "matmul", "conv2d", "qconv2d", "qmatmul", "pool", "transform", "instruction", "quantize", "dequantize"];
 
 /// Casts take tensors of up to five axes, and not every one of five has slices; an instruction on 8 bits is run on every input once, and on nothing else.
 const MANY_AXES: &[&str] = &["quantize", "dequantize", "instruction"];
@@ -79,6 +79,16 @@ const GAPS: &[(&str, &[&str])] = &[
             "all slices but one of one value",
             "two slices alike",
             "all slices alike",
+            "one parameter changed since the last call",
+            "two parameters exchanged since the last call",
+        ],
+    ),
+    (
+        "qmatmul",
+        &[
+            "two parameters alike",
+            "all zero points 0",
+            "sizes together at least",
             "one parameter changed since the last call",
             "two parameters exchanged since the last call",
         ],

@@ -100,7 +100,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("every number of rows and columns", &mut out, |out| {
         let every = (1..=MOST_PLACES).flat_map(|n| {
             let (other, depth) = (1 + n % 3, 1 + n * 37 % 23);
-            [shaped([other, n, depth]), shaped([n, other, depth])]
+            [[other, n, depth], [n, other, depth]].map(|sizes| Spec { misalign: n % 16, ..shaped(sizes) })
         });
         out.extend(plan.around(every.collect(), |i| i * 4));
     });
@@ -188,7 +188,7 @@ impl Plan<'_> {
             Stage::Bias { along: Along::Columns, values: (0..n).map(target).collect() },
             Stage::Tanh { zero_point: point, amplitude },
         ];
-        if amplitude < 1 << 13 && i % 3 == 0 {
+        if amplitude < 1 << 13 && i.is_multiple_of(3) {
             stages.push(Stage::Cast { to: Element::I16 });
         }
         let lhs = (0..WINDOW).map(|at| middle + at as i32 - WINDOW as i32 / 2).collect();
