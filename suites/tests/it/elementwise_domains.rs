@@ -105,7 +105,25 @@ fn cases_of_additions() {
 
 #[test]
 fn cases_of_subtractions() {
-    expect![[r#""#]].assert_eq(&counts("sub").join("\n"));
+    expect![[r#"
+        tflite-sub-i8: 733 of 733
+        tflite-sub-u8: 733 of 733
+        tflite-sub-i16: 732 of 733, 1 outside-domain
+        tflite-sub-single-i8: 733 of 733
+        tflite-sub-negated-i8: 733 of 733
+        tflite-sub-negated-u8: 733 of 733
+        tosa-sub-double-i8: 733 of 733
+        tosa-sub-double-u8: 733 of 733
+        tosa-sub-single-i8: 733 of 733
+        xnnpack-qs8-vsub: 726 of 729, 3 outside-domain
+        xnnpack-qu8-vsub: 726 of 729, 3 outside-domain
+        xnnpack-qs8-vsub-neon: 726 of 729, 3 outside-domain
+        onnx-dequantize-sub-i8: 729 of 729
+        onnx-dequantize-sub-u8: 729 of 729
+        tvm-qnn-subtract-i8: 726 of 729, 3 outside-domain
+        tvm-qnn-subtract-u8: 726 of 729, 3 outside-domain
+        tvm-qnn-subtract-tonearest-i8: 726 of 729, 3 outside-domain"#]]
+    .assert_eq(&counts("sub").join("\n"));
 }
 
 #[test]
