@@ -34,10 +34,8 @@ impl<'a> Sparing<'a> {
         let domain = &kernel.contract.domain;
         let unnamed = request.asked.is_nothing() && request.kernels.is_empty();
         let one_in = one_in(request.effort);
-        let any = one_in.is_some()
-            && unnamed
-            && !(O::CAPABILITIES.sweeps.exhaustive)(domain)
-            && !is_compiled::<O>(domain);
+        let any =
+            one_in.is_some() && unnamed && !(O::CAPABILITIES.sweeps.exhaustive)(domain) && !is_compiled::<O>(domain);
         let known = any && runners.first().is_some_and(|first| first.lane.runs_our_code());
         let spared = |(at, runner): (usize, &Runner<'_>)| known && at > 0 && is_same_code::<O>(runner.lane, kernel);
         let rng = stream(request.seed, &format!("{}/{}/spared", O::OP, kernel.name));

@@ -3,6 +3,7 @@
 use super::Matmul;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
+use std::ops::RangeInclusive;
 use tiebreak_impls::matmul::{Domain, Params};
 
 impl Fuzzed for Matmul {
@@ -11,8 +12,15 @@ impl Fuzzed for Matmul {
             m: numbers.size(9),
             n: numbers.size(9),
             k: numbers.size(70).min(*domain.depth.end()),
-            lhs_offset: numbers.int32(),
-            rhs_offset: numbers.int32(),
+            lhs_offset: within(numbers.int32(), &domain.lhs_offsets),
+            rhs_offset: within(numbers.int32(), &domain.rhs_offsets),
         }
     }
+}
+
+/// The number itself, or one of the offsets that a kernel takes.
+fn within(number: i32, offsets: &RangeInclusive<i32>) -> i32 {
+    let (first, last) = (i64::from(*offsets.start()), i64::from(*offsets.end()));
+    let place = (i64::from(number) - first).rem_euclid(last - first + 1);
+    i32::try_from(first + place).unwrap_or(*offsets.start())
 }

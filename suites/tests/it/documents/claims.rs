@@ -63,8 +63,11 @@ fn every_claim_has_a_verdict_and_a_command_or_a_reason() {
         assert!(VERDICTS.iter().any(|word| verdict.starts_with(word)), "{claim}: `{verdict}` is no verdict");
         assert!(output.len() >= 8, "{claim}: `{output}` says too little");
         // Tests that need an installed compiler stand in for a command; `links` checks that they exist.
-        let is_tested =
-            || ["mlir_workflow", "mlir_shapes", "pair_products"].iter().any(|file| output.contains(&format!("the test `{file}::")));
+        let is_tested = || {
+            ["mlir_workflow", "mlir_shapes", "pair_products"]
+                .iter()
+                .any(|file| output.contains(&format!("the test `{file}::")))
+        };
         let is_judged = command != "-" || is_tested();
         assert_eq!(verdict != "not judged", is_judged, "{claim}: a command, or a reason why there is none");
         let reasoned = verdict.len() > VERDICTS[1].len() + 10;
