@@ -11,7 +11,7 @@ const CASTS: [&str; 2] = ["quantize", "dequantize"];
 /// Measures the rewrites if the run judged both casts; a rewrite that is not as recorded is a finding. A run without a verdict stays as it is.
 pub fn judge(ledger: &mut Ledger) -> Result<()> {
     let judged = |op: &&str| ledger.rows.iter().any(|row| row.op == **op);
-    if ledger.verdict == Verdict::Unfinished || !CASTS.iter().all(|op| judged(op)) {
+    if ledger.verdict == Verdict::Unfinished || !CASTS.iter().all(judged) {
         return Ok(());
     }
     ledger.rewrites = recorded::measured()?;
