@@ -96,7 +96,7 @@ fn what_quick_effort_spares_is_said_on_each_screen() {
     use tiebreak_reports::ledger::DropReason;
     let mut planned = sample::planned("tvm-relay", "aarch64-qemu", 400, &[(DropReason::NothingNew, 350)]);
     planned.unit = tiebreak_reports::ledger::Unit::Case;
-    let ledger = Ledger { planned: vec![planned], ..sample::holding() };
+    let ledger = Ledger { planned: vec![planned], effort: "quick".into(), ..sample::holding() };
     for (name, text) in [
         ("screen", render(&ledger, Detail::Screen, Style::default())),
         ("tables", render(&ledger, Detail::Tables, Style::default())),

@@ -101,6 +101,7 @@ fn what_a_lane_is_spared_is_named() {
         spared("gemmlowp-scalar", "mine"),
         spared("tvm-relay", "other"),
     ]);
+    let ledger = Ledger { effort: "quick".into(), ..ledger };
     let why = "their code has no vector instructions, and equals the first lane in the cases that ran";
     let expected = [
         format!("mine: quick effort left out 14 of 16 cases of 2 kernels (fpm tvm-relay, fpm gemmlowp-scalar): {why}"),

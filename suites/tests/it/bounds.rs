@@ -102,6 +102,10 @@ fn every_bound_is_shown_in_every_lane() {
         matmul arm-smlal-int16 depth K, result as int32: 131071
         matmul arm-umlal-int16 depth K, result as int32: 33025
         matmul arm-umlal-int16 depth K, result as uint32: 66051
+        matmul arm-smlal-offsets depth K, result as int32: 33025
+        matmul arm-smlal-offsets depth K, result as uint32: 66051
+        matmul arm-smlal-blocks-int16 depth K, result as int32: 33025
+        matmul arm-smlal-blocks-int16 depth K, result as uint32: 66051
         matmul arm-udot depth K, result as int32: 33025
         matmul arm-udot depth K, result as uint32: 66051
         matmul arm-sdot depth K, result as int32: 131071

@@ -142,6 +142,15 @@ fn of_transforms() {
         match (domain.kind, case.params) {
             (Kind::Unpack, Params::Matrix { columns, .. }) => vec![axis("columns", columns, values)],
             (_, Params::Pad(p)) => vec![axis("channels", p.channels, input)],
+            (Kind::BitPack, Params::Packed(p)) => {
+                vec![Axis { name: "words", len: p.columns / p.word, inner: p.word, values: input }]
+            }
+            (Kind::BitUnpack, Params::Packed(p)) => {
+                vec![Axis { name: "words", len: p.columns / p.word, inner: p.word, values }]
+            }
+            (Kind::NibbleUnpackLow | Kind::NibbleUnpackHigh, Params::Packed(p)) => {
+                vec![axis("columns", p.columns, values)]
+            }
             (_, Params::Packed(p)) => vec![axis("columns", p.columns, input)],
             (_, Params::Matrix { rows, columns, .. }) => {
                 let by_rows = Axis { name: "rows", len: rows, inner: columns, values: input.clone() };

@@ -66,16 +66,33 @@ pub(super) fn tagged(p: &Params, len: usize) -> Vec<i32> {
 /// Words of a row of each number of bits and each word; rows, and a long one.
 pub(super) fn planes(budget: &Budget) -> Vec<Any> {
     let most = if budget.every_tail { 9 } else { 4 };
-    let mut out = Vec::new();
-    for (bits, word) in (1..=4).flat_map(|bits| [8, 16, 32].map(|word| (bits, word))) {
-        for words in (1..=most).chain([17, 65]) {
-            let rows = 1 + (words + bits) % 3;
-            let signed = (words + bits + word / 8) % 2 == 0;
-            out.push(Params { rows, columns: words * word, bits, word, signed });
-            out.push(Params { rows: 4 - rows, columns: words * word, bits, word, signed: !signed });
-        }
-    }
-    out.into_iter().map(Any::Packed).collect()
+    let forms: Vec<(usize, usize)> = (1..=4).flat_map(|bits| [8, 16, 32].map(|word| (bits, word))).collect();
+    let with = |(bits, word): (usize, usize), words: usize| {
+        let rows = 1 + (words + bits) % 3;
+        let signed = (words + bits + word / 8) % 2 == 0;
+        [(rows, signed), (4 - rows, !signed)].map(|(rows, signed)| Params {
+            rows,
+            columns: words * word,
+            bits,
+            word,
+            signed,
+        })
+    };
+    let short = forms.iter().flat_map(|form| (1..=most).chain([17, 65]).map(move |words| (*form, words)));
+    // Every number of words after whole vectors, each in one form.
+    let rests = (2..=66).map(|words| (forms[words % forms.len()], words));
+    let long = [((2, 8), 1_100)];
+    let all: Vec<_> = short.chain(rests).chain(long).collect();
+    all.into_iter().flat_map(|(form, words)| with(form, words)).chain(one_by_one()).map(Any::Packed).collect()
+}
+
+/// Calls of which each differs from the one before in one parameter.
+fn one_by_one() -> Vec<Params> {
+    let base = Params { rows: 2, columns: 64, bits: 2, word: 8, signed: false };
+    let words = [16, 32, 8].map(|word| Params { word, ..base });
+    let bits = [3, 1, 2].map(|bits| Params { bits, ..base });
+    let signed = [true, false].map(|signed| Params { signed, ..base });
+    [base].into_iter().chain(words).chain(bits).chain(signed).collect()
 }
 
 /// Every number of columns, odd and even, of one row and of several.

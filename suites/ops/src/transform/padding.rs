@@ -77,7 +77,7 @@ pub(super) fn plan(budget: &Budget, seed: u64) -> Vec<Any> {
         }
     }
     let image = Params { height: 5, width: 7, channels: 1, top: 1, bottom: 2, left: 3, right: 1, ..Params::default() };
-    out.extend((1..=33).map(|channels| Params { channels, ..image }));
+    out.extend((1..=66).map(|channels| Params { channels, ..image }));
     out.extend((1..=33).map(|width| Params { width, left: width % 5, right: width % 3, ..image }));
     out.extend([Params { width: 4_099, ..image }, Params { height: 1_025, bottom: 70, ..image }]);
     out.push(Params { left: 300, right: 70, top: 33, ..image });
