@@ -92,7 +92,20 @@ fn one_by_one() -> Vec<Params> {
     let words = [16, 32, 8].map(|word| Params { word, ..base });
     let bits = [3, 1, 2].map(|bits| Params { bits, ..base });
     let signed = [true, false].map(|signed| Params { signed, ..base });
-    [base].into_iter().chain(words).chain(bits).chain(signed).collect()
+    let square = [(8, 8), (16, 16)].map(|(rows, columns)| Params { rows, columns, ..base });
+    // Whole blocks of 32 words.
+    let blocks = [32, 96].map(|words| Params { rows: 1, columns: words * 8, bits: 4, ..base });
+    let exchanged = [(8, 16), (16, 8)].map(|(rows, columns)| Params { rows, columns, ..base });
+    [base]
+        .into_iter()
+        .chain(exchanged)
+        .chain(square)
+        .chain(blocks)
+        .chain([base])
+        .chain(words)
+        .chain(bits)
+        .chain(signed)
+        .collect()
 }
 
 /// Every number of columns, odd and even, of one row and of several.
@@ -107,7 +120,10 @@ pub(super) fn nibbles(budget: &Budget) -> Vec<Any> {
             ..USUAL
         })
     };
-    columns.flat_map(of).map(Any::Packed).collect()
+    // As many rows as columns.
+    let square =
+        (2..=9).chain([17, 18, 33]).map(|side| Params { rows: side, columns: side, signed: side % 2 == 0, ..USUAL });
+    columns.flat_map(of).chain(square).map(Any::Packed).collect()
 }
 
 /// A packing of a fuzzer's numbers.

@@ -81,6 +81,18 @@ pub(super) fn plan(budget: &Budget, seed: u64) -> Vec<Any> {
     out.extend((1..=33).map(|width| Params { width, left: width % 5, right: width % 3, ..image }));
     out.extend([Params { width: 4_099, ..image }, Params { height: 1_025, bottom: 70, ..image }]);
     out.push(Params { left: 300, right: 70, top: 33, ..image });
+    // All sizes and sides alike, and all sizes large together.
+    out.push(FIELDS[1..].iter().fold(Params::default(), |p, field| field.with(&p, 2)));
+    out.extend([3, 5, 9, 17].map(|n| Params {
+        height: n,
+        width: n + 1,
+        channels: n + 2,
+        top: n,
+        bottom: n + 1,
+        left: n + 2,
+        right: n,
+        ..Params::default()
+    }));
     let mut rng = stream(seed, "transform/pad");
     for _ in 0..RANDOM[usize::from(budget.every_tail)] {
         let mut size = |most| below(&mut rng, most) as usize;
