@@ -80,7 +80,7 @@ pub(super) const PACK_LOW: Kernel = from(
     INT4,
     |params, input, out| {
         let Any::Packed(p) = params else { return };
-        nibble_pack(p, input, out, |first, second| first | second << 4);
+        nibble_pack(p, input, out, |first, second| first + (second << 4));
     },
 );
 
@@ -91,7 +91,7 @@ pub(super) const PACK_HIGH: Kernel = from(
     AO,
     |params, input, out| {
         let Any::Packed(p) = params else { return };
-        nibble_pack(p, input, out, |first, second| first << 4 | second);
+        nibble_pack(p, input, out, |first, second| (first << 4) + second);
     },
 );
 
