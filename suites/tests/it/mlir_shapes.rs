@@ -14,7 +14,7 @@ func.func @f(%x: tensor<?xf32> {bufferization.writable = false}) -> tensor<?xi8>
 ";
 
 /// Calls `@f` with one, two and eighty elements, all 12, and prints the size of the result, its first elements, how many of them the call wrote, and how many
-/// bytes it wrote behind the memory that it requested.
+/// bytes it wrote beyond the memory that it requested.
 const CALLER: &str = r#"#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,17 +36,17 @@ int main(void) {
         floats v = {x, x, 0, sizes[k], 1};
         bytes out;
         _mlir_ciface_f(&out, &v);
-        size_t behind = 0;
-        for (size_t i = requested; i < sizeof memory; i++) behind += memory[i] != 0x5a;
+        size_t beyond = 0;
+        for (size_t i = requested; i < sizeof memory; i++) beyond += memory[i] != 0x5a;
         int8_t *r = out.data + out.offset;
-        printf("%d: %ld of %d %d, %s\n", sizes[k], (long)out.size, r[0], r[1], behind ? "more written" : "no more written");
+        printf("%d: %ld of %d %d, %s\n", sizes[k], (long)out.size, r[0], r[1], beyond ? "more written" : "no more written");
     }
     return 0;
 }
 "#;
 
 /// The RFC expects as many channels as the type has; nothing checks it. Two channels give the two results of the type. One channel gives a result of two, of which one
-/// was never written. Eighty channels give a result of two, and write behind its memory.
+/// was never written. Eighty channels give a result of two, and write beyond its memory.
 #[test]
 fn the_number_of_channels_of_a_run_is_not_checked() {
     let tools = Tools::new();
