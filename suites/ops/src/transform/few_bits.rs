@@ -69,7 +69,7 @@ pub(super) fn planes(budget: &Budget) -> Vec<Any> {
     let forms: Vec<(usize, usize)> = (1..=4).flat_map(|bits| [8, 16, 32].map(|word| (bits, word))).collect();
     let with = |(bits, word): (usize, usize), words: usize| {
         let rows = 1 + (words + bits) % 3;
-        let signed = (words + bits + word / 8) % 2 == 0;
+        let signed = (words + bits + word / 8).is_multiple_of(2);
         [(rows, signed), (4 - rows, !signed)].map(|(rows, signed)| Params {
             rows,
             columns: words * word,
