@@ -3,7 +3,7 @@
 use super::{BLOCK, Narrow, Scheme};
 use crate::pair_sum::PairSum;
 use crate::word::INT32;
-use rug::Integer;
+use rug::{Assign, Integer};
 
 /// Raw elements of lhs and rhs along the depth.
 pub(crate) type Terms = Vec<(i32, i32)>;
@@ -21,7 +21,16 @@ pub(crate) fn element(scheme: &Scheme, terms: &[(i32, i32)], [lhs_offset, rhs_of
 
 /// The exact sum of one row and one column.
 pub(crate) fn sum(terms: &[(i32, i32)], [lhs_offset, rhs_offset]: [i64; 2]) -> Integer {
-    terms.iter().map(|(l, r)| (Integer::from(*l) + lhs_offset) * (Integer::from(*r) + rhs_offset)).sum()
+    // The memory of three integers serves all terms.
+    let (mut sum, mut left, mut right) = (Integer::new(), Integer::new(), Integer::new());
+    for (l, r) in terms {
+        left.assign(*l);
+        right.assign(*r);
+        left += lhs_offset;
+        right += rhs_offset;
+        sum += &left * &right;
+    }
+    sum
 }
 
 fn product((l, r): &(i32, i32)) -> Integer {

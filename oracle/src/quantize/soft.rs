@@ -82,10 +82,17 @@ impl Soft {
         let (Number { n, e }, Number { n: d, e: f }) = (self, divisor) else { return self };
         let short = length(n).max(length(d)) <= SHORT;
         let left = if short { SHORT_QUOTIENT } else { QUOTIENT } + length(d) - length(n);
-        let (numerator, divisor) = (n.unsigned_abs() << left, d.unsigned_abs());
-        // A division of 64 bits is several times faster.
-        let quotient = if short { u128::from(numerator as u64 / divisor as u64) } else { numerator / divisor };
-        let quotient = (quotient | u128::from(quotient * divisor != numerator)) as i128;
+        let (numerator, divisor) = (n.unsigned_abs(), d.unsigned_abs());
+        let quotient = if short {
+            // A division of 64 bits is several times faster.
+            let (numerator, divisor) = ((numerator as u64) << left, divisor as u64);
+            let quotient = numerator / divisor;
+            i128::from(quotient | u64::from(quotient * divisor != numerator))
+        } else {
+            let numerator = numerator << left;
+            let quotient = numerator / divisor;
+            (quotient | u128::from(quotient * divisor != numerator)) as i128
+        };
         Number { n: if n < 0 { -quotient } else { quotient }, e: e - f - left }
     }
 

@@ -110,8 +110,15 @@ impl Matrix {
 /// `f` of every index of a tensor of four sizes, in row-major order.
 fn tensor(sizes: [usize; 4], f: impl Fn([usize; 4]) -> Source) -> Vec<Source> {
     let [a, b, c, d] = sizes;
-    let index = |i: usize| [i / (b * c * d), i / (c * d) % b, i / d % c, i % d];
-    (0..a * b * c * d).map(|i| f(index(i))).collect()
+    let mut all = Vec::with_capacity(a * b * c * d);
+    for i in 0..a {
+        for j in 0..b {
+            for k in 0..c {
+                all.extend((0..d).map(|l| f([i, j, k, l])));
+            }
+        }
+    }
+    all
 }
 
 impl Transform {

@@ -1,5 +1,6 @@
 //! What was counted against one scheme. Counts of parts add up to the count of the whole.
 
+use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
 
@@ -70,7 +71,8 @@ impl Count {
 pub struct Deltas {
     /// From `-NEAR` to `NEAR`; empty where there is none.
     near: Vec<u64>,
-    others: BTreeMap<i64, u64>,
+    /// All others. A fault of a layout gives as many deltas as there are elements.
+    others: HashMap<i64, u64>,
 }
 
 impl Deltas {

@@ -72,8 +72,12 @@ impl Place<'_> {
             }
             if let Some(first) = text.strip_suffix("..") {
                 let first = self.read(first)?;
-                let all = tensor.chunks_mut(words).zip(consecutive(self.element, &first));
-                all.for_each(|(place, value)| place.copy_from_slice(&value));
+                if let [first] = first[..] {
+                    (0..).zip(tensor.iter_mut()).for_each(|(i, place)| *place = first.wrapping_add(i));
+                } else {
+                    let all = tensor.chunks_mut(words).zip(consecutive(self.element, &first));
+                    all.for_each(|(place, value)| place.copy_from_slice(&value));
+                }
                 return self.check(tensor);
             }
             if let Some((fill, seed, purpose)) = self.planned(text)? {
@@ -82,7 +86,7 @@ impl Place<'_> {
             }
         }
         let value = self.element.read(value)?;
-        tensor.chunks_mut(words).for_each(|place| place.copy_from_slice(&value));
+        repeat(tensor, &value);
         Ok(())
     }
 
@@ -92,6 +96,11 @@ impl Place<'_> {
 
     /// Consecutive values may leave the range.
     fn check(&self, tensor: &[i32]) -> Result<(), CaseError> {
+        if let Element::Integer(range) = self.element
+            && tensor.chunks(self.element.words()).all(|v| range.contains(&self.element.place(v)))
+        {
+            return Ok(());
+        }
         let outside =
             tensor.chunks(self.element.words()).find_map(|v| self.element.read(&self.element.described(v)).err());
         outside.map_or(Ok(()), Err)
@@ -110,7 +119,7 @@ impl Place<'_> {
             let value = self.read(value)?;
             let end = at.checked_add(times).filter(|end| *end <= elements);
             let end = end.ok_or_else(|| format!("the list has more than the {elements} elements of the tensor"))?;
-            tensor[at * words..end * words].chunks_mut(words).for_each(|place| place.copy_from_slice(&value));
+            repeat(&mut tensor[at * words..end * words], &value);
             at = end;
         }
         match at == elements {
@@ -151,6 +160,14 @@ impl Place<'_> {
             _ => None,
         };
         Ok(pattern.filter(|_| stream.is_none()).map(|fill| (fill, 0, String::new())))
+    }
+}
+
+/// The same element everywhere.
+fn repeat(tensor: &mut [i32], element: &[i32]) {
+    match element {
+        [word] => tensor.fill(*word),
+        words => tensor.chunks_mut(words.len()).for_each(|place| place.copy_from_slice(words)),
     }
 }
 

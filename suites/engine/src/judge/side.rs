@@ -3,7 +3,7 @@
 use crate::count::Count;
 use crate::operation::case::Case;
 use crate::operation::element::Element;
-use crate::operation::expected::{Expected, differs};
+use crate::operation::expected::{Expected, differs, is_all};
 use crate::operation::fault::Faulty;
 use crate::operation::observed::{Observed, SMALL, elements};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +21,44 @@ pub(crate) struct Results<'a, P> {
     pub(crate) faulty: &'a Faulty,
     /// Of each result its group; `None` where there is one.
     pub(crate) groups: &'a [usize],
+}
+
+/// The words of a case beside what is expected of them.
+struct Compared<'a> {
+    element: &'a Element,
+    outs: &'a [i32],
+    expected: &'a Expected,
+    faulty: &'a Faulty,
+    groups: &'a [usize],
+}
+
+impl Compared<'_> {
+    /// Counts results and differences. Results that differ in each group, and how many of them follow a known fault.
+    fn count(&self, count: &mut Count, excused: bool) -> BTreeMap<usize, [usize; 2]> {
+        let words = self.element.words();
+        let mut found: BTreeMap<usize, [usize; 2]> = BTreeMap::new();
+        if is_all(self.expected, self.outs) {
+            count.inputs += (self.outs.len() / words) as u64;
+            return found;
+        }
+        let is_faulty = |index: usize| self.faulty.get(index).is_some_and(Option::is_some);
+        for (index, (expected, out)) in self.expected.chunks(words).zip(self.outs.chunks(words)).enumerate() {
+            if expected.iter().any(Option::is_none) {
+                count.out_of_domain += 1;
+                continue;
+            }
+            count.inputs += 1;
+            if differs(expected, out) && !(excused && is_faulty(index)) {
+                let [differ, faulty] = found.entry(self.groups.get(index).copied().unwrap_or(0)).or_default();
+                *differ += 1;
+                *faulty += usize::from(is_faulty(index));
+                let expected: Vec<i32> = expected.iter().copied().flatten().collect();
+                let delta = self.element.place(out).saturating_sub(self.element.place(&expected));
+                count.differs(delta, None, 1);
+            }
+        }
+        found
+    }
 }
 
 /// What was seen of one group of results: those whose differences are explained together.
@@ -113,25 +151,8 @@ impl<P: Clone> Side<P> {
         excused: bool,
     ) -> usize {
         let Results { case, outs, faulty: excuses, groups } = *given;
-        let is_faulty = |index: usize| excuses.get(index).is_some_and(Option::is_some);
-        // Of each group how many results differ, and how many of them follow a known fault.
-        let mut found: BTreeMap<usize, [usize; 2]> = BTreeMap::new();
-        let results = expected.chunks(element.words()).zip(outs.chunks(element.words()));
-        for (index, (expected, out)) in results.enumerate() {
-            if expected.iter().any(Option::is_none) {
-                self.count.out_of_domain += 1;
-                continue;
-            }
-            self.count.inputs += 1;
-            if differs(expected, out) && !(excused && is_faulty(index)) {
-                let [differ, faulty] = found.entry(groups.get(index).copied().unwrap_or(0)).or_default();
-                *differ += 1;
-                *faulty += usize::from(is_faulty(index));
-                let expected: Vec<i32> = expected.iter().copied().flatten().collect();
-                let delta = element.place(out).saturating_sub(element.place(&expected));
-                self.count.differs(delta, None, 1);
-            }
-        }
+        let judged = Compared { element, outs, expected, faulty: excuses, groups };
+        let found = judged.count(&mut self.count, excused);
         let all: BTreeSet<usize> = if groups.is_empty() { [0].into() } else { groups.iter().copied().collect() };
         for group in all {
             let [differ, faulty] = found.get(&group).copied().unwrap_or_default();
@@ -178,6 +199,9 @@ impl<P: Clone> Side<P> {
 
 /// What is expected of the results of one group, and nothing of the others.
 pub fn of_group(expected: &Expected, words: usize, groups: &[usize], group: usize) -> Expected {
+    if groups.is_empty() {
+        return expected.clone();
+    }
     let is = |word: usize| groups.get(word / words).is_none_or(|of| *of == group);
     expected.iter().enumerate().map(|(word, value)| value.filter(|_| is(word))).collect()
 }
