@@ -16,8 +16,8 @@ use crate::execute::packed;
 use crate::job_error::JobError;
 use crate::kernel;
 use crate::matmul::{
-    self, arm_bitserial, arm_dotprod, arm_i8mm, arm_int16, arm_offsets, arm_uadalp, arm_udot_12x4, arm_umlal, gemmlowp,
-    nvidia_dp4a, x86_avx2, x86_vnni,
+    self, arm_bitserial, arm_dotprod, arm_i8mm, arm_int16, arm_offsets, arm_uadalp, arm_uadalp_8x4, arm_udot_12x4,
+    arm_umlal, gemmlowp, nvidia_dp4a, x86_avx2, x86_vnni,
 };
 use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, broken, positive};
@@ -199,6 +199,7 @@ static KERNELS: &[Kernel] = &[
     spatial_pack::UNSIGNED,
     by_matmul::kernel!(arm_uadalp::UADALP),
     by_matmul::kernel!(arm_uadalp::SADALP),
+    by_matmul::kernel!(arm_uadalp_8x4::UADALP),
     by_matmul::kernel!(arm_umlal::UMLAL),
     by_matmul::kernel!(arm_umlal::SMLAL),
     by_matmul::kernel!(arm_int16::SMLAL),

@@ -9,6 +9,7 @@ pub(crate) mod arm_i8mm;
 pub(crate) mod arm_int16;
 pub(crate) mod arm_offsets;
 pub(crate) mod arm_uadalp;
+pub(crate) mod arm_uadalp_8x4;
 pub(crate) mod arm_udot_12x4;
 pub(crate) mod arm_umlal;
 pub(crate) mod blocks;
@@ -19,6 +20,7 @@ mod micro_wide;
 pub(crate) mod nvidia_dp4a;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tiles;
 pub(crate) mod x86_avx2;
 pub(crate) mod x86_vnni;
 
@@ -121,6 +123,7 @@ impl TensorOperation for Matmul {
 static KERNELS: &[Kernel] = &[
     arm_uadalp::UADALP,
     arm_uadalp::SADALP,
+    arm_uadalp_8x4::UADALP,
     arm_umlal::UMLAL,
     arm_umlal::SMLAL,
     arm_int16::SMLAL,

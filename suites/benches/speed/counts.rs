@@ -1,8 +1,9 @@
-//! Executed instructions of each aarch64 matrix kernel under emulation, and the bytes that they load, for each multiply-accumulate: not seconds, which under an emulator
+//! Executed instructions of each aarch64 matrix kernel under emulation, and the bytes that they load and store, for each multiply-accumulate: not seconds, which under an emulator
 //! say nothing of a processor.
 //!
 //! Counts of products of two heights, two widths and two depths are added with alternating signs. What grows with one or two of the three
-//! alone (reading, packing, unpacking, the protocol) cancels; the inner loops are left.
+//! alone (reading, packing, unpacking, the results, the protocol) cancels; the inner loops are left. What these store goes to the stack: sums for which
+//! there is no register.
 
 use crate::Measured;
 use crate::gemm::right;
@@ -26,33 +27,45 @@ pub(crate) fn run(lanes: &Path) -> Vec<Measured> {
     };
     let mut table = Table::new();
     table.load_style(TableStyle::new());
-    table.set_header(["kernel", "instructions", "for each MAC", "bytes loaded", "for each MAC"]);
+    table.set_header([
+        "kernel",
+        "instructions",
+        "for each MAC",
+        "bytes loaded",
+        "for each MAC",
+        "bytes stored",
+        "for each MAC",
+    ]);
     let mut all = Vec::new();
     for kernel in kernels() {
         match counted(kernel, &command) {
-            Ok([instructions, loaded]) => {
+            Ok(counts) => {
                 let step = |ends: [usize; 2]| ends[1] - ends[0];
                 let products = (step(SIDES) * step(SIDES) * step(DEPTHS)) as f64;
-                let [each, bytes] = [instructions, loaded].map(|count| count as f64 / products);
-                let [instructions, loaded] = [instructions, loaded].map(|count| count.to_string());
-                let name = kernel.name.to_owned();
-                table.add_row([name, instructions, format!("{each:.3}"), loaded, format!("{bytes:.3}")]);
+                let [each, loaded, stored] = counts.map(|count| count as f64 / products);
+                let cells =
+                    counts.iter().flat_map(|count| [count.to_string(), format!("{:.3}", *count as f64 / products)]);
+                table.add_row([kernel.name.to_owned()].into_iter().chain(cells));
                 let what = format!("{} under qemu", kernel.name);
                 all.push(Measured {
                     section: "counts",
                     what,
-                    numbers: vec![("instructions_per_mac", each), ("bytes_loaded_per_mac", bytes)],
+                    numbers: vec![
+                        ("instructions_per_mac", each),
+                        ("bytes_loaded_per_mac", loaded),
+                        ("bytes_stored_per_mac", stored),
+                    ],
                     wanted: None,
                 });
             }
             Err(reason) => {
-                table.add_row([kernel.name.to_owned(), "not run".to_owned(), reason, String::new(), String::new()]);
+                table.add_row([kernel.name.to_owned(), "not run".to_owned(), reason]);
             }
         }
     }
     right(&mut table, 1);
     println!(
-        "\nExecuted aarch64 instructions (not seconds) of the inner loops and bytes that they load, without packing and protocol"
+        "\nExecuted aarch64 instructions (not seconds) of the inner loops, and bytes that they load and store, without packing, results and protocol"
     );
     println!("{table}");
     all
@@ -64,16 +77,16 @@ fn command(lanes: &Path) -> Result<Vec<String>, String> {
     entry.and_then(|lane| lane.command).ok_or_else(|| "there is no aarch64-qemu lane".to_owned())
 }
 
-/// Instructions, and bytes loaded, that grow with rows, columns and depth alike.
-fn counted(kernel: &Kernel, command: &[String]) -> Result<[i64; 2], String> {
-    let mut sums = [0; 2];
+/// Instructions, bytes loaded and bytes stored that grow with rows, columns and depth alike.
+fn counted(kernel: &Kernel, command: &[String]) -> Result<[i64; 3], String> {
+    let mut sums = [0; 3];
     for (i, m) in SIDES.into_iter().enumerate() {
         for (j, n) in SIDES.into_iter().enumerate() {
             for (l, k) in DEPTHS.into_iter().enumerate() {
                 let counted = count(command, &request(kernel, m, n, k))?;
                 let sign = if (i + j + l) % 2 == 1 { 1 } else { -1 };
-                sums[0] += sign * counted.instructions as i64;
-                sums[1] += sign * counted.loaded as i64;
+                let counted = [counted.instructions, counted.loaded, counted.stored];
+                sums.iter_mut().zip(counted).for_each(|(sum, count)| *sum += sign * count as i64);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Executed guest instructions of a worker under user-mode qemu, and the bytes that they load: the same in every run.
+//! Executed guest instructions of a worker under user-mode qemu, and the bytes that they load and store: the same in every run.
 //!
 //! qemu logs each block it translates (`in_asm`), each block it executes (`exec`, all of them with `nochain`), and system calls
 //! (`strace`). The sum of the translated sizes over the executed blocks is what `-one-insn-per-tb` logs one by one, for a
@@ -56,6 +56,8 @@ pub(crate) struct Counted {
     pub(crate) instructions: u64,
     /// Bytes that instructions load into registers, of both kinds of register.
     pub(crate) loaded: u64,
+    /// Bytes that instructions store from registers, of both kinds of register.
+    pub(crate) stored: u64,
 }
 
 /// Whether every answer is a result: what a worker refuses costs next to nothing.
@@ -110,7 +112,8 @@ impl Log {
             first.get_or_insert(address);
             size.instructions += 1;
             let word = rest.split_whitespace().next().and_then(|word| u32::from_str_radix(word, 16).ok());
-            size.loaded += word.map_or(0, loaded);
+            size.loaded += word.map_or(0, |word| moved(word, Direction::Load));
+            size.stored += word.map_or(0, |word| moved(word, Direction::Store));
         } else if line.starts_with("Stopped execution") {
             return Err("a block was interrupted, so what was logged was not all executed".to_owned());
         } else if line.contains(" read(0,") {
@@ -134,6 +137,7 @@ impl Log {
         if self.serving {
             self.count.instructions += size.instructions;
             self.count.loaded += size.loaded;
+            self.count.stored += size.stored;
         }
         Some(Ok(()))
     }
@@ -143,20 +147,30 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// Bytes that an A64 instruction loads, by its encoding: Arm Architecture Reference Manual (DDI 0487), section C4.1, Loads and Stores. Loads of
+/// The way of bytes between memory and registers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Load,
+    Store,
+}
+
+/// Bytes that an A64 instruction moves in a direction, by its encoding: Arm Architecture Reference Manual (DDI 0487), section C4.1, Loads and Stores. Loads of
 /// exclusive and atomic access are not counted; no kernel has them.
-fn loaded(word: u32) -> u64 {
+fn moved(word: u32, direction: Direction) -> u64 {
     let bits = |high: u32, low: u32| word >> low & ((1 << (high - low + 1)) - 1);
     // Bit 27 set and bit 25 clear: loads and stores.
     if bits(27, 27) != 1 || bits(25, 25) != 0 {
         return 0;
     }
-    let (size, vector, load) = (bits(31, 30), bits(26, 26) == 1, bits(22, 22) == 1);
+    let (size, vector) = (bits(31, 30), bits(26, 26) == 1);
+    let is_load = direction == Direction::Load;
+    // Bit 22 of most forms.
+    let moves = (bits(22, 22) == 1) == is_load;
     match bits(29, 27) {
         // A pair.
-        0b101 if load => 2 * if vector { 4 << size } else { 4 << (size >> 1) },
+        0b101 if moves => 2 * if vector { 4 << size } else { 4 << (size >> 1) },
         // Relative to the program counter.
-        0b011 if bits(24, 24) == 0 => {
+        0b011 if is_load && bits(24, 24) == 0 => {
             if vector {
                 4 << size
             } else {
@@ -164,10 +178,10 @@ fn loaded(word: u32) -> u64 {
             }
         }
         // One register.
-        0b111 if vector && load => 1 << (size | bits(23, 23) << 2),
-        0b111 if !vector && bits(23, 22) != 0 && (size, bits(23, 22)) != (3, 2) => 1 << size,
+        0b111 if vector && moves => 1 << (size | bits(23, 23) << 2),
+        0b111 if !vector && (bits(23, 22) != 0) == is_load && (size, bits(23, 22)) != (3, 2) => 1 << size,
         // Structures of SIMD registers: whole ones, or an element of each.
-        0b001 if vector && load && bits(24, 24) == 0 => {
+        0b001 if vector && moves && bits(24, 24) == 0 => {
             let registers = match bits(15, 12) {
                 0b0111 => 1,
                 0b1010 | 0b1000 => 2,
@@ -176,7 +190,7 @@ fn loaded(word: u32) -> u64 {
             };
             registers * (8 << bits(30, 30))
         }
-        0b001 if vector && load => match bits(15, 14) {
+        0b001 if vector && moves => match bits(15, 14) {
             0b00 => 1,
             0b01 => 2,
             0b10 => {
