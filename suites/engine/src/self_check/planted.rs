@@ -68,7 +68,7 @@ fn row<O: Operation>(family: &str, threshold: families::Threshold, tried: Vec<Tr
         family: family.to_owned(),
         threshold: threshold.to_string(),
         tried: tried.len() as u64,
-        convicted: cases.len() as u64,
+        detected: cases.len() as u64,
         cases: cases.get(cases.len() / 2).copied().unwrap_or(0),
         most_cases: cases.last().copied().unwrap_or(0),
         only: tried.iter().filter_map(|tried| tried.only.as_deref()).fold(BTreeMap::new(), |mut only, part| {
