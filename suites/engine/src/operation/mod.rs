@@ -98,22 +98,10 @@ pub trait Operation: Sized + Send + Sync + 'static {
 
     /// Dimensions of tensor `t` (or of the result, for `t = TENSORS.len()`), row-major.
     fn dimensions(domain: &Self::Domain, params: &Self::Params, t: usize) -> Vec<usize>;
-    /// Words read and written; an error if no case has these parameters.
-    fn sizes(domain: &Self::Domain, params: &Self::Params) -> Result<Sizes, ShapeError> {
-        Self::Impl::sizes(domain, params)
-    }
     /// Values that a case may hold in tensor `t`.
     fn range(_domain: &Self::Domain, _t: usize) -> RangeInclusive<i32> {
         i32::MIN..=i32::MAX
     }
-    /// Element type of tensor `t` (or of the result), as texts and reports write it.
-    fn element(domain: &Self::Domain, _params: &Self::Params, t: usize) -> Element {
-        let results = i32::MIN..=i32::MAX;
-        let range = if t < Self::TENSORS.len() { Self::range(domain, t) } else { results };
-        Element::Integer((*range.start()).into()..=(*range.end()).into())
-    }
-    /// Whether parameter `len` is the number of elements of the first tensor.
-    const HAS_LEN: bool = false;
     /// The domain of everything to which a scheme gives values, for elements of a type, which no kernel restricts. What the type implies for
     /// a case is added to its arguments.
     fn open(scheme: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Self::Domain, CaseError>;
@@ -143,11 +131,6 @@ pub trait Operation: Sized + Send + Sync + 'static {
 
     /// Every change to `scheme` that a kernel may make, in the order of preference: causes, paths and explanations are looked for in this list.
     fn changes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Change<Self>>;
-    /// Cases that keep of the operands little more than what result `index` is computed from, the plainest first, each with the index of that result in
-    /// it. The caller has to see whether a kernel gives the same there. Empty if each result is computed from many elements.
-    fn alone(_case: &Case<Self::Params>, _domain: &Self::Domain, _index: usize) -> Vec<(Case<Self::Params>, usize)> {
-        Vec::new()
-    }
     /// Smaller cases of the same kind, the smallest first.
     fn smaller(case: &Case<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>>;
 
@@ -159,6 +142,8 @@ pub trait Operation: Sized + Send + Sync + 'static {
 
 /// What only some operations have. An operation names the groups that it has and fills the rest with [`Capabilities::NONE`]; each group has the same constant.
 pub struct Capabilities<O: Operation> {
+    /// Tensors that are more than integers of [`Operation::range`].
+    pub tensors: Tensors<O>,
     /// Deviations that contracts declare.
     pub deviations: Deviations<O>,
     /// Kernels that a compiler makes.
@@ -177,6 +162,16 @@ pub struct Capabilities<O: Operation> {
     pub spelling: Spelling<O>,
     /// Which witnesses are simpler than others.
     pub witnesses: Witnesses<O>,
+}
+
+/// Tensors that are more than integers of [`Operation::range`] in sizes that the kernels state.
+pub struct Tensors<O: Operation> {
+    /// Whether parameter `len` is the number of elements of the first tensor.
+    pub has_len: bool,
+    /// Words read and written; an error if no case has these parameters.
+    pub sizes: fn(&O::Domain, &O::Params) -> Result<Sizes, ShapeError>,
+    /// Element type of a tensor (or of the result, for `t = TENSORS.len()`), as texts and reports write it.
+    pub element: fn(&O::Domain, &O::Params, usize) -> Element,
 }
 
 /// Deviations that contracts declare.
@@ -290,6 +285,9 @@ pub struct Spelling<O: Operation> {
 
 /// Which witnesses are simpler than others. Orders are lexicographic, the smaller is the simpler.
 pub struct Witnesses<O: Operation> {
+    /// Cases that keep of the operands little more than what one result (case, domain, index) is computed from, the plainest first, each with the index of
+    /// that result in it. The caller has to see whether a kernel gives the same there. Empty if each result is computed from many elements.
+    pub alone: fn(&Case<O::Params>, &O::Domain, usize) -> Vec<(Case<O::Params>, usize)>,
     /// Simpler cases than a witness, the simplest first.
     pub simpler: fn(&Witness<O::Params>, &O::Domain) -> Vec<Case<O::Params>>,
     /// Order of differing cases: the search for a small witness starts from the least.
@@ -301,6 +299,7 @@ pub struct Witnesses<O: Operation> {
 impl<O: Operation> Capabilities<O> {
     /// None of them.
     pub const NONE: Self = Self {
+        tensors: Tensors::NONE,
         deviations: Deviations::NONE,
         compiled: Compiled::NONE,
         sweeps: Sweeps::NONE,
@@ -310,6 +309,19 @@ impl<O: Operation> Capabilities<O> {
         counted: Counted::NONE,
         spelling: Spelling::NONE,
         witnesses: Witnesses::NONE,
+    };
+}
+
+impl<O: Operation> Tensors<O> {
+    /// Integers of the operation's range, and results of any int32, in the sizes that the kernels state.
+    pub const NONE: Self = Self {
+        has_len: false,
+        sizes: O::Impl::sizes,
+        element: |domain, _, t| {
+            let results = i32::MIN..=i32::MAX;
+            let range = if t < O::TENSORS.len() { O::range(domain, t) } else { results };
+            Element::Integer((*range.start()).into()..=(*range.end()).into())
+        },
     };
 }
 
@@ -391,6 +403,7 @@ impl<O: Operation> Spelling<O> {
 impl<O: Operation> Witnesses<O> {
     /// Fewer elements are simpler.
     pub const NONE: Self = Self {
+        alone: |_, _, _| Vec::new(),
         simpler: |witness, domain| O::smaller(&witness.case, domain),
         start: |seen| vec![observed::elements(&seen.case, &seen.outs) as u64],
         rank: |witness| vec![witness.case.tensors.iter().map(Vec::len).sum::<usize>() as u64],
@@ -426,6 +439,21 @@ pub fn every<O: Operation>() -> Vec<&'static str> {
 /// The job of a kernel.
 pub fn job<O: Operation>(kernel: &str, params: &O::Params) -> Job {
     O::Impl::job(kernel, params)
+}
+
+/// Words that a case reads and writes; an error if no case has these parameters.
+pub fn sizes<O: Operation>(domain: &O::Domain, params: &O::Params) -> Result<Sizes, ShapeError> {
+    (O::CAPABILITIES.tensors.sizes)(domain, params)
+}
+
+/// Element type of tensor `t`, or of the result, as [`Tensors::element`] has it.
+pub fn element<O: Operation>(domain: &O::Domain, params: &O::Params, t: usize) -> Element {
+    (O::CAPABILITIES.tensors.element)(domain, params, t)
+}
+
+/// Cases of one result, as [`Witnesses::alone`] has them.
+pub fn alone<O: Operation>(case: &Case<O::Params>, domain: &O::Domain, index: usize) -> Vec<(Case<O::Params>, usize)> {
+    (O::CAPABILITIES.witnesses.alone)(case, domain, index)
 }
 
 /// The scheme of that name, `NAME` or `NAME:POLICY`.

@@ -4,7 +4,7 @@ use crate::lane::Lane;
 use crate::lane::runner::Runner;
 use crate::operation::case::Case;
 use crate::operation::expected::differs;
-use crate::operation::{Kernel, Operation, contract, is_compiled, job, kernels};
+use crate::operation::{self, Kernel, Operation, contract, is_compiled, job, kernels};
 use crate::run::answers::{answers, outs};
 use crate::run::subject::Posed;
 use crate::self_check::families::{self, Drawn};
@@ -181,7 +181,11 @@ impl<'a, O: Operation> Subject<'a, O> {
             spanned.parameters(&request["params"]);
             spanned.rows |= self.columns(&case.posed.case.params, O::TENSORS.len()) < given.len();
             given.iter().for_each(|value| Range::reach(&mut spanned.results, f64::from(*value)));
-            spanned.results_of(&O::element(&self.kernel.contract.domain, &case.posed.case.params, O::TENSORS.len()));
+            spanned.results_of(&operation::element::<O>(
+                &self.kernel.contract.domain,
+                &case.posed.case.params,
+                O::TENSORS.len(),
+            ));
             spanned.ranks(&self.dimensions(&case.posed.case.params));
             case.posed.case.tensors[0].iter().for_each(|value| Range::reach(&mut spanned.inputs, f64::from(*value)));
         }

@@ -16,7 +16,7 @@ use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Given,
-    Operation, Options, Parameter, Spec, Sweep, Sweeps, Unposable, Wanted,
+    Operation, Options, Parameter, Spec, Sweep, Sweeps, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::dequantize;
 use tiebreak_impls::quantize::Domain;
@@ -77,6 +77,8 @@ impl Operation for Dequantize {
     const TENSORS: &'static [&'static str] = &["q"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/dequantize.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
+        tensors: Tensors { element: Self::element, ..Tensors::NONE },
+
         compiled: Compiled {
             compared: true,
             is: Self::compiled,
@@ -94,6 +96,7 @@ impl Operation for Dequantize {
         },
         options: Options { takes: &[Parameter::Types], given: Self::given, ..Options::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
+        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     type Impl = tiebreak_impls::dequantize::Dequantize;
@@ -104,13 +107,6 @@ impl Operation for Dequantize {
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         p.shape.clone()
-    }
-
-    fn element(_: &Domain, p: &Params, t: usize) -> Element {
-        match t {
-            0 => Element::Integer(p.quantized.storage.range()),
-            _ => Element::Float(quantized::format(p.quantized.expressed)),
-        }
     }
 
     fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
@@ -159,10 +155,6 @@ impl Operation for Dequantize {
         changes::changes(scheme)
     }
 
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        alone(case, 1, index)
-    }
-
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller(case, 1, domain)
     }
@@ -177,6 +169,17 @@ impl Operation for Dequantize {
 }
 
 impl Dequantize {
+    fn element(_: &Domain, p: &Params, t: usize) -> Element {
+        match t {
+            0 => Element::Integer(p.quantized.storage.range()),
+            _ => Element::Float(quantized::format(p.quantized.expressed)),
+        }
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, 1, index)
+    }
+
     fn compiled(domain: &Domain) -> bool {
         domain.compiled
     }

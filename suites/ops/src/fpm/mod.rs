@@ -19,8 +19,8 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Control, Counted, Deviations, Expected, Given,
-    Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweep, Sweeps, Unposable, Wanted, Witness,
-    Witnesses, arguments, promised,
+    Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweep, Sweeps, Tensors, Unposable, Wanted,
+    Witness, Witnesses, arguments, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
@@ -65,6 +65,8 @@ impl Operation for FixedPointMultiply {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/fpm.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
+        tensors: Tensors { has_len: true, ..Tensors::NONE },
+
         deviations: Deviations { contract: Self::contract, declared: Self::declared, in_case: Self::deviations },
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
         causes: Causes {
@@ -78,7 +80,7 @@ impl Operation for FixedPointMultiply {
         self_checks: SelfChecks { trial: Some(Self::trial), controls: Self::controls, published: Self::published },
         counted: Counted { pairs: Self::pairs, ..Counted::NONE },
         spelling: Spelling { result: Self::spelled, stands_alone: Self::stands_alone, command: Self::command },
-        witnesses: Witnesses { simpler: Self::simpler, start: Self::start, rank: Self::rank },
+        witnesses: Witnesses { alone: Self::alone, simpler: Self::simpler, start: Self::start, rank: Self::rank },
         ..Capabilities::NONE
     };
     type Impl = Batches;
@@ -90,8 +92,6 @@ impl Operation for FixedPointMultiply {
     fn dimensions(_: &Domain, batch: &Batch, _: usize) -> Vec<usize> {
         vec![batch.len]
     }
-
-    const HAS_LEN: bool = true;
 
     fn open(_: &Promised, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
@@ -137,10 +137,6 @@ impl Operation for FixedPointMultiply {
         changes::changes(&scheme.scheme)
     }
 
-    fn alone(case: &Case<Batch>, _: &Domain, index: usize) -> Vec<(Case<Batch>, usize)> {
-        simpler::alone(case, index)
-    }
-
     fn smaller(case: &Case<Batch>, _: &Domain) -> Vec<Case<Batch>> {
         simpler::halves(case)
     }
@@ -173,6 +169,10 @@ impl Operation for FixedPointMultiply {
 }
 
 impl FixedPointMultiply {
+    fn alone(case: &Case<Batch>, _: &Domain, index: usize) -> Vec<(Case<Batch>, usize)> {
+        simpler::alone(case, index)
+    }
+
     /// The scheme of a kernel's contract, with its deviations.
     pub fn contract(kernel: &Kernel) -> Result<Promised, UnknownName> {
         Promised::by(&kernel.contract)

@@ -15,7 +15,7 @@ use tiebreak_engine::operation::element::{float, float_bits};
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Options,
-    ReferenceOption, Spec, Unposable, Wanted, arguments,
+    ReferenceOption, Spec, Tensors, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -64,6 +64,8 @@ impl Operation for Pool {
     const TENSORS: &'static [&'static str] = &["input"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/pool.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
+        tensors: Tensors { sizes: Self::sizes, ..Tensors::NONE },
+
         causes: Causes { own: Self::own, ..Causes::NONE },
         counted: Counted { products: Self::additions, ..Counted::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
@@ -122,14 +124,6 @@ impl Operation for Pool {
             && (!domain.global
                 || (p.kernel_h, p.kernel_w) == (p.height, p.width)
                     && [p.top, p.bottom, p.left, p.right].iter().all(|padding| *padding == 0))
-    }
-
-    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
-    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
-        match pooling(p).check() {
-            Ok([input, outputs]) if Self::covers(domain, p) => Ok(Sizes { inputs: [input, 0, 0], outputs }),
-            _ => domain.sizes(p),
-        }
     }
 
     fn domain_text(domain: &Domain) -> String {
@@ -233,6 +227,14 @@ impl Operation for Pool {
 }
 
 impl Pool {
+    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
+    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
+        match pooling(p).check() {
+            Ok([input, outputs]) if Self::covers(domain, p) => Ok(Sizes { inputs: [input, 0, 0], outputs }),
+            _ => domain.sizes(p),
+        }
+    }
+
     /// Results of a scheme at other parameters than the case's; none if the oracle does not take them.
     fn at(scheme: &Scheme, case: &Case<Params>, p: &Pooling) -> Option<Expected> {
         scheme.expected(p, &case.tensors[0]).ok()

@@ -15,7 +15,7 @@ use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Given,
-    Operation, Options, Parameter, ReferenceOption, Spec, Sweep, Sweeps, Unposable, Wanted,
+    Operation, Options, Parameter, ReferenceOption, Spec, Sweep, Sweeps, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
@@ -67,6 +67,8 @@ impl Operation for Quantize {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/quantize.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
+        tensors: Tensors { element: Self::element, ..Tensors::NONE },
+
         compiled: Compiled {
             compared: true,
             is: Self::compiled,
@@ -83,6 +85,7 @@ impl Operation for Quantize {
             ..Options::NONE
         },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
+        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     type Impl = tiebreak_impls::quantize::Quantize;
@@ -93,13 +96,6 @@ impl Operation for Quantize {
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         p.shape.clone()
-    }
-
-    fn element(_: &Domain, p: &Params, t: usize) -> Element {
-        match t {
-            0 => Element::Float(quantized::format(p.quantized.expressed)),
-            _ => Element::Integer(p.quantized.storage.range()),
-        }
     }
 
     fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
@@ -145,10 +141,6 @@ impl Operation for Quantize {
         changes::changes(scheme)
     }
 
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        alone(case, case.params.quantized.expressed.words(), index)
-    }
-
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller(case, case.params.quantized.expressed.words(), domain)
     }
@@ -163,6 +155,17 @@ impl Operation for Quantize {
 }
 
 impl Quantize {
+    fn element(_: &Domain, p: &Params, t: usize) -> Element {
+        match t {
+            0 => Element::Float(quantized::format(p.quantized.expressed)),
+            _ => Element::Integer(p.quantized.storage.range()),
+        }
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, case.params.quantized.expressed.words(), index)
+    }
+
     fn compiled(domain: &Domain) -> bool {
         domain.compiled
     }

@@ -19,7 +19,8 @@ use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Given, Layer, Operation,
-    Options, Parameter, PathStep, SelfChecks, Spec, Sweep, Sweeps, Unposable, Wanted, arguments, fill,
+    Options, Parameter, PathStep, SelfChecks, Spec, Sweep, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments,
+    fill,
 };
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::contract::Domain as Multipliers;
@@ -57,6 +58,8 @@ impl Operation for Requantize {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/requantize.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
+        tensors: Tensors { has_len: true, ..Tensors::NONE },
+
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
         causes: Causes { path: Self::path, own: Self::own, ..Causes::NONE },
         options: Options {
@@ -67,6 +70,7 @@ impl Operation for Requantize {
         },
         self_checks: SelfChecks { trial: Some(Self::trial), published: Self::published, ..SelfChecks::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
+        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     type Impl = tiebreak_impls::requantize::Requantize;
@@ -78,8 +82,6 @@ impl Operation for Requantize {
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.len]
     }
-
-    const HAS_LEN: bool = true;
 
     fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let output = types::element(ty)?;
@@ -164,11 +166,6 @@ impl Operation for Requantize {
         out
     }
 
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        // One accumulator by itself; and in its place, which may matter.
-        vec![(one(case, index), 0), (fill::only(case, [1, 0, 0], index), index)]
-    }
-
     /// Multipliers, shifts and biases separated by commas where there are several channels.
     fn arguments(p: &Params) -> Vec<(String, Value)> {
         let multipliers: Vec<i32> = p.channels.iter().map(|c| c.multiplier).collect();
@@ -197,6 +194,11 @@ impl Operation for Requantize {
 }
 
 impl Requantize {
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        // One accumulator by itself; and in its place, which may matter.
+        vec![(one(case, index), 0), (fill::only(case, [1, 0, 0], index), index)]
+    }
+
     fn path(contract: &Scheme, reference: &Scheme, _: &Domain) -> Vec<PathStep<Self>> {
         path::path(contract, reference)
     }
