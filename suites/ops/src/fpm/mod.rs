@@ -10,6 +10,7 @@ pub mod promised;
 mod simpler;
 pub mod sweep;
 
+use crate::pairs::{self, Lists};
 use crate::{listing, types};
 use promised::{Promised, Regime};
 use std::collections::BTreeSet;
@@ -144,9 +145,7 @@ impl Operation for FixedPointMultiply {
     /// Multipliers and shifts separated by commas where there are several channels.
     fn arguments(batch: &Batch) -> Vec<(String, Value)> {
         let Params { q, channels } = &batch.params;
-        let multipliers: Vec<i32> = channels.iter().map(|c| c.multiplier).collect();
-        let shifts: Vec<i32> = channels.iter().map(|c| c.shift).collect();
-        let mut out = vec![("m", arguments::list_value(&multipliers)), ("s", arguments::list_value(&shifts))];
+        let mut out = pairs::written(channels).to_vec();
         out.extend((*q != Q31).then(|| ("q", Value::Integer((*q).into()))));
         out.extend((batch.len != 1).then_some(("len", Value::Integer(batch.len as i64))));
         out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
@@ -154,16 +153,12 @@ impl Operation for FixedPointMultiply {
 
     fn from_arguments(arguments: &Arguments) -> Result<Batch, CaseError> {
         let mut left = arguments.clone();
-        let multipliers = arguments::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
-        let shifts = arguments::take_list(&mut left, "s", 0, -31..=31)?;
+        let lists = Lists::take(&mut left)?;
         let q = arguments::take(&mut left, "q", Q31.into(), 0, Q31.into())? as u32;
         let len = arguments::take_size(&mut left, "len", 1)?;
         arguments::nothing_left(&left, &["m", "s", "q", "len", "x"])?;
-        let count = multipliers.len().max(shifts.len());
-        let multipliers = arguments::repeated("m", multipliers, count)?;
-        let shifts = arguments::repeated("s", shifts, count)?;
-        let channels = multipliers.into_iter().zip(shifts);
-        let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect();
+        let count = lists.channels();
+        let channels = lists.pairs(count)?;
         Ok(Batch { params: Params { q, channels }, len })
     }
 }

@@ -11,6 +11,7 @@ mod plan;
 pub mod sweep;
 pub mod targets;
 
+use crate::pairs::{self, Lists};
 use crate::types;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -39,6 +40,12 @@ pub(crate) use changes::multiply;
 
 /// Results that no end of the clamp decides, among the kinds that the ledger counts.
 pub const INSIDE: &str = "inside the clamp";
+
+/// Results inside a clamp and at its ends.
+pub(crate) fn of_clamp(expected: &Expected, min: i32, max: i32) -> Vec<(&'static str, u64)> {
+    let count = |is: &dyn Fn(i32) -> bool| expected.iter().flatten().filter(|v| is(**v)).count() as u64;
+    vec![(INSIDE, count(&|v| min < v && v < max)), ("at an end of the clamp", count(&|v| v == min || v == max))]
+}
 
 /// The scheme of the legacy pipeline.
 const LEGACY: &str = "legacy";
@@ -168,9 +175,7 @@ impl Operation for Requantize {
 
     /// Multipliers, shifts and biases separated by commas where there are several channels.
     fn arguments(p: &Params) -> Vec<(String, Value)> {
-        let multipliers: Vec<i32> = p.channels.iter().map(|c| c.multiplier).collect();
-        let shifts: Vec<i32> = p.channels.iter().map(|c| c.shift).collect();
-        let mut out = vec![("m", arguments::list_value(&multipliers)), ("s", arguments::list_value(&shifts))];
+        let mut out = pairs::written(&p.channels).to_vec();
         out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", arguments::list_value(&p.bias))));
         let out = out.into_iter().map(|(name, value)| (name.to_owned(), value));
         out.chain(fields::written(&FIELDS, p, &usual(Vec::new(), Vec::new()))).collect()
@@ -178,14 +183,10 @@ impl Operation for Requantize {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         let mut left = arguments.clone();
-        let multipliers = arguments::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
-        let shifts = arguments::take_list(&mut left, "s", 0, -31..=31)?;
+        let lists = Lists::take(&mut left)?;
         let bias = arguments::take_list(&mut left, "bias", 0, i32::MIN..=i32::MAX)?;
-        let channels = multipliers.len().max(shifts.len()).max(bias.len());
-        let shifts = arguments::repeated("s", shifts, channels)?;
-        let multipliers = arguments::repeated("m", multipliers, channels)?;
-        let channels = multipliers.into_iter().zip(shifts);
-        let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect::<Vec<_>>();
+        let channels = lists.channels().max(bias.len());
+        let channels = lists.pairs(channels)?;
         let bias = arguments::repeated("bias", bias, channels.len())?;
         let params = fields::read(&FIELDS, usual(channels, bias), &mut left)?;
         arguments::nothing_left(&left, &["m", "s", "bias", "zero_point", "min", "max", "len", "x"])?;
@@ -223,10 +224,7 @@ impl Requantize {
         let channels = p.channels.len();
         let given = || expected.iter().enumerate().filter_map(|(at, v)| Some((at, (*v)?)));
         let count = |is: &dyn Fn(usize, i32) -> bool| given().filter(|(at, v)| is(*at, *v)).count() as u64;
-        let mut kinds = vec![
-            (INSIDE, count(&|_, v| p.min < v && v < p.max)),
-            ("at an end of the clamp", count(&|_, v| v == p.min || v == p.max)),
-        ];
+        let mut kinds = of_clamp(expected, p.min, p.max);
         if channels > 1 {
             kinds.push(("in channels from the ninth on", count(&|at, _| at % channels >= 8)));
             kinds.push(("in a partial row", count(&|at, _| at >= p.len - p.len % channels)));
