@@ -81,20 +81,25 @@ impl Operation for Dequantize {
 
         compiled: Compiled {
             compared: true,
-            is: Self::compiled,
+            is: |domain| domain.compiled,
             function: Self::function,
-            faults: Self::faults,
+            faults: quantized::faults,
             at_fault: Self::at_fault,
         },
-        sweeps: Sweeps { params: Self::swept, few: Self::few, all: Self::sweeps, ..Sweeps::NONE },
+        sweeps: Sweeps {
+            params: sweep::params,
+            few: sweep::few,
+            all: |kernel, runner, asked, _| sweep::many(kernel, runner, asked),
+            ..Sweeps::NONE
+        },
         causes: Causes {
             // A step overflows, and infinities meet: which NaN it gives is nobody's promise.
             open: Some(Class::Overflow),
             stands_for_none: Self::stands_for_none,
-            own: Self::own,
+            own: |contract, _| Some(Change::own("values", contract)),
             ..Causes::NONE
         },
-        options: Options { takes: &[Parameter::Types], given: Self::given, ..Options::NONE },
+        options: Options { takes: &[Parameter::Types], given: quantized::given, ..Options::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
         witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
@@ -180,36 +185,12 @@ impl Dequantize {
         alone(case, 1, index)
     }
 
-    fn compiled(domain: &Domain) -> bool {
-        domain.compiled
-    }
-
     fn function(params: &Params) -> Option<Function> {
         Some(Function { cast: Cast::Dequantize, params: params.clone() })
     }
 
-    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
-        tiebreak_mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
-    }
-
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
-    }
-
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
-        quantized::given(domain, asked, specs)
-    }
-
-    fn swept(domain: &Domain, asked: &Asked) -> Vec<Params> {
-        sweep::params(domain, asked)
-    }
-
-    fn few(kernel: &'static dequantize::Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
-        sweep::few(kernel, runner, asked)
-    }
-
-    fn sweeps(kernel: &'static dequantize::Kernel, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
-        sweep::many(kernel, runner, asked)
     }
 
     fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
@@ -226,11 +207,6 @@ impl Dequantize {
         let words = p.quantized.expressed.words();
         let result = &outs[word / words * words..][..words];
         Some(quantized::format(p.quantized.expressed).decode(bits(result)) == Float::Nan)
-    }
-
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the values are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 }
 

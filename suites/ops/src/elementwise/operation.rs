@@ -134,7 +134,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, sizes: Self::sizes, ..Tensors::NONE },
 
-        causes: Causes { own: Self::own, ..Causes::NONE },
+        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
         witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
@@ -224,11 +224,6 @@ impl<A: Arithmetic> Elementwise<A> {
 
     fn alone(case: &Case<Params>, _: &A::Domain, index: usize) -> Vec<(Case<Params>, usize)> {
         super::alone(case, index)
-    }
-
-    fn own(contract: &Scheme<Definition<A>>, _: &Scheme<Definition<A>>) -> Option<Change<Self>> {
-        let because = format!("the results are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 }
 

@@ -33,7 +33,7 @@ impl Operation for Exp {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
 
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
-        causes: Causes { own: Self::own, ..Causes::NONE },
+        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
@@ -123,11 +123,6 @@ impl Exp {
 
     fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
         sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
-    }
-
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the results are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 }
 

@@ -69,7 +69,7 @@ impl Operation for FixedPointMultiply {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
 
         deviations: Deviations { contract: Self::contract, declared: Self::declared, in_case: Self::deviations },
-        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
+        sweeps: Sweeps { all: sweep::sweeps, ..Sweeps::NONE },
         causes: Causes {
             // Where the contract promises nothing, nothing is expected by any reference.
             open: None,
@@ -78,10 +78,19 @@ impl Operation for FixedPointMultiply {
             ..Causes::NONE
         },
         options: Options { takes: &[Parameter::Pairs], given: Self::given, is_asked: Self::is_asked, ..Options::NONE },
-        self_checks: SelfChecks { trial: Some(Self::trial), controls: Self::controls, published: Self::published },
+        self_checks: SelfChecks {
+            trial: Some(|domain, seed| plan::trial(domain, seed, 1)),
+            controls: Self::controls,
+            published: Self::published,
+        },
         counted: Counted { pairs: Self::pairs, ..Counted::NONE },
-        spelling: Spelling { result: Self::spelled, stands_alone: Self::stands_alone, command: Self::command },
-        witnesses: Witnesses { alone: Self::alone, simpler: Self::simpler, start: Self::start, rank: Self::rank },
+        spelling: Spelling { result: Self::spelled, stands_alone: simpler::is_single, command: Self::command },
+        witnesses: Witnesses {
+            alone: |case, _, index| simpler::alone(case, index),
+            simpler: simpler::simpler,
+            start: Self::start,
+            rank: Self::rank,
+        },
         ..Capabilities::NONE
     };
     type Impl = Batches;
@@ -164,10 +173,6 @@ impl Operation for FixedPointMultiply {
 }
 
 impl FixedPointMultiply {
-    fn alone(case: &Case<Batch>, _: &Domain, index: usize) -> Vec<(Case<Batch>, usize)> {
-        simpler::alone(case, index)
-    }
-
     /// The scheme of a kernel's contract, with its deviations.
     pub fn contract(kernel: &Kernel) -> Result<Promised, UnknownName> {
         Promised::by(&kernel.contract)
@@ -185,10 +190,6 @@ impl FixedPointMultiply {
             let zone = contract.zones.get(contract.zone_at(index, &case.params))?;
             (zone.scheme.fast(x, p) != contract.scheme.fast(x, p)).then_some(zone.class)
         })
-    }
-
-    fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Batch>> {
-        plan::trial(domain, seed, 1)
     }
 
     fn given(
@@ -216,10 +217,6 @@ impl FixedPointMultiply {
         })
     }
 
-    fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
-        sweep::sweeps(kernel, runner, asked, wanted)
-    }
-
     fn groups(contract: &Promised, batch: &Batch, results: usize) -> Vec<usize> {
         let regimes: Vec<Regime> = batch.params.channels.iter().map(|c| Regime::of(c.shift)).collect();
         let of = |(index, regime): (usize, &Regime)| contract.group(contract.zone_at(index, batch), *regime);
@@ -235,10 +232,6 @@ impl FixedPointMultiply {
         kept: bool,
     ) -> Vec<Change<Self>> {
         changes::changes_in(group, contract, scheme, domain, kept)
-    }
-
-    fn simpler(witness: &Witness<Batch>, domain: &Domain) -> Vec<Case<Batch>> {
-        simpler::simpler(witness, domain)
     }
 
     fn start(seen: &Observed<Batch>) -> Vec<u64> {
@@ -289,11 +282,6 @@ impl FixedPointMultiply {
             out.extend([("index", index as i32), ("len", case.params.len as i32)]);
         }
         Some(out.into_iter().map(|(name, value)| (name.to_owned(), i64::from(value).into())).collect())
-    }
-
-    /// A batch of one accumulator throughout, at one of the lengths at which it is run again. What shows among others only has to be run among them.
-    fn stands_alone(case: &Case<Batch>) -> bool {
-        simpler::is_single(case)
     }
 
     fn command(case: &ledger::Case) -> String {

@@ -42,7 +42,7 @@ impl Operation for Matmul {
         counted: Counted { products: Self::products, ..Counted::NONE },
         options: Options {
             takes: &[Parameter::Model],
-            takes_layer: Self::takes_layer,
+            takes_layer: layers::is_product,
             given: Self::given,
             ..Options::NONE
         },
@@ -152,10 +152,6 @@ impl Operation for Matmul {
 impl Matmul {
     fn products(p: &Params) -> u64 {
         [p.m, p.n, p.k].iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
-    }
-
-    fn takes_layer(layer: &Layer) -> bool {
-        layers::is_product(layer)
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {

@@ -66,7 +66,7 @@ impl Operation for Pool {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { sizes: Self::sizes, ..Tensors::NONE },
 
-        causes: Causes { own: Self::own, ..Causes::NONE },
+        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         counted: Counted { products: Self::additions, ..Counted::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
         ..Capabilities::NONE
@@ -244,11 +244,6 @@ impl Pool {
         let results = p.output().map_or(0, |(rows, columns)| rows * columns);
         let factors = [p.batches, p.channels, results, p.kernel_h, p.kernel_w];
         factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
-    }
-
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the results are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 }
 

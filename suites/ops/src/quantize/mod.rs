@@ -71,17 +71,21 @@ impl Operation for Quantize {
 
         compiled: Compiled {
             compared: true,
-            is: Self::compiled,
+            is: |domain| domain.compiled,
             function: Self::function,
-            faults: Self::faults,
+            faults: quantized::faults,
             at_fault: Self::at_fault,
         },
-        sweeps: Sweeps { params: Self::swept, all: Self::sweeps, ..Sweeps::NONE },
-        causes: Causes { stands_for_none: Self::stands_for_none, own: Self::own, ..Causes::NONE },
+        sweeps: Sweeps { params: sweep::params, all: sweep::sweeps, ..Sweeps::NONE },
+        causes: Causes {
+            stands_for_none: |_, _, _| None,
+            own: |contract, _| Some(Change::own("values", contract)),
+            ..Causes::NONE
+        },
         options: Options {
             reference: ReferenceOption::Rounding,
             takes: &[Parameter::Types],
-            given: Self::given,
+            given: quantized::given,
             ..Options::NONE
         },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
@@ -166,32 +170,12 @@ impl Quantize {
         alone(case, case.params.quantized.expressed.words(), index)
     }
 
-    fn compiled(domain: &Domain) -> bool {
-        domain.compiled
-    }
-
     fn function(params: &Params) -> Option<Function> {
         Some(Function { cast: Cast::Quantize, params: params.clone() })
     }
 
-    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
-        tiebreak_mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
-    }
-
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
-    }
-
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
-        quantized::given(domain, asked, specs)
-    }
-
-    fn swept(domain: &Domain, asked: &Asked) -> Vec<Params> {
-        sweep::params(domain, asked)
-    }
-
-    fn sweeps(kernel: &'static quantize::Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
-        sweep::sweeps(kernel, runner, asked, wanted)
     }
 
     fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
@@ -199,14 +183,5 @@ impl Quantize {
         let input = |at: usize| bits(&case.tensors[0][at * expressed.words()..][..expressed.words()]);
         let subnormal = |at| quantized::is_subnormal(quantized::format(expressed), input(at));
         quantized::kinds(case, expected, 1, ("of a subnormal input", subnormal))
-    }
-
-    fn stands_for_none(_: &Params, _: &[i32], _: usize) -> Option<bool> {
-        None
-    }
-
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the values are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 }

@@ -67,15 +67,19 @@ impl Operation for Requantize {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
 
-        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
-        causes: Causes { path: Self::path, own: Self::own, ..Causes::NONE },
+        sweeps: Sweeps { all: sweep::sweeps, ..Sweeps::NONE },
+        causes: Causes {
+            path: |contract, reference, _| path::path(contract, reference),
+            own: |contract, reference| Some(changes::multiplication(reference, contract)),
+            ..Causes::NONE
+        },
         options: Options {
             takes: &[Parameter::Pairs, Parameter::Model],
-            takes_layer: Self::takes_layer,
+            takes_layer: |layer| layer.output.is_some(),
             given: Self::given,
             ..Options::NONE
         },
-        self_checks: SelfChecks { trial: Some(Self::trial), published: Self::published, ..SelfChecks::NONE },
+        self_checks: SelfChecks { trial: Some(plan::trial), published: Self::published, ..SelfChecks::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
         witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
@@ -200,22 +204,10 @@ impl Requantize {
         vec![(one(case, index), 0), (fill::only(case, [1, 0, 0], index), index)]
     }
 
-    fn path(contract: &Scheme, reference: &Scheme, _: &Domain) -> Vec<PathStep<Self>> {
-        path::path(contract, reference)
-    }
-
-    fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Params>> {
-        plan::trial(domain, seed)
-    }
-
     fn published(witness: &Published) -> Option<(Case<Params>, usize)> {
         let channels = vec![Channel { multiplier: witness.m, shift: witness.s }];
         let tensors = [vec![witness.x], Vec::new(), Vec::new()];
         Some((Case { params: usual(channels, vec![0]), tensors, misalign: 0 }, 0))
-    }
-
-    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
-        sweep::sweeps(kernel, runner, asked, wanted)
     }
 
     /// Results by kind.
@@ -232,10 +224,6 @@ impl Requantize {
         kinds
     }
 
-    fn takes_layer(layer: &Layer) -> bool {
-        layer.output.is_some()
-    }
-
     fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
         let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
         let described = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
@@ -246,10 +234,6 @@ impl Requantize {
             return Some(Given::of(Unit::Layer, &layers, runs, described));
         }
         (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), described))
-    }
-
-    fn own(contract: &Scheme, reference: &Scheme) -> Option<Change<Self>> {
-        Some(changes::multiplication(reference, contract))
     }
 }
 

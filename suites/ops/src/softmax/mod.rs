@@ -51,7 +51,7 @@ impl Operation for Softmax {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { sizes: Self::sizes, ..Tensors::NONE },
 
-        causes: Causes { own: Self::own, ..Causes::NONE },
+        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         counted: Counted { products: |p| (p.rows * p.depth) as u64, ..Counted::NONE },
         ..Capabilities::NONE
     };
@@ -179,11 +179,6 @@ impl Softmax {
             true => Ok(Sizes { inputs: [p.rows * p.depth, 0, 0], outputs: p.rows * p.depth }),
             false => domain.sizes(p),
         }
-    }
-
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the results are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 }
 
