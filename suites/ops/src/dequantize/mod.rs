@@ -7,16 +7,14 @@ use crate::quantize::{alone, smaller};
 use crate::quantized::{self, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
 use rug::{Integer, Rational};
-use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
-use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Given,
-    Operation, Options, Parameter, Spec, Sweep, Sweeps, Tensors, Unposable, Wanted, Witnesses,
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Operation,
+    Options, Parameter, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::dequantize;
 use tiebreak_impls::quantize::Domain;

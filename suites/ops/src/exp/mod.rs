@@ -8,7 +8,6 @@ mod sweep;
 use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{

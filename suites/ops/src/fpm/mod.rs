@@ -17,11 +17,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Control, Counted, Deviations, Expected, Given,
-    Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweep, Sweeps, Tensors, Unposable, Wanted,
-    Witness, Witnesses, arguments, promised,
+    Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweeps, Tensors, Unposable, Wanted, Witness,
+    Witnesses, arguments, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};

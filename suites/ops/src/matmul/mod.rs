@@ -14,8 +14,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Layer, Operation, Options,
-    Parameter, Spec, Unposable, Wanted,
+    Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Operation, Options, Parameter,
+    Spec, Unposable, Wanted,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;

@@ -10,7 +10,6 @@ mod windows;
 use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
 use tiebreak_engine::operation::element::{float, float_bits};
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{

@@ -7,15 +7,12 @@ mod smaller;
 pub mod sweep;
 
 use crate::quantized::{self, places, plan, quantizations};
-use std::sync::Arc;
 use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Given,
-    Operation, Options, Parameter, ReferenceOption, Spec, Sweep, Sweeps, Tensors, Unposable, Wanted, Witnesses,
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Operation,
+    Options, Parameter, ReferenceOption, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};

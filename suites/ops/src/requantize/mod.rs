@@ -16,12 +16,10 @@ use crate::types;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Given, Layer, Operation,
-    Options, Parameter, PathStep, SelfChecks, Spec, Sweep, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments,
-    fill,
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Given, Operation, Options,
+    Parameter, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments, fill,
 };
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::contract::Domain as Multipliers;

@@ -7,7 +7,6 @@ mod plan;
 use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Spec, Tensors,
