@@ -276,7 +276,7 @@ impl<O: Operation> Put<'_, O> {
             Some((small, given, at))
         });
         let (case, given, at) = alone.unwrap_or_else(|| (case.clone(), given.to_vec(), at));
-        let element = operation::element::<O>(self.domain, &case.params, O::TENSORS.len());
+        let element = operation::result_element::<O>(self.domain, &case.params);
         let expected = O::expected(scheme, &case).ok()?;
         let words = at / element.words() * element.words()..(at / element.words() + 1) * element.words();
         let gives: Option<Vec<i32>> = expected[words.clone()].iter().copied().collect();

@@ -242,7 +242,7 @@ impl Visitor for Witnesses<'_> {
                     .find_map(|word| word.strip_prefix("at="))
                     .map_or(0, |at| at.parse().expect("at"));
                 let exact = O::exact(&scheme_named::<O>(scheme).expect("a scheme"), &case).expect("values");
-                let element = operation::element::<O>(&kernel.contract.domain, &case.params, O::TENSORS.len());
+                let element = operation::result_element::<O>(&kernel.contract.domain, &case.params);
                 let words = exact.chunks(element.words()).nth(at).expect("a result").to_vec();
                 let words: Vec<i32> = words.into_iter().map(|word| word.expect("a value")).collect();
                 assert_eq!(Some(&element.described(&words)), expected, "{} {}: {spelled}", row.op, row.kernel);

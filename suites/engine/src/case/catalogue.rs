@@ -87,7 +87,7 @@ fn result<O: Operation>(
     results: &Expected,
     index: usize,
 ) -> Option<Option<Value>> {
-    let element = operation::element::<O>(domain, &case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(domain, &case.params);
     let words = results.chunks(element.words()).nth(index)?;
     let words: Option<Vec<i32>> = words.iter().copied().collect();
     Some(words.map(|words| element.described(&words)))

@@ -181,7 +181,7 @@ impl<O: Operation> Draft<O> {
     /// The result that `at` names; an error where the case has no such result.
     pub fn at(&self, domain: &O::Domain) -> Result<Option<usize>, CaseError> {
         let Some(at) = self.at else { return Ok(None) };
-        let words = operation::element::<O>(domain, &self.params, O::TENSORS.len()).words();
+        let words = operation::result_element::<O>(domain, &self.params).words();
         let results = operation::sizes::<O>(domain, &self.params)?.outputs / words;
         if at < results {
             Ok(Some(at))

@@ -72,7 +72,7 @@ fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params
         return None;
     }
     let posed = comparison.subject.pose(seen.case.clone()).ok()?;
-    let element = operation::element::<O>(comparison.domain(), &seen.case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(comparison.domain(), &seen.case.params);
     due_to(&comparison.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
 }
 

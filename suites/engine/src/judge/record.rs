@@ -174,7 +174,7 @@ pub fn judged<O: Operation>(
     let mut spanned = None;
     for (posed, answer) in cases.iter().zip(&answers.each) {
         let Some(outs) = answer else { continue };
-        let element = operation::element::<O>(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
+        let element = operation::result_element::<O>(&kernel.contract.domain, &posed.case.params);
         let faulty = match differs(&posed.contract, outs) {
             true => made.faulty(&posed.case, &posed.contract, element.words(), outs, &mut record.faults),
             false => Faulty::new(),

@@ -89,7 +89,7 @@ impl<O: Operation> Posed<O> {
 
     /// The results as a reader has them; none where the scheme gives no value.
     pub fn results(&self) -> Vec<Option<Value>> {
-        let element = operation::element::<O>(&self.domain, &self.case.params, O::TENSORS.len());
+        let element = operation::result_element::<O>(&self.domain, &self.case.params);
         let one = |words: &[Option<i32>]| {
             let words: Option<Vec<i32>> = words.iter().copied().collect();
             Some(element.described(&words?))
@@ -99,7 +99,7 @@ impl<O: Operation> Posed<O> {
 
     /// The words of results that a caller gives, and which words are given.
     pub(super) fn given(&self, given: &[Json]) -> Result<(Vec<i32>, Vec<bool>), CaseError> {
-        let element = operation::element::<O>(&self.domain, &self.case.params, O::TENSORS.len());
+        let element = operation::result_element::<O>(&self.domain, &self.case.params);
         let results = self.expected.len() / element.words();
         if given.len() != results {
             let reason = format!("{} values, and the case has {results} results", given.len());

@@ -177,6 +177,11 @@ pub fn element<O: Operation>(domain: &O::Domain, params: &O::Params, t: usize) -
     (O::CAPABILITIES.tensors.element)(domain, params, t)
 }
 
+/// Element type of the result.
+pub fn result_element<O: Operation>(domain: &O::Domain, params: &O::Params) -> Element {
+    element::<O>(domain, params, O::TENSORS.len())
+}
+
 /// Cases of one result, as [`Witnesses::alone`] has them.
 pub fn alone<O: Operation>(case: &Case<O::Params>, domain: &O::Domain, index: usize) -> Vec<(Case<O::Params>, usize)> {
     (O::CAPABILITIES.witnesses.alone)(case, domain, index)

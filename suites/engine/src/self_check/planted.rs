@@ -181,11 +181,7 @@ impl<'a, O: Operation> Subject<'a, O> {
             spanned.parameters(&request["params"]);
             spanned.rows |= self.columns(&case.posed.case.params, O::TENSORS.len()) < given.len();
             given.iter().for_each(|value| Range::reach(&mut spanned.results, f64::from(*value)));
-            spanned.results_of(&operation::element::<O>(
-                &self.kernel.contract.domain,
-                &case.posed.case.params,
-                O::TENSORS.len(),
-            ));
+            spanned.results_of(&operation::result_element::<O>(&self.kernel.contract.domain, &case.posed.case.params));
             spanned.ranks(&self.dimensions(&case.posed.case.params));
             case.posed.case.tensors[0].iter().for_each(|value| Range::reach(&mut spanned.inputs, f64::from(*value)));
         }

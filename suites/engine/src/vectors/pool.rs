@@ -258,7 +258,7 @@ impl<O: Operation> Sources<'_, O> {
         let mut lease = self.lane.lease();
         let given =
             outs::<O>(&mut lease, bug.kernel.name, case, expected.len()).map_err(|failure| failure.to_string())?;
-        let words = operation::element::<O>(domain, &case.params, O::TENSORS.len()).words();
+        let words = operation::result_element::<O>(domain, &case.params).words();
         let wrong = expected.iter().zip(&given).position(|(right, got)| right.is_some_and(|right| right != *got));
         Ok(wrong.map(|at| Witness {
             case: case.clone(),
@@ -272,7 +272,7 @@ impl<O: Operation> Sources<'_, O> {
     fn telling(&self, other: &Alternative<O>, plans: &[Vec<Entry<O>>]) -> Option<Entry<O>> {
         let one = |entry: &Entry<O>| {
             let at = other.first_difference(&entry.case, &entry.expected)?;
-            let index = at / operation::element::<O>(entry.domain, &entry.case.params, O::TENSORS.len()).words();
+            let index = at / operation::result_element::<O>(entry.domain, &entry.case.params).words();
             let alone = operation::alone::<O>(&entry.case, entry.domain, index).into_iter();
             let small = alone.filter_map(|(case, _)| Entry::of(entry.domain, self, case));
             let small = small.filter(|entry| other.differs(entry)).min_by_key(|entry| entry.bytes);

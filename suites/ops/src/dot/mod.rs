@@ -147,9 +147,7 @@ impl Operation for Dot {
                 });
             }
         }
-        if case.misalign != 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         out
     }
 

@@ -99,9 +99,7 @@ impl Operation for Exp {
         if half > 0 {
             out.extend([part(&x[..half]), part(&x[half..]), part(&x[..len - 1]), part(&x[1..])]);
         }
-        if case.misalign != 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         out
     }
 

@@ -63,7 +63,7 @@ struct Party<S> {
 /// `steps` has the steps of a scheme there.
 pub fn explain<O: Operation>(wanted: &Wanted, steps: Steps<O>) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
     let posed = posed::<O>(wanted)?;
-    let element = operation::element::<O>(&posed.domain, &posed.case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(&posed.domain, &posed.case.params);
     let words = element.words();
     let mut parties = vec![Party {
         name: text::scheme(&label::<O>(&posed.scheme)).to_owned(),

@@ -134,9 +134,7 @@ impl Operation for Matmul {
         for (lhs_offset, rhs_offset) in simpler_offsets(p.lhs_offset, p.rhs_offset) {
             out.push(Case { params: Params { lhs_offset, rhs_offset, ..p }, ..case.clone() });
         }
-        if case.misalign != 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         out
     }
 

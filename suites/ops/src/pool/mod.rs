@@ -179,9 +179,7 @@ impl Operation for Pool {
                 out.push(cropped(case, params));
             }
         }
-        if case.misalign != 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         out
     }
 

@@ -159,9 +159,7 @@ impl Operation for Requantize {
             Params { min: *range.start(), max: *range.end(), ..p.clone() },
         ];
         out.extend(simpler.into_iter().filter(|s| s != p).map(|params| Case { params, ..case.clone() }));
-        if case.misalign > 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         let Channel { multiplier, shift } = p.channels[0];
         for channel in [(1, 0), (1 << 30, -1), (1 << 30, shift), (multiplier, 0), (multiplier, -1)] {
             let channel = Channel { multiplier: channel.0, shift: channel.1 };

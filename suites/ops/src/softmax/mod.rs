@@ -138,9 +138,7 @@ impl Operation for Softmax {
             let q = &smaller.params;
             (q.rows, q.depth) != (p.rows, p.depth) && Self::covers(domain, q)
         });
-        if case.misalign != 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         out
     }
 

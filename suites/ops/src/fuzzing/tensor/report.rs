@@ -37,7 +37,7 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
     let group = first_difference::<O>(domain, &seen).and_then(|first| groups.get(first.index).copied()).unwrap_or(0);
     let causes = changes_in::<O>(group, contract, contract, domain, false);
     let planned = Trial::<O>::of(domain, contract, 1).run(kernel, contract, &lane);
-    let words = operation::element::<O>(domain, &seen.case.params, O::TENSORS.len()).words();
+    let words = operation::result_element::<O>(domain, &seen.case.params).words();
     let here = Observed { expected: of_group(&seen.expected, words, &groups, group), ..seen.clone() };
     let known = planned.contract.groups.get(&group).map_or_else(Vec::new, Group::evidence);
     let evidence: Vec<_> = known.into_iter().chain([&here]).collect();
