@@ -36,8 +36,8 @@ pub struct Planted {
     /// Faults planted.
     pub tried: u64,
     /// Faults of which the run saw a difference.
-    pub convicted: u64,
-    /// Cases until the difference, of those convicted: the median.
+    pub detected: u64,
+    /// Cases until the difference, of those detected: the median.
     pub cases: u64,
     /// The same: the most.
     pub most_cases: u64,

@@ -1,7 +1,7 @@
 // Opens reports in Chromium and checks what a reader needs: no error and no request, sorting and filtering by mouse and by keyboard, no
 // horizontal overflow on a phone, and accessibility by axe-core, in light and in dark. `cargo xtask browser` starts it.
 //
-// node check.mjs CHROMIUM PAGE... : the first page is also changed for the worse, and each change must be convicted.
+// node check.mjs CHROMIUM PAGE... : the first page is also changed for the worse, and each change must be detected.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -158,8 +158,8 @@ for (const [scheme, expected, good, bad] of WORSE) {
   const worse = sound.replace(policy, "").replace(good, bad);
   const file = join(process.cwd(), "worse.html");
   await writeFile(file, worse);
-  const convicted = worse !== sound.replace(policy, "") && (await faults(file, [scheme], expected)).some((fault) => fault.startsWith(expected));
-  if (!convicted) {
+  const detected = worse !== sound.replace(policy, "") && (await faults(file, [scheme], expected)).some((fault) => fault.startsWith(expected));
+  if (!detected) {
     failed += 1;
     console.log(`a page changed for the worse passes: no fault begins with \`${expected}\``);
   }

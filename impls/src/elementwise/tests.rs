@@ -1,4 +1,4 @@
-//! What the tests of both arithmetics have in common.
+//! Tests that every arithmetic has.
 
 use super::{Kernel, Operand, Params, Scales};
 use crate::Form;
@@ -34,4 +34,51 @@ pub(super) fn pairs(element: Element) -> (Vec<i32>, Vec<i32>) {
     let step = if element == Element::I16 { 255 } else { 1 };
     let all = element.range().step_by(step);
     all.clone().flat_map(|a| all.clone().map(move |b| (a, b))).unzip()
+}
+
+/// Every kernel on all pairs of 8 bits. Each result is within one of the operation in doubles, `real`, and is its value rounded if the value is not near a half:
+/// nearer than `near`. `wider` is how far off a kernel may be: 0.5, or more if its contract rounds more than the result.
+pub(super) fn every_kernel_computes<S: Scales>(
+    kernels: &[Kernel<S>],
+    scales: [[(f32, i32); 3]; 3],
+    placed: impl Fn(Element, i32) -> i32,
+    real: impl Fn(f64, f64) -> f64,
+    near: impl Fn(Element) -> f64,
+    wider: impl Fn(&str) -> f64,
+) {
+    for kernel in kernels {
+        let element = kernel.contract.domain.element;
+        for operands in scales {
+            let (a, b) = pairs(element);
+            let p = params(element, operands.map(|(scale, zero_point)| (scale, placed(element, zero_point))), a.len());
+            let got = run(kernel, Form::Native, &p, &a, &b);
+            assert_eq!(got, run(kernel, Form::Portable, &p, &a, &b), "{}", kernel.name);
+            for ((a, b), got) in a.iter().zip(&b).zip(got) {
+                let value = |stored: i32, of: Operand| f64::from(stored - of.zero_point) * of.scale.0;
+                let exact = real(value(*a, p.lhs), value(*b, p.rhs)) / p.out.scale.0 + f64::from(p.out.zero_point);
+                let exact = exact.clamp(p.min.into(), p.max.into());
+                let near_half = (exact.fract().abs() - 0.5).abs() < near(element);
+                let off = (f64::from(got) - exact).abs();
+                let right = off <= wider(kernel.name) || (near_half && off <= 1.0);
+                assert!(right, "{} {a} {b}: {got}, not {exact}", kernel.name);
+            }
+        }
+    }
+}
+
+/// The same pair at every index of every length gives the same.
+pub(super) fn every_place_and_length_gives_the_same<S: Scales>(
+    kernels: &[Kernel<S>],
+    placed: impl Fn(Element, i32) -> i32,
+) {
+    for kernel in kernels {
+        let element = kernel.contract.domain.element;
+        let operands = [(0.0235, 1), (0.3, 17), (0.31, 4)].map(|(scale, point)| (scale, placed(element, point)));
+        let of = |len| params(element, operands, len);
+        let one = run(kernel, Form::Native, &of(1), &[77], &[100])[0];
+        for len in 2..=40 {
+            let got = run(kernel, Form::Native, &of(len), &vec![77; len], &vec![100; len]);
+            assert_eq!(got, vec![one; len], "{} {len}", kernel.name);
+        }
+    }
 }

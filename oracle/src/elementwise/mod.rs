@@ -14,6 +14,7 @@ mod operand;
 mod registry;
 pub mod steps;
 pub mod sub;
+mod sums;
 
 use crate::quantize::{Storage, suffix};
 use crate::rounding::RoundingRule;

@@ -1,6 +1,6 @@
 //! Planned, run and dropped inputs, with reasons.
 
-use super::Value;
+use super::{Value, is_zero};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -116,4 +116,48 @@ pub struct Unchecked {
     pub op: String,
     /// Lane.
     pub lane: String,
+}
+
+/// A kernel that promises nothing for any parameter of the run, and was therefore not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OutsideDomain {
+    /// Operation.
+    pub op: String,
+    /// Kernel.
+    pub kernel: String,
+    /// Domain of the kernel, as text.
+    pub domain: String,
+}
+
+/// Part of the caller's input that no kernel takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LeftOut {
+    /// The part, such as a layer of a model by its place in the file.
+    pub item: String,
+    /// Why no kernel takes it, and what to do.
+    pub reason: String,
+}
+
+/// The corner catalogue, run first, through one lane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CatalogueRun {
+    /// Operation.
+    pub op: String,
+    /// Lane.
+    pub lane: String,
+    /// Kept cases.
+    pub cases: u64,
+    /// Cases that no kernel of the run accepts in this lane.
+    #[serde(default)]
+    pub not_taken: u64,
+    /// Outputs judged: cases by kernels whose domain holds them.
+    pub judged: u64,
+    /// Outputs outside a contract; each kernel's smallest is a finding.
+    pub broken: u64,
+    /// Cases by kernels whose domain holds them, and that gave no answer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unanswered: u64,
 }

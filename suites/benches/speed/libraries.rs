@@ -122,7 +122,7 @@ fn measured<O: Operation>(
     let kernel = operation::find::<O>(&offer.kernel).ok_or("no such kernel")?;
     let domain = &kernel.contract.domain;
     let params = params(domain);
-    let sizes = O::sizes(domain, &params).map_err(|error| error.to_string())?;
+    let sizes = operation::sizes::<O>(domain, &params).map_err(|error| error.to_string())?;
     if !O::covers(domain, &params) {
         return Err("its domain is without the parameters of this measurement".to_owned());
     }

@@ -8,7 +8,7 @@ use crate::operation::asked::Asked;
 use crate::operation::case::{Case, Spec};
 use crate::operation::expected::Expected;
 use crate::operation::scheme::NamedScheme;
-use crate::operation::{Operation, find, offered, promise};
+use crate::operation::{self, Operation, find, offered, promise};
 use crate::plan::plans;
 use crate::run::answers::outs;
 use anyhow::{Result, bail};
@@ -254,7 +254,7 @@ fn answer<O: Operation>(
     if let Some(why) = lane.exhausted() {
         return Err(why);
     }
-    let results = O::sizes(domain, &case.params).map_err(|error| error.to_string())?.outputs;
+    let results = operation::sizes::<O>(domain, &case.params).map_err(|error| error.to_string())?.outputs;
     outs::<O>(&mut lane.lease(), kernel, case, results).map_err(|failure| failure.to_string())
 }
 
@@ -269,14 +269,14 @@ impl<O: Operation> Put<'_, O> {
     /// A case that excludes a scheme, cut down to the element if that excludes the scheme too.
     fn input(&self, scheme: &O::Scheme, case: &Case<O::Params>, given: &[i32]) -> Option<Input> {
         let at = Self::differs(scheme, case, given)?;
-        let alone = O::alone(case, self.domain, at).into_iter().find_map(|(small, _)| {
+        let alone = operation::alone::<O>(case, self.domain, at).into_iter().find_map(|(small, _)| {
             let given = answer::<O>(self.lane, self.kernel, self.domain, &small).ok()?;
             let at = Self::differs(scheme, &small, &given)?;
             crate::case::text::arguments::<O>(self.domain, &small)?;
             Some((small, given, at))
         });
         let (case, given, at) = alone.unwrap_or_else(|| (case.clone(), given.to_vec(), at));
-        let element = O::element(self.domain, &case.params, O::TENSORS.len());
+        let element = operation::result_element::<O>(self.domain, &case.params);
         let expected = O::expected(scheme, &case).ok()?;
         let words = at / element.words() * element.words()..(at / element.words() + 1) * element.words();
         let gives: Option<Vec<i32>> = expected[words.clone()].iter().copied().collect();

@@ -18,6 +18,7 @@ pub mod fuzzing;
 pub mod instruction;
 pub mod listing;
 pub mod matmul;
+mod pairs;
 pub mod pool;
 pub mod qconv2d;
 pub mod qmatmul;

@@ -169,12 +169,12 @@ pub(super) fn show_faults(rows: &[Planted], format: Listing, verbose: bool) -> R
 const FAULTS: [&str; 7] = ["op", "fault", "threshold", "injected", "detected", "cases", "most cases"];
 
 fn planted(row: &Planted) -> Vec<String> {
-    let numbers = [row.tried, row.convicted, row.cases, row.most_cases].map(|n| n.to_string());
+    let numbers = [row.tried, row.detected, row.cases, row.most_cases].map(|n| n.to_string());
     [row.op.clone(), row.family.clone(), row.threshold.clone()].into_iter().chain(numbers).collect()
 }
 
 fn faults(rows: &[Planted], verbose: bool) -> String {
-    let shown: Vec<&Planted> = rows.iter().filter(|row| verbose || row.convicted < row.tried).collect();
+    let shown: Vec<&Planted> = rows.iter().filter(|row| verbose || row.detected < row.tried).collect();
     let mut text = String::new();
     if !shown.is_empty() {
         text += &table_within(&FAULTS, shown.into_iter().map(planted).collect(), None);
@@ -197,8 +197,8 @@ fn faults(rows: &[Planted], verbose: bool) -> String {
     text.push('\n');
     text += &table_within(&["op", "part of the plan", "faults that only this part detects"], parts.collect(), None);
     text.push('\n');
-    let (tried, seen) = rows.iter().fold((0, 0), |(tried, seen), row| (tried + row.tried, seen + row.convicted));
-    let whole = rows.iter().filter(|row| row.convicted == row.tried).count();
+    let (tried, seen) = rows.iter().fold((0, 0), |(tried, seen), row| (tried + row.tried, seen + row.detected));
+    let whole = rows.iter().filter(|row| row.detected == row.tried).count();
     text + &format!(
         "{} of {} faults are detected; all faults at {} of {} families and thresholds.\n",
         count(seen),

@@ -3,7 +3,7 @@
 use super::blocks::pieces;
 use crate::dequantize::Dequantize;
 use crate::elementwise::{Add, Mul};
-use crate::operation::{Block, Case, Kernel, Operation, Stage, contract, find, is_compiled};
+use crate::operation::{self, Block, Case, Kernel, Operation, Stage, contract, find, is_compiled};
 use crate::pool::Pool;
 use crate::qconv2d::Qconv2d;
 use crate::quantize::Quantize;
@@ -106,7 +106,7 @@ impl Call {
     pub(super) fn run(&self, kernels: &[&str]) -> Result<Option<(&'static str, Vec<i32>)>> {
         with_case!(self, O, case => {
             let Some(kernel) = taking::<O>(kernels, case) else { return Ok(None) };
-            let outputs = O::sizes(&kernel.contract.domain, &case.params)?.outputs;
+            let outputs = operation::sizes::<O>(&kernel.contract.domain, &case.params)?.outputs;
             let mut out = vec![0; outputs];
             type Impl = <O as Operation>::Impl;
             let ran = Impl::execute(kernel, &case.params, Form::Native, &case.payload(), &mut out, 0);

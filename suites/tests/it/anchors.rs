@@ -14,8 +14,8 @@ use tiebreak_suites::engine::pipeline::Pipeline;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::operation::Arguments;
-use tiebreak_suites::operation::{Asked, Case, CaseError, Change, Element, Expected, Operation};
-use tiebreak_suites::operation::{Capabilities, Causes, Compiled, Deviations, contract, label, scheme_named};
+use tiebreak_suites::operation::{self, Asked, Case, CaseError, Change, Expected, Operation};
+use tiebreak_suites::operation::{Capabilities, Causes, Compiled, Deviations, Tensors, contract, label, scheme_named};
 use tiebreak_suites::operation::{Spec, Unposable, Wanted};
 use tiebreak_suites::verify::{Command, Kept, Registry, Request, Verifies};
 use tiebreak_suites::{elementwise::Add, matmul::Matmul, quantize::Quantize, requantize::Requantize};
@@ -45,7 +45,7 @@ fn smallest<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> BTreeSet<usize>
     let mut specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), SEED);
     specs.retain(|spec| O::covers(domain, &spec.params));
     let work = |(i, spec): (usize, &Spec<O::Params>)| {
-        let results = O::sizes(domain, &spec.params).expect("it is covered").outputs;
+        let results = operation::sizes::<O>(domain, &spec.params).expect("it is covered").outputs;
         Some(work(results, &spec.case::<O>(domain, SEED, i)?)).filter(|_| results > 0)
     };
     let works: Vec<Option<usize>> = specs.iter().enumerate().map(work).collect();
@@ -64,6 +64,7 @@ impl<O: Operation> Operation for Faulty<O> {
     const TENSORS: &'static [&'static str] = O::TENSORS;
     const CATALOGUE: &'static str = O::CATALOGUE;
     const CAPABILITIES: Capabilities<Self> = Capabilities {
+        tensors: Tensors { element: O::CAPABILITIES.tensors.element, ..Tensors::NONE },
         deviations: Deviations { contract: O::CAPABILITIES.deviations.contract, ..Deviations::NONE },
         compiled: Compiled { is: O::CAPABILITIES.compiled.is, ..Compiled::NONE },
         causes: Causes { open: O::CAPABILITIES.causes.open, path: |_, _, _| Vec::new(), ..Causes::NONE },
@@ -92,9 +93,6 @@ impl<O: Operation> Operation for Faulty<O> {
     }
     fn range(domain: &O::Domain, t: usize) -> RangeInclusive<i32> {
         O::range(domain, t)
-    }
-    fn element(domain: &O::Domain, params: &O::Params, t: usize) -> Element {
-        O::element(domain, params, t)
     }
     fn open(scheme: &O::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<O::Domain, CaseError> {
         O::open(scheme, ty, arguments)

@@ -122,7 +122,7 @@ fn what_a_quick_run_promises_is_seen() {
         });
         if promised {
             let left = items(row, "holes").iter().filter(|hole| is_long_step(hole, family)).count() as u64;
-            let seen = row["convicted"].as_u64().expect("a number") + left;
+            let seen = row["detected"].as_u64().expect("a number") + left;
             assert_eq!(Some(seen), row["tried"].as_u64(), "{op}, {family} {threshold}: {}", row["holes"]);
             checked += row["tried"].as_u64().expect("a number");
         }

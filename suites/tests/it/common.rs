@@ -50,6 +50,11 @@ pub(crate) fn wait_for<T>(what: &str, mut there: impl FnMut() -> Option<T>) -> T
     }
 }
 
+/// Whether a program of that name starts here.
+pub(crate) fn starts(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
 /// Says that a test has nothing to run on this machine. What is printed by a test that passes is not shown; this is.
 pub(crate) fn not_run(reason: &str) {
     writeln!(std::io::stderr(), "not run: {reason}").expect("standard error can be written");

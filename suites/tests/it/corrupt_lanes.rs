@@ -1,4 +1,4 @@
-//! Lanes that are almost right are convicted: wrong at ties only, wrong from some result on, without one channel, dying late. A stale
+//! Lanes that are almost right are detected: wrong at ties only, wrong from some result on, without one channel, dying late. A stale
 //! compiler is in `installed_lanes.rs`, known faults that give other values in `mlir_faults.rs`.
 
 use crate::common::*;
@@ -16,7 +16,7 @@ fn run(op: &str, kernel: &str, lie: &Value) -> Run {
 
 /// The lie is found, in that kernel and lane, and by nothing but those classes where some are given.
 #[track_caller]
-fn convicted(op: &str, kernel: &str, lie: &Value, classes: &[&str]) {
+fn detected(op: &str, kernel: &str, lie: &Value, classes: &[&str]) {
     let run = run(op, kernel, lie).exits(1);
     let ledger = run.ledger();
     let findings = items(&ledger, "findings");
@@ -25,7 +25,7 @@ fn convicted(op: &str, kernel: &str, lie: &Value, classes: &[&str]) {
     assert!(!seen.is_empty() && (classes.is_empty() || seen.iter().all(|c| classes.contains(c))), "{seen:?}");
 }
 
-/// What passes everything on, as it is, is not convicted: the tests below are not about the corruptor.
+/// What passes everything on, as it is, is not detected: the tests below are not about the corruptor.
 #[test]
 fn a_lane_that_says_the_truth_holds() {
     for (op, kernel) in [("fpm", "tvm-relay"), ("matmul", "arm-uadalp"), ("requantize", "tflite-requantize-i8")] {
@@ -35,46 +35,46 @@ fn a_lane_that_says_the_truth_holds() {
 
 #[test]
 fn wrong_at_ties_only() {
-    convicted("fpm", "tvm-relay", &json!({"ties": true}), &["tie-direction", "unexplained"]);
-    convicted("fpm", "tflite-double", &json!({"ties": true}), &[]);
-    convicted("fpm", "xnnpack-rndnu-scalar", &json!({"ties": true}), &["tie-direction", "unexplained"]);
+    detected("fpm", "tvm-relay", &json!({"ties": true}), &["tie-direction", "unexplained"]);
+    detected("fpm", "tflite-double", &json!({"ties": true}), &[]);
+    detected("fpm", "xnnpack-rndnu-scalar", &json!({"ties": true}), &["tie-direction", "unexplained"]);
 }
 
 #[test]
 fn wrong_from_some_result_on() {
     for first in [100, 10_000, 100_000] {
-        convicted("fpm", "tvm-relay", &json!({"from_result": first}), &[]);
+        detected("fpm", "tvm-relay", &json!({"from_result": first}), &[]);
     }
     for (op, kernel) in [("requantize", "tflite-requantize-i8"), ("matmul", "arm-uadalp"), ("add", "tflite-add-i8")] {
-        convicted(op, kernel, &json!({"from_result": 5_000}), &[]);
+        detected(op, kernel, &json!({"from_result": 5_000}), &[]);
     }
     // The corruptor counts the results of its process: in a fresh one the case alone is right.
-    convicted("instruction", "sqadd.s8", &json!({"from_result": 1_000_000}), &["depends-on-history"]);
+    detected("instruction", "sqadd.s8", &json!({"from_result": 1_000_000}), &["depends-on-history"]);
     // The longest batch has 1,030 vectors, whose flags stand after their 4,120 results.
-    convicted("instruction", "sqadd.s32", &json!({"from_index": 4120}), &["saturation-flag"]);
-    convicted("instruction", "sqadd.s32", &json!({"from_index": 4119}), &["value"]);
-    convicted("matmul", "arm-uadalp", &json!({"from_index": 16}), &[]);
-    convicted("conv2d", "arm-uadalp", &json!({"from_index": 16}), &[]);
+    detected("instruction", "sqadd.s32", &json!({"from_index": 4120}), &["saturation-flag"]);
+    detected("instruction", "sqadd.s32", &json!({"from_index": 4119}), &["value"]);
+    detected("matmul", "arm-uadalp", &json!({"from_index": 16}), &[]);
+    detected("conv2d", "arm-uadalp", &json!({"from_index": 16}), &[]);
 }
 
 #[test]
 fn without_one_channel() {
     // Five channels a batch were the most that a run tried.
     for channel in [3, 16, 40] {
-        convicted("fpm", "tvm-relay-per-channel", &json!({"channel": channel}), &[]);
+        detected("fpm", "tvm-relay-per-channel", &json!({"channel": channel}), &[]);
     }
-    convicted("requantize", "tvm-requantize-i8", &json!({"channel": 3}), &[]);
+    detected("requantize", "tvm-requantize-i8", &json!({"channel": 3}), &[]);
     // Beyond those that a batch had at first, up to the last.
     for channel in [8, 33, 69] {
-        convicted("requantize", "tvm-requantize-i8", &json!({"channel": channel}), &[]);
+        detected("requantize", "tvm-requantize-i8", &json!({"channel": channel}), &[]);
     }
-    convicted("conv2d", "arm-uadalp", &json!({"channel": 2}), &[]);
-    convicted("matmul", "arm-uadalp", &json!({"channel": 7}), &[]);
+    detected("conv2d", "arm-uadalp", &json!({"channel": 2}), &[]);
+    detected("matmul", "arm-uadalp", &json!({"channel": 7}), &[]);
 }
 
 #[test]
 fn dying_late() {
     for (op, kernel, last) in [("fpm", "tvm-relay", 200), ("matmul", "arm-uadalp", 30), ("dot", "arm-uadalp", 5)] {
-        convicted(op, kernel, &json!({"dies_after": last}), &["crash"]);
+        detected(op, kernel, &json!({"dies_after": last}), &["crash"]);
     }
 }

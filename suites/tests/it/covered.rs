@@ -8,7 +8,7 @@ use tiebreak_reports::ledger::Value;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::operation::{Asked, Operation, given, kernels};
+use tiebreak_suites::operation::{self, Asked, Operation, given, kernels};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// What stands in place of an integer: its neighbours, small ones, and the ends of the types and sizes.
@@ -59,7 +59,7 @@ impl Visitor for Counted {
             let all = planned::<O>(domain);
             for params in all.iter().step_by(all.len().div_ceil(12)) {
                 for (change, params) in changed::<O>(params, &names) {
-                    let covers = O::sizes(domain, &params).is_ok() && O::covers(domain, &params);
+                    let covers = operation::sizes::<O>(domain, &params).is_ok() && O::covers(domain, &params);
                     let accepted = O::Impl::sizes(domain, &params);
                     if covers && let Err(error) = &accepted {
                         panic!("{} {}: {change} is covered, and refused: {error}", O::OP, kernel.name);

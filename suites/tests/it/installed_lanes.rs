@@ -92,21 +92,18 @@ fn lanes(dir: &Path, lanes: &[Value]) -> PathBuf {
 fn a_replaced_compiler_is_called_with_a_warm_cache() {
     let fresh = Installed::new();
     fresh.replace();
-    let convicted = fresh.run().exits(1).ledger();
-    assert!(
-        items(&convicted, "findings").iter().any(|finding| finding["kernel"] == "mlir-opt-qcast-o0"),
-        "{convicted}"
-    );
+    let detected = fresh.run().exits(1).ledger();
+    assert!(items(&detected, "findings").iter().any(|finding| finding["kernel"] == "mlir-opt-qcast-o0"), "{detected}");
 
     let warm = Installed::new();
     let shipped = warm.run().exits(0).ledger();
     let objects = warm.objects();
     warm.replace();
     let replaced = warm.run().exits(1).ledger();
-    assert_eq!(finding_classes(&replaced), finding_classes(&convicted));
+    assert_eq!(finding_classes(&replaced), finding_classes(&detected));
     // What a script starts may change without the script.
     let again = warm.run().exits(1).ledger();
-    assert_eq!(finding_classes(&again), finding_classes(&convicted));
+    assert_eq!(finding_classes(&again), finding_classes(&detected));
     let file = |ledger: &Value| {
         let files = items(&ledger["lanes"][0], "files");
         files.iter().find(|file| file["name"] == "mlir-opt").cloned().expect("the tool is in the ledger")

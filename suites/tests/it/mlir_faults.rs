@@ -419,7 +419,7 @@ fn what_is_beyond_the_type_is_what_the_target_converts() {
 
 /// One constant wherever a tie may go either way: 2,553 results of anything were once forgiven, where the fault gives 247 by one unit each.
 #[test]
-fn a_constant_at_every_tied_position_is_convicted() {
+fn a_constant_at_every_tied_position_is_detected() {
     let ty = read_type(&I16.replace(' ', "")).expect("a type");
     let q = quantizations(&ty).expect("a type")[0];
     let scheme = dequantize::Scheme::parse("mlir-dcast").expect("a scheme");

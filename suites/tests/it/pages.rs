@@ -9,7 +9,7 @@ use tiebreak_reports::ledger::Ledger;
 use tiebreak_reports::text::case;
 use tiebreak_suites::engine::case::text;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::operation::{kernels, scheme_named};
+use tiebreak_suites::operation::{self, kernels, scheme_named};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 fn figure<'a>(ledger: &'a Value, kind: &str) -> &'a Value {
@@ -242,7 +242,7 @@ impl Visitor for Witnesses<'_> {
                     .find_map(|word| word.strip_prefix("at="))
                     .map_or(0, |at| at.parse().expect("at"));
                 let exact = O::exact(&scheme_named::<O>(scheme).expect("a scheme"), &case).expect("values");
-                let element = O::element(&kernel.contract.domain, &case.params, O::TENSORS.len());
+                let element = operation::result_element::<O>(&kernel.contract.domain, &case.params);
                 let words = exact.chunks(element.words()).nth(at).expect("a result").to_vec();
                 let words: Vec<i32> = words.into_iter().map(|word| word.expect("a value")).collect();
                 assert_eq!(Some(&element.described(&words)), expected, "{} {}: {spelled}", row.op, row.kernel);

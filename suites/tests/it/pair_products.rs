@@ -15,10 +15,6 @@ const FORMS: [(u8, &str); 3] = [(1, "the loop"), (2, "elements one by one"), (3,
 const KNOWN: &str = "clang-22";
 const OPTIONS: [&str; 4] = ["--scheme=exact:wrap", "--domain=lhs_offsets=0", "--domain=rhs_offsets=0", "--op=matmul"];
 
-fn starts(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
-}
-
 /// Compiles the source to an object by `compiler`, and links `libmine.so` of it by `linker`.
 #[track_caller]
 fn compiled(bin: &Path, work: &Path, compiler: &str, linker: &str, form: u8, level: &str) {

@@ -1,9 +1,8 @@
 //! `prove --c`, `--ir` and `--kernels`: functions against a scheme, for all accumulators and all multipliers.
 
-use crate::common::{Run, not_run, tiebreak, whole, workspace};
+use crate::common::{Run, not_run, starts, tiebreak, whole, workspace};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::Command;
 use tiebreak_analysis::proofs::recorded;
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::requantize::Requantize;
@@ -15,10 +14,6 @@ const BEGIN: &str = "<!-- recorded proofs -->\n";
 const END: &str = "<!-- end of recorded proofs -->";
 
 const CODE: &str = "prove-code";
-
-fn starts(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok()
-}
 
 /// The solvers and a clang are here.
 fn tools() -> bool {

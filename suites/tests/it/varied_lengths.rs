@@ -7,7 +7,7 @@ use tiebreak_suites::budget::Effort;
 use tiebreak_suites::elementwise::{Add, Mul, Sub};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::operation::kernels;
-use tiebreak_suites::operation::{Asked, Case, Operation, promise};
+use tiebreak_suites::operation::{self, Asked, Case, Operation, promise};
 use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, pool::Pool, transform::Transform};
 
 /// Elements of a vector.
@@ -49,7 +49,7 @@ where
         let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 0);
         let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
         for case in covered.filter_map(|(i, spec)| spec.case::<O>(domain, 0, i)) {
-            let sizes = O::sizes(domain, &case.params).expect("what is covered has sizes");
+            let sizes = operation::sizes::<O>(domain, &case.params).expect("what is covered has sizes");
             if sizes.outputs + sizes.input() > LARGE {
                 continue;
             }

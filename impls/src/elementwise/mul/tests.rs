@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Form;
-use crate::elementwise::tests::{moved, pairs, params, run};
+use crate::elementwise::tests::{self, every_kernel_computes, moved, params, run};
 use crate::quantized::Scale;
 
 /// Zero points for any type: as [`moved`], and 0 for 16 bits.
@@ -13,43 +13,18 @@ fn centred(element: Element, zero_point: i32) -> i32 {
 /// All pairs of 8 bits: each result is within one of the product in doubles, and is the product rounded if the product is not near a half.
 #[test]
 fn every_kernel_multiplies() {
-    for kernel in kernels() {
-        let element = kernel.contract.domain.element;
-        for [lhs, rhs, out] in [
-            [(0.1, 3), (0.1, 3), (0.2, -5)],
-            [(0.0235, -1), (0.3, 17), (0.31, 4)],
-            [(0.05, 127), (0.04, -128), (0.3, 0)],
-        ] {
-            let placed = [lhs, rhs, out].map(|(scale, zero_point)| (scale, centred(element, zero_point)));
-            let (a, b) = pairs(element);
-            let p = params(element, placed, a.len());
-            let got = run(kernel, Form::Native, &p, &a, &b);
-            assert_eq!(got, run(kernel, Form::Portable, &p, &a, &b), "{}", kernel.name);
-            for ((a, b), got) in a.iter().zip(&b).zip(got) {
-                let real = |stored: i32, of: Operand| f64::from(stored - of.zero_point) * of.scale.0;
-                let exact = real(*a, p.lhs) * real(*b, p.rhs) / p.out.scale.0 + f64::from(p.out.zero_point);
-                let exact = exact.clamp(p.min.into(), p.max.into());
-                // A double rounding rounds the product to fractions of 4 bits or more first; a multiplier of 24 bits knows a result of 2^15 to 2^-9.
-                let near_half = (exact.fract().abs() - 0.5).abs() < 1.0 / 31.0;
-                let off = (f64::from(got) - exact).abs();
-                assert!(off <= 0.5 || (near_half && off <= 1.0), "{} {a} {b}: {got}, not {exact}", kernel.name);
-            }
-        }
-    }
+    let scales =
+        [[(0.1, 3), (0.1, 3), (0.2, -5)], [(0.0235, -1), (0.3, 17), (0.31, 4)], [(0.05, 127), (0.04, -128), (0.3, 0)]];
+    // A double rounding rounds the product to fractions of 4 bits or more first; a multiplier of 24 bits knows a result of 2^15 to 2^-9.
+    let near = |_| 1.0 / 31.0;
+    let wider = |_: &str| 0.5;
+    every_kernel_computes(kernels(), scales, centred, |a, b| a * b, near, wider);
 }
 
 /// The same pair at every index of every length gives the same.
 #[test]
 fn every_place_and_length_gives_the_same() {
-    for kernel in kernels() {
-        let element = kernel.contract.domain.element;
-        let of = |len| params(element, [(0.0235, 1), (0.3, 17), (0.31, 4)].map(|(s, z)| (s, centred(element, z))), len);
-        let one = run(kernel, Form::Native, &of(1), &[77], &[100])[0];
-        for len in 2..=40 {
-            let got = run(kernel, Form::Native, &of(len), &vec![77; len], &vec![100; len]);
-            assert_eq!(got, vec![one; len], "{} {len}", kernel.name);
-        }
-    }
+    tests::every_place_and_length_gives_the_same(kernels(), centred);
 }
 
 /// A half and one and a half with either sign, from a quotient of a quarter.

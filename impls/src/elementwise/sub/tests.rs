@@ -3,50 +3,23 @@
 use super::*;
 use crate::Form;
 use crate::element::Element;
-use crate::elementwise::tests::{moved, pairs, params, run};
+use crate::elementwise::tests::{self, every_kernel_computes, moved, params, run};
 
 /// All pairs of 8 bits: each result is within one of the difference in doubles, and is the difference rounded if it is not near a half.
 #[test]
 fn every_kernel_subtracts() {
-    for kernel in kernels() {
-        let element = kernel.contract.domain.element;
-        for [lhs, rhs, out] in [
-            [(0.1, 3), (0.1, 3), (0.2, -5)],
-            [(0.0235, -1), (0.3, 17), (0.31, 4)],
-            [(0.05, 127), (0.04, -128), (0.03, 0)],
-        ] {
-            let placed = [lhs, rhs, out].map(|(scale, zero_point)| (scale, moved(element, zero_point)));
-            let (a, b) = pairs(element);
-            let p = params(element, placed, a.len());
-            let got = run(kernel, Form::Native, &p, &a, &b);
-            assert_eq!(got, run(kernel, Form::Portable, &p, &a, &b), "{}", kernel.name);
-            for ((a, b), got) in a.iter().zip(&b).zip(got) {
-                let real = |stored: i32, of: Operand| f64::from(stored - of.zero_point) * of.scale.0;
-                let exact = (real(*a, p.lhs) - real(*b, p.rhs)) / p.out.scale.0 + f64::from(p.out.zero_point);
-                let exact = exact.clamp(p.min.into(), p.max.into());
-                let near_half = (exact.fract().abs() - 0.5).abs() < if element == Element::I16 { 0.1 } else { 1e-3 };
-                let off = (f64::from(got) - exact).abs();
-                // TVM rounds each operand to a step of the output, and then the difference.
-                let rounded_first = kernel.name.starts_with("tvm-qnn-subtract") && off <= 1.5;
-                let right = off <= 0.5 || (near_half && off <= 1.0) || rounded_first;
-                assert!(right, "{} {a} {b}: {got}, not {exact}", kernel.name);
-            }
-        }
-    }
+    let scales =
+        [[(0.1, 3), (0.1, 3), (0.2, -5)], [(0.0235, -1), (0.3, 17), (0.31, 4)], [(0.05, 127), (0.04, -128), (0.03, 0)]];
+    let near = |element| if element == Element::I16 { 0.1 } else { 1e-3 };
+    // TVM rounds each operand to a step of the output, and then the difference.
+    let wider = |name: &str| if name.starts_with("tvm-qnn-subtract") { 1.5 } else { 0.5 };
+    every_kernel_computes(kernels(), scales, moved, |a, b| a - b, near, wider);
 }
 
 /// The same pair at every index of every length gives the same.
 #[test]
 fn every_place_and_length_gives_the_same() {
-    for kernel in kernels() {
-        let element = kernel.contract.domain.element;
-        let of = |len| params(element, [(0.0235, 1), (0.3, 17), (0.31, 4)], len);
-        let one = run(kernel, Form::Native, &of(1), &[77], &[100])[0];
-        for len in 2..=40 {
-            let got = run(kernel, Form::Native, &of(len), &vec![77; len], &vec![100; len]);
-            assert_eq!(got, vec![one; len], "{} {len}", kernel.name);
-        }
-    }
+    tests::every_place_and_length_gives_the_same(kernels(), |_, zero_point| zero_point);
 }
 
 /// One and a half with either sign, from equal scales and an output of twice their size.

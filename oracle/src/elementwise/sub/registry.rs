@@ -1,86 +1,19 @@
 //! The registry of subtraction schemes: two kinds for each of eight rounding rules, and the schemes of the systems.
 
-use super::super::add::expected::{Fast, Lift};
-use super::super::add::steps::{Factor, Own, Step};
 use super::super::registry::joined;
+use super::super::sums::*;
 use super::Definition;
-use crate::rounding::RoundingRule::*;
 
-const SCALE: (&str, Step) = ("multiply by the operand's scale", Step::Scale);
-const DIVIDE: (&str, Step) = ("divide by the output's scale", Step::DivideByOutput);
-const LIFT: (&str, Step) = ("shift left by 20, or 15 for 16 bits", Step::Own(Own::LeftShift));
-const ADD: (&str, Step) = ("add the zero point", Step::AddZeroPoint);
-const CLAMP: (&str, Step) = ("clamp", Step::Clamp);
-
-const fn rounded(what: &'static str) -> (&'static str, Step) {
-    (what, Step::RoundToSingle)
-}
-
-/// The schemes of one rounding rule.
-macro_rules! of_rule {
-    ($suffix:literal, $rule:ident) => {
-        [
-            Definition {
-                name: $suffix,
-                summary: concat!("the exact difference over the output's scale, rounded once: ", $suffix),
-                source: "TensorFlow Lite 8-bit quantization specification, SUB: the reals that stored values stand for",
-                operand: &[SCALE],
-                combined: &[DIVIDE, (concat!("round ", $suffix), Step::Round($rule)), ADD, CLAMP],
-                fast: Fast::Once($rule),
-            },
-            Definition {
-                name: concat!("q31-", $suffix),
-                summary: concat!("the Q0.31 multipliers of a rescaling, all else exact, rounded once: ", $suffix),
-                source: "none: tflite with no rounding but the last",
-                operand: &[LIFT, ("multiply by the operand's Q0.31", Step::Own(Own::Multiply(Factor::Operand)))],
-                combined: &[
-                    ("multiply by the output's Q0.31", Step::Own(Own::Multiply(Factor::Output))),
-                    (concat!("round ", $suffix), Step::Round($rule)),
-                    ADD,
-                    CLAMP,
-                ],
-                fast: Fast::Narrowed($rule),
-            },
-        ]
-    };
-}
-
-const BY_RULE: [[Definition; 2]; 8] = [
-    of_rule!("nearest-even", TiesEven),
-    of_rule!("nearest-away", TiesAway),
-    of_rule!("nearest-up", TiesUp),
-    of_rule!("nearest-down", TiesDown),
-    of_rule!("nearest-to-zero", TiesToZero),
-    of_rule!("toward-positive", TowardPositive),
-    of_rule!("toward-negative", TowardNegative),
-    of_rule!("toward-zero", TowardZero),
-];
+const BY_RULE: [[Definition; 2]; 8] = by_rule!(
+    "difference",
+    "TensorFlow Lite 8-bit quantization specification, SUB: the reals that stored values stand for"
+);
+const RESCALED: &str = "rescale the difference";
 
 const TFLITE: &str = "tensorflow/tensorflow lite/kernels/internal/reference/sub.h SubElementwise; lite/kernels/sub.cc PrepareGeneralSubOp";
 const NEGATED: &str =
     "tensorflow/tensorflow lite/kernels/sub.cc PrepareGeneralSubOp with op_sign -1, EvalQuantized by Add";
 const TOSA: &str = "tensorflow/tensorflow compiler/mlir/tosa/transforms/legalize_tfl.cc matchAndRewriteAddSub";
-
-/// The three rescales of a source, by a scheme of fixed point multiply.
-macro_rules! rescaled {
-    ($name:literal, $summary:literal, $source:expr, $fpm:literal, $operand:expr, $lift:ident) => {
-        Definition {
-            name: $name,
-            summary: $summary,
-            source: $source,
-            operand: $operand,
-            combined: &[("rescale the difference", Step::Own(Own::Rescale($fpm, Factor::Output))), ADD, CLAMP],
-            fast: Fast::Rescaled($fpm, Lift::$lift),
-        }
-    };
-}
-
-/// The operand lifted, then rescaled.
-macro_rules! lifted {
-    ($fpm:literal) => {
-        &[LIFT, ("rescale the operand", Step::Own(Own::Rescale($fpm, Factor::Operand)))]
-    };
-}
 
 /// The operand lifted, then rescaled, the right one by its negated multiplier.
 macro_rules! negated {

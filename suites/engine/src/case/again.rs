@@ -6,7 +6,7 @@ use crate::operation::case::Case;
 use crate::operation::command::Command;
 use crate::operation::observed::Witness;
 use crate::operation::request::Request;
-use crate::operation::{Kernel, Operation};
+use crate::operation::{self, Kernel, Operation};
 use tiebreak_common::class::Class;
 use tiebreak_reports::{ledger, text as words};
 
@@ -19,7 +19,7 @@ pub(crate) fn spelled<O: Operation>(
 ) -> ledger::Case {
     if let Some(mut spelled) = (O::CAPABILITIES.spelling.result)(case, index.unwrap_or(0), class) {
         if !(O::CAPABILITIES.spelling.stands_alone)(case) {
-            let outputs = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
+            let outputs = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);
             let place = [("index", index), ("len", Some(outputs))];
             let place = place.into_iter().filter_map(|(name, at)| Some((name.to_owned(), (at? as i64).into())));
             spelled.extend(place);

@@ -7,7 +7,7 @@ use crate::case::text::{self, Draft};
 use crate::operation::case::Case;
 use crate::operation::errors::CaseError;
 use crate::operation::expected::Expected;
-use crate::operation::{Operation, kernels, label, scheme_named};
+use crate::operation::{self, Operation, kernels, label, scheme_named};
 use thiserror::Error;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text as words;
@@ -87,7 +87,7 @@ fn result<O: Operation>(
     results: &Expected,
     index: usize,
 ) -> Option<Option<Value>> {
-    let element = O::element(domain, &case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(domain, &case.params);
     let words = results.chunks(element.words()).nth(index)?;
     let words: Option<Vec<i32>> = words.iter().copied().collect();
     Some(words.map(|words| element.described(&words)))
@@ -163,7 +163,7 @@ fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, CaseError> {
                 Err(error) => refused = Some(error.to_string()),
             },
             None => {
-                let reason = O::sizes(domain, draft.params()).err();
+                let reason = operation::sizes::<O>(domain, draft.params()).err();
                 refused = refused.or(reason.map(|e| e.to_string()));
             }
         }

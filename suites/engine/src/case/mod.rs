@@ -5,8 +5,8 @@ pub mod catalogue;
 pub mod text;
 pub mod whole;
 
-use crate::operation::Operation;
 use crate::operation::case::{Case, Later, Spec};
+use crate::operation::{self, Operation};
 
 impl<P: Clone> Spec<P> {
     /// Makes the tensors: lengths from the shape, random ones from a stream of their own.
@@ -14,7 +14,7 @@ impl<P: Clone> Spec<P> {
         if let Some(Later { of, at }) = &self.later {
             return of.spec(&self.params, *at).case::<O>(domain, seed, index);
         }
-        let sizes = O::sizes(domain, &self.params).ok()?;
+        let sizes = operation::sizes::<O>(domain, &self.params).ok()?;
         let tensor = |t: usize| {
             if sizes.inputs[t] == 0 {
                 return Vec::new();

@@ -2,11 +2,11 @@
 //! any other text of [`whole`].
 
 use crate::case::whole;
-use crate::operation::Operation;
 use crate::operation::arguments::{Arguments, take, take_size};
 use crate::operation::case::Case;
 use crate::operation::element::Element;
 use crate::operation::errors::CaseError;
+use crate::operation::{self, Operation};
 use tiebreak_reports::ledger::{self, Value};
 use tiebreak_reports::text::case as spelled;
 
@@ -39,7 +39,7 @@ fn written<O: Operation>(
 ) -> Option<ledger::Case> {
     let mut out: ledger::Case = O::arguments(&case.params).into_iter().collect();
     for (t, name) in O::TENSORS.iter().enumerate() {
-        let element = O::element(domain, &case.params, t);
+        let element = operation::element::<O>(domain, &case.params, t);
         let tensor: Vec<&[i32]> = case.tensors[t].chunks(element.words()).collect();
         let zero = vec![0; element.words()];
         let usual = usual(&tensor, &zero);
@@ -181,8 +181,8 @@ impl<O: Operation> Draft<O> {
     /// The result that `at` names; an error where the case has no such result.
     pub fn at(&self, domain: &O::Domain) -> Result<Option<usize>, CaseError> {
         let Some(at) = self.at else { return Ok(None) };
-        let words = O::element(domain, &self.params, O::TENSORS.len()).words();
-        let results = O::sizes(domain, &self.params)?.outputs / words;
+        let words = operation::result_element::<O>(domain, &self.params).words();
+        let results = operation::sizes::<O>(domain, &self.params)?.outputs / words;
         if at < results {
             Ok(Some(at))
         } else {
@@ -192,13 +192,13 @@ impl<O: Operation> Draft<O> {
 
     /// Multiplications at most: results times elements of the largest input. Nothing where the domain has no such case.
     pub fn work(&self, domain: &O::Domain) -> Option<usize> {
-        let sizes = O::sizes(domain, &self.params).ok().filter(|_| O::covers(domain, &self.params))?;
+        let sizes = operation::sizes::<O>(domain, &self.params).ok().filter(|_| O::covers(domain, &self.params))?;
         Some(sizes.outputs.saturating_mul(sizes.inputs.into_iter().max().unwrap_or(0)))
     }
 
     /// The case, with tensors of the domain's sizes.
     pub fn case(&self, domain: &O::Domain) -> Result<Case<O::Params>, CaseError> {
-        let sizes = O::sizes(domain, &self.params)?;
+        let sizes = operation::sizes::<O>(domain, &self.params)?;
         let mut tensors = sizes.inputs.map(|len| vec![0; len]);
         for (name, value) in &self.values {
             set::<O>(name, value, domain, &self.params, &mut tensors)?;
@@ -219,7 +219,7 @@ fn set<O: Operation>(
         None => (name, None),
     };
     let t = O::TENSORS.iter().position(|known| *known == tensor).ok_or_else(|| format!("no tensor {tensor}"))?;
-    let element = O::element(domain, params, t);
+    let element = operation::element::<O>(domain, params, t);
     let Some(index) = index else {
         let place = whole::Place { op: O::OP, tensor, element: &element, range: O::range(domain, t) };
         return place.fill(value, &mut tensors[t]).map_err(|error| error.of(name));

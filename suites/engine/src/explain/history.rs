@@ -13,11 +13,11 @@ use crate::explain::groups::Explained;
 use crate::explain::witness::any_difference;
 use crate::judge::side::Group;
 use crate::lane::Lane;
-use crate::operation::Operation;
 use crate::operation::case::{Case, Spec};
 use crate::operation::expected::differs;
 use crate::operation::observed::{Observed, Witness};
 use crate::operation::request::Request;
+use crate::operation::{self, Operation};
 use crate::run::answers::{lacks, outs};
 use crate::run::subject::Subject;
 use std::cell::Cell;
@@ -208,7 +208,8 @@ impl<O: Operation> History<'_, O> {
         let mut lease = self.lane.fresh()?;
         let mut given = Vec::new();
         for case in cases {
-            let results = O::sizes(domain, &case.params).ok().filter(|_| O::covers(domain, &case.params))?.outputs;
+            let results =
+                operation::sizes::<O>(domain, &case.params).ok().filter(|_| O::covers(domain, &case.params))?.outputs;
             if lacks::<O>(self.lane, &case.params) {
                 return None;
             }

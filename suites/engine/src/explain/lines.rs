@@ -7,9 +7,9 @@ use crate::explain::witness::{any_difference, first_difference};
 use crate::judge::record::{due_to, run};
 use crate::judge::side::Side;
 use crate::lane::Lane;
-use crate::operation::Operation;
 use crate::operation::case::{Case, Spec};
 use crate::operation::observed::{Observed, Witness};
+use crate::operation::{self, Operation};
 use crate::run::answers::lacks;
 use std::sync::Arc;
 use tiebreak_common::class::Class;
@@ -72,7 +72,7 @@ fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params
         return None;
     }
     let posed = comparison.subject.pose(seen.case.clone()).ok()?;
-    let element = O::element(comparison.domain(), &seen.case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(comparison.domain(), &seen.case.params);
     due_to(&comparison.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
 }
 
@@ -109,7 +109,7 @@ fn alone<O: Operation>(
     witness: &Witness<O::Params>,
     spelled: impl Fn(&Witness<O::Params>) -> Option<ledger::Case>,
 ) -> Option<(Witness<O::Params>, ledger::Case)> {
-    O::alone(&witness.case, comparison.domain(), witness.index).into_iter().find_map(|(case, index)| {
+    operation::alone::<O>(&witness.case, comparison.domain(), witness.index).into_iter().find_map(|(case, index)| {
         let case = spelled(&Witness { case: case.clone(), index, ..witness.clone() }).map(|spelled| (case, spelled));
         let (case, spelled) = case?;
         let same = |alone: &Witness<O::Params>| {

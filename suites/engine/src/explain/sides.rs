@@ -16,7 +16,7 @@ use crate::operation::change::Change;
 use crate::operation::fault::Seen;
 use crate::operation::observed::Witness;
 use crate::operation::request::Request;
-use crate::operation::{Operation, changes_in, label};
+use crate::operation::{self, Operation, changes_in, label};
 use crate::run::answers::outs;
 use crate::run::subject::Subject;
 use std::cell::Cell;
@@ -140,7 +140,7 @@ fn as_promised<O: Operation>(subject: &Subject<O>, group: &Group<O::Params>) -> 
 /// Whether a witness is right by the contract.
 fn is_promised<O: Operation>(subject: &Subject<O>, witness: &Witness<O::Params>) -> bool {
     let Ok(expected) = O::expected(&subject.contract, &witness.case) else { return false };
-    let element = O::element(&subject.kernel.contract.domain, &witness.case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(&subject.kernel.contract.domain, &witness.case.params);
     let words: Option<Vec<i32>> =
         expected.iter().skip(witness.index * element.words()).take(element.words()).copied().collect();
     words.is_some_and(|words| !words.is_empty() && element.described(&words) == witness.got)
@@ -187,7 +187,7 @@ fn refined<O: Operation>(
     }
     let Ok(posed) = subject.pose(witness.case.clone()) else { return explanation };
     let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, posed.contract.len());
-    let element = O::element(&subject.kernel.contract.domain, &witness.case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(&subject.kernel.contract.domain, &witness.case.params);
     let Ok(outs) = ran else { return explanation };
     let mut seen = Seen::new();
     let faulty = made(subject, lane).faulty(&posed.case, &posed.contract, element.words(), &outs, &mut seen);

@@ -3,12 +3,12 @@
 use crate::activity::doing;
 use crate::explain::groups::Basis;
 use crate::lane::{Lane, Lease};
-use crate::operation::Operation;
 use crate::operation::case::Case;
 use crate::operation::change::Change;
 use crate::operation::expected::differs;
 use crate::operation::fault::Faulty;
 use crate::operation::observed::{Observed, Witness};
+use crate::operation::{self, Operation};
 use crate::run::answers::tried;
 use crate::run::shrink::shrink_by;
 use crate::run::subject::held_against;
@@ -34,7 +34,7 @@ impl<O: Operation> Shown<'_, O> {
     fn by(&self, lease: &mut Lease<'_>, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
         let Basis { kernel, made, domain, contract, scheme, .. } = *self.basis;
         let outs = tried::<O>(lease, kernel, domain, case)?;
-        let words = O::element(domain, &case.params, O::TENSORS.len()).words();
+        let words = operation::result_element::<O>(domain, &case.params).words();
         let faulty = made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
         let expected = held_against::<O>(contract, scheme, case).ok()?;
         let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty };
@@ -54,7 +54,7 @@ impl<O: Operation> Shown<'_, O> {
 
     /// Whether a cause says something of a result: what it leaves undefined is no witness of it. NaN of any pattern is said by no value.
     fn is_predicted(&self, cause: &Change<O>, observed: &Observed<O::Params>, index: usize) -> bool {
-        let words = O::element(self.basis.domain, &observed.case.params, O::TENSORS.len()).words();
+        let words = operation::result_element::<O>(self.basis.domain, &observed.case.params).words();
         let Some(predicted) = cause.predict(&observed.case) else { return true };
         let stands = |at| (O::CAPABILITIES.causes.stands_for_none)(&observed.case.params, &observed.outs, at);
         (index * words..(index + 1) * words).all(|at| predicted[at].is_some() || stands(at) == Some(true))
@@ -94,7 +94,7 @@ fn first_where<O: Operation>(
     counts: impl Fn(usize) -> bool,
 ) -> Option<Witness<O::Params>> {
     let expected = &seen.expected;
-    let element = O::element(domain, &seen.case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(domain, &seen.case.params);
     let mut results = expected.chunks(element.words()).zip(seen.outs.chunks(element.words())).enumerate();
     let (index, _) = results.find(|(index, (expected, out))| counts(*index) && differs(expected, out))?;
     let at = index * element.words()..(index + 1) * element.words();

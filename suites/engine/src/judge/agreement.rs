@@ -10,7 +10,7 @@ use crate::lane::runner::Runner;
 use crate::operation::asked::Asked;
 use crate::operation::case::Case;
 use crate::operation::observed::Witness;
-use crate::operation::{Kernel, Operation, is_compiled, kernels};
+use crate::operation::{self, Kernel, Operation, is_compiled, kernels};
 use crate::run::answers::{Answers, answers, tried};
 use crate::run::shrink::shrink_by;
 use crate::run::subject::Posed;
@@ -115,7 +115,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
         let mut shows = |case: &Case<O::Params>| {
             let got = tried::<O>(&mut ours, self.kernel.name, domain, case)?;
             let expected = tried::<O>(&mut theirs, other, domain, case)?;
-            let element = O::element(domain, &case.params, O::TENSORS.len());
+            let element = operation::result_element::<O>(domain, &case.params);
             let pairs = || got.chunks(element.words()).zip(expected.chunks(element.words()));
             let index = pairs().position(|(a, b)| a != b)?;
             let (got, expected) = pairs().nth(index)?;
@@ -138,7 +138,7 @@ impl<O: Operation> Agreement<O> {
     }
 
     fn add(&mut self, domain: &O::Domain, posed: &Posed<O::Params>, ours: &[i32], theirs: &[i32]) {
-        let words = O::element(domain, &posed.case.params, O::TENSORS.len()).words();
+        let words = operation::result_element::<O>(domain, &posed.case.params).words();
         if let Other::Kernel(model) = self.other
             && !O::covers(&model.contract.domain, &posed.case.params)
         {

@@ -2,7 +2,7 @@
 
 use crate::lane::Lane;
 use crate::operation::expected::Expected;
-use crate::operation::{Operation, label};
+use crate::operation::{self, Operation, label};
 use crate::run::answers::Answers;
 use crate::run::subject::{Posed, Subject};
 use tiebreak_reports::ledger::{Position, Value};
@@ -16,7 +16,7 @@ pub(crate) fn at<O: Operation>(
     given: &[Answers<O::Params>],
 ) -> Vec<Position> {
     let Some(posed) = posed.first() else { return Vec::new() };
-    let element = O::element(&subject.kernel.contract.domain, &posed.case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(&subject.kernel.contract.domain, &posed.case.params);
     let place = at * element.words()..(at + 1) * element.words();
     let value = |expected: &Expected| -> Option<Value> {
         let words: Option<Vec<i32>> = expected.get(place.clone())?.iter().copied().collect();

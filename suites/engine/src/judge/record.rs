@@ -12,7 +12,7 @@ use crate::operation::element::Element;
 use crate::operation::expected::{Expected, differs};
 use crate::operation::fault::{self, Faulty, Seen, Sighting};
 use crate::operation::outside::Outside;
-use crate::operation::{Kernel, Operation, job};
+use crate::operation::{self, Kernel, Operation, job};
 use crate::run::answers::{Answers, answers};
 use crate::run::subject::Posed;
 use serde_json::Value;
@@ -174,7 +174,7 @@ pub fn judged<O: Operation>(
     let mut spanned = None;
     for (posed, answer) in cases.iter().zip(&answers.each) {
         let Some(outs) = answer else { continue };
-        let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
+        let element = operation::result_element::<O>(&kernel.contract.domain, &posed.case.params);
         let faulty = match differs(&posed.contract, outs) {
             true => made.faulty(&posed.case, &posed.contract, element.words(), outs, &mut record.faults),
             false => Faulty::new(),

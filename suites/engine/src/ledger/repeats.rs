@@ -2,7 +2,7 @@
 
 use crate::case::again::spelled;
 use crate::lane::Lane;
-use crate::operation::Operation;
+use crate::operation::{self, Operation};
 use crate::run::repeats::{Differing, Repeats};
 use crate::run::subject::Subject;
 use tiebreak_common::class::Class;
@@ -22,7 +22,7 @@ pub(crate) fn finding<O: Operation>(
     }
     let Differing { case, at, first, given, call, calls } = repeats.differs.as_ref()?;
     let domain = &subject.kernel.contract.domain;
-    let element = O::element(domain, &case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(domain, &case.params);
     let index = at / element.words();
     let words = index * element.words()..(index + 1) * element.words();
     let witness = ledger::Witness {

@@ -9,7 +9,7 @@ use crate::offline::posed::{Domain, Posed};
 use crate::operation::asked::Asked;
 use crate::operation::errors::CaseError;
 use crate::operation::expected::{Expected, differs};
-use crate::operation::{Operation, label};
+use crate::operation::{self, Operation, label};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
@@ -111,7 +111,7 @@ fn seen<O: Operation>(line: &Line) -> Result<Seen<O>, CaseError> {
 
 fn verdict<O: Operation>(seen: &Seen<O>) -> Verdict {
     let Seen { posed, outs } = seen;
-    let element = O::element(&posed.domain, &posed.case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(&posed.domain, &posed.case.params);
     let results = || posed.expected.chunks(element.words()).zip(outs.chunks(element.words())).enumerate();
     let has_value = |expected: &[Option<i32>]| expected.iter().all(Option::is_some);
     let mut differing = results().filter(|(_, (expected, out))| has_value(expected) && differs(expected, out));
@@ -129,7 +129,7 @@ impl<O: Operation> Benched<O> {
         let by = line.kernel.clone().unwrap_or_else(|| label::<O>(&posed.scheme));
         let key = format!("{by} {:?}", &*posed.domain);
         let Posed { kernel, scheme, domain, case, expected, .. } = posed;
-        let element = O::element(&domain, &case.params, O::TENSORS.len());
+        let element = operation::result_element::<O>(&domain, &case.params);
         let party = self.parties.entry(key).or_insert_with(|| Party {
             by,
             kernel: kernel.map(|kernel| kernel.name),

@@ -5,7 +5,7 @@ use crate::offline::line::{self, Line};
 use crate::operation::case::Case;
 use crate::operation::errors::CaseError;
 use crate::operation::expected::Expected;
-use crate::operation::{Kernel, Operation, contract, every, find, label, scheme_named};
+use crate::operation::{self, Kernel, Operation, contract, every, find, label, scheme_named};
 use serde_json::Value as Json;
 use std::ops::Deref;
 use tiebreak_oracle::names::unknown;
@@ -54,7 +54,7 @@ impl<O: Operation> Posed<O> {
             Json::Object(named) => line::arguments(named, O::TENSORS)?,
             _ => return Err(CaseError::from("neither a text nor an object").of("case")),
         };
-        if O::HAS_LEN
+        if O::CAPABILITIES.tensors.has_len
             && !arguments.contains_key("len")
             && let Some(len) = O::TENSORS.first().and_then(|first| line::listed(arguments.get(*first)?))
         {
@@ -89,7 +89,7 @@ impl<O: Operation> Posed<O> {
 
     /// The results as a reader has them; none where the scheme gives no value.
     pub fn results(&self) -> Vec<Option<Value>> {
-        let element = O::element(&self.domain, &self.case.params, O::TENSORS.len());
+        let element = operation::result_element::<O>(&self.domain, &self.case.params);
         let one = |words: &[Option<i32>]| {
             let words: Option<Vec<i32>> = words.iter().copied().collect();
             Some(element.described(&words?))
@@ -99,7 +99,7 @@ impl<O: Operation> Posed<O> {
 
     /// The words of results that a caller gives, and which words are given.
     pub(super) fn given(&self, given: &[Json]) -> Result<(Vec<i32>, Vec<bool>), CaseError> {
-        let element = O::element(&self.domain, &self.case.params, O::TENSORS.len());
+        let element = operation::result_element::<O>(&self.domain, &self.case.params);
         let results = self.expected.len() / element.words();
         if given.len() != results {
             let reason = format!("{} values, and the case has {results} results", given.len());

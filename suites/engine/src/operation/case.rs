@@ -29,6 +29,13 @@ impl<P> Case<P> {
     }
 }
 
+impl<P: Clone> Case<P> {
+    /// The same case with its operands at a boundary; none if they are there.
+    pub fn aligned(&self) -> Option<Self> {
+        (self.misalign != 0).then(|| Self { misalign: 0, ..self.clone() })
+    }
+}
+
 /// Kernels take turns at a case that is large: together they run all of them, and each a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {

@@ -83,6 +83,11 @@ impl<O: Operation> Change<O> {
         Self::predicts(class, because, move |case| O::expected(&scheme, case).ok())
     }
 
+    /// The contract's own scheme: the cause of differences from a reference that no other cause explains better. `noun` names what a kernel gives.
+    pub fn own(noun: &str, contract: &O::Scheme) -> Self {
+        Self::scheme(Class::OtherScheme, format!("the {noun} are those of {}", label::<O>(contract)), contract.clone())
+    }
+
     /// A change that is looked for in the outputs; what is found is described in words.
     pub fn found(
         class: Class,

@@ -5,10 +5,10 @@
 //! (`structured.rs`). Both work on parameters as text and on tensor dimensions, so a new operation needs no code for them.
 //! `bite/history.rs` and `bite/slices.rs` define the same kinds independently, for fault injection.
 
-use crate::operation::Operation;
 use crate::operation::case::{Case, Spec};
 use crate::operation::element::Element;
 use crate::operation::fill::Fill;
+use crate::operation::{self, Operation};
 use crate::plan::{sequences, structured};
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_common::budget::Budget;
@@ -63,7 +63,7 @@ const BLOCKS: usize = SLICES * structured::PERIODS[structured::PERIODS.len() - 1
 /// The own cases that are small enough for a base, by their places. Where all that have three blocks of every period are long, the shortest of them will do.
 fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usize> {
     let results = |spec: &Spec<O::Params>| {
-        let sizes = O::sizes(domain, &spec.params).ok()?;
+        let sizes = operation::sizes::<O>(domain, &spec.params).ok()?;
         let small = RESULTS.start() <= &sizes.outputs && sizes.inputs.iter().sum::<usize>() <= WORDS;
         (small && O::covers(domain, &spec.params)).then_some(sizes.outputs)
     };
@@ -162,7 +162,7 @@ fn extent<O: Operation>(domain: &O::Domain, params: &O::Params) -> (usize, usize
 
 /// Whether each tensor has different elements enough: as many as its length and its type allow, up to [`DIFFERENT`].
 fn is_varied<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> bool {
-    let values = |t: usize| match O::element(domain, &case.params, t) {
+    let values = |t: usize| match operation::element::<O>(domain, &case.params, t) {
         Element::Integer(range) => usize::try_from(range.end() - range.start() + 1).unwrap_or(usize::MAX),
         Element::Float(_) => usize::MAX,
     };

@@ -1,9 +1,9 @@
 //! Calls one after another that differ in one parameter, with the first parameters again in between: what a kernel keeps from one call, or from the one
 //! before it, must not reach the next.
 
-use crate::operation::Operation;
 use crate::operation::case::Case;
 use crate::operation::meaning::is_akin;
+use crate::operation::{self, Operation};
 use serde_json::Value;
 
 /// Results that a changed case has at most, if it has more than twice as many as the base.
@@ -37,12 +37,12 @@ fn with<O: Operation>(
     params: O::Params,
     turn: usize,
 ) -> Option<Case<O::Params>> {
-    let sizes = O::sizes(domain, &params).ok()?;
+    let sizes = operation::sizes::<O>(domain, &params).ok()?;
     let mut tensors = base.tensors.clone();
     for (t, (tensor, len)) in tensors.iter_mut().zip(sizes.inputs).enumerate() {
         let own = std::mem::take(tensor);
         // A narrower type holds fewer values.
-        let element = O::element(domain, &params, t);
+        let element = operation::element::<O>(domain, &params, t);
         let fitting = |word: &i32| element.nearest(*word);
         let first = (turn + 1) * 7 * element.words() % own.len().max(1);
         *tensor = own.iter().cycle().skip(first).take(len).map(fitting).collect();
@@ -56,7 +56,7 @@ fn with<O: Operation>(
 /// The parameters with one of them changed, or two exchanged, as far as a kernel takes them, each with the name of what is done.
 pub(crate) fn neighbours<O: Operation>(domain: &O::Domain, params: &O::Params) -> Vec<(String, O::Params)> {
     let Ok(text) = serde_json::to_value(params) else { return Vec::new() };
-    let results = |params: &O::Params| O::sizes(domain, params).map_or(usize::MAX, |sizes| sizes.outputs);
+    let results = |params: &O::Params| operation::sizes::<O>(domain, params).map_or(usize::MAX, |sizes| sizes.outputs);
     let most = MOST.max(2 * results(params));
     let taken = |changed: Value| {
         let changed: O::Params = serde_json::from_value(changed).ok()?;

@@ -1,9 +1,9 @@
 //! Tensors in which parts are zero or alike: a slice along an axis, all others, one slice as the one before, one value in runs, a few values over and over,
 //! short ones in wide words. Code has paths of its own for these (pruned filters, padded channels, broadcasts), and in random data they do not occur.
 
-use crate::operation::Operation;
 use crate::operation::case::Case;
 use crate::operation::element::Element;
+use crate::operation::{self, Operation};
 
 /// Elements after which a tensor repeats, or that it holds of one value.
 pub(crate) const PERIODS: [usize; 4] = [8, 16, 24, 32];
@@ -45,7 +45,7 @@ enum Shape {
 pub(crate) fn of<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Vec<Case<O::Params>> {
     let mut out = Vec::new();
     for t in 0..O::TENSORS.len() {
-        let element = O::element(domain, &base.params, t);
+        let element = operation::element::<O>(domain, &base.params, t);
         let nothing = element.nearest(O::nothing(&base.params, t));
         let dimensions = O::dimensions(domain, &base.params, t);
         for shape in shapes(&dimensions, base.tensors[t].len(), &element) {

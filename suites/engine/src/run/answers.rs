@@ -11,7 +11,7 @@ use crate::operation::asked::Asked;
 use crate::operation::case::Case;
 use crate::operation::observed::{SMALL, Witness};
 use crate::operation::outside::Outside;
-use crate::operation::{Kernel, Operation, job, products};
+use crate::operation::{self, Kernel, Operation, job, products};
 use crate::run::shrink::shrink_by;
 use crate::run::subject::Posed;
 use std::collections::VecDeque;
@@ -56,7 +56,7 @@ pub fn tried<O: Operation>(
     domain: &O::Domain,
     case: &Case<O::Params>,
 ) -> Option<Vec<i32>> {
-    let results = O::sizes(domain, &case.params).ok()?.outputs;
+    let results = operation::sizes::<O>(domain, &case.params).ok()?.outputs;
     if lacks::<O>(lease.lane(), &case.params) { None } else { outs::<O>(lease, kernel, case, results).ok() }
 }
 
@@ -198,7 +198,8 @@ fn narrowed<O: Operation>(
     let mut lease = runner.impatient();
     let mut failed = 0;
     let mut shows = |case: &Case<O::Params>| {
-        let results = O::sizes(domain, &case.params).ok().filter(|_| O::covers(domain, &case.params))?.outputs;
+        let results =
+            operation::sizes::<O>(domain, &case.params).ok().filter(|_| O::covers(domain, &case.params))?.outputs;
         let fails = failed < most && outs::<O>(&mut lease, kernel.name, case, results).is_err();
         failed += usize::from(fails);
         fails.then(|| Witness { case: case.clone(), index: 0, got: 0.into(), expected: 0.into() })
@@ -208,9 +209,10 @@ fn narrowed<O: Operation>(
         return Some(first.case);
     }
     // Where a result is computed from few elements: those of the one that fails.
-    let results = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
+    let results = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);
     let forms = if results > SMALL { 1 } else { usize::MAX };
-    let alone = |index| O::alone(case, domain, index).into_iter().take(forms).find_map(|(case, _)| shows(&case));
+    let alone =
+        |index| operation::alone::<O>(case, domain, index).into_iter().take(forms).find_map(|(case, _)| shows(&case));
     first = (0..results.min(SINGLY)).find_map(alone).unwrap_or(first);
     Some(shrink_by::<O>(domain, &Asked::default(), first, &mut shows).case)
 }

@@ -4,7 +4,7 @@
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::operation::case::{Case, Spec};
 use crate::operation::request::Request;
-use crate::operation::{Kernel, Operation, job, products};
+use crate::operation::{self, Kernel, Operation, job, products};
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 
@@ -50,7 +50,7 @@ pub(crate) fn run<O: Operation>(
     let case = largest.and_then(|(i, spec)| spec.case::<O>(domain, request.seed, i));
     let mut all = Repeats { calls: 0, failure: None, differs: None };
     let Some(case) = case else { return all };
-    let results = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
+    let results = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);
     let Budget { repeated_calls, .. } = request.effort.budget();
     let mut lease = lane.lease();
     let (job, payload) = (job::<O>(kernel.name, &case.params), case.payload());
@@ -79,7 +79,7 @@ pub(crate) fn run<O: Operation>(
 
 /// How long a call takes, about, and how large it is, in words; nothing of a case without sizes.
 fn cost<O: Operation>(domain: &O::Domain, params: &O::Params) -> Option<(f64, usize)> {
-    let sizes = O::sizes(domain, params).ok()?;
+    let sizes = operation::sizes::<O>(domain, params).ok()?;
     let inputs = sizes.inputs.iter().filter(|words| **words > 0);
     let words = inputs.clone().sum::<usize>() + sizes.outputs;
     // m*k times k*n times m*n is the square of the products of a matrix product.

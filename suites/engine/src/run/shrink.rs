@@ -1,9 +1,9 @@
 //! From a case that shows something to the smallest one that still shows it.
 
-use crate::operation::Operation;
 use crate::operation::asked::Asked;
 use crate::operation::case::Case;
 use crate::operation::observed::Witness;
+use crate::operation::{self, Operation};
 use std::time::{Duration, Instant};
 
 /// Runs of the kernel that one witness may cost, and elements that they may read in all.
@@ -85,7 +85,7 @@ impl<O: Operation> Shrinker<'_, O> {
 
     /// Sets ever shorter runs of a tensor's elements to zero.
     fn elements(&mut self, best: &mut Witness<O::Params>, t: usize) {
-        let element = O::element(self.domain, &best.case.params, t);
+        let element = operation::element::<O>(self.domain, &best.case.params, t);
         let (zero, words) = (element.zero(), element.words());
         let mut run = best.case.tensors[t].len() / words;
         while run > 0 && !self.spent() {
@@ -110,7 +110,7 @@ impl<O: Operation> Shrinker<'_, O> {
 
     /// Brings what is left nearer to zero.
     fn values(&mut self, best: &mut Witness<O::Params>, t: usize) {
-        let element = O::element(self.domain, &best.case.params, t);
+        let element = operation::element::<O>(self.domain, &best.case.params, t);
         let words = element.words();
         let place = |case: &Case<O::Params>, at: usize| element.place(&case.tensors[t][at * words..][..words]);
         let elements = 0..best.case.tensors[t].len() / words;

@@ -40,10 +40,12 @@ impl Space {
 /// A sweep of one kernel in one lane.
 pub trait Blocks: Sync {
     /// What judging adds up.
-    type Seen: Send;
+    type Seen: Send + Default;
 
     /// Nothing seen yet.
-    fn nothing(&self) -> Self::Seen;
+    fn nothing(&self) -> Self::Seen {
+        Self::Seen::default()
+    }
     /// Adds another part, in the order of the inputs.
     fn merge(&self, all: &mut Self::Seen, part: Self::Seen);
     /// The job of a block of so many inputs, each of which a lane makes of the one before by adding 1.

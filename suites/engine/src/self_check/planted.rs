@@ -4,7 +4,7 @@ use crate::lane::Lane;
 use crate::lane::runner::Runner;
 use crate::operation::case::Case;
 use crate::operation::expected::differs;
-use crate::operation::{Kernel, Operation, contract, is_compiled, job, kernels};
+use crate::operation::{self, Kernel, Operation, contract, is_compiled, job, kernels};
 use crate::run::answers::{answers, outs};
 use crate::run::subject::Posed;
 use crate::self_check::families::{self, Drawn};
@@ -68,7 +68,7 @@ fn row<O: Operation>(family: &str, threshold: families::Threshold, tried: Vec<Tr
         family: family.to_owned(),
         threshold: threshold.to_string(),
         tried: tried.len() as u64,
-        convicted: cases.len() as u64,
+        detected: cases.len() as u64,
         cases: cases.get(cases.len() / 2).copied().unwrap_or(0),
         most_cases: cases.last().copied().unwrap_or(0),
         only: tried.iter().filter_map(|tried| tried.only.as_deref()).fold(BTreeMap::new(), |mut only, part| {
@@ -181,7 +181,7 @@ impl<'a, O: Operation> Subject<'a, O> {
             spanned.parameters(&request["params"]);
             spanned.rows |= self.columns(&case.posed.case.params, O::TENSORS.len()) < given.len();
             given.iter().for_each(|value| Range::reach(&mut spanned.results, f64::from(*value)));
-            spanned.results_of(&O::element(&self.kernel.contract.domain, &case.posed.case.params, O::TENSORS.len()));
+            spanned.results_of(&operation::result_element::<O>(&self.kernel.contract.domain, &case.posed.case.params));
             spanned.ranks(&self.dimensions(&case.posed.case.params));
             case.posed.case.tensors[0].iter().for_each(|value| Range::reach(&mut spanned.inputs, f64::from(*value)));
         }

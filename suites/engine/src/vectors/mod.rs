@@ -10,7 +10,7 @@ mod targets;
 
 use crate::lane::Lane;
 use crate::operation::{
-    Element, Kernel, Mutant, NamedScheme, Operation, find, is_compiled, job, kernels, label, mutants, promise,
+    self, Element, Kernel, Mutant, NamedScheme, Operation, find, is_compiled, job, kernels, label, mutants, promise,
 };
 use crate::self_check::{Measure, planted};
 use anyhow::{Result, bail, ensure};
@@ -321,7 +321,7 @@ impl<O: Operation> Entry<O> {
         let tensor = |t: usize, name: &'static str, words: &[i32]| Tensor {
             name,
             dimensions: O::dimensions(domain, &case.params, t),
-            element: O::element(domain, &case.params, t),
+            element: operation::element::<O>(domain, &case.params, t),
             words: words.to_vec(),
         };
         let operands = O::TENSORS.iter().enumerate().map(|(t, name)| tensor(t, name, &case.tensors[t])).collect();

@@ -4,7 +4,7 @@ use crate::case::{catalogue, text};
 use crate::lane::Lane;
 use crate::operation::asked::Asked;
 use crate::operation::case::Case;
-use crate::operation::{Element, Mutant, Operation, Witness, is_compiled, job};
+use crate::operation::{self, Element, Mutant, Operation, Witness, is_compiled, job};
 use crate::plan::plans;
 use crate::run::answers::outs;
 use crate::run::shrink::shrink_by;
@@ -89,7 +89,7 @@ impl<O: Operation> Entry<O> {
     /// Whether another domain has the case, too.
     pub(super) fn is_of(&self, domain: &O::Domain) -> bool {
         let Self { case, types: own, .. } = self;
-        let element = |domain, t| O::element(domain, &case.params, t);
+        let element = |domain, t| operation::element::<O>(domain, &case.params, t);
         let holds = |t: usize| {
             let range = O::range(domain, t);
             element(domain, t) == element(self.domain, t) && case.tensors[t].iter().all(|word| range.contains(word))
@@ -97,7 +97,7 @@ impl<O: Operation> Entry<O> {
         O::covers(domain, &case.params)
             && types::<O>(domain) == *own
             && (0..O::TENSORS.len()).all(holds)
-            && O::sizes(domain, &case.params).is_ok_and(|sizes| sizes.outputs == self.expected.len())
+            && operation::sizes::<O>(domain, &case.params).is_ok_and(|sizes| sizes.outputs == self.expected.len())
     }
 }
 
@@ -127,7 +127,7 @@ fn bytes<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, results: usiz
         },
     };
     let of = |t: usize, words: usize| {
-        let element = O::element(domain, &case.params, t);
+        let element = operation::element::<O>(domain, &case.params, t);
         words / element.words() * width(&element)
     };
     let numbers = |value: &Value| match value {
@@ -192,8 +192,9 @@ impl<O: Operation> Sources<'_, O> {
     /// The cases of a domain's short plan that are not too large to look for inputs in.
     fn searched(&self, domain: &'static O::Domain) -> Vec<Entry<O>> {
         let specs = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), self.wanted.seed);
-        let fits =
-            |params: &O::Params| O::sizes(domain, params).is_ok_and(|sizes| sizes.input() + sizes.outputs <= SEARCHED);
+        let fits = |params: &O::Params| {
+            operation::sizes::<O>(domain, params).is_ok_and(|sizes| sizes.input() + sizes.outputs <= SEARCHED)
+        };
         let numbered: Vec<_> = specs.iter().enumerate().filter(|(_, spec)| spec.turn.is_all()).collect();
         let made = parallel::map(&numbered, |(at, spec)| {
             let case = spec.case::<O>(domain, self.wanted.seed, *at).filter(|case| fits(&case.params))?;
@@ -240,7 +241,8 @@ impl<O: Operation> Sources<'_, O> {
             }
             self.difference(bug, domain, case).ok().flatten()
         };
-        let alone = O::alone(&first.case, domain, first.index).into_iter().find_map(|(case, _)| shows(&case));
+        let alone =
+            operation::alone::<O>(&first.case, domain, first.index).into_iter().find_map(|(case, _)| shows(&case));
         let witness = shrink_by::<O>(domain, &Asked::default(), alone.unwrap_or(first), &mut shows);
         Entry::of(domain, self, witness.case)
     }
@@ -256,7 +258,7 @@ impl<O: Operation> Sources<'_, O> {
         let mut lease = self.lane.lease();
         let given =
             outs::<O>(&mut lease, bug.kernel.name, case, expected.len()).map_err(|failure| failure.to_string())?;
-        let words = O::element(domain, &case.params, O::TENSORS.len()).words();
+        let words = operation::result_element::<O>(domain, &case.params).words();
         let wrong = expected.iter().zip(&given).position(|(right, got)| right.is_some_and(|right| right != *got));
         Ok(wrong.map(|at| Witness {
             case: case.clone(),
@@ -270,8 +272,8 @@ impl<O: Operation> Sources<'_, O> {
     fn telling(&self, other: &Alternative<O>, plans: &[Vec<Entry<O>>]) -> Option<Entry<O>> {
         let one = |entry: &Entry<O>| {
             let at = other.first_difference(&entry.case, &entry.expected)?;
-            let index = at / O::element(entry.domain, &entry.case.params, O::TENSORS.len()).words();
-            let alone = O::alone(&entry.case, entry.domain, index).into_iter();
+            let index = at / operation::result_element::<O>(entry.domain, &entry.case.params).words();
+            let alone = operation::alone::<O>(&entry.case, entry.domain, index).into_iter();
             let small = alone.filter_map(|(case, _)| Entry::of(entry.domain, self, case));
             let small = small.filter(|entry| other.differs(entry)).min_by_key(|entry| entry.bytes);
             small.or_else(|| Entry::of(entry.domain, self, entry.case.clone()))

@@ -14,7 +14,7 @@ use tiebreak_common::called;
 use tiebreak_common::parallel;
 use tiebreak_engine::case::text;
 use tiebreak_engine::lane::{Failure, Lane};
-use tiebreak_engine::operation::{Case, Command, Operation, Request, Wanted, scheme_named};
+use tiebreak_engine::operation::{self, Case, Command, Operation, Request, Wanted, scheme_named};
 use tiebreak_engine::run::answers::outs;
 use tiebreak_impls::job_error::JobError;
 use tiebreak_oracle::names::unknown;
@@ -188,7 +188,7 @@ fn witness(claim: &Claim, probe: &Probe, exact: i64, lane: &Lane, command: &Comm
 fn first<O: Operation>(claim: &Claim, case: &Case<O::Params>, lane: &Lane) -> Result<i32, Failure> {
     let kernel =
         tiebreak_engine::operation::find::<O>(claim.kernel).ok_or_else(|| Failure::refused("no such kernel"))?;
-    let sizes = O::sizes(&kernel.contract.domain, &case.params).map_err(JobError::from)?;
+    let sizes = operation::sizes::<O>(&kernel.contract.domain, &case.params).map_err(JobError::from)?;
     let outs = outs::<O>(&mut lane.lease(), claim.kernel, case, sizes.outputs)?;
     outs.first().copied().ok_or(Failure::WrongLength { expected: sizes.outputs, got: 0 })
 }

@@ -141,9 +141,7 @@ impl Operation for Conv2d {
                 out.push(cropped(case, params));
             }
         }
-        if case.misalign != 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         out
     }
 

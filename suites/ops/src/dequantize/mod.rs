@@ -7,16 +7,14 @@ use crate::quantize::{alone, smaller};
 use crate::quantized::{self, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
 use rug::{Integer, Rational};
-use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
-use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Given,
-    Operation, Options, Parameter, Spec, Sweep, Sweeps, Unposable, Wanted,
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Operation,
+    Options, Parameter, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::dequantize;
 use tiebreak_impls::quantize::Domain;
@@ -77,23 +75,31 @@ impl Operation for Dequantize {
     const TENSORS: &'static [&'static str] = &["q"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/dequantize.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
+        tensors: Tensors { element: Self::element, ..Tensors::NONE },
+
         compiled: Compiled {
             compared: true,
-            is: Self::compiled,
+            is: |domain| domain.compiled,
             function: Self::function,
-            faults: Self::faults,
+            faults: quantized::faults,
             at_fault: Self::at_fault,
         },
-        sweeps: Sweeps { params: Self::swept, few: Self::few, all: Self::sweeps, ..Sweeps::NONE },
+        sweeps: Sweeps {
+            params: sweep::params,
+            few: sweep::few,
+            all: |kernel, runner, asked, _| sweep::many(kernel, runner, asked),
+            ..Sweeps::NONE
+        },
         causes: Causes {
             // A step overflows, and infinities meet: which NaN it gives is nobody's promise.
             open: Some(Class::Overflow),
             stands_for_none: Self::stands_for_none,
-            own: Self::own,
+            own: |contract, _| Some(Change::own("values", contract)),
             ..Causes::NONE
         },
-        options: Options { takes: &[Parameter::Types], given: Self::given, ..Options::NONE },
+        options: Options { takes: &[Parameter::Types], given: quantized::given, ..Options::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
+        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     type Impl = tiebreak_impls::dequantize::Dequantize;
@@ -104,13 +110,6 @@ impl Operation for Dequantize {
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         p.shape.clone()
-    }
-
-    fn element(_: &Domain, p: &Params, t: usize) -> Element {
-        match t {
-            0 => Element::Integer(p.quantized.storage.range()),
-            _ => Element::Float(quantized::format(p.quantized.expressed)),
-        }
     }
 
     fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
@@ -159,10 +158,6 @@ impl Operation for Dequantize {
         changes::changes(scheme)
     }
 
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        alone(case, 1, index)
-    }
-
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller(case, 1, domain)
     }
@@ -177,36 +172,23 @@ impl Operation for Dequantize {
 }
 
 impl Dequantize {
-    fn compiled(domain: &Domain) -> bool {
-        domain.compiled
+    fn element(_: &Domain, p: &Params, t: usize) -> Element {
+        match t {
+            0 => Element::Integer(p.quantized.storage.range()),
+            _ => Element::Float(quantized::format(p.quantized.expressed)),
+        }
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, 1, index)
     }
 
     fn function(params: &Params) -> Option<Function> {
         Some(Function { cast: Cast::Dequantize, params: params.clone() })
     }
 
-    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
-        tiebreak_mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
-    }
-
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
-    }
-
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
-        quantized::given(domain, asked, specs)
-    }
-
-    fn swept(domain: &Domain, asked: &Asked) -> Vec<Params> {
-        sweep::params(domain, asked)
-    }
-
-    fn few(kernel: &'static dequantize::Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
-        sweep::few(kernel, runner, asked)
-    }
-
-    fn sweeps(kernel: &'static dequantize::Kernel, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
-        sweep::many(kernel, runner, asked)
     }
 
     fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
@@ -223,11 +205,6 @@ impl Dequantize {
         let words = p.quantized.expressed.words();
         let result = &outs[word / words * words..][..words];
         Some(quantized::format(p.quantized.expressed).decode(bits(result)) == Float::Nan)
-    }
-
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the values are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 }
 

@@ -14,8 +14,8 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Change, Expected, Operation, Spec, Sweep, Sweeps, Unposable,
-    Wanted, fill,
+    Arguments, Asked, Capabilities, Case, CaseError, Change, Expected, Operation, Spec, Sweep, Sweeps, Tensors,
+    Unposable, Wanted, Witnesses, fill,
 };
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -30,8 +30,12 @@ pub enum Dot {}
 impl Operation for Dot {
     const TENSORS: &'static [&'static str] = &["acc", "a", "b"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/dot.txt");
-    const CAPABILITIES: Capabilities<Self> =
-        Capabilities { sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE }, ..Capabilities::NONE };
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        tensors: Tensors { has_len: true, ..Tensors::NONE },
+        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
+        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        ..Capabilities::NONE
+    };
     type Impl = tiebreak_impls::dot::Dot;
     type Params = Params;
     type Domain = Domain;
@@ -50,8 +54,6 @@ impl Operation for Dot {
             _ => i32::MIN..=i32::MAX,
         }
     }
-
-    const HAS_LEN: bool = true;
 
     fn open(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         let ([lhs, rhs], definition) = (types::operands(ty)?, scheme.definition);
@@ -129,15 +131,6 @@ impl Operation for Dot {
         out
     }
 
-    fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        let Domain { results, elements, .. } = *domain;
-        let step = index / results;
-        let cut = |t: usize, each: usize| case.tensors[t][step * each..(step + 1) * each].to_vec();
-        let tensors = [cut(0, results), cut(1, elements), cut(2, elements)];
-        let one = Case { params: Params { len: results }, tensors, misalign: 0 };
-        vec![(one, index % results), (fill::only(case, [results, elements, elements], step), index)]
-    }
-
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let mut out = Vec::new();
         let steps = case.params.len / domain.results;
@@ -154,9 +147,7 @@ impl Operation for Dot {
                 });
             }
         }
-        if case.misalign != 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         out
     }
 
@@ -170,6 +161,15 @@ impl Operation for Dot {
 }
 
 impl Dot {
+    fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        let Domain { results, elements, .. } = *domain;
+        let step = index / results;
+        let cut = |t: usize, each: usize| case.tensors[t][step * each..(step + 1) * each].to_vec();
+        let tensors = [cut(0, results), cut(1, elements), cut(2, elements)];
+        let one = Case { params: Params { len: results }, tensors, misalign: 0 };
+        vec![(one, index % results), (fill::only(case, [results, elements, elements], step), index)]
+    }
+
     fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
         sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
     }

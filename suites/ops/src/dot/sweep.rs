@@ -75,10 +75,6 @@ pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
 impl Blocks for Pairs<'_> {
     type Seen = Sides;
 
-    fn nothing(&self) -> Sides {
-        Sides::default()
-    }
-
     fn merge(&self, all: &mut Sides, part: Sides) {
         all.contract.merge(part.contract);
         all.truth.merge(part.truth);

@@ -15,7 +15,7 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Options, ReferenceOption,
-    Spec, Unposable, Wanted,
+    Spec, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params, Run};
@@ -132,8 +132,11 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
     const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
     const CATALOGUE: &'static str = A::CATALOGUE;
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        causes: Causes { own: Self::own, ..Causes::NONE },
+        tensors: Tensors { has_len: true, sizes: Self::sizes, ..Tensors::NONE },
+
+        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
+        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     type Impl = A::Impl;
@@ -150,8 +153,6 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         A::limits(domain).0.range()
     }
 
-    const HAS_LEN: bool = true;
-
     fn open(_: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<A::Domain, CaseError> {
         let named = arguments.get("type").map(Value::to_string);
         let element = types::element(ty.or(named.as_deref()))?;
@@ -161,11 +162,6 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
 
     fn covers(domain: &A::Domain, p: &Params) -> bool {
         super::covers(p, A::limits(domain)) && Self::parameters(p).takes(A::stated(domain))
-    }
-
-    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
-    fn sizes(domain: &A::Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
-        if Self::covers(domain, p) { Ok(super::sizes(p)) } else { A::Impl::sizes(domain, p) }
     }
 
     fn domain_text(domain: &A::Domain) -> String {
@@ -207,10 +203,6 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         changes::changes(*scheme)
     }
 
-    fn alone(case: &Case<Params>, _: &A::Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        super::alone(case, index)
-    }
-
     fn smaller(case: &Case<Params>, domain: &A::Domain) -> Vec<Case<Params>> {
         super::smaller(case, |params| Self::covers(domain, params))
     }
@@ -225,9 +217,13 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
 }
 
 impl<A: Arithmetic> Elementwise<A> {
-    fn own(contract: &Scheme<Definition<A>>, _: &Scheme<Definition<A>>) -> Option<Change<Self>> {
-        let because = format!("the results are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
+    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
+    fn sizes(domain: &A::Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
+        if Self::covers(domain, p) { Ok(super::sizes(p)) } else { A::Impl::sizes(domain, p) }
+    }
+
+    fn alone(case: &Case<Params>, _: &A::Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        super::alone(case, index)
     }
 }
 

@@ -8,12 +8,11 @@ mod sweep;
 use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Spec, Sweep, Sweeps,
-    Unposable, Wanted,
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Spec, Sweep, Sweeps, Tensors,
+    Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::exp::{self as impls, Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -30,8 +29,11 @@ impl Operation for Exp {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/exp.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
+        tensors: Tensors { has_len: true, ..Tensors::NONE },
+
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
-        causes: Causes { own: Self::own, ..Causes::NONE },
+        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
+        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     type Impl = impls::Exp;
@@ -47,8 +49,6 @@ impl Operation for Exp {
     fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
         i32::MIN..=0
     }
-
-    const HAS_LEN: bool = true;
 
     fn open(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
@@ -88,11 +88,6 @@ impl Operation for Exp {
         changes::changes(*scheme)
     }
 
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        let params = Params { len: 1, ..case.params };
-        vec![(Case { params, tensors: [vec![case.tensors[0][index]], Vec::new(), Vec::new()], misalign: 0 }, 0)]
-    }
-
     fn smaller(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
         let x = &case.tensors[0];
         let part = |x: &[i32]| {
@@ -104,9 +99,7 @@ impl Operation for Exp {
         if half > 0 {
             out.extend([part(&x[..half]), part(&x[half..]), part(&x[..len - 1]), part(&x[1..])]);
         }
-        if case.misalign != 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         out
     }
 
@@ -120,13 +113,13 @@ impl Operation for Exp {
 }
 
 impl Exp {
-    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
-        sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        let params = Params { len: 1, ..case.params };
+        vec![(Case { params, tensors: [vec![case.tensors[0][index]], Vec::new(), Vec::new()], misalign: 0 }, 0)]
     }
 
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the results are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
+    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
+        sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
     }
 }
 

@@ -93,10 +93,6 @@ pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
 impl Blocks for Inputs<'_> {
     type Seen = [Counted; 2];
 
-    fn nothing(&self) -> Self::Seen {
-        Self::Seen::default()
-    }
-
     fn merge(&self, all: &mut Self::Seen, part: Self::Seen) {
         all.iter_mut().zip(part).for_each(|(all, part)| all.merge(part));
     }

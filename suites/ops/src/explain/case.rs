@@ -9,7 +9,8 @@ use tiebreak_engine::explain::cause;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::offline::{Line, Posed};
 use tiebreak_engine::operation::{
-    Case, Element, Expected, Kernel, Observed, Operation, changes_in, contract, differs, find, kernels, label, mutants,
+    self, Case, Element, Expected, Kernel, Observed, Operation, changes_in, contract, differs, find, kernels, label,
+    mutants,
 };
 use tiebreak_engine::run::answers::outs;
 use tiebreak_oracle::Rational;
@@ -62,7 +63,7 @@ struct Party<S> {
 /// `steps` has the steps of a scheme there.
 pub fn explain<O: Operation>(wanted: &Wanted, steps: Steps<O>) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
     let posed = posed::<O>(wanted)?;
-    let element = O::element(&posed.domain, &posed.case.params, O::TENSORS.len());
+    let element = operation::result_element::<O>(&posed.domain, &posed.case.params);
     let words = element.words();
     let mut parties = vec![Party {
         name: text::scheme(&label::<O>(&posed.scheme)).to_owned(),

@@ -7,7 +7,7 @@ use rug::Rational;
 use tiebreak_common::class::Class;
 use tiebreak_common::floats::shortest;
 use tiebreak_common::fraction::{both, signed};
-use tiebreak_engine::operation::{Case, Change, Lead, Operation, job, kernels};
+use tiebreak_engine::operation::{self, Case, Change, Lead, Operation, job, kernels};
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;
 use tiebreak_impls::job_error::JobError;
@@ -225,7 +225,7 @@ pub(super) fn in_process<O: Operation<Params = Params>>(
         let domain = O::domain_text(&kernel.contract.domain);
         return Err(ExplainError::Domain { kernel: kernel.name, domain });
     }
-    let outputs = O::sizes(&kernel.contract.domain, &params).map_err(JobError::from)?.outputs;
+    let outputs = operation::sizes::<O>(&kernel.contract.domain, &params).map_err(JobError::from)?.outputs;
     let mut out = vec![0; outputs];
     execute(&job::<O>(kernel.name, &params), Form::Native, &input.repeat(BATCH), &mut out, 0)?;
     let words = outputs / BATCH;

@@ -10,16 +10,16 @@ pub mod promised;
 mod simpler;
 pub mod sweep;
 
+use crate::pairs::{self, Lists};
 use crate::{listing, types};
 use promised::{Promised, Regime};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Control, Counted, Deviations, Expected, Given,
-    Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweep, Sweeps, Unposable, Wanted, Witness,
+    Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweeps, Tensors, Unposable, Wanted, Witness,
     Witnesses, arguments, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
@@ -65,8 +65,10 @@ impl Operation for FixedPointMultiply {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/fpm.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
+        tensors: Tensors { has_len: true, ..Tensors::NONE },
+
         deviations: Deviations { contract: Self::contract, declared: Self::declared, in_case: Self::deviations },
-        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
+        sweeps: Sweeps { all: sweep::sweeps, ..Sweeps::NONE },
         causes: Causes {
             // Where the contract promises nothing, nothing is expected by any reference.
             open: None,
@@ -75,10 +77,19 @@ impl Operation for FixedPointMultiply {
             ..Causes::NONE
         },
         options: Options { takes: &[Parameter::Pairs], given: Self::given, is_asked: Self::is_asked, ..Options::NONE },
-        self_checks: SelfChecks { trial: Some(Self::trial), controls: Self::controls, published: Self::published },
+        self_checks: SelfChecks {
+            trial: Some(|domain, seed| plan::trial(domain, seed, 1)),
+            controls: Self::controls,
+            published: Self::published,
+        },
         counted: Counted { pairs: Self::pairs, ..Counted::NONE },
-        spelling: Spelling { result: Self::spelled, stands_alone: Self::stands_alone, command: Self::command },
-        witnesses: Witnesses { simpler: Self::simpler, start: Self::start, rank: Self::rank },
+        spelling: Spelling { result: Self::spelled, stands_alone: simpler::is_single, command: Self::command },
+        witnesses: Witnesses {
+            alone: |case, _, index| simpler::alone(case, index),
+            simpler: simpler::simpler,
+            start: Self::start,
+            rank: Self::rank,
+        },
         ..Capabilities::NONE
     };
     type Impl = Batches;
@@ -90,8 +101,6 @@ impl Operation for FixedPointMultiply {
     fn dimensions(_: &Domain, batch: &Batch, _: usize) -> Vec<usize> {
         vec![batch.len]
     }
-
-    const HAS_LEN: bool = true;
 
     fn open(_: &Promised, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
@@ -137,10 +146,6 @@ impl Operation for FixedPointMultiply {
         changes::changes(&scheme.scheme)
     }
 
-    fn alone(case: &Case<Batch>, _: &Domain, index: usize) -> Vec<(Case<Batch>, usize)> {
-        simpler::alone(case, index)
-    }
-
     fn smaller(case: &Case<Batch>, _: &Domain) -> Vec<Case<Batch>> {
         simpler::halves(case)
     }
@@ -148,9 +153,7 @@ impl Operation for FixedPointMultiply {
     /// Multipliers and shifts separated by commas where there are several channels.
     fn arguments(batch: &Batch) -> Vec<(String, Value)> {
         let Params { q, channels } = &batch.params;
-        let multipliers: Vec<i32> = channels.iter().map(|c| c.multiplier).collect();
-        let shifts: Vec<i32> = channels.iter().map(|c| c.shift).collect();
-        let mut out = vec![("m", arguments::list_value(&multipliers)), ("s", arguments::list_value(&shifts))];
+        let mut out = pairs::written(channels).to_vec();
         out.extend((*q != Q31).then(|| ("q", Value::Integer((*q).into()))));
         out.extend((batch.len != 1).then_some(("len", Value::Integer(batch.len as i64))));
         out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
@@ -158,16 +161,12 @@ impl Operation for FixedPointMultiply {
 
     fn from_arguments(arguments: &Arguments) -> Result<Batch, CaseError> {
         let mut left = arguments.clone();
-        let multipliers = arguments::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
-        let shifts = arguments::take_list(&mut left, "s", 0, -31..=31)?;
+        let lists = Lists::take(&mut left)?;
         let q = arguments::take(&mut left, "q", Q31.into(), 0, Q31.into())? as u32;
         let len = arguments::take_size(&mut left, "len", 1)?;
         arguments::nothing_left(&left, &["m", "s", "q", "len", "x"])?;
-        let count = multipliers.len().max(shifts.len());
-        let multipliers = arguments::repeated("m", multipliers, count)?;
-        let shifts = arguments::repeated("s", shifts, count)?;
-        let channels = multipliers.into_iter().zip(shifts);
-        let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect();
+        let count = lists.channels();
+        let channels = lists.pairs(count)?;
         Ok(Batch { params: Params { q, channels }, len })
     }
 }
@@ -190,10 +189,6 @@ impl FixedPointMultiply {
             let zone = contract.zones.get(contract.zone_at(index, &case.params))?;
             (zone.scheme.fast(x, p) != contract.scheme.fast(x, p)).then_some(zone.class)
         })
-    }
-
-    fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Batch>> {
-        plan::trial(domain, seed, 1)
     }
 
     fn given(
@@ -221,10 +216,6 @@ impl FixedPointMultiply {
         })
     }
 
-    fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
-        sweep::sweeps(kernel, runner, asked, wanted)
-    }
-
     fn groups(contract: &Promised, batch: &Batch, results: usize) -> Vec<usize> {
         let regimes: Vec<Regime> = batch.params.channels.iter().map(|c| Regime::of(c.shift)).collect();
         let of = |(index, regime): (usize, &Regime)| contract.group(contract.zone_at(index, batch), *regime);
@@ -240,10 +231,6 @@ impl FixedPointMultiply {
         kept: bool,
     ) -> Vec<Change<Self>> {
         changes::changes_in(group, contract, scheme, domain, kept)
-    }
-
-    fn simpler(witness: &Witness<Batch>, domain: &Domain) -> Vec<Case<Batch>> {
-        simpler::simpler(witness, domain)
     }
 
     fn start(seen: &Observed<Batch>) -> Vec<u64> {
@@ -294,11 +281,6 @@ impl FixedPointMultiply {
             out.extend([("index", index as i32), ("len", case.params.len as i32)]);
         }
         Some(out.into_iter().map(|(name, value)| (name.to_owned(), i64::from(value).into())).collect())
-    }
-
-    /// A batch of one accumulator throughout, at one of the lengths at which it is run again. What shows among others only has to be run among them.
-    fn stands_alone(case: &Case<Batch>) -> bool {
-        simpler::is_single(case)
     }
 
     fn command(case: &ledger::Case) -> String {

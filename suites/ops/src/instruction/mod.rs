@@ -12,7 +12,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Change, Expected, NamedScheme, Observed, Operation, Spec, Sweeps,
-    Unposable, Wanted, differs,
+    Unposable, Wanted, Witnesses, differs,
 };
 use tiebreak_impls::instruction::{Domain, Lanes, Params, Run, kernels};
 use tiebreak_impls::kernel::Kernel;
@@ -194,8 +194,11 @@ impl NamedScheme for Scheme {
 impl Operation for Instruction {
     const TENSORS: &'static [&'static str] = &["a", "b", "acc"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/instruction.txt");
-    const CAPABILITIES: Capabilities<Self> =
-        Capabilities { sweeps: Sweeps { exhaustive: Self::exhaustive, ..Sweeps::NONE }, ..Capabilities::NONE };
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        sweeps: Sweeps { exhaustive: Self::exhaustive, ..Sweeps::NONE },
+        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        ..Capabilities::NONE
+    };
     type Impl = tiebreak_impls::instruction::Instruction;
     type Params = Params;
     type Domain = Domain;
@@ -250,15 +253,6 @@ impl Operation for Instruction {
         vec![differ(scheme, Class::SaturationFlag), differ(scheme, Class::Value)]
     }
 
-    fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        let values = case.params.vectors * domain.lanes();
-        let (vector, index) = match index.checked_sub(values) {
-            Some(vector) => (vector, domain.lanes()),
-            None => (index / domain.lanes(), index % domain.lanes()),
-        };
-        vec![(part(case, domain, vector..vector + 1), index)]
-    }
-
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let (all, half) = (case.params.vectors, case.params.vectors / 2);
         let halves = [0..half, half..all].into_iter().filter(|_| half > 0);
@@ -275,6 +269,15 @@ impl Operation for Instruction {
 }
 
 impl Instruction {
+    fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        let values = case.params.vectors * domain.lanes();
+        let (vector, index) = match index.checked_sub(values) {
+            Some(vector) => (vector, domain.lanes()),
+            None => (index / domain.lanes(), index % domain.lanes()),
+        };
+        vec![(part(case, domain, vector..vector + 1), index)]
+    }
+
     /// Whether the plan holds every pair of operands.
     pub fn exhaustive(domain: &Domain) -> bool {
         plan::is_exhaustive(*domain)

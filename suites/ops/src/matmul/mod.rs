@@ -14,8 +14,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Layer, Operation, Options,
-    Parameter, Spec, Unposable, Wanted,
+    Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Operation, Options, Parameter,
+    Spec, Unposable, Wanted,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -42,7 +42,7 @@ impl Operation for Matmul {
         counted: Counted { products: Self::products, ..Counted::NONE },
         options: Options {
             takes: &[Parameter::Model],
-            takes_layer: Self::takes_layer,
+            takes_layer: layers::is_product,
             given: Self::given,
             ..Options::NONE
         },
@@ -134,9 +134,7 @@ impl Operation for Matmul {
         for (lhs_offset, rhs_offset) in simpler_offsets(p.lhs_offset, p.rhs_offset) {
             out.push(Case { params: Params { lhs_offset, rhs_offset, ..p }, ..case.clone() });
         }
-        if case.misalign != 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         out
     }
 
@@ -152,10 +150,6 @@ impl Operation for Matmul {
 impl Matmul {
     fn products(p: &Params) -> u64 {
         [p.m, p.n, p.k].iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
-    }
-
-    fn takes_layer(layer: &Layer) -> bool {
-        layers::is_product(layer)
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {

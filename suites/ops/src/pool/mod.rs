@@ -10,12 +10,11 @@ mod windows;
 use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
 use tiebreak_engine::operation::element::{float, float_bits};
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Options,
-    ReferenceOption, Spec, Unposable, Wanted, arguments,
+    ReferenceOption, Spec, Tensors, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -64,7 +63,9 @@ impl Operation for Pool {
     const TENSORS: &'static [&'static str] = &["input"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/pool.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        causes: Causes { own: Self::own, ..Causes::NONE },
+        tensors: Tensors { sizes: Self::sizes, ..Tensors::NONE },
+
+        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         counted: Counted { products: Self::additions, ..Counted::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
         ..Capabilities::NONE
@@ -124,14 +125,6 @@ impl Operation for Pool {
                     && [p.top, p.bottom, p.left, p.right].iter().all(|padding| *padding == 0))
     }
 
-    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
-    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
-        match pooling(p).check() {
-            Ok([input, outputs]) if Self::covers(domain, p) => Ok(Sizes { inputs: [input, 0, 0], outputs }),
-            _ => domain.sizes(p),
-        }
-    }
-
     fn domain_text(domain: &Domain) -> String {
         let scales = match domain.scales {
             Scales::Equal => "one scale and zero point",
@@ -186,9 +179,7 @@ impl Operation for Pool {
                 out.push(cropped(case, params));
             }
         }
-        if case.misalign != 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         out
     }
 
@@ -233,6 +224,14 @@ impl Operation for Pool {
 }
 
 impl Pool {
+    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
+    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
+        match pooling(p).check() {
+            Ok([input, outputs]) if Self::covers(domain, p) => Ok(Sizes { inputs: [input, 0, 0], outputs }),
+            _ => domain.sizes(p),
+        }
+    }
+
     /// Results of a scheme at other parameters than the case's; none if the oracle does not take them.
     fn at(scheme: &Scheme, case: &Case<Params>, p: &Pooling) -> Option<Expected> {
         scheme.expected(p, &case.tensors[0]).ok()
@@ -242,11 +241,6 @@ impl Pool {
         let results = p.output().map_or(0, |(rows, columns)| rows * columns);
         let factors = [p.batches, p.channels, results, p.kernel_h, p.kernel_w];
         factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
-    }
-
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the results are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 }
 

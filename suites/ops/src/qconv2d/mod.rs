@@ -9,6 +9,7 @@ mod smaller;
 
 use crate::conv2d::{Conv2d, convolution};
 use crate::fused::{Fused, Promised, lifted};
+use crate::pairs::{self, Lists};
 use crate::types;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -19,7 +20,6 @@ use tiebreak_engine::operation::{
     Operation, Options, Parameter, Spec, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
-use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::qconv2d::{Domain, Params, Run};
 use tiebreak_impls::{matmul, requantize};
@@ -158,25 +158,19 @@ impl Operation for Qconv2d {
 
     /// Multipliers, shifts and biases separated by commas where there are several.
     fn arguments(p: &Params) -> Vec<(String, Value)> {
-        let multipliers: Vec<i32> = p.channels.iter().map(|c| c.multiplier).collect();
-        let shifts: Vec<i32> = p.channels.iter().map(|c| c.shift).collect();
         let mut out = Conv2d::arguments(&p.shape);
-        let lists = [("m", &multipliers), ("s", &shifts), ("bias", &p.bias)];
-        out.extend(lists.map(|(name, values)| (name.to_owned(), arguments::list_value(values))));
+        let lists = pairs::written(&p.channels).into_iter().chain([("bias", arguments::list_value(&p.bias))]);
+        out.extend(lists.map(|(name, values)| (name.to_owned(), values)));
         out.extend(fields::written(&FIELDS, p, p));
         out
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         let mut left = arguments.clone();
-        let multipliers = arguments::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
-        let shifts = arguments::take_list(&mut left, "s", 0, -31..=31)?;
+        let lists = Lists::take(&mut left)?;
         let bias = arguments::take_list(&mut left, "bias", 0, i32::MIN..=i32::MAX)?;
-        let channels = multipliers.len().max(shifts.len());
-        let shifts = arguments::repeated("s", shifts, channels)?;
-        let multipliers = arguments::repeated("m", multipliers, channels)?;
-        let channels = multipliers.into_iter().zip(shifts);
-        let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect();
+        let channels = lists.channels();
+        let channels = lists.pairs(channels)?;
         let usual = Params {
             shape: tiebreak_impls::conv2d::Params::default(),
             channels,
@@ -232,12 +226,7 @@ impl Qconv2d {
 
     /// Results by kind.
     fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
-        let p = &case.params;
-        let count = |is: &dyn Fn(i32) -> bool| expected.iter().flatten().filter(|v| is(**v)).count() as u64;
-        vec![
-            (crate::requantize::INSIDE, count(&|v| p.min < v && v < p.max)),
-            ("at an end of the clamp", count(&|v| v == p.min || v == p.max)),
-        ]
+        crate::requantize::of_clamp(expected, case.params.min, case.params.max)
     }
 
     fn takes_layer(layer: &Layer) -> bool {

@@ -15,9 +15,7 @@ pub(super) fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>>
     let mut out = channels(case);
     out.extend(simpler(&case.params.shape).into_iter().filter_map(|shape| reshaped(case, shape)));
     out.extend(plainer(&case.params, domain).into_iter().map(|params| Case { params, ..case.clone() }));
-    if case.misalign != 0 {
-        out.push(Case { misalign: 0, ..case.clone() });
-    }
+    out.extend(case.aligned());
     out.retain(|smaller| smaller != case && Qconv2d::covers(domain, &smaller.params));
     out
 }

@@ -239,10 +239,6 @@ impl Qmatmul {
             _ => None,
         });
         let (min, max) = ends.unwrap_or((i32::MIN, i32::MAX));
-        let count = |is: &dyn Fn(i32) -> bool| expected.iter().flatten().filter(|v| is(**v)).count() as u64;
-        vec![
-            (crate::requantize::INSIDE, count(&|v| min < v && v < max)),
-            ("at an end of the clamp", count(&|v| v == min || v == max)),
-        ]
+        crate::requantize::of_clamp(expected, min, max)
     }
 }

@@ -38,9 +38,7 @@ pub(super) fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>>
             out.push(with(params));
         }
     }
-    if case.misalign != 0 {
-        out.push(Case { misalign: 0, ..case.clone() });
-    }
+    out.extend(case.aligned());
     out.retain(|smaller| smaller != case && Qmatmul::covers(domain, &smaller.params));
     out
 }

@@ -7,15 +7,12 @@ mod smaller;
 pub mod sweep;
 
 use crate::quantized::{self, places, plan, quantizations};
-use std::sync::Arc;
 use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Given,
-    Operation, Options, Parameter, ReferenceOption, Spec, Sweep, Sweeps, Unposable, Wanted,
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Operation,
+    Options, Parameter, ReferenceOption, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
@@ -67,22 +64,29 @@ impl Operation for Quantize {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/quantize.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
+        tensors: Tensors { element: Self::element, ..Tensors::NONE },
+
         compiled: Compiled {
             compared: true,
-            is: Self::compiled,
+            is: |domain| domain.compiled,
             function: Self::function,
-            faults: Self::faults,
+            faults: quantized::faults,
             at_fault: Self::at_fault,
         },
-        sweeps: Sweeps { params: Self::swept, all: Self::sweeps, ..Sweeps::NONE },
-        causes: Causes { stands_for_none: Self::stands_for_none, own: Self::own, ..Causes::NONE },
+        sweeps: Sweeps { params: sweep::params, all: sweep::sweeps, ..Sweeps::NONE },
+        causes: Causes {
+            stands_for_none: |_, _, _| None,
+            own: |contract, _| Some(Change::own("values", contract)),
+            ..Causes::NONE
+        },
         options: Options {
             reference: ReferenceOption::Rounding,
             takes: &[Parameter::Types],
-            given: Self::given,
+            given: quantized::given,
             ..Options::NONE
         },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
+        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     type Impl = tiebreak_impls::quantize::Quantize;
@@ -93,13 +97,6 @@ impl Operation for Quantize {
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         p.shape.clone()
-    }
-
-    fn element(_: &Domain, p: &Params, t: usize) -> Element {
-        match t {
-            0 => Element::Float(quantized::format(p.quantized.expressed)),
-            _ => Element::Integer(p.quantized.storage.range()),
-        }
     }
 
     fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
@@ -145,10 +142,6 @@ impl Operation for Quantize {
         changes::changes(scheme)
     }
 
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        alone(case, case.params.quantized.expressed.words(), index)
-    }
-
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller(case, case.params.quantized.expressed.words(), domain)
     }
@@ -163,32 +156,23 @@ impl Operation for Quantize {
 }
 
 impl Quantize {
-    fn compiled(domain: &Domain) -> bool {
-        domain.compiled
+    fn element(_: &Domain, p: &Params, t: usize) -> Element {
+        match t {
+            0 => Element::Float(quantized::format(p.quantized.expressed)),
+            _ => Element::Integer(p.quantized.storage.range()),
+        }
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, case.params.quantized.expressed.words(), index)
     }
 
     fn function(params: &Params) -> Option<Function> {
         Some(Function { cast: Cast::Quantize, params: params.clone() })
     }
 
-    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
-        tiebreak_mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
-    }
-
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
-    }
-
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
-        quantized::given(domain, asked, specs)
-    }
-
-    fn swept(domain: &Domain, asked: &Asked) -> Vec<Params> {
-        sweep::params(domain, asked)
-    }
-
-    fn sweeps(kernel: &'static quantize::Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
-        sweep::sweeps(kernel, runner, asked, wanted)
     }
 
     fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
@@ -196,14 +180,5 @@ impl Quantize {
         let input = |at: usize| bits(&case.tensors[0][at * expressed.words()..][..expressed.words()]);
         let subnormal = |at| quantized::is_subnormal(quantized::format(expressed), input(at));
         quantized::kinds(case, expected, 1, ("of a subnormal input", subnormal))
-    }
-
-    fn stands_for_none(_: &Params, _: &[i32], _: usize) -> Option<bool> {
-        None
-    }
-
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the values are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 }

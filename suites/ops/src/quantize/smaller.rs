@@ -27,9 +27,7 @@ pub fn smaller(case: &Case<Params>, words: usize, domain: &Domain) -> Vec<Case<P
             single.chain(fewer(case, words)).collect()
         }
     };
-    if case.misalign > 0 {
-        out.push(Case { misalign: 0, ..case.clone() });
-    }
+    out.extend(case.aligned());
     out.retain(|smaller| smaller != case && covers(domain, &smaller.params));
     out
 }

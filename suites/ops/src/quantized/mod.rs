@@ -11,6 +11,8 @@ mod ranks;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::given::distinct;
 use tiebreak_engine::operation::{
@@ -34,6 +36,11 @@ pub fn covers(domain: &Domain, params: &Params) -> bool {
 
 /// For each result, the words of all that it may be with these liberties, in a row.
 type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &Liberties) -> Result<Vec<Vec<i32>>, Unposable>;
+
+/// Classes of the known faults of what made a kernel's code in a lane, for these parameters.
+pub fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
+    faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
+}
 
 /// The known faults of what made a kernel's code in a lane, at one case, each with the values that it can give.
 pub fn at_fault<O: Operation<Params = Params>>(
@@ -119,7 +126,7 @@ pub fn is_subnormal(format: Format, pattern: u64) -> bool {
 }
 
 /// The types that the caller gave, and those that no case has.
-pub fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>]) -> Option<Given> {
+pub fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
     let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
     let described = |_, ty: &Quantized| {
         let reason = quantizations(ty).map_or_else(|error| error.to_string(), |_| domain_text(domain));

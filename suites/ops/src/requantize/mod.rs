@@ -11,15 +11,15 @@ mod plan;
 pub mod sweep;
 pub mod targets;
 
+use crate::pairs::{self, Lists};
 use crate::types;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Given, Layer, Operation,
-    Options, Parameter, PathStep, SelfChecks, Spec, Sweep, Sweeps, Unposable, Wanted, arguments, fill,
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Given, Operation, Options,
+    Parameter, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments, fill,
 };
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::contract::Domain as Multipliers;
@@ -39,6 +39,12 @@ pub(crate) use changes::multiply;
 /// Results that no end of the clamp decides, among the kinds that the ledger counts.
 pub const INSIDE: &str = "inside the clamp";
 
+/// Results inside a clamp and at its ends.
+pub(crate) fn of_clamp(expected: &Expected, min: i32, max: i32) -> Vec<(&'static str, u64)> {
+    let count = |is: &dyn Fn(i32) -> bool| expected.iter().flatten().filter(|v| is(**v)).count() as u64;
+    vec![(INSIDE, count(&|v| min < v && v < max)), ("at an end of the clamp", count(&|v| v == min || v == max))]
+}
+
 /// The scheme of the legacy pipeline.
 const LEGACY: &str = "legacy";
 
@@ -57,16 +63,23 @@ impl Operation for Requantize {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/requantize.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
-        causes: Causes { path: Self::path, own: Self::own, ..Causes::NONE },
+        tensors: Tensors { has_len: true, ..Tensors::NONE },
+
+        sweeps: Sweeps { all: sweep::sweeps, ..Sweeps::NONE },
+        causes: Causes {
+            path: |contract, reference, _| path::path(contract, reference),
+            own: |contract, reference| Some(changes::multiplication(reference, contract)),
+            ..Causes::NONE
+        },
         options: Options {
             takes: &[Parameter::Pairs, Parameter::Model],
-            takes_layer: Self::takes_layer,
+            takes_layer: |layer| layer.output.is_some(),
             given: Self::given,
             ..Options::NONE
         },
-        self_checks: SelfChecks { trial: Some(Self::trial), published: Self::published, ..SelfChecks::NONE },
+        self_checks: SelfChecks { trial: Some(plan::trial), published: Self::published, ..SelfChecks::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
+        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     type Impl = tiebreak_impls::requantize::Requantize;
@@ -78,8 +91,6 @@ impl Operation for Requantize {
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.len]
     }
-
-    const HAS_LEN: bool = true;
 
     fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let output = types::element(ty)?;
@@ -148,9 +159,7 @@ impl Operation for Requantize {
             Params { min: *range.start(), max: *range.end(), ..p.clone() },
         ];
         out.extend(simpler.into_iter().filter(|s| s != p).map(|params| Case { params, ..case.clone() }));
-        if case.misalign > 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         let Channel { multiplier, shift } = p.channels[0];
         for channel in [(1, 0), (1 << 30, -1), (1 << 30, shift), (multiplier, 0), (multiplier, -1)] {
             let channel = Channel { multiplier: channel.0, shift: channel.1 };
@@ -164,16 +173,9 @@ impl Operation for Requantize {
         out
     }
 
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        // One accumulator by itself; and in its place, which may matter.
-        vec![(one(case, index), 0), (fill::only(case, [1, 0, 0], index), index)]
-    }
-
     /// Multipliers, shifts and biases separated by commas where there are several channels.
     fn arguments(p: &Params) -> Vec<(String, Value)> {
-        let multipliers: Vec<i32> = p.channels.iter().map(|c| c.multiplier).collect();
-        let shifts: Vec<i32> = p.channels.iter().map(|c| c.shift).collect();
-        let mut out = vec![("m", arguments::list_value(&multipliers)), ("s", arguments::list_value(&shifts))];
+        let mut out = pairs::written(&p.channels).to_vec();
         out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", arguments::list_value(&p.bias))));
         let out = out.into_iter().map(|(name, value)| (name.to_owned(), value));
         out.chain(fields::written(&FIELDS, p, &usual(Vec::new(), Vec::new()))).collect()
@@ -181,14 +183,10 @@ impl Operation for Requantize {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         let mut left = arguments.clone();
-        let multipliers = arguments::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
-        let shifts = arguments::take_list(&mut left, "s", 0, -31..=31)?;
+        let lists = Lists::take(&mut left)?;
         let bias = arguments::take_list(&mut left, "bias", 0, i32::MIN..=i32::MAX)?;
-        let channels = multipliers.len().max(shifts.len()).max(bias.len());
-        let shifts = arguments::repeated("s", shifts, channels)?;
-        let multipliers = arguments::repeated("m", multipliers, channels)?;
-        let channels = multipliers.into_iter().zip(shifts);
-        let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect::<Vec<_>>();
+        let channels = lists.channels().max(bias.len());
+        let channels = lists.pairs(channels)?;
         let bias = arguments::repeated("bias", bias, channels.len())?;
         let params = fields::read(&FIELDS, usual(channels, bias), &mut left)?;
         arguments::nothing_left(&left, &["m", "s", "bias", "zero_point", "min", "max", "len", "x"])?;
@@ -197,12 +195,9 @@ impl Operation for Requantize {
 }
 
 impl Requantize {
-    fn path(contract: &Scheme, reference: &Scheme, _: &Domain) -> Vec<PathStep<Self>> {
-        path::path(contract, reference)
-    }
-
-    fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Params>> {
-        plan::trial(domain, seed)
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        // One accumulator by itself; and in its place, which may matter.
+        vec![(one(case, index), 0), (fill::only(case, [1, 0, 0], index), index)]
     }
 
     fn published(witness: &Published) -> Option<(Case<Params>, usize)> {
@@ -211,29 +206,18 @@ impl Requantize {
         Some((Case { params: usual(channels, vec![0]), tensors, misalign: 0 }, 0))
     }
 
-    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
-        sweep::sweeps(kernel, runner, asked, wanted)
-    }
-
     /// Results by kind.
     pub fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
         let p = &case.params;
         let channels = p.channels.len();
         let given = || expected.iter().enumerate().filter_map(|(at, v)| Some((at, (*v)?)));
         let count = |is: &dyn Fn(usize, i32) -> bool| given().filter(|(at, v)| is(*at, *v)).count() as u64;
-        let mut kinds = vec![
-            (INSIDE, count(&|_, v| p.min < v && v < p.max)),
-            ("at an end of the clamp", count(&|_, v| v == p.min || v == p.max)),
-        ];
+        let mut kinds = of_clamp(expected, p.min, p.max);
         if channels > 1 {
             kinds.push(("in channels from the ninth on", count(&|at, _| at % channels >= 8)));
             kinds.push(("in a partial row", count(&|at, _| at >= p.len - p.len % channels)));
         }
         kinds
-    }
-
-    fn takes_layer(layer: &Layer) -> bool {
-        layer.output.is_some()
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
@@ -246,10 +230,6 @@ impl Requantize {
             return Some(Given::of(Unit::Layer, &layers, runs, described));
         }
         (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), described))
-    }
-
-    fn own(contract: &Scheme, reference: &Scheme) -> Option<Change<Self>> {
-        Some(changes::multiplication(reference, contract))
     }
 }
 

@@ -7,11 +7,10 @@ mod plan;
 use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Spec, Unposable,
-    Wanted, arguments,
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Spec, Tensors,
+    Unposable, Wanted, arguments,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -49,7 +48,9 @@ impl Operation for Softmax {
     const TENSORS: &'static [&'static str] = &["input"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/softmax.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        causes: Causes { own: Self::own, ..Causes::NONE },
+        tensors: Tensors { sizes: Self::sizes, ..Tensors::NONE },
+
+        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         counted: Counted { products: |p| (p.rows * p.depth) as u64, ..Counted::NONE },
         ..Capabilities::NONE
     };
@@ -84,14 +85,6 @@ impl Operation for Softmax {
         (p.input, p.output) == (domain.input, domain.output)
             && elements <= shape::MAX_ELEMENTS
             && posed(p).check().is_ok()
-    }
-
-    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
-    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
-        match Self::covers(domain, p) {
-            true => Ok(Sizes { inputs: [p.rows * p.depth, 0, 0], outputs: p.rows * p.depth }),
-            false => domain.sizes(p),
-        }
     }
 
     fn domain_text(domain: &Domain) -> String {
@@ -145,9 +138,7 @@ impl Operation for Softmax {
             let q = &smaller.params;
             (q.rows, q.depth) != (p.rows, p.depth) && Self::covers(domain, q)
         });
-        if case.misalign != 0 {
-            out.push(Case { misalign: 0, ..case.clone() });
-        }
+        out.extend(case.aligned());
         out
     }
 
@@ -179,9 +170,12 @@ fn elements(arguments: &mut Arguments) -> Result<[Element; 2], CaseError> {
 }
 
 impl Softmax {
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the results are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
+    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
+    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
+        match Self::covers(domain, p) {
+            true => Ok(Sizes { inputs: [p.rows * p.depth, 0, 0], outputs: p.rows * p.depth }),
+            false => domain.sizes(p),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::explain::case::{Wanted, posed};
 use crate::explain::{cast, dequantize, quantize};
 use crate::floats::shortest;
 use crate::operation::element::bits;
-use crate::operation::{Element, Operation, kernels};
+use crate::operation::{self, Element, Operation, kernels};
 use crate::quantize::Quantize;
 use crate::quantized::{format, places, read_type};
 use anyhow::{Context, Result, anyhow, bail};
@@ -116,7 +116,7 @@ fn of_case<O: Operation<Params = Params>>(
     let kernels = kernels.iter().map(|kernel| kernel.name.to_owned()).collect();
     let posed = posed::<O>(&Wanted { case: text.to_owned(), ty: None, schemes, kernels })?;
     let (at, params) = (posed.at.unwrap_or(0), &posed.case.params);
-    let element = O::element(&posed.domain, params, 0);
+    let element = operation::element::<O>(&posed.domain, params, 0);
     let words = posed.case.tensors[0].chunks(element.words()).nth(at).context("--case: it has no input")?;
     let scale = *places::scales(params).get(at).context("--case: the result has no scale")?;
     let q = &params.quantized;

@@ -237,7 +237,7 @@ fn the_example_worker_holds() {
 
 /// The worker with the arithmetic of another library: the contract is broken.
 #[test]
-fn the_example_worker_with_another_arithmetic_is_convicted() {
+fn the_example_worker_with_another_arithmetic_is_detected() {
     let dir = examples();
     let path = dir.path().join("docs/example-worker.py");
     let text = std::fs::read_to_string(&path).expect("the worker");

@@ -1,4 +1,4 @@
-//! Faults planted in the expected results of a plan, in place of a kernel: whether the plan has a case that convicts each. A run compares every
+//! Faults planted in the expected results of a plan, in place of a kernel: whether the plan has a case that detects each. A run compares every
 //! result with what is expected, so that a fault which changes one of them is a finding, and no lane is needed to know it.
 
 mod asked;
@@ -35,8 +35,8 @@ impl<O: Operation> Planned<O> {
         Self(specs.iter().enumerate().map(case).map(expected).collect())
     }
 
-    /// Whether a kernel that gives `lie` of the right result, where it gives anything, is convicted.
-    pub(crate) fn convicts(&self, lie: impl Fn(&Case<O::Params>, usize, i32) -> Option<i32>) -> bool {
+    /// Whether a kernel that gives `lie` of the right result, where it gives anything, is detected.
+    pub(crate) fn detects(&self, lie: impl Fn(&Case<O::Params>, usize, i32) -> Option<i32>) -> bool {
         self.0.iter().any(|(case, expected)| {
             let mut given = expected.iter().enumerate().filter_map(|(at, right)| Some((at, (*right)?)));
             given.any(|(at, right)| lie(case, at, right).is_some_and(|wrong| wrong != right))

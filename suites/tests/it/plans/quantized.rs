@@ -1,4 +1,4 @@
-//! Faults of every structural family that a quick run of quantize and dequantize must convict.
+//! Faults of every structural family that a quick run of quantize and dequantize must detect.
 
 use crate::plans::Planned;
 use std::fmt::Debug;
@@ -41,7 +41,7 @@ impl<O: Operation<Params = Params>> Plan<O> {
         Self { planned, parameters, missed: Vec::new(), words }
     }
 
-    /// Notes the values for which nothing convicts a kernel that gives `lie` of the right words.
+    /// Notes the values for which nothing detects a kernel that gives `lie` of the right words.
     fn each<T: Copy + Debug>(
         &mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Faults of every structural family that a quick run must convict, in a kernel per channel and in one that takes a channel at a time.
+//! Faults of every structural family that a quick run must detect, in a kernel per channel and in one that takes a channel at a time.
 
 use crate::plans::Planned;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,11 +24,11 @@ fn channel_of(p: &Params, at: usize) -> Channel {
 /// Where a fault shows.
 type Where<'a> = &'a dyn Fn(&Case<Params>, usize, i32) -> bool;
 
-/// The faults that the plan of a kernel does not convict.
+/// The faults that the plan of a kernel does not detect.
 fn missed(planned: &Planned<Requantize>, faults: &[(String, Where<'_>)]) -> Vec<String> {
-    let convicted =
-        |is: Where<'_>| planned.convicts(|case, at, right| is(case, at, right).then(|| more(&case.params, right)));
-    faults.iter().filter(|(_, is)| !convicted(is)).map(|(name, _)| name.clone()).collect()
+    let detected =
+        |is: Where<'_>| planned.detects(|case, at, right| is(case, at, right).then(|| more(&case.params, right)));
+    faults.iter().filter(|(_, is)| !detected(is)).map(|(name, _)| name.clone()).collect()
 }
 
 /// A fault for each of `all`.
@@ -147,7 +147,7 @@ fn corners_of_fixed_point_multiply() {
                 let p = &case.params;
                 is.then(|| i32::MIN.wrapping_add(p.zero_point).clamp(p.min, p.max))
             };
-            assert!(planned.convicts(wraps), "{}: a product that does not saturate", kernel.name);
+            assert!(planned.detects(wraps), "{}: a product that does not saturate", kernel.name);
         }
     }
 }

@@ -88,7 +88,7 @@ forms! {
         family: String,
         threshold: String,
         tried: u64,
-        convicted: u64,
+        detected: u64,
         /// Cases of the plan.
         cases: u64,
         /// Cases until the last one was detected.

@@ -7,8 +7,8 @@
 mod facts;
 
 use crate::explain::cause::differing;
-use crate::operation::Operation;
 use crate::operation::observed::{Observed, Witness};
+use crate::operation::{self, Operation};
 use std::collections::BTreeSet;
 
 /// Lengths of vectors and blocks of which remainders are looked at, the longest last.
@@ -65,7 +65,7 @@ fn results<O: Operation>(domain: &O::Domain, evidence: &[&Observed<O::Params>]) 
         if differ.is_empty() {
             continue;
         }
-        let words = O::element(domain, &seen.case.params, O::TENSORS.len()).words();
+        let words = operation::result_element::<O>(domain, &seen.case.params).words();
         let last = last::<O>(domain, &seen.case.params).unwrap_or(0);
         for index in 0..seen.outs.len() / words {
             let at = index * words..(index + 1) * words;

@@ -253,10 +253,6 @@ impl<'a> Plan<'a> {
 impl Blocks for Plan<'_> {
     type Seen = Sides;
 
-    fn nothing(&self) -> Sides {
-        Sides::default()
-    }
-
     fn merge(&self, all: &mut Sides, part: Sides) {
         all.contract.merge(part.contract);
         all.reference.merge(part.reference);

@@ -21,7 +21,7 @@ pub trait Fuzzed: Operation {
 
     /// The tensors of a case with these parameters, which the domain covers.
     fn tensors(domain: &Self::Domain, params: &Self::Params, numbers: &mut Numbers<'_>) -> [Vec<i32>; 3] {
-        let inputs = Self::sizes(domain, params).map_or([0; 3], |sizes| sizes.inputs);
+        let inputs = operation::sizes::<Self>(domain, params).map_or([0; 3], |sizes| sizes.inputs);
         let mut tensor = |t: usize| numbers.tensor(inputs[t], &Self::range(domain, t));
         [tensor(0), tensor(1), tensor(2)]
     }
@@ -95,7 +95,7 @@ fn case_of<O: Operation>(kernel: &'static Kernel<O>, text: &str) -> Option<Case<
 /// The case that a domain makes of the numbers; `None` if it does not cover it.
 pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<Case<O::Params>> {
     let params = O::params(domain, &mut numbers);
-    if O::sizes(domain, &params).is_err() || !O::covers(domain, &params) {
+    if operation::sizes::<O>(domain, &params).is_err() || !O::covers(domain, &params) {
         return None;
     }
     let misalign = numbers.size(16) - 1;

@@ -11,7 +11,7 @@ use tiebreak_engine::explain::witness::{Shown, first_difference, shrink};
 use tiebreak_engine::judge::side::{Group, of_group};
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::operation::{
-    Asked, Case, Command, Observed, Wanted, Witness, changes_in, contract, label, scheme_named,
+    self, Asked, Case, Command, Observed, Wanted, Witness, changes_in, contract, label, scheme_named,
 };
 use tiebreak_engine::run::answers::outs;
 use tiebreak_engine::self_check::mutants::Trial;
@@ -37,7 +37,7 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
     let group = first_difference::<O>(domain, &seen).and_then(|first| groups.get(first.index).copied()).unwrap_or(0);
     let causes = changes_in::<O>(group, contract, contract, domain, false);
     let planned = Trial::<O>::of(domain, contract, 1).run(kernel, contract, &lane);
-    let words = O::element(domain, &seen.case.params, O::TENSORS.len()).words();
+    let words = operation::result_element::<O>(domain, &seen.case.params).words();
     let here = Observed { expected: of_group(&seen.expected, words, &groups, group), ..seen.clone() };
     let known = planned.contract.groups.get(&group).map_or_else(Vec::new, Group::evidence);
     let evidence: Vec<_> = known.into_iter().chain([&here]).collect();

@@ -305,10 +305,6 @@ impl<'a> Plan<'a> {
 impl Blocks for Plan<'_> {
     type Seen = Sides;
 
-    fn nothing(&self) -> Sides {
-        Sides::default()
-    }
-
     fn merge(&self, all: &mut Sides, part: Sides) {
         all.contract.merge(part.contract, self.q);
         all.reference.merge(part.reference, self.q);

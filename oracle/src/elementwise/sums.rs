@@ -1,0 +1,84 @@
+//! Steps and schemes that the registries of addition and subtraction share. A macro makes what has literals in its names; its items are those of this module,
+//! and `Definition` is the one of the registry.
+
+pub(super) use super::add::expected::{Fast, Lift};
+pub(super) use super::add::steps::{Factor, Own, Step};
+pub(super) use crate::rounding::RoundingRule::*;
+
+pub(super) const SCALE: (&str, Step) = ("multiply by the operand's scale", Step::Scale);
+pub(super) const DIVIDE: (&str, Step) = ("divide by the output's scale", Step::DivideByOutput);
+pub(super) const LIFT: (&str, Step) = ("shift left by 20, or 15 for 16 bits", Step::Own(Own::LeftShift));
+pub(super) const ADD: (&str, Step) = ("add the zero point", Step::AddZeroPoint);
+pub(super) const CLAMP: (&str, Step) = ("clamp", Step::Clamp);
+
+pub(super) const fn rounded(what: &'static str) -> (&'static str, Step) {
+    (what, Step::RoundToSingle)
+}
+
+/// The schemes of one rounding rule.
+macro_rules! of_rule {
+    ($noun:literal, $source:literal, $suffix:literal, $rule:ident) => {
+        [
+            Definition {
+                name: $suffix,
+                summary: concat!("the exact ", $noun, " over the output's scale, rounded once: ", $suffix),
+                source: $source,
+                operand: &[SCALE],
+                combined: &[DIVIDE, (concat!("round ", $suffix), Step::Round($rule)), ADD, CLAMP],
+                fast: Fast::Once($rule),
+            },
+            Definition {
+                name: concat!("q31-", $suffix),
+                summary: concat!("the Q0.31 multipliers of a rescaling, all else exact, rounded once: ", $suffix),
+                source: "none: tflite with no rounding but the last",
+                operand: &[LIFT, ("multiply by the operand's Q0.31", Step::Own(Own::Multiply(Factor::Operand)))],
+                combined: &[
+                    ("multiply by the output's Q0.31", Step::Own(Own::Multiply(Factor::Output))),
+                    (concat!("round ", $suffix), Step::Round($rule)),
+                    ADD,
+                    CLAMP,
+                ],
+                fast: Fast::Narrowed($rule),
+            },
+        ]
+    };
+}
+
+/// The schemes of each rounding rule: those of a sum or of a difference, and the source of the exact one.
+macro_rules! by_rule {
+    ($noun:literal, $source:literal) => {
+        [
+            of_rule!($noun, $source, "nearest-even", TiesEven),
+            of_rule!($noun, $source, "nearest-away", TiesAway),
+            of_rule!($noun, $source, "nearest-up", TiesUp),
+            of_rule!($noun, $source, "nearest-down", TiesDown),
+            of_rule!($noun, $source, "nearest-to-zero", TiesToZero),
+            of_rule!($noun, $source, "toward-positive", TowardPositive),
+            of_rule!($noun, $source, "toward-negative", TowardNegative),
+            of_rule!($noun, $source, "toward-zero", TowardZero),
+        ]
+    };
+}
+
+/// The three rescales of a source, by a scheme of fixed point multiply. `RESCALED` names the last one.
+macro_rules! rescaled {
+    ($name:literal, $summary:literal, $source:expr, $fpm:literal, $operand:expr, $lift:ident) => {
+        Definition {
+            name: $name,
+            summary: $summary,
+            source: $source,
+            operand: $operand,
+            combined: &[(RESCALED, Step::Own(Own::Rescale($fpm, Factor::Output))), ADD, CLAMP],
+            fast: Fast::Rescaled($fpm, Lift::$lift),
+        }
+    };
+}
+
+/// The operand lifted, then rescaled.
+macro_rules! lifted {
+    ($fpm:literal) => {
+        &[LIFT, ("rescale the operand", Step::Own(Own::Rescale($fpm, Factor::Operand)))]
+    };
+}
+
+pub(super) use {by_rule, lifted, of_rule, rescaled};
