@@ -1,5 +1,5 @@
 //! Arm without the dot-product extension, 8 rows by 4 columns: the tile that the RFC turns down. Each of its 32 results has a register of four partial
-//! sums, which are all registers there are, so that sums go to the stack and back in each step. `cargo xtask bench counts` counts the bytes.
+//! sums, which are all registers there are, so that sums go to the stack and back in each step. `cargo xtask bench tables` counts the bytes.
 //!
 //! Source: RFC on int8 convolution for Arm, section Convolution core algorithm, on the choice of 4 by 4; its instructions are those of
 //! [`super::arm_uadalp`].
