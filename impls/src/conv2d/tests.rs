@@ -1,6 +1,6 @@
 //! Every convolution against the definition of its promise, a loop in unbounded integers.
 
-use super::transposed::{Outputs, Transposed, takes};
+use super::transposed::{Dilation, Outputs, Transposed, takes};
 use super::{Conv2d, Domain, Kernel, Params, kernels};
 use crate::Form;
 use crate::element::Element;
@@ -104,8 +104,24 @@ pub(crate) fn transposed() -> Vec<Params> {
         Params { top: 1, bottom: 1, right: 1, ..halves },
         Params { top: 1, bottom: 1, left: 1, right: 1, output_padding_w: 1, batches: 2, ..halves },
         Params { top: 3, bottom: 2, left: 2, right: 1, stride_h: 3, stride_w: 1, ..plain },
-        Params { kernel_h: 1, kernel_w: 2, stride_h: 3, stride_w: 4, output_padding_h: 2, output_padding_w: 2, ..plain },
-        Params { kernel_h: 1, kernel_w: 1, stride_h: 2, stride_w: 2, output_padding_h: 1, output_padding_w: 1, ..plain },
+        Params {
+            kernel_h: 1,
+            kernel_w: 2,
+            stride_h: 3,
+            stride_w: 4,
+            output_padding_h: 2,
+            output_padding_w: 2,
+            ..plain
+        },
+        Params {
+            kernel_h: 1,
+            kernel_w: 1,
+            stride_h: 2,
+            stride_w: 2,
+            output_padding_h: 1,
+            output_padding_w: 1,
+            ..plain
+        },
         Params { dilation_h: 2, dilation_w: 3, top: 2, left: 5, output_padding_h: 1, ..halves },
         Params { channels: 6, out_channels: 4, groups: 2, left: 1, ..halves },
         Params { channels: 4, out_channels: 4, groups: 4, top: 2, bottom: 1, ..halves },
@@ -229,24 +245,24 @@ fn groups_are_for_the_kernels_that_have_them() {
 fn transposed_convolutions_are_for_their_kernels() {
     let one = Params { kernel_h: 3, kernel_w: 3, stride_h: 2, stride_w: 2, transposed: true, ..Params::default() };
     let argument = |domain, p: &Params| takes(domain, p).err().map(|error| error.argument);
-    let of = |dilated, outputs| Some(Transposed { dilated, outputs });
+    let of = |dilation, outputs| Some(Transposed { dilation, outputs });
     let (plain, dilated) = (Params { transposed: false, ..Params::default() }, Params { dilation_w: 2, ..one });
     let padded = Params { output_padding_h: 2, ..one };
     for (domain, p, refused) in [
         (None, &plain, None),
         (None, &one, Some("transposed")),
-        (of(true, Outputs::Any), &plain, Some("transposed")),
-        (of(true, Outputs::Any), &padded, None),
-        (of(true, Outputs::Any), &dilated, None),
-        (of(false, Outputs::Any), &dilated, Some("dilation_w")),
-        (of(true, Outputs::BelowStride), &one, None),
-        (of(true, Outputs::BelowStride), &padded, Some("output_padding_h")),
-        (of(true, Outputs::WholeSteps), &one, None),
-        (of(true, Outputs::WholeSteps), &Params { top: 1, ..one }, None),
-        (of(true, Outputs::WholeSteps), &Params { bottom: 1, ..one }, None),
-        (of(true, Outputs::WholeSteps), &Params { bottom: 2, ..one }, Some("output_padding_h")),
-        (of(true, Outputs::WholeSteps), &Params { output_padding_w: 1, ..one }, Some("output_padding_w")),
-        (of(true, Outputs::WholeSteps), &Params { kernel_h: 5, top: 3, ..one }, Some("top")),
+        (of(Dilation::Any, Outputs::Any), &plain, Some("transposed")),
+        (of(Dilation::Any, Outputs::Any), &padded, None),
+        (of(Dilation::Any, Outputs::Any), &dilated, None),
+        (of(Dilation::One, Outputs::Any), &dilated, Some("dilation_w")),
+        (of(Dilation::Any, Outputs::BelowStride), &one, None),
+        (of(Dilation::Any, Outputs::BelowStride), &padded, Some("output_padding_h")),
+        (of(Dilation::Any, Outputs::WholeSteps), &one, None),
+        (of(Dilation::Any, Outputs::WholeSteps), &Params { top: 1, ..one }, None),
+        (of(Dilation::Any, Outputs::WholeSteps), &Params { bottom: 1, ..one }, None),
+        (of(Dilation::Any, Outputs::WholeSteps), &Params { bottom: 2, ..one }, Some("output_padding_h")),
+        (of(Dilation::Any, Outputs::WholeSteps), &Params { output_padding_w: 1, ..one }, Some("output_padding_w")),
+        (of(Dilation::Any, Outputs::WholeSteps), &Params { kernel_h: 5, top: 3, ..one }, Some("top")),
     ] {
         assert_eq!(argument(domain, p), refused, "{domain:?} {p:?}");
     }

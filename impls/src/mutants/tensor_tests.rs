@@ -140,7 +140,8 @@ fn conv2d_mutants_are_wrong_at_borders_only() {
 /// Each is right on one shape and wrong on another.
 #[test]
 fn transposed_mutants_are_wrong_where_they_say() {
-    let one = conv2d::Params { height: 3, width: 3, channels: 2, out_channels: 3, transposed: true, ..Default::default() };
+    let one =
+        conv2d::Params { height: 3, width: 3, channels: 2, out_channels: 3, transposed: true, ..Default::default() };
     let filter = |kernel_h, kernel_w| conv2d::Params { kernel_h, kernel_w, stride_h: 2, stride_w: 2, ..one };
     let padded = conv2d::Params { top: 1, left: 1, bottom: 1, right: 1, ..filter(3, 3) };
     let table = [

@@ -15,7 +15,7 @@ use super::{Domain, Kernel, Params, cmsis_nn, loops, tflite};
 use crate::contract;
 use crate::conv2d::transposed::inserted::{STEPS, inserted, rotated};
 use crate::conv2d::transposed::scatter::{PLAIN, scatter};
-use crate::conv2d::transposed::{Outputs, Transposed};
+use crate::conv2d::transposed::{Dilation, Outputs, Transposed};
 use crate::element::Element::{self, I8, U8};
 use crate::fpm::cmsis_nn::double_rounding;
 
@@ -28,7 +28,7 @@ pub(crate) const fn symmetric(channels: contract::Domain, taken: Transposed) -> 
 }
 
 /// The sizes of TFLite, without dilation.
-pub(crate) const STEPPED: Transposed = Transposed { dilated: false, outputs: Outputs::WholeSteps };
+pub(crate) const STEPPED: Transposed = Transposed { dilation: Dilation::One, outputs: Outputs::WholeSteps };
 
 /// `TransposeConv` of int8.
 pub(super) const TFLITE_I8: Kernel = Kernel::scalar(

@@ -76,8 +76,7 @@ impl Convolution {
             let rows = rows.0.outputs_of_transposed(&rows.1, self.output_padding_h)?;
             return Ok((rows, columns.0.outputs_of_transposed(&columns.1, self.output_padding_w)?));
         }
-        for (argument, n) in
-            [("output_padding_h", self.output_padding_h), ("output_padding_w", self.output_padding_w)]
+        for (argument, n) in [("output_padding_h", self.output_padding_h), ("output_padding_w", self.output_padding_w)]
         {
             if n > 0 {
                 return Err(broken(argument, "a convolution that is not transposed has none"));

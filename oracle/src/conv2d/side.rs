@@ -87,7 +87,8 @@ impl Side {
         let reach = sizes.reach().filter(fits).ok_or_else(|| large(self.kernel))?;
         for (argument, padding) in self.padding.into_iter().zip(padding) {
             if padding > reach {
-                let rule = format!("{padding} is more than {reach}, what {kernel} filter elements {dilation} apart reach");
+                let rule =
+                    format!("{padding} is more than {reach}, what {kernel} filter elements {dilation} apart reach");
                 return Err(broken(argument, rule));
             }
         }

@@ -125,11 +125,7 @@ impl Transform {
             Ok([plain, shape::elements("blocks", &padded)?])
         };
         match *self {
-            Self::Im2col(p)
-            | Self::Unflatten(p)
-            | Self::DataPack(p)
-            | Self::KernelPack(p)
-            | Self::SpatialUnpack(p)
+            Self::Im2col(p) | Self::Unflatten(p) | Self::DataPack(p) | Self::KernelPack(p) | Self::SpatialUnpack(p)
                 if p.transposed =>
             {
                 Err(broken("transposed", "no transform has the layouts of a transposed convolution"))

@@ -7,13 +7,13 @@
 //! Source: apache/tvm python/tvm/topi/nn/conv2d_transpose.py, conv2d_transpose_nchw_preprocess; python/tvm/relay/qnn/op/legalizations.py,
 //! qnn_conv2d_transpose_legalize.
 
-use super::{EXACT, Outputs, Side, Transposed};
+use super::{Dilation, EXACT, Outputs, Side, Transposed};
 use crate::conv2d::{Domain, Kernel, Params, direct};
 use crate::element::Element;
 use crate::matmul;
 
 /// What the schedules take.
-const TAKEN: Transposed = Transposed { dilated: false, outputs: Outputs::BelowStride };
+const TAKEN: Transposed = Transposed { dilation: Dilation::One, outputs: Outputs::BelowStride };
 const SOURCE: &str = "apache/tvm python/tvm/topi/nn/conv2d_transpose.py; python/tvm/relay/qnn/op/legalizations.py";
 
 /// The steps of such a convolution, so that a mutant can replace one and keep the rest.
@@ -76,12 +76,7 @@ pub(crate) fn convolve(steps: &Steps, element: Element, p: &Params, (input, weig
 }
 
 /// The larger image, and the convolution over it: as large as its filter needs for the output.
-pub(crate) fn inserted<T: Copy>(
-    p: &Params,
-    input: &[T],
-    between: T,
-    before: fn(&Side) -> usize,
-) -> (Params, Vec<T>) {
+pub(crate) fn inserted<T: Copy>(p: &Params, input: &[T], between: T, before: fn(&Side) -> usize) -> (Params, Vec<T>) {
     let (rows, columns) = p.output().unwrap_or_default();
     let [of_rows, of_columns] = [Side::rows(p), Side::columns(p)];
     let (height, width) = (rows + of_rows.reach(), columns + of_columns.reach());

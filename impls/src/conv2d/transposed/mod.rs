@@ -16,10 +16,20 @@ use serde::{Deserialize, Serialize};
 /// The transposed convolutions that a kernel takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transposed {
-    /// Whether filter elements may lie apart.
-    pub dilated: bool,
+    /// How far filter elements may lie apart.
+    pub dilation: Dilation,
     /// Sizes of the output.
     pub outputs: Outputs,
+}
+
+/// How far filter elements may lie apart. A word and no flag: which domain is the widest does not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dilation {
+    /// Side by side.
+    One,
+    /// As the parameters say.
+    Any,
 }
 
 /// Sizes of the output that a kernel takes.
@@ -94,11 +104,13 @@ impl Side {
         for (argument, padding) in [(before, self.padding[0]), (after, self.padding[1])] {
             if padding > reach {
                 let (kernel, dilation) = (self.kernel, self.dilation);
-                let rule = format!("{padding} is more than {reach}, what {kernel} filter elements {dilation} apart reach");
+                let rule =
+                    format!("{padding} is more than {reach}, what {kernel} filter elements {dilation} apart reach");
                 return Err(broken(argument, rule));
             }
         }
-        let covered = product(stride, steps, positive(stride, self.stride)?)? + reach + 1 + product(more, self.more, 1)?;
+        let covered =
+            product(stride, steps, positive(stride, self.stride)?)? + reach + 1 + product(more, self.more, 1)?;
         match covered.checked_sub(self.padding[0] + self.padding[1]) {
             None | Some(0) => Err(broken(before, "the padding takes off the whole output")),
             Some(outputs) => Ok(outputs),
@@ -108,7 +120,7 @@ impl Side {
     /// Whether a kernel takes these sizes, which have been checked.
     fn takes(&self, domain: Transposed) -> Result<(), ShapeError> {
         let [.., dilation, more] = self.names;
-        if !domain.dilated && self.dilation > 1 {
+        if domain.dilation == Dilation::One && self.dilation > 1 {
             return Err(broken(dilation, format!("this kernel takes 1, not {}", self.dilation)));
         }
         let covered = self.outputs()? + self.padding[0];
@@ -122,7 +134,8 @@ impl Side {
                 Err(broken(self.names[1], format!("this kernel takes at most {steps}, not {}", self.padding[0])))
             }
             Outputs::WholeSteps if !whole.contains(&covered) => {
-                let rule = format!("with padding before them, outputs must be {whole:?} for this kernel, not {covered}");
+                let rule =
+                    format!("with padding before them, outputs must be {whole:?} for this kernel, not {covered}");
                 Err(broken(more, rule))
             }
             _ => Ok(()),

@@ -7,13 +7,13 @@
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/transpose_conv.h`, `TransposeConv`;
 //! `reference/transpose_conv.h`, `TransposeConv`.
 
-use super::{EXACT, Outputs, Transposed};
+use super::{Dilation, EXACT, Outputs, Transposed};
 use crate::conv2d::{Domain, Kernel, Params};
 use crate::element::Element;
 use crate::matmul;
 
 /// What the functions take: filters without dilation, any size of the output.
-pub(crate) const PLAIN: Transposed = Transposed { dilated: false, outputs: Outputs::Any };
+pub(crate) const PLAIN: Transposed = Transposed { dilation: Dilation::One, outputs: Outputs::Any };
 
 const fn domain(element: Element) -> Domain {
     Domain { operands: matmul::Domain::all(element, element), grouped: false, transposed: Some(PLAIN) }
@@ -58,7 +58,8 @@ pub(crate) fn scatter(p: &Params, input: (Element, &[u8]), weights: (Element, &[
                     continue;
                 }
                 let of_group = c / depth * share..(c / depth + 1) * share;
-                let filter = &weights.1[((i * p.kernel_w + j) * depth + c % depth) * p.out_channels..][of_group.clone()];
+                let filter =
+                    &weights.1[((i * p.kernel_w + j) * depth + c % depth) * p.out_channels..][of_group.clone()];
                 let sums = &mut sums[((batch * rows + row) * columns + column) * p.out_channels..][of_group];
                 for (sum, filter) in sums.iter_mut().zip(filter) {
                     let filter = weights.0.read(&[*filter]).wrapping_add(filter_offset);

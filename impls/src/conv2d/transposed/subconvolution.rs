@@ -8,12 +8,12 @@
 //! Source: google/XNNPACK src/operators/deconvolution-nhwc.c, create_deconvolution2d_nhwc (`xnn_microkernel_type_subconv2d`); src/indirection.c,
 //! xnn_indirection_init_subconv2d and xnn_indirection_init_deconv2d.
 
-use super::{Outputs, Side, Transposed};
+use super::{Dilation, Outputs, Side, Transposed};
 use crate::conv2d::by_matmul::{self, Steps};
 use crate::conv2d::{Kernel, Params};
 use crate::matmul::{self, arm_dotprod, arm_int16};
 
-const TAKEN: Transposed = Transposed { dilated: true, outputs: Outputs::BelowStride };
+const TAKEN: Transposed = Transposed { dilation: Dilation::Any, outputs: Outputs::BelowStride };
 const SOURCE: &str = "google/XNNPACK src/operators/deconvolution-nhwc.c; src/indirection.c";
 
 /// int8 by the dot product.
@@ -21,7 +21,11 @@ pub(in crate::conv2d) const QS8: Kernel = by_matmul::kernel!(
     arm_dotprod::SDOT,
     convolve,
     Some(TAKEN),
-    ["xnnpack-deconvolution-qs8", "XNNPACK deconvolution, int8: a subconvolution for each phase of the strides, sdot", SOURCE]
+    [
+        "xnnpack-deconvolution-qs8",
+        "XNNPACK deconvolution, int8: a subconvolution for each phase of the strides, sdot",
+        SOURCE
+    ]
 );
 
 /// uint8 widened to int16.
@@ -29,7 +33,11 @@ pub(in crate::conv2d) const QU8: Kernel = by_matmul::kernel!(
     arm_int16::UMLAL,
     convolve,
     Some(TAKEN),
-    ["xnnpack-deconvolution-qu8", "XNNPACK deconvolution, uint8: a subconvolution for each phase of the strides, umlal", SOURCE]
+    [
+        "xnnpack-deconvolution-qu8",
+        "XNNPACK deconvolution, uint8: a subconvolution for each phase of the strides, umlal",
+        SOURCE
+    ]
 );
 
 /// Along one side: the outputs of a phase, and the filter elements that they see.

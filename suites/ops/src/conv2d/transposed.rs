@@ -9,7 +9,7 @@ use tiebreak_common::class::Class;
 use tiebreak_common::stream::{below, stream};
 use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::{Arguments, Case, Change, Operation, Spec, by};
-use tiebreak_impls::conv2d::transposed::{Outputs, Transposed};
+use tiebreak_impls::conv2d::transposed::{Dilation, Outputs, Transposed};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_oracle::matmul::Scheme;
 use tiebreak_reports::ledger::Value;
@@ -22,7 +22,7 @@ const CHANNELS: usize = 36;
 /// What a case of a caller's asks for.
 pub(crate) fn open(arguments: &Arguments) -> Option<Transposed> {
     let is_transposed = arguments.get("transposed").is_some_and(|value| *value != Value::Integer(0));
-    is_transposed.then_some(Transposed { dilated: true, outputs: Outputs::Any })
+    is_transposed.then_some(Transposed { dilation: Dilation::Any, outputs: Outputs::Any })
 }
 
 /// What a kernel takes, in words; nothing if none is transposed.
@@ -30,7 +30,7 @@ pub(crate) fn text(domain: Option<Transposed>) -> &'static str {
     match domain {
         None => "",
         Some(Transposed { outputs: Outputs::WholeSteps, .. }) => ", transposed, whole steps",
-        Some(Transposed { dilated: false, .. }) => ", transposed, not dilated",
+        Some(Transposed { dilation: Dilation::One, .. }) => ", transposed, not dilated",
         Some(_) => ", transposed",
     }
 }
@@ -39,7 +39,7 @@ pub(crate) fn text(domain: Option<Transposed>) -> &'static str {
 pub(crate) fn shaped(domain: Option<Transposed>, p: Params) -> Params {
     let Some(taken) = domain else { return p };
     let mut p = Params { transposed: true, ..p };
-    if !taken.dilated {
+    if taken.dilation == Dilation::One {
         (p.dilation_h, p.dilation_w) = (1, 1);
     }
     let rows = [p.height, p.kernel_h, p.stride_h, p.dilation_h];
@@ -50,7 +50,11 @@ pub(crate) fn shaped(domain: Option<Transposed>, p: Params) -> Params {
 }
 
 /// Padding before and after, and output padding, as a kernel takes them along one side.
-fn side(taken: Transposed, [size, kernel, stride, dilation]: [usize; 4], [before, after, more]: [usize; 3]) -> [usize; 3] {
+fn side(
+    taken: Transposed,
+    [size, kernel, stride, dilation]: [usize; 4],
+    [before, after, more]: [usize; 3],
+) -> [usize; 3] {
     let reach = (kernel - 1) * dilation;
     let [mut before, mut after, mut more] = [before.min(reach), after.min(reach), more];
     match taken.outputs {
@@ -255,7 +259,8 @@ pub(super) fn changes(base: Scheme) -> Vec<Change<Conv2d>> {
             "windows of a filter with an even number of rows or columns begin one place too low",
             move |case: &Case<Params>| {
                 let p = &case.params;
-                let later = |kernel: usize, at: usize| if kernel.is_multiple_of(2) { at.checked_sub(1) } else { Some(at) };
+                let later =
+                    |kernel: usize, at: usize| if kernel.is_multiple_of(2) { at.checked_sub(1) } else { Some(at) };
                 // One row above the output is row 0 without its padding.
                 let above = |y: usize, i: usize| match later(p.kernel_h, y) {
                     Some(y) => row(p, y, i),

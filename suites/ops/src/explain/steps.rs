@@ -129,9 +129,7 @@ fn summed(shape: &Shape, at: usize, sum: &Rational) -> Option<Line> {
     let (rows, columns) = shape.output().ok()?;
     let pixel = at / shape.out_channels;
     let (y, x) = (pixel / columns % rows, pixel % columns);
-    let is_inside = |(_, i, j): &(usize, usize, usize)| {
-        row(shape, y, *i).and(column(shape, x, *j)).is_some()
-    };
+    let is_inside = |(_, i, j): &(usize, usize, usize)| row(shape, y, *i).and(column(shape, x, *j)).is_some();
     let each = shape.channels / shape.groups;
     let taps = places([1, shape.kernel_h, shape.kernel_w]);
     let seen = taps.filter(is_inside).count() * each;

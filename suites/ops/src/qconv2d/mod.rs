@@ -4,8 +4,8 @@ mod changes;
 mod fuzzed;
 pub(crate) mod outputs;
 mod own;
-mod rolling;
 pub(crate) mod plan;
+mod rolling;
 mod smaller;
 
 use crate::conv2d::{Conv2d, convolution, transposed};

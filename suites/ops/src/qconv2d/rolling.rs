@@ -42,7 +42,9 @@ fn written(p: &Shape, image: &[i32], weights: &[i32], rows: usize, columns: usiz
         let below = (begin + p.kernel_h).saturating_sub(p.top + rows + 1);
         for i in above..p.kernel_h.saturating_sub(below) {
             for j in 0..p.kernel_w {
-                let Some(column) = (x * p.stride_w + j).checked_sub(p.left).filter(|at| *at < columns) else { continue };
+                let Some(column) = (x * p.stride_w + j).checked_sub(p.left).filter(|at| *at < columns) else {
+                    continue;
+                };
                 let filter = &weights[((i * p.kernel_w + j) * p.channels + c) * p.out_channels..][..p.out_channels];
                 let line = finished(y) + i - above;
                 let sums = &mut lines[line * width + column * p.out_channels..][..p.out_channels];
