@@ -69,10 +69,18 @@ fn filters(params: &Params, share: usize, group: usize, weights: &[u8]) -> Vec<u
     rows.flat_map(|row| &row[group * share..][..share]).copied().collect()
 }
 
-/// The convolution by a matrix kernel, with its name, its promise over the depth axis of im2col, and its forms.
+/// The convolution by a matrix kernel, with its promise over the depth axis of im2col, and its forms: under its own name, or as another one by other loops.
 macro_rules! kernel {
-    ($matmul:path) => {{
-        use $crate::conv2d::by_matmul::{Steps, convolve};
+    ($matmul:path) => {
+        $crate::conv2d::by_matmul::kernel!(
+            $matmul,
+            $crate::conv2d::by_matmul::convolve,
+            None,
+            [$matmul.name, $matmul.summary, $matmul.contract.source]
+        )
+    };
+    ($matmul:path, $convolve:path, $transposed:expr, [$name:expr, $summary:expr, $source:expr]) => {{
+        use $crate::conv2d::by_matmul::Steps;
         use $crate::conv2d::{Domain, Kernel, Run};
         use $crate::kernel::Native;
         const MATMUL: $crate::matmul::Kernel = $matmul;
@@ -91,22 +99,22 @@ macro_rules! kernel {
                     Some(_) => Some(|params, input, weights, out| {
                         if let Some(Native { run: Some(product), .. }) = MATMUL.native {
                             let steps = Steps { product, ..PORTABLE };
-                            convolve(&steps, params, input, weights, out);
+                            $convolve(&steps, params, input, weights, out);
                         }
                     }),
                 },
             }),
         };
         Kernel {
-            name: MATMUL.name,
-            summary: MATMUL.summary,
+            name: $name,
+            summary: $summary,
             contract: $crate::contract::Contract {
                 promise: MATMUL.contract.promise,
-                domain: Domain { operands: OPERANDS, grouped: true },
+                domain: Domain { operands: OPERANDS, grouped: true, transposed: $transposed },
                 deviations: MATMUL.contract.deviations,
-                source: MATMUL.contract.source,
+                source: $source,
             },
-            portable: |params, input, weights, out| convolve(&PORTABLE, params, input, weights, out),
+            portable: |params, input, weights, out| $convolve(&PORTABLE, params, input, weights, out),
             native: NATIVE,
         }
     }};

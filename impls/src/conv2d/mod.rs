@@ -1,5 +1,6 @@
 //! Two-dimensional convolution, NHWC: `out[b,y,x,o] = sum over i,j,c of (in[b, y*stride_h + i*dilation_h - top, ..., c] -
-//! input_zero_point) * (weight[i,j,c,o] - weight_zero_point)`, int32. Outside the image the input is its zero point.
+//! input_zero_point) * (weight[i,j,c,o] - weight_zero_point)`, int32. Outside the image the input is its zero point. Transposed convolutions are in
+//! [`transposed`].
 
 pub(crate) mod by_matmul;
 pub(crate) mod direct;
@@ -9,6 +10,7 @@ mod spatial_pack;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tflite;
+pub mod transposed;
 
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
@@ -22,6 +24,7 @@ use crate::matmul::{
 use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, broken, positive};
 use serde::{Deserialize, Serialize};
+use transposed::Transposed;
 
 /// Shape and zero points of one convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -62,6 +65,20 @@ pub struct Params {
     pub input_zero_point: i32,
     /// The weight value that stands for 0.
     pub weight_zero_point: i32,
+    /// Whether each input element adds to a window of the output; padding is then taken off the output.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub transposed: bool,
+    /// Rows of the output below what windows and padding make, if transposed.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub output_padding_h: usize,
+    /// Columns of the output beside what windows and padding make, if transposed.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub output_padding_w: usize,
+}
+
+/// Whether a field is as most convolutions have it.
+fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Default for Params {
@@ -86,6 +103,9 @@ impl Default for Params {
             right: 0,
             input_zero_point: 0,
             weight_zero_point: 0,
+            transposed: false,
+            output_padding_h: 0,
+            output_padding_w: 0,
         }
     }
 }
@@ -93,6 +113,15 @@ impl Default for Params {
 impl Params {
     /// Rows and columns of the output, or the invalid argument.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
+        if self.transposed {
+            return transposed::output(self);
+        }
+        for (argument, n) in [("output_padding_h", self.output_padding_h), ("output_padding_w", self.output_padding_w)]
+        {
+            if n > 0 {
+                return Err(broken(argument, "a convolution that is not transposed has none"));
+            }
+        }
         let side = |names: [&'static str; 3], size: usize, padding: [usize; 2], kernel, stride, dilation| {
             let [of_kernel, of_stride, of_dilation] = names;
             let (kernel, stride) = (positive(of_kernel, kernel)?, positive(of_stride, stride)?);
@@ -155,6 +184,9 @@ pub struct Domain {
     pub operands: matmul::Domain,
     /// Whether `groups` may be more than 1.
     pub grouped: bool,
+    /// Which transposed convolutions a kernel of them takes; others take none.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub transposed: Option<Transposed>,
 }
 
 /// `run(params, input, weights, out)`: little-endian elements of the domain's types at any alignment. `params` and lengths have
@@ -186,6 +218,7 @@ impl TensorOperation for Conv2d {
         if params.groups > 1 && !domain.grouped {
             return Err(broken("groups", format!("{name} takes one, not {}", params.groups)).into());
         }
+        transposed::takes(domain.transposed, params)?;
         let operands = [("input", domain.operands.lhs, image), ("weights", domain.operands.rhs, weights)];
         packed(operands, misalign, |image, weights| code(params, image, weights, output))
     }
@@ -220,6 +253,12 @@ static KERNELS: &[Kernel] = &[
     by_matmul::kernel!(nvidia_dp4a::U8),
     by_matmul::kernel!(nvidia_dp4a::MIXED),
     by_matmul::kernel!(gemmlowp::REFERENCE),
+    transposed::scatter::I8,
+    transposed::scatter::U8,
+    transposed::inserted::I8,
+    transposed::inserted::U8,
+    transposed::subconvolution::QS8,
+    transposed::subconvolution::QU8,
 ];
 
 /// A direct kernel, of one form: any groups, any values of its types, sums in int32.
@@ -235,7 +274,7 @@ const fn direct(
         summary,
         contract: Contract {
             promise: Promise { scheme: "exact", overflow: Overflow::Wrap },
-            domain: Domain { operands: matmul::Domain::all(input, weights), grouped: true },
+            domain: Domain { operands: matmul::Domain::all(input, weights), grouped: true, transposed: None },
             deviations: &[],
             source,
         },

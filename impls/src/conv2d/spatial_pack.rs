@@ -41,7 +41,7 @@ macro_rules! spatial {
             summary: "Arm spatial pack, NCHW: bytes widened to int16, outer products of 1x16 by 16x1, smlal, smlal2",
             contract: Contract {
                 promise: Promise { scheme: "exact", overflow: Overflow::Wrap },
-                domain: Domain { operands: operands(Element::$element, $zero_points), grouped: true },
+                domain: Domain { operands: operands(Element::$element, $zero_points), grouped: true, transposed: None },
                 deviations: &[],
                 source: "RFC on int8 convolution for Arm, Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py",
             },

@@ -1,5 +1,6 @@
 //! Every convolution against the definition of its promise, a loop in unbounded integers.
 
+use super::transposed::{Dilation, Outputs, Transposed, takes};
 use super::{Conv2d, Domain, Kernel, Params, kernels};
 use crate::Form;
 use crate::element::Element;
@@ -33,8 +34,17 @@ pub(crate) fn definition(p: &Params, input: &[i32], weights: &[i32]) -> Vec<Defi
         let mut defined = Defined { products: Vec::new(), sum: 0 };
         for k in 0..p.kernel_h * p.kernel_w * depth {
             let (i, j, c) = (k / depth / p.kernel_w, k / depth % p.kernel_w, k % depth);
-            let row = y * p.stride_h as i64 + (i * p.dilation_h) as i64 - p.top as i64;
-            let column = x * p.stride_w as i64 + (j * p.dilation_w) as i64 - p.left as i64;
+            let side = |at: i64, element: usize, [stride, dilation, before]: [usize; 3]| {
+                let (apart, before) = ((element * dilation) as i64, before as i64);
+                if !p.transposed {
+                    return at * stride as i64 + apart - before;
+                }
+                // Between two elements there is none.
+                let place = at + before - apart;
+                if place % stride as i64 == 0 { place / stride as i64 } else { -1 }
+            };
+            let row = side(y, i, [p.stride_h, p.dilation_h, p.top]);
+            let column = side(x, j, [p.stride_w, p.dilation_w, p.left]);
             let weight = i64::from(weights[k * p.out_channels + o]);
             if row < 0 || column < 0 || row >= p.height as i64 || column >= p.width as i64 {
                 defined.products.push(i64::from(p.input_zero_point) * weight);
@@ -69,6 +79,54 @@ pub(crate) fn shapes() -> Vec<Params> {
         Params { channels: 3, out_channels: 9, groups: 3, stride_w: 2, right: 2, ..plain },
         Params { batches: 2, channels: 16, out_channels: 8, kernel_h: 2, dilation_h: 3, bottom: 1, ..plain },
         Params { channels: 33, kernel_w: 1, kernel_h: 1, out_channels: 13, ..plain },
+    ]
+}
+
+/// Transposed convolutions: even and odd filters, strides below, at and above them, padding of four widths that is no multiple of the stride, output padding,
+/// dilation, batches, groups; and the sizes of TFLite's SAME and VALID.
+pub(crate) fn transposed() -> Vec<Params> {
+    let plain = Params {
+        height: 3,
+        width: 4,
+        channels: 3,
+        kernel_h: 4,
+        kernel_w: 3,
+        out_channels: 5,
+        transposed: true,
+        ..Params::default()
+    };
+    let halves = Params { stride_h: 2, stride_w: 2, ..plain };
+    vec![
+        Params { transposed: true, ..Params::default() },
+        plain,
+        halves,
+        Params { kernel_h: 2, kernel_w: 2, ..halves },
+        Params { top: 1, bottom: 1, right: 1, ..halves },
+        Params { top: 1, bottom: 1, left: 1, right: 1, output_padding_w: 1, batches: 2, ..halves },
+        Params { top: 3, bottom: 2, left: 2, right: 1, stride_h: 3, stride_w: 1, ..plain },
+        Params {
+            kernel_h: 1,
+            kernel_w: 2,
+            stride_h: 3,
+            stride_w: 4,
+            output_padding_h: 2,
+            output_padding_w: 2,
+            ..plain
+        },
+        Params {
+            kernel_h: 1,
+            kernel_w: 1,
+            stride_h: 2,
+            stride_w: 2,
+            output_padding_h: 1,
+            output_padding_w: 1,
+            ..plain
+        },
+        Params { dilation_h: 2, dilation_w: 3, top: 2, left: 5, output_padding_h: 1, ..halves },
+        Params { channels: 6, out_channels: 4, groups: 2, left: 1, ..halves },
+        Params { channels: 4, out_channels: 4, groups: 4, top: 2, bottom: 1, ..halves },
+        Params { channels: 33, out_channels: 18, batches: 2, top: 1, ..halves },
+        Params { height: 1, width: 1, kernel_h: 5, kernel_w: 6, top: 1, left: 1, right: 1, bottom: 1, ..halves },
     ]
 }
 
@@ -110,14 +168,19 @@ pub(crate) fn cases(element: Element) -> Vec<Params> {
             ..params
         })
     };
-    shapes().into_iter().flat_map(with).collect()
+    shapes().into_iter().chain(transposed()).flat_map(with).collect()
 }
 
 #[test]
 fn every_kernel_keeps_its_promise() {
     for kernel in kernels() {
         let operands = &kernel.contract.domain.operands;
-        let taken = |p: &Params| operands.rhs_offsets.contains(&p.weight_zero_point.wrapping_neg());
+        let domain = &kernel.contract.domain;
+        let taken = |p: &Params| {
+            operands.rhs_offsets.contains(&p.weight_zero_point.wrapping_neg())
+                && (domain.grouped || p.groups == 1)
+                && takes(domain.transposed, p).is_ok()
+        };
         for (seed, params) in cases(operands.lhs).iter().enumerate().filter(|(_, params)| taken(params)) {
             let sizes = params.sizes().expect("a shape");
             let input = elements(operands.lhs, sizes.inputs[0], seed as u64);
@@ -159,7 +222,7 @@ fn groups_are_for_the_kernels_that_have_them() {
     let kernel = &kernels()[0];
     let operands = kernel.contract.domain.operands.clone();
     for (grouped, groups) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
-        let domain = Domain { operands: operands.clone(), grouped };
+        let domain = Domain { operands: operands.clone(), grouped, transposed: None };
         let params = Params { channels: 2, out_channels: 2, groups, ..Params::default() };
         let [image, weights] = [vec![1; 2], vec![1; 4 / groups]];
         let (mut output, code) = ([0; 2], kernel.portable);
@@ -175,6 +238,39 @@ fn groups_are_for_the_kernels_that_have_them() {
         };
         assert_eq!(Conv2d::call(call).is_ok(), grouped || groups == 1, "{grouped} {groups}");
     }
+}
+
+/// A kernel takes convolutions of its own direction, and of these what it has code for.
+#[test]
+fn transposed_convolutions_are_for_their_kernels() {
+    let one = Params { kernel_h: 3, kernel_w: 3, stride_h: 2, stride_w: 2, transposed: true, ..Params::default() };
+    let argument = |domain, p: &Params| takes(domain, p).err().map(|error| error.argument);
+    let of = |dilation, outputs| Some(Transposed { dilation, outputs });
+    let (plain, dilated) = (Params { transposed: false, ..Params::default() }, Params { dilation_w: 2, ..one });
+    let padded = Params { output_padding_h: 2, ..one };
+    for (domain, p, refused) in [
+        (None, &plain, None),
+        (None, &one, Some("transposed")),
+        (of(Dilation::Any, Outputs::Any), &plain, Some("transposed")),
+        (of(Dilation::Any, Outputs::Any), &padded, None),
+        (of(Dilation::Any, Outputs::Any), &dilated, None),
+        (of(Dilation::One, Outputs::Any), &dilated, Some("dilation_w")),
+        (of(Dilation::Any, Outputs::BelowStride), &one, None),
+        (of(Dilation::Any, Outputs::BelowStride), &padded, Some("output_padding_h")),
+        (of(Dilation::Any, Outputs::WholeSteps), &one, None),
+        (of(Dilation::Any, Outputs::WholeSteps), &Params { top: 1, ..one }, None),
+        (of(Dilation::Any, Outputs::WholeSteps), &Params { bottom: 1, ..one }, None),
+        (of(Dilation::Any, Outputs::WholeSteps), &Params { bottom: 2, ..one }, Some("output_padding_h")),
+        (of(Dilation::Any, Outputs::WholeSteps), &Params { output_padding_w: 1, ..one }, Some("output_padding_w")),
+        (of(Dilation::Any, Outputs::WholeSteps), &Params { kernel_h: 5, top: 3, ..one }, Some("top")),
+    ] {
+        assert_eq!(argument(domain, p), refused, "{domain:?} {p:?}");
+    }
+    let refused = |p: Params| p.sizes().err().map(|error| error.argument);
+    assert_eq!(refused(Params { left: 3, ..one }), Some("left"));
+    assert_eq!(refused(Params { output_padding_w: 1, transposed: false, ..one }), Some("output_padding_w"));
+    assert_eq!(refused(Params { top: 2, bottom: 2, ..one }), Some("top"));
+    assert_eq!(refused(Params { stride_w: usize::MAX, width: 3, ..one }), Some("stride_w"));
 }
 
 /// A filter may cover all of the padded image, and not one row more; what is too large is the filter, or its dilation where there is one.

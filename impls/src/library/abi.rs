@@ -13,7 +13,7 @@ use crate::protocol::Job;
 use crate::qconv2d;
 use crate::quantized::{self, Expressed, Granularity};
 use crate::requantize;
-use crate::shape::Sizes;
+use crate::shape::{Sizes, broken};
 use libloading::Library;
 use std::ffi::{c_int, c_void};
 
@@ -479,6 +479,9 @@ impl Call<'_> {
 
 /// A convolution as C has it.
 fn shape(params: &conv2d::Params) -> Result<Conv2d, JobError> {
+    if params.transposed {
+        return Err(JobError::from(broken("transposed", "the header has no transposed convolution")));
+    }
     let (out_height, out_width) = params.output()?;
     Ok(Conv2d {
         batches: params.batches,

@@ -228,6 +228,9 @@ fn parameters(job: &Job, len: usize) -> Result<(Vec<Array>, Vec<String>), String
 
 /// Fields of a convolution.
 fn shape(p: &conv2d::Params) -> Result<Vec<String>, String> {
+    if p.transposed {
+        return Err("tiebreak.h has no transposed convolution".to_owned());
+    }
     let (out_height, out_width) = p.output().map_err(|error| error.to_string())?;
     let shape = [p.batches, p.height, p.width, p.channels, p.kernel_h, p.kernel_w, p.out_channels, p.groups];
     let steps = [p.stride_h, p.stride_w, p.dilation_h, p.dilation_w];

@@ -1,14 +1,17 @@
-//! Convolutions that pad with a value that does not represent 0, or on the wrong side.
+//! Convolutions that pad with a value that does not represent 0, or on the wrong side; and transposed ones whose filter, padding, output padding or phases
+//! are wrong.
 
 use super::tensor::{Mutant, mutant};
 use crate::conv2d::by_matmul::{Steps, convolve};
+use crate::conv2d::transposed::inserted::{self, STEPS};
+use crate::conv2d::transposed::subconvolution::by_phases;
 use crate::conv2d::{Domain, Params, Run, onednn};
 use crate::element::Element;
 use crate::matmul::{self, arm_uadalp};
 
 /// All groups, all values.
 const fn all(element: Element) -> Domain {
-    Domain { operands: matmul::Domain::all(element, element), grouped: true }
+    Domain { operands: matmul::Domain::all(element, element), grouped: true, transposed: None }
 }
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
@@ -37,6 +40,57 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             let swapped = Params { top: bottom, bottom: top, left: right, right: left, ..*params };
             let product = arm_uadalp::UADALP.portable;
             convolve(&Steps::new(Element::U8, Element::U8, product), &swapped, input, weights, out);
+        }
+    ),
+    mutant!(
+        "mutant-transpose-unflipped", "layout", "elements inserted and padded, and a filter that is not rotated",
+        claims "exact" Wrap on inserted::domain(Element::I8),
+        from "pytorch/pytorch documentation of ConvTranspose2d: a gradient of Conv2d, taken for a convolution of the dilated input by the same filter",
+        |params, input, weights, out| {
+            let steps = inserted::Steps { tap: |at, _| at, ..STEPS };
+            inserted::convolve(&steps, Element::I8, params, (input, weights), out);
+        }
+    ),
+    mutant!(
+        "mutant-transpose-insert-zero", "padding", "0 put between the elements and around them, not the input zero point",
+        claims "exact" Wrap on inserted::domain(Element::U8),
+        from "apache/tvm pull request 6899: what qnn.conv2d_transpose avoids by taking the zero point off before it dilates",
+        |params, input, weights, out| {
+            let steps = inserted::Steps { between: |_| 0, ..STEPS };
+            inserted::convolve(&steps, Element::U8, params, (input, weights), out);
+        }
+    ),
+    mutant!(
+        "mutant-transpose-even-filter", "layout", "as many elements before the image as half of the filter twice, one too many if it is even",
+        claims "exact" Wrap on inserted::domain(Element::I8),
+        from "ARM-software/ComputeLibrary issue 331: a deconvolution whose output is shifted",
+        |params, input, weights, out| {
+            let steps = inserted::Steps { before: |side| side.kernel / 2 * 2 - side.padding[0].min(side.kernel / 2 * 2), ..STEPS };
+            inserted::convolve(&steps, Element::I8, params, (input, weights), out);
+        }
+    ),
+    mutant!(
+        "mutant-transpose-output-padding", "padding", "results of the output padding are 0, although windows reach them",
+        claims "exact" Wrap on inserted::domain(Element::I8),
+        from "pytorch/pytorch issue 104206: an output padding that is not respected",
+        |params, input, weights, out| {
+            inserted::convolve(&STEPS, Element::I8, params, (input, weights), out);
+            let Ok((rows, columns)) = params.output() else { return };
+            for (at, pixel) in out.chunks_exact_mut(params.out_channels).enumerate() {
+                let (y, x) = (at / columns % rows, at % columns);
+                if y + params.output_padding_h >= rows || x + params.output_padding_w >= columns {
+                    pixel.fill(0);
+                }
+            }
+        }
+    ),
+    mutant!(
+        "mutant-transpose-phase", "layout", "phases by the place in the output, the padding before it left out",
+        claims "exact" Wrap on inserted::domain(Element::U8),
+        from "of our own: subconvolutions of an output without padding, used with it",
+        |params, input, weights, out| {
+            let steps = Steps::new(Element::U8, Element::U8, arm_uadalp::UADALP.portable);
+            by_phases(&steps, |side, output| output % side.stride, params, (input, weights), out);
         }
     ),
 ];

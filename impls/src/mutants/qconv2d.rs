@@ -7,6 +7,7 @@ use crate::fpm::Channel;
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::single_rounding;
 use crate::qconv2d::tflite::{channels, depthwise, results, symmetric, tail};
+use crate::qconv2d::transpose_conv::{self, STEPPED, rolling};
 use crate::qconv2d::{Domain, Params, Run};
 
 /// int8, per channel, scales below 1.
@@ -19,6 +20,12 @@ const DOMAIN: Domain = symmetric(contract::Domain {
 
 /// The same of depthwise convolutions alone.
 const DEPTHWISE: Domain = Domain { dense: false, ..DOMAIN };
+
+/// The same of transposed convolutions, as CMSIS-NN has them.
+const TRANSPOSED: Domain = transpose_conv::symmetric(
+    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, per_channel: true, ..contract::Domain::ALL },
+    STEPPED,
+);
 
 /// Elements of a vector of output channels.
 const LANES: usize = 4;
@@ -114,6 +121,17 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         from "google/ruy ruy/apply_multiplier.cc: \"double rounding and symmetric rounding are removed compared to reference\"",
         |params, input, weights, out| {
             results(params, (I8, input), (I8, weights), out, None, |sum, o| tail(params, sum, o));
+        }
+    ),
+    mutant!(
+        "mutant-qconv-transpose-rows", "layout", "no row is finished before the padding ends, even if it ends within a step: later rows lie too high",
+        claims "cmsis-nn-double" Wrap on TRANSPOSED,
+        from "ARM-software/CMSIS-NN issue 230: wrong output when pad_h % stride_h != 0",
+        |params, input, weights, out| {
+            // Rows that are never written have what was there.
+            out.fill(0);
+            let finished = |row: usize, stride: usize, padding: usize| if row * stride < padding { 0 } else { stride };
+            rolling(params, input, weights, out, finished);
         }
     ),
     mutant!(

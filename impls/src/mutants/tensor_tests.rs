@@ -124,12 +124,45 @@ fn conv2d_mutants_are_wrong_at_borders_only() {
         conv2d::Params { height: 4, width: 5, kernel_h: 3, kernel_w: 2, input_zero_point: 9, ..Default::default() };
     for Mutant { kernel, .. } in super::conv2d::MUTANTS {
         let domain = &kernel.contract.domain.operands;
+        if kernel.contract.domain.transposed.is_some() {
+            continue;
+        }
         for (params, differs) in [(inner, false), (conv2d::Params { left: 1, bottom: 1, ..inner }, true)] {
             let (input, weights) = (elements(domain.lhs, 20), elements(domain.rhs, 6));
             let got = conv2d::tests::convolve(kernel, Form::Native, &params, &input, &weights);
             let defined = conv2d::tests::definition(&params, &input, &weights);
             let promised: Vec<i32> = defined.iter().map(|result| result.by("exact")).collect();
             assert_eq!(got != promised, differs, "{} {params:?}", kernel.name);
+        }
+    }
+}
+
+/// Each is right on one shape and wrong on another.
+#[test]
+fn transposed_mutants_are_wrong_where_they_say() {
+    let one =
+        conv2d::Params { height: 3, width: 3, channels: 2, out_channels: 3, transposed: true, ..Default::default() };
+    let filter = |kernel_h, kernel_w| conv2d::Params { kernel_h, kernel_w, stride_h: 2, stride_w: 2, ..one };
+    let padded = conv2d::Params { top: 1, left: 1, bottom: 1, right: 1, ..filter(3, 3) };
+    let table = [
+        ("mutant-transpose-unflipped", filter(1, 1), filter(2, 1)),
+        ("mutant-transpose-insert-zero", filter(3, 3), conv2d::Params { input_zero_point: 9, ..filter(3, 3) }),
+        ("mutant-transpose-even-filter", filter(3, 3), filter(2, 3)),
+        ("mutant-transpose-output-padding", padded, conv2d::Params { output_padding_w: 1, ..padded }),
+        ("mutant-transpose-phase", filter(3, 2), padded),
+    ];
+    let transposed = super::conv2d::MUTANTS.iter().filter(|mutant| mutant.kernel.contract.domain.transposed.is_some());
+    assert_eq!(transposed.count(), table.len());
+    for (name, same, other) in table {
+        let Mutant { kernel, .. } = find(name, super::conv2d::MUTANTS);
+        let domain = &kernel.contract.domain.operands;
+        for (params, differs) in [(same, false), (other, true)] {
+            let [of_input, of_weights, _] = params.sizes().expect("a shape").inputs;
+            let (input, weights) = (elements(domain.lhs, of_input), elements(domain.rhs, of_weights));
+            let got = conv2d::tests::convolve(kernel, Form::Native, &params, &input, &weights);
+            let defined = conv2d::tests::definition(&params, &input, &weights);
+            let promised: Vec<i32> = defined.iter().map(|result| result.by("exact")).collect();
+            assert_eq!(got != promised, differs, "{name} {params:?}");
         }
     }
 }

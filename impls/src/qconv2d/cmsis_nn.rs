@@ -14,8 +14,8 @@ use crate::conv2d::im2col::{depth, im2col};
 use crate::fpm::Channel;
 use crate::fpm::cmsis_nn::{self, double_rounding, single_rounding};
 
-const CHANNELS: contract::Domain = contract::Domain { per_channel: true, ..cmsis_nn::DOMAIN };
-const DOUBLE: Promise = Promise { scheme: "cmsis-nn-double", overflow: Overflow::Wrap };
+pub(super) const CHANNELS: contract::Domain = contract::Domain { per_channel: true, ..cmsis_nn::DOMAIN };
+pub(super) const DOUBLE: Promise = Promise { scheme: "cmsis-nn-double", overflow: Overflow::Wrap };
 const CONVOLVE: &str = "ARM-software/CMSIS-NN Source/ConvolutionFunctions/arm_convolve_s8.c";
 const DEPTHWISE: &str = "ARM-software/CMSIS-NN Source/ConvolutionFunctions/arm_depthwise_conv_s8.c";
 
@@ -54,19 +54,30 @@ pub(super) const DEPTHWISE_I8: Kernel = Kernel::scalar(
 
 /// `arm_nn_requantize`, the offset, and the bounds of the activation.
 #[inline(always)]
-fn end(params: &Params, sum: i32, o: usize, requantize: fn(i32, i32, i32) -> i32) -> i32 {
+pub(super) fn end(params: &Params, sum: i32, o: usize, requantize: fn(i32, i32, i32) -> i32) -> i32 {
     let Channel { multiplier, shift } = params.channel(o);
     params.finish(requantize(sum, multiplier, shift))
 }
 
 fn convolve(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32], requantize: fn(i32, i32, i32) -> i32) {
+    let offset = params.shape.input_zero_point.wrapping_neg() as i16;
+    let wide: Vec<i16> = input.iter().map(|byte| i16::from(*byte as i8).wrapping_add(offset)).collect();
+    products(params, &wide, weights, out, requantize);
+}
+
+/// The same of an image whose elements have the offset.
+pub(super) fn products(
+    params: &Params,
+    wide: &[i16],
+    weights: &[u8],
+    out: &mut [i32],
+    requantize: fn(i32, i32, i32) -> i32,
+) {
     let shape = &params.shape;
     let (depth, share) = (depth(shape), shape.out_channels / shape.groups);
-    let offset = shape.input_zero_point.wrapping_neg() as i16;
-    let wide: Vec<i16> = input.iter().map(|byte| i16::from(*byte as i8).wrapping_add(offset)).collect();
     let mut columns = vec![0i16; out.len() / shape.out_channels * depth];
     for group in 0..shape.groups {
-        im2col(shape, group, &wide, 0, &mut columns);
+        im2col(shape, group, wide, 0, &mut columns);
         let mut pairs = columns.chunks_exact(2 * depth);
         let mut at = 0;
         for pair in pairs.by_ref() {

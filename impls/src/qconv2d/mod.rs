@@ -2,7 +2,7 @@
 //! `out[b,y,x,o] = clamp(fpm(sum[b,y,x,o] + bias[o], channel[o]) + zero_point, min, max)`, of 8 bits. ReLU and ReLU6 are bounds of the clamp.
 //!
 //! A depthwise convolution has as many groups as input channels; its multiplier is the number of output channels of a group, so output channel `o`
-//! is of input channel `o / multiplier`.
+//! is of input channel `o / multiplier`. Transposed convolutions are in [`transpose_conv`].
 
 mod cmsis_nn;
 mod gemmlowp;
@@ -11,11 +11,13 @@ mod ruy;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod tflite;
+pub(crate) mod transpose_conv;
 mod tvm_neon;
 mod tvm_relay;
 
 use crate::contract;
 use crate::conv2d;
+use crate::conv2d::transposed::{self, Transposed};
 use crate::element::Element;
 use crate::execute::packed;
 use crate::fpm::Channel;
@@ -88,6 +90,9 @@ pub struct Domain {
     pub dense: bool,
     /// Whether filters may have more than one place, with strides, dilations and padding.
     pub spatial: bool,
+    /// Which transposed convolutions a kernel of them takes; others take none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transposed: Option<Transposed>,
     /// Type of the results, multipliers and shifts, and what is added and clamped.
     pub requantize: requantize::Domain,
 }
@@ -100,6 +105,7 @@ impl Domain {
             grouped: true,
             dense: true,
             spatial: true,
+            transposed: None,
             requantize: requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true },
         }
     }
@@ -130,6 +136,7 @@ impl Domain {
 
     /// Whether the kernel has code for groups and filters of this shape; or the argument for which it has none.
     pub fn takes_shape(&self, shape: &conv2d::Params) -> Result<(), ShapeError> {
+        transposed::takes(self.transposed, shape)?;
         if shape.groups > 1 && !self.grouped {
             return Err(broken("groups", format!("this kernel takes one, not {}", shape.groups)));
         }
@@ -192,4 +199,8 @@ static KERNELS: &[Kernel] = &[
     tvm_neon::RFC_I8,
     tvm_neon::RFC_U8,
     tvm_neon::FIXUP_I8,
+    transpose_conv::TFLITE_I8,
+    transpose_conv::TFLITE_U8,
+    transpose_conv::CMSIS_NN_I8,
+    transpose_conv::CMSIS_NN_REVERSE_I8,
 ];

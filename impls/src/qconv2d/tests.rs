@@ -4,7 +4,7 @@ use super::{Domain, Kernel, Params, kernels};
 use crate::Form;
 use crate::contract::Region;
 use crate::conv2d;
-use crate::conv2d::tests::{definition, elements, shapes};
+use crate::conv2d::tests::{definition, elements, shapes, transposed};
 use crate::element::Element;
 use crate::fpm::Channel;
 use crate::fpm::definitions::scaled;
@@ -33,7 +33,7 @@ fn taken(domain: &Domain) -> Vec<conv2d::Params> {
         conv2d::Params { dilation_h: 2, stride_w: 2, bottom: 3, ..depthwise(3, 8) },
         conv2d::Params { stride_h: 2, top: 2, ..depthwise(1, 4) },
     ];
-    shapes().into_iter().chain(more).filter(|shape| domain.takes_shape(shape).is_ok()).collect()
+    shapes().into_iter().chain(transposed()).chain(more).filter(|shape| domain.takes_shape(shape).is_ok()).collect()
 }
 
 /// Parameters of each output channel, as far as the kernel takes them.
@@ -141,9 +141,14 @@ fn fused_kernels_are_two_kernels_of_their_system() {
         ("cmsis-nn-convolve-i8", "cmsis-nn-requantize-i8"),
         ("cmsis-nn-convolve-single-i8", "cmsis-nn-requantize-single-i8"),
         ("cmsis-nn-depthwise-i8", "cmsis-nn-requantize-i8"),
+        ("tflite-transpose-conv-i8", "tflite-requantize-i8"),
+        ("cmsis-nn-transpose-conv-i8", "cmsis-nn-requantize-i8"),
+        ("cmsis-nn-transpose-conv-reverse-i8", "cmsis-nn-requantize-i8"),
     ] {
         let fused = super::find(fused).expect(fused);
-        let convolution = conv2d::find("tflite-reference").expect("registered");
+        let transposed = fused.contract.domain.transposed.is_some();
+        let convolution = if transposed { "tflite-transpose-conv" } else { "tflite-reference" };
+        let convolution = conv2d::find(convolution).expect("registered");
         let requantize = crate::requantize::find(requantize).expect(requantize);
         for (params, input, weights) in cases(fused) {
             let sums = conv2d::tests::convolve(convolution, Form::Native, &params.shape, &input, &weights);

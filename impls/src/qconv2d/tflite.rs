@@ -19,7 +19,7 @@ use crate::fpm::tflite::single_rounding;
 use crate::matmul;
 
 const PER_CHANNEL: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
-const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap };
+pub(super) const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap };
 
 /// int8, whose filters are symmetric.
 pub(super) const SYMMETRIC: Domain = symmetric(PER_CHANNEL);
@@ -31,7 +31,7 @@ pub(crate) const fn symmetric(channels: contract::Domain) -> Domain {
 }
 
 /// uint8, of one multiplier.
-const BYTES: Domain = Domain::all([U8; 3], contract::Domain::ALL);
+pub(super) const BYTES: Domain = Domain::all([U8; 3], contract::Domain::ALL);
 
 /// `ConvPerChannel` of int8.
 pub(super) const CONV_I8: Kernel = Kernel::scalar(

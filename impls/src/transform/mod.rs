@@ -100,6 +100,9 @@ impl Domain {
         let sizes = |input, outputs| Sizes { inputs: [input, 0, 0], outputs };
         let takes = |what: &str| Err(shape::broken("params", format!("this transform takes {what}")));
         match (self.kind, params) {
+            (_, Params::Conv2d(conv)) if conv.transposed => {
+                Err(shape::broken("transposed", "no transform has the layouts of a transposed convolution"))
+            }
             (Kind::Im2col, Params::Conv2d(conv)) => {
                 let (rows, columns) = conv.output()?;
                 let depth = [conv.batches, rows, columns, conv.kernel_h, conv.kernel_w, conv.channels];

@@ -83,6 +83,7 @@ fn convolutions() -> Vec<conv2d::Params> {
         right: 0,
         input_zero_point: -77,
         weight_zero_point: 0,
+        ..conv2d::Params::default()
     };
     let padded = conv2d::Params { top: 2, bottom: 1, left: 1, right: 3, ..plain };
     let strided = conv2d::Params { stride_h: 2, stride_w: 3, dilation_h: 2, dilation_w: 2, ..padded };

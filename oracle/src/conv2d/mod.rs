@@ -2,16 +2,22 @@
 //! g*C/groups + c] - input_zero_point) * (weight[i,j,c,o] - weight_zero_point)`, g the group of o. Outside the image the input is
 //! its zero point.
 //!
+//! A transposed convolution goes the other way: input element `(y,x)` adds its products with filter element `(i,j)` to
+//! `out[b, y*stride_h + i*dilation_h - top, x*stride_w + j*dilation_w - left, o]`. Padding takes rows and columns off the output, and output padding leaves
+//! some below and to the right. Source: TOSA specification, TRANSPOSE_CONV2D; PyTorch documentation, ConvTranspose2d.
+//!
 //! Source of the shapes: TVM RFC quantized convolution for armv8, input and weight transform. The schemes are those of
 //! [`crate::matmul`] over the depth axis of im2col: filter row, filter column, channel of the group.
 
 mod direct;
 mod patch;
 mod scatter;
+mod side;
 
 use crate::matmul::{self, Columns, Lanes, width};
 use crate::shape::{self, ShapeError, broken};
 use rug::Integer;
+use side::{COLUMNS, ROWS};
 
 pub use scatter::patches;
 
@@ -54,48 +60,51 @@ pub struct Convolution {
     pub input_zero_point: i32,
     /// The weight value that stands for 0.
     pub weight_zero_point: i32,
-}
-
-/// Names of the arguments of one side of the image.
-struct Side {
-    size: &'static str,
-    kernel: &'static str,
-    stride: &'static str,
-    dilation: &'static str,
-}
-
-const ROWS: Side = Side { size: "height", kernel: "kernel_h", stride: "stride_h", dilation: "dilation_h" };
-const COLUMNS: Side = Side { size: "width", kernel: "kernel_w", stride: "stride_w", dilation: "dilation_w" };
-
-impl Side {
-    /// Outputs along this side.
-    fn outputs(
-        &self,
-        [size, before, after]: [usize; 3],
-        [kernel, stride, dilation]: [usize; 3],
-    ) -> Result<usize, ShapeError> {
-        shape::positive(&[(self.size, size), (self.kernel, kernel), (self.stride, stride), (self.dilation, dilation)])?;
-        let padded = size.checked_add(before).and_then(|n| n.checked_add(after)).filter(|n| *n <= shape::MAX_ELEMENTS);
-        let padded = padded.ok_or_else(|| broken(self.size, format!("with padding above {}", shape::MAX_ELEMENTS)))?;
-        let reach = (kernel - 1).checked_mul(dilation).and_then(|n| n.checked_add(1)).filter(|n| *n <= padded);
-        match reach {
-            Some(reach) => Ok((padded - reach) / stride + 1),
-            None => Err(broken(
-                if dilation > 1 { self.dilation } else { self.kernel },
-                format!("{kernel} filter elements {dilation} apart reach beyond the padded input of {padded}"),
-            )),
-        }
-    }
+    /// Whether each input element adds to a window of the output. Then padding is taken off the output.
+    pub transposed: bool,
+    /// Rows of the output below the last window's padding, if transposed.
+    pub output_padding_h: usize,
+    /// Columns of the output beside the last window's padding, if transposed.
+    pub output_padding_w: usize,
 }
 
 impl Convolution {
     /// Rows and columns of the output, or the invalid argument.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
-        let rows =
-            ROWS.outputs([self.height, self.top, self.bottom], [self.kernel_h, self.stride_h, self.dilation_h])?;
-        let columns =
-            COLUMNS.outputs([self.width, self.left, self.right], [self.kernel_w, self.stride_w, self.dilation_w])?;
-        Ok((rows, columns))
+        let [rows, columns] = [(&ROWS, self.rows()), (&COLUMNS, self.columns())];
+        if self.transposed {
+            let rows = rows.0.outputs_of_transposed(&rows.1, self.output_padding_h)?;
+            return Ok((rows, columns.0.outputs_of_transposed(&columns.1, self.output_padding_w)?));
+        }
+        for (argument, n) in [("output_padding_h", self.output_padding_h), ("output_padding_w", self.output_padding_w)]
+        {
+            if n > 0 {
+                return Err(broken(argument, "a convolution that is not transposed has none"));
+            }
+        }
+        Ok((rows.0.outputs(&rows.1)?, columns.0.outputs(&columns.1)?))
+    }
+
+    fn rows(&self) -> side::Sizes {
+        let padding = [self.top, self.bottom];
+        side::Sizes {
+            size: self.height,
+            padding,
+            kernel: self.kernel_h,
+            stride: self.stride_h,
+            dilation: self.dilation_h,
+        }
+    }
+
+    fn columns(&self) -> side::Sizes {
+        let padding = [self.left, self.right];
+        side::Sizes {
+            size: self.width,
+            padding,
+            kernel: self.kernel_w,
+            stride: self.stride_w,
+            dilation: self.dilation_w,
+        }
     }
 
     /// Elements of input, weights and output, or the invalid argument.
@@ -160,12 +169,10 @@ impl Convolution {
         self.each(input, weights, |terms| matmul::sum(terms, self.offsets()))
     }
 
-    /// Where tap (i, j) of output (y, x) lies in the image, or `None` if it lies outside.
+    /// Where tap (i, j) of output (y, x) lies in the image, or `None` if it lies outside, or between two elements.
     pub(crate) fn pixel(&self, (y, x): (usize, usize), (i, j): (usize, usize)) -> Option<(usize, usize)> {
-        let row = (y * self.stride_h + i * self.dilation_h).checked_sub(self.top).filter(|row| *row < self.height)?;
-        let column =
-            (x * self.stride_w + j * self.dilation_w).checked_sub(self.left).filter(|column| *column < self.width)?;
-        Some((row, column))
+        let seen = if self.transposed { side::Sizes::added } else { side::Sizes::seen };
+        Some((seen(&self.rows(), y, i)?, seen(&self.columns(), x, j)?))
     }
 }
 

@@ -158,6 +158,9 @@ impl Pooling {
             right: self.right,
             input_zero_point: 0,
             weight_zero_point: 0,
+            transposed: false,
+            output_padding_h: 0,
+            output_padding_w: 0,
         }
     }
 

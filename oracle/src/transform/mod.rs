@@ -132,6 +132,11 @@ impl Transform {
             Ok([plain, shape::elements("blocks", &padded)?])
         };
         match *self {
+            Self::Im2col(p) | Self::Unflatten(p) | Self::DataPack(p) | Self::KernelPack(p) | Self::SpatialUnpack(p)
+                if p.transposed =>
+            {
+                Err(broken("transposed", "no transform has the layouts of a transposed convolution"))
+            }
             Self::Im2col(p) => {
                 let ([input, ..], (rows, columns)) = (p.check()?, p.output()?);
                 let sizes = [p.batches, rows, columns, p.kernel_h, p.kernel_w, p.channels];

@@ -26,4 +26,5 @@ mod staircases;
 mod steps;
 mod tensor_forms;
 mod transforms;
+mod transposed;
 mod words;

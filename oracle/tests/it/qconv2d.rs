@@ -28,6 +28,9 @@ fn point(channels: usize, out_channels: usize, groups: usize) -> Convolution {
         right: 0,
         input_zero_point: 0,
         weight_zero_point: 0,
+        transposed: false,
+        output_padding_h: 0,
+        output_padding_w: 0,
     }
 }
 
@@ -145,10 +148,13 @@ prop_compose! {
         (stride_h, stride_w, dilation_h, dilation_w) in (1usize..=2, 1usize..=2, 1usize..=2, 1usize..=2),
         [top, bottom, left, right] in prop::array::uniform4(0usize..=2),
         (input_zero_point, weight_zero_point) in (word(), word()),
+        transposed in any::<bool>(),
     ) -> Convolution {
+        let [output_padding_h, output_padding_w] = [stride_h, stride_w].map(|stride| usize::from(transposed) * (stride - 1));
         Convolution {
             batches, height, width, channels: channels * groups, kernel_h, kernel_w, out_channels: out_channels * groups, groups,
             stride_h, stride_w, dilation_h, dilation_w, top, bottom, left, right, input_zero_point, weight_zero_point,
+            transposed, output_padding_h, output_padding_w,
         }
     }
 }

@@ -32,6 +32,9 @@ const CONVOLUTION: Convolution = Convolution {
     right: 0,
     input_zero_point: 0,
     weight_zero_point: 0,
+    transposed: false,
+    output_padding_h: 0,
+    output_padding_w: 0,
 };
 
 #[test]

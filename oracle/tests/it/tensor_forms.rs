@@ -60,10 +60,20 @@ prop_compose! {
         (dilation_h, dilation_w) in (1usize..=2, 1usize..=2),
         [top, bottom, left, right] in prop::array::uniform4(0usize..=4),
         (input_zero_point, weight_zero_point) in (offset(), offset()),
+        (transposed, output_padding_h, output_padding_w) in (any::<bool>(), 0usize..=2, 0usize..=2),
     ) -> Convolution {
+        // Padding of a transposed convolution is within what the filter reaches.
+        let within = |padding: usize, kernel: usize, dilation: usize| {
+            if transposed { padding.min((kernel - 1) * dilation) } else { padding }
+        };
+        let [top, bottom] = [top, bottom].map(|n| within(n, kernel_h, dilation_h));
+        let [left, right] = [left, right].map(|n| within(n, kernel_w, dilation_w));
+        let more = |n: usize| if transposed { n } else { 0 };
+        let (output_padding_h, output_padding_w) = (more(output_padding_h), more(output_padding_w));
         Convolution {
             batches, height, width, channels: channels * groups, kernel_h, kernel_w, out_channels: out_channels * groups, groups,
             stride_h, stride_w, dilation_h, dilation_w, top, bottom, left, right, input_zero_point, weight_zero_point,
+            transposed, output_padding_h, output_padding_w,
         }
     }
 }
@@ -138,7 +148,9 @@ proptest! {
 
     #[test]
     fn conv2d_is_the_product_of_im2col((p, input, weights) in convolved()) {
-        let (rows, columns) = p.output().unwrap();
+        // No transform has the patches of a transposed convolution.
+        let p = Convolution { transposed: false, output_padding_h: 0, output_padding_w: 0, ..p };
+        let Ok((rows, columns)) = p.output() else { return Ok(()) };
         let one = Convolution { groups: 1, ..p };
         let matrix = Transform::Im2col(one).expected(&input).unwrap();
         let (channels, group) = (p.channels / p.groups, p.out_channels / p.groups);

@@ -118,6 +118,9 @@ fn shape() -> impl Strategy<Value = Convolution> {
             right: w.5,
             input_zero_point: -7,
             weight_zero_point: 0,
+            transposed: false,
+            output_padding_h: 0,
+            output_padding_w: 0,
         };
         p.check().ok().map(|_| p)
     })
@@ -204,6 +207,9 @@ fn every_element_comes_from_where_it_is_put() {
         right: 0,
         input_zero_point: -7,
         weight_zero_point: 0,
+        transposed: false,
+        output_padding_h: 0,
+        output_padding_w: 0,
     };
     for code in 0..4usize.pow(6) {
         let digit = |at: u32| code / 4usize.pow(at) % 4;

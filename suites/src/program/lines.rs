@@ -202,7 +202,13 @@ fn convolution(params: &conv2d::Params) -> Result<String, JobError> {
         ("out_height", out_height),
         ("out_width", out_width),
     ];
-    let sizes: String = words.iter().map(|(name, size)| format!("{name}={size} ")).collect();
+    let transposed = [
+        ("transposed", 1),
+        ("output_padding_h", params.output_padding_h),
+        ("output_padding_w", params.output_padding_w),
+    ];
+    let more = if params.transposed { &transposed[..] } else { &[] };
+    let sizes: String = words.iter().chain(more).map(|(name, size)| format!("{name}={size} ")).collect();
     let (input, weights) = (params.input_zero_point, params.weight_zero_point);
     Ok(format!("{sizes}input_zero_point={input} weight_zero_point={weights} "))
 }

@@ -86,6 +86,8 @@ fn cases_that_no_convolution_has() {
             ),
             ("top=4294967295 bottom=4294967295 kernel_h=3", "im2col: 1*8589934589*1*3 elements are more than"),
             ("left=-1", "left: -1 is not in 0..=4294967295"),
+            ("transposed=2", "transposed: 2 is not in 0..=1"),
+            ("output_padding_h=1", "output_padding_h: a convolution that is not transposed has none"),
             ("strid_h=2", "unknown argument `strid_h`; did you mean `stride_h`?"),
             ("input[0,0,0]=1", "input[0,0,0]: not an index into input of shape [1, 1, 1, 1]"),
             ("weights[0,0,0,1]=1", "weights[0,0,0,1]: not an index into weights of shape [1, 1, 1, 1]"),

@@ -162,7 +162,7 @@ const PAGE: &[Operation] = &[
     },
     Operation {
         op: "conv2d",
-        computes: "Sums of `(input - input_zero_point) * (weight - weight_zero_point)`, modulo 2^32. Padding has the value `input_zero_point`, so it adds nothing.",
+        computes: "Sums of `(input - input_zero_point) * (weight - weight_zero_point)`, modulo 2^32. Padding has the value `input_zero_point`, so it adds nothing. With the further fields `transposed` (true), `output_padding_h` and `output_padding_w` (0 if absent), each element of the input adds to a window of the output instead, of which padding is taken off.",
         fields: &[
             ("batches", "images"),
             ("height", "rows of the input"),
@@ -192,7 +192,7 @@ const PAGE: &[Operation] = &[
         ],
         inputs: "the input as `[batches,height,width,channels]`, then the weights as `[kernel_h,kernel_w,channels/groups,out_channels]`, both row-major",
         results: "`[batches,rows,columns,out_channels]`, row-major, where `rows` is `(height + top + bottom - (kernel_h - 1) * dilation_h - 1) / stride_h + 1`, rounded down, \
-                  and `columns` likewise; `len` is their number",
+                  and `columns` likewise; `len` is their number. If transposed, `rows` is `(height - 1) * stride_h + (kernel_h - 1) * dilation_h + 1 - top - bottom + output_padding_h`",
     },
     Operation {
         op: "pool",

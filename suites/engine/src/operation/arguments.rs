@@ -35,6 +35,11 @@ pub fn take_int32(arguments: &mut Arguments, name: &str, usual: i32) -> Result<i
     Ok(take(arguments, name, usual.into(), i32::MIN.into(), i32::MAX.into())? as i32)
 }
 
+/// Whether something is so: 1 or 0.
+pub fn take_flag(arguments: &mut Arguments, name: &str, usual: bool) -> Result<bool, CaseError> {
+    Ok(take(arguments, name, usual.into(), 0, 1)? == 1)
+}
+
 /// Several int32 of a range, separated by commas: one a channel, or one for all; where nothing is given, what is usual.
 pub fn take_list(
     arguments: &mut Arguments,

@@ -1,6 +1,6 @@
 //! Numbers among the parameters of a case, as a table: a field is written, read and made smaller by its one line in it.
 
-use crate::operation::arguments::{Arguments, nothing_left, take_int32, take_size};
+use crate::operation::arguments::{Arguments, nothing_left, take_flag, take_int32, take_size};
 use crate::operation::errors::CaseError;
 use tiebreak_reports::ledger::Value;
 
@@ -10,6 +10,8 @@ pub enum Number<P> {
     Size(fn(&mut P) -> &mut usize),
     /// An int32.
     Int32(fn(&mut P) -> &mut i32),
+    /// Whether something is so: 1 or 0.
+    Flag(fn(&mut P) -> &mut bool),
 }
 
 /// A number with its name.
@@ -31,6 +33,11 @@ impl<P: Clone> Field<P> {
         Self { name, number: Number::Int32(of), always: false }
     }
 
+    /// Whether something is so, which is written as 1 if it is.
+    pub const fn flag(name: &'static str, of: fn(&mut P) -> &mut bool) -> Self {
+        Self { name, number: Number::Flag(of), always: false }
+    }
+
     /// The same, but always written.
     pub const fn always(self) -> Self {
         let Self { name, number, .. } = self;
@@ -43,6 +50,7 @@ impl<P: Clone> Field<P> {
         match self.number {
             Number::Size(of) => *of(&mut params) as i64,
             Number::Int32(of) => (*of(&mut params)).into(),
+            Number::Flag(of) => (*of(&mut params)).into(),
         }
     }
 
@@ -52,6 +60,7 @@ impl<P: Clone> Field<P> {
         match self.number {
             Number::Size(of) => *of(&mut params) = value as usize,
             Number::Int32(of) => *of(&mut params) = value as i32,
+            Number::Flag(of) => *of(&mut params) = value != 0,
         }
         params
     }
@@ -69,6 +78,7 @@ pub fn read<P: Clone>(fields: &[Field<P>], usual: P, arguments: &mut Arguments) 
         let value = match (&field.number, field.value(&params)) {
             (Number::Size(_), usual) => take_size(arguments, field.name, usual as usize)? as i64,
             (Number::Int32(_), usual) => take_int32(arguments, field.name, usual as i32)?.into(),
+            (Number::Flag(_), usual) => take_flag(arguments, field.name, usual != 0)?.into(),
         };
         Ok(field.with(&params, value))
     })

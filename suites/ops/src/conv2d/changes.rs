@@ -1,6 +1,6 @@
 //! What a kernel may do otherwise in a convolution.
 
-use super::{Conv2d, geometry, products};
+use super::{Conv2d, geometry, products, transposed};
 use crate::matmul::{orders, other_sign, reproduced, widths, wrapped_to, wrapping};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
@@ -13,7 +13,8 @@ const COLUMNS: usize = 4;
 /// Every cause, in the order of preference.
 pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     let base = wrapping(scheme);
-    let mut out = paddings(base, domain);
+    let mut out = if domain.transposed.is_some() { transposed::changes(base) } else { Vec::new() };
+    out.extend(paddings(base, domain));
     out.extend(widths(scheme, &domain.operands));
     for (because, input, weights) in [
         ("the input zero point is added", true, false),
@@ -56,7 +57,8 @@ fn paddings(base: Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     let mut values = vec![0, -128, 128, *domain.operands.lhs_values.start(), *domain.operands.lhs_values.end()];
     values.dedup();
     let padded = |value: i32| {
-        let because = format!("the border is filled with {value} where it must be the zero point");
+        let what = if domain.transposed.is_some() { "what lies between and around the elements" } else { "the border" };
+        let because = format!("{what} is filled with {value} where it must be the zero point");
         Change::of_case(Class::Padding, because, base, move |case: &mut Case<Params>| *case = bordered(case, value))
     };
     values.into_iter().map(padded).collect()
@@ -64,6 +66,9 @@ fn paddings(base: Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
 
 fn bordered(case: &Case<Params>, value: i32) -> Case<Params> {
     let p = case.params;
+    if p.transposed {
+        return transposed::inserted(case, value);
+    }
     let (height, width) = (p.top + p.height + p.bottom, p.left + p.width + p.right);
     let mut input = vec![value; p.batches * height * width * p.channels];
     for b in 0..p.batches {

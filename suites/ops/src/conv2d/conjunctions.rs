@@ -3,6 +3,7 @@
 //! what it gets wrong shows nowhere else.
 
 use super::plan::spec;
+use super::transposed::shaped;
 use crate::matmul::plan::by_turns;
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
@@ -93,6 +94,14 @@ fn of(domain: &Domain, row: &[usize], rng: &mut ChaCha8Rng) -> Spec<Params> {
     [p.dilation_h, p.dilation_w] = sides(level(Factor::Dilation), 2..=3, rng);
     channels(&mut p, row, rng);
     p.batches = if level(Factor::Batches) == 0 { 1 } else { between(2..=3, rng) };
+    if domain.transposed.is_some() {
+        // One row or column of the input. What the last step leaves is output padding.
+        [p.height, p.width] = [one_row, one_column].map(|one| if one { 1 } else { between(2..=3, rng) });
+        let mut more = || if level(Factor::Rest) == 0 { 0 } else { between(1..=2, rng) };
+        [p.output_padding_h, p.output_padding_w] = [more(), more()];
+        p = shaped(domain.transposed, p);
+        return pointed(domain, row, p, rng);
+    }
     // As many results as are asked for, of an image of which the last step leaves a rest or none.
     let mut size = |one: bool, [kernel, stride, dilation, padding]: [usize; 4]| {
         let steps = if one { 0 } else { between(2..=4, rng) };
@@ -101,6 +110,12 @@ fn of(domain: &Domain, row: &[usize], rng: &mut ChaCha8Rng) -> Spec<Params> {
     };
     p.height = size(one_row, [p.kernel_h, p.stride_h, p.dilation_h, p.top + p.bottom]);
     p.width = size(one_column, [p.kernel_w, p.stride_w, p.dilation_w, p.left + p.right]);
+    pointed(domain, row, p, rng)
+}
+
+/// The shape with its zero points and its alignment.
+fn pointed(domain: &Domain, row: &[usize], mut p: Params, rng: &mut ChaCha8Rng) -> Spec<Params> {
+    let level = |factor: Factor| row[factor as usize];
     let turn = below(rng, 1 << 16) as usize;
     let zero_point = |level: usize, range: RangeInclusive<i32>| match (level, by_turns(&range, turn)) {
         (0, _) => 0,

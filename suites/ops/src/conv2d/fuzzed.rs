@@ -1,6 +1,7 @@
 //! Convolutions of a fuzzer's numbers.
 
 use super::Conv2d;
+use super::transposed::shaped;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
 use tiebreak_impls::conv2d::{Domain, Params};
@@ -40,5 +41,8 @@ pub fn convolution(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
     };
     p.height = image(numbers, p.kernel_h, p.dilation_h, p.top + p.bottom);
     p.width = image(numbers, p.kernel_w, p.dilation_w, p.left + p.right);
-    p
+    if domain.transposed.is_some() {
+        (p.output_padding_h, p.output_padding_w) = (numbers.size(3) - 1, numbers.size(3) - 1);
+    }
+    shaped(domain.transposed, p)
 }

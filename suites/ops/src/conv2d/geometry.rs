@@ -6,7 +6,7 @@
 
 use super::Conv2d;
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Case, Change};
+use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::conv2d::Params;
 use tiebreak_oracle::matmul::Scheme;
 use tiebreak_oracle::word::INT32;
@@ -41,13 +41,11 @@ pub(super) fn changes(base: Scheme) -> Vec<Change<Conv2d>> {
     if base.definition.narrow.is_some() {
         return Vec::new();
     }
-    let fitted =
-        move |sums: Vec<i128>| sums.into_iter().map(move |sum| base.overflow.fit(INT32, sum).map(|v| v as i32));
     let moved = |(because, moved): (&'static str, Moved)| {
         Change::predicts(Class::Layout, because, move |case: &Case<Params>| {
             let mut window = case.params;
             moved(&mut window);
-            Some(fitted(sums(case, &window, |sum, product| sum + product)?).collect())
+            Some(fitted(base, sums(case, &window, |sum, product| sum + product)?))
         })
     };
     let mut out: Vec<Change<Conv2d>> = MOVED.into_iter().map(moved).collect();
@@ -65,9 +63,14 @@ pub(super) fn changes(base: Scheme) -> Vec<Change<Conv2d>> {
         // A product is an int32.
         let step =
             |sum: i128, product: i128| (sum + i128::from(product as i32)).clamp(i16::MIN.into(), i16::MAX.into());
-        Some(fitted(sums(case, &case.params, step)?).collect())
+        Some(fitted(base, sums(case, &case.params, step)?))
     }));
     out
+}
+
+/// Sums in the words of results.
+pub(super) fn fitted(scheme: Scheme, sums: Vec<i128>) -> Expected {
+    sums.into_iter().map(|sum| scheme.overflow.fit(INT32, sum).map(|v| v as i32)).collect()
 }
 
 /// Every part of this length made equal to the first.
@@ -78,8 +81,43 @@ pub(crate) fn first_repeated(tensor: &mut [i32], len: usize) {
     }
 }
 
+/// Along one side: the element of the input that a filter element meets from an output.
+pub(super) type Met<'a> = &'a dyn Fn(usize, usize) -> Option<usize>;
+
 /// The sums of a case in the order of its results, product by product, row by row of the filter, with strides, dilations, top and left of `window`.
 fn sums(case: &Case<Params>, window: &Params, step: impl Fn(i128, i128) -> i128) -> Option<Vec<i128>> {
+    added(case, [&|y, i| row(window, y, i), &|x, j| column(window, x, j)], step)
+}
+
+/// The row of the input that a row of the filter meets from a row of the output.
+pub(crate) fn row(p: &Params, y: usize, i: usize) -> Option<usize> {
+    met(p.transposed, [y, i], [p.stride_h, p.dilation_h, p.top], p.height)
+}
+
+/// The same for columns.
+pub(crate) fn column(p: &Params, x: usize, j: usize) -> Option<usize> {
+    met(p.transposed, [x, j], [p.stride_w, p.dilation_w, p.left], p.width)
+}
+
+fn met(
+    transposed: bool,
+    [output, element]: [usize; 2],
+    [stride, dilation, before]: [usize; 3],
+    size: usize,
+) -> Option<usize> {
+    if !transposed {
+        return inside(output * stride + element * dilation, before, size);
+    }
+    let place = (output + before).checked_sub(element * dilation).filter(|place| place.is_multiple_of(stride))?;
+    Some(place / stride).filter(|at| *at < size)
+}
+
+/// The sums of a case, with rows and columns of the input met as told.
+pub(super) fn added(
+    case: &Case<Params>,
+    [row, column]: [Met; 2],
+    step: impl Fn(i128, i128) -> i128,
+) -> Option<Vec<i128>> {
     let p = &case.params;
     let (rows, columns) = p.output().ok()?;
     let (each, share) = (p.channels / p.groups, p.out_channels / p.groups);
@@ -88,8 +126,7 @@ fn sums(case: &Case<Params>, window: &Params, step: impl Fn(i128, i128) -> i128)
     for (b, y, x) in places([p.batches, rows, columns]) {
         let taps: Vec<(usize, usize)> = places([1, p.kernel_h, p.kernel_w])
             .filter_map(|(_, i, j)| {
-                let row = inside(y * window.stride_h + i * window.dilation_h, window.top, p.height)?;
-                let column = inside(x * window.stride_w + j * window.dilation_w, window.left, p.width)?;
+                let (row, column) = (row(y, i).filter(|at| *at < p.height)?, column(x, j).filter(|at| *at < p.width)?);
                 Some((((b * p.height + row) * p.width + column) * p.channels, (i * p.kernel_w + j) * each))
             })
             .collect();

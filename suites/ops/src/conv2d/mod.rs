@@ -8,6 +8,7 @@ pub(crate) mod large;
 pub(crate) mod networks;
 pub(crate) mod plan;
 mod products;
+pub(crate) mod transposed;
 pub(crate) mod usual;
 
 use crate::types;
@@ -19,6 +20,7 @@ use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Operation, Options, Parameter,
     Spec, Unposable, Wanted,
 };
+use tiebreak_impls::conv2d::transposed::takes;
 use tiebreak_impls::conv2d::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::Rational;
@@ -50,6 +52,9 @@ pub fn convolution(p: &Params) -> Convolution {
         right: p.right,
         input_zero_point: p.input_zero_point,
         weight_zero_point: p.weight_zero_point,
+        transposed: p.transposed,
+        output_padding_h: p.output_padding_h,
+        output_padding_w: p.output_padding_w,
     }
 }
 
@@ -82,14 +87,16 @@ impl Operation for Conv2d {
         if t == 0 { operands.lhs_values.clone() } else { operands.rhs_values.clone() }
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let [lhs, rhs] = types::operands(ty)?;
-        Ok(Domain { operands: tiebreak_impls::matmul::Domain::all(lhs, rhs), grouped: true })
+        let (operands, transposed) = (tiebreak_impls::matmul::Domain::all(lhs, rhs), transposed::open(arguments));
+        Ok(Domain { operands, grouped: true, transposed })
     }
 
     fn covers(domain: &Domain, p: &Params) -> bool {
         let depth = p.kernel_h * p.kernel_w * (p.channels / p.groups.max(1));
         (p.groups == 1 || domain.grouped)
+            && takes(domain.transposed, p).is_ok()
             && domain.operands.depth.contains(&depth)
             && domain.operands.lhs_values.contains(&p.input_zero_point)
             && domain.operands.lhs_offsets.contains(&p.input_zero_point.wrapping_neg())
@@ -98,7 +105,7 @@ impl Operation for Conv2d {
 
     fn domain_text(domain: &Domain) -> String {
         let groups = if domain.grouped { "" } else { ", one group" };
-        format!("{}{groups}", crate::matmul::operands(&domain.operands))
+        format!("{}{groups}{}", crate::matmul::operands(&domain.operands), transposed::text(domain.transposed))
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
@@ -127,7 +134,12 @@ impl Operation for Conv2d {
     }
 
     fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { plan::layers(domain, &asked.layers) }
+        match (asked.layers.is_empty(), domain.transposed) {
+            (true, Some(_)) => transposed::plan(domain, budget, seed),
+            (true, None) => plan::plan(domain, budget, seed),
+            (false, Some(_)) => Vec::new(),
+            (false, None) => plan::layers(domain, &asked.layers),
+        }
     }
 
     fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
@@ -166,7 +178,7 @@ impl Conv2d {
     }
 }
 
-const FIELDS: [Field<Params>; 18] = [
+const FIELDS: [Field<Params>; 21] = [
     Field::size("batches", |p| &mut p.batches),
     Field::<Params>::size("height", |p| &mut p.height).always(),
     Field::<Params>::size("width", |p| &mut p.width).always(),
@@ -185,10 +197,13 @@ const FIELDS: [Field<Params>; 18] = [
     Field::size("right", |p| &mut p.right),
     Field::int32("input_zero_point", |p| &mut p.input_zero_point),
     Field::int32("weight_zero_point", |p| &mut p.weight_zero_point),
+    Field::flag("transposed", |p| &mut p.transposed),
+    Field::size("output_padding_h", |p| &mut p.output_padding_h),
+    Field::size("output_padding_w", |p| &mut p.output_padding_w),
 ];
 
 /// The sizes of [`FIELDS`] in the order in which a witness wants them small.
-const SIMPLEST_FIRST: [usize; 16] = [0, 6, 3, 7, 4, 5, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15];
+const SIMPLEST_FIRST: [usize; 18] = [0, 6, 3, 7, 4, 5, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15, 19, 20];
 
 /// Shapes with one thing simpler, the simplest first.
 pub fn simpler(p: &Params) -> Vec<Params> {

@@ -100,6 +100,7 @@ pub(crate) fn shapes(domain: &Domain) -> Vec<Spec<Params>> {
                     right: i % 2,
                     input_zero_point: zero_points(domain)[i % 5],
                     weight_zero_point: [0, -7, 200][i % 3],
+                    ..Params::default()
                 };
                 let mut one = spec(params, Fill::Uniform, Fill::RANDOM[i % 3].clone());
                 one.misalign = i;

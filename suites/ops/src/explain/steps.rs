@@ -1,7 +1,7 @@
 //! The steps of one result of a tensor operation: the sum over its window or its depth, and what a scheme makes of the sum.
 
 use super::sheet::{Line, Rounding};
-use crate::conv2d::geometry::{inside, places};
+use crate::conv2d::geometry::{column, places, row};
 use crate::conv2d::{Conv2d, convolution};
 use crate::matmul::Matmul;
 use crate::pool::{Pool, pooling};
@@ -129,16 +129,14 @@ fn summed(shape: &Shape, at: usize, sum: &Rational) -> Option<Line> {
     let (rows, columns) = shape.output().ok()?;
     let pixel = at / shape.out_channels;
     let (y, x) = (pixel / columns % rows, pixel % columns);
-    let is_inside = |(_, i, j): &(usize, usize, usize)| {
-        let row = inside(y * shape.stride_h + i * shape.dilation_h, shape.top, shape.height);
-        row.and(inside(x * shape.stride_w + j * shape.dilation_w, shape.left, shape.width)).is_some()
-    };
+    let is_inside = |(_, i, j): &(usize, usize, usize)| row(shape, y, *i).and(column(shape, x, *j)).is_some();
     let each = shape.channels / shape.groups;
     let taps = places([1, shape.kernel_h, shape.kernel_w]);
     let seen = taps.filter(is_inside).count() * each;
     let outside = shape.kernel_h * shape.kernel_w * each - seen;
     let products = tiebreak_reports::text::plural(seen, "product");
-    let padding = if outside == 0 { String::new() } else { format!("; {outside} in the padding are 0") };
+    let whose = if shape.transposed { "that meet no element" } else { "in the padding" };
+    let padding = if outside == 0 { String::new() } else { format!("; {outside} {whose} are 0") };
     Some(plain(format!("add {products}{padding}"), Rational::new(), sum.clone()))
 }
 

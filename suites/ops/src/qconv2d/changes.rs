@@ -1,6 +1,6 @@
 //! What a kernel may do otherwise in a quantized convolution: in the sums, in what becomes of them, and where both meet.
 
-use super::{Qconv2d, own};
+use super::{Qconv2d, own, rolling};
 use crate::fused::composed::{activation, biases, tails};
 use crate::fused::lifted::{Sums, of_product, of_requantization};
 use tiebreak_engine::operation::Change;
@@ -12,6 +12,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Qconv2d>> 
     let sums = Sums::default();
     let mut out = biases(&sums, scheme);
     out.extend(own::changes(&sums, scheme));
+    out.extend(domain.transposed.map(|_| rolling::change(scheme)));
     out.push(activation(&sums, scheme, domain));
     out.extend(tails(&sums, scheme, "a pixel"));
     out.extend(of_requantization(&sums, scheme, domain));

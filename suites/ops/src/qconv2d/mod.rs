@@ -5,9 +5,10 @@ mod fuzzed;
 pub(crate) mod outputs;
 mod own;
 pub(crate) mod plan;
+mod rolling;
 mod smaller;
 
-use crate::conv2d::{Conv2d, convolution};
+use crate::conv2d::{Conv2d, convolution, transposed};
 use crate::fused::{Fused, Promised, lifted};
 use crate::pairs::{self, Lists};
 use crate::types;
@@ -91,7 +92,8 @@ impl Operation for Qconv2d {
         let channels = Multipliers { q: q..=q, per_channel: true, ..Multipliers::ALL };
         let requantize = requantize::Domain { output: lhs, channels, bias: true, zero_point: true, clamp: true };
         let operands = matmul::Domain::all(lhs, rhs);
-        Ok(Domain { operands, grouped: true, dense: true, spatial: true, requantize })
+        let transposed = transposed::open(arguments);
+        Ok(Domain { operands, grouped: true, dense: true, spatial: true, transposed, requantize })
     }
 
     fn covers(domain: &Domain, p: &Params) -> bool {
@@ -110,7 +112,8 @@ impl Operation for Qconv2d {
         };
         let channels = crate::listing::domain(&domain.requantize.channels);
         let operands = crate::matmul::operands(&domain.operands);
-        format!("{operands} to {}{kind}, {channels}", domain.requantize.output.name())
+        let transposed = transposed::text(domain.transposed);
+        format!("{operands} to {}{kind}{transposed}, {channels}", domain.requantize.output.name())
     }
 
     fn expected(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
@@ -186,7 +189,8 @@ impl Operation for Qconv2d {
 
 /// What a convolution takes of a domain.
 fn of_conv2d(domain: &Domain) -> tiebreak_impls::conv2d::Domain {
-    tiebreak_impls::conv2d::Domain { operands: domain.operands.clone(), grouped: domain.grouped }
+    let Domain { operands, grouped, transposed, .. } = domain;
+    tiebreak_impls::conv2d::Domain { operands: operands.clone(), grouped: *grouped, transposed: *transposed }
 }
 
 const FIELDS: [Field<Params>; 3] = [

@@ -3,7 +3,7 @@
 
 use super::outputs::{bounds, fitted};
 use super::{Qconv2d, of_conv2d};
-use crate::conv2d::{conjunctions, large, networks, plan as convolutions, usual};
+use crate::conv2d::{conjunctions, large, networks, plan as convolutions, transposed, usual};
 use crate::requantize::channels::any;
 use crate::requantize::targets::Target;
 use rand_chacha::ChaCha8Rng;
@@ -38,6 +38,10 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     let some = |specs: Vec<Spec<conv2d::Params>>| specs.into_iter().step_by(ONE_IN[long]).collect::<Vec<_>>();
     let mut out = Vec::new();
     by("ties", &mut out, |out| out.extend((0..TIES[long]).map(|i| draft.ties(i))));
+    if domain.transposed.is_some() {
+        out.extend(draft.around(transposed::plan(&inner, budget, seed)));
+        return out;
+    }
     by("depth multipliers", &mut out, |out| out.extend(draft.around(depthwise())));
     by("every number of channels", &mut out, |out| out.extend(draft.around(every_channel(long))));
     by("borders", &mut out, |out| out.extend(draft.around(some(convolutions::borders(&inner, budget)))));
@@ -80,7 +84,7 @@ pub(super) fn taken(domain: &Domain, shape: conv2d::Params) -> conv2d::Params {
         };
         shape = conv2d::Params { top, bottom, left, right, ..shape };
     }
-    shape
+    transposed::shaped(domain.transposed, shape)
 }
 
 fn spec(shape: conv2d::Params) -> Spec<conv2d::Params> {
@@ -171,6 +175,7 @@ impl Draft<'_> {
             input_zero_point: input_zero_point.clamp(*operands.lhs_values.start(), *operands.lhs_values.end()),
             ..conv2d::Params::default()
         };
+        let shape = transposed::shaped(self.domain.transposed, shape);
         let count = if requantize.channels.per_channel { out_channels } else { 1 };
         let channels: Vec<Channel> = (0..count).map(|_| any(requantize, &mut rng)).collect();
         let [zero_point, min, max] = bounds(&requantize.output.range(), i, &mut rng);

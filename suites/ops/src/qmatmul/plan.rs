@@ -120,7 +120,8 @@ fn of_qconv2d(domain: &Domain) -> qconv2d::Domain {
         _ => domain.requantize.channels.clone(),
     };
     let requantize = requantize::Domain { channels, zero_point: true, clamp: true, ..domain.requantize.clone() };
-    qconv2d::Domain { operands: domain.operands.clone(), grouped: false, dense: true, spatial: false, requantize }
+    let operands = domain.operands.clone();
+    qconv2d::Domain { operands, grouped: false, dense: true, spatial: false, transposed: None, requantize }
 }
 
 /// A product as a convolution of one place.

@@ -34,17 +34,17 @@ fn each_kind_of_layer_is_read() {
     let conv = Params {
         batches: 1, height: 8, width: 7, channels: 4, kernel_h: 3, kernel_w: 3, out_channels: 6, groups: 2,
         stride_h: 2, stride_w: 3, dilation_h: 1, dilation_w: 1, top: 0, bottom: 1, left: 1, right: 1,
-        input_zero_point: -128, weight_zero_point: 0,
+        input_zero_point: -128, weight_zero_point: 0, ..Params::default()
     };
     let depthwise = Params {
         batches: 2, height: 9, width: 8, channels: 3, kernel_h: 2, kernel_w: 3, out_channels: 6, groups: 3,
         stride_h: 1, stride_w: 1, dilation_h: 3, dilation_w: 2, top: 0, bottom: 0, left: 0, right: 0,
-        input_zero_point: 12, weight_zero_point: 131,
+        input_zero_point: 12, weight_zero_point: 131, ..Params::default()
     };
     let dense = Params {
         batches: 1, height: 1, width: 10, channels: 4, kernel_h: 1, kernel_w: 1, out_channels: 7, groups: 1,
         stride_h: 1, stride_w: 1, dilation_h: 1, dilation_w: 1, top: 0, bottom: 0, left: 0, right: 0,
-        input_zero_point: -1, weight_zero_point: 0,
+        input_zero_point: -1, weight_zero_point: 0, ..Params::default()
     };
     let (i8, u8) = (Element::I8, Element::U8);
     let want = [

@@ -194,6 +194,7 @@ fn convolution(
     let params = Params {
         batches, height, width, channels, kernel_h, kernel_w, out_channels, groups: channels / depth,
         stride_h, stride_w, dilation_h, dilation_w, top, bottom, left, right, input_zero_point: 0, weight_zero_point: 0,
+        ..Params::default()
     };
     Ok(params)
 }
@@ -249,6 +250,7 @@ fn fully_connected(
         batches: 1, height: 1, width: elements / channels, channels, kernel_h: 1, kernel_w: 1, out_channels, groups: 1,
         stride_h: 1, stride_w: 1, dilation_h: 1, dilation_w: 1, top: 0, bottom: 0, left: 0, right: 0,
         input_zero_point: 0, weight_zero_point: 0,
+        ..Params::default()
     };
     Ok(params)
 }

@@ -1,0 +1,101 @@
+//! TVM: a transposed convolution as a convolution of a larger image. `dilate` puts `stride - 1` elements between those of the data, `pad` puts
+//! `filter - 1 - padding` around them and the output padding behind, and a convolution of stride 1 goes over them with the filter rotated by 180 degrees.
+//!
+//! `qnn.conv2d_transpose` takes the zero points off first, in int16: what is put between and around is a 0 there. Here the zero point is put in, and taken off.
+//! The sources have no dilation of the filter, and an output padding below the stride.
+//!
+//! Source: apache/tvm python/tvm/topi/nn/conv2d_transpose.py, conv2d_transpose_nchw_preprocess; python/tvm/relay/qnn/op/legalizations.py,
+//! qnn_conv2d_transpose_legalize.
+
+use super::{Dilation, EXACT, Outputs, Side, Transposed};
+use crate::conv2d::{Domain, Kernel, Params, direct};
+use crate::element::Element;
+use crate::matmul;
+
+/// What the schedules take.
+const TAKEN: Transposed = Transposed { dilation: Dilation::One, outputs: Outputs::BelowStride };
+const SOURCE: &str = "apache/tvm python/tvm/topi/nn/conv2d_transpose.py; python/tvm/relay/qnn/op/legalizations.py";
+
+/// The steps of such a convolution, so that a mutant can replace one and keep the rest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Steps {
+    /// The raw value between elements and around them.
+    pub(crate) between: fn(&Params) -> i32,
+    /// Elements put before the first one along a side.
+    pub(crate) before: fn(&Side) -> usize,
+    /// The filter element that a place of so many taps has.
+    pub(crate) tap: fn(usize, usize) -> usize,
+}
+
+/// The correct ones.
+pub(crate) const STEPS: Steps = Steps {
+    between: |params| params.input_zero_point,
+    before: |side| side.reach() - side.padding[0],
+    tap: |at, taps| taps - 1 - at,
+};
+
+/// All groups and all values of a type.
+pub(crate) const fn domain(element: Element) -> Domain {
+    Domain { operands: matmul::Domain::all(element, element), grouped: true, transposed: Some(TAKEN) }
+}
+
+/// int8.
+pub(in crate::conv2d) const I8: Kernel = Kernel::scalar(
+    "tvm-conv2d-transpose",
+    "TVM qnn.conv2d_transpose, int8: int16 differences dilated and padded, rotated filter, convolution of stride 1",
+    EXACT,
+    domain(Element::I8),
+    SOURCE,
+    |params, input, weights, out| convolve(&STEPS, Element::I8, params, (input, weights), out),
+);
+
+/// uint8.
+pub(in crate::conv2d) const U8: Kernel = Kernel::scalar(
+    "tvm-conv2d-transpose-u8",
+    "TVM qnn.conv2d_transpose, uint8: int16 differences dilated and padded, rotated filter, convolution of stride 1",
+    EXACT,
+    domain(Element::U8),
+    SOURCE,
+    |params, input, weights, out| convolve(&STEPS, Element::U8, params, (input, weights), out),
+);
+
+/// The convolution of stride 1, without padding.
+pub(crate) fn convolve(steps: &Steps, element: Element, p: &Params, (input, weights): (&[u8], &[u8]), out: &mut [i32]) {
+    let difference = |value: i32| value.wrapping_sub(p.input_zero_point);
+    let data: Vec<i32> = input.iter().map(|byte| difference(element.read(&[*byte]))).collect();
+    let (plain, image) = inserted(p, &data, difference((steps.between)(p)), steps.before);
+    let filter: Vec<i32> = rotated(p, weights, steps.tap).iter().map(|byte| element.read(&[*byte])).collect();
+    direct::each(&plain, out, |window| {
+        let mut acc = 0i32;
+        window.elements(|at, weight| {
+            let Some(at) = at else { return };
+            acc = acc.wrapping_add(image[at].wrapping_mul(filter[weight].wrapping_sub(p.weight_zero_point)));
+        });
+        acc
+    });
+}
+
+/// The larger image, and the convolution over it: as large as its filter needs for the output.
+pub(crate) fn inserted<T: Copy>(p: &Params, input: &[T], between: T, before: fn(&Side) -> usize) -> (Params, Vec<T>) {
+    let (rows, columns) = p.output().unwrap_or_default();
+    let [of_rows, of_columns] = [Side::rows(p), Side::columns(p)];
+    let (height, width) = (rows + of_rows.reach(), columns + of_columns.reach());
+    let mut image = vec![between; p.batches * height * width * p.channels];
+    let (top, left) = (before(&of_rows), before(&of_columns));
+    for (at, pixel) in input.chunks_exact(p.channels).enumerate() {
+        let (batch, y, x) = (at / (p.height * p.width), at / p.width % p.height, at % p.width);
+        let (row, column) = (y * p.stride_h + top, x * p.stride_w + left);
+        if row < height && column < width {
+            let to = ((batch * height + row) * width + column) * p.channels;
+            image[to..to + p.channels].copy_from_slice(pixel);
+        }
+    }
+    let plain = Params { height, width, stride_h: 1, stride_w: 1, top: 0, bottom: 0, left: 0, right: 0, ..*p };
+    (Params { transposed: false, output_padding_h: 0, output_padding_w: 0, ..plain }, image)
+}
+
+/// The filter with each place's element by `tap`.
+pub(crate) fn rotated(p: &Params, weights: &[u8], tap: fn(usize, usize) -> usize) -> Vec<u8> {
+    let (taps, each) = (p.kernel_h * p.kernel_w, p.channels / p.groups * p.out_channels);
+    (0..taps).flat_map(|at| &weights[tap(at, taps) * each..][..each]).copied().collect()
+}

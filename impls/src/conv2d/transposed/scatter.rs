@@ -1,0 +1,71 @@
+//! TensorFlow Lite's reference transposed convolutions, before bias and requantization: the scatter.
+//!
+//! Accumulators of the whole output begin at 0. Each input element goes over its window, which begins at `in * stride - pad`, and adds `(input + input_offset) *
+//! (filter + filter_offset)` to each output of it that is there. The int8 function has no filter offset, its filters being symmetric: a weight zero point of 0
+//! here. The output has the size that the caller gives. Sums wrap where C++ leaves them undefined.
+//!
+//! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/transpose_conv.h`, `TransposeConv`;
+//! `reference/transpose_conv.h`, `TransposeConv`.
+
+use super::{Dilation, EXACT, Outputs, Transposed};
+use crate::conv2d::{Domain, Kernel, Params};
+use crate::element::Element;
+use crate::matmul;
+
+/// What the functions take: filters without dilation, any size of the output.
+pub(crate) const PLAIN: Transposed = Transposed { dilation: Dilation::One, outputs: Outputs::Any };
+
+const fn domain(element: Element) -> Domain {
+    Domain { operands: matmul::Domain::all(element, element), grouped: false, transposed: Some(PLAIN) }
+}
+
+/// Signed input and weights.
+pub(in crate::conv2d) const I8: Kernel = Kernel::scalar(
+    "tflite-transpose-conv",
+    "TFLite reference TransposeConv, int8: each element added to its window",
+    EXACT,
+    domain(Element::I8),
+    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/transpose_conv.h",
+    |params, input, weights, out| scatter(params, (Element::I8, input), (Element::I8, weights), out),
+);
+
+/// Unsigned input and weights.
+pub(in crate::conv2d) const U8: Kernel = Kernel::scalar(
+    "tflite-transpose-conv-u8",
+    "TFLite reference TransposeConv, uint8: each element added to its window",
+    EXACT,
+    domain(Element::U8),
+    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/transpose_conv.h",
+    |params, input, weights, out| scatter(params, (Element::U8, input), (Element::U8, weights), out),
+);
+
+/// Adds each element to its window.
+pub(crate) fn scatter(p: &Params, input: (Element, &[u8]), weights: (Element, &[u8]), sums: &mut [i32]) {
+    let Ok((rows, columns)) = p.output() else { return };
+    let (depth, share) = (p.channels / p.groups, p.out_channels / p.groups);
+    let (input_offset, filter_offset) = (p.input_zero_point.wrapping_neg(), p.weight_zero_point.wrapping_neg());
+    sums.fill(0);
+    for (at, value) in input.1.iter().enumerate() {
+        let (pixel, c) = (at / p.channels, at % p.channels);
+        let (batch, y, x) = (pixel / (p.height * p.width), pixel / p.width % p.height, pixel % p.width);
+        let value = input.0.read(&[*value]).wrapping_add(input_offset);
+        for i in 0..p.kernel_h {
+            // Above the output they have wrapped.
+            let row = (y * p.stride_h + i * p.dilation_h).wrapping_sub(p.top);
+            for j in 0..p.kernel_w {
+                let column = (x * p.stride_w + j * p.dilation_w).wrapping_sub(p.left);
+                if row >= rows || column >= columns {
+                    continue;
+                }
+                let of_group = c / depth * share..(c / depth + 1) * share;
+                let filter =
+                    &weights.1[((i * p.kernel_w + j) * depth + c % depth) * p.out_channels..][of_group.clone()];
+                let sums = &mut sums[((batch * rows + row) * columns + column) * p.out_channels..][of_group];
+                for (sum, filter) in sums.iter_mut().zip(filter) {
+                    let filter = weights.0.read(&[*filter]).wrapping_add(filter_offset);
+                    *sum = sum.wrapping_add(value.wrapping_mul(filter));
+                }
+            }
+        }
+    }
+}

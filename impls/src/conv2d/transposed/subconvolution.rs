@@ -1,0 +1,147 @@
+//! XNNPACK: a transposed convolution as one convolution for each phase of the strides. Outputs whose place, with the padding before them, leaves the same rest
+//! of the strides see the same part of the filter, every `stride`th element of it, and nothing between elements of the input: an indirection buffer points to
+//! pixels, or to a buffer of zero points outside the image, and a matrix kernel multiplies them.
+//!
+//! A dilated filter, a stride of 1, or one above the filter is a single convolution by the whole filter (`igemm`), with zero points where no element
+//! is met.
+//!
+//! Source: google/XNNPACK src/operators/deconvolution-nhwc.c, create_deconvolution2d_nhwc (`xnn_microkernel_type_subconv2d`); src/indirection.c,
+//! xnn_indirection_init_subconv2d and xnn_indirection_init_deconv2d.
+
+use super::{Dilation, Outputs, Side, Transposed};
+use crate::conv2d::by_matmul::{self, Steps};
+use crate::conv2d::{Kernel, Params};
+use crate::matmul::{self, arm_dotprod, arm_int16};
+
+const TAKEN: Transposed = Transposed { dilation: Dilation::Any, outputs: Outputs::BelowStride };
+const SOURCE: &str = "google/XNNPACK src/operators/deconvolution-nhwc.c; src/indirection.c";
+
+/// int8 by the dot product.
+pub(in crate::conv2d) const QS8: Kernel = by_matmul::kernel!(
+    arm_dotprod::SDOT,
+    convolve,
+    Some(TAKEN),
+    [
+        "xnnpack-deconvolution-qs8",
+        "XNNPACK deconvolution, int8: a subconvolution for each phase of the strides, sdot",
+        SOURCE
+    ]
+);
+
+/// uint8 widened to int16.
+pub(in crate::conv2d) const QU8: Kernel = by_matmul::kernel!(
+    arm_int16::UMLAL,
+    convolve,
+    Some(TAKEN),
+    [
+        "xnnpack-deconvolution-qu8",
+        "XNNPACK deconvolution, uint8: a subconvolution for each phase of the strides, umlal",
+        SOURCE
+    ]
+);
+
+/// Along one side: the outputs of a phase, and the filter elements that they see.
+struct Phase {
+    outputs: Vec<usize>,
+    taps: Vec<usize>,
+}
+
+/// The rest that an output's place leaves of the stride.
+pub(crate) type Rest = fn(&Side, usize) -> usize;
+
+/// The place with the padding before the output.
+pub(crate) const REST: Rest = |side, output| (output + side.padding[0]) % side.stride;
+
+fn phases(side: &Side, outputs: usize, single: bool, rest: Rest) -> Vec<Phase> {
+    if single {
+        return vec![Phase { outputs: (0..outputs).collect(), taps: (0..side.kernel).collect() }];
+    }
+    let phase = |of: usize| Phase {
+        outputs: (0..outputs).filter(|output| rest(side, *output) == of).collect(),
+        taps: (of..side.kernel).step_by(side.stride).collect(),
+    };
+    (0..side.stride).map(phase).collect()
+}
+
+/// The element of the input that an output meets through a filter element: so many steps before the output's own.
+fn met(side: &Side, output: usize, tap: usize, single: bool) -> Option<usize> {
+    let place = output + side.padding[0];
+    let at = if single {
+        let steps = place.checked_sub(tap * side.dilation)?;
+        steps.is_multiple_of(side.stride).then_some(steps / side.stride)?
+    } else {
+        (place / side.stride).checked_sub(tap / side.stride)?
+    };
+    (at < side.size).then_some(at)
+}
+
+/// Every phase in turn.
+pub(crate) fn convolve(steps: &Steps, p: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
+    by_phases(steps, REST, p, (input, weights), out);
+}
+
+/// The same with outputs assigned to phases by `rest`.
+pub(crate) fn by_phases(steps: &Steps, rest: Rest, p: &Params, operands: (&[u8], &[u8]), out: &mut [i32]) {
+    let Ok((rows, columns)) = p.output() else { return };
+    let [of_rows, of_columns] = [Side::rows(p), Side::columns(p)];
+    let sides = [&of_rows, &of_columns];
+    let single = sides.iter().all(|side| side.stride == 1)
+        || sides.iter().any(|side| side.dilation > 1 || side.stride > side.kernel);
+    let across = phases(&of_columns, columns, single, rest);
+    for down in phases(&of_rows, rows, single, rest) {
+        for across in &across {
+            for group in 0..p.groups {
+                subconvolution(steps, p, [&down, across], (group, single), operands, out);
+            }
+        }
+    }
+}
+
+/// One phase of one group: the indirection, the product, and the results in their places.
+fn subconvolution(
+    steps: &Steps,
+    p: &Params,
+    [down, across]: [&Phase; 2],
+    (group, single): (usize, bool),
+    (input, weights): (&[u8], &[u8]),
+    out: &mut [i32],
+) {
+    let Ok((rows, columns)) = p.output() else { return };
+    let [of_rows, of_columns] = [Side::rows(p), Side::columns(p)];
+    let (depth, share) = (p.channels / p.groups, p.out_channels / p.groups);
+    let taps: Vec<_> = down.taps.iter().flat_map(|i| across.taps.iter().map(move |j| (*i, *j))).collect();
+    let places: Vec<_> = (0..p.batches)
+        .flat_map(|b| down.outputs.iter().flat_map(move |y| across.outputs.iter().map(move |x| (b, *y, *x))))
+        .collect();
+    let outside = vec![(steps.padding)(p) as u8; depth];
+    let mut pixels = Vec::with_capacity(places.len() * taps.len() * depth);
+    for (b, y, x) in &places {
+        for (i, j) in &taps {
+            let at = met(&of_rows, *y, *i, single).zip(met(&of_columns, *x, *j, single));
+            pixels.extend_from_slice(match at {
+                None => &outside,
+                Some((row, column)) => {
+                    &input[((b * p.height + row) * p.width + column) * p.channels + group * depth..][..depth]
+                }
+            });
+        }
+    }
+    let row = |(i, j): &(usize, usize), c: usize| {
+        &weights[((i * p.kernel_w + j) * depth + c) * p.out_channels + group * share..][..share]
+    };
+    let filters: Vec<u8> = taps.iter().flat_map(|tap| (0..depth).flat_map(move |c| row(tap, c))).copied().collect();
+    let shape = matmul::Params {
+        m: places.len(),
+        n: share,
+        k: taps.len() * depth,
+        lhs_offset: p.input_zero_point.wrapping_neg(),
+        rhs_offset: p.weight_zero_point.wrapping_neg(),
+    };
+    let mut sums = vec![0; shape.m * shape.n];
+    if shape.m > 0 {
+        (steps.product)(&shape, &pixels, &filters, &mut sums);
+    }
+    for ((b, y, x), sums) in places.iter().zip(sums.chunks_exact(share)) {
+        out[((b * rows + y) * columns + x) * p.out_channels + group * share..][..share].copy_from_slice(sums);
+    }
+}
