@@ -34,7 +34,7 @@ fn of_numbers() -> Vec<Step> {
     all.extend(MULTIPLIERS.map(Step::Multiply));
     all.extend(EXPONENTS.map(Step::RequireBits));
     all.extend([Step::Add(5), Step::Offset(-3), Step::FixupNegative, Step::NudgeAwayFromZero, Step::NudgeBySign]);
-    all.push(Step::RequireNonNegativeMultiplier);
+    all.extend([Step::RequireNonNegativeMultiplier, Step::F32]);
     all
 }
 
