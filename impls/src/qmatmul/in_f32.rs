@@ -30,8 +30,10 @@ const SCALES: contract::Domain = contract::Domain {
 };
 
 /// int8, symmetric weights, a scale for each column.
-pub(crate) const QC8W: Domain =
-    Domain { operands: matmul::Domain { rhs_offsets: 0..=0, ..matmul::Domain::all(I8, I8) }, ..Domain::layer([I8; 3], SCALES) };
+pub(crate) const QC8W: Domain = Domain {
+    operands: matmul::Domain { rhs_offsets: 0..=0, ..matmul::Domain::all(I8, I8) },
+    ..Domain::layer([I8; 3], SCALES)
+};
 
 /// `qs8-qc8w-gemm`, `lrintf`.
 pub(super) const QC8W_I8: Kernel = Kernel::scalar(
@@ -40,7 +42,9 @@ pub(super) const QC8W_I8: Kernel = Kernel::scalar(
     PROMISE,
     QC8W,
     XNNPACK,
-    |params, lhs, rhs, out| layer(params, (I8, lhs), (I8, rhs), out, |layer, scaled| placed(layer, scaled, f32::round_ties_even)),
+    |params, lhs, rhs, out| {
+        layer(params, (I8, lhs), (I8, rhs), out, |layer, scaled| placed(layer, scaled, f32::round_ties_even))
+    },
 );
 
 /// `qu8-gemm`, the magic bias.
@@ -50,11 +54,13 @@ pub(super) const QU8: Kernel = Kernel::scalar(
     PROMISE,
     Domain::layer([U8; 3], contract::Domain { per_channel: false, ..SCALES }),
     XNNPACK,
-    |params, lhs, rhs, out| layer(params, (U8, lhs), (U8, rhs), out, |layer, scaled| {
-        let [min, max] = ends(layer);
-        let less_zero_point = (MAGIC.to_bits() as i32).wrapping_sub(layer.zero_point);
-        ((scaled.max(min).min(max) + MAGIC).to_bits() as i32).wrapping_sub(less_zero_point)
-    }),
+    |params, lhs, rhs, out| {
+        layer(params, (U8, lhs), (U8, rhs), out, |layer, scaled| {
+            let [min, max] = ends(layer);
+            let less_zero_point = (MAGIC.to_bits() as i32).wrapping_sub(layer.zero_point);
+            ((scaled.max(min).min(max) + MAGIC).to_bits() as i32).wrapping_sub(less_zero_point)
+        })
+    },
 );
 
 /// MLAS, uint8 by int8 to uint8.

@@ -42,10 +42,8 @@ const REDUCED: contract::Domain =
 /// TFLite's layers.
 pub(crate) const TFLITE: Domain = domain(OPERANDS, REDUCED);
 /// CMSIS-NN's layers: no offsets and one multiplier of any sign.
-pub(crate) const CMSIS: Domain = domain(
-    SYMMETRIC,
-    contract::Domain { multipliers: -i32::MAX..=i32::MAX, per_channel: false, ..REDUCED },
-);
+pub(crate) const CMSIS: Domain =
+    domain(SYMMETRIC, contract::Domain { multipliers: -i32::MAX..=i32::MAX, per_channel: false, ..REDUCED });
 
 /// TFLite's reference layer.
 pub(super) const TFLITE_I16: Kernel = Kernel::scalar(

@@ -150,7 +150,10 @@ fn sums_of_64_bits_are_those_of_their_sources() {
     ] {
         assert_eq!(of(name, bias, channel, 0), result, "{name} {bias} {channel:?}");
     }
-    assert_eq!((of(tflite, (1 << 47) - 1, (1 << 30, -31), 1), of(cmsis, -(1 << 47), (1 << 30, -31), 0)), (None, Some(-32768)));
+    assert_eq!(
+        (of(tflite, (1 << 47) - 1, (1 << 30, -31), 1), of(cmsis, -(1 << 47), (1 << 30, -31), 0)),
+        (None, Some(-32768))
+    );
 }
 
 /// Every machine float of a sum and a scale is that of the definition: the machine's f32 rounds to nearest, ties to even.
@@ -165,7 +168,8 @@ fn the_scheme_in_f32_is_that_of_the_machine() {
     let mut ties = 0;
     for at in 0..40_000 {
         let sum = next() >> (at % 31);
-        let multiplier = (1 << 30 | next() & 0x3FFF_FF80) >> if at % 2 == 0 { 0 } else { 20 } << if at % 2 == 0 { 0 } else { 20 };
+        let multiplier =
+            (1 << 30 | next() & 0x3FFF_FF80) >> if at % 2 == 0 { 0 } else { 20 } << if at % 2 == 0 { 0 } else { 20 };
         let shift = -(at % 31);
         let channel = (multiplier, shift);
         let p = Quantized {
@@ -174,7 +178,10 @@ fn the_scheme_in_f32_is_that_of_the_machine() {
         };
         let scaled = sum as f32 * (multiplier as f32 * f32::exp2((shift - 31) as f32));
         ties += usize::from((scaled - scaled.trunc()).abs() == 0.5);
-        assert_eq!(agree(&scheme, &p, &[sum], &[1]), [Some(scaled.round_ties_even().clamp(-1_073_741_824.0, 1_073_741_824.0) as i32)]);
+        assert_eq!(
+            agree(&scheme, &p, &[sum], &[1]),
+            [Some(scaled.round_ties_even().clamp(-1_073_741_824.0, 1_073_741_824.0) as i32)]
+        );
     }
     assert!(ties > 100, "{ties}");
 }

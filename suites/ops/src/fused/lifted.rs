@@ -71,6 +71,11 @@ fn whole(sums: Expected) -> Option<Vec<i64>> {
     sums.into_iter().map(|sum| sum.map(i64::from)).collect()
 }
 
+/// The sums of a case modulo 2^32.
+pub(crate) fn wrapped<F: Fused>(case: &Case<F::Params>) -> Option<Vec<i64>> {
+    whole(F::Product::expected(&wrapping(), &F::product(case)).ok()?)
+}
+
 /// The requantization of sums.
 pub(crate) fn requantized<F: Fused>(p: &F::Params, sums: &[i64]) -> Option<Case<requantize::Params>> {
     let params = F::requantize(p, sums.len())?;

@@ -25,8 +25,7 @@ pub(crate) trait Fused: Operation<Scheme = Promised> {
     fn requantize_domain(domain: &Self::Domain) -> &requantize::Domain;
     /// The sums of a case: exact modulo 2^32, or in 64 bits if what follows takes them so; `None` if the case has no shape.
     fn sums(case: &Case<Self::Params>) -> Option<Vec<i64>> {
-        let sums = Self::Product::expected(&lifted::wrapping(), &Self::product(case)).ok()?;
-        sums.into_iter().map(|sum| sum.map(i64::from)).collect()
+        lifted::wrapped::<Self>(case)
     }
     /// What becomes of so many sums, as a requantization; none if that is something else.
     fn requantize(p: &Self::Params, len: usize) -> Option<requantize::Params>;

@@ -90,10 +90,9 @@ fn stage(text: &str) -> Result<Stage, CaseError> {
     let along = if name.ends_with("rows") { Along::Rows } else { Along::Columns };
     Ok(match name {
         "bias-columns" | "bias-rows" => Stage::Bias { along, values: numbers()? },
-        "bias64-columns" | "bias64-rows" => Stage::Bias64 {
-            along,
-            values: words.iter().map(|word| wide_number(word)).collect::<Result<_, _>>()?,
-        },
+        "bias64-columns" | "bias64-rows" => {
+            Stage::Bias64 { along, values: words.iter().map(|word| wide_number(word)).collect::<Result<_, _>>()? }
+        }
         "scale-columns" | "scale-rows" => Stage::Scale {
             along,
             zero_point: number(words[0])?,

@@ -138,7 +138,12 @@ fn with_biases(p: &Params, of: impl Fn(i64) -> i64) -> Params {
 }
 
 /// Each result of its sum with its bias, and of its column: what is scaled, then zero point and clamp.
-fn scaled(base: &Scheme, p: &Params, sums: &[i64], scale: impl Fn(i64, Channel, i64) -> Option<i64>) -> Option<Expected> {
+fn scaled(
+    base: &Scheme,
+    p: &Params,
+    sums: &[i64],
+    scale: impl Fn(i64, Channel, i64) -> Option<i64>,
+) -> Option<Expected> {
     let layer = p.layer64()?;
     let one = |(at, sum): (usize, &i64)| {
         let column = at % p.shape.n;
@@ -168,10 +173,11 @@ fn words(kept: &Sums<Params>, base: Scheme) -> Vec<Change<Qmatmul>> {
         let wrapped = sums.iter().zip(firsts).map(|(sum, first)| sum - first + i64::from(first as i32));
         Qmatmul::finished(&base, &case.params, &wrapped.collect::<Vec<_>>())
     });
-    let summed = change(kept, Class::Wrap, "products are summed in int32, and the bias in 64 bits", move |case, sums| {
-        let wrapped: Vec<i64> = sums.iter().map(|sum| i64::from(*sum as i32)).collect();
-        Qmatmul::finished(&base, &case.params, &wrapped)
-    });
+    let summed =
+        change(kept, Class::Wrap, "products are summed in int32, and the bias in 64 bits", move |case, sums| {
+            let wrapped: Vec<i64> = sums.iter().map(|sum| i64::from(*sum as i32)).collect();
+            Qmatmul::finished(&base, &case.params, &wrapped)
+        });
     vec![
         biased(Class::Wrap, "the sum with its bias wraps in int32", Overflow::Wrap),
         biased(Class::Saturation, "the sum with its bias saturates in int32", Overflow::Saturate),

@@ -91,7 +91,12 @@ fn zero_point_first(base: Scheme) -> Option<Change<Requantize>> {
         let p = &case.params;
         let mut moved = steps.clone();
         moved.splice(last..last, [Step::Offset(p.zero_point.into()), Step::F32]);
-        let multiply = Hypothesis { class: Class::ZeroPointPlacement, because: String::new(), steps: moved, overflow: base.overflow };
+        let multiply = Hypothesis {
+            class: Class::ZeroPointPlacement,
+            because: String::new(),
+            steps: moved,
+            overflow: base.overflow,
+        };
         let plain = Params { zero_point: 0, ..p.clone() };
         Some(multiplied(&multiply, &Case { params: plain, ..case.clone() }))
     }))
