@@ -1,8 +1,8 @@
 //! The definitions of the schemes in unbounded integers, for tests.
 
 /// The result of `scheme` for `x`, before it is fitted to int32.
-pub(crate) fn scaled(scheme: &str, x: impl Into<i128>, m: i32, s: i32) -> i128 {
-    let (x, wide) = (x.into(), i128::from(m));
+pub(crate) fn scaled(scheme: &str, x: i32, m: i32, s: i32) -> i128 {
+    let (x, wide) = (i128::from(x), i128::from(m));
     let product = x * wide;
     let left = |by: i32| x << by;
     let wrapped = |x: i128| i128::from(x as i32);
@@ -28,14 +28,6 @@ pub(crate) fn scaled(scheme: &str, x: impl Into<i128>, m: i32, s: i32) -> i128 {
             ties_up(saturated((saturated(left(s - r)) * wide).div_euclid(1 << 31)), -r)
         }
         "tflite-int16-multiplier" => ties_up(x * ((wide + (1 << 15)) >> 16).min(0x7FFF), 15 - s),
-        "cmsis-nn-int16-multiplier" => {
-            let product = x * ((wide + (1 << 15)) >> 16).min(0x7FFF);
-            ties_up(wrapped(wrapped(product.div_euclid(1 << (14 - s))) + 1) - 1, 1)
-        }
-        "xnnpack-fp32" => {
-            let scale = f64::from(m as f32) * f64::exp2(f64::from(s - 31));
-            (x as f32 * scale as f32).round_ties_even() as i128
-        }
         other => panic!("no definition of {other}"),
     }
 }

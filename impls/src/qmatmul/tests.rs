@@ -109,12 +109,29 @@ fn staged(scheme: &str, overflow: Overflow, stage: &Stage, place: [usize; 2], v:
     }
     if let Stage::Scale { along, channels, zero_point } = stage {
         let Channel { multiplier, shift } = along.pick(channels, place);
-        return placed(overflow, scaled(scheme, v, multiplier, shift), *zero_point).into();
+        return placed(overflow, of_sum(scheme, v, multiplier, shift), *zero_point).into();
     }
     narrow(scheme, overflow, stage, place, v as i32).into()
 }
 
-/// A scaled value and the zero point, each fitted. What is beyond int32 in f32 is beyond every output.
+/// The definitions of the schemes of sums, and those of fixed point multiply.
+fn of_sum(scheme: &str, v: i64, m: i32, s: i32) -> i128 {
+    let reduced = ((i128::from(m) + (1 << 15)) >> 16).min(0x7FFF) * i128::from(v);
+    match scheme {
+        "tflite-int16-multiplier" => (2 * reduced + (1 << (15 - s))).div_euclid(2 << (15 - s)),
+        "cmsis-nn-int16-multiplier" => {
+            let high = reduced.div_euclid(1 << (14 - s)) as i32;
+            i128::from(high.wrapping_add(1)).div_euclid(2)
+        }
+        "xnnpack-fp32" => {
+            let scale = f64::from(m as f32) * f64::exp2(f64::from(s - 31));
+            (v as f32 * scale as f32).round_ties_even() as i128
+        }
+        _ => scaled(scheme, v as i32, m, s),
+    }
+}
+
+/// A scaled value and the zero point, each fitted.
 fn placed(overflow: Overflow, scaled: i128, zero_point: i32) -> i32 {
     fit(overflow, i128::from(fit(overflow, scaled)) + i128::from(zero_point))
 }
