@@ -253,7 +253,7 @@ fn posed() -> impl Strategy<Value = (Quantized, Vec<i32>, Vec<i32>)> {
     shape.prop_flat_map(|(m, n, k, lhs_offset, rhs_offset)| {
         let bytes = || prop_oneof![6 => -128..=255i32, 1 => word()];
         let cast = prop_oneof![Just(None), Just(Some(U8)), Just(Some(I8)), Just(Some(I16))];
-        let values = prop::collection::vec(prop_oneof![4 => -(1 << 47)..=1 << 47i64, 1 => any::<i64>()], n);
+        let values = prop::collection::vec(prop_oneof![4 => -(1i64 << 47)..=1i64 << 47, 1 => any::<i64>()], n);
         let channel = (word(), -31..=31i32, word());
         let begun = prop_oneof![3 => Just(None), 1 => (values, channel).prop_map(Some)];
         let lists = (begun, prop::collection::vec(stage([m, n]), 0..=4), cast);
