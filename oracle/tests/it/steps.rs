@@ -190,6 +190,7 @@ fn steps_without_a_name_describe_themselves() {
         nudge by 2^(Q-1) away from zero
         nudge by 2^(Q-1) or 1-2^(Q-1), by sign
         require multiplier >= 0
+        round to f32
         wrap
         saturate
         fixup masked, not reduced to a sign
