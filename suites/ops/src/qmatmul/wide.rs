@@ -232,9 +232,12 @@ fn multiplications(kept: &Sums<Params>, base: Scheme) -> Vec<Change<Qmatmul>> {
     multiply(&base).iter().flat_map(hypotheses).map(of).collect()
 }
 
+/// What becomes of the multipliers.
+type Turned = Box<dyn Fn(&mut Vec<Channel>) + Send + Sync>;
+
 /// Multipliers without their low bits, and those of the column before or behind.
 fn multipliers(kept: &Sums<Params>, base: Scheme) -> Vec<Change<Qmatmul>> {
-    let with = |class, because: String, turn: Box<dyn Fn(&mut Vec<Channel>) + Send + Sync>| {
+    let with = |class, because: String, turn: Turned| {
         change(kept, class, because, move |case, sums| {
             let mut p = case.params.clone();
             if let Some(Stage::Scale { channels, .. }) = p.stages.get_mut(1) {
