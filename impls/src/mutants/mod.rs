@@ -21,6 +21,7 @@ pub(crate) mod pool;
 pub(crate) mod process;
 pub(crate) mod qconv2d;
 pub(crate) mod qmatmul;
+mod qmatmul_sums;
 pub(crate) mod quantize;
 #[cfg(test)]
 mod quantized_tests;

@@ -1,5 +1,6 @@
 //! Products with output stages that are right in their parts and put them together wrongly: terms of the offsets, places of parameters, order of stages, casts.
 
+use super::qmatmul_sums as sums_of;
 use super::tensor::{Mutant, mutant};
 use crate::contract;
 use crate::element::Element::I8;
@@ -163,6 +164,15 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             }
         }
     ),
+    sums_of::SUM_IN_32_BITS,
+    sums_of::BIAS_IN_32_BITS,
+    sums_of::WIDE_BIAS_AFTER,
+    sums_of::MULTIPLIER_CUT,
+    sums_of::MULTIPLIER_WRAPS,
+    sums_of::PRODUCTS_512,
+    sums_of::F32_TIES_AWAY,
+    sums_of::F32_ZERO_POINT_FIRST,
+    sums_of::IN_F64,
 ];
 
 /// A layer of int8 with something else after the sums.

@@ -345,11 +345,30 @@ fn qconv2d_mutants_differ() {
 }
 
 /// Each differs from what it claims on one of the products of its operation.
+/// Sums and biases beyond int32, multipliers whose lower half counts, and 512 products of -32768 by -128.
+fn wide_cases() -> Vec<(qmatmul::Params, Vec<i32>, Vec<i32>)> {
+    let of = |(bias, multiplier, shift, k, [l, r]): (i64, i32, i32, usize, [i32; 2])| {
+        let channels = [Channel { multiplier, shift }];
+        let (min, max, output) = (-32768, 32767, Element::I16);
+        let layer = qmatmul::Layer64 { bias: &[bias], channels: &channels, zero_point: 0, min, max, output };
+        let shape = matmul::Params { m: 1, n: 1, k, lhs_offset: 0, rhs_offset: 0 };
+        (qmatmul::Params { shape, stages: layer.stages() }, vec![l; k], vec![r; k])
+    };
+    let table = [
+        (1 << 33, 1 << 30, -20, 1, [1, 1]),
+        (1000, 1 << 30, -3, 1, [1, 1]),
+        (0, (1 << 30) + 0x8000, 1, 1, [30_000, 1]),
+        (0, i32::MAX, 0, 1, [100, 1]),
+        (0, 1 << 30, -16, 512, [-32768, -128]),
+    ];
+    table.map(of).to_vec()
+}
+
 #[test]
 fn qmatmul_mutants_differ() {
     for Mutant { kernel, .. } in super::qmatmul::MUTANTS {
         // A quarter, in five columns: two roundings make 1 of it.
-        let layer = qmatmul::Layer {
+        let layer: qmatmul::Layer<'_> = qmatmul::Layer {
             bias: &[0],
             channels: &[Channel { multiplier: 1 << 30, shift: -1 }],
             zero_point: 0,
@@ -361,6 +380,16 @@ fn qmatmul_mutants_differ() {
         let mut cases = qmatmul::tests::cases(kernel);
         if kernel.contract.domain.lists == qmatmul::Lists::Layer {
             cases.push((qmatmul::Params { shape, stages: layer.stages() }, vec![1], vec![1; 5]));
+            // Halves of even and of odd numbers, and an odd zero point; a product just below 3.5, which f32 takes to it.
+            for (multiplier, shift, zero_point, lhs) in [(1 << 30, 0, 1, [5, 7]), (9_786_709 << 7, 1, 0, [3, 6])] {
+                let channels = [Channel { multiplier, shift }];
+                let layer = qmatmul::Layer { channels: &channels, zero_point, ..layer };
+                let shape = matmul::Params { m: 2, n: 2, ..shape };
+                cases.push((qmatmul::Params { shape, stages: layer.stages() }, lhs.to_vec(), vec![1; 2]));
+            }
+        }
+        if kernel.contract.domain.lists == qmatmul::Lists::Layer64 {
+            cases.extend(wide_cases());
         }
         let differs = cases.iter().any(|(params, lhs, rhs)| {
             let got = qmatmul::tests::run(kernel, Form::Native, params, lhs, rhs);

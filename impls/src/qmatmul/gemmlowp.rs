@@ -197,7 +197,7 @@ fn on_lanes<V: Vector>(stage: &Stage, place: [usize; 2], v: V) -> V {
         }
         Stage::Tanh { zero_point, amplitude } => tanh::Constants::new(*zero_point, *amplitude).lanes(v),
         // `vmaxq`, `vminq` and narrowing choose a value and compute none.
-        Stage::Clamp { .. } | Stage::Cast { .. } => {
+        Stage::Clamp { .. } | Stage::Cast { .. } | Stage::Bias64 { .. } => {
             let mut lanes = [0; LANES];
             v.store(&mut lanes);
             V::load(&lanes.map(|v| WRAPPING.stage(stage, place, v)))

@@ -1,10 +1,12 @@
 //! Quantized matrix product in one kernel: the product of [`crate::matmul`] with its offsets, and a list of output stages on each sum: biases, multiplications, clamps,
 //! `tanh`, casts.
 //!
-//! Systems with fully connected layers have one list, [`Layer`]: bias, multiplication and zero point, clamp, cast. gemmlowp takes any list.
+//! Systems with fully connected layers have one list, [`Layer`]: bias, multiplication and zero point, clamp, cast; with biases of 64 bits it is [`Layer64`]. gemmlowp
+//! takes any list whose sums are int32.
 
 mod cmsis_nn;
 pub(crate) mod gemmlowp;
+pub(crate) mod in_f32;
 pub(crate) mod loops;
 pub(crate) mod stage;
 mod tanh;
@@ -13,6 +15,7 @@ pub(crate) mod tests;
 pub(crate) mod tflite;
 mod tvm_neon;
 mod tvm_relay;
+pub(crate) mod wide;
 mod xnnpack;
 
 use crate::contract;
@@ -40,9 +43,9 @@ pub struct Params {
 
 /// The stages of a fully connected layer: bias and multipliers of each column, zero point, clamp, cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layer<'a> {
+pub struct Layer<'a, B = i32> {
     /// Added to the sums: one, or one for each column.
-    pub bias: &'a [i32],
+    pub bias: &'a [B],
     /// Multipliers (Q0.31) and shifts: one, or one for each column.
     pub channels: &'a [Channel],
     /// Zero point of the output.
@@ -54,6 +57,9 @@ pub struct Layer<'a> {
     /// Type of the results.
     pub output: Element,
 }
+
+/// The same with biases, and so sums, of 64 bits.
+pub type Layer64<'a> = Layer<'a, i64>;
 
 impl Params {
     /// The stages as those of a layer; none if they are others.
@@ -69,9 +75,28 @@ impl Params {
             _ => None,
         }
     }
+
+    /// The stages as those of a layer with biases of 64 bits; none if they are others.
+    pub fn layer64(&self) -> Option<Layer64<'_>> {
+        use Along::Columns;
+        match &self.stages[..] {
+            [
+                Stage::Bias64 { along: Columns, values },
+                Stage::Scale { along: Columns, channels, zero_point },
+                Stage::Clamp { min, max },
+                Stage::Cast { to },
+            ] => Some(Layer { bias: values, channels, zero_point: *zero_point, min: *min, max: *max, output: *to }),
+            _ => None,
+        }
+    }
+
+    /// Whether sums have 64 bits up to the first multiplication.
+    pub fn is_wide(&self) -> bool {
+        matches!(self.stages.first(), Some(Stage::Bias64 { .. }))
+    }
 }
 
-impl Layer<'_> {
+impl<B: Copy> Layer<'_, B> {
     /// Multiplier and shift of a column.
     #[inline(always)]
     pub fn channel(&self, column: usize) -> Channel {
@@ -80,7 +105,7 @@ impl Layer<'_> {
 
     /// Bias of a column.
     #[inline(always)]
-    pub fn bias(&self, column: usize) -> i32 {
+    pub fn bias(&self, column: usize) -> B {
         self.bias[if self.bias.len() == 1 { 0 } else { column }]
     }
 
@@ -90,15 +115,28 @@ impl Layer<'_> {
         scaled.wrapping_add(self.zero_point).max(self.min).min(self.max)
     }
 
-    /// The stages of the layer.
-    pub fn stages(&self) -> Vec<Stage> {
-        let along = Along::Columns;
+    /// The stages of the layer after one that adds the bias.
+    fn after(&self, bias: Stage) -> Vec<Stage> {
         vec![
-            Stage::Bias { along, values: self.bias.to_vec() },
-            Stage::Scale { along, channels: self.channels.to_vec(), zero_point: self.zero_point },
+            bias,
+            Stage::Scale { along: Along::Columns, channels: self.channels.to_vec(), zero_point: self.zero_point },
             Stage::Clamp { min: self.min, max: self.max },
             Stage::Cast { to: self.output },
         ]
+    }
+}
+
+impl Layer64<'_> {
+    /// The stages of the layer.
+    pub fn stages(&self) -> Vec<Stage> {
+        self.after(Stage::Bias64 { along: Along::Columns, values: self.bias.to_vec() })
+    }
+}
+
+impl Layer<'_> {
+    /// The stages of the layer.
+    pub fn stages(&self) -> Vec<Stage> {
+        self.after(Stage::Bias { along: Along::Columns, values: self.bias.to_vec() })
     }
 
     /// The requantization of `len` sums in rows of so many columns.
@@ -118,10 +156,12 @@ impl Layer<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lists {
-    /// Any list.
+    /// Any list whose sums are int32.
     Any,
     /// That of a [`Layer`].
     Layer,
+    /// That of a [`Layer64`].
+    Layer64,
     /// gemmlowp's legacy paradigm: [`Stage::Down`], then a cast to uint8.
     Legacy,
 }
@@ -147,6 +187,12 @@ impl Domain {
         }
     }
 
+    /// The same without other bounds than those of the output type.
+    pub(crate) const fn of_whole_output(mut self) -> Self {
+        self.requantize.clamp = false;
+        self
+    }
+
     /// The invalid argument, or sizes of lhs, rhs (and nothing) and the result.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let sizes = params.shape.sizes()?;
@@ -157,6 +203,7 @@ impl Domain {
     /// Whether the kernel has code for these stages; or why not.
     pub fn takes_stages(&self, params: &Params) -> Result<(), ShapeError> {
         match self.lists {
+            Lists::Any if params.is_wide() => Err(broken("stages", "this kernel adds no bias of 64 bits")),
             Lists::Any => Ok(()),
             Lists::Legacy => match params.stages[..] {
                 [Stage::Down { .. }, Stage::Cast { to: Element::U8 }] => Ok(()),
@@ -167,15 +214,26 @@ impl Domain {
                     let rule = "this kernel takes bias and scale along columns, clamp, and cast";
                     return Err(broken("stages", rule));
                 };
-                if layer.output != self.requantize.output {
-                    return Err(broken("stages", format!("this kernel casts to {}", self.requantize.output.name())));
-                }
-                if layer.channels.len() > 1 && !self.requantize.channels.per_channel {
-                    return Err(broken("stages", format!("takes one multiplier, not {}", layer.channels.len())));
-                }
-                self.requantize.check_output(layer.zero_point, layer.min, layer.max)
+                self.takes_layer(&layer)
+            }
+            Lists::Layer64 => {
+                let Some(layer) = params.layer64() else {
+                    let rule = "this kernel takes a bias of 64 bits and scale along columns, clamp, and cast";
+                    return Err(broken("stages", rule));
+                };
+                self.takes_layer(&layer)
             }
         }
+    }
+
+    fn takes_layer<B: Copy>(&self, layer: &Layer<'_, B>) -> Result<(), ShapeError> {
+        if layer.output != self.requantize.output {
+            return Err(broken("stages", format!("this kernel casts to {}", self.requantize.output.name())));
+        }
+        if layer.channels.len() > 1 && !self.requantize.channels.per_channel {
+            return Err(broken("stages", format!("takes one multiplier, not {}", layer.channels.len())));
+        }
+        self.requantize.check_output(layer.zero_point, layer.min, layer.max)
     }
 
     /// Whether the multipliers and shifts of all stages are those of the domain.
@@ -225,12 +283,21 @@ static KERNELS: &[Kernel] = &[
     tflite::DOUBLE_I8,
     tflite::SINGLE_I8,
     tflite::DOUBLE_U8,
+    tflite::DOUBLE_I16,
+    wide::TFLITE_I16,
     cmsis_nn::DOUBLE_I8,
     cmsis_nn::SINGLE_I8,
+    wide::CMSIS_I16,
+    wide::CMSIS_DSP_I16,
+    wide::TOSA_I48,
     tvm_relay::UPWARD_I8,
     tvm_relay::UPWARD_U8,
     tvm_relay::TO_NEAREST_I8,
     tvm_neon::RFC_I8,
     tvm_neon::FIXUP_I8,
     xnnpack::RNDNU_I8,
+    in_f32::QC8W_I8,
+    in_f32::QU8,
+    in_f32::MLAS_U8,
+    in_f32::MLAS_I8,
 ];

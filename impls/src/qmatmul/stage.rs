@@ -33,6 +33,13 @@ pub enum Stage {
         /// One, or one for each place of the axis.
         values: Vec<i32>,
     },
+    /// Adds a bias of 64 bits to a sum of 64 bits, the first stage; a scale follows.
+    Bias64 {
+        /// Axis.
+        along: Along,
+        /// One, or one for each place of the axis.
+        values: Vec<i64>,
+    },
     /// `(v + offset) * multiplier / 2^-shift`, integers: `OutputStageQuantizeDownInt32ToUint8Scale`.
     Down {
         /// Added first.
@@ -109,6 +116,13 @@ pub(super) fn check(params: &Params) -> Result<(), ShapeError> {
     for (at, stage) in params.stages.iter().enumerate() {
         match stage {
             Stage::Bias { along, values } => counted(*along, values.len())?,
+            Stage::Bias64 { along, values } => {
+                counted(*along, values.len())?;
+                let scaled = matches!(params.stages.get(at + 1), Some(Stage::Scale { .. }));
+                if at > 0 || !scaled {
+                    return wrong("a bias of 64 bits is the first stage, and a scale follows it".to_owned());
+                }
+            }
             Stage::Down { shift, .. } => shifted(*shift, 0)?,
             Stage::Scale { along, channels, .. } => {
                 counted(*along, channels.len())?;
@@ -148,6 +162,8 @@ impl Arithmetic {
     pub(crate) fn stage(&self, stage: &Stage, place: [usize; 2], v: i32) -> i32 {
         match stage {
             Stage::Bias { along, values } => (self.add)(v, along.pick(values, place)),
+            // No list of this code has it.
+            Stage::Bias64 { .. } => v,
             Stage::Down { offset, multiplier, shift } => {
                 rounding_divide_by_pot((self.mul)((self.add)(v, *offset), *multiplier), shift.unsigned_abs())
             }

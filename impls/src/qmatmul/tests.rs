@@ -1,6 +1,6 @@
 //! Every fused kernel is our kernels run apart: the sums of the definition, and the stages of the same scheme.
 
-use super::{Along, Domain, Kernel, Layer, Lists, Params, Stage, kernels};
+use super::{Along, Domain, Kernel, Layer, Layer64, Lists, Params, Stage, kernels};
 use crate::Form;
 use crate::contract::{Overflow, Region};
 use crate::element::Element;
@@ -9,6 +9,7 @@ use crate::fpm::definitions::scaled;
 use crate::matmul;
 use crate::random::Random;
 use crate::softmax;
+use std::ops::RangeInclusive;
 
 /// M, N and K: one row, one column, whole vectors, and what no vector holds.
 const SIZES: [[usize; 3]; 8] =
@@ -28,6 +29,7 @@ fn parameters(kernel: &Kernel, [m, n, k]: [usize; 3], seed: u64) -> Params {
     let count = if requantize.channels.per_channel { n } else { 1 };
     let mut channel = || loop {
         let multiplier = if requantize.fraction() == 0 { 1 + next(5000) } else { (1 << 30) + next(2) * next(1 << 30) };
+        let multiplier = multiplier - multiplier % requantize.channels.multiple_of;
         let channel = Channel { multiplier, shift: next(16) - 14 };
         if requantize.takes(channel) {
             return channel;
@@ -36,14 +38,24 @@ fn parameters(kernel: &Kernel, [m, n, k]: [usize; 3], seed: u64) -> Params {
     let channels: Vec<Channel> = (0..count).map(|_| channel()).collect();
     let range = requantize.output.range();
     let width = range.end() - range.start() + 1;
-    let (a, b) = (range.start() + next(width), range.start() + next(width));
+    let (a, b) = match requantize.clamp {
+        true => (range.start() + next(width), range.start() + next(width)),
+        false => (*range.start(), *range.end()),
+    };
     let bias: Vec<i32> = (0..n).map(|_| next(200_000) - 100_000).collect();
-    let zero_point = range.start() + next(width);
+    let zero_point = if requantize.zero_point { range.start() + next(width) } else { 0 };
     let output = requantize.output;
     let layer = Layer { bias: &bias, channels: &channels, zero_point, min: a.min(b), max: a.max(b), output };
     let along = Along::Rows;
     let stages = match domain.lists {
         Lists::Layer => layer.stages(),
+        Lists::Layer64 => {
+            // Sums within the output, beyond it, and beyond int32.
+            let places = [0, 4, 20][next(3) as usize];
+            let bias: Vec<i64> = bias.iter().map(|v| i64::from(*v) << places).collect();
+            let Layer { channels, zero_point, min, max, output, .. } = layer;
+            Layer64 { bias: &bias, channels, zero_point, min, max, output }.stages()
+        }
         Lists::Legacy => {
             let Channel { multiplier, shift } = channels[0];
             // Some results within uint8, of sums of up to 33 products.
@@ -91,11 +103,49 @@ fn tanh(v: i32, zero_point: i32, amplitude: i32, saturates: bool) -> i32 {
 }
 
 /// What a stage makes of a value under the promise of its place.
-fn staged(scheme: &str, overflow: Overflow, stage: &Stage, place: [usize; 2], v: i32) -> i32 {
-    let fit = |v: i128| match overflow {
+fn staged(scheme: &str, overflow: Overflow, stage: &Stage, place: [usize; 2], v: i64) -> i64 {
+    if let Stage::Bias64 { along, values } = stage {
+        return v + along.pick(values, place);
+    }
+    if let Stage::Scale { along, channels, zero_point } = stage {
+        let Channel { multiplier, shift } = along.pick(channels, place);
+        return placed(overflow, of_sum(scheme, v, multiplier, shift), *zero_point).into();
+    }
+    narrow(scheme, overflow, stage, place, v as i32).into()
+}
+
+/// The definitions of the schemes of sums, and those of fixed point multiply.
+fn of_sum(scheme: &str, v: i64, m: i32, s: i32) -> i128 {
+    let reduced = ((i128::from(m) + (1 << 15)) >> 16).min(0x7FFF) * i128::from(v);
+    match scheme {
+        "tflite-int16-multiplier" => (2 * reduced + (1 << (15 - s))).div_euclid(2 << (15 - s)),
+        "cmsis-nn-int16-multiplier" => {
+            let high = reduced.div_euclid(1 << (14 - s)) as i32;
+            i128::from(high.wrapping_add(1)).div_euclid(2)
+        }
+        "xnnpack-fp32" => {
+            let scale = f64::from(m as f32) * f64::exp2(f64::from(s - 31));
+            (v as f32 * scale as f32).round_ties_even() as i128
+        }
+        _ => scaled(scheme, v as i32, m, s),
+    }
+}
+
+/// A scaled value and the zero point, each fitted.
+fn placed(overflow: Overflow, scaled: i128, zero_point: i32) -> i32 {
+    fit(overflow, i128::from(fit(overflow, scaled)) + i128::from(zero_point))
+}
+
+fn fit(overflow: Overflow, v: i128) -> i32 {
+    match overflow {
         Overflow::Saturate => v.clamp(i32::MIN.into(), i32::MAX.into()) as i32,
         _ => v as i32,
-    };
+    }
+}
+
+/// The same of a stage that takes int32.
+fn narrow(scheme: &str, overflow: Overflow, stage: &Stage, place: [usize; 2], v: i32) -> i32 {
+    let fit = |v: i128| fit(overflow, v);
     match stage {
         Stage::Bias { along, values } => fit(i128::from(v) + i128::from(along.pick(values, place))),
         Stage::Down { offset, multiplier, shift } => {
@@ -107,10 +157,7 @@ fn staged(scheme: &str, overflow: Overflow, stage: &Stage, place: [usize; 2], v:
                 _ => (wide.signum() * ((wide.abs() + half) >> -shift)) as i32,
             }
         }
-        Stage::Scale { along, channels, zero_point } => {
-            let Channel { multiplier, shift } = along.pick(channels, place);
-            fit(i128::from(fit(scaled(scheme, v, multiplier, shift))) + i128::from(*zero_point))
-        }
+        Stage::Scale { .. } | Stage::Bias64 { .. } => unreachable!("the stage takes int64"),
         Stage::Clamp { min, max } => v.clamp(*min, *max),
         Stage::Tanh { zero_point, amplitude } => tanh(v, *zero_point, *amplitude, overflow == Overflow::Saturate),
         Stage::Cast { to } => v.clamp(*to.range().start(), *to.range().end()),
@@ -129,9 +176,10 @@ pub(crate) fn apart(kernel: &Kernel, p: &Params, lhs: &[i32], rhs: &[i32]) -> Ve
         let product = |l: usize| {
             (i64::from(lhs[i * k + l]) + i64::from(lhs_offset)) * (i64::from(rhs[l * n + j]) + i64::from(rhs_offset))
         };
-        let sum = (0..k).map(product).sum::<i64>() as i32;
+        let sum = (0..k).map(product).sum::<i64>();
+        let sum = if p.is_wide() { sum } else { i64::from(sum as i32) };
         let promise = promise(j);
-        p.stages.iter().fold(sum, |v, stage| staged(promise.scheme, promise.overflow, stage, [i, j], v))
+        p.stages.iter().fold(sum, |v, stage| staged(promise.scheme, promise.overflow, stage, [i, j], v)) as i32
     };
     (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(one).collect()
 }
@@ -149,9 +197,9 @@ pub(crate) fn run(kernel: &Kernel, form: Form, p: &Params, lhs: &[i32], rhs: &[i
 }
 
 /// Values of a type, both ends among them.
-fn elements(element: Element, len: usize, seed: u64) -> Vec<i32> {
+fn elements(values: &RangeInclusive<i32>, len: usize, seed: u64) -> Vec<i32> {
     let mut random = Random::new(seed);
-    let (least, most) = (*element.range().start(), *element.range().end());
+    let (least, most) = (*values.start(), *values.end());
     let mut one = || match random.word() >> 1 {
         word if word % 7 == 0 => [least, most][word as usize / 7 % 2],
         word => least + (word % (most - least + 1) as u32) as i32,
@@ -169,8 +217,8 @@ pub(crate) fn cases(kernel: &Kernel) -> Vec<(Params, Vec<i32>, Vec<i32>)> {
             let params = parameters(kernel, sizes, seed);
             assert!(kernel.contract.domain.takes_stages(&params).is_ok(), "{} {params:?}", kernel.name);
             let sizes = kernel.contract.domain.sizes(&params).expect("a shape");
-            let lhs = elements(operands.lhs, sizes.inputs[0], seed);
-            out.push((params, lhs, elements(operands.rhs, sizes.inputs[1], !seed)));
+            let lhs = elements(&operands.lhs_values, sizes.inputs[0], seed);
+            out.push((params, lhs, elements(&operands.rhs_values, sizes.inputs[1], !seed)));
         }
     }
     if kernel.contract.domain.lists == Lists::Any {
@@ -265,6 +313,11 @@ fn what_a_kernel_does_not_take_is_refused() {
             Stage::Cast { to },
         ]
     };
+    let wide = |channels: usize, bias: Vec<i64>, zero_point: i32| {
+        let channels = vec![Channel { multiplier: 1 << 30, shift: 0 }; channels];
+        let (min, max, output) = (-1, 300, Element::I16);
+        Layer64 { bias: &bias, channels: &channels, zero_point, min, max, output }.stages()
+    };
     let down = || vec![Stage::Down { offset: 0, multiplier: 1, shift: 0 }, Stage::Cast { to: Element::U8 }];
     for (name, stages, taken) in [
         ("tflite-fully-connected-i8", layer(3, 1, 127, to), true),
@@ -281,6 +334,14 @@ fn what_a_kernel_does_not_take_is_refused() {
         ("gemmlowp-gemm-with-pipeline", vec![Stage::Tanh { zero_point: 0, amplitude: 0 }], false),
         ("gemmlowp-gemm-with-pipeline", vec![Stage::Cast { to }, Stage::Cast { to }], false),
         ("gemmlowp-gemm-with-pipeline", Vec::new(), true),
+        ("gemmlowp-gemm-with-pipeline", wide(1, vec![0], 0), false),
+        ("tflite-fully-connected-16x8", wide(3, vec![1 << 40; 3], 0), true),
+        ("tflite-fully-connected-16x8", wide(1, vec![0; 2], 0), false),
+        ("tflite-fully-connected-16x8", wide(1, vec![0], 1), false),
+        ("tflite-fully-connected-16x8", wide(1, vec![0], 0)[..1].to_vec(), false),
+        ("tflite-fully-connected-16x8", layer(1, 3, 127, Element::I16), false),
+        ("cmsis-nn-fully-connected-i16", wide(3, vec![0], 0), false),
+        ("onnxruntime-qlinearmatmul-i8", layer(1, 3, 127, to), false),
     ] {
         assert_eq!(takes(name, stages.clone()), taken, "{name} {stages:?}");
     }

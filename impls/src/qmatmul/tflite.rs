@@ -8,7 +8,7 @@
 use super::loops::{Operand, each};
 use super::{Domain, Kernel, Layer, Params};
 use crate::contract::{self, Overflow, Promise};
-use crate::element::Element::{I8, U8};
+use crate::element::Element::{I8, I16, U8};
 use crate::fpm::Channel;
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::single_rounding;
@@ -45,6 +45,16 @@ pub(super) const DOUBLE_U8: Kernel = Kernel::scalar(
     Domain::layer([U8; 3], contract::Domain::ALL),
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/fully_connected.h",
     |params, lhs, rhs, out| layer(params, (U8, lhs), (U8, rhs), out, double_rounding),
+);
+
+/// `FullyConnectedPerChannel` of int16 by int8 with biases of int32: the sums are int32, too.
+pub(super) const DOUBLE_I16: Kernel = Kernel::scalar(
+    "tflite-fully-connected-16x8-bias32",
+    "TFLite reference FullyConnectedPerChannel, int16 by int8 with int32 sums and biases: double rounding",
+    DOUBLE,
+    Domain::layer([I16, I8, I16], PER_CHANNEL),
+    SOURCE,
+    |params, lhs, rhs, out| layer(params, (I16, lhs), (I8, rhs), out, double_rounding),
 );
 
 /// Bias, multiplication, output offset and activation of a sum in a column.

@@ -37,6 +37,11 @@ pub fn run(steps: &[Step], x: i64, p: &Parameters) -> Option<i128> {
                 n = rule.shift_right(n, f);
                 f = 0;
             }
+            // A scaling changes no significand.
+            Step::F32 => {
+                let excess = (128 - n.unsigned_abs().leading_zeros()).saturating_sub(24);
+                n = RoundingRule::TiesEven.shift_right(n, excess) << excess;
+            }
             Step::RequireBits(e) => {
                 let half = 1i128 << (e.at(p) + f as i32 - 1).max(0);
                 if e.at(p) < 1 || !(-half..half).contains(&n) {

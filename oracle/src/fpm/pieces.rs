@@ -128,7 +128,7 @@ impl Folder {
             }
             Step::FixupNegative | Step::NudgeAwayFromZero => Some(()),
             Step::FixupMasked => (p.s >= 0).then_some(()),
-            Step::NudgeBySign | Step::PowerOfTwoShift => None,
+            Step::NudgeBySign | Step::PowerOfTwoShift | Step::F32 => None,
             Step::Multiply(kind) => {
                 let m = integer::effective_multiplier(kind, p);
                 self.times(m)

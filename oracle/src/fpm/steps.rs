@@ -2,6 +2,7 @@
 //! exact value, so every intermediate of a shipped sequence can be shown. Executed here on big rationals.
 
 use super::Parameters;
+use crate::float::Format;
 use crate::rounding::RoundingRule;
 use crate::word::{Overflow, Word};
 use rug::{Integer, Rational};
@@ -80,6 +81,8 @@ pub enum Step {
     Wrap,
     /// `v` clamped to the word.
     Saturate,
+    /// `v` rounded to the nearest f32, ties to even.
+    F32,
     /// `v + n`, a rounding constant.
     Add(i64),
     /// `v + n`, a bias or a zero point, which is part of the exact value and no rounding.
@@ -150,6 +153,7 @@ impl Step {
             Self::Round(rule) => Rational::from(rule.round(&v)),
             Self::Wrap => in_integers(v, &|v| p.word.wrap_exact(v)),
             Self::Saturate => in_integers(v, &|v| p.word.saturate_exact(v)),
+            Self::F32 => Format::F32.decode(Format::F32.nearest(&v)).finite()?.clone(),
             Self::Add(n) | Self::Offset(n) => v + n,
             Self::FixupNegative => {
                 if p.s < 0 && v < 0 {
@@ -219,6 +223,7 @@ impl fmt::Display for Step {
             Self::Round(rule) => write!(f, "round ({})", rule.name()),
             Self::Wrap => f.write_str("wrap"),
             Self::Saturate => f.write_str("saturate"),
+            Self::F32 => f.write_str("round to f32"),
             Self::Add(n) | Self::Offset(n) => write!(f, "add {n}"),
             Self::FixupNegative => f.write_str("fixup: one less where negative"),
             Self::FixupMasked => f.write_str("fixup masked, not reduced to a sign"),

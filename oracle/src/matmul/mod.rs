@@ -139,6 +139,12 @@ impl Product {
         Ok(out)
     }
 
+    /// The exact sums by machine integers; `None` for one beyond int64.
+    pub fn wide_sums(&self, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<i64>>, ShapeError> {
+        self.check_lengths(lhs, rhs)?;
+        Ok(width::matrix_product(self, lhs, rhs, |sum| i64::try_from(sum).ok()))
+    }
+
     /// The exact sums, which no word limits.
     pub fn sums(&self, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Integer>, ShapeError> {
         self.each(lhs, rhs, |terms| sum(terms, self.offsets()))
@@ -156,7 +162,7 @@ impl Scheme {
         let outputs = p.check_lengths(lhs, rhs)?;
         let (of_lhs, of_rhs) = (Extremes::of(lhs), Extremes::of(rhs));
         let Some(narrow) = self.narrow_for(of_lhs, of_rhs, p.k) else {
-            return Ok(width::matrix_product(p, lhs, rhs, self.overflow));
+            return Ok(width::matrix_product(p, lhs, rhs, |sum| self.overflow.fit_int32(sum)));
         };
         let columns = Columns { matrix: rhs, stride: p.n, first: 0, len: p.n };
         let lanes = Lanes::new(narrow, self.overflow, columns, p.offsets(), width::bound(of_lhs, of_rhs, [0, 0], 2));

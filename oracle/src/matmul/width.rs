@@ -2,7 +2,6 @@
 //! no partial sum is beyond `max|lhs + offset| * max|rhs + offset| * depth`.
 
 use super::Product;
-use crate::word::Overflow;
 use std::ops::AddAssign;
 
 /// Types in which a bounded sum of products is exact.
@@ -133,20 +132,20 @@ pub(crate) fn add_rows<W: Width>(sums: &mut [W::Sum], a: &[W::Element], rows: &[
 /// Fewer columns than this are too short for a vector; then each is summed along the depth.
 const FEW_COLUMNS: usize = 8;
 
-/// The exact product of two matrices, of checked lengths.
-pub(super) fn matrix_product(p: &Product, lhs: &[i32], rhs: &[i32], overflow: Overflow) -> Vec<Option<i32>> {
-    narrowest([Extremes::of(lhs), Extremes::of(rhs)], p.offsets(), p.k, Matrices { p, lhs, rhs, overflow })
+/// The exact product of two matrices, of checked lengths, each sum fitted.
+pub(super) fn matrix_product<T>(p: &Product, lhs: &[i32], rhs: &[i32], fit: impl Fn(i128) -> T) -> Vec<T> {
+    narrowest([Extremes::of(lhs), Extremes::of(rhs)], p.offsets(), p.k, Matrices { p, lhs, rhs, fit })
 }
 
-struct Matrices<'a> {
+struct Matrices<'a, F> {
     p: &'a Product,
     lhs: &'a [i32],
     rhs: &'a [i32],
-    overflow: Overflow,
+    fit: F,
 }
 
-impl Work for Matrices<'_> {
-    type Output = Vec<Option<i32>>;
+impl<T, F: Fn(i128) -> T> Work for Matrices<'_, F> {
+    type Output = Vec<T>;
 
     fn run<W: Width>(self) -> Self::Output {
         let Product { m, n, k, .. } = *self.p;
@@ -165,7 +164,7 @@ impl Work for Matrices<'_> {
             } else {
                 add_rows::<W>(&mut sums, &row, &rhs);
             }
-            out.extend(sums.iter().map(|sum| self.overflow.fit_int32((*sum).into())));
+            out.extend(sums.iter().map(|sum| (self.fit)((*sum).into())));
         }
         out
     }

@@ -46,8 +46,24 @@ impl Quantized {
             if stage.is_cast() && at + 1 < self.stages.len() {
                 return Err(broken("stages", "no stage follows a cast"));
             }
+            if matches!(stage, Stage::Bias64 { .. }) {
+                let scaled = matches!(self.stages.get(at + 1), Some(Stage::Scale { .. }));
+                if at > 0 || !scaled {
+                    return Err(broken("stages", "a bias of 64 bits is the first stage, and a scale follows it"));
+                }
+            }
         }
         Ok(sizes)
+    }
+
+    /// Whether sums have 64 bits up to the first multiplication.
+    pub fn is_wide(&self) -> bool {
+        matches!(self.stages.first(), Some(Stage::Bias64 { .. }))
+    }
+
+    /// A sum as the first stage takes it.
+    fn begun(&self, scheme: &Scheme, sum: &Integer) -> Option<Integer> {
+        if self.is_wide() { Some(sum.clone()) } else { scheme.overflow.fit_exact(INT32, sum) }
     }
 
     /// Row and column of result `at`.
@@ -60,7 +76,7 @@ impl Quantized {
 pub fn exact(scheme: &Scheme, p: &Quantized, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
     p.check()?;
     let one = |(at, sum): (usize, Integer)| {
-        let start = scheme.overflow.fit_exact(INT32, &sum)?;
+        let start = p.begun(scheme, &sum)?;
         p.stages.iter().try_fold(start, |v, stage| stage.exact(scheme, p.place(at), v))
     };
     Ok(p.product.sums(lhs, rhs)?.into_iter().enumerate().map(one).collect())
@@ -69,6 +85,9 @@ pub fn exact(scheme: &Scheme, p: &Quantized, lhs: &[i32], rhs: &[i32]) -> Result
 /// Each result by machine integers, derived independently of [`exact`]; `None` if a step is out of domain.
 pub fn expected(scheme: &Scheme, p: &Quantized, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
     p.check()?;
+    if p.is_wide() {
+        return finished_wide(scheme, p, &p.product.wide_sums(lhs, rhs)?);
+    }
     let sums = product(scheme).expected(&p.product, lhs, rhs)?;
     finished(scheme, p, &sums)
 }
@@ -76,19 +95,37 @@ pub fn expected(scheme: &Scheme, p: &Quantized, lhs: &[i32], rhs: &[i32]) -> Res
 /// What the stages make of sums in the order of the result, by machine integers.
 pub fn finished(scheme: &Scheme, p: &Quantized, sums: &[Option<i32>]) -> Result<Vec<Option<i32>>, ShapeError> {
     p.check()?;
-    let mut out = sums.to_vec();
-    for stage in &p.stages {
+    Ok(applied(scheme, p, 0, sums.to_vec()))
+}
+
+/// The same of sums of 64 bits, for a list that begins with such a bias.
+pub fn finished_wide(scheme: &Scheme, p: &Quantized, sums: &[Option<i64>]) -> Result<Vec<Option<i32>>, ShapeError> {
+    p.check()?;
+    let [bias, scale, ..] = &p.stages[..] else {
+        return Err(broken("stages", "there is no bias of 64 bits"));
+    };
+    let [bias, scale] = [bias, scale].map(|stage| stage.prepared(scheme));
+    let of = |(at, sum): (usize, &Option<i64>)| {
+        let place = p.place(at);
+        scale.of_wide(place, bias.of_wide(place, (*sum)?)?).map(|v| v as i32)
+    };
+    Ok(applied(scheme, p, 2, sums.iter().enumerate().map(of).collect()))
+}
+
+/// The stages from one on.
+fn applied(scheme: &Scheme, p: &Quantized, from: usize, mut values: Vec<Option<i32>>) -> Vec<Option<i32>> {
+    for stage in &p.stages[from..] {
         let prepared = stage.prepared(scheme);
-        for (at, v) in out.iter_mut().enumerate() {
+        for (at, v) in values.iter_mut().enumerate() {
             *v = v.and_then(|v| prepared.apply(p.place(at), v));
         }
     }
-    Ok(out)
+    values
 }
 
 /// The values of one result after the product and after each stage; `None` from the stage on that is out of domain.
 pub fn walk(scheme: &Scheme, p: &Quantized, at: usize, sum: &Integer) -> Vec<Option<Integer>> {
-    let mut value = scheme.overflow.fit_exact(INT32, sum);
+    let mut value = p.begun(scheme, sum);
     let mut out = vec![value.clone()];
     for stage in &p.stages {
         value = value.and_then(|v| stage.exact(scheme, p.place(at), v));

@@ -6,7 +6,7 @@ use crate::matmul::Product;
 use crate::quantize::Storage;
 use crate::requantize::Definition;
 use crate::shape::{ShapeError, broken};
-use crate::word::{INT32, Overflow};
+use crate::word::{INT32, Overflow, Word};
 use rug::{Integer, Rational};
 
 /// The axis of the result along which a list of parameters lies.
@@ -18,6 +18,9 @@ pub enum Along {
     Columns,
 }
 
+/// The word of sums with a bias of 64 bits: every source requires that they fit.
+const INT48: Word = Word { bits: 48 };
+
 /// An output stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
@@ -27,6 +30,14 @@ pub enum Stage {
         along: Along,
         /// One, or one for each place of the axis.
         values: Vec<i32>,
+    },
+    /// Adds a bias of 64 bits to a sum of any size, the first stage; [`Stage::Scale`] follows. There is no value if the sum is beyond 48 bits. TFLite's layers of
+    /// int16, TOSA's accumulators of 48 bits.
+    Bias64 {
+        /// Axis.
+        along: Along,
+        /// One, or one for each place of the axis.
+        values: Vec<i64>,
     },
     /// `(v + offset) * multiplier / 2^-shift`, integers. `OutputStageQuantizeDownInt32ToUint8Scale`.
     Down {
@@ -115,6 +126,7 @@ impl Stage {
         };
         match self {
             Self::Bias { along, values } => counted(*along, values.len(), "biases"),
+            Self::Bias64 { along, values } => counted(*along, values.len(), "biases"),
             Self::Scale { along, channels, .. } => {
                 counted(*along, channels.len(), "multipliers")?;
                 channels.iter().try_for_each(|(_, s)| shift(*s, -31..=31))
@@ -128,11 +140,15 @@ impl Stage {
         }
     }
 
-    /// What the stage makes of a value of int32, by rationals.
+    /// What the stage makes of a value of int32, or a bias of 64 bits and the stage after it of any value, by rationals.
     pub(super) fn exact(&self, scheme: &Scheme, place: [usize; 2], v: Integer) -> Option<Integer> {
         let fit = |v: Integer| scheme.overflow.fit_exact(INT32, &v);
         match self {
             Self::Bias { along, values } => fit(v + along.pick(values, place)),
+            Self::Bias64 { along, values } => {
+                let sum = v + along.pick(values, place);
+                INT48.holds_exact(&sum).then_some(sum)
+            }
             Self::Down { offset, multiplier, shift } => {
                 dividing(scheme).scaled_exact(fit(v + *offset)?, (*multiplier, *shift))
             }
@@ -152,6 +168,7 @@ impl Stage {
     pub(super) fn rational(&self, place: [usize; 2], v: Rational) -> Option<Rational> {
         match self {
             Self::Bias { along, values } => Some(v + along.pick(values, place)),
+            Self::Bias64 { along, values } => Some(v + along.pick(values, place)),
             Self::Down { offset, multiplier, shift } => Some(((v + *offset) * *multiplier) << *shift),
             Self::Scale { along, channels, zero_point } => {
                 let (multiplier, shift) = along.pick(channels, place);
@@ -186,12 +203,29 @@ pub(super) struct Prepared<'a> {
 const PLAIN: Output = Output { zero_point: 0, min: i32::MIN, max: i32::MAX };
 
 impl Prepared<'_> {
+    /// What the stage makes of a sum beyond int32, as far as the stage takes one.
+    pub(super) fn of_wide(&self, place: [usize; 2], v: i64) -> Option<i64> {
+        match self.stage {
+            Stage::Bias64 { along, values } => {
+                let sum = i128::from(v) + i128::from(along.pick(values, place));
+                i64::try_from(sum).ok().filter(|sum| sum.unsigned_abs() < 1 << 47 || *sum == -(1 << 47))
+            }
+            Stage::Scale { along, channels, zero_point } => {
+                let output = Output { zero_point: *zero_point, ..PLAIN };
+                self.scale.output_of_wide(along.pick(channels, place), &output, v).map(i64::from)
+            }
+            _ => None,
+        }
+    }
+
     /// What the stage makes of a value.
     pub(super) fn apply(&self, place: [usize; 2], v: i32) -> Option<i32> {
         let overflow = self.scale.overflow;
         let plus = |a: i32, b: i32| overflow.fit_int32(i128::from(a) + i128::from(b));
         match self.stage {
             Stage::Bias { along, values } => plus(v, along.pick(values, place)),
+            // The first stage, which takes sums beyond int32.
+            Stage::Bias64 { .. } => None,
             Stage::Down { offset, multiplier, shift } => {
                 self.down.output((*multiplier, *shift), &PLAIN, plus(v, *offset)?)
             }

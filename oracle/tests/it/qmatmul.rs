@@ -100,6 +100,92 @@ fn the_largest_input_of_tanh_leaves_int32() {
     }
 }
 
+/// Every sum of 4 bits beside a bias, multipliers around the ends of 16 bits, and shifts of every kind.
+#[test]
+fn forms_agree_on_small_sums_with_a_bias_of_64_bits() {
+    let multipliers = [0x7FFF, 1 << 15, 3 << 29, 0x7FFE_8000, 0x7FFE_FFFF, 0x7FFF_0000, i32::MAX, i32::MIN];
+    let shifts = [-31, -16, -1, 0, 1, 7, 14, 15, 31];
+    let mut cases = 0;
+    for bias in [0, (1 << 31) - 2, -(1 << 31) + 7, 1 << 40, (1 << 47) - 2, -(1 << 47) + 2, i64::MAX] {
+        for (multiplier, shift) in multipliers.iter().flat_map(|m| shifts.map(move |s| (*m, s))) {
+            let p = wide(bias, (multiplier, shift));
+            let sums: Vec<i32> = (-8..8).collect();
+            let p = Quantized { product: Product { n: 16, ..PLAIN }, ..p };
+            for scheme in Scheme::every() {
+                agree(&scheme, &p, &[1], &sums);
+                cases += 1;
+            }
+        }
+    }
+    assert_eq!(cases, 7 * 8 * 9 * Scheme::every().count());
+}
+
+fn wide(bias: i64, channel: (i32, i32)) -> Quantized {
+    let along = Along::Columns;
+    let stages = vec![
+        Stage::Bias64 { along, values: vec![bias] },
+        Stage::Scale { along, channels: vec![channel], zero_point: 0 },
+        Stage::Clamp { min: -32768, max: 32767 },
+        Stage::Cast(I16),
+    ];
+    Quantized { product: PLAIN, stages }
+}
+
+/// Sources: tensorflow/tensorflow lite/kernels/internal/common.cc; ARM-software/CMSIS-NN arm_nn_requantize_s64; both require 48 bits.
+#[test]
+fn sums_of_64_bits_are_those_of_their_sources() {
+    let of = |name: &str, bias: i64, channel: (i32, i32), lhs: i32| {
+        agree(&Scheme::parse(name).expect("registered"), &wide(bias, channel), &[lhs], &[1])[0]
+    };
+    let (tflite, cmsis) = ("tflite-int16-multiplier", "cmsis-nn-int16-multiplier");
+    // Of a bias of 34 bits, of the multiplier that is saturated, and of a product that leaves int32 before its last place.
+    for (name, bias, channel, result) in [
+        (tflite, 1 << 33, (1 << 30, -20), Some(4096)),
+        (tflite, 100, (i32::MAX, 0), Some(100)),
+        (tflite, 1 << 24, (1 << 30, 7), Some(32767)),
+        (cmsis, 1 << 24, (1 << 30, 7), Some(-32768)),
+        (tflite, (1 << 47) - 1, (1 << 30, -31), Some(32767)),
+        (tflite, 1 << 47, (1 << 30, -31), None),
+        (cmsis, -(1 << 47) - 1, (1 << 30, -31), None),
+    ] {
+        assert_eq!(of(name, bias, channel, 0), result, "{name} {bias} {channel:?}");
+    }
+    assert_eq!(
+        (of(tflite, (1 << 47) - 1, (1 << 30, -31), 1), of(cmsis, -(1 << 47), (1 << 30, -31), 0)),
+        (None, Some(-32768))
+    );
+}
+
+/// Every machine float of a sum and a scale is that of the definition: the machine's f32 rounds to nearest, ties to even.
+#[test]
+fn the_scheme_in_f32_is_that_of_the_machine() {
+    let scheme = Scheme::parse("xnnpack-fp32:wrap").expect("registered");
+    let mut word = 1u32;
+    let mut next = || {
+        word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (word ^ (word >> 15)) as i32
+    };
+    let mut ties = 0;
+    for at in 0..40_000 {
+        let sum = next() >> (at % 31);
+        let multiplier =
+            (1 << 30 | next() & 0x3FFF_FF80) >> if at % 2 == 0 { 0 } else { 20 } << if at % 2 == 0 { 0 } else { 20 };
+        let shift = -(at % 31);
+        let channel = (multiplier, shift);
+        let p = Quantized {
+            stages: vec![Stage::Scale { along: Along::Rows, channels: vec![channel], zero_point: 0 }],
+            product: PLAIN,
+        };
+        let scaled = sum as f32 * (multiplier as f32 * f32::exp2((shift - 31) as f32));
+        ties += usize::from((scaled - scaled.trunc()).abs() == 0.5);
+        assert_eq!(
+            agree(&scheme, &p, &[sum], &[1]),
+            [Some(scaled.round_ties_even().clamp(-1_073_741_824.0, 1_073_741_824.0) as i32)]
+        );
+    }
+    assert!(ties > 100, "{ties}");
+}
+
 #[test]
 fn parameters_are_one_or_one_for_each_row_or_column() {
     let rows = |n| Stage::Bias { along: Along::Rows, values: vec![1; n] };
@@ -122,6 +208,9 @@ fn parameters_are_one_or_one_for_each_row_or_column() {
         vec![Stage::Tanh(Tanh { zero_point: 0, amplitude: 0 })],
         vec![Stage::Tanh(Tanh { zero_point: 1 << 25, amplitude: 1 })],
         vec![rows(1); 17],
+        vec![rows(1), wide(0, (1, 0)).stages.remove(0), columns(1)],
+        vec![wide(0, (1, 0)).stages.remove(0), rows(1)],
+        vec![wide(0, (1, 0)).stages.remove(0)],
     ] {
         assert_eq!(rule(wrong.clone()), Err("stages"), "{wrong:?}");
     }
@@ -164,9 +253,17 @@ fn posed() -> impl Strategy<Value = (Quantized, Vec<i32>, Vec<i32>)> {
     shape.prop_flat_map(|(m, n, k, lhs_offset, rhs_offset)| {
         let bytes = || prop_oneof![6 => -128..=255i32, 1 => word()];
         let cast = prop_oneof![Just(None), Just(Some(U8)), Just(Some(I8)), Just(Some(I16))];
-        let lists = (prop::collection::vec(stage([m, n]), 0..=4), cast);
+        let values = prop::collection::vec(prop_oneof![4 => -(1i64 << 47)..=1i64 << 47, 1 => any::<i64>()], n);
+        let channel = (word(), -31..=31i32, word());
+        let begun = prop_oneof![3 => Just(None), 1 => (values, channel).prop_map(Some)];
+        let lists = (begun, prop::collection::vec(stage([m, n]), 0..=4), cast);
         let tensors = (prop::collection::vec(bytes(), m * k), prop::collection::vec(bytes(), k * n));
-        (lists, tensors).prop_map(move |((mut stages, cast), (lhs, rhs))| {
+        (lists, tensors).prop_map(move |((begun, mut stages, cast), (lhs, rhs))| {
+            if let Some((values, (multiplier, shift, zero_point))) = begun {
+                let along = Along::Columns;
+                let scale = Stage::Scale { along, channels: vec![(multiplier, shift)], zero_point };
+                stages.splice(0..0, [Stage::Bias64 { along, values }, scale]);
+            }
             stages.extend(cast.map(Stage::Cast));
             (Quantized { product: Product { m, n, k, lhs_offset, rhs_offset }, stages }, lhs, rhs)
         })

@@ -34,7 +34,7 @@ fn of_numbers() -> Vec<Step> {
     all.extend(MULTIPLIERS.map(Step::Multiply));
     all.extend(EXPONENTS.map(Step::RequireBits));
     all.extend([Step::Add(5), Step::Offset(-3), Step::FixupNegative, Step::NudgeAwayFromZero, Step::NudgeBySign]);
-    all.push(Step::RequireNonNegativeMultiplier);
+    all.extend([Step::RequireNonNegativeMultiplier, Step::F32]);
     all
 }
 
@@ -190,6 +190,7 @@ fn steps_without_a_name_describe_themselves() {
         nudge by 2^(Q-1) away from zero
         nudge by 2^(Q-1) or 1-2^(Q-1), by sign
         require multiplier >= 0
+        round to f32
         wrap
         saturate
         fixup masked, not reduced to a sign

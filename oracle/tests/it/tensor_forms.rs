@@ -106,10 +106,11 @@ fn matmul_forms_agree_on_every_two_bit_operand() {
 }
 
 #[test]
-fn requantize_has_every_scheme_of_fpm_and_the_legacy_ones() {
+fn requantize_has_every_scheme_of_fpm_those_of_sums_and_the_legacy_ones() {
     let names: Vec<&str> = requantize::Definition::all().map(Registered::name).collect();
     assert!(names.contains(&"legacy") && names.contains(&"legacy-ties-away") && names.contains(&"gemmlowp-double"));
-    assert_eq!(names.len(), tiebreak_oracle::fpm::scheme::DEFINITIONS.len() + 2);
+    assert!(names.contains(&"cmsis-nn-int16-multiplier") && names.contains(&"xnnpack-fp32"));
+    assert_eq!(names.len(), tiebreak_oracle::fpm::scheme::DEFINITIONS.len() + 4);
 }
 
 proptest! {

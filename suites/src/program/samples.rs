@@ -261,7 +261,8 @@ fn connected(fitting: Fitting) -> qmatmul::Params {
     let (min, max) = fitting.element.range().into_inner();
     let (lhs_offset, bias, zero_point) = if fitting.offsets { (-4, vec![16, -16], 3) } else { (0, vec![0], 0) };
     let channels = vec![Channel { multiplier: 1 << 30, shift: -1 }];
-    let layer = qmatmul::Layer { bias: &bias, channels: &channels, zero_point, min, max, output: fitting.element };
+    let layer: qmatmul::Layer<'_> =
+        qmatmul::Layer { bias: &bias, channels: &channels, zero_point, min, max, output: fitting.element };
     qmatmul::Params { shape: matmul::Params { m: 2, n: 2, k: 2, lhs_offset, rhs_offset: 0 }, stages: layer.stages() }
 }
 

@@ -267,8 +267,8 @@ const PAGE: &[Operation] = &[
     Operation {
         op: "qmatmul",
         computes: "`matmul`, and on each sum the output stages in the order of `stages`. The types of lhs and rhs are those of the kernel. gemmlowp's kernels take any list; others take \
-                   `bias`, `scale`, `clamp` and `cast` along columns, or `down` and `cast`. Further stages are `down` (`offset`, an integer `multiplier`, `shift`) and `tanh` \
-                   (`zero_point`, `amplitude`).",
+                   `bias`, `scale`, `clamp` and `cast` along columns, or `down` and `cast`. Further stages are `down` (`offset`, an integer `multiplier`, `shift`), `tanh` \
+                   (`zero_point`, `amplitude`) and `bias64`, the first of a list, before `scale`: sum and bias have 64 bits.",
         fields: &[
             ("shape", "the product, with the fields of `matmul`"),
             ("m", "as in `matmul`"),
@@ -277,8 +277,8 @@ const PAGE: &[Operation] = &[
             ("lhs_offset", "as in `matmul`"),
             ("rhs_offset", "as in `matmul`"),
             ("stages", "what becomes of a sum"),
-            ("stage", "`bias`, `down`, `scale`, `clamp`, `tanh`, or `cast`, which is the last"),
-            ("along", "`rows` or `columns`: the axis of the list of `bias` and of `scale`"),
+            ("stage", "`bias`, `bias64`, `down`, `scale`, `clamp`, `tanh`, or `cast`, which is the last"),
+            ("along", "`rows` or `columns`: the axis of the list of `bias`, `bias64` and `scale`"),
             ("values", "biases: one, or one for each place of the axis"),
             ("channels", "multipliers and shifts: one, or one for each place of the axis"),
             ("multiplier", "of Q0.31; of `down` an integer"),

@@ -6,6 +6,7 @@ use rug::Rational;
 use tiebreak_oracle::derivation::dyadic::Dyadic;
 use tiebreak_oracle::derivation::floats::{self, DEFINITIONS};
 use tiebreak_oracle::derivation::{DERIVATIONS, Derivation, Scales, quantize_multiplier};
+use tiebreak_oracle::fpm;
 use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::requantize::{Definition, Scheme};
 use tiebreak_oracle::rounding::RoundingRule;
@@ -171,7 +172,12 @@ pub fn functions(candidates: &[Candidate], setting: &Setting) -> Vec<Function> {
 
 /// Schemes under both policies that have an answer everywhere. The legacy ones take an integer multiplier, which nothing derives.
 fn fixed(given: bool) -> impl Iterator<Item = Scheme> {
-    let taken = move |definition: &Definition| given || matches!(definition, Definition::Fpm(_));
+    // Schemes of sums alone are those of floats, or cast a product to int32.
+    let multiplies = |fpm: &fpm::Definition| fpm::scheme::DEFINITIONS.iter().any(|other| other.name == fpm.name);
+    let taken = move |definition: &Definition| match definition {
+        Definition::Fpm(fpm) => multiplies(fpm),
+        Definition::Legacy | Definition::LegacyTiesAway => given,
+    };
     let both = |definition| [Overflow::Wrap, Overflow::Saturate].map(|overflow| Scheme { definition, overflow });
     Definition::all().filter(taken).flat_map(both)
 }

@@ -23,11 +23,13 @@ pub fn qmatmul(
     let [lhs, rhs, _] = &case.tensors;
     let sum = p.product.sums(lhs, rhs).ok()?.into_iter().nth(at)?;
     let mut out = terms(&p.product, lhs, rhs, at)?;
-    out.extend(fit(&Rational::from(&sum), scheme.overflow));
+    if !p.is_wide() {
+        out.extend(fit(&Rational::from(&sum), scheme.overflow));
+    }
     let values = walk(&scheme, &p, at, &sum);
     let place = [at / p.product.n, at % p.product.n];
     for (stage, around) in case.params.stages.iter().zip(values.windows(2)) {
-        let Some(before) = around[0].as_ref().and_then(|v| v.to_i32()) else { break };
+        let Some(before) = around[0].as_ref().and_then(|v| v.to_i64()) else { break };
         let after = around[1].clone().map(Rational::from);
         out.extend(staged(stage, place, &scheme, before, after));
     }
@@ -60,7 +62,7 @@ fn terms(product: &Product, lhs: &[i32], rhs: &[i32], at: usize) -> Option<Vec<L
 }
 
 /// The lines of a stage from a value to the next.
-fn staged(stage: &Stage, place: [usize; 2], scheme: &Scheme, before: i32, after: Option<Rational>) -> Vec<Line> {
+fn staged(stage: &Stage, place: [usize; 2], scheme: &Scheme, before: i64, after: Option<Rational>) -> Vec<Line> {
     let pick = |along: Along, count: usize| match along {
         _ if count == 1 => 0,
         Along::Rows => place[0],
@@ -81,16 +83,21 @@ fn staged(stage: &Stage, place: [usize; 2], scheme: &Scheme, before: i32, after:
             let line = plain(name, before.into(), exact.clone());
             std::iter::once(line).chain(fit(&exact, scheme.overflow)).collect()
         }
+        Stage::Bias64 { along, values } => {
+            let value = values[pick(*along, values.len())];
+            let line = plain(format!("add the bias {value}"), before.into(), Rational::from(before) + value);
+            match after {
+                Some(_) => vec![line],
+                None => vec![Line { after: None, effect: "refused", lost: "beyond 48 bits".to_owned(), ..line }],
+            }
+        }
         Stage::Scale { along, channels, zero_point } => {
             let channel = channels[pick(*along, channels.len())];
             let p = parameters((channel.multiplier, channel.shift), 0, *zero_point);
-            let trace = scaling(scheme).trace(&p, 0, before);
-            // Without the bias and its word before, and the clamp after it.
-            let count = trace.steps.len().saturating_sub(3);
-            trace.steps.iter().skip(2).take(count).map(Line::from).collect()
+            scaling(scheme).trace_scaled(&p, 0, before).steps.iter().map(Line::from).collect()
         }
         Stage::Down { offset, multiplier, shift } => {
-            let trace = dividing(scheme).trace(&parameters((*multiplier, *shift), *offset, 0), 0, before);
+            let trace = dividing(scheme).trace(&parameters((*multiplier, *shift), *offset, 0), 0, before as i32);
             // Without the zero point, its word, and the clamp.
             let count = trace.steps.len().saturating_sub(3);
             trace.steps.iter().take(count).map(Line::from).collect()
@@ -107,7 +114,7 @@ fn staged(stage: &Stage, place: [usize; 2], scheme: &Scheme, before: i32, after:
 }
 
 /// A stage that chooses between a value and an end.
-fn ended(name: String, before: i32, after: Option<Rational>) -> Line {
+fn ended(name: String, before: i64, after: Option<Rational>) -> Line {
     let line = plain(name, before.into(), before.into());
     let Some(after) = after.filter(|after| *after != before) else { return line };
     let lost = format!("saturated by {}", signed(&(after.clone() - before)));

@@ -49,7 +49,7 @@ pub fn hypotheses(scheme: &Scheme) -> Vec<Hypothesis> {
     };
     let steps = steps_of(scheme.definition);
     // One rounding before directed ones: truncating first and rounding half away from zero then is one rounding, too.
-    let ties = other_rules(scheme, true).into_iter().chain(other_steps(scheme, &steps));
+    let ties = other_rules(scheme, true).into_iter().chain(other_steps(scheme, &steps)).chain(without_f32(&steps));
     for (class, because, changed) in ties.chain(one_rounding(&steps)).chain(other_rules(scheme, false)) {
         add(class, because, changed, overflow);
     }
@@ -103,6 +103,7 @@ fn other_steps(scheme: &Scheme, steps: &[Step]) -> Vec<Change> {
                 format!("saturates where \"{name}\" is promised"),
                 replaced(steps, at, &[Step::Saturate]),
             )),
+            Step::F32 => out.push((Class::F32Step, format!("\"{name}\" is exact"), replaced(steps, at, &[]))),
             Step::Multiply(was) => {
                 out.extend(narrowed_multipliers(was).map(|kind| {
                     let because = format!("{} multiplier", multiplier_name(kind));
@@ -113,6 +114,13 @@ fn other_steps(scheme: &Scheme, steps: &[Step]) -> Vec<Change> {
         }
     }
     out
+}
+
+/// Every step in f32 left out.
+fn without_f32(steps: &[Step]) -> Option<Change> {
+    let exact: Vec<Step> = steps.iter().filter(|step| **step != Step::F32).copied().collect();
+    let because = "no step is rounded to f32".to_owned();
+    (exact.len() < steps.len()).then_some((Class::F32Step, because, exact))
 }
 
 fn replaced(steps: &[Step], at: usize, with: &[Step]) -> Vec<Step> {
@@ -270,7 +278,9 @@ pub fn structural_class(reference: &Definition, own: &Definition) -> Class {
     let rules = |steps: &[Step]| -> Vec<RoundingRule> {
         steps.iter().filter_map(|s| if let Step::Round(r) = s { Some(*r) } else { None }).collect()
     };
-    if multiplier(&a) != multiplier(&b) {
+    if a.contains(&Step::F32) != b.contains(&Step::F32) {
+        Class::F32Step
+    } else if multiplier(&a) != multiplier(&b) {
         Class::MultiplierNarrowed
     } else if (rounds(&a) == 0) != (rounds(&b) == 0) {
         Class::DirectedRounding

@@ -29,7 +29,7 @@ const OF_SUMS: [Class; 10] = [
 pub(crate) struct Sums<P>(Arc<Mutex<Vec<Kept<P>>>>);
 
 /// A case with its sums.
-type Kept<P> = (Case<P>, Arc<Vec<i32>>);
+type Kept<P> = (Case<P>, Arc<Vec<i64>>);
 
 /// Cases of which the sums are kept.
 const MOST: usize = 512;
@@ -47,13 +47,13 @@ impl<P> Clone for Sums<P> {
 }
 
 impl<P: Clone + PartialEq> Sums<P> {
-    /// The sums of products, modulo 2^32; `None` if the case has no shape.
-    pub(crate) fn of<F: Fused<Params = P>>(&self, case: &Case<P>) -> Option<Arc<Vec<i32>>> {
+    /// The sums of products, as [`Fused::sums`] has them.
+    pub(crate) fn of<F: Fused<Params = P>>(&self, case: &Case<P>) -> Option<Arc<Vec<i64>>> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, sums)) = kept.iter().find(|(other, _)| other == case) {
             return Some(Arc::clone(sums));
         }
-        let sums = Arc::new(whole(F::Product::expected(&wrapping(), &F::product(case)).ok()?)?);
+        let sums = Arc::new(F::sums(case)?);
         if kept.len() == MOST {
             kept.remove(0);
         }
@@ -67,14 +67,20 @@ pub(crate) fn wrapping() -> matmul::Scheme {
     matmul::Scheme::parse("exact:wrap").expect("the exact product is registered")
 }
 
-pub(crate) fn whole(sums: Expected) -> Option<Vec<i32>> {
-    sums.into_iter().collect()
+fn whole(sums: Expected) -> Option<Vec<i64>> {
+    sums.into_iter().map(|sum| sum.map(i64::from)).collect()
+}
+
+/// The sums of a case modulo 2^32.
+pub(crate) fn wrapped<F: Fused>(case: &Case<F::Params>) -> Option<Vec<i64>> {
+    whole(F::Product::expected(&wrapping(), &F::product(case)).ok()?)
 }
 
 /// The requantization of sums.
-pub(crate) fn requantized<F: Fused>(p: &F::Params, sums: &[i32]) -> Option<Case<requantize::Params>> {
+pub(crate) fn requantized<F: Fused>(p: &F::Params, sums: &[i64]) -> Option<Case<requantize::Params>> {
     let params = F::requantize(p, sums.len())?;
-    Some(Case { params, tensors: [sums.to_vec(), Vec::new(), Vec::new()], misalign: 0 })
+    let sums = sums.iter().map(|sum| *sum as i32).collect();
+    Some(Case { params, tensors: [sums, Vec::new(), Vec::new()], misalign: 0 })
 }
 
 /// The scheme under a policy that gives every sum a value.

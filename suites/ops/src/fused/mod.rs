@@ -23,8 +23,12 @@ pub(crate) trait Fused: Operation<Scheme = Promised> {
     fn product(case: &Case<Self::Params>) -> Case<<Self::Product as Operation>::Params>;
     /// What a requantization takes of a domain.
     fn requantize_domain(domain: &Self::Domain) -> &requantize::Domain;
+    /// The sums of a case: exact modulo 2^32, or in 64 bits if what follows takes them so; `None` if the case has no shape.
+    fn sums(case: &Case<Self::Params>) -> Option<Vec<i64>> {
+        lifted::wrapped::<Self>(case)
+    }
     /// What becomes of so many sums, as a requantization; none if that is something else.
     fn requantize(p: &Self::Params, len: usize) -> Option<requantize::Params>;
     /// What a scheme makes of sums.
-    fn finished(scheme: &Scheme, p: &Self::Params, sums: &[i32]) -> Option<Expected>;
+    fn finished(scheme: &Scheme, p: &Self::Params, sums: &[i64]) -> Option<Expected>;
 }

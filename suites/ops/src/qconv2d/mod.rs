@@ -218,8 +218,9 @@ impl Fused for Qconv2d {
         Some(p.requantize(len))
     }
 
-    fn finished(scheme: &oracle::Scheme, p: &Params, sums: &[i32]) -> Option<Expected> {
-        scheme.expected(&quantized(p).output(), sums).ok()
+    fn finished(scheme: &oracle::Scheme, p: &Params, sums: &[i64]) -> Option<Expected> {
+        let sums: Vec<i32> = sums.iter().map(|sum| *sum as i32).collect();
+        scheme.expected(&quantized(p).output(), &sums).ok()
     }
 }
 

@@ -9,8 +9,8 @@ use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
 
-/// Standard deviation of results before the clamp, about.
-const SPREAD: f64 = 60.0;
+/// Standard deviation of results before the clamp, about: this part of the values of the output type.
+const SPREAD: f64 = 60.0 / 256.0;
 
 /// Bits of the multiplier of a scale whose products tie often.
 const FEW_BITS: i32 = 1 << 30;
@@ -32,11 +32,12 @@ fn sums(domain: &Domain, shape: &conv2d::Params) -> [f64; 2] {
     [depth * mean, (depth * variance).sqrt().max(1.0)]
 }
 
-/// A scale as multiplier and shift.
-fn channel(scale: f64, few_bits: bool) -> Channel {
+/// A scale as shift and multiplier, a multiple of a power of two.
+fn channel(scale: f64, few_bits: bool, multiple_of: i32) -> Channel {
     let shift = scale.log2().floor() as i32 + 1;
     let significand = (scale / f64::exp2(shift.into()) * f64::from(1u32 << 31)) as i64;
     let multiplier = significand.clamp(1 << 30, i32::MAX.into()) as i32;
+    let multiplier = multiplier - multiplier % multiple_of;
     Channel { multiplier: if few_bits { FEW_BITS } else { multiplier }, shift }
 }
 
@@ -45,8 +46,10 @@ pub(crate) fn fitted(domain: &Domain, shape: conv2d::Params, i: usize, rng: &mut
     let [mean, deviation] = sums(domain, &shape);
     let requantize = &domain.requantize;
     let mut one = |few_bits: bool| {
-        let scale = SPREAD / deviation * f64::exp2(f64::from(below(rng, 4096)) / 1024.0 - 2.0);
-        let fitted = channel(scale, few_bits);
+        let range = requantize.output.range();
+        let spread = SPREAD * f64::from(range.end() - range.start() + 1);
+        let scale = spread / deviation * f64::exp2(f64::from(below(rng, 4096)) / 1024.0 - 2.0);
+        let fitted = channel(scale, few_bits, requantize.channels.multiple_of);
         let wild = below(rng, 16) == 0 || !requantize.takes(fitted);
         if wild { any(requantize, rng) } else { fitted }
     };

@@ -35,7 +35,7 @@ fn order_of_channels(base: Scheme) -> Change<Qconv2d> {
         let exact = tiebreak_oracle::matmul::Scheme::parse("exact:wrap").ok()?;
         let sums = Conv2d::expected(&exact, &Case { params: shape, tensors, misalign: 0 }).ok()?;
         let sum = |at: usize| sums[at - at % outputs + moved(at % outputs)];
-        let sums: Option<Vec<i32>> = (0..sums.len()).map(sum).collect();
+        let sums: Option<Vec<i64>> = (0..sums.len()).map(|at| sum(at).map(i64::from)).collect();
         Qconv2d::finished(&base, &case.params, &sums?)
     })
 }

@@ -8,7 +8,7 @@ use crate::fused::lifted::{Sums, of_product, of_requantization, total};
 use crate::matmul::wrapped_to;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
-use tiebreak_impls::qmatmul::{Along, Domain, Params, Stage};
+use tiebreak_impls::qmatmul::{Along, Domain, Lists, Params, Stage};
 use tiebreak_oracle::qmatmul::{Quantized, Scheme, finished};
 use tiebreak_oracle::word::Overflow;
 
@@ -18,6 +18,13 @@ const PLACES: usize = 5;
 /// Every cause, in the order of preference.
 pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Qmatmul>> {
     let sums = Sums::default();
+    if domain.lists == Lists::Layer64 {
+        let mut out = super::wide::changes(&sums, scheme);
+        out.extend(of_product(scheme, domain));
+        out.extend(of_lists(&sums, scheme));
+        out.extend(of_values(&sums, scheme));
+        return out;
+    }
     let mut out = biases(&sums, scheme);
     out.push(activation(&sums, scheme, domain));
     out.extend(tails(&sums, scheme, "a row"));
@@ -44,6 +51,10 @@ fn list(
     })
 }
 
+fn other(along: Along) -> Along {
+    if along == Along::Rows { Along::Columns } else { Along::Rows }
+}
+
 fn of_lists(sums: &Sums<Params>, scheme: &Scheme) -> Vec<Change<Qmatmul>> {
     let mut out = vec![
         list(sums, scheme, Class::Channel, "the multipliers of columns are indexed by the row", |p| {
@@ -60,8 +71,12 @@ fn of_lists(sums: &Sums<Params>, scheme: &Scheme) -> Vec<Change<Qmatmul>> {
         list(sums, scheme, Class::Layout, "biases of rows are added to columns, and those of columns to rows", |p| {
             let turned = |stage: &Stage| match stage {
                 Stage::Bias { along, values } if values.len() > 1 => {
-                    let along = if *along == Along::Rows { Along::Columns } else { Along::Rows };
+                    let along = other(*along);
                     Stage::Bias { along, values: values.iter().copied().cycle().take(along.size(p)).collect() }
+                }
+                Stage::Bias64 { along, values } if values.len() > 1 => {
+                    let along = other(*along);
+                    Stage::Bias64 { along, values: values.iter().copied().cycle().take(along.size(p)).collect() }
                 }
                 stage => stage.clone(),
             };
@@ -127,9 +142,9 @@ fn of_values(sums: &Sums<Params>, scheme: &Scheme) -> Vec<Change<Qmatmul>> {
 }
 
 /// The stages one by one, each by a scheme of its own.
-fn in_parts(p: &Params, sums: &[i32], scheme: impl Fn(&Stage) -> Scheme) -> Option<Expected> {
+fn in_parts(p: &Params, sums: &[i64], scheme: impl Fn(&Stage) -> Scheme) -> Option<Expected> {
     let whole = quantized(p);
-    let start: Expected = sums.iter().copied().map(Some).collect();
+    let start: Expected = sums.iter().map(|sum| i32::try_from(*sum).ok()).collect();
     p.stages.iter().zip(&whole.stages).try_fold(start, |values, (stage, posed)| {
         let one = Quantized { product: whole.product, stages: vec![posed.clone()] };
         finished(&scheme(stage), &one, &values).ok()

@@ -25,6 +25,7 @@ impl Fuzzed for Qmatmul {
         params.stages = match domain.lists {
             Lists::Any => any(domain, &params, numbers),
             Lists::Layer => layer(domain, &params, numbers),
+            Lists::Layer64 => wide(layer(domain, &params, numbers), numbers),
             Lists::Legacy => vec![down(domain, numbers), Stage::Cast { to: Element::U8 }],
         };
         params
@@ -51,14 +52,25 @@ fn layer(domain: &Domain, params: &Params, numbers: &mut Numbers<'_>) -> Vec<Sta
     let channels: Vec<Channel> = (0..count).map(|_| channel(domain, numbers)).collect();
     let count = each(numbers.size(4) == 1);
     let bias: Vec<i32> = (0..count).map(|_| numbers.int32()).collect();
-    let zero_point = numbers.of(output.clone());
+    let zero_point = if domain.requantize.zero_point { numbers.of(output.clone()) } else { 0 };
     let (min, max) = match [numbers.of(output.clone()), numbers.of(output.clone())] {
+        _ if !domain.requantize.clamp => (*output.start(), *output.end()),
         // Equal ends are rarely of interest, and come of numbers that are all alike.
         [a, b] if a == b => (*output.start(), *output.end()),
         [a, b] => (a.min(b), a.max(b)),
     };
     let output = domain.requantize.output;
     Layer { bias: &bias, channels: &channels, zero_point, min, max, output }.stages()
+}
+
+/// The same list with biases of up to 47 bits.
+fn wide(mut stages: Vec<Stage>, numbers: &mut Numbers<'_>) -> Vec<Stage> {
+    if let Some(Stage::Bias { along, values }) = stages.first() {
+        let places = numbers.size(16) - 1;
+        let values = values.iter().map(|v| (i64::from(*v) << places) + i64::from(numbers.byte())).collect();
+        stages[0] = Stage::Bias64 { along: *along, values };
+    }
+    stages
 }
 
 fn any(domain: &Domain, params: &Params, numbers: &mut Numbers<'_>) -> Vec<Stage> {

@@ -6,7 +6,7 @@ use tiebreak_common::stream::{below, int32_of_any_size};
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::element::Element::{self, I8, I16, U8};
 use tiebreak_impls::fpm::Channel;
-use tiebreak_impls::qmatmul::{Along, Domain, Layer, Lists, Stage};
+use tiebreak_impls::qmatmul::{Along, Domain, Layer, Layer64, Lists, Stage};
 use tiebreak_impls::{matmul, requantize};
 
 /// Kinds of lists that are tried on a kernel of any list.
@@ -31,9 +31,18 @@ pub(super) fn of(
 ) -> Vec<Stage> {
     match domain.lists {
         Lists::Layer => layer.stages(),
+        Lists::Layer64 => wide(layer, rng),
         Lists::Legacy => vec![down(layer, i, rng), Stage::Cast { to: U8 }],
         Lists::Any => Parts { shape, layer, i }.list(kind % KINDS, rng),
     }
+}
+
+/// A layer with biases of 64 bits: those that fit the output, or with more places in one of four lists.
+fn wide(layer: &Layer<'_>, rng: &mut ChaCha8Rng) -> Vec<Stage> {
+    let places = if below(rng, 4) == 0 { below(rng, 15) } else { 0 };
+    let bias: Vec<i64> = layer.bias.iter().map(|v| i64::from(*v) << places).collect();
+    let Layer { channels, zero_point, min, max, output, .. } = *layer;
+    Layer64 { bias: &bias, channels, zero_point, min, max, output }.stages()
 }
 
 /// What stages are made of.

@@ -6,6 +6,7 @@ mod lists;
 mod plan;
 mod smaller;
 mod text;
+mod wide;
 
 use crate::fused::{Fused, Promised, lifted};
 use crate::matmul::Matmul;
@@ -43,6 +44,7 @@ fn posed(stage: &Stage) -> oracle::Stage {
     };
     match stage {
         Stage::Bias { along, values } => oracle::Stage::Bias { along: axis(along), values: values.clone() },
+        Stage::Bias64 { along, values } => oracle::Stage::Bias64 { along: axis(along), values: values.clone() },
         Stage::Down { offset, multiplier, shift } => {
             oracle::Stage::Down { offset: *offset, multiplier: *multiplier, shift: *shift }
         }
@@ -91,11 +93,14 @@ impl Operation for Qmatmul {
         Matmul::range(&domain.operands, t)
     }
 
-    fn open(_: &Promised, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    /// A kernel of any list, or of layers with biases of 64 bits if the stages begin with one.
+    fn open(_: &Promised, ty: Option<&str>, given: &mut Arguments) -> Result<Domain, CaseError> {
         let [lhs, rhs] = types::operands(ty)?;
         let channels = Multipliers { per_channel: true, ..Multipliers::ALL };
         let requantize = requantize::Domain { output: lhs, channels, bias: true, zero_point: true, clamp: true };
-        Ok(Domain { operands: matmul::Domain::all(lhs, rhs), lists: Lists::Any, requantize })
+        let wide = matches!(given.get("stages"), Some(Value::Text(text)) if text.starts_with(text::WIDE));
+        let lists = if wide { Lists::Layer64 } else { Lists::Any };
+        Ok(Domain { operands: matmul::Domain::all(lhs, rhs), lists, requantize })
     }
 
     fn covers(domain: &Domain, p: &Params) -> bool {
@@ -111,6 +116,9 @@ impl Operation for Qmatmul {
         match domain.lists {
             Lists::Any => format!("{operands}, any stages, {channels}"),
             Lists::Layer => format!("{operands} to {}, {channels}", domain.requantize.output.name()),
+            Lists::Layer64 => {
+                format!("{operands} to {}, biases of 64 bits, {channels}", domain.requantize.output.name())
+            }
             Lists::Legacy => format!("{operands} to {}, down and cast, {channels}", domain.requantize.output.name()),
         }
     }
@@ -208,6 +216,14 @@ impl Fused for Qmatmul {
         &domain.requantize
     }
 
+    fn sums(case: &Case<Params>) -> Option<Vec<i64>> {
+        if !case.params.is_wide() {
+            return lifted::wrapped::<Self>(case);
+        }
+        let [lhs, rhs, _] = &case.tensors;
+        crate::matmul::product(&case.params.shape).wide_sums(lhs, rhs).ok()?.into_iter().collect()
+    }
+
     /// The list of a layer, and that of the legacy paradigm with its integers.
     fn requantize(p: &Params, len: usize) -> Option<requantize::Params> {
         if let Some(layer) = p.layer() {
@@ -220,8 +236,12 @@ impl Fused for Qmatmul {
         Some(requantize::Params { len, channels: vec![channel], bias: vec![offset], zero_point: 0, min: 0, max: 255 })
     }
 
-    fn finished(scheme: &oracle::Scheme, p: &Params, sums: &[i32]) -> Option<Expected> {
-        let sums: Expected = sums.iter().copied().map(Some).collect();
+    fn finished(scheme: &oracle::Scheme, p: &Params, sums: &[i64]) -> Option<Expected> {
+        if p.is_wide() {
+            let sums: Vec<Option<i64>> = sums.iter().copied().map(Some).collect();
+            return oracle::finished_wide(scheme, &quantized(p), &sums).ok();
+        }
+        let sums: Expected = sums.iter().map(|sum| Some(*sum as i32)).collect();
         oracle::finished(scheme, &quantized(p), &sums).ok()
     }
 }

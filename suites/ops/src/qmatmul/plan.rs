@@ -86,6 +86,11 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
         let specs = (0..TIES[long]).map(|i| plan.draft.ties(i));
         out.extend(specs.enumerate().map(|(i, spec)| plan.with_stages(spec, 0, i)));
     });
+    by("sums of 64 bits", &mut out, |out| {
+        if domain.lists == Lists::Layer64 {
+            out.extend(super::wide::sums(domain, long, seed));
+        }
+    });
     by("ends of tanh", &mut out, |out| {
         if domain.lists == Lists::Any {
             out.extend((0..ENDS[long]).map(|i| plan.ends(i)));
@@ -157,7 +162,10 @@ impl Plan<'_> {
             lhs_offset: shape.input_zero_point.wrapping_neg(),
             rhs_offset: shape.weight_zero_point.wrapping_neg(),
         };
-        let output = self.domain.requantize.output;
+        let requantize = &self.domain.requantize;
+        let (output, range) = (requantize.output, requantize.output.range());
+        let [min, max] = if requantize.clamp { [min, max] } else { [*range.start(), *range.end()] };
+        let zero_point = if requantize.zero_point { zero_point } else { 0 };
         let layer = Layer { bias: &bias, channels: &channels, zero_point, min, max, output };
         let mut rng = stream(self.draft.seed, &format!("qmatmul/{kind}/{i}/{shape:?}"));
         let stages = of(self.domain, &shape, &layer, [kind, i], &mut rng);

@@ -58,6 +58,10 @@ fn of_places(stage: &Stage, [m, n]: [usize; 2], [rows, columns]: [usize; 2], las
             let (from, to) = of(along);
             Stage::Bias { along: *along, values: some(values, from, to, last) }
         }
+        Stage::Bias64 { along, values } => {
+            let (from, to) = of(along);
+            Stage::Bias64 { along: *along, values: some(values, from, to, last) }
+        }
         Stage::Scale { along, channels, zero_point } => {
             let (from, to) = of(along);
             Stage::Scale { along: *along, channels: some(channels, from, to, last), zero_point: *zero_point }
@@ -74,6 +78,10 @@ fn plainer(stage: &Stage) -> Vec<Stage> {
             let mut out = vec![of(vec![0]), of(vec![values[0]])];
             out.push(of(values.iter().map(|v| v / 2).collect()));
             out
+        }
+        Stage::Bias64 { along, values } => {
+            let of = |values: Vec<i64>| Stage::Bias64 { along: *along, values };
+            vec![of(vec![0]), of(vec![values[0]]), of(values.iter().map(|v| v / 2).collect())]
         }
         Stage::Scale { along, channels, zero_point } => {
             let of = |channels: Vec<Channel>, zero_point: i32| Stage::Scale { along: *along, channels, zero_point };

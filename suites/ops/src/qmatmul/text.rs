@@ -1,6 +1,6 @@
 //! Lists of stages as a word of a case: `bias-columns:40;scale-columns:-1,1073741824^-3;clamp:-128,127;cast:i8`.
 //!
-//! A stage is its name and numbers: biases; offset, multiplier and shift of `down`; the zero point of `scale`, then `MULTIPLIER^SHIFT` for each place; ends of `clamp`; zero
+//! A stage is its name and numbers: biases (of 64 bits those of `bias64`); offset, multiplier and shift of `down`; the zero point of `scale`, then `MULTIPLIER^SHIFT` for each place; ends of `clamp`; zero
 //! point and amplitude of `tanh`; the type of `cast`.
 
 use tiebreak_engine::operation::CaseError;
@@ -9,7 +9,21 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qmatmul::{Along, Stage};
 use tiebreak_oracle::names::unknown;
 
-const NAMES: [&str; 8] = ["bias-columns", "bias-rows", "down", "scale-columns", "scale-rows", "clamp", "tanh", "cast"];
+/// How a bias of 64 bits begins.
+pub(super) const WIDE: &str = "bias64-";
+
+const NAMES: [&str; 10] = [
+    "bias-columns",
+    "bias-rows",
+    "bias64-columns",
+    "bias64-rows",
+    "down",
+    "scale-columns",
+    "scale-rows",
+    "clamp",
+    "tanh",
+    "cast",
+];
 
 fn axis(along: Along) -> &'static str {
     match along {
@@ -29,6 +43,9 @@ pub(crate) fn one(stage: &Stage) -> String {
     match stage {
         Stage::Bias { along, values } => {
             format!("bias-{}:{}", axis(*along), joined(values.iter().map(i32::to_string).collect()))
+        }
+        Stage::Bias64 { along, values } => {
+            format!("{WIDE}{}:{}", axis(*along), joined(values.iter().map(i64::to_string).collect()))
         }
         Stage::Down { offset, multiplier, shift } => format!("down:{offset},{multiplier},{shift}"),
         Stage::Scale { along, channels, zero_point } => {
@@ -51,6 +68,10 @@ fn number(text: &str) -> Result<i32, CaseError> {
     text.parse().map_err(|_| CaseError::from(format!("`{text}` is not an int32")))
 }
 
+fn wide_number(text: &str) -> Result<i64, CaseError> {
+    text.parse().map_err(|_| CaseError::from(format!("`{text}` is not an int64")))
+}
+
 fn channel(text: &str) -> Result<Channel, CaseError> {
     let Some((multiplier, shift)) = text.split_once('^') else {
         return Err(CaseError::from(format!("`{text}` is not MULTIPLIER^SHIFT, such as 1073741824^-3")));
@@ -69,6 +90,9 @@ fn stage(text: &str) -> Result<Stage, CaseError> {
     let along = if name.ends_with("rows") { Along::Rows } else { Along::Columns };
     Ok(match name {
         "bias-columns" | "bias-rows" => Stage::Bias { along, values: numbers()? },
+        "bias64-columns" | "bias64-rows" => {
+            Stage::Bias64 { along, values: words.iter().map(|word| wide_number(word)).collect::<Result<_, _>>()? }
+        }
         "scale-columns" | "scale-rows" => Stage::Scale {
             along,
             zero_point: number(words[0])?,
@@ -104,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_list_is_read_as_it_is_written() {
-        let all = "bias-columns:1,-2;bias-rows:3;down:-5,7,-4;scale-rows:9,1073741824^-3,5^2;scale-columns:0,1^0;\
+        let all = "bias64-rows:-5000000000,7;bias-columns:1,-2;bias-rows:3;down:-5,7,-4;scale-rows:9,1073741824^-3,5^2;scale-columns:0,1^0;\
                    clamp:-6,6;tanh:1,128;cast:i16";
         assert_eq!(read(all).map(|stages| written(&stages)), Ok(all.to_owned()));
         assert_eq!(read(""), Ok(Vec::new()));
@@ -116,6 +140,8 @@ mod tests {
             ("tanh:1", "`tanh` takes 2 numbers"),
             ("clamp:1,2,3", "`clamp` takes 2 numbers"),
             ("bias-columns:x", "`x` is not an int32"),
+            ("bias-columns:5000000000", "`5000000000` is not an int32"),
+            ("bias64-columns:x", "`x` is not an int64"),
             ("scale-rows:0,5", "`5` is not MULTIPLIER^SHIFT"),
             ("cast:i32", "i32"),
             ("relu", "relu"),

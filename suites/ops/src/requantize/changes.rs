@@ -10,6 +10,7 @@ use tiebreak_engine::operation::{Case, Change, Expected, Operation};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
 use tiebreak_oracle::fpm;
+use tiebreak_oracle::fpm::steps::Step;
 use tiebreak_oracle::requantize::{Definition, Scheme};
 use tiebreak_oracle::scheme::Registered;
 use tiebreak_oracle::word::{INT32, Overflow};
@@ -42,6 +43,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Requantize
             }))
         },
     ));
+    out.extend(zero_point_first(base));
     out.extend(orders(base, domain));
     out.extend(narrowed_multipliers(base));
     out.push(Change::predicts(Class::F32Step, "the product with the scale is taken in f32", |case| Some(in_f32(case))));
@@ -76,6 +78,28 @@ fn multiplications(base: Scheme) -> Vec<Change<Requantize>> {
     let legacy = [Definition::Legacy, Definition::LegacyTiesAway].map(|definition| Scheme { definition, ..base });
     let others = legacy.iter().filter(|other| other.label() != base.label());
     others.map(|other| multiplication(&base, other)).collect()
+}
+
+/// The zero point added in f32, before the last rounding; none for a scheme without a step in f32.
+fn zero_point_first(base: Scheme) -> Option<Change<Requantize>> {
+    let definition = multiply(&base)?.definition;
+    let steps: Vec<Step> = definition.steps.iter().map(|(_, step)| *step).collect();
+    let last = steps.iter().rposition(|step| matches!(step, Step::Round(_)))?;
+    steps.contains(&Step::F32).then_some(())?;
+    let because = "the zero point is added in f32, before the rounding";
+    Some(Change::predicts(Class::ZeroPointPlacement, because, move |case: &Case<Params>| {
+        let p = &case.params;
+        let mut moved = steps.clone();
+        moved.splice(last..last, [Step::Offset(p.zero_point.into()), Step::F32]);
+        let multiply = Hypothesis {
+            class: Class::ZeroPointPlacement,
+            because: String::new(),
+            steps: moved,
+            overflow: base.overflow,
+        };
+        let plain = Params { zero_point: 0, ..p.clone() };
+        Some(multiplied(&multiply, &Case { params: plain, ..case.clone() }))
+    }))
 }
 
 /// Bias, zero point and clamp as promised, and the multiplication by a hypothesis.

@@ -107,7 +107,7 @@ impl Number {
                 let capped = t.extreme(n, max, true, false);
                 self.n = t.extreme(capped, min, true, true);
             }
-            Step::FixupMasked | Step::PowerOfTwoShift => bail!("the step `{step}` has no term"),
+            Step::FixupMasked | Step::PowerOfTwoShift | Step::F32 => bail!("the step `{step}` has no term"),
         }
         Ok(())
     }

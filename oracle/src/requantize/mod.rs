@@ -1,6 +1,8 @@
 //! Requantization: `clamp(scaled(acc + bias) + zero_point, min, max)`, where `scaled` is a fixed point multiply, or the integer
 //! fraction of gemmlowp's legacy paradigm. Each step is fitted to int32 by the scheme's policy.
 
+mod own;
+
 use crate::fpm::pieces::Output;
 use crate::fpm::steps::{Exponent, Multiplier, Step};
 use crate::fpm::{self, Name, Parameters as Multiply, Trace};
@@ -30,7 +32,7 @@ pub struct Parameters {
 /// How the biased accumulator is scaled.
 #[derive(Clone, Copy, Debug)]
 pub enum Definition {
-    /// By a scheme of fixed point multiply, Q0.31, under the same policy.
+    /// By a scheme of fixed point multiply, Q0.31, or one of sums alone, under the same policy.
     Fpm(&'static fpm::Definition),
     /// `v * multiplier / 2^-shift` rounded half up. The product plus `2^(-shift - 1)` is fitted before the shift; shift 0 adds
     /// nothing. Source: google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm, (1);
@@ -42,12 +44,13 @@ pub enum Definition {
 }
 
 /// A definition with the policy for every step that does not fit in int32. Named as the scheme of fixed point multiply,
-/// `legacy`, or `legacy-ties-away`.
+/// `cmsis-nn-int16-multiplier`, `xnnpack-fp32`, `legacy`, or `legacy-ties-away`.
 pub type Scheme = crate::scheme::Scheme<Definition>;
 
 impl Registered for Definition {
     fn all() -> impl Iterator<Item = Self> {
-        fpm::scheme::DEFINITIONS.iter().map(Self::Fpm).chain([Self::Legacy, Self::LegacyTiesAway])
+        let multiplied = fpm::scheme::DEFINITIONS.iter().chain(&own::DEFINITIONS);
+        multiplied.map(Self::Fpm).chain([Self::Legacy, Self::LegacyTiesAway])
     }
 
     fn name(self) -> &'static str {
@@ -188,6 +191,14 @@ impl Scheme {
         Trace { exact, ..trace }
     }
 
+    /// The steps from a biased accumulator, which may be one of 64 bits, to the placed value: without bias and clamp.
+    pub fn trace_scaled(&self, p: &Parameters, channel: usize, v: i64) -> Trace {
+        let (multiplier, shift) = p.channels[channel];
+        let steps = self.steps(p, channel);
+        let last = steps.len() - 1;
+        Trace::of(steps.into_iter().take(last).skip(2), self.overflow, v, &Multiply::q31(multiplier, shift))
+    }
+
     /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if a step is out of domain.
     pub fn expected(&self, p: &Parameters, acc: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         p.check(self.definition, acc.len())?;
@@ -202,17 +213,33 @@ impl Scheme {
     /// One result by machine integers, of a shift that the definition takes; `None` if a step is out of domain.
     #[inline]
     pub fn output(&self, channel: (i32, i32), output: &Output, v: i32) -> Option<i32> {
-        let placed = i128::from(self.scaled(v, channel)?) + i128::from(output.zero_point);
+        self.placed(self.scaled(v, channel)?, output)
+    }
+
+    /// The same of a sum of 64 bits; legacy schemes have none.
+    pub(crate) fn output_of_wide(&self, channel: (i32, i32), output: &Output, v: i64) -> Option<i32> {
+        match self.definition {
+            Definition::Fpm(definition) => self.placed(self.multiplied(definition, v, channel)?, output),
+            Definition::Legacy | Definition::LegacyTiesAway => None,
+        }
+    }
+
+    #[inline]
+    fn placed(&self, scaled: i32, output: &Output) -> Option<i32> {
+        let placed = i128::from(scaled) + i128::from(output.zero_point);
         Some(self.overflow.fit_int32(placed)?.clamp(output.min, output.max))
+    }
+
+    #[inline]
+    fn multiplied(&self, definition: &'static fpm::Definition, v: i64, (m, s): (i32, i32)) -> Option<i32> {
+        let scheme = fpm::Scheme { definition, overflow: self.overflow };
+        scheme.fast(v, &Multiply::q31(m, s)).map(|v| v as i32)
     }
 
     #[inline]
     fn scaled(&self, v: i32, (multiplier, shift): (i32, i32)) -> Option<i32> {
         match self.definition {
-            Definition::Fpm(definition) => {
-                let scheme = fpm::Scheme { definition, overflow: self.overflow };
-                scheme.fast(v.into(), &Multiply::q31(multiplier, shift)).map(|v| v as i32)
-            }
+            Definition::Fpm(definition) => self.multiplied(definition, v.into(), (multiplier, shift)),
             Definition::Legacy => {
                 // A product of int32 is at most 2^62 in magnitude, so 64 bits hold it with any rounding term.
                 let rounding = (1i64 << -shift) >> 1;

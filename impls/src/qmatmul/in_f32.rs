@@ -1,0 +1,130 @@
+//! Products whose sums are scaled in f32: XNNPACK's `fp32` requantization, and ONNX Runtime's `QLinearMatMul` and `QLinearConv`.
+//!
+//! The sum with its bias wraps in int32, becomes the nearest f32, and is multiplied by the scale in f32. The result is clamped to the ends of the output less the zero
+//! point, rounded to the nearest integer with ties to even, and the zero point is added. A scale is a multiplier of 24 bits: `m * 2^(s-31)` is an f32.
+//!
+//! Rounding is `lrintf` or `vcvtn`, or the addition of a magic bias of 1.5 * 2^23, from whose bits that of the bias less the zero point is subtracted. Within the
+//! clamp they are the same.
+//!
+//! Source: google/XNNPACK `src/qs8-gemm/scalar.c.in` with `fp32` and its variants `lrintf` and `fmagic`; microsoft/onnxruntime `onnxruntime/core/mlas/lib/requantize.cpp`
+//! `MlasRequantizeOutput`, `onnxruntime/core/providers/cpu/quantization/quantize_linear_matmul.cc`.
+
+use super::loops::{Operand, each};
+use super::{Domain, Kernel, Layer, Params};
+use crate::contract::{self, Overflow, Promise};
+use crate::element::Element::{I8, U8};
+use crate::fpm::Channel;
+use crate::matmul;
+
+const PROMISE: Promise = Promise { scheme: "xnnpack-fp32", overflow: Overflow::Wrap };
+const XNNPACK: &str = "google/XNNPACK src/qs8-gemm/scalar.c.in with fp32";
+const MLAS: &str = "microsoft/onnxruntime onnxruntime/core/mlas/lib/requantize.cpp MlasRequantizeOutput";
+
+/// Scales that are f32, from 2^-32 to 2^8: what XNNPACK asserts.
+const SCALES: contract::Domain = contract::Domain {
+    multipliers: 1 << 30..=i32::MAX,
+    multiple_of: 1 << 7,
+    shifts: -31..=8,
+    per_channel: true,
+    ..contract::Domain::ALL
+};
+
+/// int8, symmetric weights, a scale for each column.
+pub(crate) const QC8W: Domain = Domain {
+    operands: matmul::Domain { rhs_offsets: 0..=0, ..matmul::Domain::all(I8, I8) },
+    ..Domain::layer([I8; 3], SCALES)
+};
+
+/// `qs8-qc8w-gemm`, `lrintf`.
+pub(super) const QC8W_I8: Kernel = Kernel::scalar(
+    "xnnpack-qs8-qc8w-gemm-fp32",
+    "XNNPACK qs8-qc8w-gemm fp32: clamped in f32, lrintf, zero point; a scale for each column",
+    PROMISE,
+    QC8W,
+    XNNPACK,
+    |params, lhs, rhs, out| {
+        layer(params, (I8, lhs), (I8, rhs), out, |layer, scaled| placed(layer, scaled, f32::round_ties_even))
+    },
+);
+
+/// `qu8-gemm`, the magic bias.
+pub(super) const QU8: Kernel = Kernel::scalar(
+    "xnnpack-qu8-gemm-fp32",
+    "XNNPACK qu8-gemm fp32: clamped in f32, rounded by a magic bias, from whose bits the zero point is taken",
+    PROMISE,
+    Domain::layer([U8; 3], contract::Domain { per_channel: false, ..SCALES }),
+    XNNPACK,
+    |params, lhs, rhs, out| {
+        layer(params, (U8, lhs), (U8, rhs), out, |layer, scaled| {
+            let [min, max] = ends(layer);
+            let less_zero_point = (MAGIC.to_bits() as i32).wrapping_sub(layer.zero_point);
+            ((scaled.max(min).min(max) + MAGIC).to_bits() as i32).wrapping_sub(less_zero_point)
+        })
+    },
+);
+
+/// MLAS, uint8 by int8 to uint8.
+pub(super) const MLAS_U8: Kernel = Kernel::scalar(
+    "onnxruntime-qlinearmatmul-u8",
+    "ONNX Runtime QLinearMatMul and QLinearConv, MlasRequantizeOutput: uint8 by int8, a scale for each column",
+    PROMISE,
+    Domain::layer([U8, I8, U8], SCALES).of_whole_output(),
+    MLAS,
+    |params, lhs, rhs, out| layer(params, (U8, lhs), (I8, rhs), out, mlas),
+);
+
+/// MLAS, int8.
+pub(super) const MLAS_I8: Kernel = Kernel::scalar(
+    "onnxruntime-qlinearmatmul-i8",
+    "ONNX Runtime QLinearMatMul and QLinearConv, MlasRequantizeOutput: int8, a scale for each column",
+    PROMISE,
+    Domain::layer([I8; 3], SCALES).of_whole_output(),
+    MLAS,
+    |params, lhs, rhs, out| layer(params, (I8, lhs), (I8, rhs), out, mlas),
+);
+
+/// Added to a number within 2^22 of zero, it leaves no place for a fraction.
+const MAGIC: f32 = 12_582_912.0;
+
+/// Clamped, rounded, and moved by the zero point.
+#[inline(always)]
+pub(crate) fn placed(layer: &Layer<'_>, scaled: f32, round: fn(f32) -> f32) -> i32 {
+    let [min, max] = ends(layer);
+    round(scaled.max(min).min(max)) as i32 + layer.zero_point
+}
+
+/// The ends of the output less the zero point, which are f32.
+#[inline(always)]
+pub(crate) fn ends(layer: &Layer<'_>) -> [f32; 2] {
+    [layer.min, layer.max].map(|end| (end - layer.zero_point) as f32)
+}
+
+/// Minimum and maximum of the type less the zero point, the magic bias, and the zero point.
+#[inline(always)]
+fn mlas(layer: &Layer<'_>, scaled: f32) -> i32 {
+    let range = layer.output.range();
+    let [min, max] = [range.start(), range.end()].map(|end| (end - layer.zero_point) as f32);
+    let clamped = scaled.max(min).min(max);
+    ((clamped + MAGIC).to_bits() as i32).wrapping_sub(MAGIC.to_bits() as i32).wrapping_add(layer.zero_point)
+}
+
+/// A scale of 24 bits as f32.
+#[inline(always)]
+pub(crate) fn scale(Channel { multiplier, shift }: Channel) -> f32 {
+    multiplier as f32 * f32::from_bits((shift - 31 + 127).cast_unsigned() << 23)
+}
+
+/// Each result of its layer and its scaled sum.
+#[inline(always)]
+pub(crate) fn layer(
+    params: &Params,
+    lhs: Operand<'_>,
+    rhs: Operand<'_>,
+    out: &mut [i32],
+    result: impl Fn(&Layer<'_>, f32) -> i32,
+) {
+    let Some(layer) = params.layer() else { return };
+    each(params, lhs, rhs, out, |sum, [_, column]| {
+        result(&layer, sum.wrapping_add(layer.bias(column)) as f32 * scale(layer.channel(column)))
+    });
+}
