@@ -21,7 +21,8 @@ fn predict(base: &Scheme, case: &Case<Params>) -> Option<Expected> {
     let (rows, columns) = p.output().ok()?;
     let width = columns * p.out_channels;
     let images = case.tensors[0].chunks_exact(p.height * p.width * p.channels);
-    let mut sums: Vec<i32> = images.flat_map(|image| written(p, image, &case.tensors[1], rows, columns)).collect();
+    let written = images.flat_map(|image| written(p, image, &case.tensors[1], rows, columns));
+    let mut sums: Vec<i64> = written.map(i64::from).collect();
     let there = sums.len();
     sums.resize(p.batches * rows * width, 0);
     let mut out = Qconv2d::finished(base, &case.params, &sums)?;
