@@ -89,6 +89,8 @@ fn every_bound_is_shown_in_every_lane() {
         matmul arm-uadalp depth K, result as int32: 33025
         matmul arm-uadalp depth K, result as uint32: 66051
         matmul arm-sadalp depth K, result as int32: 131071
+        matmul arm-uadalp-8x4 depth K, result as int32: 33025
+        matmul arm-uadalp-8x4 depth K, result as uint32: 66051
         matmul arm-umlal-fast depth K, result as int32, rhs in 0..=128: 65793
         matmul arm-umlal-fast depth K, result as uint32, rhs in 0..=128: 131586
         matmul arm-umlal-fast largest rhs value: 128

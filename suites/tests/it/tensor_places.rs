@@ -91,6 +91,8 @@ fn every_pixel(lane: &Lane) {
     let mut lease = lane.lease();
     let shape = conv2d::Params { height: 4, width: 3, channels: 5, out_channels: 6, ..conv2d::Params::default() };
     for kernel in conv2d::kernels() {
+        // A filter of one element gives the same, transposed.
+        let shape = conv2d::Params { transposed: kernel.contract.domain.transposed.is_some(), ..shape };
         let a = *kernel.contract.domain.operands.lhs_values.end();
         let (pixels, weights) = (4 * 3 * 5, 5 * 6);
         for pixel in 0..pixels {

@@ -27,7 +27,9 @@ fn few_vectors_detect_every_known_bug() {
     }
     let mut of_ops: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for ((op, scheme), mutants) in of_schemes {
-        let found = vectors(&["--op", op, "--scheme", &scheme, "--count=25", "--bytes=1100"]);
+        // A sum of 512 products, which a known bug of `qmatmul` takes, has 1,536 bytes.
+        let bytes = if scheme.starts_with("cmsis-nn-int16") { "--bytes=2700" } else { "--bytes=1100" };
+        let found = vectors(&["--op", op, "--scheme", &scheme, "--count=25", bytes]);
         assert_eq!(found["mutants"]["of"], mutants, "{op} {scheme}");
         for left in found["not_detected"].as_array().expect("a list") {
             let why = left["why"].as_str().expect("a reason");
@@ -38,7 +40,7 @@ fn few_vectors_detect_every_known_bug() {
         *bytes += found["bytes"].as_u64().expect("a count");
     }
     // A tile of the spatial pack has 16 elements of each of two sizes, and transform has nineteen kinds.
-    let most = |op: &str| if op == "transform" { 8192 } else { 4096 };
+    let most = |op: &str| if matches!(op, "transform" | "qmatmul") { 8192 } else { 4096 };
     println!("{of_ops:?}");
     assert!(
         of_ops.len() == 17 && of_ops.iter().all(|(op, (count, bytes))| *count <= 100 && *bytes <= most(op)),

@@ -48,7 +48,7 @@ pub(super) fn fits(job: &Job, domain: &Json, _: &[i32], _: &[i32]) -> bool {
         }
         Job::Conv2d { params, .. } => {
             let zero_points = [params.input_zero_point, params.weight_zero_point].map(i64::from);
-            points(&domain["operands"], zero_points).is_some()
+            !params.transposed && points(&domain["operands"], zero_points).is_some()
         }
         _ => false,
     }

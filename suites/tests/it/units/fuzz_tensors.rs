@@ -90,7 +90,12 @@ fn every_mutant_is_caught() {
     // largest input of `tanh` is one of an amplitude; 512 products of -32768 by -128 are no made-up case; products that f32 takes to a tie are rare. The plans
     // have the corners that show them.
     let rare = ["mutant-no-saturation", "mutant-ties-away", "mutant-sqrdmulh-no-saturation"];
-    let of_qmatmul = ["mutant-qmatmul-tanh-wraps", "mutant-qmatmul-512-products", "mutant-qmatmul-in-f64"];
+    let of_qmatmul = [
+        "mutant-qmatmul-tanh-wraps",
+        "mutant-qmatmul-512-products",
+        "mutant-qmatmul-f32-ties-away",
+        "mutant-qmatmul-in-f64",
+    ];
     let others = ["mutant-qadd-16-bit-result", "mutant-pool-16-bit-sum"];
     assert_eq!(all.0, [&rare[..], &of_qmatmul, &others].concat());
 }

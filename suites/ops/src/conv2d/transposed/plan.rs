@@ -1,5 +1,5 @@
-//! What transposed convolutions are tried: layers of decoders and generators, every value of each size, every number of channels, small shapes of random sizes, and
-//! conditions that come together.
+//! What transposed convolutions are tried: layers of decoders and generators, one thing large in each, every value of each size, every width and number of
+//! channels, small shapes of random sizes, and conditions that come together.
 
 use super::shaped;
 use crate::conv2d::conjunctions;
@@ -13,15 +13,16 @@ use tiebreak_impls::conv2d::{Domain, Params};
 
 /// Small shapes of random sizes, in a short run and in others.
 const SMALL: [usize; 2] = [24, 72];
-/// Channels up to which every number of them is tried.
-const CHANNELS: usize = 36;
+/// Sizes up to which the width and the channels of input and output are tried.
+const SIZES: usize = 80;
 
 /// Every spec of a run.
 pub(crate) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     by("transposed layers", &mut out, |out| out.extend(pointed(domain, layers())));
+    by("large transposed shapes", &mut out, |out| out.extend(large(domain)));
     by("every size", &mut out, |out| out.extend(pointed(domain, each())));
-    by("every number of channels", &mut out, |out| out.extend(pointed(domain, channels())));
+    by("every width and number of channels", &mut out, |out| out.extend(pointed(domain, channels())));
     by("random shapes", &mut out, |out| out.extend(pointed(domain, small(budget, seed))));
     by("conjunctions", &mut out, |out| out.extend(conjunctions::plan(domain, budget, seed)));
     out
@@ -98,6 +99,67 @@ fn layers() -> Vec<Params> {
     ]
 }
 
+/// One thing large in each; sides that differ in every size; all sizes beyond one at once; padding as long as the filter; sums of the largest values.
+fn large(domain: &Domain) -> Vec<Spec<Params>> {
+    let small = square(2, 2, [0, 0], 0);
+    let wide = |channels: usize, out_channels: usize| Params { height: 1, width: 3, channels, out_channels, ..small };
+    // A base for calls that differ little: every axis has three slices, and exchanged strides and dilations give outputs that are there.
+    let unequal = Params {
+        batches: 3,
+        height: 3,
+        width: 3,
+        channels: 9,
+        out_channels: 3,
+        groups: 3,
+        kernel_h: 3,
+        kernel_w: 4,
+        stride_h: 2,
+        stride_w: 3,
+        dilation_h: 2,
+        top: 2,
+        bottom: 1,
+        left: 3,
+        right: 2,
+        output_padding_w: 1,
+        ..Params::default()
+    };
+    let seventeen = Params { height: 17, width: 17, channels: 17, out_channels: 17, ..small };
+    let shapes = vec![
+        unequal,
+        Params { dilation_w: 2, output_padding_h: 2, output_padding_w: 3, stride_h: 3, stride_w: 4, top: 3, ..unequal },
+        wide(3, 130),
+        wide(5, 257),
+        wide(2, 600),
+        wide(130, 3),
+        wide(300, 2),
+        Params { groups: 66, height: 2, ..wide(66, 66) },
+        Params { height: 40, width: 3, ..small },
+        Params { height: 2, width: 70, ..small },
+        seventeen,
+        Params { groups: 17, ..seventeen },
+        Params { dilation_h: 2, dilation_w: 2, ..square(3, 1, [3, 1], 0) },
+        Params { dilation_h: 2, dilation_w: 2, ..square(3, 1, [1, 3], 0) },
+    ];
+    let mut out = pointed(domain, shapes);
+    let exchanged = exchanged(domain, &out[0]);
+    out.extend(exchanged);
+    let deep = pointed(domain, vec![wide(130, 2)]);
+    out.extend(deep.into_iter().map(|one| Spec { fills: [Fill::Largest, Fill::Largest, Fill::None], ..one }));
+    out
+}
+
+/// A call, and calls with two of its parameters exchanged, by turns.
+fn exchanged(domain: &Domain, base: &Spec<Params>) -> Vec<Spec<Params>> {
+    let p = base.params;
+    let others = [
+        Params { stride_h: p.stride_w, stride_w: p.stride_h, ..p },
+        Params { output_padding_h: p.output_padding_w, output_padding_w: p.output_padding_h, ..p },
+        Params { bottom: p.right, right: p.bottom, ..p },
+    ];
+    let taken = others.into_iter().filter(|other| shaped(domain.transposed, *other) == *other);
+    taken.flat_map(|params| [base.clone(), Spec { params, ..base.clone() }]).collect()
+}
+
 /// Every value of each size by itself, along one axis of each.
 fn each() -> Vec<Params> {
     let small = Params { height: 2, width: 3, channels: 2, out_channels: 3, ..square(3, 2, [1, 0], 0) };
@@ -123,13 +185,17 @@ fn each() -> Vec<Params> {
     (1..=8).flat_map(of).collect()
 }
 
-/// Every number of channels of the output, with others of the input.
+/// Every number of channels of the input and of the output, and every width.
 fn channels() -> Vec<Params> {
     let of = |n: usize| {
-        let (channels, out_channels) = if n.is_multiple_of(2) { (n, 1 + n * 37 % 19) } else { (1 + n * 37 % 19, n) };
-        Params { height: 1, width: 2, channels, out_channels, ..square(2, 2, [0, 0], 0) }
+        let small = square(2, 2, [0, 0], 0);
+        let out_channels = 1 + n * 37 % SIZES;
+        [
+            Params { height: 1, width: 2, channels: n, out_channels, kernel_h: 1, ..small },
+            Params { height: 1, width: n, channels: 2, out_channels: 2, kernel_h: 1, ..small },
+        ]
     };
-    (1..=CHANNELS).map(of).collect()
+    (1..=SIZES).flat_map(of).collect()
 }
 
 /// Small shapes of every filter, stride, dilation and padding together.
