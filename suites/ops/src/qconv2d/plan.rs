@@ -122,7 +122,8 @@ fn depthwise() -> Vec<Spec<conv2d::Params>> {
 fn every_channel(long: usize) -> Vec<Spec<conv2d::Params>> {
     let of = |out_channels: usize| {
         let channels = 1 + out_channels * 37 % 19;
-        spec(conv2d::Params { height: 1, width: 1 + long, channels, out_channels, ..conv2d::Params::default() })
+        let shape = conv2d::Params { height: 1, width: 1 + long, channels, out_channels, ..conv2d::Params::default() };
+        Spec { misalign: out_channels % 16, ..spec(shape) }
     };
     (1..=CHANNELS).map(of).collect()
 }

@@ -132,6 +132,7 @@ fn large(domain: &Domain) -> Vec<Spec<Params>> {
         wide(2, 600),
         wide(130, 3),
         wide(300, 2),
+        Params { height: 1, width: 28, channels: 40, out_channels: 1, ..square(1, 1, [0, 0], 0) },
         Params { groups: 66, height: 2, ..wide(66, 66) },
         Params { height: 40, width: 3, ..small },
         Params { height: 2, width: 70, ..small },
