@@ -333,6 +333,8 @@ fn what_a_kernel_does_not_take_is_refused() {
         ("gemmlowp-gemm-with-pipeline", layer(3, 3, 1000, Element::I16), true),
         ("gemmlowp-gemm-with-pipeline", vec![Stage::Tanh { zero_point: 0, amplitude: 0 }], false),
         ("gemmlowp-gemm-with-pipeline", vec![Stage::Cast { to }, Stage::Cast { to }], false),
+        ("gemmlowp-gemm-with-pipeline", vec![Stage::Clamp { min: 1, max: 0 }], false),
+        ("gemmlowp-gemm-with-pipeline", vec![Stage::Clamp { min: 1, max: 1 }], true),
         ("gemmlowp-gemm-with-pipeline", Vec::new(), true),
         ("gemmlowp-gemm-with-pipeline", wide(1, vec![0], 0), false),
         ("tflite-fully-connected-16x8", wide(3, vec![1 << 40; 3], 0), true),
