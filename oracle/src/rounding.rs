@@ -152,11 +152,28 @@ mod tests {
                 for v in -300i128..=300 {
                     let exact = rule.round(&(Rational::from(v) >> bits));
                     assert_eq!(exact, rule.shift_right(v, bits), "{} {v}/2^{bits}", rule.name());
+                    // Small numbers take the form of 64 bits, so that the other one is called by its name.
+                    assert_eq!(exact, rule.shift_right_128(v, bits), "{} {v}/2^{bits} in 128 bits", rule.name());
                     covered += 1;
                 }
             }
         }
         assert_eq!(covered, 8 * 7 * 601);
+    }
+
+    /// Each side of the bounds up to which sums fit in 64 bits.
+    #[test]
+    fn both_widths_agree_with_rationals_at_the_bounds_of_64_bits() {
+        for rule in RoundingRule::ALL {
+            for bits in [1, 61, 62, 63, 64, 90] {
+                for magnitude in [1i128 << 61, 1 << 62, i64::MAX.into(), 1 << 63, 1 << 64] {
+                    for v in (-2..=2).flat_map(|near| [magnitude + near, -magnitude + near]) {
+                        let exact = rule.round(&(Rational::from(v) >> bits));
+                        assert_eq!(exact, rule.shift_right(v, bits), "{} {v}/2^{bits}", rule.name());
+                    }
+                }
+            }
+        }
     }
 
     #[test]

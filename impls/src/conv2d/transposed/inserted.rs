@@ -1,5 +1,5 @@
 //! TVM: a transposed convolution as a convolution of a larger image. `dilate` puts `stride - 1` elements between those of the data, `pad` puts
-//! `filter - 1 - padding` around them and the output padding behind, and a convolution of stride 1 goes over them with the filter rotated by 180 degrees.
+//! `filter - 1 - padding` around them and the output padding after them; the result is convolved with stride 1 and the filter rotated by 180 degrees.
 //!
 //! `qnn.conv2d_transpose` takes the zero points off first, in int16: what is put between and around is a 0 there. Here the zero point is put in, and taken off.
 //! The sources have no dilation of the filter, and an output padding below the stride.

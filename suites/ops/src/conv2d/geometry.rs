@@ -112,7 +112,7 @@ fn met(
     Some(place / stride).filter(|at| *at < size)
 }
 
-/// The sums of a case, with rows and columns of the input met as told.
+/// Sums of a case, with the given mapping from outputs and filter elements to rows and columns of the input.
 pub(super) fn added(
     case: &Case<Params>,
     [row, column]: [Met; 2],

@@ -235,7 +235,7 @@ fn multiplications(kept: &Sums<Params>, base: Scheme) -> Vec<Change<Qmatmul>> {
 /// What becomes of the multipliers.
 type Turned = Box<dyn Fn(&mut Vec<Channel>) + Send + Sync>;
 
-/// Multipliers without their low bits, and those of the column before or behind.
+/// Multipliers without their low bits, and multipliers of the previous or the next column.
 fn multipliers(kept: &Sums<Params>, base: Scheme) -> Vec<Change<Qmatmul>> {
     let with = |class, because: String, turn: Turned| {
         change(kept, class, because, move |case, sums| {

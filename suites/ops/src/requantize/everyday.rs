@@ -66,7 +66,7 @@ fn signs(base: Scheme) -> Vec<Change<Requantize>> {
     out
 }
 
-/// Parameters of the channel before or behind.
+/// Parameters of the previous or the next channel.
 fn neighbours(base: Scheme) -> Vec<Change<Requantize>> {
     slips(
         base,
