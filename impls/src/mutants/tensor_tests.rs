@@ -243,6 +243,7 @@ fn transform_mutants_differ_where_they_say() {
         ("mutant-interleave-tail", "tvm-interleave", matrix(5, 32), matrix(5, 33)),
         ("mutant-data-pack-pad-zero", "tvm-data-pack", conv(0), conv(1)),
         ("mutant-kernel-pack-transposed", "tvm-kernel-pack", conv(0), outputs),
+        ("mutant-weight-prepack-channels-first", "tvm-weight-prepack", conv(1), outputs),
         ("mutant-spatial-unpack-nhwc", "tvm-spatial-unpack", conv(1), outputs),
         ("mutant-interleave-batch-stride", "tvm-interleave", batched(4, 16), batched(3, 16)),
         ("mutant-pad-zero", "tflite-pad", transform::Params::Pad(Default::default()), pad(1, 1)),

@@ -12,6 +12,7 @@ mod ruy;
 pub(crate) mod tests;
 pub(crate) mod tflite;
 pub(crate) mod transpose_conv;
+pub(crate) mod tvm_gemm;
 mod tvm_neon;
 mod tvm_relay;
 
@@ -196,6 +197,8 @@ static KERNELS: &[Kernel] = &[
     tvm_relay::UPWARD_I8,
     tvm_relay::UPWARD_U8,
     tvm_relay::TO_NEAREST_I8,
+    tvm_gemm::I8_FUSED,
+    tvm_gemm::U8_FUSED,
     tvm_neon::RFC_I8,
     tvm_neon::RFC_U8,
     tvm_neon::FIXUP_I8,

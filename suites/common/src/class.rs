@@ -82,7 +82,7 @@ classes! {
         MissingSaturation "missing-saturation" "A saturation or a clamp is missing."
         Saturation "saturation" "A result or an intermediate saturates, where the scheme keeps it whole or wraps it."
         Wrap "wrap" "An intermediate wraps where the scheme keeps it whole."
-        Wrap16 "16-bit-wrap" "Products are summed, or results narrowed, in lanes of 16 bits, which wrap."
+        Wrap16 "16-bit-wrap" "Products are summed, or results narrowed, in lanes of 16 bits, which wrap, where they must not, or the reverse."
         Saturation16 "16-bit-saturation" "Products are summed in lanes of 16 bits, which saturate."
         ClampOrder "clamp-order" "Clamp, cast and zero point come in another order than promised."
         StageOrder "stage-order" "Output stages come in another order than promised."

@@ -164,6 +164,7 @@ fn of_transforms() {
             (Kind::KernelPack, Params::Conv2d(p)) => {
                 vec![Axis { name: "channels", len: p.channels, inner: p.kernel_h * p.kernel_w, values: input }]
             }
+            (Kind::WeightPrepack, Params::Conv2d(p)) => vec![axis("out_channels", p.out_channels, input)],
             (Kind::SpatialUnpack, Params::Conv2d(p)) => {
                 let pixels = p.output().map_or(1, |(rows, columns)| rows * columns);
                 vec![Axis { name: "out_channels", len: p.out_channels, inner: pixels, values }]

@@ -78,6 +78,7 @@ pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -
         (Class::Saturation, "each of four 32-bit lanes saturates", "quads-32-saturate:wrap"),
     ];
     let base = wrapping(scheme);
+    let whole = Scheme::parse("exact:wrap").unwrap_or(base);
     let known = |(class, because, name)| Some(Change::scheme(class, because, Scheme::parse(name).ok()?));
     let mut out: Vec<_> = named.into_iter().filter_map(known).collect();
     // Of whole sums, whatever they are made of.
@@ -89,6 +90,13 @@ pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -
             Some(whole.into_iter().map(|v| v.map(|v| i32::from(v as i16))).collect())
         },
     ));
+    // Of sums that are promised to be of 16 bits.
+    out.push(Change::scheme(Class::Wrap16, "sums keep the 32 bits of the accumulator", whole));
+    out.push(Change::predicts(Class::Saturation16, "the sum saturates to 16 bits", move |case: &Case<O::Params>| {
+        let sums = O::expected(&whole, case).ok()?;
+        let narrow = |sum: i32| sum.clamp(i16::MIN.into(), i16::MAX.into());
+        Some(sums.into_iter().map(|sum| sum.map(narrow)).collect())
+    }));
     let (wraps, saturates) =
         (Scheme { overflow: Overflow::Wrap, ..*scheme }, Scheme { overflow: Overflow::Saturate, ..*scheme });
     out.push(Change::scheme(Class::MissingSaturation, "the 32-bit result wraps", wraps));
