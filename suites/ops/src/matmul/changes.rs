@@ -5,7 +5,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
-use tiebreak_oracle::matmul::Scheme;
+use tiebreak_oracle::matmul::{Narrow, Scheme};
 use tiebreak_oracle::word::Overflow;
 
 /// Depth of a block, and rows of one.
@@ -78,9 +78,9 @@ pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -
         (Class::Saturation, "each of four 32-bit lanes saturates", "quads-32-saturate:wrap"),
     ];
     let base = wrapping(scheme);
-    let whole = Scheme::parse("exact:wrap").unwrap_or(base);
     let known = |(class, because, name)| Some(Change::scheme(class, because, Scheme::parse(name).ok()?));
-    let mut out: Vec<_> = named.into_iter().filter_map(known).collect();
+    let mut out = if scheme.definition.narrow == Some(Narrow::Sum16) { sums_of_32_bits() } else { Vec::new() };
+    out.extend(named.into_iter().filter_map(known));
     // Of whole sums, whatever they are made of.
     out.push(Change::predicts(
         Class::Wrap16,
@@ -90,18 +90,22 @@ pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -
             Some(whole.into_iter().map(|v| v.map(|v| i32::from(v as i16))).collect())
         },
     ));
-    // Of sums that are promised to be of 16 bits.
-    out.push(Change::scheme(Class::Wrap16, "sums keep the 32 bits of the accumulator", whole));
-    out.push(Change::predicts(Class::Saturation16, "the sum saturates to 16 bits", move |case: &Case<O::Params>| {
-        let sums = O::expected(&whole, case).ok()?;
-        let narrow = |sum: i32| sum.clamp(i16::MIN.into(), i16::MAX.into());
-        Some(sums.into_iter().map(|sum| sum.map(narrow)).collect())
-    }));
     let (wraps, saturates) =
         (Scheme { overflow: Overflow::Wrap, ..*scheme }, Scheme { overflow: Overflow::Saturate, ..*scheme });
     out.push(Change::scheme(Class::MissingSaturation, "the 32-bit result wraps", wraps));
     out.push(Change::scheme(Class::Saturation, "the 32-bit result saturates", saturates));
     out
+}
+
+/// What is promised to be a sum of 16 bits is one of 32, or saturates when it is narrowed.
+fn sums_of_32_bits<O: Operation<Scheme = Scheme>>() -> Vec<Change<O>> {
+    let Ok(whole) = Scheme::parse("exact:wrap") else { return Vec::new() };
+    let because = "a sum of 32 bits saturates to 16 bits";
+    let saturates = Change::predicts(Class::Saturation16, because, move |case: &Case<O::Params>| {
+        let narrow = |sum: i32| sum.clamp(i16::MIN.into(), i16::MAX.into());
+        Some(O::expected(&whole, case).ok()?.into_iter().map(|sum| sum.map(narrow)).collect())
+    });
+    vec![Change::scheme(Class::Wrap16, "sums keep the 32 bits of the accumulator", whole), saturates]
 }
 
 fn offsets(base: Scheme) -> Vec<Change<Matmul>> {
