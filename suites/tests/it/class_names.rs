@@ -120,7 +120,7 @@ fn given<O: Operation>(promised: &str, follows: &str) -> Class {
 fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> Option<Class> {
     let [promised, follows] = [promised, follows].map(|scheme| scheme_named::<O>(scheme).expect("known"));
     let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-    let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
+    let cases = specs.iter().filter_map(|spec| spec.case::<O>(domain, 1));
     let observed = cases.filter_map(|case| {
         let [right, outs] = [&promised, &follows].map(|scheme| O::expected(scheme, &case));
         let (right, outs) = (right.ok()?, outs.ok()?);
@@ -139,7 +139,7 @@ fn dequantized(rule: RoundingRule) -> Class {
     let scheme = scheme_named::<Dequantize>("ideal").expect("known");
     let domain = &kernels::<Dequantize>()[0].contract.domain;
     let specs = plans::whole::<Dequantize>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-    let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<Dequantize>(domain, 1, i));
+    let cases = specs.iter().filter_map(|spec| spec.case::<Dequantize>(domain, 1));
     let layers = cases.filter(|case| case.params.quantized.granularity == Granularity::Layer);
     let in_f32 = layers.filter(|case| case.params.quantized.expressed == Expressed::F32);
     let observed = in_f32.take(200).map(|case| {

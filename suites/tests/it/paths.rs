@@ -72,7 +72,7 @@ impl Visitor for Ends {
             let path = path::<O>(&contract, &scheme_named::<O>(&reference).expect("a scheme"), domain);
             let Some(step) = path.iter().find(|step| step.is_last()) else { continue };
             let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-            let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
+            let cases = specs.iter().filter_map(|spec| spec.case::<O>(domain, 1));
             let small = cases.filter(|case| case.tensors.iter().all(|tensor| tensor.len() <= FEW));
             let first = self.cases;
             for case in small.step_by(7) {

@@ -10,13 +10,13 @@ use crate::judge::side::Side;
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
 use crate::operation::asked::Asked;
-use crate::operation::case::{Case, Spec};
+use crate::operation::case::{Case, Spec, numbered};
 use crate::operation::expected::differs;
 use crate::operation::observed::Witness;
 use crate::operation::{Control, Kernel, Mutant, Operation, contract, is_compiled, label, mutants};
 use crate::plan::plans;
 use crate::run::answers::{Answers, answers, outs, tried};
-use crate::run::subject::Posed;
+use crate::run::subject::{Posed, identity};
 use crate::units::Placed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -42,16 +42,24 @@ impl<O: Operation> Trial<O> {
     /// The cases of a domain, with what a scheme expects of them.
     pub fn of(domain: &O::Domain, scheme: &O::Scheme, seed: u64) -> Self {
         let specs = trial_specs::<O>(domain, seed);
-        Self::posed(&made::<O>(domain, &specs, seed), specs.len(), scheme)
+        let pose = |spec: &Arc<Spec<O::Params>>| {
+            let case = spec.case::<O>(domain, seed)?;
+            Some(Posed::new(case.clone(), O::expected(scheme, &case).ok()?, None))
+        };
+        let posed: Vec<_> = specs.iter().filter_map(pose).collect();
+        Self { lost: specs.len() - posed.len(), posed }
     }
 
-    /// Cases, of so many planned, with what a scheme expects of them.
-    fn posed(cases: &[Case<O::Params>], planned: usize, scheme: &O::Scheme) -> Self {
-        let pose = |case: &Case<O::Params>| {
-            Some(Posed { contract: O::expected(scheme, case).ok()?, case: case.clone(), reference: None })
+    /// The same of specs of a known bug or a control, with what its contract expects.
+    fn posed(specs: &[Arc<Spec<O::Params>>], (kernel, scheme): (&Kernel<O>, &O::Scheme), seed: u64) -> Self {
+        let own = identity(kernel);
+        let pose = |spec: &Arc<Spec<O::Params>>| {
+            let case = spec.worked.case(|| spec.case::<O>(&kernel.contract.domain, seed))?;
+            let (contract, is_new) = spec.worked.expected(&own, || O::expected(scheme, &case)).ok()?;
+            Some(Posed { case, contract, reference: None, is_new })
         };
-        let posed: Vec<Posed<O::Params>> = cases.iter().filter_map(pose).collect();
-        Self { lost: planned - posed.len(), posed }
+        let posed: Vec<_> = specs.iter().filter_map(pose).collect();
+        Self { lost: specs.len() - posed.len(), posed }
     }
 
     /// Runs them.
@@ -63,14 +71,10 @@ impl<O: Operation> Trial<O> {
 /// The cases of a self-check: those of the operation, or the quick plan's without the cases that kernels run in turns, which are large.
 fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Arc<Spec<O::Params>>> {
     if let Some(trial) = O::CAPABILITIES.self_checks.trial {
-        return trial(domain, seed).into_iter().map(Arc::new).collect();
+        return numbered(trial(domain, seed)).into_iter().map(Arc::new).collect();
     }
     let plan = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), seed);
     plan.iter().filter(|spec| spec.turn.is_all()).cloned().collect()
-}
-
-fn made<O: Operation>(domain: &O::Domain, specs: &[Arc<Spec<O::Params>>], seed: u64) -> Vec<Case<O::Params>> {
-    specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, seed, i)).collect()
 }
 
 /// The differences of a kernel from its contract, explained.
@@ -168,9 +172,8 @@ pub fn of_group<O: Operation>(
     };
     let Some((_, same)) = schemes.values().next() else { return Ok(Vec::new()) };
     let specs = trial_specs::<O>(&same[0].1.kernel().contract.domain, seed);
-    let cases = made::<O>(&same[0].1.kernel().contract.domain, &specs, seed);
     let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
-        let trial = Trial::<O>::posed(&cases, specs.len(), scheme);
+        let trial = Trial::<O>::posed(&specs, (same[0].1.kernel(), scheme), seed);
         parallel::map(same, |subject| in_lanes(&trial, scheme, subject)).concat()
     };
     Ok(parallel::map(&schemes.values().collect::<Vec<_>>(), |of| of_scheme(of)).concat())
