@@ -80,6 +80,13 @@ pub struct Posed<P> {
     pub(crate) is_new: bool,
 }
 
+impl<P> Clone for Posed<P> {
+    fn clone(&self) -> Self {
+        let Self { case, contract, reference, is_new } = self;
+        Self { case: Arc::clone(case), contract: Arc::clone(contract), reference: reference.clone(), is_new: *is_new }
+    }
+}
+
 impl<P> Posed<P> {
     /// A case with what contract and reference expect of it.
     pub fn new(case: Case<P>, contract: Expected, reference: Option<Expected>) -> Self {

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
+use tiebreak_common::stream::{below, stream};
 use tiebreak_impls::mutants::Witness as Published;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
@@ -31,9 +32,14 @@ use tiebreak_reports::text as words;
 /// Cases that another lane runs before it is asked whether the mutant has died.
 const FEW: usize = 8;
 
+/// A mutant runs one of so many cases first, and all of them only if these do not show it with its class.
+const ONE_IN: u32 = 4;
+
 /// What self-checks of a domain and a scheme run, posed once for all kernels and lanes.
 pub struct Trial<O: Operation> {
     posed: Vec<Posed<O::Params>>,
+    /// Some of them, chosen at random, so that no rhythm of the plan decides which.
+    some: Vec<Posed<O::Params>>,
     /// Cases that could not be posed.
     lost: usize,
 }
@@ -46,8 +52,7 @@ impl<O: Operation> Trial<O> {
             let case = spec.case::<O>(domain, seed)?;
             Some(Posed::new(case.clone(), O::expected(scheme, &case).ok()?, None))
         };
-        let posed: Vec<_> = specs.iter().filter_map(pose).collect();
-        Self { lost: specs.len() - posed.len(), posed }
+        Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
     }
 
     /// The same of specs of a known bug or a control, with what its contract expects.
@@ -58,8 +63,13 @@ impl<O: Operation> Trial<O> {
             let (contract, is_new) = spec.worked.expected(&own, || O::expected(scheme, &case)).ok()?;
             Some(Posed { case, contract, reference: None, is_new })
         };
-        let posed: Vec<_> = specs.iter().filter_map(pose).collect();
-        Self { lost: specs.len() - posed.len(), posed }
+        Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
+    }
+
+    fn whole(posed: Vec<Posed<O::Params>>, planned: usize, seed: u64) -> Self {
+        let mut rng = stream(seed, &format!("{}/self-check", O::OP));
+        let some = posed.iter().filter(|_| below(&mut rng, ONE_IN) == 0).cloned().collect();
+        Self { lost: planned - posed.len(), some, posed }
     }
 
     /// Runs them.
@@ -201,26 +211,37 @@ impl<'a, O: Operation> Subject<'a, O> {
         }
     }
 
-    /// Runs it in each lane, and judges what the first gives. In another lane a mutant runs until it has died: where every result so
-    /// far, and the first lane's witness, are as in the first lane, so is the verdict. Otherwise the lane is judged by itself.
+    /// Runs it in each lane. A mutant that some of the cases show with its class in every lane runs no others.
     fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
-        let [first, others @ ..] = lanes else { return Vec::new() };
         let _doing = doing(|| format!("{} {}: self-check", O::OP, self.kernel().name));
+        if matches!(self, Self::Mutant(_)) {
+            let checks = self.on(scheme, (&trial.some, trial.lost), lanes);
+            if checks.iter().all(|check| check.passed) {
+                return checks;
+            }
+        }
+        self.on(scheme, (&trial.posed, trial.lost), lanes)
+    }
+
+    /// Runs cases in each lane, and judges what the first gives. In another lane a mutant runs until it has died: where every result so
+    /// far, and the first lane's witness, are as in the first lane, so is the verdict. Otherwise the lane is judged by itself.
+    fn on(self, scheme: &O::Scheme, (cases, lost): (&[Posed<O::Params>], usize), lanes: &[&Lane]) -> Vec<SelfCheck> {
+        let [first, others @ ..] = lanes else { return Vec::new() };
         let judged = |lane: &Lane, given: &Answers<O::Params>| {
-            let record = judged::<O>(lane, self.kernel(), scheme, &[], &trial.posed, given);
-            self.seen(scheme, lane, &record, trial.lost)
+            let record = judged::<O>(lane, self.kernel(), scheme, &[], cases, given);
+            self.seen(scheme, lane, &record, lost)
         };
-        let given = answers::<O>(&Runner::new(first), self.kernel(), &trial.posed, false);
+        let given = answers::<O>(&Runner::new(first), self.kernel(), cases, false);
         let seen = judged(first, &given);
         let in_other = |lane: &&Lane| {
             let runner = Runner::new(lane);
             let is_like = |case: &Case<O::Params>| self.gives_alike(case, [first, lane]);
-            let (mut so_far, alike) = self.until_known(trial, &runner, &given);
+            let (mut so_far, alike) = self.until_known(cases, &runner, &given);
             if alike && seen.witness.as_ref().is_none_or(|witness| is_like(&witness.case)) {
                 return self.row(scheme, lane, seen.clone());
             }
             // What has been seen stays: it may not happen again.
-            let others = &trial.posed[so_far.each.len()..];
+            let others = &cases[so_far.each.len()..];
             so_far.followed_by(answers::<O>(&runner, self.kernel(), others, false));
             self.row(scheme, lane, judged(lane, &so_far))
         };
@@ -230,7 +251,7 @@ impl<'a, O: Operation> Subject<'a, O> {
     /// What a lane gives as far as it gives what another gave, a control everywhere and a mutant until it has died; and whether it does.
     fn until_known(
         self,
-        trial: &Trial<O>,
+        cases: &[Posed<O::Params>],
         runner: &Runner<'_>,
         known: &Answers<O::Params>,
     ) -> (Answers<O::Params>, bool) {
@@ -238,7 +259,7 @@ impl<'a, O: Operation> Subject<'a, O> {
         if is_compiled::<O>(&self.kernel().contract.domain) {
             return (so_far, false);
         }
-        for posed in trial.posed.chunks(FEW) {
+        for posed in cases.chunks(FEW) {
             let given = answers::<O>(runner, self.kernel(), posed, false);
             let alike = given.continues(known, so_far.each.len());
             let dies = |(posed, outs): (&Posed<O::Params>, &Option<Vec<i32>>)| {
