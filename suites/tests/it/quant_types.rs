@@ -138,6 +138,23 @@ fn the_command_explains() {
 }
 
 #[test]
+fn the_command_verifies_a_file() {
+    let sound = workspace().join("docs/examples/casts.mlir").display().to_string();
+    let run = check(&[&sound]).exits(0);
+    assert!(run.stdout.ends_with("\n7 items: 7 sound, 0 broken\n"), "{}", run.printed());
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("wrong.mlir");
+    fs::write(&path, "// a comment\n%1 = quant.dcast %0 : !quant.uniform<i8:f32, 2.0> to f16\n").expect("written");
+    let path = path.display().to_string();
+    let run = check(&[&path]).exits(1);
+    assert!(run.stdout.starts_with(&format!("{path}:2: broken: expressed type")), "{}", run.printed());
+    assert!(run.stdout.ends_with("\n1 item: 0 sound, 1 broken\n"), "{}", run.printed());
+    fs::write(&path, "func.func @f() { return }\n").expect("written");
+    assert_eq!(check(&[&path]).code, 2, "nothing is in it");
+    assert_eq!(check(&["missing.mlir"]).code, 2);
+}
+
+#[test]
 fn the_command_refuses() {
     let run = check(&["!quant.uniform<i8:f32, 0.0>"]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.printed());
