@@ -102,13 +102,7 @@ fn product(value: i16, weight: u8) -> i64 {
 
 /// Results by the sum of 64 bits that the filter covers and their output channel.
 #[inline(always)]
-pub(crate) fn conv(
-    params: &Params,
-    input: &[u8],
-    weights: &[u8],
-    out: &mut [i32],
-    result: impl Fn(i64, usize) -> i32,
-) {
+pub(crate) fn conv(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32], result: impl Fn(i64, usize) -> i32) {
     let input = elements(input);
     direct::each(&params.shape, out, |window| {
         let mut acc = 0i64;

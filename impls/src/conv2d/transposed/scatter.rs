@@ -45,7 +45,7 @@ pub(crate) fn scatter(p: &Params, input: (Element, &[u8]), weights: (Element, &[
     let (input_offset, filter_offset) = (p.input_zero_point.wrapping_neg(), p.weight_zero_point.wrapping_neg());
     sums.fill(0);
     each(p, |at, row, to| {
-        let value = input.0.read(&input.1[at..]).wrapping_add(input_offset);
+        let value = input.0.read(&input.1[at * input.0.bytes()..]).wrapping_add(input_offset);
         for (sum, filter) in sums[to].iter_mut().zip(&weights.1[row]) {
             let filter = weights.0.read(&[*filter]).wrapping_add(filter_offset);
             *sum = sum.wrapping_add(value.wrapping_mul(filter));
