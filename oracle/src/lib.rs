@@ -33,7 +33,7 @@ pub mod softmax;
 pub mod transform;
 pub mod word;
 
-pub use rug::Rational;
+pub use rug::{Integer, Rational};
 
 /// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

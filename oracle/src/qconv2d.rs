@@ -4,12 +4,13 @@
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h`, `ConvPerChannel`, and `depthwise_conv.h`;
 //! apache/tvm `src/relay/qnn/op/convolution.cc` with `requantize.cc`. The schemes are those of [`crate::requantize`]: the sum of products is exact,
-//! and is fitted to int32 by the policy of the scheme before the bias is added.
+//! and is fitted to int32 by the policy of the scheme before the bias is added. A bias of 64 bits is added to a sum of any size, as in TFLite's convolutions of int16.
 
 use crate::conv2d::Convolution;
 use crate::fpm::pieces::Output;
 use crate::matmul;
-use crate::requantize::{self, Definition, Parameters};
+use crate::requantize::{self, Definition, Parameters, wide};
+use crate::scheme::Registered;
 use crate::shape::{ShapeError, broken};
 use crate::word::INT32;
 use rug::{Integer, Rational};
@@ -26,6 +27,8 @@ pub struct Quantized {
     pub channels: Vec<(i32, i32)>,
     /// Added to the sums: one, or one for each output channel.
     pub bias: Vec<i32>,
+    /// Biases of 64 bits, in place of `bias`: one, or one for each output channel. There is no value if a sum with its bias is beyond 48 bits. Empty if sums are int32.
+    pub bias64: Vec<i64>,
     /// Added after the multiplication.
     pub zero_point: i32,
     /// Smallest result.
@@ -39,7 +42,8 @@ impl Quantized {
     pub fn check(&self, definition: Definition) -> Result<[usize; 3], ShapeError> {
         let sizes = self.convolution.check()?;
         let outputs = self.convolution.out_channels;
-        for (argument, n) in [("channels", self.channels.len()), ("bias", self.bias.len())] {
+        let wide = self.is_wide().then_some(("bias64", self.bias64.len()));
+        for (argument, n) in [("channels", self.channels.len()), ("bias", self.bias.len())].into_iter().chain(wide) {
             if n != 1 && n != outputs {
                 return Err(broken(
                     argument,
@@ -47,8 +51,24 @@ impl Quantized {
                 ));
             }
         }
+        if self.is_wide() && self.bias.iter().any(|bias| *bias != 0) {
+            return Err(broken("bias", "biases are of 32 bits or of 64, and not of both"));
+        }
+        if self.is_wide() && !matches!(definition, Definition::Fpm(_)) {
+            return Err(broken("bias64", format!("`{}` takes no sum of 64 bits", definition.name())));
+        }
         self.output().check(definition, sizes[2])?;
         Ok(sizes)
+    }
+
+    /// Whether sums have 64 bits up to the multiplication.
+    pub fn is_wide(&self) -> bool {
+        !self.bias64.is_empty()
+    }
+
+    /// The bias of 64 bits of result `at`.
+    fn wide_bias(&self, at: usize) -> i64 {
+        self.bias64[if self.bias64.len() == 1 { 0 } else { at % self.convolution.out_channels }]
     }
 
     /// The requantization of all sums in the order of `[B,OH,OW,O]`.
@@ -80,7 +100,10 @@ pub fn exact(
     let sums = p.convolution.sums(input, weights)?;
     let one = |(at, sum): (usize, &Integer)| {
         let channel = at % p.convolution.out_channels;
-        let biased = fit(&(fit(sum)? + output.bias[channel]))?;
+        let biased = match p.is_wide() {
+            true => wide::biased_exact(sum.clone(), p.wide_bias(at))?,
+            false => fit(&(fit(sum)? + output.bias[channel]))?,
+        };
         let scaled = scheme.scaled_exact(biased, output.channels[channel])?;
         Some(fit(&(scaled + p.zero_point))?.clamp(&p.min, &p.max))
     };
@@ -95,6 +118,9 @@ pub fn expected(
     weights: &[i32],
 ) -> Result<Vec<Option<i32>>, ShapeError> {
     p.check(scheme.definition)?;
+    if p.is_wide() {
+        return finished_wide(scheme, p, &p.convolution.wide_sums(input, weights)?);
+    }
     let sums = crate::conv2d::expected(&product(scheme), &p.convolution, input, weights)?;
     let output = Output { zero_point: p.zero_point, min: p.min, max: p.max };
     let (shared, one_bias) = (p.channels.len() == 1, p.bias.len() == 1);
@@ -108,6 +134,20 @@ pub fn expected(
         }
     }
     Ok(out)
+}
+
+/// What becomes of sums of 64 bits in the order of the result, by machine integers.
+pub fn finished_wide(scheme: &Scheme, p: &Quantized, sums: &[Option<i64>]) -> Result<Vec<Option<i32>>, ShapeError> {
+    p.check(scheme.definition)?;
+    if !p.is_wide() {
+        return Err(broken("bias64", "there is no bias of 64 bits"));
+    }
+    let output = Output { zero_point: p.zero_point, min: p.min, max: p.max };
+    let one = |(at, sum): (usize, &Option<i64>)| {
+        let channel = p.channels[if p.channels.len() == 1 { 0 } else { at % p.convolution.out_channels }];
+        scheme.output_of_wide(channel, &output, wide::biased((*sum)?, p.wide_bias(at))?)
+    };
+    Ok(sums.iter().enumerate().map(one).collect())
 }
 
 /// The exact sum of products, fitted by the policy of a scheme.
@@ -124,7 +164,8 @@ pub fn rational(scheme: &Scheme, p: &Quantized, input: &[i32], weights: &[i32]) 
     let one = |(at, sum): (usize, Integer)| {
         let channel = at % p.convolution.out_channels;
         let (multiplier, shift) = output.channels[channel];
-        (Rational::from((sum + output.bias[channel]) * multiplier) << (shift - fraction)) + p.zero_point
+        let bias = if p.is_wide() { p.wide_bias(at) } else { output.bias[channel].into() };
+        (Rational::from((sum + bias) * multiplier) << (shift - fraction)) + p.zero_point
     };
     Ok(p.convolution.sums(input, weights)?.into_iter().enumerate().map(one).collect())
 }

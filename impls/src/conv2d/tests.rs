@@ -16,6 +16,11 @@ pub(crate) struct Defined {
 }
 
 impl Defined {
+    /// The exact sum.
+    pub(crate) fn exact(&self) -> i128 {
+        self.sum
+    }
+
     /// The result by a scheme: what its lanes make of the raw products, and the exact rest, modulo 2^32.
     pub(crate) fn by(&self, scheme: &str) -> i32 {
         let exact: i64 = self.products.iter().sum();

@@ -20,6 +20,7 @@ pub(crate) mod mul;
 pub(crate) mod pool;
 pub(crate) mod process;
 pub(crate) mod qconv2d;
+mod qconv2d_sums;
 pub(crate) mod qmatmul;
 mod qmatmul_sums;
 pub(crate) mod quantize;

@@ -1,5 +1,6 @@
 //! Quantized convolutions that are right in their parts and put them together wrongly: padding, bias, order of zero point and clamp, channels.
 
+use super::qconv2d_sums as sums_of;
 use super::tensor::{Mutant, mutant};
 use crate::contract;
 use crate::conv2d;
@@ -177,6 +178,11 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             });
         }
     ),
+    sums_of::SUM_IN_32_BITS,
+    sums_of::BIAS_IN_32_BITS,
+    sums_of::MULTIPLIER_CUT,
+    sums_of::ODD_PIXEL,
+    sums_of::TRANSPOSED_IN_32_BITS,
 ];
 
 /// Bias, one rounding, zero point and clamp.

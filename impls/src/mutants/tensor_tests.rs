@@ -322,6 +322,28 @@ fn sums_differ(mutants: &[Mutant<add::Run, add::Domain>], claims: &[(&str, &add:
     }
 }
 
+/// Sums and biases beyond int32, and multipliers whose lower half counts.
+fn wide_convolutions(transposed: bool) -> Vec<(qconv2d::Params, Vec<i32>, Vec<i32>)> {
+    let of = |(bias, multiplier, shift, channels, [l, r]): (i64, i32, i32, usize, [i32; 2])| {
+        let params = qconv2d::Params {
+            shape: conv2d::Params { channels, transposed, ..conv2d::Params::default() },
+            channels: vec![Channel { multiplier, shift }],
+            bias: vec![0],
+            bias64: vec![bias],
+            zero_point: 0,
+            min: -32768,
+            max: 32767,
+        };
+        (params, vec![l; channels], vec![r; channels])
+    };
+    let table = [
+        (1 << 33, 1 << 30, -20, 1, [1, 1]),
+        (0, (1 << 30) + 0x8000, 1, 1, [30_000, 1]),
+        (0, 1 << 30, -16, 517, [-32768, -127]),
+    ];
+    table.map(of).to_vec()
+}
+
 /// Each differs from what it claims on one of the shapes of its operation.
 #[test]
 fn qconv2d_mutants_differ() {
@@ -331,12 +353,16 @@ fn qconv2d_mutants_differ() {
             shape: conv2d::Params { out_channels: 5, ..conv2d::Params::default() },
             channels: vec![Channel { multiplier: 1 << 30, shift: -1 }],
             bias: vec![0],
+            bias64: Vec::new(),
             zero_point: 0,
             min: -128,
             max: 127,
         };
         let mut cases = qconv2d::tests::cases(kernel);
         cases.push((quarter, vec![1], vec![1; 5]));
+        if kernel.contract.domain.wide {
+            cases = wide_convolutions(kernel.contract.domain.transposed.is_some());
+        }
         let differs = cases.iter().any(|(params, input, weights)| {
             let got = qconv2d::tests::run(kernel, Form::Native, params, input, weights);
             got != qconv2d::tests::apart(kernel, params, input, weights)

@@ -121,25 +121,42 @@ fn depthwise(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
     if multiplier.is_multiple_of(TILE) && plain {
         return by_tiles(params, input, weights, out);
     }
+    let add = |acc: i32, at: usize, weight: usize| {
+        let value = i32::from(input[at] as i8).wrapping_sub(shape.input_zero_point);
+        acc.wrapping_add(value.wrapping_mul(i32::from(weights[weight] as i8)))
+    };
+    each_depthwise(params, out, |o| params.bias(o), add, |acc, o| end(params, acc, o, double_rounding));
+}
+
+/// The generic loop: `begin(o)`, then `add(acc, input, weight)` for the elements of these numbers, and the result.
+#[inline(always)]
+pub(super) fn each_depthwise<S>(
+    params: &Params,
+    out: &mut [i32],
+    begin: impl Fn(usize) -> S,
+    add: impl Fn(S, usize, usize) -> S,
+    result_of: impl Fn(S, usize) -> i32,
+) {
+    let shape = &params.shape;
+    let multiplier = shape.out_channels / shape.channels;
     let Ok((rows, columns)) = shape.output() else { return };
     let mut results = out.iter_mut();
-    for image in input.chunks_exact(shape.height * shape.width * shape.channels) {
+    for image in 0..shape.batches {
         for (y, x) in (0..rows).flat_map(|y| (0..columns).map(move |x| (y, x))) {
             let taps_y = Taps::of(y * shape.stride_h, shape.top, shape.height, shape.kernel_h, shape.dilation_h);
             let taps_x = Taps::of(x * shape.stride_w, shape.left, shape.width, shape.kernel_w, shape.dilation_w);
             for (ic, m) in (0..shape.channels).flat_map(|ic| (0..multiplier).map(move |m| (ic, m))) {
                 let o = m + ic * multiplier;
-                let mut acc = params.bias(o);
+                let mut acc = begin(o);
                 for i in taps_y.first..taps_y.end {
                     for j in taps_x.first..taps_x.end {
-                        let at = (taps_y.place(i) * shape.width + taps_x.place(j)) * shape.channels + ic;
-                        let value = i32::from(image[at] as i8).wrapping_sub(shape.input_zero_point);
-                        let weight = weights[(i * shape.kernel_w + j) * shape.out_channels + o];
-                        acc = acc.wrapping_add(value.wrapping_mul(i32::from(weight as i8)));
+                        let row = image * shape.height + taps_y.place(i);
+                        let at = (row * shape.width + taps_x.place(j)) * shape.channels + ic;
+                        acc = add(acc, at, (i * shape.kernel_w + j) * shape.out_channels + o);
                     }
                 }
                 if let Some(result) = results.next() {
-                    *result = end(params, acc, o, double_rounding);
+                    *result = result_of(acc, o);
                 }
             }
         }

@@ -42,7 +42,7 @@ pub(crate) fn expanded(
 
 /// Replaces each sum by a result, of the sum and its output channel.
 #[inline(always)]
-pub(crate) fn each(params: &Params, sums: &[i32], out: &mut [i32], result: impl Fn(i32, usize) -> i32) {
+pub(crate) fn each<S: Copy>(params: &Params, sums: &[S], out: &mut [i32], result: impl Fn(S, usize) -> i32) {
     let outputs = params.shape.out_channels;
     for (sums, out) in sums.chunks_exact(outputs).zip(out.chunks_exact_mut(outputs)) {
         for (o, (sum, out)) in sums.iter().zip(out).enumerate() {

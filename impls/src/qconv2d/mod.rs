@@ -1,16 +1,19 @@
 //! Quantized convolution, NHWC, in one kernel: the convolution of [`crate::conv2d`], and of each sum bias, fixed point multiply, zero point and clamp:
-//! `out[b,y,x,o] = clamp(fpm(sum[b,y,x,o] + bias[o], channel[o]) + zero_point, min, max)`, of 8 bits. ReLU and ReLU6 are bounds of the clamp.
+//! `out[b,y,x,o] = clamp(fpm(sum[b,y,x,o] + bias[o], channel[o]) + zero_point, min, max)`, of 8 or 16 bits. ReLU and ReLU6 are bounds of the clamp. Convolutions of
+//! int16 have biases, and so sums, of 64 bits.
 //!
 //! A depthwise convolution has as many groups as input channels; its multiplier is the number of output channels of a group, so output channel `o`
 //! is of input channel `o / multiplier`. Transposed convolutions are in [`transpose_conv`].
 
 mod cmsis_nn;
+pub(crate) mod cmsis_nn_i16;
 mod gemmlowp;
 pub(crate) mod loops;
 mod ruy;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod tflite;
+pub(crate) mod tflite_16x8;
 pub(crate) mod transpose_conv;
 pub(crate) mod tvm_gemm;
 mod tvm_neon;
@@ -26,6 +29,7 @@ use crate::job_error::JobError;
 use crate::kernel;
 use crate::matmul;
 use crate::operation::{Call, TensorOperation, common_items, lookups};
+use crate::qmatmul::Layer64;
 use crate::requantize;
 use crate::shape::{ShapeError, Sizes, broken};
 use serde::{Deserialize, Serialize};
@@ -39,6 +43,9 @@ pub struct Params {
     pub channels: Vec<Channel>,
     /// Added to the sums: one, or one for each output channel.
     pub bias: Vec<i32>,
+    /// Biases of 64 bits, in place of `bias`: one, or one for each output channel. Empty if sums are int32.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bias64: Vec<i64>,
     /// Zero point of the output.
     pub zero_point: i32,
     /// Smallest result.
@@ -58,6 +65,19 @@ impl Params {
     #[inline(always)]
     pub fn bias(&self, o: usize) -> i32 {
         self.bias[if self.bias.len() == 1 { 0 } else { o }]
+    }
+
+    /// Whether sums have 64 bits up to the multiplication.
+    pub fn is_wide(&self) -> bool {
+        !self.bias64.is_empty()
+    }
+
+    /// What becomes of sums of 64 bits, as a layer whose columns are the output channels; none if sums are int32.
+    #[inline(always)]
+    pub fn layer64(&self) -> Option<Layer64<'_>> {
+        let Self { bias64, channels, zero_point, min, max, .. } = self;
+        let [zero_point, min, max] = [*zero_point, *min, *max];
+        self.is_wide().then_some(Layer64 { bias: bias64, channels, zero_point, min, max, output: Element::I16 })
     }
 
     /// Adds the zero point, which wraps, and clamps: `max(x, min)`, then `min(.., max)`, as the sources write it.
@@ -91,6 +111,9 @@ pub struct Domain {
     pub dense: bool,
     /// Whether filters may have more than one place, with strides, dilations and padding.
     pub spatial: bool,
+    /// Whether sums and biases have 64 bits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wide: bool,
     /// Which transposed convolutions a kernel of them takes; others take none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transposed: Option<Transposed>,
@@ -106,6 +129,7 @@ impl Domain {
             grouped: true,
             dense: true,
             spatial: true,
+            wide: false,
             transposed: None,
             requantize: requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true },
         }
@@ -119,7 +143,9 @@ impl Domain {
         if !element.range().contains(&point) {
             return Err(broken("input_zero_point", format!("{point} is no {}", element.name())));
         }
-        for (argument, n) in [("channels", params.channels.len()), ("bias", params.bias.len())] {
+        let wide = params.is_wide().then_some(("bias64", params.bias64.len()));
+        let lists = [("channels", params.channels.len()), ("bias", params.bias.len())];
+        for (argument, n) in lists.into_iter().chain(wide) {
             if n != 1 && n != shape.out_channels {
                 let rule = format!("{n} for {} output channels; there is one, or one for each", shape.out_channels);
                 return Err(broken(argument, rule));
@@ -127,6 +153,14 @@ impl Domain {
         }
         if params.channels.len() > 1 && !self.requantize.channels.per_channel {
             return Err(broken("channels", format!("takes one, not {}", params.channels.len())));
+        }
+        match (self.wide, params.is_wide()) {
+            (true, false) => return Err(broken("bias64", "this kernel adds biases of 64 bits")),
+            (false, true) => return Err(broken("bias64", "this kernel adds no bias of 64 bits")),
+            (true, true) if params.bias.iter().any(|bias| *bias != 0) => {
+                return Err(broken("bias", "biases are of 32 bits or of 64, and not of both"));
+            }
+            _ => {}
         }
         if !self.requantize.bias && params.bias.iter().any(|bias| *bias != 0) {
             return Err(broken("bias", "this kernel adds none"));
@@ -206,4 +240,11 @@ static KERNELS: &[Kernel] = &[
     transpose_conv::TFLITE_U8,
     transpose_conv::CMSIS_NN_I8,
     transpose_conv::CMSIS_NN_REVERSE_I8,
+    tflite_16x8::CONV,
+    tflite_16x8::CONV_BIAS32,
+    tflite_16x8::DEPTHWISE,
+    tflite_16x8::TRANSPOSE_CONV,
+    cmsis_nn_i16::CONVOLVE,
+    cmsis_nn_i16::CONVOLVE_BIAS32,
+    cmsis_nn_i16::DEPTHWISE,
 ];

@@ -8,6 +8,7 @@ use crate::conv2d::tests::{definition, elements, shapes, transposed};
 use crate::element::Element;
 use crate::fpm::Channel;
 use crate::fpm::definitions::scaled;
+use crate::qmatmul::tests::of_sum;
 use crate::random::Random;
 
 /// The shapes of convolutions, those of one place and of depth multipliers of 1 to 4 among them, that a kernel takes.
@@ -54,15 +55,20 @@ fn parameters(kernel: &Kernel, shape: conv2d::Params, seed: u64) -> Params {
     let width = range.end() - range.start() + 1;
     let (a, b) = (range.start() + next(width), range.start() + next(width));
     let lhs = domain.operands.lhs.range();
+    let bias: Vec<i32> = (0..shape.out_channels).map(|_| next(200_000) - 100_000).collect();
+    let bias64 = bias.iter().map(|bias| (i64::from(*bias) << 8) + 77).collect();
+    let (bias, bias64) = if domain.wide { (vec![0], bias64) } else { (bias, Vec::new()) };
+    let point = [*lhs.start(), *lhs.end(), 3][next(3) as usize];
     Params {
         shape: conv2d::Params {
-            input_zero_point: [*lhs.start(), *lhs.end(), 3][next(3) as usize],
+            input_zero_point: if domain.operands.lhs_offsets.contains(&-point) { point } else { 0 },
             weight_zero_point: if domain.operands.rhs_offsets.contains(&-5) { 5 } else { 0 },
             ..shape
         },
         channels,
-        bias: (0..shape.out_channels).map(|_| next(200_000) - 100_000).collect(),
-        zero_point: range.start() + next(width),
+        bias,
+        bias64,
+        zero_point: if requantize.zero_point { range.start() + next(width) } else { 0 },
         min: a.min(b),
         max: a.max(b),
     }
@@ -81,6 +87,12 @@ pub(crate) fn apart(kernel: &Kernel, p: &Params, input: &[i32], weights: &[i32])
     let one = |(at, defined): (usize, conv2d::tests::Defined)| {
         let o = at % outputs;
         let Channel { multiplier, shift } = p.channel(o);
+        if p.is_wide() {
+            let biased =
+                i64::try_from(defined.exact()).expect("an int64") + p.bias64[if p.bias64.len() == 1 { 0 } else { o }];
+            return of_sum(scheme(kernel, o, outputs), biased, multiplier, shift).clamp(p.min.into(), p.max.into())
+                as i32;
+        }
         let biased = defined.by("exact").wrapping_add(p.bias(o));
         let multiplied = scaled(scheme(kernel, o, outputs), biased, multiplier, shift) as i32;
         multiplied.wrapping_add(p.zero_point).clamp(p.min, p.max)
@@ -110,7 +122,9 @@ pub(crate) fn cases(kernel: &Kernel) -> Vec<(Params, Vec<i32>, Vec<i32>)> {
             let params = parameters(kernel, shape, seed);
             let sizes = kernel.contract.domain.sizes(&params).expect("a shape");
             let input = elements(operands.lhs, sizes.inputs[0], seed);
-            (params, input, elements(operands.rhs, sizes.inputs[1], !seed))
+            let mut weights = elements(operands.rhs, sizes.inputs[1], !seed);
+            weights.iter_mut().for_each(|v| *v = (*v).max(*operands.rhs_values.start()));
+            (params, input, weights)
         };
         seeds.map(case)
     };
@@ -196,6 +210,7 @@ fn what_a_kernel_does_not_take_is_refused_by_name() {
         shape: conv2d::Params { channels: 2, out_channels: 4, ..conv2d::Params::default() },
         channels: vec![Channel { multiplier: 1 << 30, shift: 0 }],
         bias: vec![0],
+        bias64: Vec::new(),
         zero_point: 0,
         min: 0,
         max: 100,
@@ -212,6 +227,15 @@ fn what_a_kernel_does_not_take_is_refused_by_name() {
         ("gemmlowp-pointwise-u8", &wide, Some("kernel_h")),
         ("tflite-conv-u8", &each, Some("channels")),
         ("tflite-conv-i8", &Params { bias: vec![0; 3], ..params.clone() }, Some("bias")),
+        ("tflite-conv-i8", &Params { bias64: vec![1], ..params.clone() }, Some("bias64")),
+        ("tflite-conv-16x8", &params, Some("bias64")),
+        ("tflite-conv-16x8", &Params { bias64: vec![1 << 40], ..params.clone() }, None),
+        ("tflite-conv-16x8", &Params { bias64: vec![1; 4], max: 300, ..params.clone() }, None),
+        ("tflite-conv-16x8", &Params { bias64: vec![1; 3], ..params.clone() }, Some("bias64")),
+        ("tflite-conv-16x8", &Params { bias64: vec![1], bias: vec![1], ..params.clone() }, Some("bias")),
+        ("tflite-conv-16x8", &Params { bias64: vec![1], zero_point: 1, ..params.clone() }, Some("zero_point")),
+        ("tflite-conv-16x8-bias32", &params, None),
+        ("cmsis-nn-convolve-i16", &Params { bias64: vec![1], ..grouped.clone() }, Some("groups")),
         ("tflite-conv-i8", &Params { channels: Vec::new(), ..params.clone() }, Some("channels")),
         ("tflite-conv-i8", &Params { max: 128, ..params.clone() }, Some("max")),
         ("tflite-conv-i8", &Params { min: 101, ..params.clone() }, Some("min")),

@@ -11,7 +11,7 @@
 
 use super::{Domain, Kernel, Params};
 use crate::contract::{self, Overflow, Promise};
-use crate::conv2d::direct;
+use crate::conv2d::{self, direct};
 use crate::element::Element::{self, I8, U8};
 use crate::fpm::Channel;
 use crate::fpm::gemmlowp::double_rounding;
@@ -147,17 +147,33 @@ pub(crate) fn depthwise(
     channel: impl Fn(usize, usize, usize, usize) -> usize,
     result: impl Fn(i32, usize) -> i32,
 ) {
-    let shape = &params.shape;
+    let input_offset = params.shape.input_zero_point.wrapping_neg();
+    let filter_offset = params.shape.weight_zero_point.wrapping_neg();
+    let add = |acc: i32, at: usize, weight: usize| {
+        let value = input.0.read(&input.1[at..]).wrapping_add(input_offset);
+        let filter = weights.0.read(&weights.1[weight..]).wrapping_add(filter_offset);
+        acc.wrapping_add(filter.wrapping_mul(value))
+    };
+    each_depthwise(&params.shape, out, channel, add, result);
+}
+
+/// The same with `add(acc, input, weight)` for the elements of these numbers.
+#[inline(always)]
+pub(crate) fn each_depthwise<S: Copy + Default>(
+    shape: &conv2d::Params,
+    out: &mut [i32],
+    channel: impl Fn(usize, usize, usize, usize) -> usize,
+    add: impl Fn(S, usize, usize) -> S,
+    result: impl Fn(S, usize) -> i32,
+) {
     let Ok((rows, columns)) = shape.output() else { return };
     let depth_multiplier = shape.out_channels / shape.channels;
-    let input_offset = shape.input_zero_point.wrapping_neg();
-    let filter_offset = shape.weight_zero_point.wrapping_neg();
     for (at, out) in out.chunks_exact_mut(shape.out_channels).enumerate() {
         let (batch, y, x) = (at / (rows * columns), at / columns % rows, at % columns);
         for ic in 0..shape.channels {
             for m in 0..depth_multiplier {
                 let o = channel(ic, m, depth_multiplier, shape.channels);
-                let mut acc = 0i32;
+                let mut acc = S::default();
                 for i in 0..shape.kernel_h {
                     let row = (y * shape.stride_h + i * shape.dilation_h).wrapping_sub(shape.top);
                     for j in 0..shape.kernel_w {
@@ -167,10 +183,8 @@ pub(crate) fn depthwise(
                             continue;
                         }
                         let pixel = (batch * shape.height + row) * shape.width + column;
-                        let value = input.0.read(&input.1[pixel * shape.channels + ic..]).wrapping_add(input_offset);
                         let filter = (i * shape.kernel_w + j) * shape.out_channels + o;
-                        let filter = weights.0.read(&weights.1[filter..]).wrapping_add(filter_offset);
-                        acc = acc.wrapping_add(filter.wrapping_mul(value));
+                        acc = add(acc, pixel * shape.channels + ic, filter);
                     }
                 }
                 out[o] = result(acc, o);

@@ -115,7 +115,7 @@ fn staged(scheme: &str, overflow: Overflow, stage: &Stage, place: [usize; 2], v:
 }
 
 /// The definitions of the schemes of sums, and those of fixed point multiply.
-fn of_sum(scheme: &str, v: i64, m: i32, s: i32) -> i128 {
+pub(crate) fn of_sum(scheme: &str, v: i64, m: i32, s: i32) -> i128 {
     let reduced = ((i128::from(m) + (1 << 15)) >> 16).min(0x7FFF) * i128::from(v);
     match scheme {
         "tflite-int16-multiplier" => (2 * reduced + (1 << (15 - s))).div_euclid(2 << (15 - s)),

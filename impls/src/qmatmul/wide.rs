@@ -19,7 +19,7 @@ use crate::matmul;
 use crate::requantize;
 
 const CMSIS_NN: &str = "ARM-software/CMSIS-NN Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s16.c";
-const HALVES: Promise = Promise { scheme: "cmsis-nn-int16-multiplier", overflow: Overflow::Wrap };
+pub(crate) const HALVES: Promise = Promise { scheme: "cmsis-nn-int16-multiplier", overflow: Overflow::Wrap };
 
 /// int16 by int8 to int16 with such offsets and multipliers. The zero points of int16 are 0.
 const fn domain(operands: matmul::Domain, channels: contract::Domain) -> Domain {
@@ -36,7 +36,7 @@ const OPERANDS: matmul::Domain =
 const SYMMETRIC: matmul::Domain = matmul::Domain { rhs_offsets: 0..=0, ..OPERANDS };
 
 /// What TFLite checks: `m >= 0`, `-31 <= s <= 7`.
-const REDUCED: contract::Domain =
+pub(crate) const REDUCED: contract::Domain =
     contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, per_channel: true, ..contract::Domain::ALL };
 
 /// TFLite's layers.

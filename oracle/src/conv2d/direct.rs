@@ -4,28 +4,27 @@ use super::Convolution;
 use super::patch::{Pixel, pixels};
 use crate::matmul::width::{Extremes, Width, Work, add_row, add_rows, narrowest, shifted};
 use crate::shape::ShapeError;
-use crate::word::Overflow;
 
-/// The exact convolution of an input and weights of checked lengths.
-pub(super) fn convolve(
+/// The exact convolution of an input and weights of checked lengths, each sum fitted.
+pub(super) fn convolve<T>(
     p: &Convolution,
-    overflow: Overflow,
     input: &[i32],
     weights: &[i32],
-) -> Result<Vec<Option<i32>>, ShapeError> {
+    fit: impl Fn(i128) -> T,
+) -> Result<Vec<T>, ShapeError> {
     let extremes = [Extremes::of(input), Extremes::of(weights)];
-    narrowest(extremes, p.offsets(), p.depth(), Direct { p, overflow, input, weights })
+    narrowest(extremes, p.offsets(), p.depth(), Direct { p, input, weights, fit })
 }
 
-struct Direct<'a> {
+struct Direct<'a, F> {
     p: &'a Convolution,
-    overflow: Overflow,
     input: &'a [i32],
     weights: &'a [i32],
+    fit: F,
 }
 
-impl Work for Direct<'_> {
-    type Output = Result<Vec<Option<i32>>, ShapeError>;
+impl<T, F: Fn(i128) -> T> Work for Direct<'_, F> {
+    type Output = Result<Vec<T>, ShapeError>;
 
     fn run<W: Width>(self) -> Self::Output {
         let [of_input, of_weights] = self.p.offsets();
@@ -35,7 +34,7 @@ impl Work for Direct<'_> {
         for pixel in pixels(self.p)? {
             sums.fill(W::Sum::default());
             add_taps::<W>(self.p, pixel, &input, &weights, &mut sums);
-            out.extend(sums.iter().map(|sum| self.overflow.fit_int32((*sum).into())));
+            out.extend(sums.iter().map(|sum| (self.fit)((*sum).into())));
         }
         Ok(out)
     }

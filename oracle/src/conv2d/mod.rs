@@ -164,6 +164,12 @@ impl Convolution {
         Ok(out)
     }
 
+    /// The exact sums by machine integers; `None` for one beyond int64.
+    pub fn wide_sums(&self, input: &[i32], weights: &[i32]) -> Result<Vec<Option<i64>>, ShapeError> {
+        self.check_lengths(input, weights)?;
+        direct::convolve(self, input, weights, |sum| i64::try_from(sum).ok())
+    }
+
     /// The exact sums, which no word limits.
     pub fn sums(&self, input: &[i32], weights: &[i32]) -> Result<Vec<Integer>, ShapeError> {
         self.each(input, weights, |terms| matmul::sum(terms, self.offsets()))
@@ -198,7 +204,7 @@ pub fn expected(
     let with_outside = width::Extremes::of(input).and(p.input_zero_point);
     let of_weights = width::Extremes::of(weights);
     let Some(narrow) = scheme.narrow_for(with_outside, of_weights, p.depth()) else {
-        return direct::convolve(p, scheme.overflow, input, weights);
+        return direct::convolve(p, input, weights, |sum| scheme.overflow.fit_int32(sum));
     };
     let group = p.out_channels / p.groups;
     let pairs_bound = width::bound(with_outside, of_weights, [0, 0], 2);

@@ -4,9 +4,9 @@ use super::{Scheme, Tanh};
 use crate::fpm::pieces::Output;
 use crate::matmul::Product;
 use crate::quantize::Storage;
-use crate::requantize::Definition;
+use crate::requantize::{Definition, wide};
 use crate::shape::{ShapeError, broken};
-use crate::word::{INT32, Overflow, Word};
+use crate::word::{INT32, Overflow};
 use rug::{Integer, Rational};
 
 /// The axis of the result along which a list of parameters lies.
@@ -17,9 +17,6 @@ pub enum Along {
     /// One for each column: gemmlowp's row vector.
     Columns,
 }
-
-/// The word of sums with a bias of 64 bits: every source requires that they fit.
-const INT48: Word = Word { bits: 48 };
 
 /// An output stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,10 +142,7 @@ impl Stage {
         let fit = |v: Integer| scheme.overflow.fit_exact(INT32, &v);
         match self {
             Self::Bias { along, values } => fit(v + along.pick(values, place)),
-            Self::Bias64 { along, values } => {
-                let sum = v + along.pick(values, place);
-                INT48.holds_exact(&sum).then_some(sum)
-            }
+            Self::Bias64 { along, values } => wide::biased_exact(v, along.pick(values, place)),
             Self::Down { offset, multiplier, shift } => {
                 dividing(scheme).scaled_exact(fit(v + *offset)?, (*multiplier, *shift))
             }
@@ -206,10 +200,7 @@ impl Prepared<'_> {
     /// What the stage makes of a sum beyond int32, as far as the stage takes one.
     pub(super) fn of_wide(&self, place: [usize; 2], v: i64) -> Option<i64> {
         match self.stage {
-            Stage::Bias64 { along, values } => {
-                let sum = i128::from(v) + i128::from(along.pick(values, place));
-                i64::try_from(sum).ok().filter(|sum| sum.unsigned_abs() < 1 << 47 || *sum == -(1 << 47))
-            }
+            Stage::Bias64 { along, values } => wide::biased(v, along.pick(values, place)),
             Stage::Scale { along, channels, zero_point } => {
                 let output = Output { zero_point: *zero_point, ..PLAIN };
                 self.scale.output_of_wide(along.pick(channels, place), &output, v).map(i64::from)

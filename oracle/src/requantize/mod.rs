@@ -2,6 +2,7 @@
 //! fraction of gemmlowp's legacy paradigm. Each step is fitted to int32 by the scheme's policy.
 
 mod own;
+pub(crate) mod wide;
 
 use crate::fpm::pieces::Output;
 use crate::fpm::steps::{Exponent, Multiplier, Step};

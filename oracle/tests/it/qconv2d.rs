@@ -4,7 +4,10 @@
 use proptest::prelude::*;
 use rug::Integer;
 use tiebreak_oracle::conv2d::{self, Convolution};
+use tiebreak_oracle::matmul::Product;
 use tiebreak_oracle::qconv2d::{self, Quantized, Scheme};
+use tiebreak_oracle::qmatmul::{self, Along, Stage};
+use tiebreak_oracle::requantize::Definition;
 use tiebreak_oracle::shape::ShapeError;
 
 /// One place, one filter of this many elements.
@@ -43,11 +46,27 @@ fn agree(scheme: &Scheme, p: &Quantized, input: &[i32], weights: &[i32]) {
     let label = scheme.label();
     let expected = qconv2d::expected(scheme, p, input, weights).expect("a shape");
     assert_eq!(small(qconv2d::exact(scheme, p, input, weights).expect("a shape")), expected, "{label} {p:?}");
+    if p.is_wide() {
+        return assert_eq!(stages(scheme, p, input, weights), expected, "{label} {p:?}");
+    }
     let sums = conv2d::expected(&qconv2d::product(scheme), &p.convolution, input, weights).expect("a shape");
     let known: Vec<i32> = sums.iter().map(|sum| sum.unwrap_or_default()).collect();
     let apart = scheme.expected(&p.output(), &known).expect("a channel");
     let apart: Vec<Option<i32>> = apart.into_iter().zip(&sums).map(|(v, sum)| sum.and(v)).collect();
     assert_eq!(apart, expected, "{label} {p:?}");
+}
+
+/// The list of stages of the product on the sums of 64 bits.
+fn stages(scheme: &Scheme, p: &Quantized, input: &[i32], weights: &[i32]) -> Vec<Option<i32>> {
+    let sums = p.convolution.wide_sums(input, weights).expect("a shape");
+    let (along, n) = (Along::Columns, p.convolution.out_channels);
+    let product = Product { m: sums.len() / n, n, k: 1, lhs_offset: 0, rhs_offset: 0 };
+    let stages = vec![
+        Stage::Bias64 { along, values: p.bias64.clone() },
+        Stage::Scale { along, channels: p.channels.clone(), zero_point: p.zero_point },
+        Stage::Clamp { min: p.min, max: p.max },
+    ];
+    qmatmul::finished_wide(scheme, &qmatmul::Quantized { product, stages }, &sums).expect("a shape")
 }
 
 /// Both forms with a shift that the definition takes.
@@ -68,6 +87,7 @@ fn forms_agree_on_every_two_bit_operand() {
                     convolution: Convolution { input_zero_point: -1, ..point(2, 1, 1) },
                     channels: vec![(multiplier, shift)],
                     bias: vec![bias],
+                    bias64: Vec::new(),
                     zero_point: 1,
                     min: -2,
                     max: 3,
@@ -82,6 +102,69 @@ fn forms_agree_on_every_two_bit_operand() {
     assert_eq!(cases, 256 * 5 * 4 * Scheme::every().count());
 }
 
+/// Every scheme of sums of 64 bits.
+fn schemes_of_wide() -> impl Iterator<Item = Scheme> {
+    Scheme::every().filter(|scheme| matches!(scheme.definition, Definition::Fpm(_)))
+}
+
+/// Every sum of two bits beside a bias of 64 bits, multipliers around the ends of 16 bits, and shifts of every kind.
+#[test]
+fn forms_agree_on_small_sums_with_a_bias_of_64_bits() {
+    let mut cases = 0;
+    for bias in [0, (1 << 31) - 2, -(1 << 31) + 3, (1 << 47) - 2, -(1 << 47) + 2, i64::MAX, i64::MIN] {
+        for multiplier in [0x7FFF, 3 << 29, 0x7FFE_8000, 0x7FFF_0000, i32::MAX, i32::MIN] {
+            for shift in [-31, -16, -1, 0, 7, 15, 31] {
+                let p = Quantized {
+                    convolution: point(2, 4, 2),
+                    channels: vec![(multiplier, shift)],
+                    bias: vec![0],
+                    bias64: vec![bias, -1, 3 - bias / 2, 1],
+                    zero_point: 0,
+                    min: -32768,
+                    max: 32767,
+                };
+                for scheme in schemes_of_wide() {
+                    agree(&scheme, &p, &[2, -2], &[-1, 1, 1, -2]);
+                    cases += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(cases, 7 * 6 * 7 * schemes_of_wide().count());
+}
+
+/// Sources: tensorflow/tensorflow lite/kernels/internal/common.cc; ARM-software/CMSIS-NN arm_nn_requantize_s64.
+#[test]
+fn sums_of_64_bits_are_those_of_their_sources() {
+    let of = |name: &str, bias: i64, channel: (i32, i32), input: i32| {
+        let p = Quantized {
+            convolution: point(1, 1, 1),
+            channels: vec![channel],
+            bias: vec![0],
+            bias64: vec![bias],
+            zero_point: 0,
+            min: -32768,
+            max: 32767,
+        };
+        let scheme = Scheme::parse(name).expect("registered");
+        agree(&scheme, &p, &[input], &[1]);
+        qconv2d::expected(&scheme, &p, &[input], &[1]).expect("a shape")[0]
+    };
+    let (tflite, cmsis) = ("tflite-int16-multiplier", "cmsis-nn-int16-multiplier");
+    for (name, bias, channel, input, result) in [
+        (tflite, 1 << 33, (1 << 30, -20), 0, Some(4096)),
+        (tflite, 100, (i32::MAX, 0), 0, Some(100)),
+        (tflite, 1 << 24, (1 << 30, 7), 0, Some(32767)),
+        (cmsis, 1 << 24, (1 << 30, 7), 0, Some(-32768)),
+        (tflite, (1 << 47) - 1, (1 << 30, -31), 0, Some(32767)),
+        (tflite, (1 << 47) - 1, (1 << 30, -31), 1, None),
+        (cmsis, -(1 << 47), (1 << 30, -31), 0, Some(-32768)),
+        (cmsis, -(1 << 47), (1 << 30, -31), -1, None),
+    ] {
+        assert_eq!(of(name, bias, channel, input), result, "{name} {bias} {channel:?} {input}");
+    }
+}
+
 /// Output channel `o` of a depthwise convolution is of input channel `o / multiplier`, and has the parameters of `o`.
 #[test]
 fn a_depthwise_multiplier_repeats_input_channels() {
@@ -90,6 +173,7 @@ fn a_depthwise_multiplier_repeats_input_channels() {
         convolution: point(2, 4, 2),
         channels: vec![(1 << 30, 1), (1 << 30, 0), (1 << 30, 1), (1 << 30, -1)],
         bias: vec![0, 0, 5, 0],
+        bias64: Vec::new(),
         zero_point: -1,
         min: -128,
         max: 127,
@@ -107,6 +191,7 @@ fn an_activation_is_a_pair_of_bounds() {
         convolution: point(1, 1, 1),
         channels: vec![(1 << 30, 1)],
         bias: vec![0],
+        bias64: Vec::new(),
         zero_point: -128,
         min: -128,
         max: -128 + 60,
@@ -123,6 +208,7 @@ fn parameters_are_one_or_one_for_each_output_channel() {
         convolution: point(1, 3, 1),
         channels: vec![(1, 0); 3],
         bias: vec![0],
+        bias64: Vec::new(),
         zero_point: 0,
         min: -128,
         max: 127,
@@ -132,6 +218,11 @@ fn parameters_are_one_or_one_for_each_output_channel() {
     assert_eq!(argument(&Quantized { channels: vec![(1, 0); 2], ..p.clone() }), Err("channels"));
     assert_eq!(argument(&Quantized { channels: Vec::new(), ..p.clone() }), Err("channels"));
     assert_eq!(argument(&Quantized { bias: vec![0; 4], ..p.clone() }), Err("bias"));
+    assert_eq!(argument(&Quantized { bias64: vec![1; 2], ..p.clone() }), Err("bias64"));
+    assert_eq!(argument(&Quantized { bias64: vec![1], bias: vec![1], ..p.clone() }), Err("bias"));
+    let legacy = Scheme::parse("legacy").expect("registered");
+    let wide = Quantized { bias64: vec![1; 3], channels: vec![(1, 0)], ..p.clone() };
+    assert_eq!((argument(&wide), wide.check(legacy.definition).is_err()), (Ok([1, 3, 3]), true));
     assert_eq!(argument(&Quantized { min: 1, max: 0, ..p.clone() }), Err("min"));
     assert_eq!(argument(&Quantized { channels: vec![(1, 32)], ..p }), Err("shift"));
 }
@@ -172,6 +263,7 @@ prop_compose! {
         Quantized {
             channels: channels[..some(one_channel)].to_vec(),
             bias: bias[..some(one_bias)].to_vec(),
+            bias64: Vec::new(),
             convolution, zero_point, min: a.min(b), max: a.max(b),
         }
     }
@@ -192,6 +284,19 @@ proptest! {
     fn forms_agree_with_each_other_and_with_the_operations_apart((p, input, weights) in posed()) {
         for scheme in Scheme::every() {
             agree(&scheme, &taken(&scheme, &p), &input, &weights);
+        }
+    }
+
+    #[test]
+    fn forms_agree_on_any_bias_of_64_bits(
+        (p, input, weights) in posed(),
+        one in any::<bool>(),
+        bias in prop::collection::vec(prop_oneof![4 => -(1i64 << 47)..=1i64 << 47, 1 => any::<i64>()], 9),
+    ) {
+        let count = if one { 1 } else { p.convolution.out_channels };
+        let p = Quantized { bias: vec![0], bias64: bias[..count].to_vec(), ..p };
+        for scheme in schemes_of_wide() {
+            agree(&scheme, &p, &input, &weights);
         }
     }
 

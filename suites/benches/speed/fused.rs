@@ -72,6 +72,7 @@ fn measured(
         shape,
         channels: vec![Channel { multiplier: 1_395_864_371, shift: -8 }; count],
         bias: vec![100; outputs],
+        bias64: Vec::new(),
         zero_point: (range.start() + range.end()) / 2,
         min: *range.start(),
         max: *range.end(),

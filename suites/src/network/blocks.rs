@@ -87,6 +87,7 @@ impl Piece {
             shape: self.shape,
             channels: whole.params.channels[some(whole.params.channels.len())].to_vec(),
             bias: whole.params.bias[some(whole.params.bias.len())].to_vec(),
+            bias64: whole.params.bias64.get(some(whole.params.bias64.len())).unwrap_or_default().to_vec(),
             ..whole.params
         };
         let tensors = [whole.tensors[0][read].to_vec(), self.weights(p, &whole.tensors[1]), Vec::new()];
@@ -132,6 +133,7 @@ mod tests {
                 shape,
                 channels: (0..6).map(channel).collect(),
                 bias: vec![5, -3, 900, 0, 1, -700],
+                bias64: Vec::new(),
                 zero_point: 3,
                 min: -128,
                 max: 120,

@@ -290,7 +290,15 @@ impl<'n, 'a> Run<'n, 'a> {
                 let (shape, constants) = (&products.0, layer.constants.as_ref());
                 let constants = constants.ok_or("its scales give no fixed-point multiplier")?;
                 let requantize::Params { channels, bias, zero_point, min, max, .. } = constants.output.clone();
-                let params = qconv2d::Params { shape: shape.on_int8(), channels, bias, zero_point, min, max };
+                let params = qconv2d::Params {
+                    shape: shape.on_int8(),
+                    channels,
+                    bias,
+                    bias64: Vec::new(),
+                    zero_point,
+                    min,
+                    max,
+                };
                 let mut input = tensor(0)?;
                 input.iter_mut().filter(|_| shape.input == Element::U8).for_each(|v| *v -= 128);
                 Call::Qconv2d(Case { params, tensors: [input, constants.weights.clone(), Vec::new()], misalign: 0 })

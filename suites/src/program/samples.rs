@@ -253,7 +253,7 @@ fn composed(fitting: Fitting) -> qconv2d::Params {
     let (bias, zero_point) = if fitting.offsets { (vec![16, -16], 3) } else { (vec![0], 0) };
     let shape = conv2d::Params { weight_zero_point: 0, ..image(fitting) };
     let channels = vec![Channel { multiplier: 1 << 30, shift: -1 }];
-    qconv2d::Params { shape, channels, bias, zero_point, min, max }
+    qconv2d::Params { shape, channels, bias, bias64: Vec::new(), zero_point, min, max }
 }
 
 /// Two rows and two columns, whose sums are multiples of 4, with a bias for each column and a quarter as their scale.

@@ -230,7 +230,7 @@ const PAGE: &[Operation] = &[
         op: "qconv2d",
         computes: "`conv2d` and `requantize` in one: `clamp(fpm(sum + bias) + zero_point, min, max)` of each sum. `channels` and `bias` have one element, or one for each output \
                    channel. The types of input, weights and results are those of the kernel. Output channel `o` of a depthwise convolution is of input channel \
-                   `o / (out_channels / channels)`.",
+                   `o / (out_channels / channels)`. If the kernel has sums of 64 bits, `bias64` is a list of biases of 64 bits, and `bias` is `[0]`.",
         fields: &[
             ("shape", "the convolution, with the fields of `conv2d`"),
             ("batches", "as in `conv2d`"),

@@ -11,6 +11,7 @@ use super::{Dilation, EXACT, Outputs, Transposed};
 use crate::conv2d::{Domain, Kernel, Params};
 use crate::element::Element;
 use crate::matmul;
+use std::ops::Range;
 
 /// What the functions take: filters without dilation, any size of the output.
 pub(crate) const PLAIN: Transposed = Transposed { dilation: Dilation::One, outputs: Outputs::Any };
@@ -41,14 +42,26 @@ pub(in crate::conv2d) const U8: Kernel = Kernel::scalar(
 
 /// Adds each element to its window.
 pub(crate) fn scatter(p: &Params, input: (Element, &[u8]), weights: (Element, &[u8]), sums: &mut [i32]) {
-    let Ok((rows, columns)) = p.output() else { return };
-    let (depth, share) = (p.channels / p.groups, p.out_channels / p.groups);
     let (input_offset, filter_offset) = (p.input_zero_point.wrapping_neg(), p.weight_zero_point.wrapping_neg());
     sums.fill(0);
-    for (at, value) in input.1.iter().enumerate() {
+    each(p, |at, row, to| {
+        let value = input.0.read(&input.1[at * input.0.bytes()..]).wrapping_add(input_offset);
+        for (sum, filter) in sums[to].iter_mut().zip(&weights.1[row]) {
+            let filter = weights.0.read(&[*filter]).wrapping_add(filter_offset);
+            *sum = sum.wrapping_add(value.wrapping_mul(filter));
+        }
+    });
+}
+
+/// Calls `add(input, weights, outputs)` for every input element and every filter element that is in the output: the index of the one, and the output channels of the
+/// other, as filter elements and as sums.
+#[inline(always)]
+pub(crate) fn each(p: &Params, mut add: impl FnMut(usize, Range<usize>, Range<usize>)) {
+    let Ok((rows, columns)) = p.output() else { return };
+    let (depth, share) = (p.channels / p.groups, p.out_channels / p.groups);
+    for at in 0..p.batches * p.height * p.width * p.channels {
         let (pixel, c) = (at / p.channels, at % p.channels);
         let (batch, y, x) = (pixel / (p.height * p.width), pixel / p.width % p.height, pixel % p.width);
-        let value = input.0.read(&[*value]).wrapping_add(input_offset);
         for i in 0..p.kernel_h {
             // Above the output they have wrapped.
             let row = (y * p.stride_h + i * p.dilation_h).wrapping_sub(p.top);
@@ -57,14 +70,10 @@ pub(crate) fn scatter(p: &Params, input: (Element, &[u8]), weights: (Element, &[
                 if row >= rows || column >= columns {
                     continue;
                 }
-                let of_group = c / depth * share..(c / depth + 1) * share;
-                let filter =
-                    &weights.1[((i * p.kernel_w + j) * depth + c % depth) * p.out_channels..][of_group.clone()];
-                let sums = &mut sums[((batch * rows + row) * columns + column) * p.out_channels..][of_group];
-                for (sum, filter) in sums.iter_mut().zip(filter) {
-                    let filter = weights.0.read(&[*filter]).wrapping_add(filter_offset);
-                    *sum = sum.wrapping_add(value.wrapping_mul(filter));
-                }
+                let of_group = |first: usize| first + c / depth * share..first + (c / depth + 1) * share;
+                let filter = ((i * p.kernel_w + j) * depth + c % depth) * p.out_channels;
+                let sums = ((batch * rows + row) * columns + column) * p.out_channels;
+                add(at, of_group(filter), of_group(sums));
             }
         }
     }

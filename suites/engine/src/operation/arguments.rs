@@ -58,6 +58,16 @@ pub fn take_list(
     text.split(',').map(one).collect()
 }
 
+/// Several int64, separated by commas; none if nothing is given.
+pub fn take_wide_list(arguments: &mut Arguments, name: &str) -> Result<Vec<i64>, CaseError> {
+    let Some(text) = take_text(arguments, name) else { return Ok(Vec::new()) };
+    let one = |text: &str| {
+        let wrong = || format!("`{text}` is not an int64; several are separated by commas, such as {name}=1,2");
+        text.parse().map_err(|_| CaseError::from(wrong()).of(name))
+    };
+    text.split(',').map(one).collect()
+}
+
 /// The values of a list, one a channel: a single one stands for all.
 pub fn repeated(name: &str, values: Vec<i32>, channels: usize) -> Result<Vec<i32>, CaseError> {
     match values[..] {
@@ -68,10 +78,10 @@ pub fn repeated(name: &str, values: Vec<i32>, channels: usize) -> Result<Vec<i32
 }
 
 /// Values one a channel as [`take_list`] reads them.
-pub fn list_value(values: &[i32]) -> Value {
+pub fn list_value<T: Copy + ToString + Into<Value>>(values: &[T]) -> Value {
     match values {
         [one] => (*one).into(),
-        _ => Value::Text(values.iter().map(i32::to_string).collect::<Vec<_>>().join(",")),
+        _ => Value::Text(values.iter().map(T::to_string).collect::<Vec<_>>().join(",")),
     }
 }
 

@@ -5,12 +5,13 @@ use super::steps::{fit, plain};
 use crate::qmatmul::{Qmatmul, quantized};
 use tiebreak_common::fraction::signed;
 use tiebreak_engine::operation::{Case, Operation};
-use tiebreak_impls::qmatmul::{Along, Stage};
-use tiebreak_oracle::Rational;
+use tiebreak_impls::matmul;
+use tiebreak_impls::qmatmul::{Along, Layer64, Params, Stage};
 use tiebreak_oracle::matmul::Product;
 use tiebreak_oracle::qmatmul::{Scheme, dividing, scaling, walk};
 use tiebreak_oracle::quantize::steps::Value;
 use tiebreak_oracle::requantize::Parameters;
+use tiebreak_oracle::{Integer, Rational};
 
 /// A product with output stages.
 pub fn qmatmul(
@@ -28,12 +29,28 @@ pub fn qmatmul(
     }
     let values = walk(&scheme, &p, at, &sum);
     let place = [at / p.product.n, at % p.product.n];
-    for (stage, around) in case.params.stages.iter().zip(values.windows(2)) {
-        let Some(before) = around[0].as_ref().and_then(|v| v.to_i64()) else { break };
-        let after = around[1].clone().map(Rational::from);
-        out.extend(staged(stage, place, &scheme, before, after));
-    }
+    out.extend(each(&case.params.stages, place, &scheme, &values));
     Some(out)
+}
+
+/// What becomes of a sum of 64 bits in a column of a layer.
+pub(super) fn of_layer64(layer: &Layer64<'_>, column: usize, scheme: &Scheme, sum: Integer) -> Vec<Line> {
+    let channels = [layer.channel(column)];
+    let one = Layer64 { bias: &[layer.bias(column)], channels: &channels, ..*layer };
+    let shape = matmul::Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 };
+    let params = Params { shape, stages: one.stages() };
+    let values = walk(scheme, &quantized(&params), 0, &sum);
+    each(&params.stages, [0, 0], scheme, &values)
+}
+
+/// The lines of stages from each value to the next.
+fn each(stages: &[Stage], place: [usize; 2], scheme: &Scheme, values: &[Option<Integer>]) -> Vec<Line> {
+    let known = |v: &Option<Integer>| v.as_ref().and_then(|v| v.to_i64());
+    let steps =
+        stages.iter().zip(values.windows(2)).map_while(|(stage, around)| Some((stage, known(&around[0])?, &around[1])));
+    steps
+        .flat_map(|(stage, before, after)| staged(stage, place, scheme, before, after.clone().map(Rational::from)))
+        .collect()
 }
 
 /// The raw products, and what offsets add to their sum.

@@ -34,6 +34,11 @@ pub fn qconv2d(
     let scheme = scheme.at_result(at, p.shape.out_channels);
     let sum = exact(&case.tensors, &p.shape, at)?;
     let mut out = vec![summed(&p.shape, at, &sum)?];
+    if let Some(layer) = p.layer64() {
+        let o = at % p.shape.out_channels;
+        out.extend(super::stages::of_layer64(&layer, o, &scheme, sum.numer().clone()));
+        return Some(out);
+    }
     let fitted = scheme.overflow.fit_exact(INT32, sum.numer());
     out.extend(fit(&sum, scheme.overflow));
     let Some(acc) = fitted.and_then(|sum| sum.to_i32()) else { return Some(out) };

@@ -4,6 +4,7 @@
 pub(crate) mod composed;
 pub(crate) mod lifted;
 mod promised;
+pub(crate) mod wide;
 
 use tiebreak_engine::operation::{Case, Expected, Operation};
 use tiebreak_impls::requantize;
@@ -11,6 +12,7 @@ use tiebreak_oracle::matmul;
 use tiebreak_oracle::requantize::Scheme;
 
 pub(crate) use promised::Promised;
+use wide::Wide;
 
 /// A product with what becomes of its sums.
 pub(crate) trait Fused: Operation<Scheme = Promised> {
@@ -29,6 +31,10 @@ pub(crate) trait Fused: Operation<Scheme = Promised> {
     }
     /// What becomes of so many sums, as a requantization; none if that is something else.
     fn requantize(p: &Self::Params, len: usize) -> Option<requantize::Params>;
+    /// What becomes of sums of 64 bits; none if sums are int32.
+    fn wide(p: &Self::Params) -> Option<Wide>;
+    /// The same case with something else in its place.
+    fn with_wide(p: &Self::Params, wide: Wide) -> Self::Params;
     /// What a scheme makes of sums.
     fn finished(scheme: &Scheme, p: &Self::Params, sums: &[i64]) -> Option<Expected>;
 }

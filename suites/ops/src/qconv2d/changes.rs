@@ -1,8 +1,10 @@
 //! What a kernel may do otherwise in a quantized convolution: in the sums, in what becomes of them, and where both meet.
 
+use super::wide::odd_pixels;
 use super::{Qconv2d, own, rolling};
 use crate::fused::composed::{activation, biases, tails};
 use crate::fused::lifted::{Sums, of_product, of_requantization};
+use crate::fused::wide;
 use tiebreak_engine::operation::Change;
 use tiebreak_impls::qconv2d::Domain;
 use tiebreak_oracle::qconv2d::Scheme;
@@ -10,6 +12,13 @@ use tiebreak_oracle::qconv2d::Scheme;
 /// Every cause, in the order of preference.
 pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Qconv2d>> {
     let sums = Sums::default();
+    if domain.wide {
+        let mut out = wide::changes(&sums, scheme);
+        out.push(odd_pixels(&sums, scheme));
+        out.extend(own::changes(&sums, scheme));
+        out.extend(of_product(scheme, domain));
+        return out;
+    }
     let mut out = biases(&sums, scheme);
     out.extend(own::changes(&sums, scheme));
     out.extend(domain.transposed.map(|_| rolling::change(scheme)));

@@ -18,13 +18,21 @@ impl Fuzzed for Qconv2d {
             || moved(numbers.int32(), numbers.byte() as i8 as i32, requantize.fraction(), &requantize.channels);
         let channels = (0..count).map(|_| channel()).collect();
         let count = each(numbers.size(4) == 1);
-        let bias = (0..count).map(|_| numbers.int32()).collect();
-        let zero_point = numbers.of(output.clone());
+        let bias: Vec<i32> = (0..count).map(|_| numbers.int32()).collect();
+        let bias64 = if domain.wide { wide_biases(&bias, numbers) } else { Vec::new() };
+        let bias = if domain.wide { vec![0] } else { bias };
+        let zero_point = if requantize.zero_point { numbers.of(output.clone()) } else { 0 };
         let (min, max) = match [numbers.of(output.clone()), numbers.of(output.clone())] {
             // Equal ends are rarely of interest, and come of numbers that are all alike.
             [a, b] if a == b => (*output.start(), *output.end()),
             [a, b] => (a.min(b), a.max(b)),
         };
-        Params { shape, channels, bias, zero_point, min, max }
+        Params { shape, channels, bias, bias64, zero_point, min, max }
     }
+}
+
+/// The same biases with more places, up to 47 bits.
+pub(crate) fn wide_biases(bias: &[i32], numbers: &mut Numbers<'_>) -> Vec<i64> {
+    let places = numbers.size(16) - 1;
+    bias.iter().map(|v| (i64::from(*v) << places) + i64::from(numbers.byte())).collect()
 }

@@ -1,14 +1,16 @@
 //! Quantized convolutions in the harness: the cases of a convolution with outputs that reach their ties and their clamps, and causes of both of its parts.
 
 mod changes;
-mod fuzzed;
+pub(crate) mod fuzzed;
 pub(crate) mod outputs;
 mod own;
 pub(crate) mod plan;
 mod rolling;
 mod smaller;
+pub(crate) mod wide;
 
 use crate::conv2d::{Conv2d, convolution, transposed};
+use crate::fused::wide::Wide;
 use crate::fused::{Fused, Promised, lifted};
 use crate::pairs::{self, Lists};
 use crate::types;
@@ -38,6 +40,7 @@ fn quantized(p: &Params) -> Quantized {
         convolution: convolution(&p.shape),
         channels: p.channels.iter().map(|c| (c.multiplier, c.shift)).collect(),
         bias: p.bias.clone(),
+        bias64: p.bias64.clone(),
         zero_point: p.zero_point,
         min: p.min,
         max: p.max,
@@ -92,8 +95,8 @@ impl Operation for Qconv2d {
         let channels = Multipliers { q: q..=q, per_channel: true, ..Multipliers::ALL };
         let requantize = requantize::Domain { output: lhs, channels, bias: true, zero_point: true, clamp: true };
         let operands = matmul::Domain::all(lhs, rhs);
-        let transposed = transposed::open(arguments);
-        Ok(Domain { operands, grouped: true, dense: true, spatial: true, transposed, requantize })
+        let (transposed, wide) = (transposed::open(arguments), arguments.contains_key("bias64"));
+        Ok(Domain { operands, grouped: true, dense: true, spatial: true, wide, transposed, requantize })
     }
 
     fn covers(domain: &Domain, p: &Params) -> bool {
@@ -113,7 +116,8 @@ impl Operation for Qconv2d {
         let channels = crate::listing::domain(&domain.requantize.channels);
         let operands = crate::matmul::operands(&domain.operands);
         let transposed = transposed::text(domain.transposed);
-        format!("{operands} to {}{kind}{transposed}, {channels}", domain.requantize.output.name())
+        let wide = if domain.wide { ", biases of 64 bits" } else { "" };
+        format!("{operands} to {}{kind}{transposed}{wide}, {channels}", domain.requantize.output.name())
     }
 
     fn expected(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
@@ -162,7 +166,11 @@ impl Operation for Qconv2d {
     /// Multipliers, shifts and biases separated by commas where there are several.
     fn arguments(p: &Params) -> Vec<(String, Value)> {
         let mut out = Conv2d::arguments(&p.shape);
-        let lists = pairs::written(&p.channels).into_iter().chain([("bias", arguments::list_value(&p.bias))]);
+        let bias = match p.is_wide() {
+            true => ("bias64", arguments::list_value(&p.bias64)),
+            false => ("bias", arguments::list_value(&p.bias)),
+        };
+        let lists = pairs::written(&p.channels).into_iter().chain([bias]);
         out.extend(lists.map(|(name, values)| (name.to_owned(), values)));
         out.extend(fields::written(&FIELDS, p, p));
         out
@@ -172,12 +180,14 @@ impl Operation for Qconv2d {
         let mut left = arguments.clone();
         let lists = Lists::take(&mut left)?;
         let bias = arguments::take_list(&mut left, "bias", 0, i32::MIN..=i32::MAX)?;
+        let bias64 = arguments::take_wide_list(&mut left, "bias64")?;
         let channels = lists.channels();
         let channels = lists.pairs(channels)?;
         let usual = Params {
             shape: tiebreak_impls::conv2d::Params::default(),
             channels,
             bias,
+            bias64,
             zero_point: 0,
             min: -128,
             max: 127,
@@ -214,11 +224,34 @@ impl Fused for Qconv2d {
         &domain.requantize
     }
 
+    fn sums(case: &Case<Params>) -> Option<Vec<i64>> {
+        if !case.params.is_wide() {
+            return lifted::wrapped::<Self>(case);
+        }
+        let [input, weights, _] = &case.tensors;
+        convolution(&case.params.shape).wide_sums(input, weights).ok()?.into_iter().collect()
+    }
+
     fn requantize(p: &Params, len: usize) -> Option<requantize::Params> {
-        Some(p.requantize(len))
+        (!p.is_wide()).then(|| p.requantize(len))
+    }
+
+    fn wide(p: &Params) -> Option<Wide> {
+        let ends = [p.zero_point, p.min, p.max];
+        let wide = Wide { columns: p.shape.out_channels, bias: p.bias64.clone(), channels: p.channels.clone(), ends };
+        p.is_wide().then_some(wide)
+    }
+
+    fn with_wide(p: &Params, wide: Wide) -> Params {
+        let Wide { bias: bias64, channels, ends: [zero_point, min, max], .. } = wide;
+        Params { bias64, channels, zero_point, min, max, ..p.clone() }
     }
 
     fn finished(scheme: &oracle::Scheme, p: &Params, sums: &[i64]) -> Option<Expected> {
+        if p.is_wide() {
+            let sums: Vec<Option<i64>> = sums.iter().copied().map(Some).collect();
+            return oracle::finished_wide(scheme, &quantized(p), &sums).ok();
+        }
         let sums: Vec<i32> = sums.iter().map(|sum| *sum as i32).collect();
         scheme.expected(&quantized(p).output(), &sums).ok()
     }

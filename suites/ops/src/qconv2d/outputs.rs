@@ -5,9 +5,9 @@ use crate::requantize::channels::any;
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
 use tiebreak_common::stream::{below, int32_of_any_size};
-use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
+use tiebreak_impls::{conv2d, requantize};
 
 /// Standard deviation of results before the clamp, about: this part of the values of the output type.
 const SPREAD: f64 = 60.0 / 256.0;
@@ -58,8 +58,21 @@ pub(crate) fn fitted(domain: &Domain, shape: conv2d::Params, i: usize, rng: &mut
     let channels = (0..count).map(|o| one((i + o).is_multiple_of(3))).collect();
     let count = of_all(i % 7 == 6);
     let bias = (0..count).map(|_| bias(i, [mean, deviation], rng)).collect();
-    let [zero_point, min, max] = bounds(&requantize.output.range(), i, rng);
-    Params { shape, channels, bias, zero_point, min, max }
+    let [zero_point, min, max] = bounds(requantize, i, rng);
+    let fitted = Params { shape, channels, bias, bias64: Vec::new(), zero_point, min, max };
+    if domain.wide { widened(fitted, rng) } else { fitted }
+}
+
+/// The same with biases of 64 bits: those that fit the output, or with more places in one of four.
+fn widened(p: Params, rng: &mut ChaCha8Rng) -> Params {
+    let places = if below(rng, 4) == 0 { below(rng, 15) } else { 0 };
+    wide(p, places)
+}
+
+/// The same with the biases as those of 64 bits, with so many places more.
+pub(crate) fn wide(p: Params, places: u32) -> Params {
+    let bias64 = p.bias.iter().map(|v| i64::from(*v) << places).collect();
+    Params { bias64, bias: vec![0], ..p }
 }
 
 /// Biases that take the mean off, none at all, or any; few of them at the ends of int32.
@@ -74,10 +87,11 @@ fn bias(i: usize, [mean, deviation]: [f64; 2], rng: &mut ChaCha8Rng) -> i32 {
 }
 
 /// Zero point and bounds: every zero point in turn, with no activation, ReLU, ReLU6, or any bounds.
-pub(crate) fn bounds(range: &RangeInclusive<i32>, i: usize, rng: &mut ChaCha8Rng) -> [i32; 3] {
-    let (lo, hi) = (*range.start(), *range.end());
+pub(crate) fn bounds(domain: &requantize::Domain, i: usize, rng: &mut ChaCha8Rng) -> [i32; 3] {
+    let (lo, hi) = domain.output.range().into_inner();
     let mut between = |a: i32, b: i32| a + below(rng, (b - a + 1) as u32) as i32;
     let zero_point = match i % 9 {
+        _ if !domain.zero_point => 0,
         0 => lo,
         1 => hi,
         2 => 0.clamp(lo, hi),

@@ -1,11 +1,10 @@
 //! What a depthwise convolution may do otherwise: the order of its output channels, and their parameters by another index.
 
 use super::Qconv2d;
-use crate::conv2d::Conv2d;
 use crate::fused::Fused;
 use crate::fused::lifted::{Sums, total};
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Case, Change, Operation};
+use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::qconv2d::Params;
 use tiebreak_oracle::qconv2d::Scheme;
 
@@ -32,11 +31,10 @@ fn order_of_channels(base: Scheme) -> Change<Qconv2d> {
             (0..outputs).for_each(|o| row[moved(o)] = from[o]);
         }
         let tensors = [case.tensors[0].clone(), weights, Vec::new()];
-        let exact = tiebreak_oracle::matmul::Scheme::parse("exact:wrap").ok()?;
-        let sums = Conv2d::expected(&exact, &Case { params: shape, tensors, misalign: 0 }).ok()?;
+        let sums = Qconv2d::sums(&Case { params: case.params.clone(), tensors, misalign: 0 })?;
         let sum = |at: usize| sums[at - at % outputs + moved(at % outputs)];
-        let sums: Option<Vec<i64>> = (0..sums.len()).map(|at| sum(at).map(i64::from)).collect();
-        Qconv2d::finished(&base, &case.params, &sums?)
+        let sums: Vec<i64> = (0..sums.len()).map(sum).collect();
+        Qconv2d::finished(&base, &case.params, &sums)
     })
 }
 
@@ -59,6 +57,10 @@ fn channels(sums: &Sums<Params>, base: Scheme) -> Vec<Change<Qconv2d>> {
             let other = Params {
                 channels: (0..p.shape.out_channels).map(|o| p.channel(from(o))).collect(),
                 bias: (0..p.shape.out_channels).map(|o| p.bias(from(o))).collect(),
+                bias64: match p.bias64[..] {
+                    [] | [_] => p.bias64.clone(),
+                    _ => (0..p.shape.out_channels).map(|o| p.bias64[from(o)]).collect(),
+                },
                 ..p.clone()
             };
             Qconv2d::finished(&base, &other, &kept.of::<Qconv2d>(case)?)

@@ -1,12 +1,13 @@
 //! What quantized convolutions are tried on: sums around the ties of every result, depth multipliers, every number of output channels, borders, strides,
 //! dilations, groups and conditions that come together, layers of real networks; and the layers of a model.
 
-use super::outputs::{bounds, fitted};
-use super::{Qconv2d, of_conv2d};
+use super::outputs::{self, bounds, fitted};
+use super::{Qconv2d, of_conv2d, wide};
 use crate::conv2d::{conjunctions, large, networks, plan as convolutions, transposed, usual};
 use crate::requantize::channels::any;
 use crate::requantize::targets::Target;
 use rand_chacha::ChaCha8Rng;
+use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32, stream};
 use tiebreak_engine::operation::fill::Fill;
@@ -38,6 +39,11 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     let some = |specs: Vec<Spec<conv2d::Params>>| specs.into_iter().step_by(ONE_IN[long]).collect::<Vec<_>>();
     let mut out = Vec::new();
     by("ties", &mut out, |out| out.extend((0..TIES[long]).map(|i| draft.ties(i))));
+    by("sums of 64 bits", &mut out, |out| {
+        if domain.wide {
+            out.extend(wide::sums(domain, long, seed));
+        }
+    });
     if domain.transposed.is_some() {
         out.extend(draft.around(transposed::plan(&inner, budget, seed)));
         return out;
@@ -60,9 +66,8 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
 /// The shape as a kernel takes it: of one group, of as many groups as channels, or of one place.
 pub(super) fn taken(domain: &Domain, shape: conv2d::Params) -> conv2d::Params {
     let mut shape = shape;
-    let offsets = &domain.operands.rhs_offsets;
-    shape.weight_zero_point =
-        shape.weight_zero_point.clamp(offsets.end().saturating_neg(), offsets.start().saturating_neg());
+    shape.input_zero_point = negated(&domain.operands.lhs_offsets, shape.input_zero_point);
+    shape.weight_zero_point = negated(&domain.operands.rhs_offsets, shape.weight_zero_point);
     if !domain.grouped {
         shape.groups = 1;
     }
@@ -85,6 +90,11 @@ pub(super) fn taken(domain: &Domain, shape: conv2d::Params) -> conv2d::Params {
         shape = conv2d::Params { top, bottom, left, right, ..shape };
     }
     transposed::shaped(domain.transposed, shape)
+}
+
+/// The zero point next to one, whose negative is an offset of a range.
+fn negated(offsets: &RangeInclusive<i32>, zero_point: i32) -> i32 {
+    zero_point.clamp(offsets.end().saturating_neg(), offsets.start().saturating_neg())
 }
 
 fn spec(shape: conv2d::Params) -> Spec<conv2d::Params> {
@@ -147,8 +157,8 @@ impl Draft<'_> {
             let mut rng = stream(self.seed, &format!("qconv2d/{i}/{shape:?}"));
             let range = self.domain.operands.lhs_values.clone();
             if shape.input_zero_point == 0 && i % 3 > 0 {
-                shape.input_zero_point =
-                    range.start() + below(&mut rng, (range.end() - range.start() + 1) as u32) as i32;
+                let point = range.start() + below(&mut rng, (range.end() - range.start() + 1) as u32) as i32;
+                shape.input_zero_point = negated(&self.domain.operands.lhs_offsets, point);
             }
             let outputs = shape.sizes().map_or(0, |sizes| sizes.outputs);
             let of = (usual::products(&shape) + RESULT * outputs).div_ceil(EACH[self.long]);
@@ -173,17 +183,24 @@ impl Draft<'_> {
         let shape = conv2d::Params {
             width: WINDOW,
             out_channels,
-            input_zero_point: input_zero_point.clamp(*operands.lhs_values.start(), *operands.lhs_values.end()),
+            input_zero_point: negated(
+                &operands.lhs_offsets,
+                input_zero_point.clamp(*operands.lhs_values.start(), *operands.lhs_values.end()),
+            ),
             ..conv2d::Params::default()
         };
         let shape = transposed::shaped(self.domain.transposed, shape);
         let count = if requantize.channels.per_channel { out_channels } else { 1 };
         let channels: Vec<Channel> = (0..count).map(|_| any(requantize, &mut rng)).collect();
-        let [zero_point, min, max] = bounds(&requantize.output.range(), i, &mut rng);
-        let mut params = Params { shape, channels, bias: vec![0; out_channels], zero_point, min, max };
+        let [zero_point, min, max] = bounds(requantize, i, &mut rng);
+        let bias = vec![0; out_channels];
+        let mut params = Params { shape, channels, bias, bias64: Vec::new(), zero_point, min, max };
         for o in 0..out_channels {
             let target = self.target(&params, o, &mut rng);
             params.bias[o] = target.wrapping_sub(middle - shape.input_zero_point);
+        }
+        if self.domain.wide {
+            params = outputs::wide(params, 0);
         }
         let input = (0..WINDOW).map(|at| middle + at as i32 - WINDOW as i32 / 2).collect();
         Spec::new(params, [Fill::Given(input), Fill::Constant(1), Fill::None], i % 16)
@@ -218,7 +235,7 @@ fn on_types(domain: &Domain, p: Params) -> Params {
     let channels =
         if is_one && !domain.requantize.channels.per_channel { p.channels[..1].to_vec() } else { p.channels };
     let [zero_point, min, max] = [p.zero_point, p.min, p.max].map(|v| moved(v, domain.requantize.output));
-    Params { shape, channels, zero_point, min, max, bias: p.bias }
+    Params { shape, channels, zero_point, min, max, bias: p.bias, bias64: p.bias64 }
 }
 
 /// The same of a case.
@@ -233,7 +250,8 @@ pub(super) fn case_on_types(domain: &Domain, case: Case<Params>) -> Case<Params>
 pub(super) fn of_layer(domain: &Domain, layer: &Layer) -> Option<Params> {
     let output = layer.output.as_ref()?;
     let requantize::Params { channels, bias, zero_point, min, max, .. } = output.clone();
-    let params = on_types(domain, Params { shape: layer.shape, channels, bias, zero_point, min, max });
+    let params =
+        on_types(domain, Params { shape: layer.shape, channels, bias, bias64: Vec::new(), zero_point, min, max });
     <Qconv2d as tiebreak_engine::operation::Operation>::covers(domain, &params).then_some(params)
 }
 

@@ -27,6 +27,7 @@ fn of_channels(p: &Params, shape: conv2d::Params, channels: &[usize]) -> Params 
         shape,
         channels: some(p.channels.len()).iter().map(|o| p.channel(*o)).collect(),
         bias: some(p.bias.len()).iter().map(|o| p.bias(*o)).collect(),
+        bias64: some(p.bias64.len()).iter().filter_map(|o| p.bias64.get(*o).copied()).collect(),
         ..p.clone()
     }
 }
@@ -81,6 +82,12 @@ fn plainer(p: &Params, domain: &Domain) -> Vec<Params> {
         Params { min: *range.start(), ..p.clone() },
         Params { max: *range.end(), ..p.clone() },
     ];
+    if p.is_wide() {
+        out.retain(|smaller| smaller.bias.iter().all(|bias| *bias == 0));
+        let with = |bias64: Vec<i64>| Params { bias64, ..p.clone() };
+        let halves = p.bias64.iter().map(|bias| bias / 2).collect();
+        out.extend([with(vec![0]), with(vec![p.bias64[0]]), with(halves)]);
+    }
     let halves = p.bias.iter().map(|bias| bias / 2).collect();
     out.push(Params { bias: halves, ..p.clone() });
     if let [Channel { multiplier, shift }] = p.channels[..] {

@@ -5,6 +5,7 @@ use super::{Qmatmul, quantized};
 use crate::fused::Fused;
 use crate::fused::composed::{activation, biases, tails};
 use crate::fused::lifted::{Sums, of_product, of_requantization, total};
+use crate::fused::wide;
 use crate::matmul::wrapped_to;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
@@ -19,7 +20,7 @@ const PLACES: usize = 5;
 pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Qmatmul>> {
     let sums = Sums::default();
     if domain.lists == Lists::Layer64 {
-        let mut out = super::wide::changes(&sums, scheme);
+        let mut out = wide::changes(&sums, scheme);
         out.extend(of_product(scheme, domain));
         out.extend(of_lists(&sums, scheme));
         out.extend(of_values(&sums, scheme));

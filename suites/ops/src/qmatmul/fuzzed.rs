@@ -5,6 +5,7 @@ use crate::fuzzing::moved;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::matmul::Matmul;
+use crate::qconv2d::fuzzed::wide_biases;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qmatmul::{Along, Domain, Layer, Lists, Params, Stage};
@@ -66,9 +67,7 @@ fn layer(domain: &Domain, params: &Params, numbers: &mut Numbers<'_>) -> Vec<Sta
 /// The same list with biases of up to 47 bits.
 fn wide(mut stages: Vec<Stage>, numbers: &mut Numbers<'_>) -> Vec<Stage> {
     if let Some(Stage::Bias { along, values }) = stages.first() {
-        let places = numbers.size(16) - 1;
-        let values = values.iter().map(|v| (i64::from(*v) << places) + i64::from(numbers.byte())).collect();
-        stages[0] = Stage::Bias64 { along: *along, values };
+        stages[0] = Stage::Bias64 { along: *along, values: wide_biases(values, numbers) };
     }
     stages
 }

@@ -21,28 +21,23 @@ const INTEGERS: requantize::Domain = requantize::Domain {
     clamp: false,
 };
 
-/// A list for a kernel: the layer's, or one of the `kind` made of its parameters; `i` chooses types and amplitudes in turn.
+/// A list for a kernel: the layer's, with biases of 64 bits if it has them, or one of the `kind` made of its parameters; `i` chooses types and amplitudes in turn.
 pub(super) fn of(
     domain: &Domain,
     shape: &matmul::Params,
-    layer: &Layer<'_>,
+    (layer, bias64): (&Layer<'_>, &[i64]),
     [kind, i]: [usize; 2],
     rng: &mut ChaCha8Rng,
 ) -> Vec<Stage> {
     match domain.lists {
         Lists::Layer => layer.stages(),
-        Lists::Layer64 => wide(layer, rng),
+        Lists::Layer64 => {
+            let Layer { channels, zero_point, min, max, output, .. } = *layer;
+            Layer64 { bias: bias64, channels, zero_point, min, max, output }.stages()
+        }
         Lists::Legacy => vec![down(layer, i, rng), Stage::Cast { to: U8 }],
         Lists::Any => Parts { shape, layer, i }.list(kind % KINDS, rng),
     }
-}
-
-/// A layer with biases of 64 bits: those that fit the output, or with more places in one of four lists.
-fn wide(layer: &Layer<'_>, rng: &mut ChaCha8Rng) -> Vec<Stage> {
-    let places = if below(rng, 4) == 0 { below(rng, 15) } else { 0 };
-    let bias: Vec<i64> = layer.bias.iter().map(|v| i64::from(*v) << places).collect();
-    let Layer { channels, zero_point, min, max, output, .. } = *layer;
-    Layer64 { bias: &bias, channels, zero_point, min, max, output }.stages()
 }
 
 /// What stages are made of.

@@ -6,8 +6,8 @@ mod lists;
 mod plan;
 mod smaller;
 mod text;
-mod wide;
 
+use crate::fused::wide::Wide;
 use crate::fused::{Fused, Promised, lifted};
 use crate::matmul::Matmul;
 use crate::types;
@@ -21,7 +21,7 @@ use tiebreak_engine::operation::{
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_impls::qmatmul::{self as impls, Along, Domain, Lists, Params, Run, Stage};
+use tiebreak_impls::qmatmul::{self as impls, Along, Domain, Layer64, Lists, Params, Run, Stage};
 use tiebreak_impls::{matmul, requantize};
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::qmatmul::{self as oracle, Quantized, Tanh};
@@ -234,6 +234,19 @@ impl Fused for Qmatmul {
         };
         let channel = tiebreak_impls::fpm::Channel { multiplier, shift };
         Some(requantize::Params { len, channels: vec![channel], bias: vec![offset], zero_point: 0, min: 0, max: 255 })
+    }
+
+    fn wide(p: &Params) -> Option<Wide> {
+        let layer = p.layer64()?;
+        let ends = [layer.zero_point, layer.min, layer.max];
+        Some(Wide { columns: p.shape.n, bias: layer.bias.to_vec(), channels: layer.channels.to_vec(), ends })
+    }
+
+    fn with_wide(p: &Params, wide: Wide) -> Params {
+        let Wide { bias, channels, ends: [zero_point, min, max], .. } = wide;
+        let output = p.layer64().map_or(Element::I16, |layer| layer.output);
+        let layer = Layer64 { bias: &bias, channels: &channels, zero_point, min, max, output };
+        Params { stages: layer.stages(), ..p.clone() }
     }
 
     fn finished(scheme: &oracle::Scheme, p: &Params, sums: &[i64]) -> Option<Expected> {

@@ -6,6 +6,7 @@
 use super::lists::{KINDS, of};
 use super::{Qmatmul, quantized};
 use crate::qconv2d::plan::{Draft, TIES};
+use crate::qconv2d::wide;
 use crate::requantize::channels::corners;
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
@@ -88,7 +89,8 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     });
     by("sums of 64 bits", &mut out, |out| {
         if domain.lists == Lists::Layer64 {
-            out.extend(super::wide::sums(domain, long, seed));
+            let specs = wide::sums(&layers, long, seed).into_iter().enumerate();
+            out.extend(specs.map(|(i, spec)| plan.with_stages(spec, 0, i)));
         }
     });
     by("ends of tanh", &mut out, |out| {
@@ -125,8 +127,8 @@ fn of_qconv2d(domain: &Domain) -> qconv2d::Domain {
         _ => domain.requantize.channels.clone(),
     };
     let requantize = requantize::Domain { channels, zero_point: true, clamp: true, ..domain.requantize.clone() };
-    let operands = domain.operands.clone();
-    qconv2d::Domain { operands, grouped: false, dense: true, spatial: false, transposed: None, requantize }
+    let (operands, wide) = (domain.operands.clone(), domain.lists == Lists::Layer64);
+    qconv2d::Domain { operands, grouped: false, dense: true, spatial: false, wide, transposed: None, requantize }
 }
 
 /// A product as a convolution of one place.
@@ -154,7 +156,7 @@ impl Plan<'_> {
     /// A convolution of one place as a product, whose list is of a kind.
     fn with_stages(&self, spec: Spec<qconv2d::Params>, kind: usize, i: usize) -> Spec<Params> {
         let Spec { params, fills, misalign, generator, turn, .. } = spec;
-        let qconv2d::Params { shape, channels, bias, zero_point, min, max } = params;
+        let qconv2d::Params { shape, channels, bias, bias64, zero_point, min, max } = params;
         let shape = matmul::Params {
             m: shape.width,
             n: shape.out_channels,
@@ -168,7 +170,7 @@ impl Plan<'_> {
         let zero_point = if requantize.zero_point { zero_point } else { 0 };
         let layer = Layer { bias: &bias, channels: &channels, zero_point, min, max, output };
         let mut rng = stream(self.draft.seed, &format!("qmatmul/{kind}/{i}/{shape:?}"));
-        let stages = of(self.domain, &shape, &layer, [kind, i], &mut rng);
+        let stages = of(self.domain, &shape, (&layer, &bias64), [kind, i], &mut rng);
         let spec = Spec::new(Params { shape, stages }, fills, misalign).by(generator);
         Spec { turn, ..spec }
     }

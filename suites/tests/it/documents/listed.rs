@@ -349,6 +349,7 @@ pub(super) const EXIT: &[(&str, i32)] = &[
     ("cargo xtask verify --op quantize --kernel mutant-reciprocal --lane host --effort quick", 1),
     ("cargo xtask verify --op quantize --kernel mutant-convert-before-clamp --lane host --effort quick", 1),
     ("cargo xtask verify --op matmul --kernel mutant-core-as-printed --lane host --effort quick", 1),
+    ("cargo xtask verify --op qconv2d --kernel mutant-qconv-odd-pixel-in-32-bits --lane host --effort quick", 1),
     ("cargo xtask verify --op qmatmul --kernel mutant-qmatmul-512-products --lane host --effort quick", 1),
     ("cargo xtask verify --op matmul --kernel mutant-no-rhs-sums --lane host --effort quick", 1),
     ("cargo xtask verify --op matmul --kernel mutant-no-lhs-sums --lane host --effort quick", 1),
