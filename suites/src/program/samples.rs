@@ -135,6 +135,7 @@ pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
             of(Job::Matmul { kernel, params }, 4, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
         }
         "conv2d" => of(Job::Conv2d { kernel, params: image(fitting) }, 4, &[1, 2, 3, 4, 5, 6, 7, 8]),
+        "concat" => of(Job::Concat { kernel, params: joined(fitting) }, 6, &[2, 4, 6, 8, 10, 12]),
         "pool" => of(Job::Pool { kernel, params: pooled(fitting) }, 2, &[2, 4, 8, 6, 10, 12, 14, 16]),
         "qconv2d" => of(Job::Qconv2d { kernel, params: composed(fitting) }, 4, &[9, 17, 25, 33, 0, 4, 8, 12]),
         "qmatmul" => of(Job::Qmatmul { kernel, params: connected(fitting) }, 4, &[8, 12, 16, 20, 1, 2, 3, 4]),
