@@ -145,3 +145,22 @@ fn other_parameters_are_refused() {
     refused("arm-concat-s8", long.clone(), "shape");
     assert!(find("tflite-concat-i8").expect("a kernel").contract.domain.sizes(&long).is_ok());
 }
+
+/// Each known bug differs from the kernel of the scheme that it claims, on two rows of all values.
+#[test]
+fn every_mutant_differs() {
+    for mutant in crate::mutants::concat::MUTANTS {
+        let (domain, scheme) = (&mutant.kernel.contract.domain, mutant.kernel.contract.promise.scheme);
+        let claimed = kernels().iter().find(|kernel| {
+            kernel.contract.promise.scheme == scheme && kernel.contract.domain.element == domain.element
+        });
+        let claimed = claimed.expect("a kernel of the scheme");
+        let (lo, hi) = domain.element.range().into_inner();
+        let inputs = [(128, operand(0.5, lo + 90)), (127, operand(0.2, lo + 37)), (1, operand(0.25, lo + 120))];
+        let params = fitting(&mutant.kernel, along(domain.element, &[2, 0], 1, &inputs, operand(0.2, lo + 81)));
+        let values: Vec<i32> = (lo..=hi).chain((lo..=hi).rev()).collect();
+        let (got, right) = (run(&mutant.kernel, &params, &values), run(claimed, &params, &values));
+        assert!(got.iter().all(|v| (lo..=hi).contains(v)), "{}", mutant.kernel.name);
+        assert_ne!(got, right, "{}", mutant.kernel.name);
+    }
+}

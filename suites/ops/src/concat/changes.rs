@@ -39,7 +39,8 @@ fn in_order(scheme: &Scheme, case: &Case<Params>) -> Option<Vec<i32>> {
 fn flattened(p: &Concatenation, axis: usize) -> Concatenation {
     let between: usize = p.shape[axis..p.axis].iter().product();
     let step: usize = p.shape[p.axis + 1..].iter().product();
-    let inputs = p.inputs.iter().map(|input| tiebreak_oracle::concat::Input { size: input.size * between * step, ..*input });
+    let inputs =
+        p.inputs.iter().map(|input| tiebreak_oracle::concat::Input { size: input.size * between * step, ..*input });
     let inputs: Vec<_> = inputs.collect();
     let rows = p.shape[..axis].iter().product();
     let along = inputs.iter().map(|input| input.size).sum();

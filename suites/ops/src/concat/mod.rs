@@ -80,9 +80,11 @@ impl Operation for Concat {
         p.element == domain.element
             && elements <= shape::MAX_ELEMENTS
             && p.shape.iter().all(|size| *size <= domain.size)
-            && p.inputs.iter().map(|input| input.operand).chain([p.out]).all(|operand| {
-                operand::is_single(operand) && domain.element.range().contains(&operand.zero_point)
-            })
+            && p.inputs
+                .iter()
+                .map(|input| input.operand)
+                .chain([p.out])
+                .all(|operand| operand::is_single(operand) && domain.element.range().contains(&operand.zero_point))
             && within(p)
             && posed(p).check().is_ok()
             && p.inputs.iter().all(|input| match domain.scales {
@@ -103,7 +105,8 @@ impl Operation for Concat {
             Scales::Distinct => "input/out in [2^-16, 2^16], equal scales with equal zero points",
             Scales::Narrow => "input/out in [2^-8, 2^7]",
         };
-        let sizes = if domain.size < shape::MAX_ELEMENTS { format!("; sizes up to {}", domain.size) } else { String::new() };
+        let sizes =
+            if domain.size < shape::MAX_ELEMENTS { format!("; sizes up to {}", domain.size) } else { String::new() };
         format!("{}; {scales}{sizes}", domain.element.name())
     }
 

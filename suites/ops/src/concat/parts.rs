@@ -62,7 +62,9 @@ pub(super) fn class(own: &Definition, other: &Definition) -> Class {
     match (own.kind == other.kind, own.placed == other.placed, own.rule == other.rule) {
         (true, false, true) => Class::ZeroPointPlacement,
         (true, true, false) => Class::rounding(own.rule, other.rule),
-        (false, true, true) if one_is(|kind| matches!(kind, Kind::Multiplied(_))) && one_is(|kind| kind == Kind::Exact) => {
+        (false, true, true)
+            if one_is(|kind| matches!(kind, Kind::Multiplied(_))) && one_is(|kind| kind == Kind::Exact) =>
+        {
             Class::MultiplierNarrowed
         }
         (false, true, true) if one_is(|kind| kind == Kind::Exact) => Class::F32Step,

@@ -26,7 +26,8 @@ impl Kept {
         let p = &case.params;
         let mut begins = vec![0];
         for input in &p.inputs {
-            let others: usize = p.shape.iter().enumerate().filter(|(k, _)| *k != p.axis).map(|(_, size)| size).product();
+            let others: usize =
+                p.shape.iter().enumerate().filter(|(k, _)| *k != p.axis).map(|(_, size)| size).product();
             begins.push(begins[begins.len() - 1] + input.size * others);
         }
         let mut values = Vec::new();

@@ -28,11 +28,15 @@ pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {
     }
     push("sizes", sized(&sizes));
     let scales: Vec<String> = p.inputs.iter().map(|input| operand::digits(input.operand.scale)).collect();
-    let scales = alike(&scales).map_or_else(|| Value::Text(scales.join(",")), |_| operand::spelled(p.inputs[0].operand.scale));
+    let scales =
+        alike(&scales).map_or_else(|| Value::Text(scales.join(",")), |_| operand::spelled(p.inputs[0].operand.scale));
     push("scales", scales);
     let zero_points: Vec<i32> = p.inputs.iter().map(|input| input.operand.zero_point).collect();
     if zero_points.iter().any(|zero_point| *zero_point != 0) {
-        push("zero_points", alike(&zero_points).map_or_else(|| arguments::list_value(&zero_points), |one| (*one).into()));
+        push(
+            "zero_points",
+            alike(&zero_points).map_or_else(|| arguments::list_value(&zero_points), |one| (*one).into()),
+        );
     }
     push("out_scale", operand::spelled(p.out.scale));
     if p.out.zero_point != 0 {
@@ -76,7 +80,8 @@ pub(super) fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError>
         _ => return Err(CaseError::from(format!("{} values for {count} inputs", scales.len())).of("scales")),
     };
     let total: i64 = sizes.iter().map(|size| i64::from(*size)).sum();
-    let total = i32::try_from(total).map_err(|_| CaseError::from(format!("{total} elements along the axis")).of("sizes"))?;
+    let total =
+        i32::try_from(total).map_err(|_| CaseError::from(format!("{total} elements along the axis")).of("sizes"))?;
     let shape = arguments::take_list(&mut left, "shape", total, 0..=i32::MAX)?;
     let axis = arguments::take_size(&mut left, "axis", 0)?;
     let text = arguments::take_text(&mut left, "out_scale").unwrap_or_else(|| "1".to_owned());
