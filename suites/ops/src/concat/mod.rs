@@ -144,10 +144,8 @@ impl Operation for Concat {
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
-        let mut out = smaller::smaller(case);
-        out.retain(|smaller| Self::covers(domain, &smaller.params));
-        out.extend(case.aligned());
-        out
+        let smaller = smaller::smaller(case).into_iter();
+        case.aligned().into_iter().chain(smaller.filter(|smaller| Self::covers(domain, &smaller.params))).collect()
     }
 
     fn arguments(p: &Params) -> Vec<(String, Value)> {

@@ -15,6 +15,8 @@ use tiebreak_impls::quantized::Scale;
 const QUANTIZATIONS: [usize; 2] = [72, 288];
 /// Quantizations near a half, likewise.
 const HALVES: [usize; 2] = [40, 160];
+/// Parameters after which calls differ little.
+const ALIKE: usize = 9;
 /// Random shapes, likewise.
 const RANDOM: [usize; 2] = [120, 480];
 /// Draws of a quantization until the domain covers it.
@@ -33,6 +35,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("scales at which little decides", &mut out, |out| halves(domain, HALVES[effort], &mut rng, out));
     by("every axis", &mut out, |out| every_axis(domain, &mut rng, out));
     by("every length", &mut out, |out| every_length(domain, &mut rng, out));
+    by("calls that differ little", &mut out, |out| alike(domain, &mut rng, out));
     by("long tensors", &mut out, |out| long(domain, budget, &mut rng, out));
     by("random shapes", &mut out, |out| random(domain, RANDOM[effort], &mut rng, out));
     out
@@ -84,15 +87,17 @@ fn operand(scale: f32, zero_point: i32) -> Operand {
 /// The `i`th quantization of four inputs and an output.
 fn quantized(element: Element, i: usize, rng: &mut ChaCha8Rng) -> ([Operand; 4], Operand) {
     let (lo, hi) = element.range().into_inner();
-    let middle = lo.midpoint(hi) + 1;
-    let mut zero_point = |turn: usize| match turn % 6 {
+    // `midpoint` rounds toward zero, which for signed types is not the same.
+    let middle = (lo + hi + 1) / 2;
+    // Every zero point of 8 bits in 256 turns, for each tensor in another order.
+    let zero_point = |turn: usize, stride: usize| match turn % 6 {
         0 => middle,
         1 => [lo, hi][turn / 6 % 2],
-        _ => any(element, rng),
+        _ => lo + ((turn * stride) % 256) as i32,
     };
-    let points = [0, 1, 2, 3].map(|k| zero_point(i + k * (1 + i / 6)));
-    let placed = zero_point(i / 2);
-    let one = scale(rng, -12, 3);
+    let points = [0, 1, 2, 3].map(|k| zero_point(i + 5 * k, 37 + 2 * k));
+    let placed = zero_point(i / 2 + i % 2 * 131, 101);
+    let one = scale(rng, -20, 9);
     let out = operand(one, placed);
     let of = |k: usize, rng: &mut ChaCha8Rng| match (i + k) % 9 {
         // As the output; the same scale; the same zero point.
@@ -117,7 +122,7 @@ fn covered(domain: &Domain, i: usize, shape: &Shape, rng: &mut ChaCha8Rng) -> Pa
         fitting(domain, shape, &operands, out)
     });
     drawn.unwrap_or_else(|| {
-        let out = operand(scale(rng, -12, 3), any(domain.element, rng));
+        let (_, out) = quantized(domain.element, i, rng);
         shape.with(domain.element, &[out; 4], out)
     })
 }
@@ -184,7 +189,7 @@ fn every_axis(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>
                 i += 1;
             }
         }
-        for (axis, n) in (0..rank).flat_map(|axis| [2, 3, 5, 9, 17].map(|n| (axis, n))) {
+        for (axis, n) in (0..rank).flat_map(|axis| [2, 3, 5, 8, 9, 16, 17].map(|n| (axis, n))) {
             let sizes = vec![n; 2 + n % 3];
             // Four axes of 17 are too many elements for every kernel.
             let n = if rank == 4 { n.min(9) } else { n };
@@ -221,10 +226,34 @@ fn every_length(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params
     }
 }
 
+/// Calls that differ from the one before in one scale, one zero point, two of either that are exchanged, or the share of two inputs; each follows the call that it differs from.
+fn alike(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
+    let shape = Shape::new(&[3, 0], 1, &[9, 11]);
+    for i in 0..ALIKE {
+        let first = covered(domain, i, &shape, rng);
+        let mut input = first.clone();
+        let mut placed = first.clone();
+        let mut moved = first.clone();
+        let mut output = first.clone();
+        let mut exchanged = first.clone();
+        let mut shared = first.clone();
+        input.inputs[0].operand.scale = Scale(f64::from(2.0 * first.inputs[0].operand.scale.0 as f32));
+        placed.inputs[0].operand.zero_point = any(domain.element, rng);
+        moved.out.zero_point = any(domain.element, rng);
+        output.out.scale = Scale(f64::from(0.5 * first.out.scale.0 as f32));
+        std::mem::swap(&mut exchanged.inputs[0].operand.scale, &mut exchanged.out.scale);
+        (shared.inputs[0].size, shared.inputs[1].size) = (11, 9);
+        let other = [input, placed, moved, output, exchanged, shared];
+        for params in other.into_iter().filter(|params| Concat::covers(domain, params)) {
+            out.extend([first.clone(), params].map(|params| spec(params, Fill::Varied, 0)));
+        }
+    }
+}
+
 /// More elements than 16 bits count: in one run, in an input, in rows, and in a step along the axis.
 fn long(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let shapes = [
-        Shape::new(&[0, 7], 0, &[5_000, 5_000]),
+        Shape::new(&[0, 4], 0, &[9_000, 8_000]),
         Shape::new(&[2, 0], 1, &[20_000, 15_001]),
         Shape::new(&[35_003, 0], 1, &[1, 1]),
         Shape::new(&[0, 33_000, 1], 0, &[1, 1, 1]),

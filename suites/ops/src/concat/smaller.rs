@@ -6,6 +6,9 @@ use tiebreak_engine::operation::Case;
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::concat::{INPUTS, Input, Operand, Params};
 
+/// Elements of a case whose quantization is made plainer.
+const FEW: usize = 64;
+
 /// What is kept: for each input that stays its number and its part along the axis; and the part of every other axis.
 struct Kept {
     inputs: Vec<(usize, Range<usize>)>,
@@ -112,7 +115,10 @@ pub(super) fn smaller(case: &Case<Params>) -> Vec<Case<Params>> {
             out.push(kept.of(case));
         }
     }
-    out.extend(plainer(p).into_iter().filter(|plain| plain != p).map(|params| Case { params, ..case.clone() }));
+    // A quantization is made plainer when few elements are left.
+    let few = p.shape.iter().product::<usize>() <= FEW;
+    let plainer = if few { plainer(p) } else { Vec::new() };
+    out.extend(plainer.into_iter().filter(|plain| plain != p).map(|params| Case { params, ..case.clone() }));
     out
 }
 
