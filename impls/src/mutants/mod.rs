@@ -5,6 +5,7 @@
 //! the reports that the bugs come from.
 
 pub(crate) mod add;
+pub(crate) mod concat;
 mod controls;
 pub(crate) mod conv2d;
 pub(crate) mod dequantize;

@@ -94,7 +94,7 @@ classes! {
         Signedness "signedness" "A signed value is read as unsigned, or the reverse."
         OperandOrder "operand-order" "Both operands, or the parameters of both, are exchanged."
         OperandSign "operand-sign" "An operand of a sum or a difference has the other sign, or loses its value when it is negated."
-        Channel "channel" "The scale, multiplier, bias or zero point of another channel is taken."
+        Channel "channel" "The scale, multiplier, bias or zero point of another channel or input is taken."
         Block "block" "The scale, zero point or sum of another block is taken."
         Bias "bias" "The bias is added in another place than promised, or has fewer bits."
         Padding "padding" "What pads a tensor is not its zero point."
