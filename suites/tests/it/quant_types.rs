@@ -1,8 +1,9 @@
 //! `!quant.uniform` and the ops on it: the RFC's examples, what a text can get wrong, and the command `check-type`.
 
-use crate::common::{Run, tiebreak};
+use crate::common::{Run, tiebreak, workspace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::fs;
 use tiebreak_suites::quant_type::{Scale, parse, parse_type};
 
 const RFC: &str = include_str!("../../ops/data/quant_rfc.txt");
