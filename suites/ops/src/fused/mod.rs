@@ -3,14 +3,13 @@
 
 pub(crate) mod composed;
 pub(crate) mod lifted;
-mod promised;
 
 use tiebreak_engine::operation::{Case, Expected, Operation};
 use tiebreak_impls::requantize;
 use tiebreak_oracle::matmul;
 use tiebreak_oracle::requantize::Scheme;
 
-pub(crate) use promised::Promised;
+pub(crate) use crate::requantize::Promised;
 
 /// A product with what becomes of its sums.
 pub(crate) trait Fused: Operation<Scheme = Promised> {
