@@ -106,7 +106,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     Inside::<16>::MUTANT,
     requantize_neon::TAIL_BY_RULE,
     requantize_neon::FIXUP_UNUSED,
-    requantize_neon::TAIL_WITHOUT_BIAS,
+    requantize_neon::TAIL_WITHOUT_ZERO_POINT,
 ];
 
 /// The legacy pipeline in int32, with `shift_right` for its last step.

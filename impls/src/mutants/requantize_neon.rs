@@ -67,18 +67,18 @@ pub(super) const FIXUP_UNUSED: Mutant<Run, Domain> = mutant(
     },
 );
 
-/// The bias is added in the vector body alone.
-pub(super) const TAIL_WITHOUT_BIAS: Mutant<Run, Domain> = mutant(
-    "mutant-requantize-tail-without-bias",
-    ["offset-term", "the input zero point is subtracted in whole vectors only"],
+/// The output zero point is added in the vector body alone.
+pub(super) const TAIL_WITHOUT_ZERO_POINT: Mutant<Run, Domain> = mutant(
+    "mutant-requantize-tail-without-zero-point",
+    ["offset-term", "the output zero point is added in whole vectors only"],
     RFC,
-    "of our own: the subtraction is fused with the vector body and left out of its tail",
+    "of our own: the addition is fused with the vector body and left out of its tail",
     |params, acc, out| {
         let whole = acc.len() - acc.len() % LANES;
-        let alone = Params { bias: vec![0], ..params.clone() };
-        multiplied::<false>(params, &acc[..whole], &mut out[..whole]);
-        multiplied::<false>(&alone, &acc[whole..], &mut out[whole..]);
-        finish(params, out);
+        multiplied::<false>(params, acc, out);
+        let (body, tail) = out.split_at_mut(whole);
+        finish(params, body);
+        finish(&Params { zero_point: 0, ..params.clone() }, tail);
     },
 );
 

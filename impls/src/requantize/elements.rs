@@ -64,5 +64,5 @@ positions! {
     "mutant-requantize-f32": MUTANTS[6].kernel;
     "mutant-requantize-tail-by-rule": MUTANTS[24].kernel;
     "mutant-requantize-fixup-unused": MUTANTS[25].kernel;
-    "mutant-requantize-tail-without-bias": MUTANTS[26].kernel;
+    "mutant-requantize-tail-without-zero-point": MUTANTS[26].kernel;
 }
