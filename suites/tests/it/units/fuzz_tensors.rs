@@ -89,12 +89,8 @@ fn every_mutant_is_caught() {
     // sum beyond 16 bits. Of pool: no window has 258 elements, whose sum needs more than 16 bits. Of qmatmul: the
     // largest input of `tanh` is one of an amplitude; 512 products of -32768 by -128 are no made-up case; products that f32 takes to a tie are rare. The plans
     // have the corners that show them.
-    let rare = [
-        "mutant-no-saturation",
-        "mutant-ties-away",
-        "mutant-sqrdmulh-no-saturation",
-        "mutant-requantize-tail-by-rule",
-    ];
+    let rare =
+        ["mutant-no-saturation", "mutant-ties-away", "mutant-sqrdmulh-no-saturation", "mutant-requantize-tail-by-rule"];
     let of_qmatmul = [
         "mutant-qmatmul-tanh-wraps",
         "mutant-qmatmul-512-products",
