@@ -29,6 +29,7 @@ pub(crate) mod quantize;
 mod quantized_tests;
 pub(crate) mod requantize;
 mod requantize_fpm;
+mod requantize_neon;
 mod scales;
 pub(crate) mod softmax;
 pub(crate) mod sub;

@@ -9,7 +9,7 @@ use tiebreak_suites::engine::case::text;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::operation::{Asked, Operation, Wanted, contract, kernels, path, scheme_named};
-use tiebreak_suites::requantize::Requantize;
+use tiebreak_suites::requantize::{Promised, Requantize};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// The class of the first step from `ties-up` to a kernel's contract that gives what the contract gives.
@@ -17,7 +17,7 @@ fn class(kernel: &str, case: &str) -> Option<Class> {
     let kernel = kernels::<Requantize>().iter().find(|known| known.name == kernel).expect("a kernel");
     let case = text::parse::<Requantize>(case, &kernel.contract.domain).expect("a case");
     let contract = contract::<Requantize>(kernel).expect("a scheme");
-    let reference = Scheme::parse("ties-up").expect("a scheme");
+    let reference = Promised::plain(Scheme::parse("ties-up").expect("a scheme"));
     let [own, exact] = [&contract, &reference].map(|scheme| Requantize::expected(scheme, &case).expect("values"));
     assert_ne!(own, exact, "{case:?}");
     let path = path::<Requantize>(&contract, &reference, &kernel.contract.domain);
