@@ -8,12 +8,10 @@ use crate::element::Element::I8;
 use crate::fpm::Channel;
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::single_rounding;
-use crate::matmul::arm_uadalp::sadalp;
 use crate::qconv2d::tflite::{channels, depthwise, results, symmetric, tail};
 use crate::qconv2d::transpose_conv::{self, STEPPED, rolling};
-use crate::qconv2d::tvm_gemm::{self, Steps};
+use crate::qconv2d::tvm_gemm::{self, SIGNED, Steps};
 use crate::qconv2d::{Domain, Params, Run};
-use crate::simd::Portable;
 
 /// int8, per channel, scales below 1.
 const DOMAIN: Domain = symmetric(contract::Domain {
@@ -33,7 +31,7 @@ const TRANSPOSED: Domain = transpose_conv::symmetric(
 );
 
 /// The correct steps of TVM's fused convolution by matrix product.
-const STEPS: Steps = Steps::new(I8, sadalp::<Portable>);
+const STEPS: Steps = Steps::new(I8, SIGNED);
 
 /// Elements of a vector of output channels.
 const LANES: usize = 4;

@@ -16,9 +16,38 @@ use crate::fpm::tvm_relay::Step;
 use crate::matmul;
 use crate::matmul::arm_uadalp::{sadalp, uadalp};
 use crate::matmul::blocks::{DEPTH, ROWS, block_transpose, padded};
-use crate::matmul::driver::{MicroKernel, Terms, expand};
+use crate::matmul::driver::MicroKernel;
 use crate::simd::Portable;
 use crate::simd::form::neon_form;
+
+/// `block(depth_blocks, a, b, [rows, columns], c)`: a panel of pixels times a panel of weights, and the term of its row and that of its column added to each sum,
+/// modulo 2^32.
+pub(crate) type BlockKernel = fn(usize, &[u8], &[u8], [&[i32; ROWS]; 2], &mut [i32; ROWS * ROWS]);
+
+/// int8 in portable code.
+pub(crate) const SIGNED: BlockKernel =
+    |depth_blocks, a, b, terms, c| with_terms(sadalp::<Portable>, depth_blocks, a, b, terms, c);
+
+/// uint8 in portable code.
+const UNSIGNED: BlockKernel =
+    |depth_blocks, a, b, terms, c| with_terms(uadalp::<Portable>, depth_blocks, a, b, terms, c);
+
+#[inline(always)]
+fn with_terms(
+    micro_kernel: MicroKernel,
+    depth_blocks: usize,
+    a: &[u8],
+    b: &[u8],
+    [rows, columns]: [&[i32; ROWS]; 2],
+    c: &mut [i32; ROWS * ROWS],
+) {
+    micro_kernel(depth_blocks, a, b, c);
+    for (row, sums) in rows.iter().zip(c.chunks_exact_mut(ROWS)) {
+        for (column, sum) in columns.iter().zip(sums) {
+            *sum = sum.wrapping_add(*row).wrapping_add(*column);
+        }
+    }
+}
 
 const CHANNELS: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
 
@@ -44,16 +73,16 @@ pub(crate) const I8_FUSED: Kernel = Kernel {
         "tiebreak_qconv2d_tvm_gemm_i8",
         ["smull", "smull2", "sadalp", "addp"],
         Run,
-        fn micro(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
-            sadalp::<crate::simd::Neon>(depth_blocks, a, b, c);
+        fn block(depth_blocks: usize, a: &[u8], b: &[u8], terms: [&[i32; ROWS]; 2], c: &mut [i32; 16]) {
+            with_terms(sadalp::<crate::simd::Neon>, depth_blocks, a, b, terms, c);
         },
-        |params, input, weights, out| convolve(&Steps::new(I8, micro), params, input, weights, out)
+        |params, input, weights, out| convolve(&Steps::new(I8, block), params, input, weights, out)
     )),
     ..kernel(
         "tvm-conv2d-gemm-i8",
         "TVM GEMM convolution for Armv8-A fused with qnn.requantize: virtual im2col, packed weights, int8",
         I8,
-        |params, input, weights, out| convolve(&Steps::new(I8, sadalp::<Portable>), params, input, weights, out),
+        |params, input, weights, out| convolve(&Steps::new(I8, SIGNED), params, input, weights, out),
     )
 };
 
@@ -64,16 +93,16 @@ pub(super) const U8_FUSED: Kernel = Kernel {
         "tiebreak_qconv2d_tvm_gemm_u8",
         ["umull", "umull2", "uadalp", "addp"],
         Run,
-        fn micro(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
-            uadalp::<crate::simd::Neon>(depth_blocks, a, b, c);
+        fn block(depth_blocks: usize, a: &[u8], b: &[u8], terms: [&[i32; ROWS]; 2], c: &mut [i32; 16]) {
+            with_terms(uadalp::<crate::simd::Neon>, depth_blocks, a, b, terms, c);
         },
-        |params, input, weights, out| convolve(&Steps::new(U8, micro), params, input, weights, out)
+        |params, input, weights, out| convolve(&Steps::new(U8, block), params, input, weights, out)
     )),
     ..kernel(
         "tvm-conv2d-gemm-u8",
         "TVM GEMM convolution for Armv8-A fused with qnn.requantize: virtual im2col, packed weights, uint8",
         U8,
-        |params, input, weights, out| convolve(&Steps::new(U8, uadalp::<Portable>), params, input, weights, out),
+        |params, input, weights, out| convolve(&Steps::new(U8, UNSIGNED), params, input, weights, out),
     )
 };
 
@@ -82,8 +111,8 @@ pub(super) const U8_FUSED: Kernel = Kernel {
 pub(crate) struct Steps {
     /// Type of input and weights.
     pub(crate) element: Element,
-    /// A panel of pixels times a panel of weights.
-    pub(crate) micro_kernel: MicroKernel,
+    /// A block of 4 by 4 sums.
+    pub(crate) block: BlockKernel,
     /// The window that the index map reads through.
     pub(crate) window: fn(conv2d::Params) -> conv2d::Params,
     /// The group whose packed weights a group takes.
@@ -93,11 +122,11 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// The correct steps around a micro-kernel.
-    pub(crate) const fn new(element: Element, micro_kernel: MicroKernel) -> Self {
+    /// The correct steps around the product of two panels.
+    pub(crate) const fn new(element: Element, block: BlockKernel) -> Self {
         Self {
             element,
-            micro_kernel,
+            block,
             window: |window| window,
             packed: |group| group,
             channel: |group, share, column| group * share + column,
@@ -109,7 +138,7 @@ impl Steps {
 struct Packed {
     /// `[share'/4, depth'/16, 4, 16]`, padded by 0.
     panels: Vec<u8>,
-    /// Sum of each column.
+    /// Sum of each column, and 0 up to a whole panel.
     sums: Vec<i32>,
 }
 
@@ -121,7 +150,9 @@ impl Packed {
         let mut panels = vec![0; padded(depth, DEPTH) * padded(share, ROWS)];
         block_transpose(depth, share, &columns, &mut panels);
         let sum = |column: usize| sum(steps.element, columns.iter().skip(column).step_by(share));
-        Self { panels, sums: (0..share).map(sum).collect() }
+        let mut sums: Vec<i32> = (0..share).map(sum).collect();
+        sums.resize(padded(share, ROWS), 0);
+        Self { panels, sums }
     }
 }
 
@@ -141,6 +172,7 @@ pub(crate) fn convolve(steps: &Steps, params: &Params, input: &[u8], weights: &[
         lhs_offset: shape.input_zero_point.wrapping_neg(),
         rhs_offset: shape.weight_zero_point.wrapping_neg(),
     };
+    let constant = product.lhs_offset.wrapping_mul(product.rhs_offset).wrapping_mul(product.k as i32);
     let multiply: Vec<Step> = (0..shape.out_channels).map(|o| Step::new(params.channel(o))).collect();
     let window = (steps.window)(*shape);
     let packed: Vec<Packed> = (0..shape.groups).map(|group| Packed::new(steps, shape, group, weights)).collect();
@@ -149,15 +181,17 @@ pub(crate) fn convolve(steps: &Steps, params: &Params, input: &[u8], weights: &[
     for (group, first) in (0..shape.groups).flat_map(|g| (0..product.m).step_by(ROWS).map(move |first| (g, first))) {
         let weights = &packed[(steps.packed)(group)];
         let count = ROWS.min(product.m - first);
-        let lhs_sums = gather(steps.element, &window, (rows, columns), (group, first, count), input, &mut pixels);
-        for (block, b) in weights.panels.chunks_exact(panel).enumerate() {
+        let pixel_sums = gather(steps.element, &window, (rows, columns), (group, first, count), input, &mut pixels);
+        let rows = pixel_sums.map(|sum| product.rhs_offset.wrapping_mul(sum).wrapping_add(constant));
+        for (block, (b, sums)) in weights.panels.chunks_exact(panel).zip(weights.sums.chunks_exact(ROWS)).enumerate() {
+            let mut terms = [0; ROWS];
+            terms.iter_mut().zip(sums).for_each(|(term, sum)| *term = product.lhs_offset.wrapping_mul(*sum));
             let mut c = [0; ROWS * ROWS];
-            (steps.micro_kernel)(panel / (ROWS * DEPTH), &pixels, b, &mut c);
+            (steps.block)(panel / (ROWS * DEPTH), &pixels, b, [&rows, &terms], &mut c);
             for (row, sums) in c.chunks_exact(ROWS).take(count).enumerate() {
                 for (column, sum) in (block * ROWS..product.n).zip(sums) {
-                    let terms = Terms { product: *sum, lhs_sum: lhs_sums[row], rhs_sum: weights.sums[column] };
                     let o = (steps.channel)(group, product.n, column);
-                    let scaled = multiply[o].upward(expand(&product, terms).wrapping_add(params.bias(o)));
+                    let scaled = multiply[o].upward(sum.wrapping_add(params.bias(o)));
                     out[(first + row) * shape.out_channels + group * product.n + column] = params.finish(scaled);
                 }
             }

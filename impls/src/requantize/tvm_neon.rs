@@ -12,6 +12,7 @@ use super::{Domain, Kernel, Params, Run, clamp};
 use crate::contract::{Contract, Deviation, Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
 use crate::fpm::tvm_neon;
+use crate::kernel::Native;
 use crate::simd::form::neon_form;
 use crate::simd::{Portable, Vector};
 
@@ -43,18 +44,33 @@ const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str,
     }
 }
 
+/// The rule as printed. Its code is the same for both output types, whose bounds are parameters.
+const RFC_FORM: Native<Run> = neon_form!(
+    NEON,
+    "tiebreak_requantize_tvm_neon_rfc",
+    ["sqrdmulh", "srshl", "mul"],
+    Run,
+    fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
+        requantize::<crate::simd::Neon, RFC>(params, acc, out);
+    },
+    run
+);
+
+/// The rule with its fixup applied.
+const FIXUP_FORM: Native<Run> = neon_form!(
+    NEON,
+    "tiebreak_requantize_tvm_neon_fixup",
+    ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
+    Run,
+    fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
+        requantize::<crate::simd::Neon, FIXUP>(params, acc, out);
+    },
+    run
+);
+
 /// The rule as printed, to int8.
 pub(super) const RFC_I8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_requantize_tvm_neon_rfc_i8",
-        ["sqrdmulh", "srshl", "mul"],
-        Run,
-        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
-            requantize::<crate::simd::Neon, RFC>(params, acc, out);
-        },
-        run
-    )),
+    native: Some(RFC_FORM),
     ..kernel(
         "tvm-requantize-neon-i8",
         "TVM qnn.requantize with the rule for Armv8-A as the RFC prints it, int8, per tensor",
@@ -66,16 +82,7 @@ pub(super) const RFC_I8: Kernel = Kernel {
 
 /// The rule as printed, to uint8.
 pub(super) const RFC_U8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_requantize_tvm_neon_rfc_u8",
-        ["sqrdmulh", "srshl", "mul"],
-        Run,
-        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
-            requantize::<crate::simd::Neon, RFC>(params, acc, out);
-        },
-        run
-    )),
+    native: Some(RFC_FORM),
     ..kernel(
         "tvm-requantize-neon-u8",
         "TVM qnn.requantize with the rule for Armv8-A as the RFC prints it, uint8, per tensor",
@@ -87,16 +94,7 @@ pub(super) const RFC_U8: Kernel = Kernel {
 
 /// The rule with its fixup applied, to int8.
 pub(super) const FIXUP_I8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_requantize_tvm_neon_fixup_i8",
-        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
-        Run,
-        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
-            requantize::<crate::simd::Neon, FIXUP>(params, acc, out);
-        },
-        run
-    )),
+    native: Some(FIXUP_FORM),
     ..kernel(
         "tvm-requantize-neon-fixup-i8",
         "TVM qnn.requantize with the rule for Armv8-A as the RFC's text means it, int8, per tensor",
@@ -108,16 +106,7 @@ pub(super) const FIXUP_I8: Kernel = Kernel {
 
 /// The rule with its fixup applied, to uint8.
 pub(super) const FIXUP_U8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_requantize_tvm_neon_fixup_u8",
-        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
-        Run,
-        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
-            requantize::<crate::simd::Neon, FIXUP>(params, acc, out);
-        },
-        run
-    )),
+    native: Some(FIXUP_FORM),
     ..kernel(
         "tvm-requantize-neon-fixup-u8",
         "TVM qnn.requantize with the rule for Armv8-A as the RFC's text means it, uint8, per tensor",

@@ -337,7 +337,7 @@ fn every_command_that_prints_json_has_a_schema() {
     let more: Vec<&String> = there.difference(&wanted).collect();
     assert_eq!(
         more,
-        ["eval", "ledger", "prove-bounds", "prove-code", "prove-kernels"],
+        ["check-type-file", "eval", "ledger", "prove-bounds", "prove-code", "prove-kernels"],
         "a schema of a form that has the name of no command"
     );
 }
