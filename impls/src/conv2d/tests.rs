@@ -4,6 +4,7 @@ use super::transposed::{Dilation, Outputs, Transposed, takes};
 use super::{Conv2d, Domain, Kernel, Params, kernels};
 use crate::Form;
 use crate::element::Element;
+use crate::matmul;
 use crate::matmul::tests::raw;
 use crate::operation::{Call, TensorOperation};
 use crate::random::Random;
@@ -205,7 +206,9 @@ fn every_kernel_keeps_its_promise() {
 
 #[test]
 fn every_matrix_kernel_has_its_convolution() {
-    for product in crate::matmul::kernels() {
+    // A border of a convolution is the zero point, and one product of TVM's takes none.
+    let takes_offsets = |kernel: &&matmul::Kernel| kernel.contract.domain.lhs_offsets != (0..=0);
+    for product in matmul::kernels().iter().filter(takes_offsets) {
         let kernel = super::find(product.name).expect(product.name);
         assert_eq!(kernel.contract.promise, product.contract.promise);
         let runs = [kernel.native.map(|form| form.run.is_some()), product.native.map(|form| form.run.is_some())];

@@ -129,6 +129,7 @@ fn every_bound_is_shown_in_every_lane() {
         matmul nvidia-dp4a-u8 depth K, result as int32: 33025
         matmul nvidia-dp4a-u8 depth K, result as uint32: 66051
         matmul nvidia-dp4a-mixed depth K, result as int32: 65793
+        matmul tvm-dense-int16-i8 depth K, result as int16: 1
         matmul gemmlowp-reference depth K, result as int32: 33025
         matmul gemmlowp-reference depth K, result as uint32: 66051
         dot arm-uadalp one product in its 16-bit lane, uint16: null

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use tiebreak_impls::mutants::tensor::Mutant;
 use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::operation::{kernels, mutants};
+use tiebreak_suites::operation::{changes_in, contract, kernels, mutants};
 
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
@@ -24,41 +24,45 @@ use tiebreak_suites::verify::{Visitor, visit_tensors};
 fn is_not_given_to_a_sound_kernel<O: Operation>() {
     let host = lane("host");
     for mutant in mutants::<O>() {
-        let evidence = evidence::<O>(mutant, &host);
-        let scheme = promise::<O>(&mutant.kernel).expect("known");
-        let causes = O::changes(&scheme, &mutant.kernel.contract.domain);
-        let name = mutant.kernel.name;
-        let seen: Vec<&Observed<O::Params>> = evidence.iter().collect();
-        let found = explain(&causes, &seen);
-        assert_eq!(found.class.name(), mutant.class, "{name}: {}", found.because);
-        let sound = evidence.iter().map(|seen| {
-            let outs = O::expected(&scheme, &seen.case).expect("it was posed");
-            // Where the scheme gives no value, a sound kernel may give what the mutant gave.
-            let outs = outs.iter().zip(&seen.outs).map(|(right, got)| right.unwrap_or(*got)).collect();
-            Observed { outs, differ: 0, ..seen.clone() }
-        });
-        let sound: Vec<_> = sound.collect();
-        let sound: Vec<&Observed<O::Params>> = sound.iter().collect();
-        for cause in causes.iter().filter(|cause| cause.class == found.class && cause.explains(&seen).is_some()) {
-            let described = cause.explains(&sound);
-            assert_eq!(described, None, "{name}: {} is said of a kernel without it", cause.class);
+        let scheme = contract::<O>(&mutant.kernel).expect("known");
+        let (name, domain) = (mutant.kernel.name, &mutant.kernel.contract.domain);
+        let groups = evidence::<O>(mutant, &host);
+        assert!(!groups.is_empty(), "{name}: nothing differs");
+        for (group, evidence) in groups {
+            let causes = changes_in::<O>(group, &scheme, &scheme, domain, false);
+            let seen: Vec<&Observed<O::Params>> = evidence.iter().collect();
+            let found = explain(&causes, &seen);
+            assert_eq!(found.class.name(), mutant.class, "{name}: {}", found.because);
+            let sound = evidence.iter().map(|seen| {
+                let outs = O::expected(&scheme, &seen.case).expect("it was posed");
+                // Where the scheme gives no value, a sound kernel may give what the mutant gave.
+                let outs = outs.iter().zip(&seen.outs).map(|(right, got)| right.unwrap_or(*got)).collect();
+                Observed { outs, differ: 0, ..seen.clone() }
+            });
+            let sound: Vec<_> = sound.collect();
+            let sound: Vec<&Observed<O::Params>> = sound.iter().collect();
+            for cause in causes.iter().filter(|cause| cause.class == found.class && cause.explains(&seen).is_some()) {
+                let described = cause.explains(&sound);
+                assert_eq!(described, None, "{name}: {} is said of a kernel without it", cause.class);
+            }
         }
     }
     assert!(mutants::<O>().len() >= 3);
 }
 
-/// What a mutant gives on the host.
+/// What a mutant gives on the host, by the groups of results in which it differs.
 fn evidence<O: Operation>(
     mutant: &Mutant<O::Run, O::Domain>,
     host: &tiebreak_suites::lane::Lane,
-) -> Vec<Observed<O::Params>> {
+) -> Vec<(usize, Vec<Observed<O::Params>>)> {
     let (kernel, domain) = (&mutant.kernel, &mutant.kernel.contract.domain);
-    let scheme = promise::<O>(kernel).expect("known");
+    let scheme = contract::<O>(kernel).expect("known");
     let plan = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
     let cases = plan.iter().filter_map(|spec| spec.case::<O>(domain, 1));
     let posed = |case: Case<O::Params>| Some(Posed::new(case.clone(), O::expected(&scheme, &case).ok()?, None));
     let record = run::<O>(host, kernel, &scheme, &[], &cases.filter_map(posed).collect::<Vec<_>>());
-    record.contract.evidence().into_iter().cloned().collect()
+    let differing = record.contract.groups.iter().filter(|(_, seen)| !seen.differing.is_empty());
+    differing.map(|(group, seen)| (*group, seen.evidence().into_iter().cloned().collect())).collect()
 }
 
 #[test]
@@ -93,7 +97,7 @@ fn a_result_changed_at_random_is_unexplained() {
         let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
         let scheme = promise::<Matmul>(kernel).expect("known");
         let causes = Matmul::changes(&scheme, &kernel.contract.domain);
-        let mut evidence = evidence::<Matmul>(&mutants::<Matmul>()[1], &host);
+        let (_, mut evidence) = evidence::<Matmul>(&mutants::<Matmul>()[1], &host).remove(0);
         for seen in &mut evidence {
             let right = Matmul::expected(&scheme, &seen.case).expect("posed");
             seen.outs = right.into_iter().map(|v| v.expect("it wraps")).collect();

@@ -50,6 +50,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     }
     by("depth multipliers", &mut out, |out| out.extend(draft.around(depthwise())));
     by("every number of channels", &mut out, |out| out.extend(draft.around(every_channel(long))));
+    by("more than 1,024 elements", &mut out, |out| out.extend(draft.around(many_elements().into())));
     by("borders", &mut out, |out| out.extend(draft.around(some(convolutions::borders(&inner, budget)))));
     by("shapes", &mut out, |out| out.extend(draft.around(some(convolutions::shapes(&inner)))));
     by("usual layers", &mut out, |out| out.extend(draft.around(some(usual::plan(&inner, budget)))));
@@ -136,6 +137,20 @@ fn every_channel(long: usize) -> Vec<Spec<conv2d::Params>> {
         Spec { misalign: out_channels % 16, ..spec(shape) }
     };
     (1..=CHANNELS).map(of).collect()
+}
+
+/// More than 1,024 weights, and more than 1,024 elements of an image, of few products: kernels of short sums have them too.
+fn many_elements() -> [Spec<conv2d::Params>; 2] {
+    let weights = conv2d::Params { channels: 64, out_channels: 18, ..conv2d::Params::default() };
+    let image = conv2d::Params {
+        height: 33,
+        width: 33,
+        stride_h: 16,
+        stride_w: 16,
+        out_channels: 3,
+        ..conv2d::Params::default()
+    };
+    [weights, image].map(spec)
 }
 
 /// A plan of a domain under a seed.

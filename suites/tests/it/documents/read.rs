@@ -60,9 +60,11 @@ pub(super) fn markdown() -> Vec<String> {
 
 /// Files that commands of the documents name.
 pub(super) fn example_files() -> Vec<(String, Vec<u8>)> {
-    let named =
-        [paths("docs", &[".py", ".json", ".jsonl", ".csv"]), paths("reports/published", &[".csv", ".json", ".jsonl"])]
-            .concat();
+    let named = [
+        paths("docs", &[".py", ".json", ".jsonl", ".csv", ".mlir"]),
+        paths("reports/published", &[".csv", ".json", ".jsonl"]),
+    ]
+    .concat();
     named
         .into_iter()
         .map(|path| (path.clone(), std::fs::read(workspace().join(Path::new(&path))).expect("it is there")))
