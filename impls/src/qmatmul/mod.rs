@@ -6,6 +6,7 @@
 
 mod cmsis_nn;
 pub(crate) mod gemmlowp;
+pub(crate) mod i4;
 pub(crate) mod in_f32;
 pub(crate) mod loops;
 pub(crate) mod stage;
@@ -300,4 +301,6 @@ static KERNELS: &[Kernel] = &[
     in_f32::QU8,
     in_f32::MLAS_U8,
     in_f32::MLAS_I8,
+    i4::TFLITE,
+    i4::CMSIS_NN,
 ];
