@@ -20,6 +20,7 @@ fn read(reader: fn(&[u8]), input: &[u8]) -> Result<(), String> {
 fuzz_target!(|bytes: &[u8]| {
     let judged = match env!("CARGO_BIN_NAME") {
         "add" => run::<tiebreak_suites::elementwise::Add>(bytes),
+        "concat" => run::<tiebreak_suites::concat::Concat>(bytes),
         "conv2d" => run::<tiebreak_suites::conv2d::Conv2d>(bytes),
         "dequantize" => run::<tiebreak_suites::dequantize::Dequantize>(bytes),
         "dot" => run::<tiebreak_suites::dot::Dot>(bytes),

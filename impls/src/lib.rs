@@ -2,6 +2,7 @@
 //!
 //! One folder for each operation, one file for each system. This crate depends on no other room and builds for every target.
 
+pub mod concat;
 pub mod contract;
 pub mod conv2d;
 pub mod dequantize;
@@ -85,6 +86,8 @@ macro_rules! operations {
             Mul(crate::elementwise::mul::Mul);
             /// Quantized subtraction. Input and output as those of [`Job::Add`].
             Sub(crate::elementwise::sub::Sub);
+            /// Concatenation along an axis. Input: the stored values of each input, row-major, one input after another. Output: stored values of `shape`.
+            Concat(crate::concat::Concat);
             /// Average or max pooling. Input: stored values `[B,H,W,C]`. Output: stored values `[B,OH,OW,C]`.
             Pool(crate::pool::Pool);
             /// Fixed-point exponential. Input: `len` int32 that are not positive. Output: `len` int32.

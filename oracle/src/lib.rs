@@ -8,6 +8,7 @@
 pub mod arithmetic;
 pub mod bounds;
 pub mod census;
+pub mod concat;
 pub mod conv2d;
 pub mod dequantize;
 pub mod derivation;

@@ -4,7 +4,7 @@ use crate::word::Word;
 use rug::Integer;
 use rug::ops::RemRounding;
 
-const INT16: Word = Word { bits: 16 };
+pub(crate) const INT16: Word = Word { bits: 16 };
 
 /// The policy for a sum that does not fit its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 //! The loops of a direct convolution: over results, and for each over what the filter covers.
 
 use super::Params;
+use super::im2col::inside;
 
 /// The elements that the filter covers for one result.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +52,4 @@ impl Window<'_> {
             }
         }
     }
-}
-
-/// The coordinate in an image of `size` of one in the padded image; none in the padding.
-#[inline(always)]
-fn inside(padded: usize, before: usize, size: usize) -> Option<usize> {
-    padded.checked_sub(before).filter(|at| *at < size)
 }

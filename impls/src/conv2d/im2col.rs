@@ -51,6 +51,6 @@ fn patch<T: Copy>(params: &Params, group: usize, image: &[T], corner: (usize, us
 
 /// The coordinate in an image of `size` of one in the padded image; `None` in the padding.
 #[inline(always)]
-fn inside(padded: usize, before: usize, size: usize) -> Option<usize> {
+pub(crate) fn inside(padded: usize, before: usize, size: usize) -> Option<usize> {
     padded.checked_sub(before).filter(|at| *at < size)
 }

@@ -48,19 +48,13 @@ impl Params {
         if self.element != element {
             return Err(broken("element", format!("this kernel takes {name}, not {}", self.element.name())));
         }
-        let [least, most] = [scales.start(), scales.end()].map(|end| end.log2());
         let operands = [
-            ("lhs_scale", "lhs_zero_point", self.lhs),
-            ("rhs_scale", "rhs_zero_point", self.rhs),
-            ("out_scale", "out_zero_point", self.out),
+            (["lhs_scale", "lhs_zero_point"], self.lhs),
+            (["rhs_scale", "rhs_zero_point"], self.rhs),
+            (["out_scale", "out_zero_point"], self.out),
         ];
-        for (scale, zero_point, operand) in operands {
-            if f64::from(operand.single()) != operand.scale.0 || !scales.contains(&operand.single()) {
-                return Err(broken(scale, format!("{} is no f32 in 2^{least} to 2^{most}", operand.scale.0)));
-            }
-            if !range.contains(&operand.zero_point) {
-                return Err(broken(zero_point, format!("{} is no {name}", operand.zero_point)));
-            }
+        for (names, operand) in operands {
+            operand.check(names, element, scales)?;
         }
         for (argument, value) in [("min", self.min), ("max", self.max)] {
             if !range.contains(&value) {
@@ -78,6 +72,23 @@ impl Params {
 }
 
 impl Operand {
+    /// Checks that the scale is a float in a range, and the zero point a value of a type. An error names the argument: the scale's name is the first.
+    pub(crate) fn check(
+        self,
+        [scale, zero_point]: [&'static str; 2],
+        element: Element,
+        scales: &RangeInclusive<f32>,
+    ) -> Result<(), ShapeError> {
+        if f64::from(self.single()) != self.scale.0 || !scales.contains(&self.single()) {
+            let [least, most] = [scales.start(), scales.end()].map(|end| end.log2());
+            return Err(broken(scale, format!("{} is no f32 in 2^{least} to 2^{most}", self.scale.0)));
+        }
+        if !element.range().contains(&self.zero_point) {
+            return Err(broken(zero_point, format!("{} is no {}", self.zero_point, element.name())));
+        }
+        Ok(())
+    }
+
     /// The scale as an f32.
     #[inline(always)]
     pub(crate) fn single(self) -> f32 {

@@ -16,8 +16,8 @@
 //! `_q_multiply_shift_arm`, from pull request 5980.
 
 use super::tvm_qmuls::{self, qmuls};
-use super::{Kernel, Params, neon_form};
-use crate::contract::{Contract, Deviation, Overflow, Promise, Region};
+use super::{Channel, Kernel, Params, neon_form};
+use crate::contract::{Contract, Deviation, Domain, Overflow, Promise, Region};
 use crate::simd::{LANES, Portable, Vector, strip_mine};
 
 const SOURCE: &str = "TVM RFC on fixed point multiplication; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py";
@@ -29,12 +29,7 @@ const DEVIATIONS: &[Deviation] = &[
         instead: tvm_qmuls::PROMISE,
         reason: "sqrdmulh multiplies Q0.31 numbers; for any other Q the rule returns the default lowering",
     },
-    Deviation {
-        class: "position",
-        region: Region::VectorTail { lanes: LANES },
-        instead: tvm_qmuls::PROMISE,
-        reason: "the rule holds for int32x4 only; elements after the last whole vector take the default lowering",
-    },
+    tail("the rule holds for int32x4 only; elements after the last whole vector take the default lowering"),
 ];
 
 /// The rule as printed: the fixup is computed and never used.
@@ -67,37 +62,73 @@ pub(super) const FIXUP: Kernel = Kernel {
 
 /// A run of accumulators by the rule as printed.
 #[inline(always)]
-pub(crate) fn rfc<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
-    rule::<V>(params, x, out, |y, shift| {
-        let fixup = y.and(shift).sshr31();
-        y.add(fixup).keep();
-        y.srshl(shift)
-    });
+fn rfc<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
+    of_any_q::<V, false>(params, x, out);
 }
 
 /// A run of accumulators by the rule with its fixup applied.
 #[inline(always)]
-pub(crate) fn fixup<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
-    rule::<V>(params, x, out, |y, shift| {
-        let fixup = y.and(shift).sshr31();
-        y.add(fixup).srshl(shift)
-    });
+fn fixup<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
+    of_any_q::<V, true>(params, x, out);
 }
 
-/// Both variants; `round` is the step after `sqrdmulh` when the shift is to the right.
 #[inline(always)]
-fn rule<V: Vector>(params: &Params, x: &[i32], out: &mut [i32], round: impl Fn(V, V) -> V) {
+fn of_any_q<V: Vector, const APPLIES_FIXUP: bool>(params: &Params, x: &[i32], out: &mut [i32]) {
     if params.q != 31 {
         return tvm_qmuls::run(params, x, out);
     }
-    let (m, s) = params.first();
+    rule::<V, APPLIES_FIXUP>(params.channels[0], x, out, |x| x, |x| x);
+}
+
+/// What an operation takes that has the rule inside: one multiplier in Q0.31, and something to shift in the default lowering.
+pub(crate) const INSIDE: Domain = Domain { shifts: -31..=30, ..Domain::ALL };
+
+/// The deviation of the elements after the last whole vector; `reason` names them.
+pub(crate) const fn tail(reason: &'static str) -> Deviation {
+    let region = Region::VectorTail { lanes: LANES };
+    Deviation { class: "position", region, instead: tvm_qmuls::PROMISE, reason }
+}
+
+/// The rule in Q0.31 on a run of accumulators, as printed or with its fixup applied.
+#[inline(always)]
+pub(crate) fn multiplied<V: Vector, const APPLIES_FIXUP: bool>(channel: Channel, x: &[i32], out: &mut [i32]) {
+    rule::<V, APPLIES_FIXUP>(channel, x, out, |x| x, |x| x);
+}
+
+/// The same on accumulators to each of which a bias is added first.
+#[inline(always)]
+pub(crate) fn biased<V: Vector, const APPLIES_FIXUP: bool>(channel: Channel, bias: i32, x: &[i32], out: &mut [i32]) {
+    let lanes = V::splat(bias);
+    rule::<V, APPLIES_FIXUP>(channel, x, out, |x| x.add(lanes), |x| x.wrapping_add(bias));
+}
+
+/// What `first` and `first_alone` make of a vector and of an element, multiplied.
+#[inline(always)]
+fn rule<V: Vector, const APPLIES_FIXUP: bool>(
+    Channel { multiplier: m, shift: s }: Channel,
+    x: &[i32],
+    out: &mut [i32],
+    first: impl Fn(V) -> V,
+    first_alone: impl Fn(i32) -> i32,
+) {
     let multiplier = V::splat(m);
-    let tail = |x| qmuls(x, m, 31, s);
+    let tail = |x| qmuls(first_alone(x), m, 31, s);
     if s < 0 {
         let shift = V::splat(s);
-        strip_mine::<V>(x, out, |x| round(x.sqrdmulh(multiplier), shift), tail);
+        strip_mine::<V>(x, out, |x| round::<V, APPLIES_FIXUP>(first(x).sqrdmulh(multiplier), shift), tail);
     } else {
         let scale = V::splat(1i32.wrapping_shl(s as u32));
-        strip_mine::<V>(x, out, |x| x.mul(scale).sqrdmulh(multiplier), tail);
+        strip_mine::<V>(x, out, |x| first(x).mul(scale).sqrdmulh(multiplier), tail);
     }
+}
+
+/// The step after `sqrdmulh` if the shift is to the right.
+#[inline(always)]
+fn round<V: Vector, const APPLIES_FIXUP: bool>(y: V, shift: V) -> V {
+    let fixed = y.add(y.and(shift).sshr31());
+    if APPLIES_FIXUP {
+        return fixed.srshl(shift);
+    }
+    fixed.keep();
+    y.srshl(shift)
 }

@@ -31,11 +31,11 @@ pub(crate) const SADALP: Kernel = Kernel {
 };
 
 #[inline(always)]
-fn uadalp<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
+pub(crate) fn uadalp<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
     micro::by_rows(depth_blocks, a, b, c, unsigned::<R>);
 }
 
 #[inline(always)]
-fn sadalp<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
+pub(crate) fn sadalp<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
     micro::by_rows(depth_blocks, a, b, c, signed::<R>);
 }

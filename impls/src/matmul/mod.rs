@@ -21,6 +21,7 @@ pub(crate) mod nvidia_dp4a;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tiles;
+pub(crate) mod tvm_int16;
 pub(crate) mod x86_avx2;
 pub(crate) mod x86_vnni;
 
@@ -143,6 +144,7 @@ static KERNELS: &[Kernel] = &[
     nvidia_dp4a::S8,
     nvidia_dp4a::U8,
     nvidia_dp4a::MIXED,
+    tvm_int16::I8,
     gemmlowp::REFERENCE,
 ];
 

@@ -22,6 +22,7 @@ pub(crate) fn raw(scheme: &str, products: &[i64]) -> i64 {
             blocks.flat_map(|at| (0..8).map(move |k| wrap(block(at + k) + block(at + k + 8)))).sum()
         }
         "pairs-s16-saturate" => (0..products.len()).step_by(2).map(|k| wrap(block(k) + block(k + 1))).sum(),
+        "sum-s16-wrap" => i64::from(products.iter().sum::<i64>() as i16),
         "quads-32-saturate" => {
             let mut lanes = [0i64; 4];
             for at in blocks {

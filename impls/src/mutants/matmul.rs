@@ -5,7 +5,7 @@ use crate::element::Element::{self, I8, U8};
 use crate::matmul::arm_offsets::{self, micro_kernel, padded_in_loop};
 use crate::matmul::blocks::{DEPTH, ROWS, interleave, padded};
 use crate::matmul::driver::{MicroKernel, Steps, Terms, expand, product};
-use crate::matmul::{Domain, Params, Run};
+use crate::matmul::{Domain, Params, Run, tvm_int16};
 use crate::simd::Portable;
 
 /// The correct steps, in scalar code.
@@ -127,6 +127,21 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         claims "exact" Wrap on Domain::all(U8, U8),
         from "llvm/llvm-project pull request 138313",
         steps!(Steps::new(I8, U8, |_, a, b, c| blocks([I8, U8], a, b, c, sum)))
+    ),
+    mutant!(
+        "mutant-out-int16-saturates", "16-bit-saturation", "sums of int32 saturate when they become int16",
+        claims "sum-s16-wrap" Wrap on tvm_int16::I8.contract.domain,
+        from "of our own: `sqxtn` for the conversion to out_dtype int16, which wraps",
+        |params, lhs, rhs, out| {
+            product(&SIGNED, params, lhs, rhs, out);
+            out.iter_mut().for_each(|sum| *sum = (*sum).clamp(i16::MIN.into(), i16::MAX.into()));
+        }
+    ),
+    mutant!(
+        "mutant-out-int16-in-int32", "16-bit-wrap", "sums stay in int32",
+        claims "sum-s16-wrap" Wrap on tvm_int16::I8.contract.domain,
+        from "of our own: out_dtype is read after the sum has become int32",
+        |params, lhs, rhs, out| product(&SIGNED, params, lhs, rhs, out)
     ),
     mutant!(
         "mutant-core-as-printed", "layout", "sums of the fourth column go to v11, which umull2 overwrites; v19, which is read, is never written",

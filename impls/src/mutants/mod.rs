@@ -5,6 +5,7 @@
 //! the reports that the bugs come from.
 
 pub(crate) mod add;
+pub(crate) mod concat;
 mod controls;
 pub(crate) mod conv2d;
 pub(crate) mod dequantize;
@@ -29,6 +30,7 @@ pub(crate) mod quantize;
 mod quantized_tests;
 pub(crate) mod requantize;
 mod requantize_fpm;
+mod requantize_neon;
 mod scales;
 pub(crate) mod softmax;
 pub(crate) mod sub;

@@ -3,13 +3,17 @@
 use super::qconv2d_sums as sums_of;
 use super::tensor::{Mutant, mutant};
 use crate::contract;
+use crate::conv2d;
 use crate::element::Element::I8;
 use crate::fpm::Channel;
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::single_rounding;
+use crate::matmul::arm_uadalp::sadalp;
 use crate::qconv2d::tflite::{channels, depthwise, results, symmetric, tail};
 use crate::qconv2d::transpose_conv::{self, STEPPED, rolling};
+use crate::qconv2d::tvm_gemm::{self, Steps};
 use crate::qconv2d::{Domain, Params, Run};
+use crate::simd::Portable;
 
 /// int8, per channel, scales below 1.
 const DOMAIN: Domain = symmetric(contract::Domain {
@@ -27,6 +31,9 @@ const TRANSPOSED: Domain = transpose_conv::symmetric(
     contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, per_channel: true, ..contract::Domain::ALL },
     STEPPED,
 );
+
+/// The correct steps of TVM's fused convolution by matrix product.
+const STEPS: Steps = Steps::new(I8, sadalp::<Portable>);
 
 /// Elements of a vector of output channels.
 const LANES: usize = 4;
@@ -122,6 +129,31 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         from "google/ruy ruy/apply_multiplier.cc: \"double rounding and symmetric rounding are removed compared to reference\"",
         |params, input, weights, out| {
             results(params, (I8, input), (I8, weights), out, None, |sum, o| tail(params, sum, o));
+        }
+    ),
+    mutant!(
+        "mutant-qconv-packed-first-group", "layout", "the weights of the first group, packed ahead of time, are taken for every group",
+        claims "ties-up" Wrap on tvm_gemm::I8_FUSED.contract.domain,
+        from "of our own: packed weights kept under a key without the group",
+        |params, input, weights, out| {
+            tvm_gemm::convolve(&Steps { packed: |_| 0, ..STEPS }, params, input, weights, out);
+        }
+    ),
+    mutant!(
+        "mutant-qconv-unpack-channel", "channel", "the fused unpacking takes multiplier, shift and bias by the column within the group",
+        claims "ties-up" Wrap on tvm_gemm::I8_FUSED.contract.domain,
+        from "of our own: the index of the unpacked matrix of one group for that of the tensor",
+        |params, input, weights, out| {
+            tvm_gemm::convolve(&Steps { channel: |_, _, column| column, ..STEPS }, params, input, weights, out);
+        }
+    ),
+    mutant!(
+        "mutant-qconv-index-map-dilation", "layout", "the index map of the virtual im2col ignores dilations",
+        claims "ties-up" Wrap on tvm_gemm::I8_FUSED.contract.domain,
+        from "of our own: an index map written for dilation 1, and a shape that has others",
+        |params, input, weights, out| {
+            let window = |shape| conv2d::Params { dilation_h: 1, dilation_w: 1, ..shape };
+            tvm_gemm::convolve(&Steps { window, ..STEPS }, params, input, weights, out);
         }
     ),
     mutant!(

@@ -188,6 +188,18 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         nearest_steps
     ),
     mutant!(
+        "mutant-quantize-fused-product", "f32-step", "product and sum are rounded once where the product alone is rounded first",
+        claims "pytorch-legacy" OutOfDomain on exact(&[Expressed::F32], &[I8, U8]),
+        from "pytorch/FBGEMM src/QuantUtilsAvx2.cc, QuantizeAvx2, beside include/fbgemm/QuantUtils.h, Quantize: body and scalar code differ",
+        |params, x, out| {
+            let [min, max] = [params.quantized.min, params.quantized.max].map(|bound| bound as f32);
+            let constants = |scale: f32, zero_point: i64| (1.0 / scale, zero_point as f32);
+            each(params, x, out, constants, |x, (reciprocal, zero_point)| {
+                x.mul_add(*reciprocal, *zero_point).round_ties_even().clamp(min, max) as i32
+            });
+        }
+    ),
+    mutant!(
         "mutant-steps-in-f32", "f32-step", "division and sum are rounded to f32 where one rounding is promised",
         claims "nearest-even" OutOfDomain on exact(&[Expressed::F32], &[I8, U8, I16, I32]),
         from "MLIR RFC quant dialect, operation quant.qcast, Semantics",

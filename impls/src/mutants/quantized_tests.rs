@@ -18,6 +18,7 @@ fn keeper(scheme: &str) -> Option<&'static str> {
     match scheme {
         "onnx" => Some("onnx-quantizelinear"),
         "mlir-qcast" => Some("mlir-qcast"),
+        "pytorch-legacy" => Some("pytorch-quantize-legacy"),
         "integer-difference" => Some("pytorch-dequantize"),
         "mlir-dcast" => Some("mlir-dcast"),
         _ => None,
@@ -32,7 +33,7 @@ type Type = (Expressed, Storage, f64, i64);
 /// `(name, type, value, got, promised)`.
 #[test]
 fn quantize_witnesses_of_the_reports() {
-    let table: [(&str, Type, f64, i32, i32); 21] = [
+    let table: [(&str, Type, f64, i32, i32); 22] = [
         ("mutant-quantize-truncates", (F32, I8, 1.0, 0), 0.75, 0, 1),
         ("mutant-qcast-truncates", (F16, I8, 1.0, 1), 0.75, 1, 2),
         ("mutant-quantize-floors", (F32, I8, 1.0, 0), -0.25, -1, 0),
@@ -51,6 +52,7 @@ fn quantize_witnesses_of_the_reports() {
         ("mutant-quantize-f64-in-f32", (F64, I16, 1.0, 0), 1.0 - 1e-9, 1, 0),
         ("mutant-steps-in-f16", (F16, I16, 1.0, 2048), 0.75, 2048, 2049),
         ("mutant-steps-in-bf16", (Bf16, I16, 1.0, 256), 0.75, 256, 257),
+        ("mutant-quantize-fused-product", (F32, I8, 0.1, 3), 0.750_000_06, 11, 10),
         ("mutant-steps-in-f32", (F32, I8, 0.3, 1), 0.149_999_991, 2, 1),
         ("mutant-steps-in-f32", (F32, I32, 1.0, 1 << 24), 0.75, 16_777_216, 16_777_217),
         ("mutant-steps-in-f64", (F64, I8, 1.0, 64), 0.5 + f64::EPSILON / 2.0, 64, 65),

@@ -1,6 +1,7 @@
 //! Requantizations that round, shift, clamp or multiply in the wrong place; and those that have a known bug of fixed point multiply inside.
 
 use super::requantize_fpm::Inside;
+use super::requantize_neon;
 use super::tensor::{Mutant, mutant};
 use crate::contract;
 use crate::element::Element;
@@ -103,6 +104,9 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     Inside::<14>::MUTANT,
     Inside::<15>::MUTANT,
     Inside::<16>::MUTANT,
+    requantize_neon::TAIL_BY_RULE,
+    requantize_neon::FIXUP_UNUSED,
+    requantize_neon::TAIL_WITHOUT_ZERO_POINT,
 ];
 
 /// The legacy pipeline in int32, with `shift_right` for its last step.

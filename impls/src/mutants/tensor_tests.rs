@@ -6,7 +6,7 @@ use crate::Form;
 use crate::element::Element;
 use crate::elementwise::{self, add, mul, sub};
 use crate::fpm::Channel;
-use crate::{conv2d, dequantize, dot, instruction, matmul, qconv2d, qmatmul, quantize, requantize, transform};
+use crate::{concat, conv2d, dequantize, dot, instruction, matmul, qconv2d, qmatmul, quantize, requantize, transform};
 
 fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R, D> {
     mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
@@ -38,6 +38,7 @@ fn names_are_unique_and_no_kernels() {
     names("qconv2d", super::qconv2d::MUTANTS, qconv2d::kernels());
     names("qmatmul", super::qmatmul::MUTANTS, qmatmul::kernels());
     names("requantize", super::requantize::MUTANTS, requantize::kernels());
+    names("concat", super::concat::MUTANTS, concat::kernels());
     names("add", super::add::MUTANTS, add::kernels());
     names("mul", super::mul::MUTANTS, mul::kernels());
     names("sub", super::sub::MUTANTS, sub::kernels());
@@ -243,6 +244,7 @@ fn transform_mutants_differ_where_they_say() {
         ("mutant-interleave-tail", "tvm-interleave", matrix(5, 32), matrix(5, 33)),
         ("mutant-data-pack-pad-zero", "tvm-data-pack", conv(0), conv(1)),
         ("mutant-kernel-pack-transposed", "tvm-kernel-pack", conv(0), outputs),
+        ("mutant-weight-prepack-channels-first", "tvm-weight-prepack", conv(1), outputs),
         ("mutant-spatial-unpack-nhwc", "tvm-spatial-unpack", conv(1), outputs),
         ("mutant-interleave-batch-stride", "tvm-interleave", batched(4, 16), batched(3, 16)),
         ("mutant-pad-zero", "tflite-pad", transform::Params::Pad(Default::default()), pad(1, 1)),

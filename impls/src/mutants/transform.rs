@@ -61,6 +61,22 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         }
     ),
     mutant!(
+        "mutant-weight-prepack-channels-first", "layout", "the depth is flattened channel by channel, not place by place of the filter",
+        claims "weight-prepack" Wrap on Domain { kind: Kind::WeightPrepack },
+        from "of our own: the depth of IHWO weights for that of HWIO, which im2col has",
+        |params, input, out| {
+            let Params::Conv2d(params) = params else { return };
+            let (taps, outputs) = (params.kernel_h * params.kernel_w, params.out_channels);
+            let mut flat = Vec::with_capacity(input.len());
+            for channel in 0..params.channels {
+                for tap in 0..taps {
+                    flat.extend_from_slice(&input[(tap * params.channels + channel) * outputs..][..outputs]);
+                }
+            }
+            block_transpose(taps * params.channels, outputs, &flat, out);
+        }
+    ),
+    mutant!(
         "mutant-spatial-unpack-nhwc", "layout", "results are unpacked to NHWC",
         claims "spatial-unpack" Wrap on Domain { kind: Kind::SpatialUnpack },
         from "of our own: the layout of the network for that of the schedule",

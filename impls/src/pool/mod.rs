@@ -62,7 +62,7 @@ pub struct Domain {
 }
 
 /// Ends of the scales.
-const SCALES: std::ops::RangeInclusive<f32> = 1.0 / (1u32 << 30) as f32..=(1u32 << 30) as f32;
+pub(crate) const SCALES: std::ops::RangeInclusive<f32> = 1.0 / (1u32 << 30) as f32..=(1u32 << 30) as f32;
 
 impl Domain {
     /// Sizes of input and output. An error names the argument that this kernel does not take.
@@ -71,15 +71,10 @@ impl Domain {
         if p.element != self.element {
             return Err(broken("element", format!("this kernel takes {name}, not {}", p.element.name())));
         }
-        for (scale, zero_point, operand) in
-            [("input_scale", "input_zero_point", p.input), ("out_scale", "out_zero_point", p.out)]
+        for (names, operand) in
+            [(["input_scale", "input_zero_point"], p.input), (["out_scale", "out_zero_point"], p.out)]
         {
-            if f64::from(operand.single()) != operand.scale.0 || !SCALES.contains(&operand.single()) {
-                return Err(broken(scale, format!("{} is no f32 in 2^-30 to 2^30", operand.scale.0)));
-            }
-            if !range.contains(&operand.zero_point) {
-                return Err(broken(zero_point, format!("{} is no {name}", operand.zero_point)));
-            }
+            operand.check(names, self.element, &SCALES)?;
         }
         for (argument, value) in [("min", p.min), ("max", p.max)] {
             if !range.contains(&value) {

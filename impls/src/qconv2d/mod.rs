@@ -15,6 +15,7 @@ pub(crate) mod tests;
 pub(crate) mod tflite;
 pub(crate) mod tflite_16x8;
 pub(crate) mod transpose_conv;
+pub(crate) mod tvm_gemm;
 mod tvm_neon;
 mod tvm_relay;
 
@@ -230,6 +231,8 @@ static KERNELS: &[Kernel] = &[
     tvm_relay::UPWARD_I8,
     tvm_relay::UPWARD_U8,
     tvm_relay::TO_NEAREST_I8,
+    tvm_gemm::I8_FUSED,
+    tvm_gemm::U8_FUSED,
     tvm_neon::RFC_I8,
     tvm_neon::RFC_U8,
     tvm_neon::FIXUP_I8,

@@ -9,11 +9,11 @@
 //! `src/relay/qnn/op/requantize.cc`.
 
 use super::{Domain, Kernel, Params, Run, loops};
-use crate::contract::{self, Contract, Deviation, Overflow, Promise, Region};
+use crate::contract::{Contract, Deviation, Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
-use crate::fpm::{self, tvm_neon};
+use crate::fpm::tvm_neon;
 use crate::simd::form::neon_form;
-use crate::simd::{LANES, Portable, Vector};
+use crate::simd::{Portable, Vector};
 
 /// Whether the rule applies its fixup.
 const RFC: bool = false;
@@ -21,15 +21,9 @@ const FIXUP: bool = true;
 
 const SOURCE: &str = "TVM RFC on fixed point multiplication; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py";
 
-const DEVIATIONS: &[Deviation] = &[Deviation {
-    class: "position",
-    region: Region::VectorTail { lanes: LANES },
-    instead: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
-    reason: "the rule holds for int32x4 only; the output channels after the last whole vector of a pixel take the default lowering",
-}];
-
-/// What both forms take: one multiplier, and something to shift in the default lowering.
-const CHANNELS: contract::Domain = contract::Domain { shifts: -31..=30, ..contract::Domain::ALL };
+const DEVIATIONS: &[Deviation] = &[tvm_neon::tail(
+    "the rule holds for int32x4 only; the output channels after the last whole vector of a pixel take the default lowering",
+)];
 
 const fn kernel(
     name: &'static str,
@@ -43,7 +37,7 @@ const fn kernel(
         summary,
         contract: Contract {
             promise: Promise { scheme, overflow: Overflow::Wrap },
-            domain: Domain::all(types, CHANNELS),
+            domain: Domain::all(types, tvm_neon::INSIDE),
             deviations: DEVIATIONS,
             source: SOURCE,
         },
@@ -128,15 +122,12 @@ fn fused<V: Vector, const APPLIES_FIXUP: bool>(
     [input, weights]: [(Element, &[u8]); 2],
     out: &mut [i32],
 ) {
-    let multiply = fpm::Params { q: 31, channels: vec![params.channel(0)] };
+    let channel = params.channel(0);
     let outputs = params.shape.out_channels;
     let mut sums = loops::expanded(params, input, weights, params.shape.input_zero_point);
     for (sums, out) in sums.chunks_exact_mut(outputs).zip(out.chunks_exact_mut(outputs)) {
         sums.iter_mut().enumerate().for_each(|(o, sum)| *sum = sum.wrapping_add(params.bias(o)));
-        match APPLIES_FIXUP {
-            true => tvm_neon::fixup::<V>(&multiply, sums, out),
-            false => tvm_neon::rfc::<V>(&multiply, sums, out),
-        }
+        tvm_neon::multiplied::<V, APPLIES_FIXUP>(channel, sums, out);
         out.iter_mut().for_each(|out| *out = params.finish(*out));
     }
 }

@@ -8,26 +8,20 @@
 
 use super::loops::raw;
 use super::{Domain, Kernel, Params, Run};
-use crate::contract::{self, Contract, Deviation, Overflow, Promise, Region};
+use crate::contract::{Contract, Deviation, Overflow, Promise};
 use crate::element::Element::I8;
-use crate::fpm::{self, tvm_neon};
+use crate::fpm::tvm_neon;
 use crate::matmul::driver::expand;
 use crate::simd::form::neon_form;
-use crate::simd::{LANES, Portable, Vector};
+use crate::simd::{Portable, Vector};
 
 /// Whether the rule applies its fixup.
 const RFC: bool = false;
 const FIXUP: bool = true;
 
-const DEVIATIONS: &[Deviation] = &[Deviation {
-    class: "position",
-    region: Region::VectorTail { lanes: LANES },
-    instead: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
-    reason: "the rule holds for int32x4 only; the columns after the last whole vector of a row take the default lowering",
-}];
-
-/// What both forms take: one multiplier, and something to shift in the default lowering.
-const CHANNELS: contract::Domain = contract::Domain { shifts: -31..=30, ..contract::Domain::ALL };
+const DEVIATIONS: &[Deviation] = &[tvm_neon::tail(
+    "the rule holds for int32x4 only; the columns after the last whole vector of a row take the default lowering",
+)];
 
 const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str, run: Run) -> Kernel {
     Kernel {
@@ -35,7 +29,7 @@ const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str,
         summary,
         contract: Contract {
             promise: Promise { scheme, overflow: Overflow::Wrap },
-            domain: Domain::layer([I8; 3], CHANNELS),
+            domain: Domain::layer([I8; 3], tvm_neon::INSIDE),
             deviations: DEVIATIONS,
             source: "TVM RFC on fixed point multiplication; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py",
         },
@@ -88,17 +82,14 @@ pub(super) const FIXUP_I8: Kernel = Kernel {
 #[inline(always)]
 fn fused<V: Vector, const APPLIES_FIXUP: bool>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     let Some(layer) = params.layer() else { return };
-    let multiply = fpm::Params { q: 31, channels: vec![layer.channel(0)] };
+    let channel = layer.channel(0);
     let n = params.shape.n;
     let mut sums = vec![0; out.len()];
     raw(params, (I8, lhs), (I8, rhs), &mut sums, |product, slices, place| {
         expand(&params.shape, slices.terms(product, place)).wrapping_add(layer.bias(place[1]))
     });
     for (sums, out) in sums.chunks_exact(n).zip(out.chunks_exact_mut(n)) {
-        match APPLIES_FIXUP {
-            true => tvm_neon::fixup::<V>(&multiply, sums, out),
-            false => tvm_neon::rfc::<V>(&multiply, sums, out),
-        }
+        tvm_neon::multiplied::<V, APPLIES_FIXUP>(channel, sums, out);
         out.iter_mut().for_each(|out| *out = layer.finish(*out));
     }
 }

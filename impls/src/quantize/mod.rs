@@ -116,6 +116,7 @@ static KERNELS: &[Kernel] = &[
     onnx::LINEAR,
     pytorch::QUANTIZE,
     pytorch::LEGACY,
+    pytorch::FUSED,
     xnnpack::FMAGIC,
     neon_fcvtns::FCVTNS,
 ];

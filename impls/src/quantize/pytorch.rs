@@ -2,12 +2,16 @@
 //! 0.00214854861 gives 128, where division gives 127.
 //!
 //! With `LEGACY`, the template's default and what `quantize_per_tensor` instantiates, the zero point is added in f32
-//! before the rounding; without, as in `quantize_val`, after it. (`QuantizeAvx2` with `LEGACY` fuses product and sum into one
-//! rounding; that is not here.) The clamp is in double. A NaN stays one until its cast to the output type, which C++ leaves undefined;
+//! before the rounding; without, as in `quantize_val`, after it. The clamp is in double. A NaN stays one until its cast to the output type, which C++ leaves undefined;
 //! here it gives 0.
 //!
+//! `QuantizeAvx2` with `LEGACY` fuses product and sum into one rounding. `vminps` then takes its second operand for NaN, and keeps sums below 2^31;
+//! `vcvtps2dq` gives the least int32 for what is below it. The clamp is in int32. A masked load puts the tail through the same instructions, so
+//! body and tail agree. The steps are here one value at a time, each as its instruction has it.
+//!
 //! Source: pytorch/FBGEMM `include/fbgemm/QuantUtils.h`, `Quantize`; pytorch/pytorch `AffineQuantizerBase.cpp`, `quantize_val`, and
-//! `cpu/kernels/QuantizedOpKernels.cpp`, `quantize_tensor_per_tensor_affine_cpu`, in `aten/src/ATen/native/quantized`.
+//! `cpu/kernels/QuantizedOpKernels.cpp`, `quantize_tensor_per_tensor_affine_cpu`, in `aten/src/ATen/native/quantized`;
+//! pytorch/FBGEMM `src/QuantUtilsAvx2.cc`, `QuantizeAvx2`.
 
 use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
@@ -41,6 +45,36 @@ pub(super) const LEGACY: Kernel = Kernel::scalar(
     "pytorch/FBGEMM include/fbgemm/QuantUtils.h, Quantize with LEGACY",
     |params, x, out| quantize(params, x, out, |scaled, zero_point| (zero_point + scaled).round_ties_even()),
 );
+
+/// The largest f32 below 2^31.
+const LARGEST: f32 = 2_147_483_520.0;
+
+/// `QuantizeAvx2` of `quantize_per_tensor`.
+pub(super) const FUSED: Kernel = Kernel::scalar(
+    "pytorch-quantize-avx2",
+    "PyTorch quantize_per_tensor on AVX2: x * (1/scale) + zero point rounded once to f32, then nearest even",
+    Promise { scheme: "pytorch-fused", overflow: Overflow::OutOfDomain },
+    Domain { storage: &[I8, U8], finest: Finest::Layer, ..DOMAIN },
+    "pytorch/FBGEMM src/QuantUtilsAvx2.cc, QuantizeAvx2 with LEGACY",
+    |params, x, out| {
+        let [min, max] = [params.quantized.min, params.quantized.max].map(|bound| bound as i32);
+        let constants = |scale: f32, zero_point: i64| (1.0 / scale, zero_point as f32);
+        each(params, x, out, constants, |x, (reciprocal, zero_point)| {
+            cvtps2dq(minps(x.mul_add(*reciprocal, *zero_point), LARGEST)).max(min).min(max)
+        });
+    },
+);
+
+/// `vminps`: the second operand if either is NaN.
+fn minps(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
+}
+
+/// `vcvtps2dq`: to the nearest int32, ties to even, the least int32 for all else.
+fn cvtps2dq(x: f32) -> i32 {
+    let rounded = x.round_ties_even();
+    if (-2_147_483_648.0..2_147_483_648.0).contains(&rounded) { rounded as i32 } else { i32::MIN }
+}
 
 /// `transform`: of the scaled value and the zero point.
 #[inline(always)]

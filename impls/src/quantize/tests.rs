@@ -250,6 +250,7 @@ fn libraries_at_their_own_examples() {
     let table = [
         ("pytorch-quantize", U8, fbgemm, 0, value, 128),
         ("pytorch-quantize-legacy", U8, fbgemm, 0, value, 128),
+        ("pytorch-quantize-avx2", U8, fbgemm, 0, value, 128),
         ("xnnpack-quantize", U8, fbgemm, 0, value, 128),
         ("neon-fcvtns", U8, fbgemm, 0, value, 128),
         ("onnx-quantizelinear", U8, fbgemm, 0, value, 127),
@@ -279,6 +280,7 @@ fn libraries_saturate_and_treat_nan_as_their_sources() {
         ("onnx-quantizelinear", Some(-128)),
         ("pytorch-quantize", None),
         ("pytorch-quantize-legacy", None),
+        ("pytorch-quantize-avx2", Some(127)),
         ("xnnpack-quantize", Some(-128)),
         ("neon-fcvtns", Some(5)),
     ];

@@ -1,6 +1,6 @@
 //! The elements of the requantizations: one channel without bias.
 
-use super::{Kernel, Params, Run, cmsis_nn, gemmlowp, tflite, tosa, tvm_relay, xnnpack};
+use super::{Kernel, Params, Run, cmsis_nn, gemmlowp, tflite, tosa, tvm_neon, tvm_relay, xnnpack};
 use crate::elements::{BATCH, positions};
 use crate::fpm::Channel;
 use crate::mutants::requantize::MUTANTS;
@@ -42,6 +42,10 @@ positions! {
     "tflite-requantize-i16": tflite::REDUCED_I16;
     "tvm-requantize-i8": tvm_relay::UPWARD_I8;
     "tvm-requantize-tonearest-i8": tvm_relay::TO_NEAREST_I8;
+    "tvm-requantize-neon-i8": tvm_neon::RFC_I8;
+    "tvm-requantize-neon-u8": tvm_neon::RFC_U8;
+    "tvm-requantize-neon-fixup-i8": tvm_neon::FIXUP_I8;
+    "tvm-requantize-neon-fixup-u8": tvm_neon::FIXUP_U8;
     "cmsis-nn-requantize-i8": cmsis_nn::DOUBLE_I8;
     "cmsis-nn-requantize-single-i8": cmsis_nn::SINGLE_I8;
     "xnnpack-rndnu-i8": xnnpack::RNDNU_I8;
@@ -58,4 +62,7 @@ positions! {
     "mutant-legacy-wraps": MUTANTS[4].kernel;
     "mutant-requantize-truncates": MUTANTS[5].kernel;
     "mutant-requantize-f32": MUTANTS[6].kernel;
+    "mutant-requantize-tail-by-rule": MUTANTS[24].kernel;
+    "mutant-requantize-fixup-unused": MUTANTS[25].kernel;
+    "mutant-requantize-tail-without-zero-point": MUTANTS[26].kernel;
 }

@@ -9,6 +9,7 @@ mod gemmlowp;
 pub(crate) mod tests;
 mod tflite;
 mod tosa;
+pub(crate) mod tvm_neon;
 mod tvm_relay;
 mod xnnpack;
 
@@ -151,6 +152,10 @@ static KERNELS: &[Kernel] = &[
     tflite::REDUCED_I16,
     tvm_relay::UPWARD_I8,
     tvm_relay::TO_NEAREST_I8,
+    tvm_neon::RFC_I8,
+    tvm_neon::RFC_U8,
+    tvm_neon::FIXUP_I8,
+    tvm_neon::FIXUP_U8,
     cmsis_nn::DOUBLE_I8,
     cmsis_nn::SINGLE_I8,
     xnnpack::RNDNU_I8,

@@ -36,7 +36,7 @@ fn fit(overflow: Overflow, x: i128) -> i128 {
 
 /// The promise of `kernel`: each step in unbounded integers, then fitted.
 pub(crate) fn promised(kernel: &Kernel, params: &Params, index: usize, acc: i32) -> i32 {
-    let promise = kernel.contract.promise;
+    let (promise, _) = kernel.contract.at(index, params.len, 31);
     let n = params.channels.len();
     let Channel { multiplier, shift } = params.channels[index % n];
     let fit = |x| fit(promise.overflow, x);

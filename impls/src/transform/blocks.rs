@@ -26,6 +26,17 @@ pub(super) const BLOCK_TRANSPOSE: Kernel = kernel(
     },
 );
 
+pub(super) const WEIGHT_PREPACK: Kernel = kernel(
+    "tvm-weight-prepack",
+    "TVM weights HWIO, flattened and packed ahead of time: blocks of 16 rows by 4 columns, each transposed",
+    Kind::WeightPrepack,
+    |params, input, out| {
+        let Params::Conv2d(params) = params else { return };
+        // Flattening HWIO weights moves nothing.
+        block_transpose(input.len() / params.out_channels, params.out_channels, input, out);
+    },
+);
+
 pub(super) const UNPACK: Kernel =
     kernel("tvm-unpack", "TVM unpack: blocks of 4 by 4 to a plain matrix", Kind::Unpack, |params, input, out| {
         let Params::Matrix { batches, rows, columns } = *params else { return };

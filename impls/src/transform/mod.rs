@@ -39,6 +39,8 @@ pub enum Kind {
     DataPack,
     /// `[O,C,KH,KW]` to `[O'/16, C, KH, KW, 16]`, padded by 0.
     KernelPack,
+    /// `[KH,KW,C,O]` to `[O'/4, (KH*KW*C)'/16, 4, 16]`, padded by 0.
+    WeightPrepack,
     /// `[B, OH, OW'/16, O'/16, 16, 16]` to `[B,O,OH,OW]`.
     SpatialUnpack,
     /// `[B,H,W,C]` with the zero point before and after each axis.
@@ -61,7 +63,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Params {
-    /// Of [`Kind::Im2col`], [`Kind::Unflatten`] and the spatial pack.
+    /// Of [`Kind::Im2col`], [`Kind::Unflatten`], [`Kind::WeightPrepack`] and the spatial pack.
     Conv2d(conv2d::Params),
     /// Of the transforms of a matrix: how many matrices, and rows and columns of each.
     Matrix {
@@ -112,6 +114,11 @@ impl Domain {
                 let out = conv.sizes()?.outputs;
                 Ok(sizes(out, out))
             }
+            (Kind::WeightPrepack, Params::Conv2d(conv)) => {
+                let weights = conv2d::Params { groups: 1, ..*conv }.sizes()?.inputs[1];
+                let (depth, columns) = (weights / conv.out_channels, conv.out_channels);
+                Ok(sizes(weights, shape::elements("blocks", &[padded(depth, DEPTH), padded(columns, ROWS)])?))
+            }
             (kind @ (Kind::DataPack | Kind::KernelPack | Kind::SpatialUnpack), Params::Conv2d(conv)) => {
                 // All channels, whatever the groups.
                 let conv = &conv2d::Params { groups: 1, ..*conv };
@@ -158,9 +165,15 @@ impl Domain {
             }
             (Kind::Interleave | Kind::BlockTranspose | Kind::Unpack, _) => takes("rows and columns"),
             (Kind::Pad, _) => takes("a tensor and its padding"),
-            (Kind::Im2col | Kind::Unflatten | Kind::DataPack | Kind::KernelPack | Kind::SpatialUnpack, _) => {
-                takes("the shape of a convolution")
-            }
+            (
+                Kind::Im2col
+                | Kind::Unflatten
+                | Kind::DataPack
+                | Kind::KernelPack
+                | Kind::WeightPrepack
+                | Kind::SpatialUnpack,
+                _,
+            ) => takes("the shape of a convolution"),
             _ => takes("rows, columns, bits and word"),
         }
     }
@@ -196,6 +209,7 @@ static KERNELS: &[Kernel] = &[
     blocks::INTERLEAVE,
     blocks::BLOCK_TRANSPOSE,
     blocks::UNPACK,
+    blocks::WEIGHT_PREPACK,
     unflatten::UNFLATTEN,
     spatial::DATA_PACK,
     spatial::KERNEL_PACK,
@@ -229,6 +243,7 @@ const fn from(name: &'static str, summary: &'static str, kind: Kind, source: &'s
         Kind::Unflatten => "unflatten",
         Kind::DataPack => "data-pack",
         Kind::KernelPack => "kernel-pack",
+        Kind::WeightPrepack => "weight-prepack",
         Kind::SpatialUnpack => "spatial-unpack",
         Kind::Pad => "pad",
         Kind::BitPack => "bit-pack",

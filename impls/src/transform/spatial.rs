@@ -3,7 +3,7 @@
 //! Source: RFC on int8 convolution for Arm, section Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py, conv2d_spatial_pack_nchw.
 
 use super::{Kernel, Kind, Params, kernel};
-use crate::conv2d;
+use crate::conv2d::{self, im2col::inside};
 
 /// Pixels of a tile, and output channels of one.
 pub(crate) const TILE: usize = 16;
@@ -86,9 +86,4 @@ pub(crate) fn unpack<T: Copy>(p: &conv2d::Params, input: &[T], out: &mut [T]) {
             run.iter_mut().zip(from).for_each(|(value, element)| *value = *element);
         }
     }
-}
-
-/// The coordinate in an image of `size` of one in the padded image; `None` in the padding.
-fn inside(padded: usize, before: usize, size: usize) -> Option<usize> {
-    padded.checked_sub(before).filter(|at| *at < size)
 }

@@ -172,6 +172,13 @@ fn spatial_packs_are_their_index_formulas() {
             let expected = if o < params.out_channels { filters[o * depth + d] } else { 0 };
             assert_eq!(*got, expected, "{params:?} at {at}");
         }
+        let (weights, packed) = run("tvm-weight-prepack", &Params::Conv2d(params));
+        let (outputs, steps) = (params.out_channels, depth.div_ceil(16));
+        for (at, got) in packed.iter().enumerate() {
+            let (o, d) = (at / 64 / steps * 4 + at / 16 % 4, at / 64 % steps * 16 + at % 16);
+            let expected = if o < outputs && d < depth { weights[d * outputs + o] } else { 0 };
+            assert_eq!(*got, expected, "{params:?} at {at}");
+        }
         let (tiled, out) = run("tvm-spatial-unpack", &Params::Conv2d(params));
         for (at, got) in out.iter().enumerate() {
             let (x, y) = (at % columns, at / columns % rows);

@@ -29,6 +29,7 @@ use std::ops::RangeInclusive;
 use steps::{Constants, Named, OwnStep};
 
 pub use operand::{Operand, Side};
+pub(crate) use registry::joined;
 
 /// The arithmetic of an operation: what it computes of two elements.
 pub trait Arithmetic: Copy + Debug + Eq + Send + Sync + 'static {

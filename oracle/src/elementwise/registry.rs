@@ -4,7 +4,7 @@
 const RULES: usize = 8;
 
 /// All schemes in one list. `ALL` is `RULES * PER_RULE + SHIPPED`.
-pub(super) const fn joined<D: Copy, const PER_RULE: usize, const SHIPPED: usize, const ALL: usize>(
+pub(crate) const fn joined<D: Copy, const PER_RULE: usize, const SHIPPED: usize, const ALL: usize>(
     by_rule: [[D; PER_RULE]; RULES],
     shipped: [D; SHIPPED],
 ) -> [D; ALL] {

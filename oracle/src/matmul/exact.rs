@@ -1,7 +1,7 @@
 //! One element of a matrix product on big integers.
 
 use super::{BLOCK, Narrow, Scheme};
-use crate::pair_sum::PairSum;
+use crate::pair_sum::{INT16, PairSum};
 use crate::word::INT32;
 use rug::{Assign, Integer};
 
@@ -15,6 +15,10 @@ pub(crate) fn element(scheme: &Scheme, terms: &[(i32, i32)], [lhs_offset, rhs_of
         None => exact,
         Some(Narrow::Pairs { apart, sum }) => exact + pairs(terms, apart, sum),
         Some(Narrow::Quads) => exact - terms.iter().map(product).sum::<Integer>() + quads(terms),
+        Some(Narrow::Sum16) => {
+            let raw = terms.iter().map(product).sum();
+            exact - &raw + INT16.wrap_exact(&raw)
+        }
     };
     scheme.overflow.fit_exact(INT32, &changed)
 }

@@ -62,6 +62,7 @@ impl<'a> Lanes<'a> {
         use PairSum::*;
         let lanes = match self.narrow {
             Narrow::Quads => self.quads(lhs),
+            Narrow::Sum16 => self.sums16(lhs),
             Narrow::Pairs { apart, sum: WrapUnsigned } => self.pairs(lhs, apart, |a, b| WrapUnsigned.of(a, b)),
             Narrow::Pairs { apart, sum: WrapSigned } => self.pairs(lhs, apart, |a, b| WrapSigned.of(a, b)),
             Narrow::Pairs { apart, sum: Saturate } if self.pairs_fit => {
@@ -95,6 +96,16 @@ impl<'a> Lanes<'a> {
             totals.iter_mut().zip(&sums).for_each(|(total, sum)| *total += i64::from(*sum));
         }
         totals
+    }
+
+    /// Low halves of the operands multiplied and added modulo 2^16, for each column.
+    fn sums16(&self, lhs: &[i32]) -> Vec<i64> {
+        let mut sums = vec![0i16; self.columns.len];
+        for (k, a) in lhs.iter().enumerate() {
+            let row = self.columns.row(k).iter();
+            sums.iter_mut().zip(row).for_each(|(sum, b)| *sum = sum.wrapping_add((*a as i16).wrapping_mul(*b as i16)));
+        }
+        sums.into_iter().map(i64::from).collect()
     }
 
     /// The four saturating lanes added modulo 2^32, for each column.

@@ -51,6 +51,8 @@ pub enum Narrow {
     /// Four int32 lanes from block to block; each adds the exact sum of an adjacent quad and saturates. The lanes are added
     /// modulo 2^32 at the end.
     Quads,
+    /// One int16 sum of all products, wrapping.
+    Sum16,
 }
 
 /// A mathematical definition of matrix multiplication, and of convolution over the depth of im2col.
@@ -97,6 +99,12 @@ pub static DEFINITIONS: &[Definition] = &[
         summary: "sums of adjacent quads of raw products added to int32 lanes with saturation, the lanes added wrapping",
         source: "Intel SDM, VPDPBUSDS",
         narrow: Some(Narrow::Quads),
+    },
+    Definition {
+        name: "sum-s16-wrap",
+        summary: "raw products summed in one signed 16-bit word, wrapping",
+        source: "apache/tvm python/tvm/topi/nn/dense.py, matmul with out_dtype int16",
+        narrow: Some(Narrow::Sum16),
     },
 ];
 
@@ -174,10 +182,11 @@ impl Scheme {
     }
 
     /// The lanes in which these values can differ from the exact sum: where `k` raw products cannot leave int32, no lane of
-    /// quads saturates and their sum does not wrap.
+    /// quads saturates and their sum does not wrap; the same of a sum of 16 bits.
     pub(crate) fn narrow_for(&self, lhs: Extremes, rhs: Extremes, k: usize) -> Option<Narrow> {
         match self.definition.narrow? {
             Narrow::Quads if width::bound(lhs, rhs, [0, 0], k) <= i32::MAX as u128 => None,
+            Narrow::Sum16 if width::bound(lhs, rhs, [0, 0], k) <= i16::MAX as u128 => None,
             narrow => Some(narrow),
         }
     }

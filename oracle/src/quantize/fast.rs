@@ -54,6 +54,12 @@ pub(super) fn pytorch_legacy(p: &Prepared, x: Soft) -> Stored {
     sum.to_integer(TiesEven).clamp(p.q.min, p.q.max).stored(Poison)
 }
 
+/// A product has 48 bits, so that its sum with a zero point of 8 bits is one number before its rounding.
+pub(super) fn pytorch_fused(p: &Prepared, x: Soft) -> Stored {
+    let sum = x.times(p.reciprocal).plus(p.zero_point_rounded).rounded(p.q.format);
+    sum.to_integer(TiesEven).clamp(p.q.min, p.q.max).stored(Stored::Value(p.q.max))
+}
+
 /// Within 9 bits of the magic bias the spacing of f32 is 1, so that the sum rounds ties to even as an integer does, the bias
 /// being even; the clamp commutes with it as in [`onnx`].
 pub(super) fn xnnpack(p: &Prepared, x: Soft) -> Stored {

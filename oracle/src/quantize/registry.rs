@@ -81,7 +81,7 @@ const BY_RULE: [[Definition; 4]; 8] = [
     of_rule!("toward-zero", TowardZero),
 ];
 
-const SHIPPED: [Definition; 7] = [
+const SHIPPED: [Definition; 8] = [
     Definition {
         name: "mlir-qcast",
         summary: "mlir-opt --lower-quant-ops: divf, addf, fptosi or fptoui, then the clamp",
@@ -155,6 +155,22 @@ const SHIPPED: [Definition; 7] = [
         fast: |p, _, x| fast::pytorch_legacy(p, x),
     },
     Definition {
+        name: "pytorch-fused",
+        summary: "FBGEMM on AVX2, LEGACY: product with 1/scale and sum with the zero point rounded once to f32, nearest even; NaN is the maximum",
+        source: "pytorch/FBGEMM src/QuantUtilsAvx2.cc QuantizeAvx2, LEGACY = true",
+        takes: Takes::F32 { storage: 8 },
+        // What is below int32 becomes the least int32, which the clamp takes to the bound.
+        steps: &[
+            RECIPROCAL,
+            ADD_ROUNDED,
+            ("vfmadd rounds", Step::RoundToFormat),
+            ("vminps takes its bound for NaN", Step::Nan(Nan::Greatest)),
+            ("vcvtps2dq", Step::RoundToInteger(TiesEven)),
+            CLAMP,
+        ],
+        fast: |p, _, x| fast::pytorch_fused(p, x),
+    },
+    Definition {
         name: "xnnpack",
         summary: "XNNPACK fmagic: f32 product with 1/scale, clamp before the zero point, round by a magic bias; NaN is the minimum",
         source: "google/XNNPACK src/f32-qs8-vcvt/scalar-fmagic.c.in (its bounds are those of the storage)",
@@ -206,7 +222,7 @@ pub(crate) fn suffix(rule: RoundingRule) -> &'static str {
 
 /// Every scheme.
 pub static DEFINITIONS: &[Definition] = &{
-    let mut all = [SHIPPED[0]; 4 * 8 + 7];
+    let mut all = [SHIPPED[0]; 4 * 8 + 8];
     let mut i = 0;
     while i < 4 * 8 {
         all[i] = BY_RULE[i / 4][i % 4];

@@ -106,6 +106,8 @@ pub enum Nan {
     Zero,
     /// The least value that the following clamp does not change.
     Lowest,
+    /// The greatest stored value.
+    Greatest,
 }
 
 /// One exact step. `v` is the value so far.
@@ -200,6 +202,7 @@ impl Step {
             Self::Nan(policy) if v == Value::Nan => match policy {
                 Nan::Poison => return Err(Stored::Poison),
                 Nan::Zero => Value::Number(Rational::new()),
+                Nan::Greatest => Value::Number(q.max.into()),
                 Nan::Lowest => Value::of(q.format, bounds_before_zero_point(q)[0]),
             },
             Self::Nan(_) => v,

@@ -56,6 +56,8 @@ pub enum Transform {
     DataPack(Convolution),
     /// `weights [O,C,KH,KW]` to `[O'/16, C, KH, KW, 16]`, padded by 0: `[t,c,i,j,v] = weights[16t+v, c, i, j]`.
     KernelPack(Convolution),
+    /// `[KH,KW,C,O]` to `[O'/4, K'/16, 4, 16]`, K = KH*KW*C: `[x,y,z,w] = weights[i, j, c, z + 4x]`, `(i*KW + j)*C + c = w + 16y`.
+    WeightPrepack(Convolution),
     /// `tiles [B, OH, OW'/16, O'/16, 16, 16]` to `[B,O,OH,OW]`: `[b,o,y,x] = tiles[b, y, x/16, o/16, x%16, o%16]`.
     SpatialUnpack(Convolution),
     /// `[B,H,W,C]` with padding before and after each axis.
@@ -132,7 +134,12 @@ impl Transform {
             Ok([plain, shape::elements("blocks", &padded)?])
         };
         match *self {
-            Self::Im2col(p) | Self::Unflatten(p) | Self::DataPack(p) | Self::KernelPack(p) | Self::SpatialUnpack(p)
+            Self::Im2col(p)
+            | Self::Unflatten(p)
+            | Self::DataPack(p)
+            | Self::KernelPack(p)
+            | Self::WeightPrepack(p)
+            | Self::SpatialUnpack(p)
                 if p.transposed =>
             {
                 Err(broken("transposed", "no transform has the layouts of a transposed convolution"))
@@ -153,6 +160,10 @@ impl Transform {
                     Self::KernelPack(_) => [weights, shape::elements("kernel-pack", &[channels, depth])?],
                     _ => [shape::elements("blocks", &[p.batches, rows, tiles, channels])?, outputs],
                 })
+            }
+            Self::WeightPrepack(p) => {
+                let [_, weights, _] = Convolution { groups: 1, ..p }.check()?;
+                matrix(weights / p.out_channels, p.out_channels, [DEPTH, ROWS])
             }
             Self::Pad(p) => p.check(),
             Self::Packing(p) => p.check(),
@@ -177,6 +188,18 @@ impl Transform {
                 let filters = Matrix { rows: p.out_channels, columns: depth };
                 let blocks = [p.out_channels.div_ceil(TILE), 1, depth, TILE];
                 tensor(blocks, |[t, _, d, v]| filters.at(TILE * t + v, d))
+            }
+            Self::WeightPrepack(p) => {
+                let (taps, inputs, outputs) = (p.kernel_h * p.kernel_w, p.channels, p.out_channels);
+                let blocks = [outputs.div_ceil(ROWS), (taps * inputs).div_ceil(DEPTH), ROWS, DEPTH];
+                tensor(blocks, |[x, y, z, w]| {
+                    let (tap, c, o) = ((w + DEPTH * y) / inputs, (w + DEPTH * y) % inputs, z + ROWS * x);
+                    if tap < taps && o < outputs {
+                        Source::Element((tap * inputs + c) * outputs + o)
+                    } else {
+                        Source::Zero
+                    }
+                })
             }
             Self::SpatialUnpack(p) => {
                 let (rows, columns) = p.output()?;

@@ -18,6 +18,17 @@ impl Transform {
                 let depth = inputs / p.out_channels;
                 put(input, depth, outputs, |o, d| o / TILE * (TILE * depth) + d * TILE + o % TILE)
             }
+            Self::WeightPrepack(p) => {
+                // A filter at a time: its elements go to every fourth row of 16 of a panel.
+                let (filters, mut out) = (p.out_channels, vec![0; outputs]);
+                let panel = ROWS * (inputs / filters).next_multiple_of(DEPTH);
+                for o in 0..filters {
+                    let rows = out[o / ROWS * panel..][..panel].chunks_mut(DEPTH).skip(o % ROWS).step_by(ROWS);
+                    let filter = input.iter().skip(o).step_by(filters);
+                    rows.flatten().zip(filter).for_each(|(place, v)| *place = *v);
+                }
+                out
+            }
             Self::SpatialUnpack(p) => {
                 let ((rows, columns), mut out) = (p.output()?, vec![0; outputs]);
                 let mut tiles = input.chunks(TILE * TILE);

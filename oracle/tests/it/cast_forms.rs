@@ -227,6 +227,7 @@ fn nan_and_infinities_follow_each_policy() {
         ("tflite", [value(127), value(-128), Stored::Poison]),
         ("onnx", [value(127), value(-128), value(-128)]),
         ("pytorch", [value(127), value(-128), Stored::Poison]),
+        ("pytorch-fused", [value(127), value(-128), value(127)]),
         ("xnnpack", [value(127), value(-128), value(-128)]),
         ("neon-fcvtns", [value(127), value(-128), value(5)]),
     ] {

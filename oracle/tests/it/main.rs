@@ -5,6 +5,7 @@ mod cast_facts;
 mod cast_forms;
 mod cast_runs;
 mod census;
+mod concat;
 mod double_rounding;
 mod either_way;
 mod elementwise_add;

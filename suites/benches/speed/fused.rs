@@ -12,10 +12,11 @@ use tiebreak_impls::{conv2d, qconv2d, requantize};
 use tiebreak_suites::stream::{int32, stream};
 
 /// Fused kernel, convolution, requantization: of one system, with the same loops and the same multiplication.
-const SYSTEMS: [[&str; 3]; 3] = [
+const SYSTEMS: [[&str; 3]; 4] = [
     ["tflite-conv-i8", "tflite-reference", "tflite-requantize-i8"],
     ["tflite-conv-single-i8", "tflite-reference", "tflite-requantize-single-i8"],
     ["tflite-conv-u8", "tflite-reference-u8", "tflite-requantize-u8"],
+    ["tvm-conv2d-gemm-i8", "arm-sadalp", "tvm-requantize-i8"],
 ];
 
 /// A layer of 3 by 3, a pointwise layer, and a layer of few products for each result: height and width, channels, filter, output channels.

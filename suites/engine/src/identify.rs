@@ -194,10 +194,9 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         refusal: None,
         like,
     };
-    let pose = |(at, spec): (usize, &Spec<O::Params>)| spec.case::<O>(&domain, seed, at);
+    let pose = |spec: &Spec<O::Params>| spec.case::<O>(&domain, seed);
     for (round, chunk) in specs.chunks(AT_ONCE).enumerate() {
-        let numbered = chunk.iter().enumerate().map(|(at, spec)| (round * AT_ONCE + at, spec));
-        let cases: Vec<Case<O::Params>> = numbered.filter_map(pose).collect();
+        let cases: Vec<Case<O::Params>> = chunk.iter().filter_map(pose).collect();
         let answered: Vec<Result<Vec<i32>, String>> =
             cases.par_iter().map(|case| answer::<O>(lane, &offer.kernel, &domain, case)).collect();
         let compares = |candidate: &Candidate<O>| !candidate.is_done() || round * AT_ONCE < COMPARED;

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bounds;
+pub mod concat;
 pub mod conv2d;
 pub mod dequantize;
 pub mod dot;

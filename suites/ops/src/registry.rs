@@ -1,6 +1,7 @@
 //! The registry: every operation, one line each. Lists, `--op`, help, runs and the tests of mutants and classes read it.
 
 use crate::bounds;
+use crate::concat::Concat;
 use crate::elementwise::{Add, Mul, Sub};
 use crate::exp::Exp;
 use crate::fpm::FixedPointMultiply;
@@ -49,8 +50,8 @@ macro_rules! operations {
 }
 
 operations! {
-    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Qmatmul, Quantize, Dequantize, Add, Sub, Mul, Pool, Exp,
-    Softmax, Transform
+    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Qmatmul, Quantize, Dequantize, Add, Sub, Mul, Concat, Pool,
+    Exp, Softmax, Transform
 }
 
 /// Names of the operations.

@@ -1,15 +1,19 @@
 //! `check-type`: a type or an op of MLIR's quant dialect, verified and explained.
 
 use super::{Format, print, table};
+use crate::quant_type::file::{self, Found};
 use crate::quant_type::{Element, Explanation, Granularity, Item, Type, parse};
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use serde_json::json;
+use std::fs;
+use tiebreak_reports::text as words;
 
 /// Arguments of `check-type`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>' or 'tensor<?x2x!quant.uniform<i8:f32:1, {2.0, 3.0}>>', or an op, such
-    /// as '%1 = quant.qcast %0 : f32 to !quant.uniform<i8:f32, 2.0>'
+    /// as '%1 = quant.qcast %0 : f32 to !quant.uniform<i8:f32, 2.0>'; or a file FILE.mlir, of which every type and op is verified. Exit code 1 if one of a file breaks a
+    /// rule
     text: String,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
@@ -19,8 +23,11 @@ pub(super) struct Args {
 /// Number of scales that a table shows.
 const SHOWN: usize = 16;
 
-/// Prints what the text means; fails if it breaks a rule.
-pub(super) fn run(args: &Args) -> Result<()> {
+/// Prints what the text means, and returns true; fails if it breaks a rule. Of a file it returns whether nothing in it breaks one.
+pub(super) fn run(args: &Args) -> Result<bool> {
+    if args.text.ends_with(".mlir") {
+        return whole(&args.text, args.format);
+    }
     let item = parse(&args.text)?;
     let ty = match &item {
         Item::Type(ty) => ty,
@@ -38,7 +45,37 @@ pub(super) fn run(args: &Args) -> Result<()> {
             serde_json::to_string_pretty(&all)? + "\n"
         }
         Format::Table => as_table(&item, ty, explanation.as_ref()),
-    })
+    })?;
+    Ok(true)
+}
+
+/// Prints every type and op of a file with its line; returns whether none breaks a rule.
+fn whole(path: &str, format: Format) -> Result<bool> {
+    let text = fs::read_to_string(path).with_context(|| path.to_owned())?;
+    let found = file::items(&text);
+    if found.is_empty() {
+        bail!("{path}: no quantized type and no op of the quant dialect is in it");
+    }
+    let broken = found.iter().filter(|one| one.item.is_err()).count();
+    print(&match format {
+        Format::Json => {
+            let one = |Found { line, text, item }: &Found| {
+                let error = item.as_ref().err().map(ToString::to_string);
+                json!({"line": line, "text": text, "error": error})
+            };
+            let all = json!({"file": path, "items": found.iter().map(one).collect::<Vec<_>>(), "broken": broken});
+            serde_json::to_string_pretty(&all)? + "\n"
+        }
+        Format::Table => {
+            let one = |Found { line, text, item }: &Found| match item {
+                Ok(_) => format!("{path}:{line}: sound: {text}\n"),
+                Err(error) => format!("{path}:{line}: broken: {error}\n"),
+            };
+            let each: String = found.iter().map(one).collect();
+            format!("{each}\n{}: {} sound, {broken} broken\n", words::plural(found.len(), "item"), found.len() - broken)
+        }
+    })?;
+    Ok(broken == 0)
 }
 
 fn as_table(item: &Item, ty: &Type, explanation: Option<&Explanation>) -> String {

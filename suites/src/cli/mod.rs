@@ -229,7 +229,7 @@ fn run(action: Action) -> Result<bool> {
         Action::Vectors(args) => vectors::run(&args).map(|()| true),
         Action::Explain(args) => explain::run(&args).map(|()| true),
         Action::Census(args) => census::run(&args).map(|()| true),
-        Action::CheckType(args) => check_type::run(&args).map(|()| true),
+        Action::CheckType(args) => check_type::run(&args),
         Action::CheckWorker(args) => check_worker::run(&args),
         Action::Show(args) => ledgers::show(&args).map(|()| true),
         Action::Diff(args) => ledgers::compare(&args),

@@ -74,6 +74,8 @@ forms! {
     Plan "plan",
     /// What `check-type` prints.
     CheckType "check-type",
+    /// What `check-type` prints for a file.
+    CheckTypeFile "check-type-file",
     /// What `rewrites` prints.
     Rewrites "rewrites",
 }

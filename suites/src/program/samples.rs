@@ -1,6 +1,7 @@
 //! One small batch for each operation. Its results are exact, so that every scheme gives the same: the page of the protocol shows the batches, and `check-worker`
 //! and the text pipe ask a program for them first.
 
+use tiebreak_impls::concat;
 use tiebreak_impls::conv2d;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise;
@@ -11,7 +12,7 @@ use tiebreak_impls::quantized::{self, Container, Expressed, Granularity, I8, Qua
 use tiebreak_impls::{dot, exp, instruction, matmul, qconv2d, qmatmul, requantize, softmax, transform};
 
 /// The kernel that the page of the protocol shows for each operation.
-pub const KERNELS: [(&str, &str); 17] = [
+pub const KERNELS: [(&str, &str); 18] = [
     ("fpm", "tvm-relay-per-channel"),
     ("requantize", "tflite-requantize-i8"),
     ("quantize", "tflite-quantize"),
@@ -21,6 +22,7 @@ pub const KERNELS: [(&str, &str); 17] = [
     ("mul", "tflite-mul-i8"),
     ("matmul", "gemmlowp-reference"),
     ("conv2d", "tflite-reference"),
+    ("concat", "tvm-qnn-concatenate-i8"),
     ("pool", "tflite-average-pool-i8"),
     ("qconv2d", "tflite-conv-i8"),
     ("qmatmul", "tflite-fully-connected-i8"),
@@ -36,7 +38,7 @@ pub const KERNELS: [(&str, &str); 17] = [
 pub struct Fitting {
     /// Channels of fpm and of requantize.
     pub channels: usize,
-    /// Type of the results of requantize, and of the tensors of add, mul and pool.
+    /// Type of the results of requantize, and of the tensors of add, mul, concat and pool.
     pub element: Element,
     /// Stored type of quantize and of dequantize.
     pub storage: Storage,
@@ -135,6 +137,7 @@ pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
             of(Job::Matmul { kernel, params }, 4, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
         }
         "conv2d" => of(Job::Conv2d { kernel, params: image(fitting) }, 4, &[1, 2, 3, 4, 5, 6, 7, 8]),
+        "concat" => of(Job::Concat { kernel, params: joined(fitting) }, 6, &[2, 4, 6, 8, 10, 12]),
         "pool" => of(Job::Pool { kernel, params: pooled(fitting) }, 2, &[2, 4, 8, 6, 10, 12, 14, 16]),
         "qconv2d" => of(Job::Qconv2d { kernel, params: composed(fitting) }, 4, &[9, 17, 25, 33, 0, 4, 8, 12]),
         "qmatmul" => of(Job::Qmatmul { kernel, params: connected(fitting) }, 4, &[8, 12, 16, 20, 1, 2, 3, 4]),
@@ -229,6 +232,15 @@ fn image(fitting: Fitting) -> conv2d::Params {
         weight_zero_point,
         ..conv2d::Params::default()
     }
+}
+
+/// Two rows of one column, and of two. The second input has twice the output's scale, unless a kernel takes one scale alone.
+fn joined(fitting: Fitting) -> concat::Params {
+    let (zero_point, scale) = if fitting.offsets { (1, 1.0) } else { (0, 0.5) };
+    let of = |size, scale| concat::Input { size, operand: elementwise::Operand { scale: Scale(scale), zero_point } };
+    let inputs = vec![of(1, 0.5), of(2, scale)];
+    let out = inputs[0].operand;
+    concat::Params { element: fitting.element, shape: vec![2, 3], axis: 1, inputs, out }
 }
 
 /// Two windows of two rows and two columns, whose sums are even.

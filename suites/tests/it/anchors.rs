@@ -44,11 +44,11 @@ fn smallest<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> BTreeSet<usize>
     let domain = &kernel.contract.domain;
     let mut specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), SEED);
     specs.retain(|spec| O::covers(domain, &spec.params));
-    let work = |(i, spec): (usize, &Spec<O::Params>)| {
+    let work = |spec: &Spec<O::Params>| {
         let results = operation::sizes::<O>(domain, &spec.params).expect("it is covered").outputs;
-        Some(work(results, &spec.case::<O>(domain, SEED, i)?)).filter(|_| results > 0)
+        Some(work(results, &spec.case::<O>(domain, SEED)?)).filter(|_| results > 0)
     };
-    let works: Vec<Option<usize>> = specs.iter().enumerate().map(work).collect();
+    let works: Vec<Option<usize>> = specs.iter().map(work).collect();
     works.chunks(64).filter_map(|chunk| chunk.iter().flatten().min()).copied().collect()
 }
 

@@ -78,9 +78,9 @@ fn a_planned_tensor_is_made_again() {
     let params = Draft::<Matmul>::read("m=9 n=10 k=11").expect("a case").params().to_owned();
     let fills = [&Fill::PATTERNS[..], &Fill::RANDOM, &[Fill::AnySize, Fill::Varied]].concat();
     for (i, fill) in fills.into_iter().enumerate() {
-        let spec = Spec::new(params, [fill.clone(), Fill::Uniform, Fill::None], 3);
-        let case = spec.case::<Matmul>(domain, 7, i).expect("a case");
-        let written = spelled(&complete::<Matmul>(domain, &case, &spec.made(7, i)).expect("a text"));
+        let spec = Spec { place: i, ..Spec::new(params, [fill.clone(), Fill::Uniform, Fill::None], 3) };
+        let case = spec.case::<Matmul>(domain, 7).expect("a case");
+        let written = spelled(&complete::<Matmul>(domain, &case, &spec.made(7)).expect("a text"));
         assert!(written.contains(&format!(" rhs=uniform@7/{i}")), "{written}");
         assert_eq!(parse::<Matmul>(&written, domain), Ok(case), "{written}");
     }

@@ -8,7 +8,7 @@ use tiebreak_impls::contract::{Contract, Deviation, Overflow as Declared, Promis
 use tiebreak_impls::fpm;
 use tiebreak_impls::mutants::{self, Fault};
 use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::operation::{kernels, mutants, path, scheme_named};
+use tiebreak_suites::operation::{Kernel, changes_in, contract, kernels, mutants, path, scheme_named};
 
 use tiebreak_impls::quantized::{Expressed, Granularity};
 use tiebreak_oracle::fpm::Scheme as Multiply;
@@ -39,7 +39,12 @@ struct Named {
 
 fn named<O: Operation>() -> Named {
     let kernels = || kernels::<O>().iter().chain(mutants::<O>().iter().map(|mutant| &mutant.kernel));
-    let causes = kernels().flat_map(|k| O::changes(&promise::<O>(k).expect("known"), &k.contract.domain));
+    // Of results outside of a declared deviation, and of those in it.
+    let of_group = |k: &Kernel<O>, group| {
+        let scheme = contract::<O>(k).expect("known");
+        changes_in::<O>(group, &scheme, &scheme, &k.contract.domain, false)
+    };
+    let causes = kernels().flat_map(|k| [of_group(k, 0), of_group(k, 1)]).flatten();
     Named {
         op: O::OP,
         mutants: mutants::<O>().iter().map(|mutant| (mutant.kernel.name, mutant.class)).collect(),
@@ -120,7 +125,7 @@ fn given<O: Operation>(promised: &str, follows: &str) -> Class {
 fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> Option<Class> {
     let [promised, follows] = [promised, follows].map(|scheme| scheme_named::<O>(scheme).expect("known"));
     let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-    let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
+    let cases = specs.iter().filter_map(|spec| spec.case::<O>(domain, 1));
     let observed = cases.filter_map(|case| {
         let [right, outs] = [&promised, &follows].map(|scheme| O::expected(scheme, &case));
         let (right, outs) = (right.ok()?, outs.ok()?);
@@ -139,7 +144,7 @@ fn dequantized(rule: RoundingRule) -> Class {
     let scheme = scheme_named::<Dequantize>("ideal").expect("known");
     let domain = &kernels::<Dequantize>()[0].contract.domain;
     let specs = plans::whole::<Dequantize>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-    let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<Dequantize>(domain, 1, i));
+    let cases = specs.iter().filter_map(|spec| spec.case::<Dequantize>(domain, 1));
     let layers = cases.filter(|case| case.params.quantized.granularity == Granularity::Layer);
     let in_f32 = layers.filter(|case| case.params.quantized.expressed == Expressed::F32);
     let observed = in_f32.take(200).map(|case| {
@@ -197,7 +202,7 @@ fn shown_otherwise(class: Class) -> Option<&'static str> {
     match class {
         Class::Fallback => Some("kernel `tvm-neon-rfc`, fpm, as it declares"),
         Class::OtherScheme => Some("kernels of `add`, `quantize` and `dequantize` against another reference"),
-        Class::Unexplained | Class::StaleDeviation => Some("a kernel made for a test of fpm"),
+        Class::Unexplained => Some("a kernel made for a test of fpm"),
         Class::Poison => Some("kernel `mlir-qcast`, quantize"),
         Class::Overflow => Some("kernel `mlir-dcast`, dequantize"),
         Class::DependsOnHistory => process(Fault::History),

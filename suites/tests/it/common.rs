@@ -199,7 +199,7 @@ pub(crate) fn posed(kernel: &Kernel, reference: Option<&Promised>, case: Case<Ba
     let expected = |scheme: &Promised| FixedPointMultiply::expected(scheme, &case).expect("a value");
     let contract = expected(&contract);
     let reference = reference.map(|scheme| held::<FixedPointMultiply>(&contract, expected(scheme)));
-    Posed { contract, reference, case }
+    Posed::new(case, contract, reference)
 }
 
 /// The scheme of that name.

@@ -78,6 +78,7 @@ fn every_operation_is_explained_by_a_case() {
         "add",
         "sub",
         "mul",
+        "concat",
         "pool",
         "exp",
         "softmax",

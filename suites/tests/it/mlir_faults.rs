@@ -367,7 +367,7 @@ fn judged<O: Operation<Params = Params>>(edge: &Edge, lie: i32) -> (u64, u64, u6
     let contract = promise::<O>(kernel).expect("a scheme");
     let expected = O::expected(&contract, &case).expect("a case of the domain");
     assert_eq!(expected, [Some(edge.right)], "{} {} {}", edge.lane, edge.kernel, edge.case);
-    let posed = Posed { case, contract: expected.clone(), reference: Some(expected) };
+    let posed = Posed::new(case, expected.clone(), Some(expected));
     let record = run::<O>(&lane, kernel, &contract, &[], &[posed]);
     assert!(record.failures.is_empty(), "{:?}", record.failures);
     let seen = record.faults.values().map(|sighting| sighting.results).sum();

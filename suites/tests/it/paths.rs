@@ -9,7 +9,7 @@ use tiebreak_suites::engine::case::text;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::operation::{Asked, Operation, Wanted, contract, kernels, path, scheme_named};
-use tiebreak_suites::requantize::Requantize;
+use tiebreak_suites::requantize::{Promised, Requantize};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// The class of the first step from `ties-up` to a kernel's contract that gives what the contract gives.
@@ -17,7 +17,7 @@ fn class(kernel: &str, case: &str) -> Option<Class> {
     let kernel = kernels::<Requantize>().iter().find(|known| known.name == kernel).expect("a kernel");
     let case = text::parse::<Requantize>(case, &kernel.contract.domain).expect("a case");
     let contract = contract::<Requantize>(kernel).expect("a scheme");
-    let reference = Scheme::parse("ties-up").expect("a scheme");
+    let reference = Promised::plain(Scheme::parse("ties-up").expect("a scheme"));
     let [own, exact] = [&contract, &reference].map(|scheme| Requantize::expected(scheme, &case).expect("values"));
     assert_ne!(own, exact, "{case:?}");
     let path = path::<Requantize>(&contract, &reference, &kernel.contract.domain);
@@ -72,7 +72,7 @@ impl Visitor for Ends {
             let path = path::<O>(&contract, &scheme_named::<O>(&reference).expect("a scheme"), domain);
             let Some(step) = path.iter().find(|step| step.is_last()) else { continue };
             let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-            let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
+            let cases = specs.iter().filter_map(|spec| spec.case::<O>(domain, 1));
             let small = cases.filter(|case| case.tensors.iter().all(|tensor| tensor.len() <= FEW));
             let first = self.cases;
             for case in small.step_by(7) {

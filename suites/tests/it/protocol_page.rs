@@ -195,6 +195,23 @@ const PAGE: &[Operation] = &[
                   and `columns` likewise; `len` is their number. If transposed, `rows` is `(height - 1) * stride_h + (kernel_h - 1) * dilation_h + 1 - top - bottom + output_padding_h`",
     },
     Operation {
+        op: "concat",
+        computes: "The concatenation of quantized tensors along one axis, each rescaled from its own scale and zero point to those of the output.",
+        fields: &[
+            ("element", "type of all tensors: `i8` or `u8`"),
+            ("shape", "sizes of the output, 1 to 4 of them; that of the axis is the sum of the sizes of the inputs"),
+            ("axis", "the axis, counted from 0"),
+            ("inputs", "2 to 4 inputs, each with `size` and `operand`"),
+            ("size", "size of an input along the axis; its other sizes are those of the output"),
+            ("operand", "scale and zero point of an input: `real = scale * (stored - zero_point)`"),
+            ("out", "scale and zero point of the output"),
+            ("scale", "a double that is an f32"),
+            ("zero_point", "stored value of 0"),
+        ],
+        inputs: "the stored values of each input, row-major, one input after another, each element as an int32",
+        results: "`shape`, row-major; `len` is their number",
+    },
+    Operation {
         op: "pool",
         computes: "The average or the maximum of each window of a quantized tensor, quantized by the scale and the zero point of the output. The scheme of the kernel says which of them. Padding is real 0 in an average, and left out of a maximum.",
         fields: &[

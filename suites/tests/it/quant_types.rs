@@ -1,8 +1,9 @@
 //! `!quant.uniform` and the ops on it: the RFC's examples, what a text can get wrong, and the command `check-type`.
 
-use crate::common::{Run, tiebreak};
+use crate::common::{Run, tiebreak, workspace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::fs;
 use tiebreak_suites::quant_type::{Scale, parse, parse_type};
 
 const RFC: &str = include_str!("../../ops/data/quant_rfc.txt");
@@ -135,6 +136,23 @@ fn the_command_explains() {
         assert!(table.stdout.contains(words), "no `{words}` in\n{}", table.printed());
     }
     assert!(check(&["tensor<2xf32>"]).exits(0).stdout.contains("Not quantized"));
+}
+
+#[test]
+fn the_command_verifies_a_file() {
+    let sound = workspace().join("docs/examples/casts.mlir").display().to_string();
+    let run = check(&[&sound]).exits(0);
+    assert!(run.stdout.ends_with("\n7 items: 7 sound, 0 broken\n"), "{}", run.printed());
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("wrong.mlir");
+    fs::write(&path, "// a comment\n%1 = quant.dcast %0 : !quant.uniform<i8:f32, 2.0> to f16\n").expect("written");
+    let path = path.display().to_string();
+    let run = check(&[&path]).exits(1);
+    assert!(run.stdout.starts_with(&format!("{path}:2: broken: expressed type")), "{}", run.printed());
+    assert!(run.stdout.ends_with("\n1 item: 0 sound, 1 broken\n"), "{}", run.printed());
+    fs::write(&path, "func.func @f() { return }\n").expect("written");
+    assert_eq!(check(&[&path]).code, 2, "nothing is in it");
+    assert_eq!(check(&["missing.mlir"]).code, 2);
 }
 
 #[test]

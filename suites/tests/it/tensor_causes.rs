@@ -55,9 +55,8 @@ fn evidence<O: Operation>(
     let (kernel, domain) = (&mutant.kernel, &mutant.kernel.contract.domain);
     let scheme = promise::<O>(kernel).expect("known");
     let plan = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-    let cases = plan.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
-    let posed =
-        |case: Case<O::Params>| Some(Posed { contract: O::expected(&scheme, &case).ok()?, case, reference: None });
+    let cases = plan.iter().filter_map(|spec| spec.case::<O>(domain, 1));
+    let posed = |case: Case<O::Params>| Some(Posed::new(case.clone(), O::expected(&scheme, &case).ok()?, None));
     let record = run::<O>(host, kernel, &scheme, &[], &cases.filter_map(posed).collect::<Vec<_>>());
     record.contract.evidence().into_iter().cloned().collect()
 }
@@ -228,7 +227,7 @@ fn of_sums<O: Operation>(kernel: &str, sums: impl Fn(&Case<O::Params>) -> Option
     let kernel = kernels::<O>().iter().find(|k| k.name == kernel).expect("known");
     let (scheme, domain) = (promise::<O>(kernel).expect("known"), &kernel.contract.domain);
     let plan = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-    let cases = plan.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
+    let cases = plan.iter().filter_map(|spec| spec.case::<O>(domain, 1));
     let observed = cases.filter_map(|case| {
         let (outs, expected) = (sums(&case)?, O::expected(&scheme, &case).ok()?);
         let differ = expected.iter().zip(&outs).filter(|(right, out)| **right != Some(**out)).count();

@@ -143,6 +143,11 @@ fn mul_holds_in_every_lane() {
 }
 
 #[test]
+fn concat_holds_in_every_lane() {
+    holds("concat");
+}
+
+#[test]
 fn pool_holds_in_every_lane() {
     holds("pool");
 }

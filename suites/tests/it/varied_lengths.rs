@@ -47,8 +47,8 @@ where
         let scheme = promise::<O>(kernel).expect("a known scheme");
         let mut described: std::collections::BTreeMap<&str, [Vec<bool>; 5]> = std::collections::BTreeMap::new();
         let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 0);
-        let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
-        for case in covered.filter_map(|(i, spec)| spec.case::<O>(domain, 0, i)) {
+        let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params));
+        for case in covered.filter_map(|spec| spec.case::<O>(domain, 0)) {
             let sizes = operation::sizes::<O>(domain, &case.params).expect("what is covered has sizes");
             if sizes.outputs + sizes.input() > LARGE {
                 continue;
@@ -164,6 +164,7 @@ fn of_transforms() {
             (Kind::KernelPack, Params::Conv2d(p)) => {
                 vec![Axis { name: "channels", len: p.channels, inner: p.kernel_h * p.kernel_w, values: input }]
             }
+            (Kind::WeightPrepack, Params::Conv2d(p)) => vec![axis("out_channels", p.out_channels, input)],
             (Kind::SpatialUnpack, Params::Conv2d(p)) => {
                 let pixels = p.output().map_or(1, |(rows, columns)| rows * columns);
                 vec![Axis { name: "out_channels", len: p.out_channels, inner: pixels, values }]

@@ -240,7 +240,7 @@ fn files(op: &str) -> Vec<String> {
 /// The operations that share code with an operation: their kernels are verified if the code of one is changed.
 fn judges(op: &str) -> Vec<&str> {
     match op {
-        "fpm" => vec!["fpm", "requantize", "add", "sub", "mul"],
+        "fpm" => vec!["fpm", "requantize", "add", "sub", "mul", "concat"],
         "add" | "mul" | "sub" => vec!["add", "sub", "mul"],
         "quantize" | "dequantize" => vec!["quantize", "dequantize"],
         // Packing and patches are kernels of their own.

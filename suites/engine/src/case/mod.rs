@@ -10,23 +10,23 @@ use crate::operation::{self, Operation};
 
 impl<P: Clone> Spec<P> {
     /// Makes the tensors: lengths from the shape, random ones from a stream of their own.
-    pub fn case<O: Operation<Params = P>>(&self, domain: &O::Domain, seed: u64, index: usize) -> Option<Case<P>> {
+    pub fn case<O: Operation<Params = P>>(&self, domain: &O::Domain, seed: u64) -> Option<Case<P>> {
         if let Some(Later { of, at }) = &self.later {
-            return of.spec(&self.params, *at).case::<O>(domain, seed, index);
+            return Self { place: self.place, ..of.spec(&self.params, *at) }.case::<O>(domain, seed);
         }
         let sizes = operation::sizes::<O>(domain, &self.params).ok()?;
         let tensor = |t: usize| {
             if sizes.inputs[t] == 0 {
                 return Vec::new();
             }
-            let purpose = whole::purpose(O::OP, index, O::TENSORS.get(t).unwrap_or(&""));
+            let purpose = whole::purpose(O::OP, self.place, O::TENSORS.get(t).unwrap_or(&""));
             self.fills[t].make(sizes.inputs[t], &O::range(domain, t), seed, &purpose)
         };
         Some(Case { params: self.params.clone(), tensors: [tensor(0), tensor(1), tensor(2)], misalign: self.misalign })
     }
 
     /// The text by which each tensor is made again, where there is one.
-    pub fn made(&self, seed: u64, index: usize) -> [Option<String>; 3] {
-        [0, 1, 2].map(|t| whole::made(&self.fills[t], seed, index))
+    pub fn made(&self, seed: u64) -> [Option<String>; 3] {
+        [0, 1, 2].map(|t| whole::made(&self.fills[t], seed, self.place))
     }
 }

@@ -112,8 +112,7 @@ impl<O: Operation> History<'_, O> {
     /// The shortest sequence found that ends with one of these cases.
     fn sequence(&self, targets: &[&Observed<O::Params>], end: Instant) -> Option<Sequence<O::Params>> {
         let domain = &self.subject.kernel.contract.domain;
-        let made = self.specs.iter().enumerate();
-        let planned = made.filter_map(|(i, spec)| spec.case::<O>(domain, self.request.seed, i));
+        let planned = self.specs.iter().filter_map(|spec| spec.case::<O>(domain, self.request.seed));
         let cases: Vec<_> = self.before().into_iter().chain(planned).collect();
         let mut places: Vec<usize> =
             targets.iter().filter_map(|seen| cases.iter().rposition(|case| *case == seen.case)).collect();
@@ -240,12 +239,12 @@ impl<O: Operation> History<'_, O> {
     /// What fills the tensors of a case of the plan.
     fn made(&self, case: &Case<O::Params>) -> [Option<String>; 3] {
         let domain = &self.subject.kernel.contract.domain;
-        let of = |(i, spec): (usize, &Arc<Spec<O::Params>>)| {
+        let of = |spec: &Arc<Spec<O::Params>>| {
             let same = (&spec.params, spec.misalign) == (&case.params, case.misalign);
-            let is = same && spec.case::<O>(domain, self.request.seed, i).is_some_and(|made| made == *case);
-            is.then(|| spec.made(self.request.seed, i))
+            let is = same && spec.case::<O>(domain, self.request.seed).is_some_and(|made| made == *case);
+            is.then(|| spec.made(self.request.seed))
         };
-        self.specs.iter().enumerate().find_map(of).unwrap_or_default()
+        self.specs.iter().find_map(of).unwrap_or_default()
     }
 
     /// The command that runs one case so many times, where a fresh worker shows by it that the last differs; otherwise the whole plan.

@@ -94,12 +94,12 @@ fn complete<O: Operation>(
     if let Some(alone) = alone(comparison, &witness, |alone| text::arguments::<O>(domain, &alone.case)) {
         return Some(alone);
     }
-    let of = |(i, spec): (usize, &Arc<Spec<O::Params>>)| {
+    let of = |spec: &Arc<Spec<O::Params>>| {
         let same = (&spec.params, spec.misalign) == (&witness.case.params, witness.case.misalign);
-        let made = same.then(|| spec.case::<O>(domain, comparison.request.seed, i)).flatten()?;
-        (made == witness.case).then(|| spec.made(comparison.request.seed, i))
+        let made = same.then(|| spec.case::<O>(domain, comparison.request.seed)).flatten()?;
+        (made == witness.case).then(|| spec.made(comparison.request.seed))
     };
-    let made = specs.iter().enumerate().find_map(of).unwrap_or_default();
+    let made = specs.iter().find_map(of).unwrap_or_default();
     text::complete::<O>(domain, &witness.case, &made).map(|case| (witness, case))
 }
 

@@ -81,9 +81,8 @@ fn learn<O: Operation>(
     let domain = &subject.kernel.contract.domain;
     let others = Asked { cases: Vec::new(), x: None, ..request.asked.clone() };
     let specs = plans::plan::<O>(domain, &others, &Effort::Quick.budget(), request.seed);
-    let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
-    let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
-    let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+    let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params));
+    let posed: Vec<_> = covered.filter_map(|spec| subject.posed(spec, request.seed)).collect::<Result<_>>()?;
     let mut learnt = record.clone();
     learnt.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &posed));
     Ok(Some(learnt))

@@ -161,7 +161,7 @@ impl<O: Operation> Agreement<O> {
         *self.types.entry(type_name::<O>(&posed.case.params)).or_default() += differ;
         let size = |case: &Case<O::Params>| case.tensors.iter().map(Vec::len).sum::<usize>();
         if self.smallest.as_ref().is_none_or(|known| size(&posed.case) < size(known)) {
-            self.smallest = Some(posed.case.clone());
+            self.smallest = Some((*posed.case).clone());
         }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn judged<'a, O: Operation>(
     planned: &Planned<O>,
     offering: &'a [&'a Lane],
 ) -> Result<Judged<'a, O>> {
-    let (kernel, domain) = (subject.kernel, &subject.kernel.contract.domain);
+    let kernel = subject.kernel;
     let Planned { specs, at, .. } = planned;
     let keep = request.asked.is_one_case();
     let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
@@ -64,11 +64,9 @@ pub(crate) fn judged<'a, O: Operation>(
     let mut positions = Vec::new();
     let mut layers = vec![Layers::new(); offering.len()];
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
-        let made = specs.iter().enumerate();
-        let cases =
-            made.filter_map(|(i, spec)| Some((spec.block, spec.case::<O>(domain, request.seed, chunk * HELD + i)?)));
-        let (blocks, cases): (Vec<_>, Vec<_>) = cases.unzip();
-        let posed: Vec<_> = cases.into_iter().map(|case| subject.pose(case)).collect::<Result<_>>()?;
+        let posed = specs.iter().filter_map(|spec| Some((spec.block, subject.posed(spec, request.seed)?)));
+        let (blocks, posed): (Vec<_>, Vec<_>) = posed.unzip();
+        let posed: Vec<_> = posed.into_iter().collect::<Result<_>>()?;
         anchor(subject, &posed, request.seed, chunk)?;
         let given = sparing.answers::<O>(kernel, &posed, keep);
         agreements.compare(&posed, &given);

@@ -116,7 +116,7 @@ pub fn due_to<O: Operation>(
     let case = &posed.case;
     let gives = |step: &PathStep<O>| {
         // What the contract expects has been worked out.
-        let own = step.is_last().then_some(Cow::Borrowed(&posed.contract));
+        let own = step.is_last().then_some(Cow::Borrowed(&*posed.contract));
         Some((step.class(&case.params), own.or_else(|| step.expected(case).map(Cow::Owned))?))
     };
     // Only as far as a result asks for it.
@@ -214,7 +214,7 @@ fn written<O: Operation>(kernel: &str, params: &O::Params) -> Value {
 /// Counts results that follow a declared deviation where it changes them.
 fn deviate<O: Operation>(contract: &O::Scheme, posed: &Posed<O::Params>, outs: &[i32], seen: &mut Seen) {
     for ((class, expected), out) in
-        (O::CAPABILITIES.deviations.in_case)(contract, &posed.case).iter().zip(&posed.contract).zip(outs)
+        (O::CAPABILITIES.deviations.in_case)(contract, &posed.case).iter().zip(posed.contract.iter()).zip(outs)
     {
         if let (Some(class), true) = (class, *expected == Some(*out))
             && let Some(sighting) = seen.get_mut(class)

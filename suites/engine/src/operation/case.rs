@@ -7,6 +7,7 @@
 
 use crate::operation::asked::Block;
 use crate::operation::fill::Fill;
+use crate::operation::worked::Worked;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
@@ -82,6 +83,10 @@ pub struct Spec<P> {
     pub block: Option<Block>,
     /// What makes the rest of it when it runs; then it is no more than a frame until then.
     pub later: Option<Later<P>>,
+    /// Its place in the whole plan, which decides its random elements.
+    pub place: usize,
+    /// What was worked out of it.
+    pub worked: Worked<P>,
 }
 
 /// Makes specs of frames one at a time. A caller may give more parameters than there is memory for their inputs.
@@ -120,10 +125,26 @@ pub fn in_turns<P>(specs: Vec<Spec<P>>, of: usize, budget: &Budget) -> impl Iter
     specs.into_iter().enumerate().map(turn)
 }
 
+/// Gives every spec its place in the list.
+pub fn numbered<P>(mut specs: Vec<Spec<P>>) -> Vec<Spec<P>> {
+    specs.iter_mut().enumerate().for_each(|(at, spec)| spec.place = at);
+    specs
+}
+
 impl<P> Spec<P> {
     /// A spec of no part of a plan in particular.
     pub fn new(params: P, fills: [Fill; 3], misalign: usize) -> Self {
-        Self { params, fills, misalign, generator: "plan", turn: Turn::ALL, block: None, later: None }
+        Self {
+            params,
+            fills,
+            misalign,
+            generator: "plan",
+            turn: Turn::ALL,
+            block: None,
+            later: None,
+            place: 0,
+            worked: Worked::NOTHING,
+        }
     }
 
     /// A frame that `frames` makes whole when it runs, the `at`th of its list. What a kernel's domain looks at is in the frame.

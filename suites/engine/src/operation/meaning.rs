@@ -31,14 +31,16 @@ const AXES: [[&str; 2]; 4] = [["height", "width"], ["rows", "columns"], ["top", 
 /// Whether two parameters mean something of a kind, so that one is easily taken for the other: zero points, scales, sizes along two axes such as `stride_h`
 /// and `stride_w`, and parameters of two operands under one name.
 pub fn is_akin(one: &str, other: &str) -> bool {
-    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-    let differing = |(one, other): (String, String)| {
-        let same_length = one.chars().count() == other.chars().count();
-        if same_length { one.chars().zip(other.chars()).filter(|(a, b)| a != b).count() } else { usize::MAX }
-    };
+    fn last(name: &str) -> &str {
+        name.rsplit('.').next().unwrap_or(name)
+    }
+    let (of_one, of_other) = (last(one), last(other));
     match (meaning(one, 0.0), meaning(other, 0.0)) {
         (Meaning::ZeroPoint, Meaning::ZeroPoint) | (Meaning::Scale, Meaning::Scale) => true,
-        _ if AXES.iter().any(|axes| axes.iter().all(|axis| *axis == last(one) || *axis == last(other))) => true,
-        _ => differing((last(one), last(other))) <= 1,
+        _ if AXES.iter().any(|axes| axes.iter().all(|axis| *axis == of_one || *axis == of_other)) => true,
+        _ => {
+            let differing = || of_one.chars().zip(of_other.chars()).filter(|(a, b)| a != b).count();
+            of_one.chars().count() == of_other.chars().count() && differing() <= 1
+        }
     }
 }

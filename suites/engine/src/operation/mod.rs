@@ -21,6 +21,7 @@ pub mod outside;
 pub mod request;
 pub mod scheme;
 pub mod swept;
+pub mod worked;
 
 use ::tiebreak_impls as impls;
 use serde::Serialize;

@@ -1,8 +1,9 @@
 //! Plans that are made once: kernels of one domain have one plan, and so have their known bugs.
 
 use crate::operation::asked::{Asked, Parameter, Stage};
-use crate::operation::case::{Case, Spec};
-use crate::operation::{Kernel, Operation, is_compiled, kernels};
+use crate::operation::case::{Case, Spec, numbered};
+use crate::operation::worked::Worked;
+use crate::operation::{Kernel, Operation, is_compiled, kernels, mutants};
 use crate::plan::further;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -37,11 +38,12 @@ pub fn whole<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, s
     if asked.stages.is_empty() || takes_layers {
         specs.extend(O::own_plan(domain, asked, budget, seed));
     }
+    specs = numbered(specs);
     // A compiled module is made for each of its parameters, and a plan of every input needs no further one.
     if asked.is_nothing() && !is_compiled::<O>(domain) && !(O::CAPABILITIES.sweeps.exhaustive)(domain) {
         specs.extend(further::plan::<O>(domain, &specs, budget, seed));
     }
-    specs
+    numbered(specs)
 }
 
 /// The case of a network's layer, if this operation computes it.
@@ -73,8 +75,23 @@ pub fn plan<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, se
     let key = Key { operation: TypeId::of::<O>(), is_long: budget.every_tail, text };
     let place = Arc::clone(kept().entry(key).or_default());
     // Whoever comes second waits for the first, and others for nobody.
-    let made = place.get_or_init(|| shared(whole::<O>(domain, asked, budget, seed)));
+    let made = place.get_or_init(|| {
+        let mut specs = whole::<O>(domain, asked, budget, seed);
+        if is_of_several::<O>(domain) {
+            let of_all = specs.iter_mut().filter(|spec| spec.turn.is_all() && spec.later.is_none());
+            of_all.for_each(|spec| spec.worked = Worked::kept());
+        }
+        shared(specs)
+    });
     Arc::clone(made).downcast::<Vec<Arc<Spec<O::Params>>>>().expect("the plan of this operation")
+}
+
+/// Whether several kernels or known bugs have the domain.
+fn is_of_several<O: Operation>(domain: &O::Domain) -> bool {
+    let text = format!("{domain:?}");
+    let domains = kernels::<O>().iter().map(|kernel| &kernel.contract.domain);
+    let all = domains.chain(mutants::<O>().iter().map(|mutant| &mutant.kernel.contract.domain));
+    all.filter(|known| format!("{known:?}") == text).nth(1).is_some()
 }
 
 /// Cases that several lists may hold.
@@ -87,7 +104,7 @@ pub fn place<O: Operation>(kernel: &str) -> Option<usize> {
     kernels::<O>().iter().position(|known| known.name == kernel)
 }
 
-/// While kernels of an operation run: when it goes, so do the operation's long plans, which take a good part of the memory.
+/// While kernels of an operation run: when it goes, so do the operation's long plans, and what was worked out of the short ones, which take a good part of the memory.
 pub struct Long<O: Operation>(PhantomData<O>);
 
 impl<O: Operation> Long<O> {
@@ -97,6 +114,14 @@ impl<O: Operation> Long<O> {
 
 impl<O: Operation> Drop for Long<O> {
     fn drop(&mut self) {
-        kept().retain(|key, _| !(key.is_long && key.operation == TypeId::of::<O>()));
+        kept().retain(|key, place| {
+            let is_its_own = key.operation == TypeId::of::<O>();
+            if is_its_own
+                && let Some(specs) = place.get().and_then(|plan| plan.downcast_ref::<Vec<Arc<Spec<O::Params>>>>())
+            {
+                specs.iter().for_each(|spec| spec.worked.forget());
+            }
+            !(key.is_long && is_its_own)
+        });
     }
 }

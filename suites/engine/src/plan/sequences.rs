@@ -4,6 +4,7 @@
 use crate::operation::case::Case;
 use crate::operation::meaning::is_akin;
 use crate::operation::{self, Operation};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Results that a changed case has at most, if it has more than twice as many as the base.
@@ -55,16 +56,19 @@ fn with<O: Operation>(
 
 /// The parameters with one of them changed, or two exchanged, as far as a kernel takes them, each with the name of what is done.
 pub(crate) fn neighbours<O: Operation>(domain: &O::Domain, params: &O::Params) -> Vec<(String, O::Params)> {
-    let Ok(text) = serde_json::to_value(params) else { return Vec::new() };
+    let Ok(mut text) = serde_json::to_value(params) else { return Vec::new() };
     let results = |params: &O::Params| operation::sizes::<O>(domain, params).map_or(usize::MAX, |sizes| sizes.outputs);
     let most = MOST.max(2 * results(params));
-    let taken = |changed: Value| {
-        let changed: O::Params = serde_json::from_value(changed).ok()?;
-        (changed != *params && O::covers(domain, &changed) && results(&changed) <= most).then_some(changed)
-    };
     let mut out: Vec<(String, O::Params)> = Vec::new();
     for (name, alternatives) in changes("", &text).into_iter().chain(exchanges(&text)) {
-        if let Some(changed) = alternatives.into_iter().find_map(taken)
+        let mut taken = |mut edits: Vec<Edit>| {
+            edited(&mut text, &mut edits);
+            let changed = O::Params::deserialize(&text).ok();
+            edits.reverse();
+            edited(&mut text, &mut edits);
+            changed.filter(|new| new != params && O::covers(domain, new) && results(new) <= most)
+        };
+        if let Some(changed) = alternatives.into_iter().find_map(&mut taken)
             && out.iter().all(|(_, known)| *known != changed)
         {
             out.push((name, changed));
@@ -73,28 +77,40 @@ pub(crate) fn neighbours<O: Operation>(domain: &O::Domain, params: &O::Params) -
     out
 }
 
+/// A place in a value, as a JSON pointer, and what is put there.
+type Edit = (String, Value);
+
 /// What is done to a value by a name, in the forms in which it may be taken.
-type Change = (String, Vec<Value>);
+type Change = (String, Vec<Vec<Edit>>);
+
+/// Puts each of them in its place, and what was there into the edit: the same the other way round undoes it.
+fn edited(value: &mut Value, edits: &mut [Edit]) {
+    for (place, put) in edits {
+        if let Some(at) = value.pointer_mut(place) {
+            std::mem::swap(at, put);
+        }
+    }
+}
+
+/// The name of a place.
+fn name(place: &str) -> String {
+    place.trim_start_matches('/').replace('/', ".")
+}
 
 /// The value with every two numbers exchanged that mean something of a kind and stand in no list, and every two such objects.
 fn exchanges(value: &Value) -> Vec<Change> {
     let mut places = Vec::new();
     collect("", value, &mut places);
+    let places: Vec<_> =
+        places.into_iter().filter_map(|place| Some((name(&place), value.pointer(&place)?, place))).collect();
     let mut out = Vec::new();
-    let name = |place: &str| place.trim_start_matches('/').replace('/', ".");
-    for (i, one) in places.iter().enumerate() {
-        for other in &places[i + 1..] {
-            let (Some(first), Some(second)) = (value.pointer(one), value.pointer(other)) else { continue };
-            if first == second || first.is_object() != second.is_object() || !is_akin(&name(one), &name(other)) {
+    for (i, (one, first, from)) in places.iter().enumerate() {
+        for (other, second, to) in &places[i + 1..] {
+            if first == second || first.is_object() != second.is_object() || !is_akin(one, other) {
                 continue;
             }
-            let mut changed = value.clone();
-            for (place, put) in [(one, second), (other, first)] {
-                if let Some(at) = changed.pointer_mut(place) {
-                    *at = put.clone();
-                }
-            }
-            out.push((format!("{}, {}", name(one), name(other)), vec![changed]));
+            let edits = vec![(from.clone(), Value::clone(second)), (to.clone(), Value::clone(first))];
+            out.push((format!("{one}, {other}"), vec![edits]));
         }
     }
     out
@@ -113,44 +129,25 @@ fn collect(place: &str, value: &Value, out: &mut Vec<String>) {
     }
 }
 
-/// Each change there is of a value of this name.
-fn changes(name: &str, value: &Value) -> Vec<Change> {
-    let inside = |key: &str| if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
-    let with = |put: &dyn Fn(Value) -> Value, changes: Vec<Change>| -> Vec<Change> {
-        changes.into_iter().map(|(name, forms)| (name, forms.into_iter().map(put).collect())).collect()
-    };
+/// Each change there is of the value at a place.
+fn changes(place: &str, value: &Value) -> Vec<Change> {
+    let inside = |key: &str| format!("{place}/{key}");
+    let to = |values: Vec<Value>| values.into_iter().map(|value| vec![(place.to_owned(), value)]).collect();
     match value {
-        Value::Number(number) => vec![(name.to_owned(), near(number))],
-        Value::Bool(bit) => vec![(name.to_owned(), vec![Value::Bool(!bit)])],
+        Value::Number(number) => vec![(name(place), to(near(number)))],
+        Value::Bool(bit) => vec![(name(place), to(vec![Value::Bool(!bit)]))],
         Value::Array(list) => {
             let mut ends = vec![0, list.len().saturating_sub(1)];
             ends.dedup();
             ends.truncate(list.len());
-            let of = |at: usize| {
-                let put = |value: Value| {
-                    let mut list = list.clone();
-                    list[at] = value;
-                    Value::Array(list)
-                };
-                with(&put, changes(&inside(&at.to_string()), &list[at]))
-            };
+            let of = |at: usize| changes(&inside(&at.to_string()), &list[at]);
             let mut out: Vec<Change> = ends.into_iter().flat_map(of).collect();
-            out.push((name.to_owned(), vec![Value::Array(list.iter().rev().cloned().collect())]));
+            out.push((name(place), to(vec![Value::Array(list.iter().rev().cloned().collect())])));
             let shorter = list.split_last().map(|(_, rest)| Value::Array(rest.to_vec()));
-            out.push((inside("len"), shorter.into_iter().collect()));
+            out.push((name(&inside("len")), to(shorter.into_iter().collect())));
             out
         }
-        Value::Object(fields) => {
-            let of = |(key, value): (&String, &Value)| {
-                let put = |value: Value| {
-                    let mut fields = fields.clone();
-                    fields.insert(key.clone(), value);
-                    Value::Object(fields)
-                };
-                with(&put, changes(&inside(key), value))
-            };
-            fields.iter().flat_map(of).collect()
-        }
+        Value::Object(fields) => fields.iter().flat_map(|(key, value)| changes(&inside(key), value)).collect(),
         Value::Null | Value::String(_) => Vec::new(),
     }
 }
@@ -183,7 +180,16 @@ mod tests {
         let params: Value =
             serde_json::from_str(r#"{"m":3,"n":4,"of":{"scale":0.5},"list":[7,8,9],"as":"u8"}"#).expect("JSON");
         let first = |changes: Vec<Change>| -> Vec<String> {
-            changes.into_iter().map(|(name, forms)| format!("{name}: {}", forms[0])).collect()
+            let whole = |mut edits: Vec<Edit>| {
+                let mut changed = params.clone();
+                edited(&mut changed, &mut edits);
+                let put = changed.clone();
+                edits.reverse();
+                edited(&mut changed, &mut edits);
+                assert_eq!(changed, params, "undone");
+                put
+            };
+            changes.into_iter().map(|(name, mut forms)| format!("{name}: {}", whole(forms.remove(0)))).collect()
         };
         let expected = [
             r#"list.0: {"as":"u8","list":[8,8,9],"m":3,"n":4,"of":{"scale":0.5}}"#,

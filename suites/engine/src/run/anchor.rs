@@ -8,7 +8,7 @@ use tiebreak_common::stream::{below, stream};
 /// Results times elements of the largest input up to which a case is worked out in big integers too: any case, and the smallest of a chunk.
 const ANCHORED: [usize; 2] = [1 << 21, 1 << 26];
 
-/// Holds the fast forms of contract and reference to big integers on one case of each chunk: any that is not a matter of seconds, which the
+/// Holds the fast forms of contract and reference to big integers on one case of those that the kernel worked out in each chunk: any that is not a matter of seconds, which the
 /// seed chooses, otherwise the smallest.
 pub(crate) fn anchor<O: Operation>(
     subject: &Subject<O>,
@@ -20,7 +20,8 @@ pub(crate) fn anchor<O: Operation>(
         let largest = posed.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
         posed.contract.len().saturating_mul(largest)
     };
-    let some: Vec<_> = posed.iter().filter(|posed| !posed.contract.is_empty()).collect();
+    // What an earlier kernel worked out was chosen from, or not, when that kernel ran.
+    let some: Vec<_> = posed.iter().filter(|posed| posed.is_new && !posed.contract.is_empty()).collect();
     let few: Vec<_> = some.iter().filter(|posed| work(posed) <= ANCHORED[0]).collect();
     let mut rng = stream(seed, &format!("{}/{}/anchor {chunk}", O::OP, subject.kernel.name));
     let chosen = match few.len() {
@@ -31,7 +32,7 @@ pub(crate) fn anchor<O: Operation>(
     let reference = subject.reference.as_ref().zip(chosen.reference.as_ref());
     for (scheme, fast) in [(&subject.contract, &chosen.contract)].into_iter().chain(reference) {
         let exact = O::exact(scheme, &chosen.case)?;
-        if held::<O>(&chosen.contract, exact) != *fast {
+        if held::<O>(&chosen.contract, exact) != **fast {
             let (op, scheme) = (O::OP, label::<O>(scheme));
             bail!("the oracle disagrees with itself on {op} by {scheme}, {:?}: please report this", chosen.case);
         }

@@ -44,10 +44,10 @@ pub(crate) fn run<O: Operation>(
     specs: &[Arc<Spec<O::Params>>],
 ) -> Repeats<O::Params> {
     let domain = &kernel.contract.domain;
-    let cost = |(_, spec): &(usize, &Arc<Spec<O::Params>>)| cost::<O>(domain, &spec.params);
-    let small = |at: &(usize, &Arc<Spec<O::Params>>)| cost(at).is_some_and(|(work, _)| work <= WORK);
-    let largest = specs.iter().enumerate().filter(small).max_by_key(|at| cost(at).map_or(0, |(_, words)| words));
-    let case = largest.and_then(|(i, spec)| spec.case::<O>(domain, request.seed, i));
+    let cost = |spec: &&Arc<Spec<O::Params>>| cost::<O>(domain, &spec.params);
+    let small = |spec: &&Arc<Spec<O::Params>>| cost(spec).is_some_and(|(work, _)| work <= WORK);
+    let largest = specs.iter().filter(small).max_by_key(|spec| cost(spec).map_or(0, |(_, words)| words));
+    let case = largest.and_then(|spec| spec.case::<O>(domain, request.seed));
     let mut all = Repeats { calls: 0, failure: None, differs: None };
     let Some(case) = case else { return all };
     let results = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);

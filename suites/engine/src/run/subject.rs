@@ -1,12 +1,14 @@
 //! A kernel with what it is judged against, and its cases with what is expected of them.
 
-use crate::operation::case::Case;
+use crate::operation::case::{Case, Spec};
 use crate::operation::change::PathStep;
 use crate::operation::errors::Unposable;
 use crate::operation::expected::Expected;
 use crate::operation::request::Request;
+use crate::operation::worked::Worked;
 use crate::operation::{Kernel, Operation, contract, label, path, scheme_named};
 use anyhow::{Context, Result};
+use std::sync::Arc;
 
 /// A kernel with what it is judged against.
 pub(crate) struct Subject<O: Operation> {
@@ -14,6 +16,8 @@ pub(crate) struct Subject<O: Operation> {
     pub(crate) contract: O::Scheme,
     pub(crate) reference: Option<O::Scheme>,
     pub(crate) path: Vec<PathStep<O>>,
+    /// What is expected by contract and reference, in a text that names both.
+    sides: [String; 2],
 }
 
 impl<O: Operation> Subject<O> {
@@ -27,27 +31,68 @@ impl<O: Operation> Subject<O> {
         let reference = reference.map(|name| scheme_named::<O>(&name)).transpose()?.filter(|scheme| !same(scheme));
         let domain = &kernel.contract.domain;
         let path = reference.as_ref().map_or(Vec::new(), |reference| path::<O>(&contract, reference, domain));
-        Ok(Self { kernel, contract, reference, path })
+        let own = identity(kernel);
+        let sides = [own.clone(), format!("{} beside {own}", reference.as_ref().map_or(String::new(), label::<O>))];
+        Ok(Self { kernel, contract, reference, path, sides })
+    }
+
+    /// The case of a spec, with what each side expects of it; nothing if it has no size.
+    pub(crate) fn posed(&self, spec: &Spec<O::Params>, seed: u64) -> Option<Result<Posed<O::Params>>> {
+        let case = spec.worked.case(|| spec.case::<O>(&self.kernel.contract.domain, seed))?;
+        Some(self.expecting(case, &spec.worked))
     }
 
     pub(crate) fn pose(&self, case: Case<O::Params>) -> Result<Posed<O::Params>> {
-        let described = || format!("{} {}", O::OP, self.kernel.name);
-        let contract = O::expected(&self.contract, &case).with_context(described)?;
-        let reference =
-            self.reference.as_ref().map(|scheme| O::expected(scheme, &case).with_context(described)).transpose()?;
-        let reference = reference.map(|reference| held::<O>(&contract, reference));
-        Ok(Posed { case, contract, reference })
+        self.expecting(Arc::new(case), &Worked::NOTHING)
     }
+
+    fn expecting(&self, case: Arc<Case<O::Params>>, worked: &Worked<O::Params>) -> Result<Posed<O::Params>> {
+        let described = || format!("{} {}", O::OP, self.kernel.name);
+        let [own, beside] = &self.sides;
+        let (contract, mut is_new) =
+            worked.expected(own, || O::expected(&self.contract, &case)).with_context(described)?;
+        let of_reference = |scheme| {
+            let expected = || Ok::<_, Unposable>(held::<O>(&contract, O::expected(scheme, &case)?));
+            worked.expected(beside, expected).with_context(described)
+        };
+        let reference = self.reference.as_ref().map(of_reference).transpose()?.map(|(reference, new)| {
+            is_new |= new;
+            reference
+        });
+        Ok(Posed { case, contract, reference, is_new })
+    }
+}
+
+/// What a kernel's contract expects, in a text that is the same for another kernel of the same promise.
+pub(crate) fn identity<R, D>(kernel: &tiebreak_impls::kernel::Kernel<R, D>) -> String {
+    format!("{:?} {:?}", kernel.contract.promise, kernel.contract.deviations)
 }
 
 /// A case with what each side expects of it.
 pub struct Posed<P> {
     /// The case.
-    pub case: Case<P>,
+    pub case: Arc<Case<P>>,
     /// By the contract.
-    pub contract: Expected,
+    pub contract: Arc<Expected>,
     /// By the reference.
-    pub reference: Option<Expected>,
+    pub reference: Option<Arc<Expected>>,
+    /// Whether a side was worked out for this kernel, and not for one before it.
+    pub(crate) is_new: bool,
+}
+
+impl<P> Clone for Posed<P> {
+    fn clone(&self) -> Self {
+        let Self { case, contract, reference, is_new } = self;
+        Self { case: Arc::clone(case), contract: Arc::clone(contract), reference: reference.clone(), is_new: *is_new }
+    }
+}
+
+impl<P> Posed<P> {
+    /// A case with what contract and reference expect of it.
+    pub fn new(case: Case<P>, contract: Expected, reference: Option<Expected>) -> Self {
+        let reference = reference.map(Arc::new);
+        Self { case: Arc::new(case), contract: Arc::new(contract), reference, is_new: true }
+    }
 }
 
 /// What a scheme expects of a case. An operation may leave out what the contract gives no value to.

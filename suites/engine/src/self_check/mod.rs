@@ -50,11 +50,11 @@ fn planned<'a, O: Operation>(
     let specs = plans::whole::<O>(domain, &Asked::default(), &measure.effort.budget(), measure.seed);
     let place = plans::place::<O>(kernel.name);
     let due = move |spec: &Spec<O::Params>| place.is_none_or(|place| spec.turn.is_of(place));
-    let covered = specs.into_iter().filter(move |spec| due(spec) && O::covers(domain, &spec.params)).enumerate();
-    covered.filter(move |(_, spec)| wanted(spec.generator)).filter_map(move |(i, spec)| {
-        let case = spec.case::<O>(domain, measure.seed, i)?;
+    let covered = specs.into_iter().filter(move |spec| due(spec) && O::covers(domain, &spec.params));
+    covered.filter(move |spec| wanted(spec.generator)).filter_map(move |spec| {
+        let case = spec.case::<O>(domain, measure.seed)?;
         let contract = O::expected(scheme, &case).map_err(|reason| anyhow!("{} {}: {reason}", O::OP, kernel.name));
-        let posed = |contract| Posed { case, contract, reference: None };
+        let posed = |contract| Posed::new(case, contract, None);
         Some(contract.map(|contract| Planned { generator: spec.generator, posed: posed(contract) }))
     })
 }

@@ -10,19 +10,20 @@ use crate::judge::side::Side;
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
 use crate::operation::asked::Asked;
-use crate::operation::case::{Case, Spec};
+use crate::operation::case::{Case, Spec, numbered};
 use crate::operation::expected::differs;
 use crate::operation::observed::Witness;
 use crate::operation::{Control, Kernel, Mutant, Operation, contract, is_compiled, label, mutants};
 use crate::plan::plans;
 use crate::run::answers::{Answers, answers, outs, tried};
-use crate::run::subject::Posed;
+use crate::run::subject::{Posed, identity};
 use crate::units::Placed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
+use tiebreak_common::stream::{below, stream};
 use tiebreak_impls::mutants::Witness as Published;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
@@ -31,9 +32,14 @@ use tiebreak_reports::text as words;
 /// Cases that another lane runs before it is asked whether the mutant has died.
 const FEW: usize = 8;
 
+/// A mutant runs one of so many cases first, and all of them only if these do not show it with its class.
+const ONE_IN: u32 = 4;
+
 /// What self-checks of a domain and a scheme run, posed once for all kernels and lanes.
 pub struct Trial<O: Operation> {
     posed: Vec<Posed<O::Params>>,
+    /// Some of them, chosen at random, so that no rhythm of the plan decides which.
+    some: Vec<Posed<O::Params>>,
     /// Cases that could not be posed.
     lost: usize,
 }
@@ -42,16 +48,28 @@ impl<O: Operation> Trial<O> {
     /// The cases of a domain, with what a scheme expects of them.
     pub fn of(domain: &O::Domain, scheme: &O::Scheme, seed: u64) -> Self {
         let specs = trial_specs::<O>(domain, seed);
-        Self::posed(&made::<O>(domain, &specs, seed), specs.len(), scheme)
+        let pose = |spec: &Arc<Spec<O::Params>>| {
+            let case = spec.case::<O>(domain, seed)?;
+            Some(Posed::new(case.clone(), O::expected(scheme, &case).ok()?, None))
+        };
+        Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
     }
 
-    /// Cases, of so many planned, with what a scheme expects of them.
-    fn posed(cases: &[Case<O::Params>], planned: usize, scheme: &O::Scheme) -> Self {
-        let pose = |case: &Case<O::Params>| {
-            Some(Posed { contract: O::expected(scheme, case).ok()?, case: case.clone(), reference: None })
+    /// The same of specs of a known bug or a control, with what its contract expects.
+    fn posed(specs: &[Arc<Spec<O::Params>>], (kernel, scheme): (&Kernel<O>, &O::Scheme), seed: u64) -> Self {
+        let own = identity(kernel);
+        let pose = |spec: &Arc<Spec<O::Params>>| {
+            let case = spec.worked.case(|| spec.case::<O>(&kernel.contract.domain, seed))?;
+            let (contract, is_new) = spec.worked.expected(&own, || O::expected(scheme, &case)).ok()?;
+            Some(Posed { case, contract, reference: None, is_new })
         };
-        let posed: Vec<Posed<O::Params>> = cases.iter().filter_map(pose).collect();
-        Self { lost: planned - posed.len(), posed }
+        Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
+    }
+
+    fn whole(posed: Vec<Posed<O::Params>>, planned: usize, seed: u64) -> Self {
+        let mut rng = stream(seed, &format!("{}/self-check", O::OP));
+        let some = posed.iter().filter(|_| below(&mut rng, ONE_IN) == 0).cloned().collect();
+        Self { lost: planned - posed.len(), some, posed }
     }
 
     /// Runs them.
@@ -63,14 +81,10 @@ impl<O: Operation> Trial<O> {
 /// The cases of a self-check: those of the operation, or the quick plan's without the cases that kernels run in turns, which are large.
 fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Arc<Spec<O::Params>>> {
     if let Some(trial) = O::CAPABILITIES.self_checks.trial {
-        return trial(domain, seed).into_iter().map(Arc::new).collect();
+        return numbered(trial(domain, seed)).into_iter().map(Arc::new).collect();
     }
     let plan = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), seed);
     plan.iter().filter(|spec| spec.turn.is_all()).cloned().collect()
-}
-
-fn made<O: Operation>(domain: &O::Domain, specs: &[Arc<Spec<O::Params>>], seed: u64) -> Vec<Case<O::Params>> {
-    specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, seed, i)).collect()
 }
 
 /// The differences of a kernel from its contract, explained.
@@ -168,9 +182,8 @@ pub fn of_group<O: Operation>(
     };
     let Some((_, same)) = schemes.values().next() else { return Ok(Vec::new()) };
     let specs = trial_specs::<O>(&same[0].1.kernel().contract.domain, seed);
-    let cases = made::<O>(&same[0].1.kernel().contract.domain, &specs, seed);
     let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
-        let trial = Trial::<O>::posed(&cases, specs.len(), scheme);
+        let trial = Trial::<O>::posed(&specs, (same[0].1.kernel(), scheme), seed);
         parallel::map(same, |subject| in_lanes(&trial, scheme, subject)).concat()
     };
     Ok(parallel::map(&schemes.values().collect::<Vec<_>>(), |of| of_scheme(of)).concat())
@@ -198,26 +211,37 @@ impl<'a, O: Operation> Subject<'a, O> {
         }
     }
 
-    /// Runs it in each lane, and judges what the first gives. In another lane a mutant runs until it has died: where every result so
-    /// far, and the first lane's witness, are as in the first lane, so is the verdict. Otherwise the lane is judged by itself.
+    /// Runs it in each lane. A mutant that some of the cases show with its class in every lane runs no others.
     fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
-        let [first, others @ ..] = lanes else { return Vec::new() };
         let _doing = doing(|| format!("{} {}: self-check", O::OP, self.kernel().name));
+        if matches!(self, Self::Mutant(_)) {
+            let checks = self.on(scheme, (&trial.some, trial.lost), lanes);
+            if checks.iter().all(|check| check.passed) {
+                return checks;
+            }
+        }
+        self.on(scheme, (&trial.posed, trial.lost), lanes)
+    }
+
+    /// Runs cases in each lane, and judges what the first gives. In another lane a mutant runs until it has died: where every result so
+    /// far, and the first lane's witness, are as in the first lane, so is the verdict. Otherwise the lane is judged by itself.
+    fn on(self, scheme: &O::Scheme, (cases, lost): (&[Posed<O::Params>], usize), lanes: &[&Lane]) -> Vec<SelfCheck> {
+        let [first, others @ ..] = lanes else { return Vec::new() };
         let judged = |lane: &Lane, given: &Answers<O::Params>| {
-            let record = judged::<O>(lane, self.kernel(), scheme, &[], &trial.posed, given);
-            self.seen(scheme, lane, &record, trial.lost)
+            let record = judged::<O>(lane, self.kernel(), scheme, &[], cases, given);
+            self.seen(scheme, lane, &record, lost)
         };
-        let given = answers::<O>(&Runner::new(first), self.kernel(), &trial.posed, false);
+        let given = answers::<O>(&Runner::new(first), self.kernel(), cases, false);
         let seen = judged(first, &given);
         let in_other = |lane: &&Lane| {
             let runner = Runner::new(lane);
             let is_like = |case: &Case<O::Params>| self.gives_alike(case, [first, lane]);
-            let (mut so_far, alike) = self.until_known(trial, &runner, &given);
+            let (mut so_far, alike) = self.until_known(cases, &runner, &given);
             if alike && seen.witness.as_ref().is_none_or(|witness| is_like(&witness.case)) {
                 return self.row(scheme, lane, seen.clone());
             }
             // What has been seen stays: it may not happen again.
-            let others = &trial.posed[so_far.each.len()..];
+            let others = &cases[so_far.each.len()..];
             so_far.followed_by(answers::<O>(&runner, self.kernel(), others, false));
             self.row(scheme, lane, judged(lane, &so_far))
         };
@@ -227,7 +251,7 @@ impl<'a, O: Operation> Subject<'a, O> {
     /// What a lane gives as far as it gives what another gave, a control everywhere and a mutant until it has died; and whether it does.
     fn until_known(
         self,
-        trial: &Trial<O>,
+        cases: &[Posed<O::Params>],
         runner: &Runner<'_>,
         known: &Answers<O::Params>,
     ) -> (Answers<O::Params>, bool) {
@@ -235,7 +259,7 @@ impl<'a, O: Operation> Subject<'a, O> {
         if is_compiled::<O>(&self.kernel().contract.domain) {
             return (so_far, false);
         }
-        for posed in trial.posed.chunks(FEW) {
+        for posed in cases.chunks(FEW) {
             let given = answers::<O>(runner, self.kernel(), posed, false);
             let alike = given.continues(known, so_far.each.len());
             let dies = |(posed, outs): (&Posed<O::Params>, &Option<Vec<i32>>)| {

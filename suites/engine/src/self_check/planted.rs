@@ -113,7 +113,7 @@ pub(crate) fn alone<O: Operation>(
     let drawn = Subject::<O>::of(kernel, plan, measure)?.drawn();
     let one = |case: &&Case<O::Params>| -> Result<Vec<bool>> {
         let contract = O::expected(&scheme, case)?;
-        let posed = Posed { case: (*case).clone(), contract, reference: None };
+        let posed = Posed::new((*case).clone(), contract, None);
         let subject = Subject::<O>::of(kernel, vec![Planned { generator: "vectors", posed }], measure)?;
         Ok(drawn.iter().map(|drawn| subject.shows(0, &drawn.fault, &mut 0)).collect())
     };
@@ -238,7 +238,7 @@ impl<'a, O: Operation> Subject<'a, O> {
                 })
             }
             Fault::Reads(strike) => {
-                let mut changed = case.clone();
+                let mut changed = (**case).clone();
                 let columns = self.columns(&case.params, 0);
                 let len = payload.len();
                 let seen = Seen { request, number, news, last, operands: &operands, payload: &[], columns, len };

@@ -195,9 +195,9 @@ impl<O: Operation> Sources<'_, O> {
         let fits = |params: &O::Params| {
             operation::sizes::<O>(domain, params).is_ok_and(|sizes| sizes.input() + sizes.outputs <= SEARCHED)
         };
-        let numbered: Vec<_> = specs.iter().enumerate().filter(|(_, spec)| spec.turn.is_all()).collect();
-        let made = parallel::map(&numbered, |(at, spec)| {
-            let case = spec.case::<O>(domain, self.wanted.seed, *at).filter(|case| fits(&case.params))?;
+        let of_all: Vec<_> = specs.iter().filter(|spec| spec.turn.is_all()).collect();
+        let made = parallel::map(&of_all, |spec| {
+            let case = spec.case::<O>(domain, self.wanted.seed).filter(|case| fits(&case.params))?;
             Entry::of(domain, self, case)
         });
         made.into_iter().flatten().collect()

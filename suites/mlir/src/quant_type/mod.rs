@@ -7,6 +7,7 @@
 mod cursor;
 mod error;
 mod explain;
+pub mod file;
 mod op;
 mod parse;
 mod print;

@@ -63,7 +63,15 @@ fn pair_word(kernel: &matmul::Kernel) -> Option<(i128, i128)> {
     match promise::<Matmul>(kernel).ok()?.definition.narrow? {
         Narrow::Pairs { sum: PairSum::WrapUnsigned, .. } => Some((0, u16::MAX.into())),
         Narrow::Pairs { .. } => Some((i16::MIN.into(), i16::MAX.into())),
-        Narrow::Quads => None,
+        Narrow::Quads | Narrow::Sum16 => None,
+    }
+}
+
+/// The ends of the word that holds a sum, read so, and its name.
+fn sum_word(kernel: &matmul::Kernel, reading: Reading) -> ((i128, i128), &'static str) {
+    match promise::<Matmul>(kernel).ok().and_then(|scheme| scheme.definition.narrow) {
+        Some(Narrow::Sum16) => ((i16::MIN.into(), i16::MAX.into()), "int16"),
+        _ => (word(reading), reading.name()),
     }
 }
 
@@ -77,7 +85,7 @@ fn depths(kernel: &matmul::Kernel) -> Vec<Claim> {
         [Some(Reading::Signed), (*domain.lhs_values.start() >= 0 && *rhs.start() >= 0).then_some(Reading::Unsigned)];
     let mut out = Vec::new();
     for reading in readings.into_iter().flatten() {
-        let (low, high) = word(reading);
+        let ((low, high), name) = sum_word(kernel, reading);
         let reach = bounds::largest_depth(wide(&domain.lhs_values), wide(&rhs), low, high);
         let Depth::Bounded { depth, pair, .. } = reach else { continue };
         let extreme = (pair.0 as i32, pair.1 as i32);
@@ -86,7 +94,7 @@ fn depths(kernel: &matmul::Kernel) -> Vec<Claim> {
         out.push(Claim {
             op: "matmul",
             kernel: kernel.name,
-            quantity: format!("depth K, result as {}{restricted}", reading.name()),
+            quantity: format!("depth K, result as {name}{restricted}"),
             bound: Some(depth as i64),
             because: format!(
                 "products reach {} * {} = {}; {depth} of them stay in {low}..={high}, {} do not",

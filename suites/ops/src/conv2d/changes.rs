@@ -1,5 +1,6 @@
 //! What a kernel may do otherwise in a convolution.
 
+use super::geometry::first_repeated;
 use super::{Conv2d, geometry, products, transposed};
 use crate::matmul::{orders, other_sign, reproduced, widths, wrapped_to, wrapping};
 use tiebreak_common::class::Class;
@@ -103,6 +104,12 @@ fn layouts(base: Scheme) -> Vec<Change<Conv2d>> {
         })
         .collect();
     out.extend(geometry::changes(base));
+    let because = "the filters of every group are those of the first";
+    out.push(Change::of_case(Class::Layout, because, base, |case: &mut Case<Params>| {
+        let share = case.params.out_channels / case.params.groups.max(1);
+        let rows = case.tensors[1].chunks_exact_mut(case.params.out_channels.max(1));
+        rows.for_each(|row| first_repeated(row, share));
+    }));
     out.push(Change::found(Class::Layout, move |evidence| permutation(base, evidence)));
     out
 }

@@ -7,19 +7,17 @@ mod changes;
 mod fuzzed;
 pub mod mul;
 mod near;
+pub(crate) mod operand;
 mod operation;
 mod plan;
 pub mod sub;
 
-use tiebreak_engine::operation::element::{float, float_bits};
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{Arguments, Case, CaseError, arguments, fill};
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
-use tiebreak_impls::quantized::Scale;
 use tiebreak_impls::shape::{MAX_ELEMENTS, Sizes};
-use tiebreak_oracle::float::Format::F32;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_reports::ledger::Value;
@@ -40,7 +38,7 @@ fn storage(p: &Params) -> Storage {
 /// a kernel takes: no code of a kernel decides what the kernel is run on.
 fn covers(p: &Params, (element, clamp): (Element, bool)) -> bool {
     let range = element.range();
-    let operand = |o: Operand| f64::from(o.scale.0 as f32) == o.scale.0 && range.contains(&o.zero_point);
+    let operand = |o: Operand| operand::is_single(o) && range.contains(&o.zero_point);
     let all = (*range.start(), *range.end());
     p.element == element
         && (1..=MAX_ELEMENTS).contains(&p.len)
@@ -85,12 +83,10 @@ fn arguments(p: &Params) -> Vec<(String, Value)> {
     if p.element != Element::I8 {
         out.push(("type".to_owned(), Value::Text(p.element.name().to_owned())));
     }
-    for (name, operand) in [("lhs", p.lhs), ("rhs", p.rhs), ("out", p.out)] {
-        let scale = float(F32, (operand.scale.0 as f32).to_bits().into());
-        let scale = scale.parse().map_or(Value::Text(scale), Value::Integer);
-        out.push((format!("{name}_scale"), scale));
-        if operand.zero_point != 0 {
-            out.push((format!("{name}_zero_point"), i64::from(operand.zero_point).into()));
+    for (name, Operand { scale, zero_point }) in [("lhs", p.lhs), ("rhs", p.rhs), ("out", p.out)] {
+        out.push((format!("{name}_scale"), operand::spelled(scale)));
+        if zero_point != 0 {
+            out.push((format!("{name}_zero_point"), i64::from(zero_point).into()));
         }
     }
     out.extend(fields::written(&FIELDS, p, &usual(*p)));
@@ -103,17 +99,14 @@ fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
     let name = arguments::take_text(&mut left, "type").unwrap_or_else(|| Element::I8.name().to_owned());
     let element = ELEMENTS.into_iter().find(|e| e.name() == name);
     let element = element.ok_or_else(|| unknown("type", &name, ELEMENTS.map(Element::name)).to_string())?;
-    let mut operand = |tensor: &str| {
-        let scale = format!("{tensor}_scale");
-        let text = arguments::take_text(&mut left, &scale).unwrap_or_else(|| "1".to_owned());
-        let bits = float_bits(F32, &text).ok_or_else(|| format!("{scale}: `{text}` is no f32, such as 0.1"))?;
-        let scale = Scale(f32::from_bits(bits as u32).into());
-        Ok::<_, CaseError>(Operand {
-            scale,
-            zero_point: arguments::take_int32(&mut left, &format!("{tensor}_zero_point"), 0)?,
-        })
+    let mut of = |tensor: &str| {
+        let name = format!("{tensor}_scale");
+        let text = arguments::take_text(&mut left, &name).unwrap_or_else(|| "1".to_owned());
+        let scale = operand::scale(&name, &text)?;
+        let zero_point = arguments::take_int32(&mut left, &format!("{tensor}_zero_point"), 0)?;
+        Ok::<_, CaseError>(Operand { scale, zero_point })
     };
-    let (lhs, rhs, out) = (operand("lhs")?, operand("rhs")?, operand("out")?);
+    let (lhs, rhs, out) = (of("lhs")?, of("rhs")?, of("out")?);
     let params = fields::read(&FIELDS, usual(Params { element, len: 1, lhs, rhs, out, min: 0, max: 0 }), &mut left)?;
     arguments::nothing_left(&left, &KNOWN)?;
     Ok(params)
@@ -156,13 +149,10 @@ fn plainer(p: &Params) -> Vec<Params> {
         Params { out: unplaced(p.out), ..*p },
     ];
     // Scales of few digits. A scale of few digits is not replaced again.
-    let digits = |o: Operand| float(F32, (o.scale.0 as f32).to_bits().into()).len();
-    for short in [1.0f32, 0.5, 2.0, 0.1, 0.3] {
-        let of = |o: Operand| Operand { scale: Scale(short.into()), ..o };
-        let shorter = |o: Operand| digits(of(o)) < digits(o);
-        out.extend(shorter(p.lhs).then(|| Params { lhs: of(p.lhs), ..*p }));
-        out.extend(shorter(p.rhs).then(|| Params { rhs: of(p.rhs), ..*p }));
-        out.extend(shorter(p.out).then(|| Params { out: of(p.out), ..*p }));
+    for plain in operand::PLAIN {
+        out.extend(operand::plainer(p.lhs, plain).map(|lhs| Params { lhs, ..*p }));
+        out.extend(operand::plainer(p.rhs, plain).map(|rhs| Params { rhs, ..*p }));
+        out.extend(operand::plainer(p.out, plain).map(|out| Params { out, ..*p }));
     }
     out
 }

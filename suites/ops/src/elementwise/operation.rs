@@ -18,7 +18,7 @@ use tiebreak_engine::operation::{
     Spec, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::element::Element;
-use tiebreak_impls::elementwise::{Operand, Params, Run};
+use tiebreak_impls::elementwise::{Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::shape::{self, Sizes};
@@ -122,8 +122,7 @@ impl<A: Arithmetic> Elementwise<A> {
 
     /// The oracle's parameters for a batch.
     pub fn parameters(p: &Params) -> Parameters<A> {
-        let operand = |o: Operand| oracle::Operand { scale: (o.scale.0 as f32).to_bits(), zero_point: o.zero_point };
-        let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(operand);
+        let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(super::operand::posed);
         oracle::Parameters { lhs, rhs, out, storage: storage(p), own: A::own(p), min: p.min, max: p.max }
     }
 }

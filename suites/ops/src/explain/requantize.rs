@@ -1,16 +1,14 @@
 //! Requantization explained: schemes and kernels at one accumulator.
 
 use super::{Comparison, Explained, Party, fpm, words};
-use crate::requantize::{Requantize, multiply};
+use crate::requantize::{Promised, Requantize, multiply};
 use anyhow::{Result, anyhow, bail};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
 use tiebreak_engine::explain::cause;
 use tiebreak_engine::lane::Lane;
-use tiebreak_engine::operation::{
-    Case, Observed, Operation, changes_in, contract, differs, find, kernels, mutants, promise,
-};
+use tiebreak_engine::operation::{Case, Observed, Operation, changes_in, contract, differs, find, kernels, mutants};
 use tiebreak_engine::run::answers::outs;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Kernel, Params};
@@ -30,7 +28,8 @@ pub fn kernel(name: &str) -> Result<&'static Kernel, UnknownName> {
 /// Schemes and kernels at one accumulator of one channel; all are compared with the first scheme, or with the contract of the first kernel if no scheme is given.
 /// `p` has one channel.
 pub fn explain(acc: i32, p: &Parameters, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Explained> {
-    let promised = kernels.first().map(|kernel| promise::<Requantize>(kernel)).transpose()?;
+    let promised =
+        kernels.first().map(|kernel| Ok::<_, UnknownName>(contract::<Requantize>(kernel)?.scheme)).transpose()?;
     let schemes: Vec<Scheme> = if schemes.is_empty() { promised.into_iter().collect() } else { schemes.to_vec() };
     let mut explained = of_schemes(acc, p, &schemes)?;
     for kernel in kernels {
@@ -58,27 +57,30 @@ fn run(acc: i32, p: &Parameters, explained: &mut Explained, kernel: &Kernel) -> 
     let channel = Channel { multiplier, shift };
     let mut all = vec![acc];
     all.extend(accumulators(channel, 31, &Effort::Quick.budget(), 0));
+    let own = contract::<Requantize>(kernel)?;
+    // The cause is looked for outside of the deviation, or in it.
+    all.truncate(all.len() - (0..all.len()).filter(|at| own.is_tail(*at, all.len())).count());
     let [batch, single] = [all, vec![acc]].map(|acc| ran(p, channel, acc, kernel));
     let (batch, single) = (batch?, single?);
     let places: &[(&str, &Observed<Params>)] = match batch.outs[0] == single.outs[0] {
+        _ if own.tail.is_some() => &[(" (body)", &batch), (" (tail)", &single)],
         true => &[("", &batch)],
         false => &[(" (in a batch)", &batch), (" (alone)", &single)],
     };
-    let own = promise::<Requantize>(kernel)?;
     for (place, seen) in places {
+        let promised = own.at_result(0, seen.outs.len());
         let keeps = !differs(&seen.expected[..1], &seen.outs[..1]);
         let described = if keeps { "gives what it promises here" } else { "breaks its promise here" };
         let found = (seen.differ > 0).then(|| {
-            let scheme = contract::<Requantize>(kernel)?;
-            let causes = changes_in::<Requantize>(0, &scheme, &scheme, &kernel.contract.domain, false);
-            Ok::<_, UnknownName>(cause::explain(&causes, &[*seen]))
+            let plain = Promised::plain(promised);
+            let causes = changes_in::<Requantize>(0, &plain, &plain, &kernel.contract.domain, false);
+            cause::explain(&causes, &[*seen])
         });
-        let found = found.transpose()?;
         explained.parties.push(Party {
             name: format!("{}{place}", kernel.name),
             value: Some(seen.outs[0].into()),
-            trace: keeps.then(|| own.trace(p, 0, acc)),
-            steps_of: Some(format!("{described}, {}", tiebreak_reports::text::scheme(&own.label()))),
+            trace: keeps.then(|| promised.trace(p, 0, acc)),
+            steps_of: Some(format!("{described}, {}", tiebreak_reports::text::scheme(&promised.label()))),
         });
         let right = explained.parties.len() - 1;
         let (a, b) = (&explained.parties[0], &explained.parties[right]);

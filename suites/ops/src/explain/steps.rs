@@ -1,6 +1,7 @@
 //! The steps of one result of a tensor operation: the sum over its window or its depth, and what a scheme makes of the sum.
 
 use super::sheet::{Line, Rounding};
+use crate::concat::{self, Concat};
 use crate::conv2d::geometry::{column, places, row};
 use crate::conv2d::{Conv2d, convolution};
 use crate::matmul::Matmul;
@@ -10,10 +11,12 @@ use tiebreak_common::fraction::signed;
 use tiebreak_engine::operation::{Case, Operation};
 use tiebreak_impls::conv2d::Params as Shape;
 use tiebreak_oracle::Rational;
+use tiebreak_oracle::concat::steps::Step as Rescaling;
 use tiebreak_oracle::matmul::Scheme as Products;
 use tiebreak_oracle::pool::steps::Step;
 use tiebreak_oracle::quantize::steps::Value;
 use tiebreak_oracle::requantize::Parameters;
+use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::word::{INT32, Overflow};
 
 /// The steps of a scheme at one result of a case; none for an operation whose steps are not told apart.
@@ -84,15 +87,53 @@ pub fn pool(
     for (name, step, after) in trace.steps {
         let name = if step == Step::DivideByCount { format!("{name}, {}", trace.count) } else { name.to_owned() };
         let line = Line { after: after.clone().map(Value::Number), ..plain(name, before.clone(), Rational::new()) };
-        out.push(with_effect(line, step, &before, after.as_ref()));
+        let loss = match step {
+            Step::Round(rule) => Loss::Rounded(rule),
+            Step::RoundToSingle => Loss::Single,
+            Step::Clamp => Loss::Clamped,
+            _ => Loss::None,
+        };
+        out.push(with_effect(line, loss, &before, after.as_ref()));
         let Some(after) = after else { break };
         before = after;
     }
     Some(out)
 }
 
-/// What a step of a pooling lost.
-fn with_effect(line: Line, step: Step, before: &Rational, after: Option<&Rational>) -> Line {
+/// A concatenation: the steps from the stored value that goes to the result.
+pub fn concat(
+    scheme: &<Concat as Operation>::Scheme,
+    case: &Case<<Concat as Operation>::Params>,
+    at: usize,
+) -> Option<Vec<Line>> {
+    let trace = scheme.trace(&concat::posed(&case.params), &case.tensors[0], at).ok()??;
+    let stored = Rational::from(trace.stored);
+    let mut out = vec![plain("take the stored value".to_owned(), stored.clone(), stored.clone())];
+    let mut before = stored;
+    for (name, step, after) in trace.steps {
+        let loss = match step {
+            Rescaling::Round(rule) => Loss::Rounded(rule),
+            Rescaling::RoundToSingle => Loss::Single,
+            Rescaling::Clamp => Loss::Clamped,
+            _ => Loss::None,
+        };
+        out.push(with_effect(plain(name.to_owned(), before.clone(), after.clone()), loss, &before, Some(&after)));
+        before = after;
+    }
+    Some(out)
+}
+
+/// What a step may lose.
+#[derive(Clone, Copy)]
+enum Loss {
+    None,
+    Rounded(RoundingRule),
+    Single,
+    Clamped,
+}
+
+/// What a step lost.
+fn with_effect(line: Line, loss: Loss, before: &Rational, after: Option<&Rational>) -> Line {
     let Some(after) = after else { return Line { effect: "refused", lost: "refused".to_owned(), ..line } };
     let change = Rational::from(after - before);
     if change == 0 {
@@ -101,19 +142,19 @@ fn with_effect(line: Line, step: Step, before: &Rational, after: Option<&Rationa
     let by = signed(&change);
     let half = Rational::from((1, 2));
     let is_tie = Rational::from(change.abs_ref()) == half;
-    match step {
-        Step::Round(rule) => {
+    match loss {
+        Loss::Rounded(rule) => {
             let tie = is_tie && rule.is_nearest();
             let rounding = Some(Rounding { rule: rule.name(), bit: None, to: None, tie });
             let lost = format!("rounded by {by}{}", if tie { ", a tie" } else { "" });
             Line { effect: "rounded", lost, rounding, ..line }
         }
-        Step::RoundToSingle => {
+        Loss::Single => {
             let rounding = Some(Rounding { rule: "ties-even", bit: None, to: Some("f32"), tie: false });
             Line { effect: "rounded", lost: format!("rounded by {by} to f32"), rounding, ..line }
         }
-        Step::Clamp => Line { effect: "saturated", lost: format!("saturated by {by}"), ..line },
-        _ => line,
+        Loss::Clamped => Line { effect: "saturated", lost: format!("saturated by {by}"), ..line },
+        Loss::None => line,
     }
 }
 

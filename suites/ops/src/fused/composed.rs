@@ -3,9 +3,9 @@
 
 use super::Fused;
 use super::lifted::{Sums, requantized, total};
-use crate::requantize::{Requantize, multiply};
+use crate::requantize::{multiply, plain};
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Case, Change, Expected, Operation};
+use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::requantize;
 use tiebreak_oracle::requantize::{Definition, Scheme};
 use tiebreak_oracle::scheme::Registered;
@@ -29,7 +29,7 @@ fn change<F: Fused>(
 }
 
 fn results(scheme: &Scheme, posed: &Posed) -> Option<Expected> {
-    Requantize::expected(scheme, posed).ok()
+    plain(scheme, posed).ok()
 }
 
 /// The results before zero point and clamp.

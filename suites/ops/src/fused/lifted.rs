@@ -2,10 +2,10 @@
 //! changes what becomes of them.
 
 use super::{Fused, Promised};
-use crate::requantize::Requantize;
+use crate::requantize::{Requantize, multiplication, path as steps_to};
 use std::sync::{Arc, Mutex, PoisonError};
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Capabilities, Case, Change, Expected, Operation, PathStep};
+use tiebreak_engine::operation::{Case, Change, Expected, Operation, PathStep};
 use tiebreak_impls::requantize;
 use tiebreak_oracle::matmul;
 use tiebreak_oracle::requantize::Scheme;
@@ -116,7 +116,7 @@ pub(crate) fn of_requantization<F: Fused>(
     scheme: &Scheme,
     domain: &F::Domain,
 ) -> Vec<Change<F>> {
-    let causes = Requantize::changes(scheme, F::requantize_domain(domain));
+    let causes = Requantize::changes(&Promised::plain(*scheme), F::requantize_domain(domain));
     causes.into_iter().filter_map(|change| of_output(sums, change)).collect()
 }
 
@@ -135,8 +135,7 @@ pub(crate) fn in_group<F: Fused>(
 
 /// The multiplication of the contract in place of that of the reference.
 fn own<F: Fused>(sums: &Sums<F::Params>, contract: &Scheme, reference: &Scheme) -> Option<Change<F>> {
-    const OF: Capabilities<Requantize> = Requantize::CAPABILITIES;
-    let change = (OF.causes.own)(contract, reference)?;
+    let change = multiplication(reference, contract);
     let (because, sums, base) = (change.because()?.to_owned(), sums.clone(), total(contract));
     Some(Change::predicts(change.class, because, move |case: &Case<F::Params>| {
         let sums = sums.of::<F>(case)?;
@@ -149,8 +148,7 @@ fn own<F: Fused>(sums: &Sums<F::Params>, contract: &Scheme, reference: &Scheme) 
 
 /// How the reference becomes the scheme of a contract: the steps of the requantization. If something else follows the product, it is that of the contract at the
 /// first step.
-pub(crate) fn path<F: Fused>(contract: &Promised, reference: &Promised, domain: &F::Domain) -> Vec<PathStep<F>> {
-    const OF: Capabilities<Requantize> = Requantize::CAPABILITIES;
+pub(crate) fn path<F: Fused>(contract: &Promised, reference: &Promised, _: &F::Domain) -> Vec<PathStep<F>> {
     let sums = Sums::default();
     let base = total(&contract.scheme);
     let step = |step: PathStep<Requantize>| {
@@ -171,6 +169,6 @@ pub(crate) fn path<F: Fused>(contract: &Promised, reference: &Promised, domain: 
             }
         }))
     };
-    let steps = (OF.causes.path)(&contract.scheme, &reference.scheme, F::requantize_domain(domain));
+    let steps = steps_to(&contract.scheme, &reference.scheme);
     steps.into_iter().map(step).collect()
 }

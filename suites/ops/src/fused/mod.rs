@@ -3,7 +3,6 @@
 
 pub(crate) mod composed;
 pub(crate) mod lifted;
-mod promised;
 pub(crate) mod wide;
 
 use tiebreak_engine::operation::{Case, Expected, Operation};
@@ -11,7 +10,7 @@ use tiebreak_impls::requantize;
 use tiebreak_oracle::matmul;
 use tiebreak_oracle::requantize::Scheme;
 
-pub(crate) use promised::Promised;
+pub(crate) use crate::requantize::Promised;
 use wide::Wide;
 
 /// A product with what becomes of its sums.

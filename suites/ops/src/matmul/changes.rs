@@ -5,7 +5,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
-use tiebreak_oracle::matmul::Scheme;
+use tiebreak_oracle::matmul::{Narrow, Scheme};
 use tiebreak_oracle::word::Overflow;
 
 /// Depth of a block, and rows of one.
@@ -82,7 +82,8 @@ pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -
     ];
     let base = wrapping(scheme);
     let known = |(class, because, name)| Some(Change::scheme(class, because, Scheme::parse(name).ok()?));
-    let mut out: Vec<_> = named.into_iter().filter_map(known).collect();
+    let mut out = if scheme.definition.narrow == Some(Narrow::Sum16) { sums_of_32_bits() } else { Vec::new() };
+    out.extend(named.into_iter().filter_map(known));
     // Of whole sums, whatever they are made of.
     out.push(Change::predicts(
         Class::Wrap16,
@@ -97,6 +98,17 @@ pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -
     out.push(Change::scheme(Class::MissingSaturation, "the 32-bit result wraps", wraps));
     out.push(Change::scheme(Class::Saturation, "the 32-bit result saturates", saturates));
     out
+}
+
+/// What is promised to be a sum of 16 bits is one of 32, or saturates when it is narrowed.
+fn sums_of_32_bits<O: Operation<Scheme = Scheme>>() -> Vec<Change<O>> {
+    let Ok(whole) = Scheme::parse("exact:wrap") else { return Vec::new() };
+    let because = "a sum of 32 bits saturates to 16 bits";
+    let saturates = Change::predicts(Class::Saturation16, because, move |case: &Case<O::Params>| {
+        let narrow = |sum: i32| sum.clamp(i16::MIN.into(), i16::MAX.into());
+        Some(O::expected(&whole, case).ok()?.into_iter().map(|sum| sum.map(narrow)).collect())
+    });
+    vec![Change::scheme(Class::Wrap16, "sums keep the 32 bits of the accumulator", whole), saturates]
 }
 
 fn offsets(base: Scheme) -> Vec<Change<Matmul>> {

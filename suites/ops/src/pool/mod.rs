@@ -7,10 +7,10 @@ mod parts;
 mod plan;
 mod windows;
 
+use crate::elementwise::operand;
 use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::element::{float, float_bits};
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Options,
@@ -19,11 +19,8 @@ use tiebreak_engine::operation::{
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::pool::{self as impls, Counted as Counts, Domain, Operand, Params, Run, Scales};
-use tiebreak_impls::quantized::Scale;
 use tiebreak_impls::shape::{self, Sizes};
 use tiebreak_oracle::Rational;
-use tiebreak_oracle::elementwise as oracle_operand;
-use tiebreak_oracle::float::Format::F32;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::pool::{EXPONENTS, Pooling, SUM, Scheme};
 use tiebreak_oracle::quantize::Storage;
@@ -34,8 +31,6 @@ pub enum Pool {}
 
 /// The oracle's parameters.
 pub fn pooling(p: &Params) -> Pooling {
-    let operand =
-        |o: Operand| oracle_operand::Operand { scale: (o.scale.0 as f32).to_bits(), zero_point: o.zero_point };
     Pooling {
         batches: p.batches,
         height: p.height,
@@ -50,8 +45,8 @@ pub fn pooling(p: &Params) -> Pooling {
         left: p.left,
         right: p.right,
         count_padding: p.count_padding,
-        input: operand(p.input),
-        out: operand(p.out),
+        input: operand::posed(p.input),
+        out: operand::posed(p.out),
         storage: Storage { bits: 8 * p.element.bytes() as u32, signed: p.element != Element::U8 },
         sum: SUM,
         min: p.min,
@@ -103,10 +98,9 @@ impl Operation for Pool {
     fn covers(domain: &Domain, p: &Params) -> bool {
         let range = domain.element.range();
         let whole = (p.min, p.max) == (*range.start(), *range.end());
-        let is_f32 = |o: Operand| f64::from(o.scale.0 as f32) == o.scale.0;
         let stored = |v: &i32| range.contains(v);
         p.element == domain.element
-            && [p.input, p.out].into_iter().all(|o| is_f32(o) && in_binades(o))
+            && [p.input, p.out].into_iter().all(|o| operand::is_single(o) && in_binades(o))
             && [p.input.zero_point, p.out.zero_point].iter().all(stored)
             && within(p)
             && pooling(p).check().is_ok()
@@ -192,9 +186,8 @@ impl Operation for Pool {
         if p.count_padding {
             out.push(("count_padding".to_owned(), 1.into()));
         }
-        for (name, operand) in [("input", p.input), ("out", p.out)] {
-            let scale = float(F32, (operand.scale.0 as f32).to_bits().into());
-            let scale = scale.parse().map_or(Value::Text(scale), Value::Integer);
+        for (name, Operand { scale, .. }) in [("input", p.input), ("out", p.out)] {
+            let scale = operand::spelled(scale);
             if scale != Value::Integer(1) {
                 out.push((format!("{name}_scale"), scale));
             }
@@ -210,10 +203,9 @@ impl Operation for Pool {
         let element = element.ok_or_else(|| unknown("type", &name, ELEMENTS.map(Element::name)).to_string())?;
         let mut params = fields::read(&SIZES, Params::of(element), &mut left)?;
         params.count_padding = arguments::take(&mut left, "count_padding", 0, 0, 1)? == 1;
-        for (name, operand) in [("input_scale", &mut params.input), ("out_scale", &mut params.out)] {
+        for (name, tensor) in [("input_scale", &mut params.input), ("out_scale", &mut params.out)] {
             let text = arguments::take_text(&mut left, name).unwrap_or_else(|| "1".to_owned());
-            let bits = float_bits(F32, &text).ok_or_else(|| format!("{name}: `{text}` is no f32, such as 0.1"))?;
-            operand.scale = Scale(f32::from_bits(bits as u32).into());
+            tensor.scale = operand::scale(name, &text)?;
         }
         let params = fields::read(&VALUES, params, &mut left)?;
         let fields = SIZES.iter().chain(&VALUES).map(|field| field.name);
@@ -316,13 +308,11 @@ fn simpler(p: &Params) -> Vec<Params> {
     out.push(Params { out: placed(p.out, 0.clamp(min, max)), ..*p });
     out.push(Params { input: zero, out: Operand { zero_point: zero.zero_point, ..p.out }, ..*p });
     // Scales of few digits. A scale of few digits is not replaced again.
-    let digits = |o: Operand| float(F32, (o.scale.0 as f32).to_bits().into()).len();
-    for short in [1.0f32, 0.5, 2.0, 0.1, 0.3] {
-        let of = |o: Operand| Operand { scale: Scale(short.into()), ..o };
-        let shorter = |o: Operand| digits(of(o)) < digits(o);
-        out.extend(shorter(p.input).then(|| Params { input: of(p.input), ..*p }));
-        out.extend(shorter(p.out).then(|| Params { out: of(p.out), ..*p }));
-        out.extend((shorter(p.input) && shorter(p.out)).then(|| Params { input: of(p.input), out: of(p.out), ..*p }));
+    for plain in operand::PLAIN {
+        let (input, output) = (operand::plainer(p.input, plain), operand::plainer(p.out, plain));
+        out.extend(input.map(|input| Params { input, ..*p }));
+        out.extend(output.map(|out| Params { out, ..*p }));
+        out.extend(input.zip(output).map(|(input, out)| Params { input, out, ..*p }));
     }
     out
 }

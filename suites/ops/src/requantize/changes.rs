@@ -1,12 +1,12 @@
 //! What a kernel may do otherwise in a requantization.
 
-use super::{Requantize, everyday};
+use super::{Promised, Requantize, everyday, plain};
 use crate::fpm::changes::class_of;
 use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::matmul::round_24;
 use std::ops::RangeInclusive;
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Case, Change, Expected, Operation};
+use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
 use tiebreak_oracle::fpm;
@@ -22,7 +22,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Requantize
         (Class::MissingSaturation, "a 32-bit intermediate wraps", Overflow::Wrap),
         (Class::Saturation, "a 32-bit intermediate saturates", Overflow::Saturate),
     ] {
-        out.push(Change::scheme(class, because, Scheme { overflow, ..*scheme }));
+        out.push(Change::scheme(class, because, Promised::plain(Scheme { overflow, ..*scheme })));
     }
     let saturates = scheme.overflow == Overflow::Saturate;
     let base = Scheme { overflow: if saturates { Overflow::Saturate } else { Overflow::Wrap }, ..*scheme };
@@ -52,14 +52,32 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Requantize
     out
 }
 
+/// Causes of differences from a scheme in a group, where the contract has these schemes; if the kernel keeps its contract, its own multiplication first.
+pub(super) fn in_group(
+    group: usize,
+    contract: &Promised,
+    scheme: &Promised,
+    domain: &Domain,
+    kept: bool,
+) -> Vec<Change<Requantize>> {
+    let in_tail = group == 1 && scheme.tail.is_some();
+    let stale = in_tail.then(|| {
+        let because = "the contract's scheme is followed where a deviation is declared";
+        Change::scheme(Class::StaleDeviation, because, Promised::plain(contract.scheme))
+    });
+    let (contract, scheme) = (contract.at(group), scheme.at(group));
+    let own = kept.then(|| multiplication(scheme, contract));
+    stale.into_iter().chain(own).chain(changes(scheme, domain)).collect()
+}
+
 /// The multiplication by another scheme than the promised one.
-pub(super) fn multiplication(promised: &Scheme, other: &Scheme) -> Change<Requantize> {
+pub(crate) fn multiplication(promised: &Scheme, other: &Scheme) -> Change<Requantize> {
     let class = match (multiply(promised), multiply(other)) {
         (Some(promised), Some(other)) => class_of(&promised, &other),
         (None, None) => Class::TieDirection,
         _ => Class::OtherScheme,
     };
-    Change::scheme(class, format!("the multiplication is {}", other.definition.name()), *other)
+    Change::scheme(class, format!("the multiplication is {}", other.definition.name()), Promised::plain(*other))
 }
 
 /// The scheme of fixed point multiply inside.
@@ -128,7 +146,7 @@ fn tails(base: Scheme) -> Vec<Change<Requantize>> {
     let tail = |vector: usize, multiply: Hypothesis| {
         let because = format!("elements after the last whole vector of {vector}: {}", multiply.because);
         Change::predicts(Class::Position, because, move |case: &Case<Params>| {
-            let mut out = Requantize::expected(&base, case).ok()?;
+            let mut out = plain(&base, case).ok()?;
             let from = out.len() - out.len() % vector;
             out[from..].copy_from_slice(&multiplied(&multiply, case)[from..]);
             Some(out)
@@ -148,7 +166,7 @@ fn narrowed_multipliers(base: Scheme) -> Vec<Change<Requantize>> {
         let how = if rounds { "rounded away" } else { "cut off" };
         let because = format!("the low {bits} bits of the multiplier are {how}");
         Change::predicts(Class::MultiplierNarrowed, because, move |case| {
-            Requantize::expected(&base, &with_narrowed(case, bits, rounds)).ok()
+            plain(&base, &with_narrowed(case, bits, rounds)).ok()
         })
     };
     LOW_BITS.flat_map(|bits| [(bits, false), (bits, true)]).map(cause).collect()
@@ -189,7 +207,7 @@ fn orders(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
     let cast = move |v: i32| ((i64::from(v) - i64::from(lo)).rem_euclid(width) + i64::from(lo)) as i32;
     let scaled = move |case: &Case<Params>| {
         let wide = Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..case.params.clone() };
-        Requantize::expected(&base, &Case { params: wide, ..case.clone() }).ok()
+        plain(&base, &Case { params: wide, ..case.clone() }).ok()
     };
     let placed = move |because: &str, narrow: fn(i32, i32, i32) -> i32, by_cast: bool, end: u8| {
         Change::predicts(Class::ClampOrder, because.to_owned(), move |case: &Case<Params>| {

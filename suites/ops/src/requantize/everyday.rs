@@ -1,8 +1,8 @@
 //! Slips of the pen in a requantization: a sign, another channel's parameters, a bound that is left out, a tail that is lost, and one half added in f32.
 
-use super::Requantize;
+use super::{Promised, Requantize, plain};
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Case, Change, Expected, Operation};
+use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
 use tiebreak_oracle::requantize::Scheme;
@@ -27,7 +27,9 @@ type Slip = fn(&mut Params);
 /// Each slip with the sum of result and zero point in a word, and with that sum in 64 bits: of another channel's parameters it is often no int32.
 fn slips<const N: usize>(base: Scheme, class: Class, slips: [(&'static str, Slip); N]) -> Vec<Change<Requantize>> {
     let change = |(because, slip): (&'static str, Slip)| {
-        let in_word = Change::of_case(class, because, base, move |case: &mut Case<Params>| slip(&mut case.params));
+        let in_word = Change::of_case(class, because, Promised::plain(base), move |case: &mut Case<Params>| {
+            slip(&mut case.params)
+        });
         let wide = Change::predicts(class, because, move |case: &Case<Params>| {
             let mut case = case.clone();
             slip(&mut case.params);
@@ -42,7 +44,7 @@ fn slips<const N: usize>(base: Scheme, class: Class, slips: [(&'static str, Slip
 fn placed_in_64_bits(base: &Scheme, case: &Case<Params>, zero_point: i64) -> Option<Expected> {
     let p = &case.params;
     let wide = Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..p.clone() };
-    let scaled = Requantize::expected(base, &Case { params: wide, ..case.clone() }).ok()?;
+    let scaled = plain(base, &Case { params: wide, ..case.clone() }).ok()?;
     let placed = |v: i32| (i64::from(v) + zero_point).clamp(p.min.into(), p.max.into()) as i32;
     Some(scaled.into_iter().map(|v| v.map(placed)).collect())
 }
@@ -136,7 +138,7 @@ fn bounds(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
         let then = if casts { "the low bits of the result are taken" } else { "the result is clamped to its type" };
         Change::predicts(Class::MissingSaturation, format!("{what}, and {then}"), move |case: &Case<Params>| {
             let wide = Params { min: i32::MIN, max: i32::MAX, ..case.params.clone() };
-            let placed = Requantize::expected(&base, &Case { params: wide, ..case.clone() }).ok()?;
+            let placed = plain(&base, &Case { params: wide, ..case.clone() }).ok()?;
             let fit = |v: i32| {
                 let width = i64::from(hi) - i64::from(lo) + 1;
                 let cast = (i64::from(v) - i64::from(lo)).rem_euclid(width) + i64::from(lo);
@@ -151,7 +153,7 @@ fn bounds(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
 fn lost(base: Scheme, vector: usize) -> Change<Requantize> {
     let because = format!("elements after the last whole vector of {vector} are 0");
     Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
-        let mut out = Requantize::expected(&base, case).ok()?;
+        let mut out = plain(&base, case).ok()?;
         let from = out.len() - out.len() % vector;
         out[from..].fill(Some(0));
         Some(out)

@@ -8,6 +8,7 @@ mod fuzzed;
 mod large;
 mod path;
 mod plan;
+mod promised;
 pub mod sweep;
 pub mod targets;
 
@@ -18,8 +19,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Given, Operation, Options,
-    Parameter, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments, fill,
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Deviations, Expected, Given, Operation,
+    Options, Parameter, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments, fill,
 };
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::contract::Domain as Multipliers;
@@ -34,7 +35,9 @@ use tiebreak_reports::ledger::{Unit, Value};
 /// The operation.
 pub enum Requantize {}
 
-pub(crate) use changes::multiply;
+pub(crate) use changes::{multiplication, multiply};
+pub(crate) use path::path;
+pub use promised::{Promised, Tail};
 
 /// Results that no end of the clamp decides, among the kinds that the ledger counts.
 pub const INSIDE: &str = "inside the clamp";
@@ -59,16 +62,27 @@ fn parameters(p: &Params) -> Parameters {
     }
 }
 
+/// What a scheme expects of every element of a case.
+pub(crate) fn plain(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+    scheme.expected(&parameters(&case.params), &case.tensors[0]).map_err(Unposable::new)
+}
+
 impl Operation for Requantize {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/requantize.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
 
+        deviations: Deviations {
+            contract: |kernel| Promised::by(&kernel.contract),
+            declared: Promised::declared,
+            in_case: Promised::deviations::<Self>,
+        },
         sweeps: Sweeps { all: sweep::sweeps, ..Sweeps::NONE },
         causes: Causes {
-            path: |contract, reference, _| path::path(contract, reference),
-            own: |contract, reference| Some(changes::multiplication(reference, contract)),
+            path: |contract, reference, _| path(&contract.scheme, &reference.scheme),
+            groups: |contract, p, results| contract.groups(p.len, results),
+            in_group: changes::in_group,
             ..Causes::NONE
         },
         options: Options {
@@ -86,18 +100,18 @@ impl Operation for Requantize {
     type Params = Params;
     type Domain = Domain;
     type Run = tiebreak_impls::requantize::Run;
-    type Scheme = Scheme;
+    type Scheme = Promised;
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.len]
     }
 
-    fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn open(scheme: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let output = types::element(ty)?;
         for (name, end) in [("min", *output.range().start()), ("max", *output.range().end())] {
             arguments.entry(name.to_owned()).or_insert_with(|| end.into());
         }
-        let q = if matches!(scheme.definition, Definition::Fpm(_)) { 31 } else { 0 };
+        let q = if matches!(scheme.scheme.definition, Definition::Fpm(_)) { 31 } else { 0 };
         let channels = Multipliers { q: q..=q, per_channel: true, ..Multipliers::ALL };
         Ok(Domain { output, channels, bias: true, zero_point: true, clamp: true })
     }
@@ -110,19 +124,22 @@ impl Operation for Requantize {
         format!("to {}, {}", domain.output.name(), crate::listing::domain(&domain.channels))
     }
 
-    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        scheme.expected(&parameters(&case.params), &case.tensors[0]).map_err(Unposable::new)
+    fn expected(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
+        scheme.joined(plain(&scheme.scheme, case)?, case.params.len, |scheme| plain(scheme, case))
     }
 
-    fn rational(scheme: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+    fn rational(scheme: &Promised, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
         let p = parameters(&case.params);
-        let one = |(at, acc): (usize, &i32)| Some(scheme.trace(&p, at % p.channels.len(), *acc).exact);
+        let one = |(at, acc): (usize, &i32)| Some(scheme.scheme.trace(&p, at % p.channels.len(), *acc).exact);
         Some(case.tensors[0].iter().enumerate().map(one).collect())
     }
 
-    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let exact = scheme.exact(&parameters(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
-        Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
+    fn exact(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let of = |scheme: &Scheme| {
+            let exact = scheme.exact(&parameters(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+            Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
+        };
+        scheme.joined(of(&scheme.scheme)?, case.params.len, of)
     }
 
     /// The caller's, which is one of fixed point multiply; the legacy pipeline's multiplier is an integer, and has its own.
@@ -135,8 +152,8 @@ impl Operation for Requantize {
         plan::plan(domain, asked, budget, seed)
     }
 
-    fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
-        changes::changes(scheme, domain)
+    fn changes(scheme: &Promised, domain: &Domain) -> Vec<Change<Self>> {
+        changes::changes(&scheme.scheme, domain)
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
@@ -207,7 +224,7 @@ impl Requantize {
     }
 
     /// Results by kind.
-    pub fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
+    pub fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
         let p = &case.params;
         let channels = p.channels.len();
         let given = || expected.iter().enumerate().filter_map(|(at, v)| Some((at, (*v)?)));

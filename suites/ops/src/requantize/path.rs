@@ -87,7 +87,7 @@ pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Kept> {
 }
 
 /// The same as steps of a path.
-pub(super) fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Requantize>> {
+pub(crate) fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Requantize>> {
     let step = |change: Kept| {
         let predict = move |case: &Case<Params>| Some(change.predict(&case.params, &case.tensors[0]));
         PathStep::of(Change::predicts(change.class, change.because(), predict))

@@ -2,14 +2,14 @@
 //! function, most of them constant where the clamp decides, so that runs of equal results are compared with one number.
 
 use super::path::{Kept, changes};
-use super::{Requantize, parameters};
+use super::{Promised, Requantize, parameters};
 use std::time::Instant;
 use tiebreak_common::class::Class;
 use tiebreak_common::parameters::SWEPT;
 use tiebreak_engine::case::text;
 use tiebreak_engine::count::Count;
 use tiebreak_engine::lane::runner::Runner;
-use tiebreak_engine::operation::{Asked, Case, Operation, Sweep, SweptSide, SweptWitness, Wanted, fault, job, promise};
+use tiebreak_engine::operation::{Asked, Case, Operation, Sweep, SweptSide, SweptWitness, Wanted, fault, job};
 use tiebreak_engine::run::sweep::{self, Blocks, Space, Swept};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::protocol::Job;
@@ -47,6 +47,8 @@ struct Plan<'a> {
     runner: &'a Runner<'a>,
     /// Of a batch of one accumulator.
     params: Params,
+    /// Elements of the smallest batch of which none is in the contract's deviation.
+    alone: usize,
     contract: Exact,
     /// With the steps from it to the contract.
     reference: Option<Reference>,
@@ -186,12 +188,18 @@ impl Exact {
 impl<'a> Plan<'a> {
     fn new(kernel: &'static Kernel, runner: &'a Runner<'a>, channel: Channel, wanted: &Wanted) -> Option<Self> {
         let params = swept(&kernel.contract.domain, channel);
-        let contract = promise::<Requantize>(kernel).ok()?;
+        let Promised { scheme: contract, tail } = Promised::by(&kernel.contract).ok()?;
+        let is_whole = |len: &usize| tail.as_ref().is_none_or(|tail| !tail.contains(len - 1, *len));
+        assert!(
+            [SPACE.in_process, SPACE.in_worker].iter().all(|len| is_whole(&(*len as usize))),
+            "a block has no tail"
+        );
+        let alone = (1..).find(is_whole)?;
         let reference = Scheme::parse(&Requantize::reference(kernel, wanted)?).ok()?;
         let differs = reference.label() != contract.label();
         let path = || changes(&contract, &reference).iter().map(|change| SweptChange::new(change, &params)).collect();
         let reference = differs.then(|| Reference { exact: Exact::new(reference, &params), path: path() });
-        Some(Self { kernel, runner, contract: Exact::new(contract, &params), reference, params })
+        Some(Self { kernel, runner, contract: Exact::new(contract, &params), reference, params, alone })
     }
 
     fn sweep(&self) -> Sweep {
@@ -271,9 +279,10 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A case of one accumulator, as `--case` takes it.
+    /// A case of one accumulator, as `--case` takes it; repeated if its result in the deviation is another.
     fn spelled(&self, x: i64) -> ledger::Case {
-        let case = Case { params: self.params.clone(), tensors: [vec![x as i32], Vec::new(), Vec::new()], misalign: 0 };
+        let params = Params { len: self.alone, ..self.params.clone() };
+        let case = Case { params, tensors: [vec![x as i32; self.alone], Vec::new(), Vec::new()], misalign: 0 };
         text::arguments::<Requantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn changes(layout: Layout) -> Vec<Change<Transform>> {
     out.extend(padding::changes());
     out.extend(few_bits::changes(layout));
     out.push(plain_stride(layout));
+    out.push(channels_first(layout));
     for (because, block) in
         [("elements after the last whole 4 rows are lost", 4), ("elements after the last whole 16 are lost", 16)]
     {
@@ -64,6 +65,22 @@ fn plain_stride(layout: Layout) -> Change<Transform> {
             out[b * rows * columns..][..blocks].copy_from_slice(matrix);
         }
         Some(out)
+    })
+}
+
+/// Weights flattened with their input channels as the outer axis.
+fn channels_first(layout: Layout) -> Change<Transform> {
+    let because = "the depth is flattened channel by channel, and not place by place of the filter";
+    Change::predicts(Class::Layout, because, move |case| {
+        let Params::Conv2d(p) = case.params else { return None };
+        let (taps, outputs) = (p.kernel_h * p.kernel_w, p.out_channels);
+        if layout.kind != Kind::WeightPrepack {
+            return None;
+        }
+        let from = |at: usize| (at / outputs % taps * p.channels + at / outputs / taps) * outputs + at % outputs;
+        let mut read = case.clone();
+        read.tensors[0] = (0..case.tensors[0].len()).map(|at| case.tensors[0][from(at)]).collect();
+        Transform::expected(&layout, &read).ok()
     })
 }
 

@@ -37,7 +37,7 @@ const fn layout(kind: Kind, name: &'static str, summary: &'static str) -> Layout
     Layout { kind, name, summary }
 }
 
-const LAYOUTS: [Layout; 15] = [
+const LAYOUTS: [Layout; 16] = [
     layout(Kind::Im2col, "im2col", "[B,H,W,C] to [B, OH*OW, KH*KW*C], the zero point outside the image"),
     layout(
         Kind::Interleave,
@@ -57,6 +57,7 @@ const LAYOUTS: [Layout; 15] = [
         "[B,C,H,W] to [B, OH, OW'/16, C, KH, KW, 16], the zero point outside the image",
     ),
     layout(Kind::KernelPack, "kernel-pack", "[O,C,KH,KW] to [O'/16, C, KH, KW, 16], padded by 0"),
+    layout(Kind::WeightPrepack, "weight-prepack", "[KH,KW,C,O] to [O'/4, (KH*KW*C)'/16, 4, 16], padded by 0"),
     layout(Kind::SpatialUnpack, "spatial-unpack", "[B, OH, OW'/16, O'/16, 16, 16] to [B,O,OH,OW]"),
     layout(Kind::Pad, "pad", "[B,H,W,C] with the zero point before and after each axis"),
     layout(
@@ -103,6 +104,7 @@ fn exact(layout: Layout, params: &Params) -> Option<Exact> {
         (Kind::Unflatten, Params::Conv2d(p)) => Exact::Unflatten(convolution(p)),
         (Kind::DataPack, Params::Conv2d(p)) => Exact::DataPack(whole(p)),
         (Kind::KernelPack, Params::Conv2d(p)) => Exact::KernelPack(whole(p)),
+        (Kind::WeightPrepack, Params::Conv2d(p)) => Exact::WeightPrepack(whole(p)),
         (Kind::SpatialUnpack, Params::Conv2d(p)) => Exact::SpatialUnpack(whole(p)),
         (Kind::Interleave, Params::Matrix { batches, rows, columns }) => {
             Exact::Interleave { batches: *batches, rows: *rows, columns: *columns }
@@ -183,7 +185,7 @@ impl Operation for Transform {
                 let few = (1..=80).map(|count| Params::Conv2d(channels(count)));
                 convolutions(asked, budget, seed).into_iter().chain(few).collect()
             }
-            Kind::KernelPack => not_large(domain, convolutions(asked, budget, seed)),
+            Kind::KernelPack | Kind::WeightPrepack => not_large(domain, convolutions(asked, budget, seed)),
             _ => convolutions(asked, budget, seed),
         };
         let spec = |(i, params): (usize, Params)| {

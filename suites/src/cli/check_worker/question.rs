@@ -12,7 +12,7 @@ use tiebreak_impls::elementwise::sub::Sub;
 use tiebreak_impls::operation::Operation;
 use tiebreak_impls::protocol::Offer;
 use tiebreak_impls::quantized::{Expressed, Storage};
-use tiebreak_impls::{dequantize, pool, quantize, requantize, softmax};
+use tiebreak_impls::{concat, dequantize, pool, quantize, requantize, softmax};
 use tiebreak_oracle::names::unknown;
 
 /// Operations whose batches fit the kernels of the page alone: their sizes depend on the kernel.
@@ -68,6 +68,7 @@ fn fitting(offer: &Offer) -> Fitting {
         "sub" => Sub::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
         "mul" => Mul::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
         "softmax" => softmax::Softmax::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
+        "concat" => concat::Concat::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
         "pool" => pool::Pool::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
         _ => None,
     };

@@ -6,6 +6,7 @@ mod fpm;
 mod requantize;
 mod show;
 
+use crate::concat::Concat;
 use crate::conv2d::Conv2d;
 use crate::dot::Dot;
 use crate::elementwise::{Add, Mul, Sub};
@@ -54,6 +55,8 @@ enum Op {
     Sub(case::Args),
     /// Multiplication of two quantized tensors: one result of a case.
     Mul(case::Args),
+    /// Concatenation of quantized tensors: one result of a case.
+    Concat(case::Args),
     /// Average or max pooling: one result of a case.
     Pool(case::Args),
     /// Fixed-point exponential: one result of a case.
@@ -81,6 +84,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Op::Add(args) => case::run::<Add>(args, steps::none::<Add>),
         Op::Sub(args) => case::run::<Sub>(args, steps::none::<Sub>),
         Op::Mul(args) => case::run::<Mul>(args, steps::none::<Mul>),
+        Op::Concat(args) => case::run::<Concat>(args, steps::concat),
         Op::Pool(args) => case::run::<Pool>(args, steps::pool),
         Op::Exp(args) => case::run::<Exp>(args, steps::none::<Exp>),
         Op::Softmax(args) => case::run::<Softmax>(args, steps::none::<Softmax>),

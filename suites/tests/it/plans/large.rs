@@ -22,9 +22,9 @@ fn blind<O: Operation>(
     let sees = |kernel: &&'static tiebreak_impls::kernel::Kernel<O::Run, O::Domain>| {
         let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
         let specs = plans::plan::<O>(domain, &Asked::default(), &effort.budget(), 1);
-        let mut cases = specs.iter().enumerate().filter(|(_, spec)| wanted(domain, &spec.params));
-        cases.any(|(i, spec)| {
-            let case = spec.case::<O>(domain, 1, i).expect("a case");
+        let mut cases = specs.iter().filter(|spec| wanted(domain, &spec.params));
+        cases.any(|spec| {
+            let case = spec.case::<O>(domain, 1).expect("a case");
             let given = |case: &Case<O::Params>| O::expected(&scheme, case).expect("in the domain");
             let wrong = fault(&case).map(|case| given(&case));
             wrong.is_some_and(|wrong| {

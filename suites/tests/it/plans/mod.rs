@@ -25,14 +25,12 @@ impl<O: Operation> Planned<O> {
         let kernel = find::<O>(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
         let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
         let specs = plans::whole::<O>(domain, &Asked::default(), &effort.budget(), 1);
-        let case = |(i, spec): (usize, &tiebreak_suites::operation::Spec<O::Params>)| {
-            spec.case::<O>(domain, 1, i).expect("a case")
-        };
+        let case = |spec: &tiebreak_suites::operation::Spec<O::Params>| spec.case::<O>(domain, 1).expect("a case");
         let expected = |case: Case<O::Params>| {
             let expected = O::expected(&scheme, &case).expect("in the domain");
             (case, expected)
         };
-        Self(specs.iter().enumerate().map(case).map(expected).collect())
+        Self(specs.iter().map(case).map(expected).collect())
     }
 
     /// Whether a kernel that gives `lie` of the right result, where it gives anything, is detected.

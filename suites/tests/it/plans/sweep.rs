@@ -18,7 +18,7 @@ fn pieces_are_the_scheme() {
         let all = SWEPT.into_iter().chain([LEGACY_SWEPT]).filter(|channel| domain.takes(*channel));
         for channel in all {
             let params = swept(domain, channel);
-            let exact = Exact::new(scheme, &params);
+            let exact = Exact::new(scheme.scheme, &params);
             folded += usize::from(exact.pieces.is_some());
             let ends = exact.pieces.iter().flatten().take(2000).flat_map(|piece| [piece.lo, piece.hi]);
             let others = accumulators(channel, 31, &Effort::Quick.budget(), 7).into_iter().map(i64::from);

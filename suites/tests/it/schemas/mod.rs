@@ -308,6 +308,7 @@ fn the_schemas_are_those_of_these_types() {
     expect_file!["../../../src/schemas/prove-kernels.json"].assert_eq(&schema::<questions::ProvedKernels>());
     expect_file!["../../../src/schemas/prove-bounds.json"].assert_eq(&schema::<questions::ProvedBounds>());
     expect_file!["../../../src/schemas/check-type.json"].assert_eq(&schema::<questions::Checked>());
+    expect_file!["../../../src/schemas/check-type-file.json"].assert_eq(&schema::<questions::CheckedFile>());
     expect_file!["../../../src/schemas/rewrites.json"].assert_eq(&schema::<Vec<questions::Rewrite>>());
     expect_file!["../../../src/schemas/audit.json"].assert_eq(&schema::<audit::Audit>());
 }
@@ -387,6 +388,8 @@ fn answers_about_schemes_have_the_form_of_their_schemas() {
     printed::<questions::Space>("space", "nothing", &["merge", &ledger.display().to_string(), "--out", &out]);
     printed::<questions::Checked>("check-type", "text", &["check-type", "!quant.uniform<i8:f32, 0.3:1>"]);
     printed::<questions::Checked>("check-type", "text", &["check-type", "tensor<4xf32>"]);
+    let file = workspace().join("docs/examples/casts.mlir").display().to_string();
+    printed::<questions::CheckedFile>("check-type-file", "text", &["check-type", &file]);
     printed::<Vec<questions::Rewrite>>("rewrites", "said", &["rewrites", "--type=!quant.uniform<i4:f32, 0.3>"]);
 }
 

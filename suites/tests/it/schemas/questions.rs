@@ -423,6 +423,21 @@ forms! {
         not_posed: u64,
     }
 
+    /// The quantized types and the ops of the quant dialect in a file.
+    struct CheckedFile {
+        file: String,
+        items: Vec<CheckedItem>,
+        /// Items that break a rule.
+        broken: u64,
+    }
+
+    struct CheckedItem {
+        line: u64,
+        text: String,
+        /// The rule that it breaks; null if it is sound.
+        error: Option<String>,
+    }
+
     /// A type or an op of MLIR's quant dialect.
     struct Checked {
         text: String,

@@ -11,8 +11,8 @@ use tiebreak_suites::operation::Asked;
 fn bytes_are_all_there() {
     let domain = &find("srshl.s8").expect("an instruction on bytes").contract.domain;
     let plan = plans::whole::<Instruction>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-    let case = |(i, spec): (usize, &tiebreak_suites::operation::Spec<_>)| spec.case::<Instruction>(domain, 1, i);
-    let cases: Vec<_> = plan.iter().enumerate().map(|at| case(at).expect("it has sizes")).collect();
+    let case = |spec: &tiebreak_suites::operation::Spec<_>| spec.case::<Instruction>(domain, 1);
+    let cases: Vec<_> = plan.iter().map(|spec| case(spec).expect("it has sizes")).collect();
     // Each lane of a vector sees all of them.
     for lane in 0..domain.lanes() {
         let of_lane = |t: usize| cases.iter().flat_map(move |c| c.tensors[t].iter().skip(lane).step_by(domain.lanes()));

@@ -90,7 +90,7 @@ fn requantization(kernel: &'static requantize::Kernel, mutant: bool) -> Code {
         name: kernel.name,
         mutant,
         has_native: kernel.native.is_some(),
-        promises: vec![text(kernel.contract.promise); BATCH],
+        promises: (0..BATCH).map(|position| text(kernel.contract.at(position, BATCH, 31).0)).collect(),
         output: Some(Output { zero_point: if domain.zero_point { zero_point } else { 0 }, min, max }),
         multipliers: domain.channels.multipliers.clone(),
         multiple_of: domain.channels.multiple_of,

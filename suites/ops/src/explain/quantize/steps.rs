@@ -87,7 +87,7 @@ fn line(name: &str, step: Step, before: &Value, after: &Value, q: &Quantization,
             }
             return;
         }
-        Step::Nan(Nan::Poison | Nan::Zero | Nan::Lowest) => moved("replaced", "replaced"),
+        Step::Nan(Nan::Poison | Nan::Zero | Nan::Lowest | Nan::Greatest) => moved("replaced", "replaced"),
         Step::Saturate(_) | Step::ClampBeforeZeroPoint | Step::Clamp => moved("saturated", "clamped"),
     });
 }

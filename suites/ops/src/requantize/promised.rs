@@ -1,4 +1,5 @@
-//! What a contract says of each output channel: its scheme, and another one for the channels after the last whole vector of a pixel or of a row.
+//! What a contract says of each result: its scheme, and another one for the results after the last whole vector of a row. A row has the output channels of a pixel,
+//! the columns of a product, or all elements of a requantization.
 
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Expected, NamedScheme, Operation, promised};
@@ -13,7 +14,7 @@ const Q31: u32 = 31;
 /// A declared deviation.
 #[derive(Clone, Debug)]
 pub struct Tail {
-    /// Where it holds among the output channels of a pixel.
+    /// Where it holds in a row.
     pub region: Region,
     /// Its class.
     pub class: Class,
@@ -30,6 +31,13 @@ pub struct Promised {
     pub scheme: Scheme,
     /// The deviation.
     pub tail: Option<Tail>,
+}
+
+impl Tail {
+    /// Whether a result of a row of so many is in the deviation.
+    pub fn contains(&self, index: usize, len: usize) -> bool {
+        self.region.contains(index, len, Q31)
+    }
 }
 
 impl NamedScheme for Promised {
@@ -62,18 +70,18 @@ impl Promised {
         Ok(Self { scheme: promised(contract.promise)?, tail })
     }
 
-    /// Whether an output channel of so many is in the deviation.
-    pub fn is_tail(&self, channel: usize, outputs: usize) -> bool {
-        self.tail.as_ref().is_some_and(|tail| tail.region.contains(channel, outputs, Q31))
+    /// Whether a result of a row of so many is in the deviation.
+    pub fn is_tail(&self, index: usize, outputs: usize) -> bool {
+        self.tail.as_ref().is_some_and(|tail| tail.contains(index, outputs))
     }
 
     /// What holds for result `at`, in rows of `outputs`.
-    pub(crate) fn at_result(&self, at: usize, outputs: usize) -> Scheme {
+    pub fn at_result(&self, at: usize, outputs: usize) -> Scheme {
         *self.at(usize::from(self.is_tail(at % outputs, outputs)))
     }
 
     /// For each of so many results, in rows of `outputs`, its group: 1 in the deviation. Empty if there is none.
-    pub(crate) fn groups(&self, outputs: usize, results: usize) -> Vec<usize> {
+    pub fn groups(&self, outputs: usize, results: usize) -> Vec<usize> {
         if self.tail.is_none() {
             return Vec::new();
         }
@@ -81,12 +89,12 @@ impl Promised {
     }
 
     /// Class and reason of the deviation.
-    pub(crate) fn declared(&self) -> Vec<(Class, &'static str)> {
+    pub fn declared(&self) -> Vec<(Class, &'static str)> {
         self.tail.iter().map(|tail| (tail.class, tail.reason)).collect()
     }
 
     /// For each result of a case the deviation that changes it.
-    pub(crate) fn deviations<O: Operation<Scheme = Self>>(&self, case: &Case<O::Params>) -> Vec<Option<Class>> {
+    pub fn deviations<O: Operation<Scheme = Self>>(&self, case: &Case<O::Params>) -> Vec<Option<Class>> {
         let Some(tail) = &self.tail else { return Vec::new() };
         let plain = Self::plain(self.scheme);
         let (Ok(with), Ok(without)) = (O::expected(self, case), O::expected(&plain, case)) else {
@@ -101,7 +109,7 @@ impl Promised {
     }
 
     /// Results of the scheme with those of the deviation in its place.
-    pub(crate) fn joined<E>(
+    pub fn joined<E>(
         &self,
         mut results: Expected,
         outputs: usize,

@@ -1,0 +1,56 @@
+//! The two orders in which systems concatenate: row by row of the output, and input by input.
+
+use super::{Input, Params};
+use crate::element::Element;
+
+/// `run(input, bytes, out)` of each run of an input that lies together in the output, in the order of the output.
+#[inline(always)]
+pub(crate) fn by_rows(params: &Params, inputs: &[u8], out: &mut [i32], run: impl Fn(&Input, &[u8], &mut [i32])) {
+    let (rows, step, bytes) = (params.rows(), params.step(), params.element.bytes());
+    let mut out = out;
+    for row in 0..rows {
+        let mut begin = 0;
+        for input in &params.inputs {
+            let len = input.size * step;
+            let (to, rest) = std::mem::take(&mut out).split_at_mut(len);
+            let from = (begin + row * len) * bytes;
+            run(input, &inputs[from..from + len * bytes], to);
+            (out, begin) = (rest, begin + rows * len);
+        }
+    }
+}
+
+/// `run(input, bytes, out)` of each run, all of one input before those of the next: the runs of an input lie a row of the output apart.
+#[inline(always)]
+pub(crate) fn by_inputs(params: &Params, inputs: &[u8], out: &mut [i32], run: impl Fn(&Input, &[u8], &mut [i32])) {
+    let (rows, step, bytes) = (params.rows(), params.step(), params.element.bytes());
+    let pitch = params.shape[params.axis] * step;
+    let (mut rest, mut offset) = (inputs, 0);
+    for input in &params.inputs {
+        let len = input.size * step;
+        let (own, others) = rest.split_at(rows * len * bytes);
+        for (row, from) in own.chunks_exact(len * bytes).enumerate() {
+            run(input, from, &mut out[row * pitch + offset..][..len]);
+        }
+        (rest, offset) = (others, offset + len);
+    }
+}
+
+/// `f` of each element.
+#[inline(always)]
+pub(crate) fn each(element: Element, from: &[u8], out: &mut [i32], f: impl Fn(i32) -> i32) {
+    let elements = from.chunks_exact(element.bytes());
+    elements.zip(out).for_each(|(bytes, out)| *out = f(element.read(bytes)));
+}
+
+/// The bytes as they are.
+#[inline(always)]
+pub(crate) fn copy(element: Element, from: &[u8], out: &mut [i32]) {
+    each(element, from, out, |stored| stored);
+}
+
+/// `max(x, least)`, then `min(.., greatest)` of a type.
+#[inline(always)]
+pub(crate) fn clamp(x: i32, element: Element) -> i32 {
+    x.max(*element.range().start()).min(*element.range().end())
+}

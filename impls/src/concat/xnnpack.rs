@@ -1,0 +1,40 @@
+//! XNNPACK: a convert operator for each input, whose output is concatenated. The scales' quotient in f32, times 256, is rounded to an integer; the product of the
+//! difference from the zero point and that integer is shifted right by 8 bits, and rounded, by one bias that also holds both zero points. Later releases have
+//! other vector code, with a multiplier of 16 fractional bits.
+//!
+//! Source: google/XNNPACK `src/qs8-vcvt/scalar.c.in`, `src/qu8-vcvt`, `src/microparams-init.c` (xnn_init_qs8_cvt_scalar_params,
+//! xnn_init_qu8_cvt_scalar_params), `src/subgraph/concatenate.c`.
+
+use super::loops::{by_inputs, clamp, each};
+use super::{Domain, INT, Input, Kernel, Params, Run, Scales};
+use crate::contract::{Overflow, Promise};
+use crate::element::Element::{self, I8, U8};
+
+/// int8.
+pub(super) const QS8: Kernel =
+    kernel("xnnpack-qs8-vcvt-concat", I8, |params, inputs, out| converted(params, I8, inputs, out));
+
+/// Unsigned bytes.
+pub(super) const QU8: Kernel =
+    kernel("xnnpack-qu8-vcvt-concat", U8, |params, inputs, out| converted(params, U8, inputs, out));
+
+const fn kernel(name: &'static str, element: Element, run: Run) -> Kernel {
+    Kernel::scalar(
+        name,
+        "XNNPACK vcvt of each input, then concatenate: multiplier of 8 fractional bits, one rounding shift",
+        Promise { scheme: "xnnpack", overflow: Overflow::OutOfDomain },
+        Domain { element, scales: Scales::Narrow, size: INT },
+        "google/XNNPACK src/qs8-vcvt/scalar.c.in, src/microparams-init.c",
+        run,
+    )
+}
+
+#[inline(always)]
+fn converted(params: &Params, element: Element, inputs: &[u8], out: &mut [i32]) {
+    by_inputs(params, inputs, out, |Input { operand, .. }, from, out| {
+        let quotient = operand.single() / params.out.single();
+        let multiplier = (256.0 * quotient).round_ties_even() as i32;
+        let bias = (params.out.zero_point << 8) - multiplier * operand.zero_point + 0x80;
+        each(element, from, out, |stored| clamp((bias + stored * multiplier) >> 8, element));
+    });
+}

@@ -1,0 +1,135 @@
+//! TVM: what `qnn.requantize` is lowered to if its multiplication is the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
+//!
+//! The steps are those of [`super::tvm_relay`]: the input zero point (the bias here is its negative), fixed point multiply, the output zero point, clip, cast. The
+//! loop over elements is vectorized by four. The rule takes `int32x4` alone: the last `len % 4` elements of a tensor go to the default lowering, which rounds
+//! once. The contract declares that as a deviation; body and tail of one tensor follow different schemes. The rule is of one multiplier: a requantization
+//! per channel is lowered to Relay operators. Requantization multiplies in Q0.31, so the rule's other way out, another Q, does not come up.
+//!
+//! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`, `_q_multiply_shift_arm`;
+//! `src/relay/qnn/op/requantize.cc`.
+
+use super::{Domain, Kernel, Params, Run, clamp};
+use crate::contract::{Contract, Deviation, Overflow, Promise};
+use crate::element::Element::{self, I8, U8};
+use crate::fpm::tvm_neon;
+use crate::simd::form::neon_form;
+use crate::simd::{Portable, Vector};
+
+/// Whether the rule applies its fixup.
+const RFC: bool = false;
+const FIXUP: bool = true;
+
+pub(crate) const DEVIATIONS: &[Deviation] = &[tvm_neon::tail(
+    "the rule holds for int32x4 only; the elements of a tensor after the last whole vector take the default lowering",
+)];
+
+/// One multiplier, any bias and zero point, clipped to the output type.
+pub(crate) const fn domain(output: Element) -> Domain {
+    Domain { output, channels: tvm_neon::INSIDE, bias: true, zero_point: true, clamp: false }
+}
+
+const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str, output: Element, run: Run) -> Kernel {
+    Kernel {
+        name,
+        summary,
+        contract: Contract {
+            promise: Promise { scheme, overflow: Overflow::Wrap },
+            domain: domain(output),
+            deviations: DEVIATIONS,
+            source: "TVM RFC on fixed point multiplication; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py",
+        },
+        portable: run,
+        native: None,
+    }
+}
+
+/// The rule as printed, to int8.
+pub(super) const RFC_I8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_requantize_tvm_neon_rfc_i8",
+        ["sqrdmulh", "srshl", "mul"],
+        Run,
+        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
+            requantize::<crate::simd::Neon, RFC>(params, acc, out);
+        },
+        run
+    )),
+    ..kernel(
+        "tvm-requantize-neon-i8",
+        "TVM qnn.requantize with the rule for Armv8-A as the RFC prints it, int8, per tensor",
+        "sqrdmulh-srshl",
+        I8,
+        requantize::<Portable, RFC>,
+    )
+};
+
+/// The rule as printed, to uint8.
+pub(super) const RFC_U8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_requantize_tvm_neon_rfc_u8",
+        ["sqrdmulh", "srshl", "mul"],
+        Run,
+        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
+            requantize::<crate::simd::Neon, RFC>(params, acc, out);
+        },
+        run
+    )),
+    ..kernel(
+        "tvm-requantize-neon-u8",
+        "TVM qnn.requantize with the rule for Armv8-A as the RFC prints it, uint8, per tensor",
+        "sqrdmulh-srshl",
+        U8,
+        requantize::<Portable, RFC>,
+    )
+};
+
+/// The rule with its fixup applied, to int8.
+pub(super) const FIXUP_I8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_requantize_tvm_neon_fixup_i8",
+        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
+        Run,
+        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
+            requantize::<crate::simd::Neon, FIXUP>(params, acc, out);
+        },
+        run
+    )),
+    ..kernel(
+        "tvm-requantize-neon-fixup-i8",
+        "TVM qnn.requantize with the rule for Armv8-A as the RFC's text means it, int8, per tensor",
+        "sqrdmulh-fixup-srshl",
+        I8,
+        requantize::<Portable, FIXUP>,
+    )
+};
+
+/// The rule with its fixup applied, to uint8.
+pub(super) const FIXUP_U8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_requantize_tvm_neon_fixup_u8",
+        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
+        Run,
+        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
+            requantize::<crate::simd::Neon, FIXUP>(params, acc, out);
+        },
+        run
+    )),
+    ..kernel(
+        "tvm-requantize-neon-fixup-u8",
+        "TVM qnn.requantize with the rule for Armv8-A as the RFC's text means it, uint8, per tensor",
+        "sqrdmulh-fixup-srshl",
+        U8,
+        requantize::<Portable, FIXUP>,
+    )
+};
+
+/// The input zero point, the rule, the output zero point, clip.
+#[inline(always)]
+fn requantize<V: Vector, const APPLIES_FIXUP: bool>(params: &Params, acc: &[i32], out: &mut [i32]) {
+    tvm_neon::biased::<V, APPLIES_FIXUP>(params.channels[0], params.bias[0], acc, out);
+    out.iter_mut().for_each(|v| *v = clamp(v.wrapping_add(params.zero_point), params));
+}

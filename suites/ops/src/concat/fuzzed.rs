@@ -1,0 +1,37 @@
+//! Concatenations of a fuzzer's numbers.
+
+use super::Concat;
+use crate::fuzzing::numbers::Numbers;
+use crate::fuzzing::tensor::Fuzzed;
+use tiebreak_impls::concat::{Domain, Input, Operand, Params, Scales};
+use tiebreak_impls::quantized::Scale;
+
+impl Fuzzed for Concat {
+    fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
+        let range = domain.element.range();
+        let mut operand = |exponents: std::ops::RangeInclusive<i32>| {
+            let significand =
+                *numbers.one_of(&[0, 0, 1 << 22]) | (i32::from(*numbers.one_of(&[0u8, 1])) * numbers.int32());
+            let bits = (127 + numbers.of(exponents)) << 23 | significand & 0x7f_ffff;
+            Operand { scale: Scale(f32::from_bits(bits as u32).into()), zero_point: numbers.of(range.clone()) }
+        };
+        let out = operand(-2..=2);
+        let operands = [operand(-4..=4), operand(-4..=4), operand(-4..=4), operand(-4..=4)];
+        let count = *numbers.one_of(&[2usize, 2, 3, 4]);
+        let mut inputs = Vec::new();
+        for operand in &operands[..count] {
+            // One input in four is as the output, or has its scale.
+            let operand = match (domain.scales, *numbers.one_of(&[0u8, 1, 2, 3])) {
+                (Scales::Equal, _) | (_, 0) => out,
+                (Scales::Quotient | Scales::Narrow, 1) => Operand { scale: out.scale, ..*operand },
+                _ => *operand,
+            };
+            inputs.push(Input { size: numbers.size(9), operand });
+        }
+        let rank = *numbers.one_of(&[1usize, 2, 3, 4]);
+        let axis = *numbers.one_of(&[0usize, 1, 2, 3]) % rank;
+        let mut shape: Vec<usize> = (0..rank).map(|_| numbers.size(4)).collect();
+        shape[axis] = inputs.iter().map(|input| input.size).sum();
+        Params { element: domain.element, shape, axis, inputs, out }
+    }
+}
