@@ -1,7 +1,7 @@
 //! Fully connected layers of int8 by int4. Weights lie two to a byte, the first in the low half, one after the other: a row that begins after an odd number of weights begins
 //! within a byte.
 //!
-//! TFLite unpacks the weights to int8, and its reference layer does the rest. CMSIS-NN's `arm_nn_vec_mat_mult_t_s4` reads two filters together: of an odd number of weights
+//! TFLite unpacks the weights to int8, and its reference layer does the rest. CMSIS-NN's `arm_nn_vec_mat_mult_t_s4` reads filters in pairs: of an odd number of weights
 //! the last one of the first filter shares a byte with the first one of the second filter, whose product is kept for it. The last filter of an odd number of filters has
 //! a byte of its own. Sums wrap where C leaves them undefined.
 //!
