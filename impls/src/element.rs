@@ -15,6 +15,8 @@ pub enum Element {
     U3,
     /// Unsigned, 4 bits; a byte each in a payload.
     U4,
+    /// Signed, 4 bits; two to a byte in a payload, the first in the low half.
+    I4,
     /// Unsigned, 8 bits.
     U8,
     /// Signed, 8 bits.
@@ -31,18 +33,24 @@ impl Element {
             Self::U2 => 0..=3,
             Self::U3 => 0..=7,
             Self::U4 => 0..=15,
+            Self::I4 => -8..=7,
             Self::U8 => 0..=255,
             Self::I8 => -128..=127,
             Self::I16 => -32768..=32767,
         }
     }
 
-    /// Bytes of one element.
+    /// Bytes of one element, if it has bytes of its own.
     pub fn bytes(self) -> usize {
         match self {
             Self::I16 => 2,
             _ => 1,
         }
+    }
+
+    /// Bytes of so many elements, one after the other.
+    pub fn size(self, len: usize) -> usize {
+        if self == Self::I4 { len.div_ceil(2) } else { len * self.bytes() }
     }
 
     /// Bits of a value.
@@ -51,7 +59,7 @@ impl Element {
             Self::U1 => 1,
             Self::U2 => 2,
             Self::U3 => 3,
-            Self::U4 => 4,
+            Self::U4 | Self::I4 => 4,
             Self::U8 | Self::I8 => 8,
             Self::I16 => 16,
         }
@@ -64,31 +72,52 @@ impl Element {
             Self::U2 => "u2",
             Self::U3 => "u3",
             Self::U4 => "u4",
+            Self::I4 => "i4",
             Self::U8 => "u8",
             Self::I8 => "i8",
             Self::I16 => "i16",
         }
     }
 
-    /// Writes `values`, each in [`Element::range`], to `out` as little-endian elements; `out` holds `values.len()` of them.
+    /// Writes `values`, each in [`Element::range`], to `out` as little-endian elements; `out` holds as many bytes as [`Element::size`]
+    /// says.
     pub fn pack(self, values: &[i32], out: &mut [u8]) {
-        debug_assert_eq!(out.len(), values.len() * self.bytes());
+        debug_assert_eq!(out.len(), self.size(values.len()));
         match self {
             Self::I16 => {
                 let out = out.as_chunks_mut::<2>().0;
                 values.iter().zip(out).for_each(|(v, out)| *out = (*v as i16).to_le_bytes());
             }
+            Self::I4 => {
+                let half = |v: Option<&i32>| v.map_or(0, |v| *v as u8 & 15);
+                values.chunks(2).zip(out).for_each(|(pair, out)| *out = half(pair.first()) | half(pair.get(1)) << 4);
+            }
             _ => values.iter().zip(out).for_each(|(v, out)| *out = *v as u8),
         }
     }
 
-    /// The element whose bytes, little-endian, begin at `from`.
+    /// The element whose bytes, little-endian, begin at `from`; the low half of a byte, if it has no byte of its own.
     #[inline(always)]
     pub fn read(self, from: &[u8]) -> i32 {
         match self {
             Self::U1 | Self::U2 | Self::U3 | Self::U4 | Self::U8 => from[0].into(),
+            Self::I4 => ((from[0] << 4) as i8 >> 4).into(),
             Self::I8 => (from[0] as i8).into(),
             Self::I16 => i16::from_le_bytes([from[0], from[1]]).into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Element;
+
+    #[test]
+    fn two_weights_of_4_bits_share_a_byte() {
+        let mut bytes = [0xFF; 3];
+        assert_eq!((Element::I4.size(5), Element::I4.size(0), Element::I16.size(5)), (3, 0, 10));
+        Element::I4.pack(&[-8, 7, -1, 1, -2], &mut bytes);
+        assert_eq!(bytes, [0x78, 0x1F, 0x0E]);
+        assert_eq!(bytes.map(|byte| Element::I4.read(&[byte])), [-8, -1, -2]);
     }
 }

@@ -66,7 +66,7 @@ impl Packed {
             let other = values.iter().find(|value| !range.contains(value)).expect("there is one");
             return Err(JobError::Element { operand: name.to_owned(), value: *other, element: element.name() });
         }
-        let len = values.len() * element.bytes();
+        let len = element.size(values.len());
         let mut storage = vec![frame::BYTE; len + 4 * 64];
         // Alignment changes coverage, not results: where an allocator cannot say, the operand lies where it lies.
         let boundary = storage.as_ptr().align_offset(64);

@@ -23,6 +23,7 @@ pub(crate) mod process;
 pub(crate) mod qconv2d;
 mod qconv2d_sums;
 pub(crate) mod qmatmul;
+mod qmatmul_nibbles;
 mod qmatmul_sums;
 pub(crate) mod quantize;
 #[cfg(test)]

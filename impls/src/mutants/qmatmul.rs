@@ -1,7 +1,7 @@
 //! Products with output stages that are right in their parts and put them together wrongly: terms of the offsets, places of parameters, order of stages, casts.
 
-use super::qmatmul_sums as sums_of;
 use super::tensor::{Mutant, mutant};
+use super::{qmatmul_nibbles as nibbles, qmatmul_sums as sums_of};
 use crate::contract;
 use crate::element::Element::I8;
 use crate::fpm::Channel;
@@ -164,6 +164,9 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             }
         }
     ),
+    nibbles::EXCHANGED,
+    nibbles::UNSIGNED,
+    nibbles::FRESH_BYTES,
     sums_of::SUM_IN_32_BITS,
     sums_of::BIAS_IN_32_BITS,
     sums_of::WIDE_BIAS_AFTER,

@@ -238,6 +238,9 @@ fn transform_mutants_differ_where_they_say() {
     };
     let several = conv2d::Params { width: 3, channels: 2, kernel_w: 2, out_channels: 3, ..Default::default() };
     let outputs = transform::Params::Conv2d(several);
+    let map = |stride, column_major| {
+        transform::Params::Map(transform::map::Params { rows: 2, columns: 3, stride, column_major })
+    };
     let table = [
         ("mutant-block-transpose-rows", "tvm-block-transpose", matrix(16, 1), matrix(3, 6)),
         ("mutant-im2col-pad-zero", "tvm-im2col", conv(0), conv(1)),
@@ -247,6 +250,8 @@ fn transform_mutants_differ_where_they_say() {
         ("mutant-weight-prepack-channels-first", "tvm-weight-prepack", conv(1), outputs),
         ("mutant-spatial-unpack-nhwc", "tvm-spatial-unpack", conv(1), outputs),
         ("mutant-interleave-batch-stride", "tvm-interleave", batched(4, 16), batched(3, 16)),
+        ("mutant-map-stride-ignored", "gemmlowp-matrix-map", map(3, false), map(4, false)),
+        ("mutant-map-order-ignored", "gemmlowp-matrix-map", map(3, false), map(3, true)),
         ("mutant-pad-zero", "tflite-pad", transform::Params::Pad(Default::default()), pad(1, 1)),
         ("mutant-pad-sides-exchanged", "tflite-pad", pad(1, 1), pad(1, 0)),
         ("mutant-pad-other-axis", "tflite-pad-image", pad(1, 1), pad(1, 0)),

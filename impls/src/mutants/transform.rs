@@ -4,6 +4,7 @@ use super::matmul::interleave_tail;
 use super::tensor::{Mutant, mutant};
 use crate::conv2d::{self, im2col::im2col};
 use crate::matmul::blocks::{DEPTH, ROWS, block_transpose, interleave};
+use crate::transform::map::read;
 use crate::transform::packing::{bit_pack, extended, nibble_pack, nibble_unpack};
 use crate::transform::pad::{self, image, reference};
 use crate::transform::spatial::{data_pack, kernel_pack, unpack};
@@ -103,6 +104,24 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             for (b, matrix) in input.chunks_exact(rows * columns).enumerate() {
                 interleave(rows, columns, matrix, &mut out[b * rows * columns..][..blocks]);
             }
+        }
+    ),
+    mutant!(
+        "mutant-map-stride-ignored", "layout", "the runs of a matrix in memory are taken for adjacent",
+        claims "matrix-map" Wrap on Domain { kind: Kind::MatrixMap },
+        from "of our own: a matrix of the whole of a larger one, read as if it were the larger one",
+        |params, input, out| {
+            let Params::Map(p) = params else { return };
+            read(p, if p.column_major { [1, p.rows] } else { [p.columns, 1] }, input, out);
+        }
+    ),
+    mutant!(
+        "mutant-map-order-ignored", "layout", "a matrix by columns is read as one by rows",
+        claims "matrix-map" Wrap on Domain { kind: Kind::MatrixMap },
+        from "of our own: MapOrder::ColMajor taken for MapOrder::RowMajor",
+        |params, input, out| {
+            let Params::Map(p) = params else { return };
+            read(p, [p.stride, 1], input, out);
         }
     ),
     mutant!(

@@ -6,6 +6,7 @@
 
 mod cmsis_nn;
 pub(crate) mod gemmlowp;
+pub(crate) mod i4;
 pub(crate) mod in_f32;
 pub(crate) mod loops;
 pub(crate) mod stage;
@@ -247,8 +248,8 @@ impl Domain {
     }
 }
 
-/// `run(params, lhs, rhs, out)`: lhs `[M, K]` and rhs `[K, N]` row-major, little-endian elements of the domain's types at any alignment; out `[M, N]`
-/// row-major, values of the last stage in int32. `params` and lengths have been checked.
+/// `run(params, lhs, rhs, out)`: lhs `[M, K]` and rhs `[K, N]` row-major, little-endian elements of the domain's types at any alignment, those of
+/// int4 two to a byte; out `[M, N]` row-major, values of the last stage in int32. `params` and lengths have been checked.
 pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 
 /// A quantized matrix product under test.
@@ -300,4 +301,6 @@ static KERNELS: &[Kernel] = &[
     in_f32::QU8,
     in_f32::MLAS_U8,
     in_f32::MLAS_I8,
+    i4::TFLITE,
+    i4::CMSIS_NN,
 ];

@@ -187,7 +187,7 @@ pub(crate) fn apart(kernel: &Kernel, p: &Params, lhs: &[i32], rhs: &[i32]) -> Ve
 pub(crate) fn run(kernel: &Kernel, form: Form, p: &Params, lhs: &[i32], rhs: &[i32]) -> Vec<i32> {
     let operands = &kernel.contract.domain.operands;
     let pack = |element: Element, values: &[i32]| {
-        let mut bytes = vec![0; values.len() * element.bytes()];
+        let mut bytes = vec![0; element.size(values.len())];
         element.pack(values, &mut bytes);
         bytes
     };

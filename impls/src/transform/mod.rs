@@ -4,6 +4,7 @@
 
 mod blocks;
 mod im2col;
+pub mod map;
 pub mod packing;
 pub mod pad;
 pub(crate) mod spatial;
@@ -45,6 +46,8 @@ pub enum Kind {
     SpatialUnpack,
     /// `[B,H,W,C]` with the zero point before and after each axis.
     Pad,
+    /// A matrix in memory by rows or columns, with a stride, to `[rows, columns]`.
+    MatrixMap,
     /// `[rows, columns]` to bit planes `[rows, bits, columns/word]`, the first element of a word in its highest bit.
     BitPack,
     /// Bit planes `[rows, bits, columns/word]` to `[rows, columns]`.
@@ -77,6 +80,8 @@ pub enum Params {
     },
     /// Of [`Kind::Pad`].
     Pad(pad::Params),
+    /// Of [`Kind::MatrixMap`].
+    Map(map::Params),
     /// Of bit planes and nibbles.
     Packed(packing::Params),
 }
@@ -138,6 +143,7 @@ impl Domain {
                 })
             }
             (Kind::Pad, Params::Pad(pad)) => pad.sizes(),
+            (Kind::MatrixMap, Params::Map(map)) => map.sizes(),
             (kind @ (Kind::BitPack | Kind::BitUnpack), Params::Packed(packed)) => packed.sizes(kind),
             (
                 kind @ (Kind::NibblePackLow | Kind::NibblePackHigh | Kind::NibbleUnpackLow | Kind::NibbleUnpackHigh),
@@ -165,6 +171,7 @@ impl Domain {
             }
             (Kind::Interleave | Kind::BlockTranspose | Kind::Unpack, _) => takes("rows and columns"),
             (Kind::Pad, _) => takes("a tensor and its padding"),
+            (Kind::MatrixMap, _) => takes("rows, columns, stride and column_major"),
             (
                 Kind::Im2col
                 | Kind::Unflatten
@@ -218,6 +225,7 @@ static KERNELS: &[Kernel] = &[
     pad::IMAGE,
     pad::ONNX,
     pad::CMSIS_NN,
+    map::MAP,
     packing::BIT_PACK,
     packing::BIT_UNPACK,
     packing::PACK_LOW,
@@ -246,6 +254,7 @@ const fn from(name: &'static str, summary: &'static str, kind: Kind, source: &'s
         Kind::WeightPrepack => "weight-prepack",
         Kind::SpatialUnpack => "spatial-unpack",
         Kind::Pad => "pad",
+        Kind::MatrixMap => "matrix-map",
         Kind::BitPack => "bit-pack",
         Kind::BitUnpack => "bit-unpack",
         Kind::NibblePackLow => "nibble-pack-low",

@@ -1,6 +1,6 @@
 //! Each transform against the index formula of its source.
 
-use super::{Kind, Params, find, kernels, packing, pad};
+use super::{Domain, Kind, Params, find, kernels, map, packing, pad};
 use crate::conv2d::{
     self,
     im2col::{depth, im2col},
@@ -320,4 +320,22 @@ fn every_kind_is_registered() {
     let times = |kind| kinds.iter().filter(|other| **other == kind).count();
     assert_eq!((kinds.len(), times(Kind::Pad), times(Kind::NibbleUnpackLow)), (20, 4, 2));
     assert!(kinds.iter().all(|kind| [Kind::Pad, Kind::NibbleUnpackLow].contains(kind) || times(*kind) == 1));
+}
+
+#[test]
+fn matrix_maps_are_their_index_formula() {
+    for (rows, columns, gap) in [(1, 1, 0), (3, 5, 0), (5, 3, 2), (17, 4, 1), (4, 17, 9)] {
+        for column_major in [false, true] {
+            let len = if column_major { rows } else { columns };
+            let p = map::Params { rows, columns, stride: len + gap, column_major };
+            let (input, out) = run("gemmlowp-matrix-map", &Params::Map(p));
+            for (at, got) in out.iter().enumerate() {
+                let (row, column) = (at / columns, at % columns);
+                let place = if column_major { row + column * p.stride } else { row * p.stride + column };
+                assert_eq!(*got, input[place], "{p:?} at {at}");
+            }
+        }
+    }
+    let narrow = map::Params { rows: 2, columns: 5, stride: 4, column_major: false };
+    assert!(Domain { kind: Kind::MatrixMap }.sizes(&Params::Map(narrow)).is_err());
 }

@@ -5,12 +5,14 @@
 //! Source: TVM RFC quantized convolution for armv8, input, weight and output transform. Blocks are 4 rows by 16 elements of
 //! the depth.
 
+pub mod map;
 pub mod packing;
 pub mod pad;
 mod placed;
 
 use crate::conv2d::Convolution;
 use crate::shape::{self, ShapeError, broken};
+use map::Map;
 use packing::Packing;
 use pad::Pad;
 
@@ -62,6 +64,8 @@ pub enum Transform {
     SpatialUnpack(Convolution),
     /// `[B,H,W,C]` with padding before and after each axis.
     Pad(Pad),
+    /// A matrix in memory by rows or columns, to `[rows, columns]`.
+    Map(Map),
     /// Elements of few bits to words, or words to elements.
     Packing(Packing),
 }
@@ -166,6 +170,7 @@ impl Transform {
                 matrix(weights / p.out_channels, p.out_channels, [DEPTH, ROWS])
             }
             Self::Pad(p) => p.check(),
+            Self::Map(p) => p.check(),
             Self::Packing(p) => p.check(),
             Self::Interleave { batches, rows, columns } => batched(batches, matrix(rows, columns, [ROWS, DEPTH])?),
             Self::BlockTranspose { rows, columns } => matrix(rows, columns, [DEPTH, ROWS]),
@@ -210,6 +215,7 @@ impl Transform {
                 })
             }
             Self::Pad(p) => p.sources(),
+            Self::Map(p) => p.sources(),
             Self::Packing(_) => return Err(broken("form", "a word holds parts of several elements")),
             Self::Interleave { batches, rows, columns } => {
                 let a = Matrix { rows, columns };

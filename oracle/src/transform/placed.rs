@@ -49,6 +49,7 @@ impl Transform {
                 out
             }
             Self::Pad(p) => p.placed(input),
+            Self::Map(p) => p.placed(input),
             Self::Packing(p) => p.placed(input),
             Self::Interleave { batches, rows, columns } => {
                 // Panels of 4 rows, of blocks of 16 columns. A matrix begins a panel.

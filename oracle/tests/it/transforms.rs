@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use tiebreak_oracle::conv2d::Convolution;
 use tiebreak_oracle::matmul::{Product, Scheme};
+use tiebreak_oracle::transform::map::Map;
 use tiebreak_oracle::transform::packing::{First, Form, Packing};
 use tiebreak_oracle::transform::pad::Pad;
 use tiebreak_oracle::transform::{Source, Transform};
@@ -339,4 +340,26 @@ fn packings_of_known_values() {
         Transform::Packing(p).check().unwrap_err().argument
     };
     assert_eq!([wrong(planes(5, 8), 8), wrong(planes(1, 9), 9), wrong(planes(1, 8), 9)], ["bits", "word", "columns"]);
+}
+
+/// Both forms of every small matrix in memory, in both orders and with gaps; and values by hand.
+#[test]
+fn matrices_in_memory_are_read_row_by_row() {
+    for (rows, columns) in (1..6).flat_map(|rows| (1..6).map(move |columns| (rows, columns))) {
+        for (column_major, gap) in [(false, 0), (false, 3), (true, 0), (true, 3)] {
+            let stride = gap + if column_major { rows } else { columns };
+            let map = Map { rows, columns, stride, column_major };
+            let transform = Transform::Map(map);
+            let [inputs, outputs] = transform.check().unwrap();
+            let input: Vec<i32> = (1..).take(inputs).collect();
+            let out = transform.expected(&input).unwrap();
+            assert_eq!(out.len(), outputs);
+            assert_eq!(transform.placed(&input).unwrap(), out, "{map:?}");
+            assert_eq!((out[0], out[outputs - 1]), (1, inputs as i32), "{map:?}: from the first to the last");
+        }
+    }
+    let map = |stride, column_major| Transform::Map(Map { rows: 2, columns: 3, stride, column_major });
+    assert_eq!(map(4, false).expected(&[1, 2, 3, 0, 4, 5, 6]).unwrap(), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(map(2, true).expected(&[1, 4, 2, 5, 3, 6]).unwrap(), [1, 2, 3, 4, 5, 6]);
+    assert!(map(2, false).check().is_err(), "rows overlap");
 }

@@ -4,7 +4,7 @@ use tiebreak_engine::operation::CaseError;
 use tiebreak_impls::element::Element;
 use tiebreak_oracle::names::unknown;
 
-const NAMES: [&str; 10] = ["int8", "uint8", "int16", "i8", "u8", "i16", "u1", "u2", "u3", "u4"];
+const NAMES: [&str; 11] = ["int8", "uint8", "int16", "i8", "u8", "i16", "u1", "u2", "u3", "u4", "i4"];
 
 /// The type of that name; int8 where none is named.
 pub(crate) fn element(name: Option<&str>) -> Result<Element, CaseError> {
@@ -16,6 +16,7 @@ pub(crate) fn element(name: Option<&str>) -> Result<Element, CaseError> {
         Some("u2") => Element::U2,
         Some("u3") => Element::U3,
         Some("u4") => Element::U4,
+        Some("i4") => Element::I4,
         Some(other) => return Err(CaseError::from(unknown("type", other, NAMES)).of("type")),
     })
 }

@@ -202,8 +202,14 @@ fn every_move(lane: &Lane) {
         let fits = |params: &transform::Params| domain.sizes(params).ok().map(|sizes| (*params, sizes));
         let pad = transform::pad::Params { height: 5, width: 4, top: 1, right: 2, ..Default::default() };
         let few = transform::packing::Params { rows: 2, columns: 24, bits: 4, word: 8, signed: true };
-        let all =
-            [matrix, transform::Params::Conv2d(image), transform::Params::Pad(pad), transform::Params::Packed(few)];
+        let map = transform::map::Params { rows: 4, columns: 9, stride: 9, column_major: false };
+        let all = [
+            matrix,
+            transform::Params::Conv2d(image),
+            transform::Params::Pad(pad),
+            transform::Params::Map(map),
+            transform::Params::Packed(few),
+        ];
         let (params, sizes) = all.iter().find_map(fits).expect("one of them");
         let tensors = [(1..=sizes.inputs[0] as i32).collect::<Vec<_>>(), Vec::new(), Vec::new()];
         let case = |misalign| Case { params, tensors: tensors.clone(), misalign };

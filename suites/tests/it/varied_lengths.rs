@@ -141,6 +141,8 @@ fn of_transforms() {
         let axis = |name, len, values| Axis { name, len, inner: 1, values };
         match (domain.kind, case.params) {
             (Kind::Unpack, Params::Matrix { columns, .. }) => vec![axis("columns", columns, values)],
+            (_, Params::Map(p)) if p.column_major => vec![axis("rows", p.rows, input)],
+            (_, Params::Map(p)) => vec![axis("columns", p.columns, input)],
             (_, Params::Pad(p)) => vec![axis("channels", p.channels, input)],
             (Kind::BitPack, Params::Packed(p)) => {
                 vec![Axis { name: "words", len: p.columns / p.word, inner: p.word, values: input }]

@@ -1,6 +1,6 @@
 //! What a kernel may do otherwise in a matrix product. Each predicts every result from the scheme, with one thing changed.
 
-use super::Matmul;
+use super::{Matmul, nibbles};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::element::Element;
@@ -36,6 +36,9 @@ pub fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
     out.extend(offsets(base));
     out.extend(narrow_offsets(base, domain));
     out.extend(transposed(base));
+    if domain.rhs == Element::I4 {
+        out.extend(nibbles::changes(base));
+    }
     out.extend(tails(base));
     let products = |c: &Case<Params>, i: usize, j: usize| {
         let Params { n, k, .. } = c.params;
@@ -193,6 +196,7 @@ pub fn wrapped_to(element: Element, v: i32) -> i32 {
         Element::I8 => (v as i8).into(),
         Element::U1 | Element::U2 | Element::U3 | Element::U4 => v & *element.range().end(),
         Element::I16 => (v as i16).into(),
+        Element::I4 => v << 28 >> 28,
     }
 }
 
@@ -346,6 +350,7 @@ pub fn other_sign(element: Element, v: i32) -> i32 {
         Element::U8 => (v as u8 as i8).into(),
         Element::I8 => (v as i8 as u8).into(),
         Element::I16 => (v as i16 as u16).into(),
+        Element::I4 => v & 15,
     }
 }
 

@@ -5,6 +5,7 @@ mod conjunctions;
 mod fuzzed;
 pub(crate) mod layers;
 mod networks;
+mod nibbles;
 mod offsets;
 pub(crate) mod plan;
 

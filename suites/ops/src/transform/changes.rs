@@ -1,6 +1,6 @@
 //! What a kernel may do otherwise in a layout transform.
 
-use super::{Layout, Transform, exact, few_bits, padding};
+use super::{Layout, Transform, exact, few_bits, maps, padding};
 use crate::matmul::orders;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
@@ -29,6 +29,7 @@ pub(super) fn changes(layout: Layout) -> Vec<Change<Transform>> {
     let mut out = vec![padded(0), padded(-128), padded(128)];
     out.extend(padding::changes());
     out.extend(few_bits::changes(layout));
+    out.extend(maps::changes(layout));
     out.push(plain_stride(layout));
     out.push(channels_first(layout));
     for (because, block) in

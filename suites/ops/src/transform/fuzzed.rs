@@ -1,6 +1,6 @@
 //! Layouts of a fuzzer's numbers.
 
-use super::{Transform, few_bits, padding};
+use super::{Transform, few_bits, maps, padding};
 use crate::conv2d::fuzzed::convolution;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
@@ -15,6 +15,7 @@ impl Fuzzed for Transform {
                 Params::Matrix { batches, rows: numbers.size(35), columns: numbers.size(35) }
             }
             (Kind::Pad, _) => Params::Pad(padding::fuzzed(numbers)),
+            (Kind::MatrixMap, _) => Params::Map(maps::fuzzed(numbers)),
             (kind @ (Kind::BitPack | Kind::BitUnpack), _) => Params::Packed(few_bits::fuzzed(kind, numbers)),
             (
                 kind @ (Kind::NibblePackLow | Kind::NibblePackHigh | Kind::NibbleUnpackLow | Kind::NibbleUnpackHigh),

@@ -3,6 +3,7 @@
 mod changes;
 mod few_bits;
 mod fuzzed;
+mod maps;
 mod padding;
 
 use crate::conv2d::{Conv2d, convolution};
@@ -37,7 +38,7 @@ const fn layout(kind: Kind, name: &'static str, summary: &'static str) -> Layout
     Layout { kind, name, summary }
 }
 
-const LAYOUTS: [Layout; 16] = [
+const LAYOUTS: [Layout; 17] = [
     layout(Kind::Im2col, "im2col", "[B,H,W,C] to [B, OH*OW, KH*KW*C], the zero point outside the image"),
     layout(
         Kind::Interleave,
@@ -60,6 +61,7 @@ const LAYOUTS: [Layout; 16] = [
     layout(Kind::WeightPrepack, "weight-prepack", "[KH,KW,C,O] to [O'/4, (KH*KW*C)'/16, 4, 16], padded by 0"),
     layout(Kind::SpatialUnpack, "spatial-unpack", "[B, OH, OW'/16, O'/16, 16, 16] to [B,O,OH,OW]"),
     layout(Kind::Pad, "pad", "[B,H,W,C] with the zero point before and after each axis"),
+    layout(Kind::MatrixMap, "matrix-map", "a matrix in memory by rows or columns, with a stride, to [rows, columns]"),
     layout(
         Kind::BitPack,
         "bit-pack",
@@ -116,6 +118,7 @@ fn exact(layout: Layout, params: &Params) -> Option<Exact> {
             Exact::Unpack { batches: *batches, rows: *rows, columns: *columns }
         }
         (Kind::Pad, Params::Pad(p)) => Exact::Pad(padding::exact(p)),
+        (Kind::MatrixMap, Params::Map(p)) => Exact::Map(maps::exact(p)),
         (kind, Params::Packed(p)) => Exact::Packing(few_bits::exact(kind, p)?),
         _ => return None,
     })
@@ -175,6 +178,7 @@ impl Operation for Transform {
             Kind::Interleave | Kind::Unpack => batched(matrices(budget)),
             Kind::BlockTranspose => matrices(budget),
             Kind::Pad => padding::plan(budget, seed),
+            Kind::MatrixMap => maps::plan(budget),
             Kind::BitPack | Kind::BitUnpack => few_bits::planes(budget),
             Kind::NibblePackLow | Kind::NibblePackHigh | Kind::NibbleUnpackLow | Kind::NibbleUnpackHigh => {
                 few_bits::nibbles(budget)
@@ -219,6 +223,7 @@ impl Operation for Transform {
             }
             Params::Conv2d(p) => params.extend(crate::conv2d::simpler(&p).into_iter().map(Params::Conv2d)),
             Params::Pad(p) => params.extend(padding::smaller(&p).into_iter().map(Params::Pad)),
+            Params::Map(p) => params.extend(maps::smaller(&p).into_iter().map(Params::Map)),
             Params::Packed(p) => params.extend(few_bits::smaller(&p).into_iter().map(Params::Packed)),
         }
         let again = |params: Params| {
@@ -237,6 +242,7 @@ impl Operation for Transform {
                 batches.into_iter().chain([named("rows", *rows), named("columns", *columns)]).collect()
             }
             Params::Pad(p) => padding::arguments(p),
+            Params::Map(p) => maps::arguments(p),
             Params::Packed(p) => few_bits::arguments(p),
         }
     }
@@ -244,6 +250,9 @@ impl Operation for Transform {
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         if arguments.contains_key("zero_point") {
             return padding::from_arguments(arguments).map(Params::Pad);
+        }
+        if arguments.contains_key("stride") {
+            return maps::from_arguments(arguments).map(Params::Map);
         }
         if arguments.contains_key("bits") {
             return few_bits::from_arguments(arguments).map(Params::Packed);
