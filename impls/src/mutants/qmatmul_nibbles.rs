@@ -45,7 +45,7 @@ pub(super) const FRESH_BYTES: Nibbles = mutant!(
 /// A weight with its sign; 0 after the last byte.
 #[inline(always)]
 fn nibble(packed: &[u8], at: usize) -> i8 {
-    packed.get(at / 2).map_or(0, |byte| if at % 2 == 0 { (byte << 4) as i8 >> 4 } else { *byte as i8 >> 4 })
+    packed.get(at / 2).map_or(0, |byte| if at.is_multiple_of(2) { (byte << 4) as i8 >> 4 } else { *byte as i8 >> 4 })
 }
 
 /// The layer with `weight(at)` in the place of each weight.

@@ -41,7 +41,7 @@ fn few_vectors_detect_every_known_bug() {
         *count += found["vectors"].as_array().map_or(0, Vec::len) as u64;
         *bytes += found["bytes"].as_u64().expect("a count");
     }
-    // A tile of the spatial pack has 16 elements of each of two sizes, and transform has twenty kinds.
+    // A tile of the spatial pack has 16 elements of each of two sizes, and transform has twenty-one kinds.
     let most = |op: &str| if matches!(op, "transform" | "qmatmul" | "qconv2d") { 8192 } else { 4096 };
     println!("{of_ops:?}");
     assert!(
