@@ -35,7 +35,10 @@ fn few_vectors_detect_every_known_bug() {
         assert_eq!(found["mutants"]["of"], mutants, "{op} {scheme}");
         for left in found["not_detected"].as_array().expect("a list") {
             let why = left["why"].as_str().expect("a reason");
-            assert!(why.starts_with("it is right on a case alone"), "{op} {left}");
+            // Vectors are of a scheme, which has no deviation, and this bug is in a declared deviation alone.
+            let of_deviation = left["mutant"] == "mutant-requantize-tail-by-rule";
+            let no_case = of_deviation && why == "no small case of the short plan shows it";
+            assert!(no_case || why.starts_with("it is right on a case alone"), "{op} {left}");
         }
         let (count, bytes) = of_ops.entry(op).or_default();
         *count += found["vectors"].as_array().map_or(0, Vec::len) as u64;
@@ -45,7 +48,7 @@ fn few_vectors_detect_every_known_bug() {
     let most = |op: &str| if matches!(op, "transform" | "qmatmul" | "qconv2d") { 8192 } else { 4096 };
     println!("{of_ops:?}");
     assert!(
-        of_ops.len() == 17 && of_ops.iter().all(|(op, (count, bytes))| *count <= 100 && *bytes <= most(op)),
+        of_ops.len() == 18 && of_ops.iter().all(|(op, (count, bytes))| *count <= 100 && *bytes <= most(op)),
         "{of_ops:?}"
     );
 }
