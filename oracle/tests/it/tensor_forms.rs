@@ -102,7 +102,7 @@ fn matmul_forms_agree_on_every_two_bit_operand() {
             }
         }
     }
-    assert_eq!(products, 2 * (16 + 256 + 4096) * 4 * 15);
+    assert_eq!(products, 2 * (16 + 256 + 4096) * 4 * 18);
 }
 
 #[test]

@@ -93,6 +93,15 @@ const GAPS: &[(&str, &[&str])] = &[
             "two parameters exchanged since the last call",
         ],
     ),
+    // Two kernels copy and read no scale; sizes that differ are other calls.
+    (
+        "concat",
+        &[
+            "two scales nearly a power of two apart",
+            "one parameter changed since the last call",
+            "two parameters exchanged since the last call",
+        ],
+    ),
     (
         "pool",
         &[

@@ -143,11 +143,12 @@ fn every_channel(long: usize) -> Vec<Spec<conv2d::Params>> {
 fn many_elements() -> [Spec<conv2d::Params>; 2] {
     let weights = conv2d::Params { channels: 64, out_channels: 18, ..conv2d::Params::default() };
     let image = conv2d::Params {
-        height: 33,
+        height: 37,
         width: 33,
-        stride_h: 16,
-        stride_w: 16,
-        out_channels: 3,
+        kernel_h: 5,
+        kernel_w: 33,
+        stride_h: 8,
+        out_channels: 2,
         ..conv2d::Params::default()
     };
     [weights, image].map(spec)
