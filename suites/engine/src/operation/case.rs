@@ -86,7 +86,7 @@ pub struct Spec<P> {
     /// Its place in the whole plan, which decides its random elements.
     pub place: usize,
     /// What was worked out of it.
-    pub worked: Worked<P>,
+    pub worked: Worked<Case<P>>,
 }
 
 /// Makes specs of frames one at a time. A caller may give more parameters than there is memory for their inputs.

@@ -1,6 +1,5 @@
 //! What was worked out of a case of a plan, kept for the other kernels that run it: its tensors, and what schemes expect.
 
-use crate::operation::case::Case;
 use crate::operation::expected::Expected;
 use std::collections::HashMap;
 use std::fmt::{self, Debug, Formatter};
@@ -10,15 +9,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const KEPT: usize = 1 << 15;
 
 /// What is known of a case; nothing is kept unless several kernels run it.
-pub struct Worked<P>(Option<Arc<Mutex<Known<P>>>>);
+pub struct Worked<C>(Option<Arc<Mutex<Known<C>>>>);
 
-struct Known<P> {
-    case: Option<Arc<Case<P>>>,
+struct Known<C> {
+    case: Option<Arc<C>>,
     /// By the contract that expects them.
     expected: HashMap<String, Arc<Expected>>,
 }
 
-impl<P> Worked<P> {
+impl<C> Worked<C> {
     /// Keeps nothing.
     pub const NOTHING: Self = Self(None);
 
@@ -27,19 +26,20 @@ impl<P> Worked<P> {
         Self(Some(Arc::new(Mutex::new(Known { case: None, expected: HashMap::new() }))))
     }
 
-    fn known(&self) -> Option<MutexGuard<'_, Known<P>>> {
+    fn known(&self) -> Option<MutexGuard<'_, Known<C>>> {
         self.0.as_ref().map(|known| known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The case, made if nobody has made it.
-    pub fn case(&self, make: impl FnOnce() -> Option<Case<P>>) -> Option<Arc<Case<P>>> {
+    /// The case, made with the number of its elements if nobody has made it.
+    pub fn case(&self, make: impl FnOnce() -> Option<(C, usize)>) -> Option<Arc<C>> {
         if let Some(case) = self.known().and_then(|known| known.case.clone()) {
             return Some(case);
         }
         // Made outside the lock: who asks at the same time makes it too, and nobody waits.
-        let made = Arc::new(make()?);
+        let (made, elements) = make()?;
+        let made = Arc::new(made);
         if let Some(mut known) = self.known()
-            && made.tensors.iter().map(Vec::len).sum::<usize>() <= KEPT
+            && elements <= KEPT
         {
             known.case = Some(Arc::clone(&made));
         }
@@ -72,13 +72,13 @@ impl<P> Worked<P> {
     }
 }
 
-impl<P> Clone for Worked<P> {
+impl<C> Clone for Worked<C> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<P> Debug for Worked<P> {
+impl<C> Debug for Worked<C> {
     /// Two plans are the same whatever is known of their cases.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("Worked")
@@ -89,14 +89,10 @@ impl<P> Debug for Worked<P> {
 mod tests {
     use super::*;
 
-    fn case(len: usize) -> Case<()> {
-        Case { params: (), tensors: [vec![1; len], Vec::new(), Vec::new()], misalign: 0 }
-    }
-
     #[test]
     fn what_is_kept_is_worked_out_once() {
-        let worked = Worked::kept();
-        let first = worked.case(|| Some(case(3))).expect("it is made");
+        let worked: Worked<&str> = Worked::kept();
+        let first = worked.case(|| Some(("case", 3))).expect("it is made");
         assert_eq!(worked.case(|| None), Some(first));
         let work_out = |value| move || Ok::<_, ()>(vec![Some(value)]);
         assert_eq!(worked.expected("a", work_out(1)), Ok((vec![Some(1)].into(), true)));
@@ -109,8 +105,8 @@ mod tests {
 
     #[test]
     fn large_cases_and_those_of_one_kernel_are_not_kept() {
-        for (worked, len) in [(Worked::kept(), KEPT + 1), (Worked::NOTHING, 1)] {
-            assert!(worked.case(|| Some(case(len))).is_some());
+        for (worked, len) in [(Worked::<&str>::kept(), KEPT + 1), (Worked::NOTHING, 1)] {
+            assert!(worked.case(|| Some(("case", len))).is_some());
             assert_eq!(worked.case(|| None), None);
             let results = || Ok::<_, ()>(vec![None; len]);
             assert!(worked.expected("a", results).is_ok_and(|(_, new)| new));

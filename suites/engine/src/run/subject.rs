@@ -38,7 +38,7 @@ impl<O: Operation> Subject<O> {
 
     /// The case of a spec, with what each side expects of it; nothing if it has no size.
     pub(crate) fn posed(&self, spec: &Spec<O::Params>, seed: u64) -> Option<Result<Posed<O::Params>>> {
-        let case = spec.worked.case(|| spec.case::<O>(&self.kernel.contract.domain, seed))?;
+        let case = spec.worked.case(|| sized(spec.case::<O>(&self.kernel.contract.domain, seed)?))?;
         Some(self.expecting(case, &spec.worked))
     }
 
@@ -46,7 +46,7 @@ impl<O: Operation> Subject<O> {
         self.expecting(Arc::new(case), &Worked::NOTHING)
     }
 
-    fn expecting(&self, case: Arc<Case<O::Params>>, worked: &Worked<O::Params>) -> Result<Posed<O::Params>> {
+    fn expecting(&self, case: Arc<Case<O::Params>>, worked: &Worked<Case<O::Params>>) -> Result<Posed<O::Params>> {
         let described = || format!("{} {}", O::OP, self.kernel.name);
         let [own, beside] = &self.sides;
         let (contract, mut is_new) =
@@ -61,6 +61,12 @@ impl<O: Operation> Subject<O> {
         });
         Ok(Posed { case, contract, reference, is_new })
     }
+}
+
+/// A case with the number of its elements.
+pub(crate) fn sized<P>(case: Case<P>) -> Option<(Case<P>, usize)> {
+    let elements = case.tensors.iter().map(Vec::len).sum();
+    Some((case, elements))
 }
 
 /// What a kernel's contract expects, in a text that is the same for another kernel of the same promise.

@@ -16,7 +16,7 @@ use crate::operation::observed::Witness;
 use crate::operation::{Control, Kernel, Mutant, Operation, contract, is_compiled, label, mutants};
 use crate::plan::plans;
 use crate::run::answers::{Answers, answers, outs, tried};
-use crate::run::subject::{Posed, identity};
+use crate::run::subject::{Posed, identity, sized};
 use crate::units::Placed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl<O: Operation> Trial<O> {
     fn posed(specs: &[Arc<Spec<O::Params>>], (kernel, scheme): (&Kernel<O>, &O::Scheme), seed: u64) -> Self {
         let own = identity(kernel);
         let pose = |spec: &Arc<Spec<O::Params>>| {
-            let case = spec.worked.case(|| spec.case::<O>(&kernel.contract.domain, seed))?;
+            let case = spec.worked.case(|| sized(spec.case::<O>(&kernel.contract.domain, seed)?))?;
             let (contract, is_new) = spec.worked.expected(&own, || O::expected(scheme, &case)).ok()?;
             Some(Posed { case, contract, reference: None, is_new })
         };
