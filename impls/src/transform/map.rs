@@ -25,7 +25,7 @@ impl Params {
         if self.column_major { (self.columns, self.rows) } else { (self.rows, self.columns) }
     }
 
-    /// Sizes of the input, whose last run has no gap behind it, and of the output; or the invalid argument.
+    /// Sizes of input and output, or the invalid argument. The input ends with its last element: no gap follows the last run.
     pub(super) fn sizes(&self) -> Result<Sizes, ShapeError> {
         let (rows, columns) = (positive("rows", self.rows)?, positive("columns", self.columns)?);
         let (runs, len) = self.runs();

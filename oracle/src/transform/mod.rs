@@ -1,6 +1,6 @@
 //! Layout transforms around a convolution by matrix product, padding, and packing of few bits. But for [`packing`], each element of the output is an
-//! element of the input or padding. Twice: where each
-//! element of the output comes from, and, in [`placed`], where each element of the input goes.
+//! element of the input or padding. Twice: where each element of the output
+//! comes from, and, in [`placed`], where each element of the input goes.
 //!
 //! Source: TVM RFC quantized convolution for armv8, input, weight and output transform. Blocks are 4 rows by 16 elements of
 //! the depth.

@@ -30,12 +30,12 @@ impl<C> Worked<C> {
         self.0.as_ref().map(|known| known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The case, made with the number of its elements if nobody has made it.
+    /// The kept case; otherwise `make` gives the case and the number of its elements.
     pub fn case(&self, make: impl FnOnce() -> Option<(C, usize)>) -> Option<Arc<C>> {
         if let Some(case) = self.known().and_then(|known| known.case.clone()) {
             return Some(case);
         }
-        // Made outside the lock: who asks at the same time makes it too, and nobody waits.
+        // Work is done outside the lock: two kernels that ask at the same time both do it, and neither waits.
         let (made, elements) = make()?;
         let made = Arc::new(made);
         if let Some(mut known) = self.known()
@@ -46,7 +46,7 @@ impl<C> Worked<C> {
         Some(made)
     }
 
-    /// What a contract expects, worked out if nobody has; and whether it was worked out now.
+    /// Results that a contract expects, and whether this call worked them out.
     pub fn expected<E>(
         &self,
         contract: &str,

@@ -38,7 +38,7 @@ impl<O: Operation> Subject<O> {
 
     /// The case of a spec, with what each side expects of it; nothing if it has no size.
     pub(crate) fn posed(&self, spec: &Spec<O::Params>, seed: u64) -> Option<Result<Posed<O::Params>>> {
-        let case = spec.worked.case(|| sized(spec.case::<O>(&self.kernel.contract.domain, seed)?))?;
+        let case = spec.worked.case(|| spec.case::<O>(&self.kernel.contract.domain, seed).map(sized))?;
         Some(self.expecting(case, &spec.worked))
     }
 
@@ -64,9 +64,9 @@ impl<O: Operation> Subject<O> {
 }
 
 /// A case with the number of its elements.
-pub(crate) fn sized<P>(case: Case<P>) -> Option<(Case<P>, usize)> {
+pub(crate) fn sized<P>(case: Case<P>) -> (Case<P>, usize) {
     let elements = case.tensors.iter().map(Vec::len).sum();
-    Some((case, elements))
+    (case, elements)
 }
 
 /// What a kernel's contract expects, in a text that is the same for another kernel of the same promise.

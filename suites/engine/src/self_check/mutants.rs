@@ -59,7 +59,7 @@ impl<O: Operation> Trial<O> {
     fn posed(specs: &[Arc<Spec<O::Params>>], (kernel, scheme): (&Kernel<O>, &O::Scheme), seed: u64) -> Self {
         let own = identity(kernel);
         let pose = |spec: &Arc<Spec<O::Params>>| {
-            let case = spec.worked.case(|| sized(spec.case::<O>(&kernel.contract.domain, seed)?))?;
+            let case = spec.worked.case(|| spec.case::<O>(&kernel.contract.domain, seed).map(sized))?;
             let (contract, is_new) = spec.worked.expected(&own, || O::expected(scheme, &case)).ok()?;
             Some(Posed { case, contract, reference: None, is_new })
         };

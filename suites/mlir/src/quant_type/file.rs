@@ -61,7 +61,7 @@ fn written_out(line: &str, aliases: &BTreeMap<String, String>) -> String {
     out + rest
 }
 
-/// The op of a line, without what `mlir-opt` prints behind it.
+/// Text of the op on a line, without the location that `mlir-opt` prints after it.
 fn op(line: &str) -> String {
     let end = line.find(" loc(").unwrap_or(line.len());
     line[..end].trim().to_owned()
