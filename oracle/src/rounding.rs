@@ -51,6 +51,29 @@ macro_rules! biased {
     };
 }
 
+/// A function that rounds `n / d` on one integer type: halves before a floor.
+macro_rules! divided {
+    ($name:ident, $int:ty) => {
+        fn $name(self, n: $int, d: $int) -> $int {
+            let up = || (2 * n + d).div_euclid(2 * d);
+            let down = || -(d - 2 * n).div_euclid(2 * d);
+            match self {
+                TiesUp => up(),
+                TiesDown => down(),
+                TiesAway if n < 0 => down(),
+                TiesAway => up(),
+                TiesToZero if n < 0 => up(),
+                TiesToZero => down(),
+                TiesEven => Some(up()).filter(|up| up % 2 == 0).unwrap_or_else(down),
+                TowardNegative => n.div_euclid(d),
+                TowardPositive => -(-n).div_euclid(d),
+                TowardZero if n < 0 => -(-n).div_euclid(d),
+                TowardZero => n.div_euclid(d),
+            }
+        }
+    };
+}
+
 impl RoundingRule {
     /// All rules.
     pub const ALL: [Self; 8] =
@@ -114,30 +137,15 @@ impl RoundingRule {
     /// `n / d` rounded, `d` above 0, in machine integers: halves are added to or taken from the numerator before a floor, as the rule has
     /// it. Derived independently of [`RoundingRule::round`]. `2 * n` and `2 * d` together must fit in i128.
     pub fn quotient(self, n: i128, d: i128) -> i128 {
-        let up = || floor(2 * n + d, 2 * d);
-        let down = || -floor(d - 2 * n, 2 * d);
-        match self {
-            TiesUp => up(),
-            TiesDown => down(),
-            TiesAway if n < 0 => down(),
-            TiesAway => up(),
-            TiesToZero if n < 0 => up(),
-            TiesToZero => down(),
-            TiesEven => Some(up()).filter(|up| up % 2 == 0).unwrap_or_else(down),
-            TowardNegative => floor(n, d),
-            TowardPositive => -floor(-n, d),
-            TowardZero if n < 0 => -floor(-n, d),
-            TowardZero => floor(n, d),
+        match (i64::try_from(n), i64::try_from(d)) {
+            // Arithmetic of 64 bits is several times faster, and no sum leaves it.
+            (Ok(n), Ok(d)) if n.unsigned_abs() <= 1 << 61 && d <= 1 << 61 => self.quotient_64(n, d).into(),
+            _ => self.quotient_128(n, d),
         }
     }
-}
 
-/// `n / d` rounded down. A division of 64 bits is several times faster.
-fn floor(n: i128, d: i128) -> i128 {
-    match (i64::try_from(n), i64::try_from(d)) {
-        (Ok(n), Ok(d)) => n.div_euclid(d).into(),
-        _ => n.div_euclid(d),
-    }
+    divided!(quotient_64, i64);
+    divided!(quotient_128, i128);
 }
 
 #[cfg(test)]
@@ -181,6 +189,23 @@ mod tests {
         for rule in RoundingRule::ALL {
             for d in 1..=12i128 {
                 for n in -60i128..=60 {
+                    let exact = rule.round(&Rational::from((n, d)));
+                    assert_eq!(exact, rule.quotient(n, d), "{} {n}/{d}", rule.name());
+                    // Small numbers take the form of 64 bits, so that the other one is called by its name.
+                    assert_eq!(exact, rule.quotient_128(n, d), "{} {n}/{d} in 128 bits", rule.name());
+                }
+            }
+        }
+    }
+
+    /// Each side of the bounds up to which sums fit in 64 bits.
+    #[test]
+    fn quotients_of_both_widths_agree_with_rationals_at_the_bounds_of_64_bits() {
+        let near = |bound: i128| (-2..=2).map(move |by| bound + by);
+        let bounds = [1 << 60, 1 << 61, 1 << 62, i64::MAX.into(), 1 << 64];
+        for rule in RoundingRule::ALL {
+            for d in [1, 2, 3, 1 << 31].into_iter().chain(bounds.into_iter().flat_map(near)) {
+                for n in bounds.into_iter().flat_map(near).flat_map(|n| [n, -n]) {
                     let exact = rule.round(&Rational::from((n, d)));
                     assert_eq!(exact, rule.quotient(n, d), "{} {n}/{d}", rule.name());
                 }

@@ -125,8 +125,11 @@ impl<A: Arithmetic> Parameters<A> {
             return Err(broken("min", format!("{} is above max, {}", self.min, self.max)));
         }
         let stored = self.storage.min()..=self.storage.max();
-        let value = lhs.iter().chain(rhs).chain(&ends).find(|v| !stored.contains(&i64::from(**v)));
-        value.map_or(Ok(()), |v| Err(broken("lhs", format!("{v} is no {}", self.storage.name()))))?;
+        for values in [lhs, rhs, &ends] {
+            if let Some(value) = values.iter().find(|v| !stored.contains(&i64::from(**v))) {
+                return Err(broken("lhs", format!("{value} is no {}", self.storage.name())));
+            }
+        }
         A::check(self, [self.lhs.furthest(lhs), self.rhs.furthest(rhs)])
     }
 

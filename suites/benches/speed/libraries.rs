@@ -10,6 +10,7 @@ use crate::timing::{by_turns, median};
 use comfy_table::{Table, TableStyle};
 use std::ops::RangeInclusive;
 use std::path::Path;
+use std::sync::Arc;
 use tiebreak_impls::fpm::{Batch, Channel, Params as Channels};
 use tiebreak_impls::matmul::Params as Product;
 use tiebreak_impls::protocol::Offer;
@@ -108,7 +109,7 @@ struct Subject<'a, O: Operation> {
     kernel: &'static Kernel<O>,
     scheme: O::Scheme,
     case: Case<O::Params>,
-    payload: Vec<i32>,
+    payload: Arc<Vec<i32>>,
     results: usize,
 }
 
@@ -134,7 +135,7 @@ fn measured<O: Operation>(
     });
     let case = Case { params, tensors, misalign: 0 };
     let scheme = contract::<O>(kernel).map_err(|error| error.to_string())?;
-    let (payload, results) = (case.payload(), sizes.outputs);
+    let (payload, results) = (Arc::new(case.payload()), sizes.outputs);
     let subject: Subject<'_, O> = Subject { lane, kernel, scheme, case, payload, results };
     // A failure is an error here; in a round it would be a panic.
     let wrong = subject.ask(true)?;

@@ -132,7 +132,7 @@ fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> 
         // Where the scheme that is followed gives no value, neither does the promised one.
         let differ = right.iter().zip(&outs).filter(|(right, out)| right != out).count();
         let outs = outs.into_iter().map(Option::unwrap_or_default).collect();
-        Some(Observed { case, outs, expected: right, differ, faulty: Vec::new() })
+        Some(Observed { case, outs, expected: right, differ, faulty: Vec::new(), due: Vec::new() })
     });
     let observed: Vec<_> = observed.collect();
     let explained = || explain(&O::changes(&promised, domain), &observed.iter().collect::<Vec<_>>()).class;
@@ -152,7 +152,7 @@ fn dequantized(rule: RoundingRule) -> Class {
         let real = |word: &i32| q.exact_scale() * (q.storage.wrap((*word).into()) - q.zero_point);
         let outs: Vec<i32> = case.tensors[0].iter().map(|word| q.format.round(&real(word), rule) as i32).collect();
         let expected = Dequantize::expected(&scheme, &case).expect("it was planned");
-        Observed { case, outs, expected, differ: 1, faulty: Vec::new() }
+        Observed { case, outs, expected, differ: 1, faulty: Vec::new(), due: Vec::new() }
     });
     let observed: Vec<_> = observed.collect();
     explain(&Dequantize::changes(&scheme, domain), &observed.iter().collect::<Vec<_>>()).class

@@ -233,7 +233,7 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
             let case = case(31, vec![*channel], xs.clone());
             let expected = FixedPointMultiply::expected(contract, &case).expect("values");
             let differ = expected.iter().zip(&outs).filter(|(e, out)| e.is_some_and(|e| e != **out)).count();
-            all.push(Observed { case, outs, expected, differ, faulty: Vec::new() });
+            all.push(Observed { case, outs, expected, differ, faulty: Vec::new(), due: Vec::new() });
         }
         if all.iter().all(|seen| seen.differ == 0) {
             continue;

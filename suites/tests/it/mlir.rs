@@ -1,6 +1,7 @@
 //! Modules made by the shipped compiler, in the workers of their lanes. `cargo xtask test` installs the tools.
 
 use crate::common::LANES;
+use std::sync::Arc;
 use std::sync::LazyLock;
 use tempfile::TempDir;
 use tiebreak_impls::protocol::Job;
@@ -87,8 +88,10 @@ fn run(
         Cast::Dequantize => Job::Dequantize { kernel, params },
     };
     let mut out = Vec::new();
-    lane.lease()
-        .run(&Order { job: &job, input: Input::Values { len, values: words }, misalign, products: 0 }, &mut out)?;
+    lane.lease().run(
+        &Order { job: &job, input: Input::Values { len, values: &Arc::new(words.to_vec()) }, misalign, products: 0 },
+        &mut out,
+    )?;
     Ok(out)
 }
 

@@ -4,6 +4,7 @@
 use crate::common::{all_lanes, channel, lane, params};
 use expect_test::expect;
 use rayon::prelude::*;
+use std::sync::Arc;
 use std::sync::LazyLock;
 use tiebreak_impls::Form;
 use tiebreak_impls::fpm::Channel;
@@ -96,8 +97,9 @@ fn shows_what_was_published(mutant: &Mutant, name: &str) {
     let lane = lane(name);
     let mut out = Vec::new();
     for w in mutant.witnesses {
+        let values = Arc::new(vec![w.x]);
         let job = Job::Fpm { kernel: mutant.kernel.name.to_owned(), params: params(channel(w.m, w.s)) };
-        let order = Order { job: &job, input: Input::Values { len: 1, values: &[w.x] }, misalign: 0, products: 0 };
+        let order = Order { job: &job, input: Input::Values { len: 1, values: &values }, misalign: 0, products: 0 };
         lane.lease().run(&order, &mut out).expect("the lane answers");
         assert_eq!(out, [w.got], "{name}: {w:?}");
         assert_eq!(right(mutant, w.x, w.m, w.s), Some(w.expected.into()), "{w:?}");

@@ -5,6 +5,7 @@ use crate::common::{aarch64, channel, lane};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use proptest::{prelude::*, prop_oneof};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tiebreak_impls::fpm::{Channel, Kernel, Params, kernels};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::Scheme;
@@ -44,7 +45,7 @@ fn everywhere(
     let job = Job::Fpm { kernel: kernel.name.to_owned(), params: params.clone() };
     let mut outs = Vec::new();
     for len in LENGTHS {
-        let xs: Vec<i32> = cycle.iter().copied().cycle().take(len).collect();
+        let xs: Arc<Vec<i32>> = Arc::new(cycle.iter().copied().cycle().take(len).collect());
         let right: Vec<_> = (0..len).map(|i| expected(kernel, params, &xs, i)).collect();
         for misalign in MISALIGNMENTS {
             let order = Order { job: &job, input: Input::Values { len, values: &xs }, misalign, products: 0 };

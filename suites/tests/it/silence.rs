@@ -4,6 +4,7 @@ use crate::common::*;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tiebreak_impls::matmul;
@@ -42,7 +43,10 @@ fn run(lane: &Lane, job: &Job, len: usize, values: &[i32]) -> Result<Vec<i32>, F
         _ => 0,
     };
     lane.lease()
-        .run(&Order { job, input: Input::Values { len, values }, misalign: 0, products }, &mut out)
+        .run(
+            &Order { job, input: Input::Values { len, values: &Arc::new(values.to_vec()) }, misalign: 0, products },
+            &mut out,
+        )
         .map(|()| out)
 }
 

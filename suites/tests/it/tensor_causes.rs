@@ -84,7 +84,7 @@ fn one_wrong_result_is_no_layout() {
     let params = tiebreak_impls::matmul::Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 };
     let case = Case { params, tensors: [vec![3], vec![5], Vec::new()], misalign: 0 };
     let expected = Matmul::expected(&scheme, &case).expect("in the domain");
-    let observed = Observed { case, outs: vec![12345], expected, differ: 1, faulty: Vec::new() };
+    let observed = Observed { case, outs: vec![12345], expected, differ: 1, faulty: Vec::new(), due: Vec::new() };
     let causes = Matmul::changes(&scheme, &kernel.contract.domain);
     assert_eq!(explain(&causes, &[&observed]).class, Class::Unexplained);
 }
@@ -235,7 +235,7 @@ fn of_sums<O: Operation>(kernel: &str, sums: impl Fn(&Case<O::Params>) -> Option
     let observed = cases.filter_map(|case| {
         let (outs, expected) = (sums(&case)?, O::expected(&scheme, &case).ok()?);
         let differ = expected.iter().zip(&outs).filter(|(right, out)| **right != Some(**out)).count();
-        Some(Observed { case, outs, expected, differ, faulty: Vec::new() })
+        Some(Observed { case, outs, expected, differ, faulty: Vec::new(), due: Vec::new() })
     });
     let observed: Vec<_> = observed.take(400).collect();
     assert!(observed.iter().any(|seen| seen.differ > 0), "{}: no sum needs more than 24 bits", kernel.name);
@@ -270,7 +270,14 @@ fn the_nearest_cause_counts_what_it_predicts_and_did_not_occur() {
     let seen = |columns: usize| {
         let of = |at: usize| if at % 4 < columns { wrong[at] } else { expected[at] };
         let outs = (0..16).map(|at| of(at).expect("it wraps")).collect();
-        Observed { case: case.clone(), outs, expected: expected.clone(), differ: 4 * columns, faulty: Vec::new() }
+        Observed {
+            case: case.clone(),
+            outs,
+            expected: expected.clone(),
+            differ: 4 * columns,
+            faulty: Vec::new(),
+            due: Vec::new(),
+        }
     };
     let said = |columns: usize| explain(&causes, &[&seen(columns)]).because;
     let near = said(3);

@@ -45,15 +45,7 @@ const MOST_RIGHT: i32 = 84;
 
 impl integers::Fast<Multiplication> for Fast {
     fn each(self, overflow: Overflow, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Vec<Option<i32>> {
-        let ProductBits(bits) = p.own;
-        let word = Word { bits };
-        let products = |finish: &dyn Fn(i64) -> Option<i32>| {
-            let product = |(a, b): (&i32, &i32)| {
-                let differences = [a - p.lhs.zero_point, b - p.rhs.zero_point].map(i128::from);
-                finish(word.wrap(differences[0] * differences[1]) as i64)
-            };
-            lhs.iter().zip(rhs).map(product).collect()
-        };
+        let products = |finish: &dyn Fn(i64) -> Option<i32>| each_product(p, lhs, rhs, finish);
         match self {
             Self::Once(rule) => {
                 let (n, d) = fraction(p);
@@ -82,6 +74,27 @@ impl integers::Fast<Multiplication> for Fast {
             Self::Onnx => lhs.iter().zip(rhs).map(|(a, b)| p.placed_in_f32(onnx(p, *a, *b))).collect(),
         }
     }
+}
+
+/// Products of 8-bit operands up to which `finish` is applied to each one alone: beyond it most products occur again.
+const FEW: usize = 1 << 14;
+/// The largest magnitude of a product of two differences of 8-bit values: a zero point may be one beyond the type.
+const LARGEST: i64 = 256 * 256;
+
+/// `finish` of each product; of 8-bit operands once for each product that occurs.
+fn each_product(p: &Parameters, lhs: &[i32], rhs: &[i32], finish: &dyn Fn(i64) -> Option<i32>) -> Vec<Option<i32>> {
+    let ProductBits(bits) = p.own;
+    let word = Word { bits };
+    let product = |(a, b): (&i32, &i32)| {
+        let differences = [a - p.lhs.zero_point, b - p.rhs.zero_point].map(i128::from);
+        word.wrap(differences[0] * differences[1]) as i64
+    };
+    let products = lhs.iter().zip(rhs).map(product);
+    if p.storage.bits > 8 || lhs.len() < FEW {
+        return products.map(finish).collect();
+    }
+    let mut known = vec![None; 2 * LARGEST as usize + 1];
+    products.map(|v| *known[(v + LARGEST) as usize].get_or_insert_with(|| finish(v))).collect()
 }
 
 /// What a product is to be multiplied and divided by, such that neither overflows for products of 32 bits and zero points of 16.

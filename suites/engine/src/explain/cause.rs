@@ -2,7 +2,9 @@
 
 use crate::operation::Operation;
 use crate::operation::change::Change;
+use crate::operation::expected::Expected;
 use crate::operation::observed::Observed;
+use std::borrow::Cow;
 use tiebreak_common::class::Class;
 
 /// Cases in which the nearest cause is looked for.
@@ -50,8 +52,17 @@ impl Share {
 /// How a cause fits some cases; nothing where it has no words by itself.
 fn share<O: Operation>(cause: &Change<O>, evidence: &[&Observed<O::Params>]) -> Option<Share> {
     cause.because()?;
-    let of = |mut share: Share, seen: &&Observed<O::Params>| {
-        let predicted = cause.predict(&seen.case).filter(|predicted| predicted.len() == seen.outs.len());
+    let predicted = evidence.iter().map(|seen| cause.predict(&seen.case).map(Cow::Owned));
+    Some(of_predictions::<O>(evidence, predicted))
+}
+
+/// How what is predicted of some cases fits them.
+fn of_predictions<'a, O: Operation>(
+    evidence: &[&Observed<O::Params>],
+    predicted: impl Iterator<Item = Option<Cow<'a, Expected>>>,
+) -> Share {
+    let of = |mut share: Share, (seen, predicted): (&&Observed<O::Params>, Option<Cow<'a, Expected>>)| {
+        let predicted = predicted.filter(|predicted| predicted.len() == seen.outs.len());
         let differing = differing(seen);
         share.all += differing.len();
         let Some(predicted) = predicted else { return share };
@@ -66,7 +77,7 @@ fn share<O: Operation>(cause: &Change<O>, evidence: &[&Observed<O::Params>]) -> 
         share.beside += (0..seen.outs.len()).filter(|at| equal(at) && should(at)).count();
         share
     };
-    Some(evidence.iter().fold(Share::default(), of))
+    evidence.iter().zip(predicted).fold(Share::default(), of)
 }
 
 /// The words that differ and follow no known fault.
@@ -132,8 +143,10 @@ pub fn explain_beside<O: Operation>(
     let evidence = [own, learnt].concat();
     let examined = examined(results(own), results(learnt));
     for (at, cause) in causes.iter().enumerate() {
-        let Some(because) = cause.explains(&evidence) else { continue };
-        let because = match share(cause, &evidence) {
+        let Some((because, predicted)) = cause.reproduces(&evidence) else { continue };
+        let predicted = predicted.iter().map(|predicted| Some(Cow::Borrowed(predicted)));
+        let share = cause.because().map(|_| of_predictions::<O>(&evidence, predicted));
+        let because = match share {
             // What it leaves undefined it does not explain.
             Some(Share { right: 0, all, .. }) if all > 0 => continue,
             Some(Share { right, all, .. }) if right < all => {

@@ -219,7 +219,7 @@ impl<O: Operation> History<'_, O> {
         if !differs(&expected, &given) {
             return Some(None);
         }
-        let observed = Observed { case, outs: given, expected, differ: 1, faulty: Vec::new() };
+        let observed = Observed { case, outs: given, expected, differ: 1, faulty: Vec::new(), due: Vec::new() };
         any_difference::<O>(domain, &observed).map(Some)
     }
 

@@ -11,6 +11,7 @@ use crate::operation::case::{Case, Spec};
 use crate::operation::observed::{Observed, Witness};
 use crate::operation::{self, Operation};
 use crate::run::answers::lacks;
+use crate::run::subject::sized;
 use std::sync::Arc;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against};
@@ -71,6 +72,9 @@ fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params
     if comparison.against != Against::Reference || comparison.subject.path.is_empty() {
         return None;
     }
+    if !seen.due.is_empty() {
+        return seen.due.get(index).copied().flatten();
+    }
     let posed = comparison.subject.pose(seen.case.clone()).ok()?;
     let element = operation::result_element::<O>(comparison.domain(), &seen.case.params);
     due_to(&comparison.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
@@ -96,8 +100,9 @@ fn complete<O: Operation>(
     }
     let of = |spec: &Arc<Spec<O::Params>>| {
         let same = (&spec.params, spec.misalign) == (&witness.case.params, witness.case.misalign);
-        let made = same.then(|| spec.case::<O>(domain, comparison.request.seed)).flatten()?;
-        (made == witness.case).then(|| spec.made(comparison.request.seed))
+        let make = || spec.case::<O>(domain, comparison.request.seed).map(sized);
+        let made = same.then(|| spec.worked.case(make)).flatten()?;
+        (*made == witness.case).then(|| spec.made(comparison.request.seed))
     };
     let made = specs.iter().find_map(of).unwrap_or_default();
     text::complete::<O>(domain, &witness.case, &made).map(|case| (witness, case))

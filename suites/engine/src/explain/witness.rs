@@ -37,7 +37,7 @@ impl<O: Operation> Shown<'_, O> {
         let words = operation::result_element::<O>(domain, &case.params).words();
         let faulty = made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
         let expected = held_against::<O>(contract, scheme, case).ok()?;
-        let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty };
+        let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty, due: Vec::new() };
         let witness = first_difference::<O>(domain, &observed)?;
         self.class_holds(&observed, witness.index).then_some(witness)
     }

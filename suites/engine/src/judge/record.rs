@@ -16,9 +16,9 @@ use crate::operation::{self, Kernel, Operation, job};
 use crate::run::answers::{Answers, answers};
 use crate::run::subject::Posed;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Instant;
 use tiebreak_common::class::Class;
 use tiebreak_impls::fpm::Channel;
@@ -114,10 +114,10 @@ pub fn due_to<O: Operation>(
 ) -> Vec<Option<Class>> {
     let Some(reference) = posed.reference.as_ref().filter(|_| !path.is_empty()) else { return Vec::new() };
     let case = &posed.case;
-    let gives = |step: &PathStep<O>| {
+    let gives = |at: usize, step: &PathStep<O>| {
         // What the contract expects has been worked out.
-        let own = step.is_last().then_some(Cow::Borrowed(&*posed.contract));
-        Some((step.class(&case.params), own.or_else(|| step.expected(case).map(Cow::Owned))?))
+        let own = step.is_last().then(|| Arc::clone(&posed.contract));
+        Some((step.class(&case.params), own.or_else(|| posed.step(at, || step.expected(case)))?))
     };
     // Only as far as a result asks for it.
     let steps: Vec<OnceCell<_>> = path.iter().map(|_| OnceCell::new()).collect();
@@ -134,7 +134,8 @@ pub fn due_to<O: Operation>(
         if posed.contract[at.start].is_none() {
             return O::CAPABILITIES.causes.open;
         }
-        let given = path.iter().zip(&steps).filter_map(|(step, given)| given.get_or_init(|| gives(step)).as_ref());
+        let each = path.iter().zip(&steps).enumerate();
+        let given = each.filter_map(|(at, (step, given))| given.get_or_init(|| gives(at, step)).as_ref());
         given.filter(|(_, expected)| is(expected)).map(|(class, _)| *class).next()
     };
     outs.chunks(words).enumerate().map(due).collect()
@@ -180,8 +181,7 @@ pub fn judged<O: Operation>(
             false => Faulty::new(),
         };
         let groups = (O::CAPABILITIES.causes.groups)(contract, &posed.case.params, outs.len() / element.words());
-        let given = Results { case: &posed.case, outs, faulty: &faulty, groups: &groups };
-        record.pairs.extend((O::CAPABILITIES.counted.pairs)(&posed.case.params));
+        let given = Results { case: &posed.case, outs, faulty: &faulty, groups: &groups, due: &[] };
         deviate::<O>(contract, posed, outs, &mut record.faults);
         record.contract.judge(&element, &given, &posed.contract, true);
         count::add(
@@ -190,14 +190,18 @@ pub fn judged<O: Operation>(
         );
         // Several cases have the same parameters one after another.
         if spanned.replace(&posed.case.params) != Some(&posed.case.params) {
+            record.pairs.extend((O::CAPABILITIES.counted.pairs)(&posed.case.params));
             record.spans.add(&written::<O>(kernel.name, &posed.case.params));
         }
         record.spans.note("results", (outs.len() / element.words()) as f64);
         record.spans.note("misalign", posed.case.misalign as f64);
-        if let Some(reference) = &posed.reference
-            && record.reference.judge(&element, &given, reference, false) > 0
-        {
-            for class in due_to(path, &element, posed, outs, &faulty).into_iter().flatten() {
+        let Some(reference) = &posed.reference else { continue };
+        let due = match differs(reference, outs) {
+            true => due_to(path, &element, posed, outs, &faulty),
+            false => Vec::new(),
+        };
+        if record.reference.judge(&element, &Results { due: &due, ..given }, reference, false) > 0 {
+            for class in due.into_iter().flatten() {
                 *record.reference.count.classes.entry(class).or_default() += 1;
             }
         }

@@ -3,10 +3,12 @@
 use crate::count::Count;
 use crate::operation::case::Case;
 use crate::operation::element::Element;
-use crate::operation::expected::{Expected, differs, is_all};
+use crate::operation::expected::{Expected, is_all};
 use crate::operation::fault::Faulty;
 use crate::operation::observed::{Observed, SMALL, elements};
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
+use tiebreak_common::class::Class;
 
 /// Cases kept as evidence for each side, and half as many in which nothing differs.
 const EVIDENCE: usize = 48;
@@ -21,6 +23,8 @@ pub(crate) struct Results<'a, P> {
     pub(crate) faulty: &'a Faulty,
     /// Of each result its group; `None` where there is one.
     pub(crate) groups: &'a [usize],
+    /// What each result that differs is due to, as far as that is known.
+    pub(crate) due: &'a [Option<Class>],
 }
 
 /// The words of a case beside what is expected of them.
@@ -43,17 +47,24 @@ impl Compared<'_> {
         }
         let is_faulty = |index: usize| self.faulty.get(index).is_some_and(Option::is_some);
         for (index, (expected, out)) in self.expected.chunks(words).zip(self.outs.chunks(words)).enumerate() {
+            if is_all(expected, out) {
+                count.inputs += 1;
+                continue;
+            }
             if expected.iter().any(Option::is_none) {
                 count.out_of_domain += 1;
                 continue;
             }
             count.inputs += 1;
-            if differs(expected, out) && !(excused && is_faulty(index)) {
+            if !(excused && is_faulty(index)) {
                 let [differ, faulty] = found.entry(self.groups.get(index).copied().unwrap_or(0)).or_default();
                 *differ += 1;
                 *faulty += usize::from(is_faulty(index));
-                let expected: Vec<i32> = expected.iter().copied().flatten().collect();
-                let delta = self.element.place(out).saturating_sub(self.element.place(&expected));
+                let place = match expected {
+                    [Some(one)] => self.element.place(slice::from_ref(one)),
+                    words => self.element.place(&words.iter().copied().flatten().collect::<Vec<_>>()),
+                };
+                let delta = self.element.place(out).saturating_sub(place);
                 count.differs(delta, None, 1);
             }
         }
@@ -150,18 +161,18 @@ impl<P: Clone> Side<P> {
         expected: &Expected,
         excused: bool,
     ) -> usize {
-        let Results { case, outs, faulty: excuses, groups } = *given;
+        let Results { case, outs, faulty: excuses, groups, due } = *given;
         let judged = Compared { element, outs, expected, faulty: excuses, groups };
         let found = judged.count(&mut self.count, excused);
-        let all: BTreeSet<usize> = if groups.is_empty() { [0].into() } else { groups.iter().copied().collect() };
-        for group in all {
+        for group in distinct(groups) {
             let [differ, faulty] = found.get(&group).copied().unwrap_or_default();
             let kept = self.groups.entry(group).or_default();
             kept.differ += differ as u64;
             if kept.takes(elements(case, outs), differ > 0) {
                 let expected = of_group(expected, element.words(), groups, group);
                 let (case, outs, faults) = (case.clone(), outs.to_vec(), excuses.clone());
-                let seen = Observed { case, outs, expected, differ: differ - faulty, faulty: faults };
+                let due = if differ > 0 { due.to_vec() } else { Vec::new() };
+                let seen = Observed { case, outs, expected, differ: differ - faulty, faulty: faults, due };
                 if differ > 0 { &mut kept.differing } else { &mut kept.agreeing }.push(seen);
                 kept.thin();
             }
@@ -195,6 +206,12 @@ impl<P: Clone> Side<P> {
     pub fn evidence(&self) -> Vec<&Observed<P>> {
         self.groups.values().flat_map(Group::evidence).collect()
     }
+}
+
+/// Groups of results; one where none is told. Neighbours are mostly of one group.
+fn distinct(groups: &[usize]) -> BTreeSet<usize> {
+    let runs = groups.chunk_by(|a, b| a == b).filter_map(|run| run.first().copied());
+    if groups.is_empty() { [0].into() } else { runs.collect() }
 }
 
 /// What is expected of the results of one group, and nothing of the others.

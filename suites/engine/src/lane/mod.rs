@@ -14,6 +14,7 @@ mod pool;
 mod process;
 pub mod runner;
 
+use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 use tiebreak_common::class::Class;
@@ -108,8 +109,8 @@ pub enum Input<'a> {
     Values {
         /// Number of elements of the batch.
         len: usize,
-        /// Everything the operation reads.
-        values: &'a [i32],
+        /// Everything the operation reads; shared, so that a lane of this process need not copy it.
+        values: &'a Arc<Vec<i32>>,
     },
     /// Consecutive accumulators.
     Range {
@@ -130,7 +131,7 @@ impl Order<'_> {
     /// Where a worker gets the inputs from.
     fn source(&self) -> Source {
         match self.input {
-            Input::Values { values, .. } => Source::Payload { bytes: size_of_val(values) },
+            Input::Values { values, .. } => Source::Payload { bytes: size_of_val(values.as_slice()) },
             Input::Range { start, .. } => Source::Range { start },
         }
     }

@@ -233,7 +233,7 @@ impl Worker {
 impl Session for Worker {
     fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure> {
         let payload = match order.input {
-            Input::Values { values, .. } => values,
+            Input::Values { values, .. } => values.as_slice(),
             Input::Range { .. } => &[],
         };
         let request = Request::Run(Box::new(order.header()));

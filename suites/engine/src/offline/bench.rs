@@ -138,7 +138,7 @@ impl<O: Operation> Benched<O> {
             side: Side::default(),
         });
         let groups = (O::CAPABILITIES.causes.groups)(&party.scheme, &case.params, outs.len() / element.words());
-        let given = Results { case: &case, outs: &outs, faulty: &Vec::new(), groups: &groups };
+        let given = Results { case: &case, outs: &outs, faulty: &Vec::new(), groups: &groups, due: &[] };
         let expected: Expected = expected;
         party.side.judge(&element, &given, &expected, false);
     }

@@ -143,20 +143,23 @@ impl<O: Operation> Change<O> {
 
     /// What reproduces the evidence, in words; `None` where this change does not.
     pub fn explains(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
-        let found = self.reproduces(evidence)?;
-        self.may_be.as_ref().is_none_or(|may_be| may_be(evidence)).then_some(found)
+        self.reproduces(evidence).map(|(because, _)| because)
     }
 
-    fn reproduces(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
-        match &self.kind {
+    /// The same, with what the change predicts of each case; no predictions if it is looked for in the outputs.
+    pub(crate) fn reproduces(&self, evidence: &[&Observed<O::Params>]) -> Option<(String, Vec<Expected>)> {
+        let found = match &self.kind {
             Kind::Predicts(because, _) => {
-                let reproduces = |seen: &&Observed<O::Params>| reproduces::<O>(&self.predict(&seen.case), seen);
-                // A prediction that says nothing of any case explains nothing.
-                let speaks = evidence.iter().any(|seen| self.predict(&seen.case).is_some());
-                (speaks && evidence.iter().all(reproduces)).then(|| because.clone())
+                let one = |seen: &&Observed<O::Params>| {
+                    self.predict(&seen.case).filter(|predicted| reproduces::<O>(predicted, seen))
+                };
+                let predicted: Vec<_> = evidence.iter().map(one).collect::<Option<_>>()?;
+                // A prediction of no case explains nothing.
+                (!predicted.is_empty()).then(|| (because.clone(), predicted))?
             }
-            Kind::Found(search) => search(evidence),
-        }
+            Kind::Found(search) => (search(evidence)?, Vec::new()),
+        };
+        self.may_be.as_ref().is_none_or(|may_be| may_be(evidence)).then_some(found)
     }
 }
 
@@ -219,10 +222,10 @@ pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &
 }
 
 /// Whether every result of which the scheme expects a value is what a cause predicts. A prediction without a value reproduces nothing.
-pub(crate) fn reproduces<O: Operation>(predicted: &Option<Expected>, seen: &Observed<O::Params>) -> bool {
-    let Some(predicted) = predicted.as_ref().filter(|predicted| predicted.len() == seen.outs.len()) else {
+fn reproduces<O: Operation>(predicted: &Expected, seen: &Observed<O::Params>) -> bool {
+    if predicted.len() != seen.outs.len() {
         return false;
-    };
+    }
     let words = seen.words();
     let is_open = |at: usize| seen.expected[at].is_none();
     let none = |at: usize| (O::CAPABILITIES.causes.stands_for_none)(&seen.case.params, &seen.outs, at) != Some(false);

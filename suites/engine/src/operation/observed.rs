@@ -3,6 +3,7 @@
 use crate::operation::case::Case;
 use crate::operation::expected::Expected;
 use crate::operation::fault::Faulty;
+use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::Value;
 
 /// A case with what a kernel gave for it.
@@ -18,6 +19,8 @@ pub struct Observed<P> {
     pub differ: usize,
     /// Results that follow a known fault, of which no cause has to give account.
     pub faulty: Faulty,
+    /// What each result that differs from the reference is due to; nothing if it was not asked for.
+    pub due: Vec<Option<Class>>,
 }
 
 impl<P> Observed<P> {

@@ -64,6 +64,11 @@ impl<C> Worked<C> {
         Ok((expected, true))
     }
 
+    /// What is kept of the steps from a reference to a contract, in a text that names both.
+    pub fn steps(&self, sides: &str) -> Steps<C> {
+        Steps { worked: self.clone(), sides: sides.into() }
+    }
+
     /// Forgets everything: whoever asks again works it out again.
     pub fn forget(&self) {
         if let Some(mut known) = self.known() {
@@ -75,6 +80,26 @@ impl<C> Worked<C> {
 impl<C> Clone for Worked<C> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
+    }
+}
+
+/// What the steps from a reference to a contract give for a case, kept for the other kernels and lanes that ask for it.
+pub struct Steps<C> {
+    worked: Worked<C>,
+    sides: Arc<str>,
+}
+
+impl<C> Steps<C> {
+    /// What a step gives; nothing if `work_out` gives nothing.
+    pub fn expected(&self, at: usize, work_out: impl FnOnce() -> Option<Expected>) -> Option<Arc<Expected>> {
+        let step = format!("step {at} of {}", self.sides);
+        self.worked.expected(&step, || work_out().ok_or(())).ok().map(|(expected, _)| expected)
+    }
+}
+
+impl<C> Clone for Steps<C> {
+    fn clone(&self) -> Self {
+        Self { worked: self.worked.clone(), sides: Arc::clone(&self.sides) }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::operation::{self, Kernel, Operation, job, products};
 use crate::run::shrink::shrink_by;
 use crate::run::subject::Posed;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 use tiebreak_reports::text;
 
@@ -37,7 +38,7 @@ pub fn outs<O: Operation>(
     results: usize,
 ) -> Result<Vec<i32>, Failure> {
     let job = job::<O>(kernel, &case.params);
-    let payload = case.payload();
+    let payload = Arc::new(case.payload());
     let input = Input::Values { len: results, values: &payload };
     let mut out = Vec::new();
     lease.run(&Order { job: &job, input, misalign: case.misalign, products: products::<O>(&case.params) }, &mut out)?;
@@ -173,7 +174,7 @@ pub fn answers<'a, O: Operation>(
 
 /// Hands a case over as a batch.
 fn handed_over<O: Operation, T>(kernel: &str, posed: &Posed<O::Params>, hand_over: impl FnOnce(&Order<'_>) -> T) -> T {
-    let (job, payload) = (job::<O>(kernel, &posed.case.params), posed.case.payload());
+    let (job, payload) = (job::<O>(kernel, &posed.case.params), Arc::new(posed.case.payload()));
     let input = Input::Values { len: posed.contract.len(), values: &payload };
     hand_over(&Order { job: &job, input, misalign: posed.case.misalign, products: products::<O>(&posed.case.params) })
 }

@@ -53,7 +53,7 @@ pub(crate) fn run<O: Operation>(
     let results = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);
     let Budget { repeated_calls, .. } = request.effort.budget();
     let mut lease = lane.lease();
-    let (job, payload) = (job::<O>(kernel.name, &case.params), case.payload());
+    let (job, payload) = (job::<O>(kernel.name, &case.params), Arc::new(case.payload()));
     let order = Order {
         job: &job,
         input: Input::Values { len: results, values: &payload },

@@ -5,7 +5,7 @@ use crate::operation::change::PathStep;
 use crate::operation::errors::Unposable;
 use crate::operation::expected::Expected;
 use crate::operation::request::Request;
-use crate::operation::worked::Worked;
+use crate::operation::worked::{Steps, Worked};
 use crate::operation::{Kernel, Operation, contract, label, path, scheme_named};
 use anyhow::{Context, Result};
 use std::sync::Arc;
@@ -59,7 +59,8 @@ impl<O: Operation> Subject<O> {
             is_new |= new;
             reference
         });
-        Ok(Posed { case, contract, reference, is_new })
+        let steps = worked.steps(beside);
+        Ok(Posed { case, contract, reference, is_new, steps })
     }
 }
 
@@ -84,12 +85,15 @@ pub struct Posed<P> {
     pub reference: Option<Arc<Expected>>,
     /// Whether a side was worked out for this kernel, and not for one before it.
     pub(crate) is_new: bool,
+    /// What the steps from the reference to the contract give, as far as it was worked out.
+    pub(crate) steps: Steps<Case<P>>,
 }
 
 impl<P> Clone for Posed<P> {
     fn clone(&self) -> Self {
-        let Self { case, contract, reference, is_new } = self;
-        Self { case: Arc::clone(case), contract: Arc::clone(contract), reference: reference.clone(), is_new: *is_new }
+        let Self { case, contract, reference, is_new, steps } = self;
+        let (case, contract, reference) = (Arc::clone(case), Arc::clone(contract), reference.clone());
+        Self { case, contract, reference, is_new: *is_new, steps: steps.clone() }
     }
 }
 
@@ -97,7 +101,18 @@ impl<P> Posed<P> {
     /// A case with what contract and reference expect of it.
     pub fn new(case: Case<P>, contract: Expected, reference: Option<Expected>) -> Self {
         let reference = reference.map(Arc::new);
-        Self { case: Arc::new(case), contract: Arc::new(contract), reference, is_new: true }
+        Self {
+            case: Arc::new(case),
+            contract: Arc::new(contract),
+            reference,
+            is_new: true,
+            steps: Worked::NOTHING.steps(""),
+        }
+    }
+
+    /// What the step at a place of the path from the reference to the contract gives of the case.
+    pub(crate) fn step(&self, at: usize, work_out: impl FnOnce() -> Option<Expected>) -> Option<Arc<Expected>> {
+        self.steps.expected(at, work_out)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::operation::asked::Asked;
 use crate::operation::case::{Case, Spec, numbered};
 use crate::operation::expected::differs;
 use crate::operation::observed::Witness;
+use crate::operation::worked::Worked;
 use crate::operation::{Control, Kernel, Mutant, Operation, contract, is_compiled, label, mutants};
 use crate::plan::plans;
 use crate::run::answers::{Answers, answers, outs, tried};
@@ -61,7 +62,7 @@ impl<O: Operation> Trial<O> {
         let pose = |spec: &Arc<Spec<O::Params>>| {
             let case = spec.worked.case(|| spec.case::<O>(&kernel.contract.domain, seed).map(sized))?;
             let (contract, is_new) = spec.worked.expected(&own, || O::expected(scheme, &case)).ok()?;
-            Some(Posed { case, contract, reference: None, is_new })
+            Some(Posed { case, contract, reference: None, is_new, steps: Worked::NOTHING.steps("") })
         };
         Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
     }

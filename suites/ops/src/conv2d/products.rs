@@ -50,7 +50,7 @@ fn products(seen: &Observed<Params>) -> Option<Vec<Observed<Product>>> {
         let expected = slices(&seen.expected, p.out_channels, group * share, share);
         // Which of the groups differs is not known; that the case does is.
         let case = Case { params, tensors: [lhs, rhs, Vec::new()], misalign: 0 };
-        Observed { case, outs, expected, differ: seen.differ, faulty: Vec::new() }
+        Observed { case, outs, expected, differ: seen.differ, faulty: Vec::new(), due: Vec::new() }
     };
     Some((0..p.groups).map(product).collect())
 }

@@ -142,8 +142,14 @@ fn why<O: Operation>(
 ) -> (tiebreak_common::class::Class, String) {
     let wrong = |(right, got): (&Option<i32>, &i32)| right.is_some_and(|right| right != *got);
     let differ = expected.iter().zip(results).filter(|(right, got)| wrong((right, got))).count();
-    let seen =
-        Observed { case: case.clone(), outs: results.to_vec(), expected: expected.clone(), differ, faulty: Vec::new() };
+    let seen = Observed {
+        case: case.clone(),
+        outs: results.to_vec(),
+        expected: expected.clone(),
+        differ,
+        faulty: Vec::new(),
+        due: Vec::new(),
+    };
     let causes = changes_in::<O>(0, own, own, &kernel.contract.domain, false);
     let found = cause::explain(&causes, &[&seen]);
     (found.class, found.because)

@@ -112,7 +112,14 @@ impl Against<'_> {
             let Ran { case, outs, .. } = ran;
             let pairs = expected.iter().zip(outs);
             let differ = pairs.filter(|(expected, out)| expected.is_some_and(|expected| expected != **out)).count();
-            Some(Observed { case: case.clone(), outs: outs.clone(), expected, differ, faulty: Vec::new() })
+            Some(Observed {
+                case: case.clone(),
+                outs: outs.clone(),
+                expected,
+                differ,
+                faulty: Vec::new(),
+                due: Vec::new(),
+            })
         };
         let observed: Vec<Observed<Batch>> = ran.filter_map(observed).collect();
         if observed.iter().all(|seen| seen.differ == 0) {

@@ -121,7 +121,7 @@ fn ran(p: &Parameters, channel: Channel, acc: Vec<i32>, kernel: &Kernel) -> Resu
     let given = outs::<Requantize>(&mut Lane::host().lease(), kernel.name, &case, expected.len());
     let outs = given.map_err(|failure| anyhow!("kernel `{}`: {failure}", kernel.name))?;
     let wrong = expected.iter().zip(&outs).filter(|(right, got)| right.is_some_and(|right| right != **got));
-    Ok(Observed { differ: wrong.count(), case, outs, expected, faulty: Vec::new() })
+    Ok(Observed { differ: wrong.count(), case, outs, expected, faulty: Vec::new(), due: Vec::new() })
 }
 
 /// What the multiplier means to legacy schemes.

@@ -18,7 +18,7 @@ fn class(kernel: &str, changed: impl Fn(&Case<Params>) -> Case<Params>) -> Class
         let outs = Requantize::expected(&scheme, &changed(&case)).expect("in the domain");
         let outs: Vec<i32> = outs.into_iter().map(Option::unwrap_or_default).collect();
         let differ = expected.iter().zip(&outs).filter(|(right, out)| **right != Some(**out)).count();
-        Observed { case, outs, expected, differ, faulty: Vec::new() }
+        Observed { case, outs, expected, differ, faulty: Vec::new(), due: Vec::new() }
     });
     let observed: Vec<_> = observed.collect();
     assert!(observed.iter().any(|seen| seen.differ > 0), "nothing differs");

@@ -122,6 +122,7 @@ impl Plan<'_> {
             expected: all.iter().map(|seen| i32::try_from(seen.expected).ok()).collect(),
             differ: all.iter().filter(|seen| i64::from(seen.got) != seen.expected).count(),
             faulty: Vec::new(),
+            due: Vec::new(),
         };
         let causes = changes_in(group, &self.promised, scheme, &self.kernel.contract.domain, kept);
         let found = explain(&causes, &[&observed]);

@@ -37,7 +37,7 @@ pub fn hold<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Re
         frame::run(&payload, &mut outs, case.misalign, call).map_err(|e| fails(e.to_string()))?;
         let differ = different(&expected, &outs);
         if differ > 0 {
-            let seen = Observed { case: case.clone(), outs, expected, differ, faulty: Vec::new() };
+            let seen = Observed { case: case.clone(), outs, expected, differ, faulty: Vec::new(), due: Vec::new() };
             return Err(report::<O>(kernel, &contract, seen));
         }
     }
