@@ -19,7 +19,8 @@ pub fn is_drawable(c: char) -> bool {
 
 /// A text on one line: an end of a line or a tabulator is a space, and any other character that is not drawable is escaped, `\u{1b}`.
 pub fn escaped(text: &str) -> Cow<'_, str> {
-    if text.chars().all(is_drawable) {
+    // Most texts are plain, and bytes are looked at several times faster than characters.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || text.chars().all(is_drawable) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());

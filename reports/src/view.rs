@@ -4,7 +4,7 @@ use crate::findings;
 use crate::ledger::{Against, Bound, Coverage, Lane, LaneStatus, Ledger, Row, Verdict, Witness};
 use crate::left_out;
 use crate::text;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// One kernel in one lane: the rows that were judged over the same outputs.
 pub(crate) struct Line<'a> {
@@ -49,23 +49,26 @@ impl<'a> Line<'a> {
             Against::Reference => &mut self.reference,
         }
     }
+}
 
-    fn takes(&mut self, row: &Row) -> bool {
-        let here = self.row();
-        let same_kernel = (&here.op, &here.kernel) == (&row.op, &row.kernel);
-        let same_place = (&here.lane, &here.isa_path) == (&row.lane, &row.isa_path);
-        let same = same_kernel && same_place && here.coverage == row.coverage;
-        same && self.slot(row.against).is_none()
-    }
+/// What the rows of a line have in common.
+fn key(row: &Row) -> (&str, &str, &str, &str, Coverage) {
+    (&row.op, &row.kernel, &row.lane, &row.isa_path, row.coverage)
 }
 
 /// The rows of a ledger merged into lines, in order. Every row is in exactly one line.
 pub(crate) fn lines(ledger: &Ledger) -> Vec<Line<'_>> {
     let mut lines: Vec<Line<'_>> = Vec::new();
+    // Lines of the same key, in order: the first one without such a row takes it.
+    let mut places: HashMap<_, Vec<usize>> = HashMap::new();
     for row in &ledger.rows {
-        match lines.iter_mut().find_map(|line| line.takes(row).then(|| line.slot(row.against))) {
-            Some(slot) => *slot = Some(row),
-            None => lines.push(Line::new(row)),
+        let same = places.entry(key(row)).or_default();
+        match same.iter().find(|at| lines[**at].slot(row.against).is_none()) {
+            Some(at) => *lines[*at].slot(row.against) = Some(row),
+            None => {
+                same.push(lines.len());
+                lines.push(Line::new(row));
+            }
         }
     }
     lines
@@ -125,15 +128,13 @@ pub(crate) fn all_classes(shown: &Shown<'_>) -> Vec<String> {
 /// from a contract are findings, and shown there.
 pub(crate) fn witnesses(ledger: &Ledger) -> Vec<Shown<'_>> {
     let mut shown: Vec<Shown<'_>> = Vec::new();
+    let mut places = HashMap::new();
     for row in ledger.rows.iter().filter(|row| row.against == Against::Reference) {
         let Some(witness) = &row.witness else {
             continue;
         };
-        let line = text::witness(witness);
-        let same = |s: &&mut Shown<'_>| {
-            (&s.row.op, &s.row.kernel) == (&row.op, &row.kernel) && text::witness(s.witness) == line
-        };
-        match shown.iter_mut().find(same) {
+        let place = *places.entry((&row.op, &row.kernel, text::witness(witness))).or_insert(shown.len());
+        match shown.get_mut(place) {
             Some(known) => {
                 known.lanes.push(&row.lane);
                 known.rows.push(row);
