@@ -14,17 +14,20 @@ pub fn stream(seed: u64, purpose: &str) -> ChaCha8Rng {
 }
 
 /// A uniform int32.
+#[inline]
 pub fn int32(rng: &mut ChaCha8Rng) -> i32 {
     rng.next_u32() as i32
 }
 
 /// An int32 of random magnitude: uniform bits after a uniform number of sign bits.
+#[inline]
 pub fn int32_of_any_size(rng: &mut ChaCha8Rng) -> i32 {
     let shift = below(rng, 32);
     int32(rng) >> shift
 }
 
 /// A uniform number below `n`, which is far below 2^32 everywhere it is used.
+#[inline]
 pub fn below(rng: &mut ChaCha8Rng, n: u32) -> u32 {
     ((u64::from(rng.next_u32()) * u64::from(n)) >> 32) as u32
 }

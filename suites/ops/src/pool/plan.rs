@@ -221,20 +221,21 @@ fn long(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Sp
     let shapes = [
         Params { width: 2, kernel_w: 2, channels: 2_100, ..one },
         Params { height: 2, kernel_h: 2, width: 1_050, channels: 2, ..one },
+        Params { height: 34, width: 35, kernel_h: 2, kernel_w: 2, channels: 36, ..one },
         Params { height: 67, width: 71, channels: 15, ..one },
     ];
-    let kept = if budget.every_tail { 3 } else { 2 };
+    let kept = if budget.every_tail { 4 } else { 3 };
     for (i, shape) in shapes.into_iter().take(kept).enumerate() {
-        let turn = Turn::one_in(if i < 2 { 1 } else { 4 }, i);
+        let turn = Turn::one_in(if i < 3 { 1 } else { 4 }, i);
         out.push(Spec { turn, ..spec(posed(domain, 4 * i, shape, rng), Fill::Varied, i) });
     }
 }
 
 /// Sizes that all sizes of a shape have at least, and the most images of such a shape.
-const TOGETHER: [usize; 5] = [2, 3, 5, 9, 17];
+const TOGETHER: [usize; 6] = [2, 3, 5, 9, 17, 33];
 const IMAGES: usize = 5;
 
-/// Every size together at least 2, 3, 5, 9 and 17, padding and strides among them.
+/// Every size together at least 2, 3, 5, 9, 17 and 33, padding and strides among them; then every size a whole number of blocks of 32.
 fn together(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     for (i, n) in TOGETHER.into_iter().enumerate() {
         let (top, bottom, left, right) = (n, n, n, n);
@@ -255,6 +256,19 @@ fn together(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) 
         };
         out.push(spec(posed(domain, 4 * i, shape, rng), Fill::Varied, i));
     }
+    let [one, two] = [32, 64];
+    let (height, width, channels, kernel_h, kernel_w) = (two, two, one, one, one);
+    let blocks = Params {
+        height,
+        width,
+        channels,
+        kernel_h,
+        kernel_w,
+        stride_h: one,
+        stride_w: one,
+        ..Params::of(domain.element)
+    };
+    out.push(spec(posed(domain, 2, blocks, rng), Fill::Varied, 0));
 }
 
 /// Small shapes of every window, stride, batch and padding.

@@ -22,7 +22,7 @@ use tiebreak_impls::qmatmul::{Along, Domain, Layer, Lists, Params, Stage};
 use tiebreak_impls::{conv2d, matmul, qconv2d, requantize};
 
 /// M, N and K around vectors, blocks and caches.
-const SIZES: [[usize; 3]; 32] = [
+const SIZES: [[usize; 3]; 34] = [
     [1, 1, 1],
     [1, 1, 16],
     [1, 129, 17],
@@ -55,6 +55,8 @@ const SIZES: [[usize; 3]; 32] = [
     [1100, 2, 1],
     [2, 1100, 1],
     [64, 16, 64],
+    [64, 64, 64],
+    [70, 75, 80],
 ];
 
 /// Fully connected layers: MLPerf Tiny's autoencoder, keyword spotting, ResNet-8 and person detection, MobileNet; rows, outputs, inputs.
