@@ -18,25 +18,7 @@ fn read(reader: fn(&[u8]), input: &[u8]) -> Result<(), String> {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let judged = match env!("CARGO_BIN_NAME") {
-        "add" => run::<tiebreak_suites::elementwise::Add>(bytes),
-        "concat" => run::<tiebreak_suites::concat::Concat>(bytes),
-        "conv2d" => run::<tiebreak_suites::conv2d::Conv2d>(bytes),
-        "dequantize" => run::<tiebreak_suites::dequantize::Dequantize>(bytes),
-        "dot" => run::<tiebreak_suites::dot::Dot>(bytes),
-        "exp" => run::<tiebreak_suites::exp::Exp>(bytes),
-        "fpm" => run::<tiebreak_suites::fpm::FixedPointMultiply>(bytes),
-        "instruction" => run::<tiebreak_suites::instruction::Instruction>(bytes),
-        "matmul" => run::<tiebreak_suites::matmul::Matmul>(bytes),
-        "mul" => run::<tiebreak_suites::elementwise::Mul>(bytes),
-        "pool" => run::<tiebreak_suites::pool::Pool>(bytes),
-        "qconv2d" => run::<tiebreak_suites::qconv2d::Qconv2d>(bytes),
-        "qmatmul" => run::<tiebreak_suites::qmatmul::Qmatmul>(bytes),
-        "quantize" => run::<tiebreak_suites::quantize::Quantize>(bytes),
-        "requantize" => run::<tiebreak_suites::requantize::Requantize>(bytes),
-        "softmax" => run::<tiebreak_suites::softmax::Softmax>(bytes),
-        "sub" => run::<tiebreak_suites::elementwise::Sub>(bytes),
-        "transform" => run::<tiebreak_suites::transform::Transform>(bytes),
+    let judged = tiebreak_suites::for_operation! { env!("CARGO_BIN_NAME"), Operation => run::<Operation>(bytes),
         "cases" => read(cases, bytes),
         "census" => census(bytes),
         "lanes" => read(readers::lanes, bytes),

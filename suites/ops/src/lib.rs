@@ -21,6 +21,7 @@ pub mod listing;
 pub mod matmul;
 mod pairs;
 pub mod pool;
+pub mod presented;
 pub mod qconv2d;
 pub mod qmatmul;
 pub mod quantize;

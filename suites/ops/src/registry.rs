@@ -5,8 +5,8 @@ use crate::concat::Concat;
 use crate::elementwise::{Add, Mul, Sub};
 use crate::exp::Exp;
 use crate::fpm::FixedPointMultiply;
-use crate::fuzzing::tensor::Fuzzed;
 use crate::pool::Pool;
+use crate::presented::Presented;
 use crate::softmax::Softmax;
 use crate::{conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
 use crate::{qconv2d::Qconv2d, qmatmul::Qmatmul, quantize::Quantize, requantize::Requantize, transform::Transform};
@@ -21,14 +21,14 @@ use tiebreak_engine::registry::{Registry, Verifies};
 /// Something done with every operation on tensors.
 pub trait Visitor {
     /// Does it with one.
-    fn visit<O: Fuzzed>(&mut self);
+    fn visit<O: Presented>(&mut self);
 }
 
 /// The corner catalogue of every operation on tensors.
 pub fn catalogues() -> Vec<&'static str> {
     struct Catalogues(Vec<&'static str>);
     impl Visitor for Catalogues {
-        fn visit<O: Fuzzed>(&mut self) {
+        fn visit<O: Presented>(&mut self) {
             self.0.push(O::CATALOGUE);
         }
     }
@@ -52,6 +52,89 @@ macro_rules! operations {
 operations! {
     FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Qmatmul, Quantize, Dequantize, Add, Sub, Mul, Concat, Pool,
     Exp, Softmax, Transform
+}
+
+/// `$body` with the operation of a name as a type, and other arms for other names. If the name is known when a program is compiled, as that of a fuzz target, the
+/// program holds the code of its operation alone.
+#[macro_export]
+macro_rules! for_operation {
+    ($name:expr, $operation:ident => $body:expr, $($others:tt)*) => {
+        match $name {
+            "fpm" => {
+                type $operation = $crate::fpm::FixedPointMultiply;
+                $body
+            }
+            "instruction" => {
+                type $operation = $crate::instruction::Instruction;
+                $body
+            }
+            "dot" => {
+                type $operation = $crate::dot::Dot;
+                $body
+            }
+            "matmul" => {
+                type $operation = $crate::matmul::Matmul;
+                $body
+            }
+            "conv2d" => {
+                type $operation = $crate::conv2d::Conv2d;
+                $body
+            }
+            "requantize" => {
+                type $operation = $crate::requantize::Requantize;
+                $body
+            }
+            "qconv2d" => {
+                type $operation = $crate::qconv2d::Qconv2d;
+                $body
+            }
+            "qmatmul" => {
+                type $operation = $crate::qmatmul::Qmatmul;
+                $body
+            }
+            "quantize" => {
+                type $operation = $crate::quantize::Quantize;
+                $body
+            }
+            "dequantize" => {
+                type $operation = $crate::dequantize::Dequantize;
+                $body
+            }
+            "add" => {
+                type $operation = $crate::elementwise::Add;
+                $body
+            }
+            "sub" => {
+                type $operation = $crate::elementwise::Sub;
+                $body
+            }
+            "mul" => {
+                type $operation = $crate::elementwise::Mul;
+                $body
+            }
+            "concat" => {
+                type $operation = $crate::concat::Concat;
+                $body
+            }
+            "pool" => {
+                type $operation = $crate::pool::Pool;
+                $body
+            }
+            "exp" => {
+                type $operation = $crate::exp::Exp;
+                $body
+            }
+            "softmax" => {
+                type $operation = $crate::softmax::Softmax;
+                $body
+            }
+            "transform" => {
+                type $operation = $crate::transform::Transform;
+                $body
+            }
+            $($others)*
+        }
+    };
 }
 
 /// Names of the operations.

@@ -6,11 +6,11 @@
 mod answers;
 mod lines;
 mod process;
-pub mod samples;
 
+use crate::presented::fitting::Fitting;
+use crate::presented::sample;
 use anyhow::{Result, anyhow};
 use process::Process;
-use samples::{Fitting, sample};
 use std::sync::{Mutex, PoisonError};
 use tiebreak_impls::execute::Lengths;
 use tiebreak_impls::job_error::JobError;

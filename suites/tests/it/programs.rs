@@ -9,7 +9,8 @@ use std::time::Instant;
 use tempfile::TempDir;
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;
-use tiebreak_suites::program::samples::{Fitting, KERNELS, sample};
+use tiebreak_suites::presented::fitting::Fitting;
+use tiebreak_suites::presented::{sample, shown};
 use tiebreak_suites::program::{OPS, lines};
 
 /// A file of `docs/examples`, with changes.
@@ -295,7 +296,7 @@ fn a_program_that_cannot_run_is_refused() {
 fn the_lines_of_the_book_are_those_of_a_program() {
     let page = fs::read_to_string(workspace().join("docs/src/lanes.md")).expect("a page");
     for op in OPS {
-        let (_, kernel) = KERNELS.iter().find(|(known, _)| *known == op).expect("a kernel");
+        let kernel = shown(op).expect("a kernel");
         let sample = sample(op, kernel, Fitting::SHOWN).expect("a sample");
         let mut text = Vec::new();
         let form = lines(&sample.job, &sample.input, &mut text).expect("lines");

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::sync::LazyLock;
 
-/// Every target has its lines in the manifest, and one in `fuzz/fuzz_targets/target.rs`.
+/// Every target has its lines in the manifest, and one in `fuzz/fuzz_targets/target.rs`, or as an operation in the registry.
 static TARGETS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let bins = include_str!("../../../fuzz/Cargo.toml").split("[[bin]]").skip(1);
     bins.filter_map(|bin| Some(bin.split_once("name = \"")?.1.split_once('"')?.0)).collect()
@@ -249,8 +249,10 @@ mod tests {
     #[test]
     fn the_targets_of_the_manifest_are_those_of_the_code() {
         let known: BTreeSet<String> = TARGETS.iter().map(|name| (*name).to_owned()).collect();
-        let code = include_str!("../../../fuzz/fuzz_targets/target.rs");
-        let arms = code.lines().filter_map(|line| line.trim().strip_prefix('"')?.split_once("\" =>"));
+        let code =
+            [include_str!("../../../fuzz/fuzz_targets/target.rs"), include_str!("../../../suites/ops/src/registry.rs")];
+        let lines = code.into_iter().flat_map(str::lines);
+        let arms = lines.filter_map(|line| line.trim().strip_prefix('"')?.split_once("\" =>"));
         assert_eq!(arms.map(|(name, _)| name.to_owned()).collect::<BTreeSet<_>>(), known);
         assert!(files("dictionaries").is_subset(&known));
         assert!(PLANTED.iter().all(|(target, _)| known.contains(*target)));

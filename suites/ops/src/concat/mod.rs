@@ -5,6 +5,7 @@ mod changes;
 mod fuzzed;
 mod parts;
 mod plan;
+mod presented;
 mod smaller;
 mod text;
 

@@ -7,6 +7,7 @@ pub(crate) mod geometry;
 pub(crate) mod large;
 pub(crate) mod networks;
 pub(crate) mod plan;
+pub(crate) mod presented;
 mod products;
 pub(crate) mod transposed;
 pub(crate) mod usual;

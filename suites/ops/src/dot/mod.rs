@@ -3,6 +3,7 @@
 
 mod fuzzed;
 mod plan;
+mod presented;
 mod sweep;
 
 use crate::matmul::{read_otherwise, round_24};

@@ -10,6 +10,7 @@ mod near;
 pub(crate) mod operand;
 mod operation;
 mod plan;
+mod presented;
 pub mod sub;
 
 use tiebreak_engine::operation::fields::{self, Field};

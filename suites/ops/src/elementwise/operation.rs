@@ -69,6 +69,10 @@ pub trait Arithmetic: Sized + Send + Sync + 'static {
     type Kind: Copy;
     /// Name in a sentence.
     const NOUN: &'static str;
+    /// The operation in one line, for the help of `explain`.
+    const ABOUT: &'static str;
+    /// The kernel that the page of the protocol shows.
+    const SHOWN: &'static str;
     /// The corner catalogue.
     const CATALOGUE: &'static str;
     /// Directed scales of both operands and of the result.

@@ -3,6 +3,7 @@
 mod changes;
 mod fuzzed;
 mod plan;
+mod presented;
 mod sweep;
 
 use crate::types;

@@ -6,6 +6,7 @@ mod fuzzed;
 pub mod hypotheses;
 mod large;
 mod plan;
+mod presented;
 pub mod promised;
 mod simpler;
 pub mod sweep;

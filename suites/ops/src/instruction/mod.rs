@@ -4,6 +4,7 @@
 
 mod fuzzed;
 mod plan;
+mod presented;
 
 use crate::types;
 use std::ops::RangeInclusive;

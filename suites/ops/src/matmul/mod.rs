@@ -8,6 +8,7 @@ mod networks;
 mod nibbles;
 mod offsets;
 pub(crate) mod plan;
+mod presented;
 
 use crate::types;
 use std::ops::RangeInclusive;

@@ -5,6 +5,7 @@ mod fuzzed;
 mod networks;
 mod parts;
 mod plan;
+mod presented;
 mod windows;
 
 use crate::elementwise::operand;

@@ -5,6 +5,7 @@ pub(crate) mod fuzzed;
 pub(crate) mod outputs;
 mod own;
 pub(crate) mod plan;
+mod presented;
 mod rolling;
 mod smaller;
 pub(crate) mod wide;

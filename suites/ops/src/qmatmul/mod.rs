@@ -4,6 +4,7 @@ mod changes;
 mod fuzzed;
 mod lists;
 mod plan;
+mod presented;
 mod smaller;
 mod text;
 

@@ -6,6 +6,7 @@ mod fuzzed;
 pub(crate) mod overflow;
 pub mod places;
 pub mod plan;
+mod presented;
 mod random;
 mod ranks;
 

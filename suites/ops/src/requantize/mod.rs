@@ -8,6 +8,7 @@ mod fuzzed;
 mod large;
 mod path;
 mod plan;
+mod presented;
 mod promised;
 pub mod sweep;
 pub mod targets;

@@ -3,6 +3,7 @@
 mod changes;
 mod fuzzed;
 mod plan;
+mod presented;
 
 use crate::types;
 use std::ops::RangeInclusive;

@@ -5,6 +5,7 @@ mod few_bits;
 mod fuzzed;
 mod maps;
 mod padding;
+mod presented;
 
 use crate::conv2d::{Conv2d, convolution};
 use crate::types;

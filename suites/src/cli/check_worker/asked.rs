@@ -2,7 +2,7 @@
 
 use super::question::{Question, length, misread};
 use super::quoted;
-use crate::program::samples::Sample;
+use crate::presented::sample::Sample;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};

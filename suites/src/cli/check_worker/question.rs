@@ -1,22 +1,14 @@
 //! What each operation of a worker is asked, and what its bytes may mean when they are no results.
 
 use super::Problem;
-use crate::program::samples::{Fitting, KERNELS, Sample, sample};
+use crate::presented::fitting::Fitting;
+use crate::presented::sample::Sample;
+use crate::presented::{domain, is_sized_by_kernel, sample, shown};
 use crate::verify::OPS;
-use serde::Serialize;
-use serde_json::Value;
 use tiebreak_impls::element::Element;
-use tiebreak_impls::elementwise::add::Add;
-use tiebreak_impls::elementwise::mul::Mul;
-use tiebreak_impls::elementwise::sub::Sub;
-use tiebreak_impls::operation::Operation;
 use tiebreak_impls::protocol::Offer;
 use tiebreak_impls::quantized::{Expressed, Storage};
-use tiebreak_impls::{concat, dequantize, pool, quantize, requantize, softmax};
 use tiebreak_oracle::names::unknown;
-
-/// Operations whose batches fit the kernels of the page alone: their sizes depend on the kernel.
-const OF_ONE_KERNEL: [&str; 3] = ["dot", "instruction", "transform"];
 
 /// Results of the shorter of two batches.
 const FEW: usize = 3;
@@ -40,10 +32,10 @@ pub(super) fn questions(offers: &[Offer]) -> Result<Vec<Question>, Problem> {
 
 impl Question {
     fn of(op: &str, offers: &[Offer]) -> Option<Self> {
-        let usual = KERNELS.iter().find(|(known, _)| *known == op).map(|(_, kernel)| *kernel)?;
+        let usual = shown(op)?;
         let mut offered = offers.iter().filter(|offer| offer.op == op);
         let is_usual = |offer: &&Offer| offer.kernel == usual;
-        let offer = match OF_ONE_KERNEL.contains(&op) {
+        let offer = match is_sized_by_kernel(op) {
             true => offered.find(is_usual)?,
             false => offered.clone().find(is_usual).or_else(|| offered.next())?,
         };
@@ -60,18 +52,7 @@ impl Question {
 /// What the kernel of an offer takes, as far as its domain says it.
 fn fitting(offer: &Offer) -> Fitting {
     let name = offer.own.like.as_deref().unwrap_or(&offer.kernel);
-    let known = match offer.op.as_str() {
-        "requantize" => requantize::Requantize::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
-        "quantize" => quantize::Quantize::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
-        "dequantize" => dequantize::Dequantize::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
-        "add" => Add::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
-        "sub" => Sub::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
-        "mul" => Mul::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
-        "softmax" => softmax::Softmax::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
-        "concat" => concat::Concat::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
-        "pool" => pool::Pool::find(name).ok().and_then(|kernel| json(&kernel.contract.domain)),
-        _ => None,
-    };
+    let known = domain(&offer.op, name);
     // A name, or the first of a list.
     let named = |field: &str| {
         let value = offer.own.domain.get(field).or_else(|| known.as_ref()?.get(field))?;
@@ -92,10 +73,6 @@ fn fitting(offer: &Offer) -> Fitting {
         expressed: expressed.unwrap_or(plain.expressed),
         ..plain
     }
-}
-
-fn json(domain: &impl Serialize) -> Option<Value> {
-    serde_json::to_value(domain).ok()
 }
 
 /// What is wrong with results of another length.

@@ -6,20 +6,11 @@ mod fpm;
 mod requantize;
 mod show;
 
-use crate::concat::Concat;
-use crate::conv2d::Conv2d;
-use crate::dot::Dot;
-use crate::elementwise::{Add, Mul, Sub};
-use crate::exp::Exp;
-use crate::explain::{stages, steps};
-use crate::instruction::Instruction;
-use crate::matmul::Matmul;
-use crate::pool::Pool;
-use crate::qconv2d::Qconv2d;
-use crate::qmatmul::Qmatmul;
-use crate::softmax::Softmax;
-use crate::transform::Transform;
+use crate::presented::Presented;
+use crate::verify::{Visitor, visit_tensors};
 use anyhow::Result;
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 
 /// Arguments of `explain`.
 #[derive(Debug, clap::Args)]
@@ -28,45 +19,84 @@ pub(super) struct Args {
     op: Op,
 }
 
-/// The operation: a new one is a file here and a line below.
-#[derive(Debug, clap::Subcommand)]
+/// The operation. Every operation of the registry is a subcommand; these have options of their own, and the others are explained by a case.
+#[derive(Debug)]
 enum Op {
-    /// Fixed point multiply: x * m * 2^(s-31), by schemes, kernels and mutants.
     Fpm(fpm::Args),
-    /// Requantization: bias, fixed point multiply, zero point, clamp.
     Requantize(requantize::Args),
-    /// Quantization: a float to the stored value of a type of MLIR's quant dialect.
     Quantize(casts::ToStored),
-    /// Dequantization: a stored value of a type of MLIR's quant dialect to a float.
     Dequantize(casts::ToFloat),
-    /// Matrix product: one result of a case.
-    Matmul(case::Args),
-    /// Convolution: one result of a case.
-    Conv2d(case::Args),
-    /// Quantized convolution, with bias, multiplication, zero point and clamp: one result of a case.
-    Qconv2d(case::Args),
-    /// Quantized matrix product, with every output stage: one result of a case.
-    Qmatmul(case::Args),
-    /// Dot product: one result of a case.
-    Dot(case::Args),
-    /// Addition of two quantized tensors: one result of a case.
-    Add(case::Args),
-    /// Subtraction of two quantized tensors: one result of a case.
-    Sub(case::Args),
-    /// Multiplication of two quantized tensors: one result of a case.
-    Mul(case::Args),
-    /// Concatenation of quantized tensors: one result of a case.
-    Concat(case::Args),
-    /// Average or max pooling: one result of a case.
-    Pool(case::Args),
-    /// Fixed-point exponential: one result of a case.
-    Exp(case::Args),
-    /// Softmax of rows: one result of a case.
-    Softmax(case::Args),
-    /// Layout transform: one result of a case.
-    Transform(case::Args),
-    /// Vector instruction: one result of a case.
-    Instruction(case::Args),
+    Other(String, case::Args),
+}
+
+/// The operations with options of their own.
+const OWN: [&str; 4] = ["fpm", "requantize", "quantize", "dequantize"];
+
+/// A subcommand for each operation, those with options of their own first.
+struct Commands(Vec<Command>);
+
+impl Visitor for Commands {
+    fn visit<O: Presented>(&mut self) {
+        let command = Command::new(O::OP).about(O::ABOUT);
+        self.0.push(match O::OP {
+            "fpm" => fpm::Args::augment_args(command),
+            "requantize" => requantize::Args::augment_args(command),
+            "quantize" => casts::ToStored::augment_args(command),
+            "dequantize" => casts::ToFloat::augment_args(command),
+            _ => case::Args::augment_args(command),
+        });
+    }
+}
+
+impl Subcommand for Op {
+    fn augment_subcommands(command: Command) -> Command {
+        let mut all = Commands(Vec::new());
+        visit_tensors(&mut all);
+        let Commands(mut all) = all;
+        all.sort_by_key(|command| !OWN.contains(&command.get_name()));
+        command.subcommands(all).subcommand_required(true).arg_required_else_help(true)
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        crate::verify::OPS.contains(&name)
+    }
+}
+
+impl FromArgMatches for Op {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let (name, matches) = matches.subcommand().ok_or_else(|| clap::Error::new(ErrorKind::MissingSubcommand))?;
+        Ok(match name {
+            "fpm" => Self::Fpm(fpm::Args::from_arg_matches(matches)?),
+            "requantize" => Self::Requantize(requantize::Args::from_arg_matches(matches)?),
+            "quantize" => Self::Quantize(casts::ToStored::from_arg_matches(matches)?),
+            "dequantize" => Self::Dequantize(casts::ToFloat::from_arg_matches(matches)?),
+            other => Self::Other(other.to_owned(), case::Args::from_arg_matches(matches)?),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Explains by a case the operation of that name.
+struct ByCase<'a> {
+    op: &'a str,
+    args: &'a case::Args,
+    ended: Result<()>,
+}
+
+impl Visitor for ByCase<'_> {
+    fn visit<O: Presented>(&mut self) {
+        if O::OP == self.op {
+            self.ended = case::run::<O>(self.args, O::STEPS);
+        }
+    }
 }
 
 /// Prints the steps and results for the input.
@@ -76,19 +106,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Op::Requantize(args) => requantize::run(args),
         Op::Quantize(args) => casts::quantize(args),
         Op::Dequantize(args) => casts::dequantize(args),
-        Op::Matmul(args) => case::run::<Matmul>(args, steps::matmul),
-        Op::Conv2d(args) => case::run::<Conv2d>(args, steps::conv2d),
-        Op::Qconv2d(args) => case::run::<Qconv2d>(args, steps::qconv2d),
-        Op::Qmatmul(args) => case::run::<Qmatmul>(args, stages::qmatmul),
-        Op::Dot(args) => case::run::<Dot>(args, steps::none::<Dot>),
-        Op::Add(args) => case::run::<Add>(args, steps::none::<Add>),
-        Op::Sub(args) => case::run::<Sub>(args, steps::none::<Sub>),
-        Op::Mul(args) => case::run::<Mul>(args, steps::none::<Mul>),
-        Op::Concat(args) => case::run::<Concat>(args, steps::concat),
-        Op::Pool(args) => case::run::<Pool>(args, steps::pool),
-        Op::Exp(args) => case::run::<Exp>(args, steps::none::<Exp>),
-        Op::Softmax(args) => case::run::<Softmax>(args, steps::none::<Softmax>),
-        Op::Transform(args) => case::run::<Transform>(args, steps::none::<Transform>),
-        Op::Instruction(args) => case::run::<Instruction>(args, steps::none::<Instruction>),
+        Op::Other(op, args) => {
+            let mut by_case = ByCase { op, args, ended: Ok(()) };
+            visit_tensors(&mut by_case);
+            by_case.ended
+        }
     }
 }

@@ -25,6 +25,8 @@ impl Arithmetic for Addition {
     type Domain = Domain;
     type Kind = Kind;
     const NOUN: &'static str = "addition";
+    const ABOUT: &'static str = "Addition of two quantized tensors: one result of a case";
+    const SHOWN: &'static str = "tflite-add-i8";
     const CATALOGUE: &'static str = include_str!("../../../catalogue/add.txt");
     const SCALES: [[f32; 3]; 12] = SCALES;
     const AS_SMALL: &'static [usize] = &[0, 1, 2];

@@ -25,6 +25,8 @@ impl Arithmetic for Multiplication {
     type Domain = Domain;
     type Kind = Kind;
     const NOUN: &'static str = "multiplication";
+    const ABOUT: &'static str = "Multiplication of two quantized tensors: one result of a case";
+    const SHOWN: &'static str = "tflite-mul-i8";
     const CATALOGUE: &'static str = include_str!("../../../catalogue/mul.txt");
     const SCALES: [[f32; 3]; 12] = [
         // Quotients that are powers of two: many products are ties.

@@ -28,6 +28,8 @@ impl Arithmetic for Subtraction {
     type Domain = Domain;
     type Kind = Kind;
     const NOUN: &'static str = "subtraction";
+    const ABOUT: &'static str = "Subtraction of two quantized tensors: one result of a case";
+    const SHOWN: &'static str = "tflite-sub-i8";
     const CATALOGUE: &'static str = include_str!("../../../catalogue/sub.txt");
     const SCALES: [[f32; 3]; 12] = SCALES;
     const AS_SMALL: &'static [usize] = &[0, 1, 2];

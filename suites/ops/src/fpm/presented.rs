@@ -1,0 +1,17 @@
+//! A fixed point multiply as it is shown.
+
+use super::FixedPointMultiply;
+use crate::presented::Presented;
+use crate::presented::fitting::Fitting;
+use crate::presented::sample::{ACCUMULATORS, Drawn, channels};
+use tiebreak_impls::fpm::{Batch, Params};
+
+impl Presented for FixedPointMultiply {
+    const ABOUT: &'static str = "Fixed point multiply: x * m * 2^(s-31), by schemes, kernels and mutants";
+    const SHOWN: &'static str = "tvm-relay-per-channel";
+
+    fn sample(fitting: Fitting) -> Drawn<Batch> {
+        let (params, len) = (Params { q: 31, channels: channels(fitting) }, ACCUMULATORS.len());
+        Drawn { params: Batch { params, len }, len, input: ACCUMULATORS.to_vec() }
+    }
+}

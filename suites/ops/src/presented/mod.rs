@@ -1,0 +1,84 @@
+//! Operations as they are shown: one small batch of each, and the steps of one result. `explain`, the page of the protocol, `check-worker` and the text pipe read
+//! it from here, so that a new operation is in all of them.
+
+pub mod fitting;
+pub mod sample;
+
+use crate::explain::steps::{self, Steps};
+use crate::fuzzing::tensor::Fuzzed;
+use crate::registry::{Visitor, visit_tensors};
+use fitting::Fitting;
+use sample::{Drawn, Sample};
+use serde_json::Value;
+use tiebreak_engine::operation::job;
+use tiebreak_impls::operation::Operation as _;
+
+/// An operation as it is shown.
+pub trait Presented: Fuzzed {
+    /// The operation in one line, for the help of `explain`.
+    const ABOUT: &'static str;
+    /// The kernel that the page of the protocol shows.
+    const SHOWN: &'static str;
+    /// Whether the sizes of a batch depend on the kernel, so that the sample is one of the shown kernel alone.
+    const SIZED_BY_KERNEL: bool = false;
+    /// The steps of one result.
+    const STEPS: Steps<Self> = steps::none::<Self>;
+
+    /// One small batch. Its results are exact, so that every scheme gives the same.
+    fn sample(fitting: Fitting) -> Drawn<Self::Params>;
+}
+
+/// What is asked of one operation, by its name.
+struct One<'a, T> {
+    op: &'a str,
+    found: Option<T>,
+}
+
+/// What `ask` gives of the operation of that name.
+macro_rules! of_one {
+    ($op:expr, $answer:ty, [$($captured:ident: $captured_type:ty),*] $ask:expr) => {{
+        struct Asks<'a> {
+            one: One<'a, $answer>,
+            $($captured: $captured_type),*
+        }
+        impl Visitor for Asks<'_> {
+            fn visit<O: Presented>(&mut self) {
+                let Self { one, $($captured),* } = self;
+                if O::OP == one.op {
+                    one.found = $ask;
+                }
+            }
+        }
+        let mut asks = Asks { one: One { op: $op, found: None }, $($captured),* };
+        visit_tensors(&mut asks);
+        asks.one.found
+    }};
+}
+
+/// The batch of an operation for a kernel; `None` for a name that is no operation.
+pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
+    let kernel = kernel.to_owned();
+    of_one!(op, Sample, [kernel: String, fitting: Fitting] {
+        let Drawn { params, len, input } = O::sample(*fitting);
+        Some(Sample { job: job::<O>(kernel, &params), len, input })
+    })
+}
+
+/// The kernel that the page of the protocol shows for an operation.
+pub fn shown(op: &str) -> Option<&'static str> {
+    of_one!(op, &'static str, [] Some(O::SHOWN))
+}
+
+/// Whether the sample of an operation is one of the shown kernel alone.
+pub fn is_sized_by_kernel(op: &str) -> bool {
+    of_one!(op, bool, [] Some(O::SIZED_BY_KERNEL)) == Some(true)
+}
+
+/// The domain of a known kernel, as an offer states it.
+pub fn domain(op: &str, kernel: &str) -> Option<Value> {
+    let kernel = kernel.to_owned();
+    of_one!(op, Value, [kernel: String] {
+        let known = O::Impl::find(kernel).ok();
+        known.and_then(|known| serde_json::to_value(&known.contract.domain).ok())
+    })
+}

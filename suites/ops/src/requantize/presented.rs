@@ -1,0 +1,20 @@
+//! A requantization as it is shown.
+
+use super::Requantize;
+use crate::presented::Presented;
+use crate::presented::fitting::Fitting;
+use crate::presented::sample::{ACCUMULATORS, Drawn, channels};
+use tiebreak_impls::requantize::Params;
+
+impl Presented for Requantize {
+    const ABOUT: &'static str = "Requantization: bias, fixed point multiply, zero point, clamp";
+    const SHOWN: &'static str = "tflite-requantize-i8";
+
+    fn sample(fitting: Fitting) -> Drawn<Params> {
+        let (min, max) = fitting.element.range().into_inner();
+        let bias = (0..fitting.channels).map(|c| if c % 2 == 0 { fitting.offset(16) } else { -fitting.offset(16) });
+        let (bias, zero_point, len) = (bias.collect(), fitting.offset(3), ACCUMULATORS.len());
+        let params = Params { len, channels: channels(fitting), bias, zero_point, min, max };
+        Drawn { params, len, input: ACCUMULATORS.to_vec() }
+    }
+}

@@ -1,0 +1,22 @@
+//! A softmax as it is shown.
+
+use super::Softmax;
+use crate::presented::Presented;
+use crate::presented::fitting::Fitting;
+use crate::presented::sample::Drawn;
+use tiebreak_impls::element::Element;
+use tiebreak_impls::softmax::Params;
+
+impl Presented for Softmax {
+    const ABOUT: &'static str = "Softmax of rows: one result of a case";
+    const SHOWN: &'static str = "tflite-softmax-i8";
+
+    /// Two rows of two elements in steps of 1/16: halves, and almost one.
+    fn sample(fitting: Fitting) -> Drawn<Params> {
+        let output = fitting.element;
+        let input = if output == Element::U8 { Element::U8 } else { Element::I8 };
+        let (multiplier, left_shift, diff_min) = (1 << 30, 23, -248);
+        let params = Params { input, output, rows: 2, depth: 2, multiplier, left_shift, diff_min };
+        Drawn { params, len: 4, input: vec![5, 5, 127, 1] }
+    }
+}
