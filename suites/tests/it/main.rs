@@ -52,6 +52,7 @@ mod loop_bugs;
 mod mismatches;
 mod mlir;
 mod mlir_faults;
+mod mlir_folds;
 mod mlir_shapes;
 mod mlir_workflow;
 mod models;
