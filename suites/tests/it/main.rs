@@ -48,6 +48,7 @@ mod large_types;
 mod ledgers;
 mod libraries;
 mod listings;
+mod litert_rows;
 mod loop_bugs;
 mod mismatches;
 mod mlir;
