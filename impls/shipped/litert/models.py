@@ -13,7 +13,7 @@ except ImportError:
 
 @dataclasses.dataclass
 class Tensor:
-    """A tensor; one with `data` is a constant, all others but the last are inputs of the model."""
+    """A tensor; one with `data` is a constant, all others but the outputs are inputs of the model."""
 
     shape: list
     kind: int
@@ -44,7 +44,15 @@ def options(operator):
         "CONV_2D": schema.Conv2DOptionsT,
         "DEPTHWISE_CONV_2D": schema.DepthwiseConv2DOptionsT,
         "FULLY_CONNECTED": schema.FullyConnectedOptionsT,
+        "LOG_SOFTMAX": schema.LogSoftmaxOptionsT,
+        "L2_NORMALIZATION": schema.L2NormOptionsT,
+        "SPLIT": schema.SplitOptionsT,
+        "ARG_MIN": schema.ArgMinOptionsT,
     }[operator]()
+    if operator == "SPLIT":
+        given.numSplits = 2
+    if operator == "ARG_MIN":
+        given.outputType = schema.TensorType.INT32
     if "CONV_2D" in operator:
         given.padding, given.strideH, given.strideW = schema.Padding.VALID, 1, 1
     if operator == "DEPTHWISE_CONV_2D":
@@ -52,16 +60,17 @@ def options(operator):
     return given
 
 
-def model(operator, tensors, version):
-    """The bytes of a model of one operator, whose tensors are its inputs in order and its output."""
+def model(operator, tensors, version, outputs=1):
+    """The bytes of a model of one operator, whose tensors are its inputs in order and its outputs."""
     graph, node, code = schema.SubGraphT(), schema.OperatorT(), schema.OperatorCodeT()
     code.builtinCode = code.deprecatedBuiltinCode = getattr(schema.BuiltinOperator, operator)
     code.version = version
-    last = len(tensors) - 1
-    node.inputs, node.outputs, node.builtinOptions = list(range(last)), [last], options(operator)
+    last = len(tensors) - outputs
+    made = list(range(last, len(tensors)))
+    node.inputs, node.outputs, node.builtinOptions = list(range(last)), made, options(operator)
     node.builtinOptionsType = getattr(schema.BuiltinOptions, type(node.builtinOptions).__name__[:-1])
     graph.inputs = [index for index in range(last) if tensors[index].data is None]
-    graph.outputs, graph.operators = [last], [node]
+    graph.outputs, graph.operators = made, [node]
     buffers = [schema.BufferT()]
     graph.tensors = []
     for tensor in tensors:

@@ -13,7 +13,7 @@ pub(super) struct Args {
     /// A quantized type, such as '!quant.uniform<i8:f32, 0.3:1>' [default: every storage and expressed type, several scales and zero points]
     #[arg(long = "type", value_name = "TYPE")]
     ty: Option<String>,
-    /// Compare the fallback of an operation (add or mul) through f32 with its integer lowering
+    /// Compare the fallback of an operation (add, mul, log_softmax, l2_normalization, split or arg_min) through f32 with the exact result, and with an integer lowering
     #[arg(long, value_name = "OP", conflicts_with = "ty")]
     fallback: Option<String>,
     /// Seed of the sampled inputs
@@ -32,8 +32,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
     };
     print(&match args.format {
         Format::Json => serde_json::to_string_pretty(&claims)? + "\n",
-        Format::Table => as_table(&claims),
+        Format::Table => as_table(&claims) + &args.fallback.as_deref().map(exact).unwrap_or_default(),
     })
+}
+
+/// What is exact, of a fallback.
+fn exact(operation: &str) -> String {
+    format!("{}\n", fallback::exact(operation))
 }
 
 fn uniform(text: &str) -> Result<Quantized> {

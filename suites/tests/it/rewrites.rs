@@ -140,6 +140,46 @@ fn a_fallback_is_held_to_the_exact_result() {
     assert!(refused.stderr.contains("add, mul"), "{}", refused.printed());
 }
 
+/// Operations whose lowering is refused: the machine's integers and floats count what a split changes, and an index is lost by an overflow alone.
+#[test]
+fn a_fallback_without_a_lowering_is_held_to_the_exact_result() {
+    let claims = |operation: &str| -> Vec<Value> {
+        let run = tiebreak(&["rewrites", "--fallback", operation, "--format", "json"]).exits(0);
+        serde_json::from_str::<Value>(&run.stdout).expect("JSON").as_array().expect("claims").clone()
+    };
+    let machine = Machine { scale: 0.3, zero_point: 0.0, bounds: (-128, 127) };
+    let changed = (-128..128).filter(|q| machine.qcast(machine.dcast(*q)) != Some(*q)).count() as u64;
+    let [split, index] = ["split", "arg_min"].map(claims);
+    let at = |all: &[Value], ty: &str, way: &str| -> [u64; 3] {
+        let claim = all.iter().find(|c| c["type"] == ty && c["rewrite"] == way);
+        let claim = claim.unwrap_or_else(|| panic!("no {way} of {ty}: {all:?}"));
+        ["same", "differ", "undefined"].map(|name| claim[name].as_u64().expect("a count"))
+    };
+    let truncated = at(&split, "i8, 0.3:0 to 0.3:0", "split: exact -> dcast, f32, qcast");
+    assert_eq!((truncated, changed), ([(256 - changed) * 256, changed * 256, 0], 16));
+    let rounded = at(&split, "i8, 0.3:0 to 0.3:0", "split: exact -> dcast, f32, qcast to nearest even");
+    assert_eq!(rounded, [1 << 16, 0, 0]);
+    let pairs = || (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b)));
+    for (ty, scale) in [("i8, 0.5:0", 0.5f32), ("i8, 0.3:0", 0.3), ("i8, 1.7014118e38:0", 1.7014118e38)] {
+        let lost = pairs().filter(|(a, b)| (b < a) != (*b as f32 * scale < *a as f32 * scale)).count() as u64;
+        assert_eq!(at(&index, ty, "arg_min: exact -> dcast, f32"), [(1 << 16) - lost, lost, 0], "{ty}");
+        assert_eq!(lost > 0, scale > 1.0, "{ty}: {lost}");
+    }
+    for operation in ["log_softmax", "l2_normalization"] {
+        let all = claims(operation);
+        assert_eq!(all.len(), 6, "{all:?}");
+        let differ = |way: &str| -> u64 {
+            let of = all.iter().filter(|c| c["rewrite"].as_str().is_some_and(|rewrite| rewrite.ends_with(way)));
+            of.map(|c| c["differ"].as_u64().expect("a count")).sum()
+        };
+        assert!(differ("f32, qcast") > 10 * differ("to nearest even"), "{all:?}");
+    }
+    let refused = tiebreak(&["rewrites", "--fallback", "sub"]).exits(2);
+    assert!(refused.stderr.contains("log_softmax, l2_normalization, split, arg_min"), "{}", refused.printed());
+    let table = tiebreak(&["rewrites", "--fallback", "split"]).exits(0);
+    assert!(table.stdout.contains("it is moved, and no arithmetic is needed"), "{}", table.stdout);
+}
+
 /// A run of both casts measures the rewrites of two types and of TensorFlow Lite's lowerings, and each is as recorded; the command of a row prints it.
 #[test]
 fn a_run_of_both_casts_has_the_rewrites() {

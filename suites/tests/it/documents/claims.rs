@@ -64,7 +64,7 @@ fn every_claim_has_a_verdict_and_a_command_or_a_reason() {
         assert!(output.len() >= 8, "{claim}: `{output}` says too little");
         // Tests that need an installed compiler stand in for a command; `links` checks that they exist.
         let is_tested = || {
-            ["mlir_workflow", "mlir_shapes", "pair_products"]
+            ["mlir_folds", "mlir_workflow", "mlir_shapes", "pair_products"]
                 .iter()
                 .any(|file| output.contains(&format!("the test `{file}::")))
         };
