@@ -1,4 +1,4 @@
-/* Casts between float and int8, as TFLite has them, and the sums and products of int8 as PyTorch has them. */
+/* Casts between float and int8, as TFLite has them, the sums and products of int8 as PyTorch has them, and the differences as ONNX has them. */
 #include "tiebreak.h"
 #include <math.h>
 
@@ -32,6 +32,16 @@ int tiebreak_add_i8(const tiebreak_elementwise_params *p, const int8_t *lhs, con
         float right = (float)(rhs[i] - p->rhs.zero_point) * p->rhs.scale;
         float sum = left + right;
         out[i] = clamped((double)nearbyintf(sum * inverse) + p->out.zero_point, p->min, p->max);
+    }
+    return TIEBREAK_OK;
+}
+
+int tiebreak_sub_i8(const tiebreak_elementwise_params *p, const int8_t *lhs, const int8_t *rhs, int8_t *out) {
+    for (size_t i = 0; i < p->len; i++) {
+        float left = (float)(lhs[i] - p->lhs.zero_point) * p->lhs.scale;
+        float right = (float)(rhs[i] - p->rhs.zero_point) * p->rhs.scale;
+        float difference = left - right;
+        out[i] = clamped((double)nearbyintf(difference / p->out.scale) + p->out.zero_point, p->min, p->max);
     }
     return TIEBREAK_OK;
 }

@@ -13,7 +13,6 @@ use crate::protocol::{Hello, Job, Offer, Own};
 use crate::worker::Runner;
 use abi::{Call, FUNCTIONS, Function};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tensor::Memory;
@@ -143,10 +142,10 @@ fn offer(file: &Path, promise: &Promise, function: &Function) -> Offer {
     let shown = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let stem = file.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let stem = stem.strip_prefix("lib").unwrap_or(&stem);
-    let usual = || [stem, function.op].iter().chain(function.types).copied().collect::<Vec<_>>().join("-");
+    let usual = || format!("{stem}-{}", function.words().collect::<Vec<_>>().join("-"));
     let mut own = promise.own.clone();
-    for (field, name) in function.fields.iter().zip(function.types) {
-        own.domain.entry(*field).or_insert_with(|| Value::String((*name).to_owned()));
+    for (field, value) in function.domain() {
+        own.domain.entry(field).or_insert(value);
     }
     Offer {
         op: function.op.to_owned(),

@@ -1,11 +1,14 @@
 //! A call of a function: its tensors as the elements that C has, in memory that shows what is done beside them.
 
 use super::guarded::{Guarded, PATTERNS, Place};
+use crate::element::Element;
 use crate::job_error::JobError;
 
 /// An element of C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
+    /// Two to a byte, the first in the low half; of inputs alone.
+    I4,
     I8,
     U8,
     I16,
@@ -14,37 +17,47 @@ pub(super) enum Type {
     Word,
     /// The bits of a double, two words.
     Double,
+    /// `size_t`; of inputs alone.
+    Size,
 }
 
 impl Type {
     /// Bytes of an element.
     fn bytes(self) -> usize {
         match self {
-            Self::I8 | Self::U8 => 1,
+            Self::I4 | Self::I8 | Self::U8 => 1,
             Self::I16 | Self::U16 => 2,
             Self::Word => 4,
             Self::Double => 8,
+            Self::Size => size_of::<usize>(),
         }
     }
 
     /// Bytes of the tensor that these words are.
     fn size(self, words: usize) -> usize {
-        if self == Self::Double { words * 4 } else { words * self.bytes() }
+        match self {
+            Self::I4 => words.div_ceil(2),
+            Self::Double => words * 4,
+            _ => words * self.bytes(),
+        }
     }
 
     /// Writes each word as an element. An error is a word that the type does not have.
     fn pack(self, words: &[i32], bytes: &mut [u8]) -> Result<(), i32> {
         let range = match self {
+            Self::I4 => -8..=7,
             Self::I8 => -128..=127,
             Self::U8 => 0..=255,
             Self::I16 => -32768..=32767,
             Self::U16 => 0..=65535,
             Self::Word | Self::Double => i32::MIN..=i32::MAX,
+            Self::Size => 0..=i32::MAX,
         };
         if let Some(other) = words.iter().find(|word| !range.contains(word)) {
             return Err(*other);
         }
         match self {
+            Self::I4 => Element::I4.pack(words, bytes),
             Self::I8 | Self::U8 => words.iter().zip(bytes).for_each(|(word, byte)| *byte = *word as u8),
             Self::I16 | Self::U16 => {
                 let elements = bytes.as_chunks_mut::<2>().0;
@@ -53,6 +66,10 @@ impl Type {
             Self::Word | Self::Double => {
                 let elements = bytes.as_chunks_mut::<4>().0;
                 words.iter().zip(elements).for_each(|(word, element)| *element = word.to_ne_bytes());
+            }
+            Self::Size => {
+                let elements = bytes.chunks_exact_mut(self.bytes());
+                words.iter().zip(elements).for_each(|(n, bytes)| bytes.copy_from_slice(&(*n as usize).to_ne_bytes()));
             }
         }
         Ok(())
@@ -219,5 +236,13 @@ mod tests {
             assert_eq!(back, words, "{element:?}");
         }
         assert_eq!(Type::U8.pack(&[256], &mut [0]), Err(256));
+        let mut halves = [0xFF; 2];
+        assert_eq!((Type::I4.size(3), Type::I4.pack(&[-8, 7, -1], &mut halves), halves), (2, Ok(()), [0x78, 0x0F]));
+        assert_eq!(Type::I4.pack(&[8], &mut [0]), Err(8));
+        let mut sizes = [0; 2 * size_of::<usize>()];
+        assert_eq!((Type::Size.size(2), Type::Size.pack(&[3, 70_000], &mut sizes)), (sizes.len(), Ok(())));
+        let read =
+            sizes.chunks_exact(size_of::<usize>()).map(|n| usize::from_ne_bytes(n.try_into().expect("its bytes")));
+        assert_eq!(read.collect::<Vec<_>>(), [3, 70_000]);
     }
 }

@@ -108,7 +108,7 @@ TIEBREAK_EXPORT int tiebreak_dequantize_u8_f32(const tiebreak_cast_params *param
 TIEBREAK_EXPORT int tiebreak_dequantize_i16_f32(const tiebreak_cast_params *params, const int16_t *stored, float *out);
 TIEBREAK_EXPORT int tiebreak_dequantize_u16_f32(const tiebreak_cast_params *params, const uint16_t *stored, float *out);
 
-/* add and mul: element by element, of two tensors with scales and zero points of their own. */
+/* add, sub and mul: element by element, of two tensors with scales and zero points of their own. sub is lhs - rhs. */
 typedef struct {
     float scale;
     int32_t zero_point;
@@ -126,6 +126,9 @@ typedef struct {
 TIEBREAK_EXPORT int tiebreak_add_i8(const tiebreak_elementwise_params *params, const int8_t *lhs, const int8_t *rhs, int8_t *out);
 TIEBREAK_EXPORT int tiebreak_add_u8(const tiebreak_elementwise_params *params, const uint8_t *lhs, const uint8_t *rhs, uint8_t *out);
 TIEBREAK_EXPORT int tiebreak_add_i16(const tiebreak_elementwise_params *params, const int16_t *lhs, const int16_t *rhs, int16_t *out);
+TIEBREAK_EXPORT int tiebreak_sub_i8(const tiebreak_elementwise_params *params, const int8_t *lhs, const int8_t *rhs, int8_t *out);
+TIEBREAK_EXPORT int tiebreak_sub_u8(const tiebreak_elementwise_params *params, const uint8_t *lhs, const uint8_t *rhs, uint8_t *out);
+TIEBREAK_EXPORT int tiebreak_sub_i16(const tiebreak_elementwise_params *params, const int16_t *lhs, const int16_t *rhs, int16_t *out);
 TIEBREAK_EXPORT int tiebreak_mul_i8(const tiebreak_elementwise_params *params, const int8_t *lhs, const int8_t *rhs, int8_t *out);
 TIEBREAK_EXPORT int tiebreak_mul_u8(const tiebreak_elementwise_params *params, const uint8_t *lhs, const uint8_t *rhs, uint8_t *out);
 TIEBREAK_EXPORT int tiebreak_mul_i16(const tiebreak_elementwise_params *params, const int16_t *lhs, const int16_t *rhs, int16_t *out);
@@ -149,6 +152,29 @@ TIEBREAK_EXPORT int tiebreak_matmul_u8_i8(const tiebreak_matmul_params *params, 
 TIEBREAK_EXPORT int tiebreak_matmul_i16_i16(const tiebreak_matmul_params *params, const int16_t *lhs, const int16_t *rhs, int32_t *out);
 
 /*
+ * qmatmul: matmul and requantize in one function, as in a fully connected layer: out[i][j] is clamp(fpm(sum + bias[j]) + zero_point, min, max), where sum is the
+ * result of matmul. Sums, and sums with the bias, wrap, unless the scheme says otherwise.
+ *
+ * The types in the name are those of lhs, rhs and out. Values of i4 are -8 to 7. They lie two to a byte, the first in the low half, one after the other along the
+ * whole of rhs: a row begins within a byte if the elements before it are odd in number. The unused half of the last byte is 0.
+ */
+typedef struct {
+    tiebreak_matmul_params product;
+    const int32_t *multiplier; /* n elements, Q0.31 */
+    const int32_t *shift;      /* n elements; positive: left */
+    const int32_t *bias;       /* n elements, added to the sums */
+    int32_t zero_point;        /* of the output */
+    int32_t min;               /* smallest result */
+    int32_t max;               /* largest result */
+} tiebreak_qmatmul_params;
+
+TIEBREAK_EXPORT int tiebreak_qmatmul_i8_i8_i8(const tiebreak_qmatmul_params *params, const int8_t *lhs, const int8_t *rhs, int8_t *out);
+TIEBREAK_EXPORT int tiebreak_qmatmul_u8_u8_u8(const tiebreak_qmatmul_params *params, const uint8_t *lhs, const uint8_t *rhs, uint8_t *out);
+TIEBREAK_EXPORT int tiebreak_qmatmul_u8_i8_u8(const tiebreak_qmatmul_params *params, const uint8_t *lhs, const int8_t *rhs, uint8_t *out);
+TIEBREAK_EXPORT int tiebreak_qmatmul_i16_i8_i16(const tiebreak_qmatmul_params *params, const int16_t *lhs, const int8_t *rhs, int16_t *out);
+TIEBREAK_EXPORT int tiebreak_qmatmul_i8_i4_i8(const tiebreak_qmatmul_params *params, const int8_t *lhs, const uint8_t *rhs, int8_t *out);
+
+/*
  * conv2d: sums of (input - input_zero_point) * (weight - weight_zero_point), modulo 2^32. Padding has the value input_zero_point, so it adds nothing.
  *
  * input is [batches][height][width][channels], weights [kernel_h][kernel_w][channels / groups][out_channels],
@@ -168,6 +194,18 @@ TIEBREAK_EXPORT int tiebreak_conv2d_i8_i8(const tiebreak_conv2d_params *params, 
 TIEBREAK_EXPORT int tiebreak_conv2d_u8_u8(const tiebreak_conv2d_params *params, const uint8_t *input, const uint8_t *weights, int32_t *out);
 TIEBREAK_EXPORT int tiebreak_conv2d_u8_i8(const tiebreak_conv2d_params *params, const uint8_t *input, const int8_t *weights, int32_t *out);
 TIEBREAK_EXPORT int tiebreak_conv2d_i16_i16(const tiebreak_conv2d_params *params, const int16_t *input, const int16_t *weights, int32_t *out);
+
+/*
+ * Transposed conv2d: each element of the input adds to a window of the output. Input element (y, x) and weight (i, j) add
+ * (input - input_zero_point) * (weight - weight_zero_point) to out row y * stride_h + i * dilation_h - top, column x * stride_w + j * dilation_w - left, modulo 2^32;
+ * rows and columns outside of the output are left out.
+ *
+ * Layouts are those of conv2d, and so is the order of the weights. top, bottom, left and right are rows and columns taken off the output. out_height and out_width
+ * include the output padding: out_height is (height - 1) * stride_h + (kernel_h - 1) * dilation_h + 1 - top - bottom, and as many rows more as the output padding has.
+ * A sum that no window reaches is 0.
+ */
+TIEBREAK_EXPORT int tiebreak_conv2d_transposed_i8_i8(const tiebreak_conv2d_params *params, const int8_t *input, const int8_t *weights, int32_t *out);
+TIEBREAK_EXPORT int tiebreak_conv2d_transposed_u8_u8(const tiebreak_conv2d_params *params, const uint8_t *input, const uint8_t *weights, int32_t *out);
 
 /*
  * pool: the average or the maximum of each window, in the scale and zero point of the output, clamped. The scheme says which of them, and how it is rounded.
@@ -211,6 +249,48 @@ typedef struct {
 TIEBREAK_EXPORT int tiebreak_qconv2d_i8_i8_i8(const tiebreak_qconv2d_params *params, const int8_t *input, const int8_t *weights, int8_t *out);
 TIEBREAK_EXPORT int tiebreak_qconv2d_u8_u8_u8(const tiebreak_qconv2d_params *params, const uint8_t *input, const uint8_t *weights, uint8_t *out);
 TIEBREAK_EXPORT int tiebreak_qconv2d_u8_i8_u8(const tiebreak_qconv2d_params *params, const uint8_t *input, const int8_t *weights, uint8_t *out);
+
+/* Transposed qconv2d: the sums are those of a transposed conv2d, and conv has its parameters. */
+TIEBREAK_EXPORT int tiebreak_qconv2d_transposed_i8_i8_i8(const tiebreak_qconv2d_params *params, const int8_t *input, const int8_t *weights, int8_t *out);
+TIEBREAK_EXPORT int tiebreak_qconv2d_transposed_u8_u8_u8(const tiebreak_qconv2d_params *params, const uint8_t *input, const uint8_t *weights, uint8_t *out);
+
+/*
+ * concat: the inputs one after another along an axis, each rescaled from its own scale and zero point to those of the output, and clamped to the type. The scheme says
+ * how results are rounded.
+ *
+ * inputs has all inputs one after another in memory, each row-major: input t has the sizes of out, and sizes[t] along the axis.
+ */
+typedef struct {
+    size_t rank;               /* axes of each tensor */
+    size_t axis;               /* counted from the first, which is 0 */
+    size_t inputs;             /* number of inputs */
+    const size_t *shape;       /* rank elements: sizes of out */
+    const size_t *sizes;       /* one element for each input; their sum is shape[axis] */
+    const float *scale;        /* one element for each input */
+    const int32_t *zero_point; /* one element for each input */
+    tiebreak_operand out;
+} tiebreak_concat_params;
+
+TIEBREAK_EXPORT int tiebreak_concat_i8(const tiebreak_concat_params *params, const int8_t *inputs, int8_t *out);
+TIEBREAK_EXPORT int tiebreak_concat_u8(const tiebreak_concat_params *params, const uint8_t *inputs, uint8_t *out);
+
+/*
+ * softmax: of each row, e^(d * step) over the sum of all of them, where d is an element minus the largest element of its row, and step is
+ * multiplier * 2^(left_shift - 57). Results are in steps of 2^-8 for 8 bits and of 2^-16 for 16 bits, from the smallest value of the type on.
+ *
+ * input and out are [rows][depth]. The types in the name are those of input and of out.
+ */
+typedef struct {
+    size_t rows;
+    size_t depth;
+    int32_t multiplier; /* Q0.31, at least 2^30 */
+    int32_t left_shift; /* 0 to 30 */
+    int32_t diff_min;   /* in composed schemes, the exponential of a smaller d is 0 */
+} tiebreak_softmax_params;
+
+TIEBREAK_EXPORT int tiebreak_softmax_i8_i8(const tiebreak_softmax_params *params, const int8_t *input, int8_t *out);
+TIEBREAK_EXPORT int tiebreak_softmax_u8_u8(const tiebreak_softmax_params *params, const uint8_t *input, uint8_t *out);
+TIEBREAK_EXPORT int tiebreak_softmax_i8_i16(const tiebreak_softmax_params *params, const int8_t *input, int16_t *out);
 
 #ifdef __cplusplus
 }

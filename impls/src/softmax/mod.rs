@@ -35,6 +35,13 @@ pub struct Params {
     pub diff_min: i32,
 }
 
+impl Params {
+    /// Elements of the input and of the output; or the invalid argument.
+    pub fn elements(&self) -> Result<usize, ShapeError> {
+        shape::elements("rows", &[positive("rows", self.rows)?, positive("depth", self.depth)?])
+    }
+}
+
 /// The types of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
@@ -65,7 +72,7 @@ impl Domain {
         if !(least..=0).contains(&i64::from(p.diff_min)) {
             return Err(broken("diff_min", format!("{} is not in {least} to 0", p.diff_min)));
         }
-        let elements = shape::elements("rows", &[positive("rows", p.rows)?, positive("depth", p.depth)?])?;
+        let elements = p.elements()?;
         Ok(Sizes { inputs: [elements, 0, 0], outputs: elements })
     }
 }

@@ -29,6 +29,14 @@ pub(crate) fn operands(names: Option<&str>) -> Result<[Element; 2], CaseError> {
     }
 }
 
+/// The types of both operands and of the results: `uint8,int8,uint8`. Without a third type, results are of the first.
+pub(crate) fn with_output(names: Option<&str>) -> Result<([Element; 2], Element), CaseError> {
+    let third = names.and_then(|names| names.match_indices(',').nth(1).map(|(at, _)| names.split_at(at)));
+    let (both, output) = third.map_or((names, None), |(both, output)| (Some(both), Some(output[1..].trim())));
+    let [lhs, rhs] = operands(both)?;
+    Ok(([lhs, rhs], if output.is_some() { element(output)? } else { lhs }))
+}
+
 /// An error for a type that is named where the operation has one.
 pub(crate) fn none(op: &str, name: Option<&str>) -> Result<(), CaseError> {
     match name {

@@ -20,10 +20,14 @@ pub struct Piece {
 }
 
 /// Blocks that `fits` takes: of one image each, of as many rows as fit, then of fewer output channels. The whole where that fits. None if a row of one
-/// channel does not fit.
+/// channel does not fit, or a transposed convolution does not.
 pub fn pieces(p: &conv2d::Params, fits: impl Fn(&conv2d::Params) -> bool) -> Option<Vec<Piece>> {
     if fits(p) {
         return Some(vec![Piece { batch: 0, rows: 0..p.height, channels: 0..p.out_channels, first: 0, shape: *p }]);
+    }
+    // Rows of a transposed convolution are sums over windows that overlap.
+    if p.transposed {
+        return None;
     }
     let (rows, _) = p.output().ok()?;
     let (mut high, mut wide) = (rows, p.out_channels);

@@ -68,7 +68,9 @@ impl Call {
         match self {
             Self::Qconv2d(case) => {
                 let all = pieces(&case.params.shape, |p| p.sizes().is_ok());
-                let all = all.ok_or("one row of its results is more than a call takes")?;
+                let what =
+                    if case.params.shape.transposed { "its transposed convolution" } else { "one row of its results" };
+                let all = all.ok_or_else(|| format!("{what} is more than a call takes"))?;
                 let part = |piece: &super::blocks::Piece| {
                     let (block, case) = piece.of(&case, layer, input);
                     (block, Self::Qconv2d(case))

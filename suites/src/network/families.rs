@@ -14,6 +14,7 @@ const FAMILIES: [(&str, &[&str]); 8] = [
         &[
             "tflite-depthwise-i8",
             "tflite-conv-i8",
+            "tflite-transpose-conv-i8",
             "tflite-add-i8",
             "tflite-mul-i8",
             "tflite-average-pool-i8",
@@ -34,6 +35,7 @@ const FAMILIES: [(&str, &[&str]); 8] = [
         &[
             "cmsis-nn-depthwise-i8",
             "cmsis-nn-convolve-i8",
+            "cmsis-nn-transpose-conv-i8",
             "arm-elementwise-add-s8",
             "arm-elementwise-mul-s8",
             "arm-avgpool-s8",

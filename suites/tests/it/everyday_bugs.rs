@@ -27,6 +27,14 @@ pub(crate) const CONV2D: Bug = Bug { file: "depthwise.c", promise: ["conv2d", "e
 pub(crate) const QCONV2D: Bug =
     Bug { file: "depthwise-relu6.c", promise: ["qconv2d", "gemmlowp-double"], ..REQUANTIZE };
 
+const SUB: Bug = Bug { file: "casts.c", promise: ["sub", "onnx"], ..REQUANTIZE };
+const QMATMUL: Bug = Bug { file: "fully-connected.c", promise: ["qmatmul", "gemmlowp-double:wrap"], ..REQUANTIZE };
+const QMATMUL_I4: Bug = Bug { file: "fully-connected-i4.c", ..QMATMUL };
+const TRANSPOSED: Bug = Bug { file: "transposed.c", promise: ["conv2d", "exact:wrap"], ..REQUANTIZE };
+const TRANSPOSED_SCALED: Bug = Bug { file: "transposed.c", promise: ["qconv2d", "ties-up:wrap"], ..REQUANTIZE };
+const CONCAT: Bug = Bug { file: "concat.c", promise: ["concat", "tflite"], ..REQUANTIZE };
+const SOFTMAX: Bug = Bug { file: "softmax.c", promise: ["softmax", "tflite"], ..REQUANTIZE };
+
 /// The end of the loop of a requantization, and of a quantization.
 const STORE: &str = "out[i] = (int8_t)result;";
 const ROUNDED: &str = "out[i] = clamped((double)scaled + p->zero_point[channel], p->min, p->max);";
@@ -51,6 +59,75 @@ const BIAS: &str = "sum += (uint32_t)p->bias[o];";
 const FUSED: &str = "int64_t result = (int64_t)scaled + p->zero_point;";
 
 const BUGS: &[Bug] = &[
+    Bug {
+        name: "the left operand is subtracted from the right one",
+        changes: &[("left - right", "right - left")],
+        class: "operand-order",
+        ..SUB
+    },
+    Bug {
+        name: "fully connected: the bias has 16 bits",
+        changes: &[("(uint32_t)p->bias[j]", "(uint32_t)(int16_t)p->bias[j]")],
+        class: "bias",
+        ..QMATMUL
+    },
+    Bug {
+        name: "int4: the first weight is in the high half",
+        changes: &[("at % 2 ?", "at % 2 == 0 ?")],
+        class: "layout",
+        ..QMATMUL_I4
+    },
+    Bug {
+        name: "int4: weights without their sign",
+        changes: &[("return bits > 7 ? bits - 16 : bits;", "return bits;")],
+        class: "signedness",
+        ..QMATMUL_I4
+    },
+    Bug {
+        name: "transposed: the filter is rotated",
+        changes: &[(
+            "weights[((i * p->kernel_w + j)",
+            "weights[(((p->kernel_h - 1 - i) * p->kernel_w + p->kernel_w - 1 - j)",
+        )],
+        class: "layout",
+        ..TRANSPOSED
+    },
+    Bug {
+        name: "transposed and scaled: the bias has 16 bits",
+        changes: &[("(uint32_t)p->bias[o]", "(uint32_t)(int16_t)p->bias[o]")],
+        class: "bias",
+        ..TRANSPOSED_SCALED
+    },
+    Bug {
+        name: "the scale of the first input for all inputs",
+        changes: &[("p->scale[t]", "p->scale[0]")],
+        class: "channel",
+        ..CONCAT
+    },
+    Bug {
+        name: "an input of the output's scale is copied, whatever its zero point is",
+        changes: &[(
+            "p->scale[t] == p->out.scale && p->zero_point[t] == p->out.zero_point",
+            "p->scale[t] == p->out.scale",
+        )],
+        class: "offset-term",
+        ..CONCAT
+    },
+    Bug {
+        name: "the largest element of a row begins with 0",
+        changes: &[("largest = -128, sum", "largest = 0, sum")],
+        class: "row-maximum",
+        ..SOFTMAX
+    },
+    Bug {
+        name: "terms of the sum are truncated",
+        changes: &[(
+            "sum += divide(exponential_of(p, input[i] - largest), 12);",
+            "sum += exponential_of(p, input[i] - largest) >> 12;",
+        )],
+        class: "directed-rounding",
+        ..SOFTMAX
+    },
     Bug { name: "the division truncates", changes: &[(AVERAGE, "sum / count;")], class: "directed-rounding", ..POOL },
     Bug {
         name: "half the count is added to negative sums",

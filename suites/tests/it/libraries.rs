@@ -9,7 +9,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// The examples of the book: file, operation and scheme.
-const EXAMPLES: [(&str, &str, &str); 9] = [
+const EXAMPLES: [(&str, &str, &str); 16] = [
     ("requantize.c", "requantize", "gemmlowp-double"),
     ("matmul.cpp", "matmul", "exact:wrap"),
     ("depthwise.c", "conv2d", "exact:wrap"),
@@ -18,6 +18,13 @@ const EXAMPLES: [(&str, &str, &str); 9] = [
     ("casts.c", "dequantize", "ideal"),
     ("casts.c", "add", "pytorch"),
     ("pool.c", "pool", "tflite"),
+    ("casts.c", "sub", "onnx"),
+    ("fully-connected.c", "qmatmul", "gemmlowp-double:wrap"),
+    ("fully-connected-i4.c", "qmatmul", "gemmlowp-double:wrap"),
+    ("transposed.c", "conv2d", "exact:wrap"),
+    ("transposed.c", "qconv2d", "ties-up:wrap"),
+    ("concat.c", "concat", "tflite"),
+    ("softmax.c", "softmax", "tflite"),
     ("casts.c", "mul", "pytorch"),
 ];
 

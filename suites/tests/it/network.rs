@@ -1,8 +1,8 @@
 //! `verify --model`: the network layer after layer.
 
 use crate::common::*;
-use crate::models::build::{Operator, Options, Tensor, network};
-use serde_json::Value;
+use crate::models::build::{Operator, Options, TRANSPOSE_CONV, Tensor, network};
+use serde_json::{Value, json};
 use tiebreak_suites::model::network as reader;
 use tiebreak_suites::network::plan;
 
@@ -73,6 +73,54 @@ fn verified(bytes: &[u8], more: &[&str]) -> Run {
     std::fs::write(&file, bytes).expect("the temporary directory can be written");
     let file = file.to_str().expect("UTF-8");
     verify(&[&["--model", file, "--effort=quick", "--lane=host"][..], more].concat())
+}
+
+/// A transposed convolution: the windows of two elements overlap by one column.
+#[test]
+fn a_transposed_convolution_is_a_layer() {
+    let layer = |out: &[i32], filter: &[i8], padding: i8| {
+        let columns = filter.len() as i32;
+        network(&[Operator {
+            code: TRANSPOSE_CONV,
+            tensors: [quantized(&[1, 1, 2, 1], 1.0, 1), constant(&[1, 1, columns, 1], filter), quantized(out, 1.0, 10)],
+            bias: Some(Tensor { shape: vec![1], kind: 2, data: vec![100, 0, 0, 0], ..quantized(&[1], 1.0, 0) }),
+            options: Some(Options { kind: 49, bytes: vec![(0, padding)], ints: vec![(1, 2), (2, 1)] }),
+        }])
+    };
+    for (out, padding, expected) in [
+        // VALID: windows [4, 8, 12] from column 0 on and [5, 10, 15] from column 2 on; the bias and the zero point add 110.
+        (&[1, 1, 5, 1][..], 1, &[114, 118, 127, 120, 125][..]),
+        // SAME: padding of one column, all of it behind.
+        (&[1, 1, 4, 1], 0, &[114, 118, 127, 120]),
+        // Output padding: no window reaches the last column.
+        (&[1, 1, 6, 1], 1, &[114, 118, 127, 120, 125, 110]),
+    ] {
+        let bytes = layer(out, &[1, 2, 3], padding);
+        let net = reader::network(&bytes).expect("a model");
+        let planned = plan(&bytes, &net, (&vec![vec![vec![5, 6]]], 1), &[], |_| true).expect("a network");
+        let layers = &planned.network.layers;
+        assert_eq!((layers[0].operator.as_str(), &layers[0].not_judged), ("TRANSPOSE_CONV", &None), "{out:?}");
+        let [stage] = &planned.stages[..] else { panic!("{}", planned.stages.len()) };
+        assert_eq!((stage.op, stage.params["shape"]["transposed"].as_bool()), ("qconv2d", Some(true)));
+        assert_eq!(stage.tensors[0], [5, 6]);
+        let case = json!({
+            "op": "qconv2d", "scheme": "gemmlowp-double:wrap", "expected": expected,
+            "case": {
+                "width": 2, "kernel_w": 3, "stride_w": 2, "transposed": 1, "input_zero_point": 1,
+                "right": stage.params["shape"]["right"], "left": stage.params["shape"]["left"],
+                "output_padding_w": stage.params["shape"]["output_padding_w"].as_u64().unwrap_or(0),
+                "m": 1 << 30, "s": 1, "bias": 100, "zero_point": 10, "input": [5, 6], "weights": [1, 2, 3],
+            },
+        });
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let file = dir.path().join("case.jsonl");
+        std::fs::write(&file, case.to_string()).expect("written");
+        tiebreak(&["judge", "--cases", file.to_str().expect("UTF-8")]).exits(0);
+        let run = verified(&bytes, &[]).exits(0);
+        let family = |name: &str| items(&run.ledger()["network"], "families").iter().any(|one| one["name"] == name);
+        // CMSIS-NN takes no more outputs than windows cover.
+        assert!(family("tflite") && family("cmsis-nn") == (out[2] < 6), "{}", run.printed());
+    }
 }
 
 /// Two convolutions by filters of 3x3, of which the second alone has borders, on images that are far from zero.

@@ -41,6 +41,8 @@ struct Node {
     op_type: String,
     #[prost(message, repeated, tag = "5")]
     attribute: Vec<Attribute>,
+    #[prost(string, tag = "7")]
+    domain: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -96,7 +98,9 @@ fn node_test(dir: &Path, op: &str, attribute: Vec<Attribute>, inputs: &[Tensor],
     let set = dir.join("test_data_set_0");
     fs::create_dir_all(&set).expect("a directory");
     let names: Vec<String> = (0..inputs.len()).map(|at| char::from(b'a' + at as u8).to_string()).collect();
-    let node = Node { input: names.clone(), output: vec!["y".to_owned()], op_type: op.to_owned(), attribute };
+    let (domain, op) = op.rsplit_once('.').unwrap_or(("", op));
+    let [domain, op_type] = [domain, op].map(str::to_owned);
+    let node = Node { input: names.clone(), output: vec!["y".to_owned()], op_type, attribute, domain };
     let input = names.into_iter().map(|name| Named { name }).collect();
     let graph = Graph { node: vec![node], initializer: Vec::new(), input };
     put(dir, "model.onnx", &Model { ir_version: 8, graph: Some(graph) }.encode_to_vec());
@@ -186,6 +190,41 @@ fn node_tests_of_scaled_sums_are_judged() {
     put(&dir.path().join("test_qlinearconv/test_data_set_0"), "output_0.pb", &y.encode_to_vec());
     let run = tiebreak(&["judge", "--cases", path]).exits(1);
     assert!(run.stdout.contains("requantize ties-even:wrap: 1 differing result"), "{}", run.printed());
+}
+
+/// `QLinearConcat` of ONNX Runtime: each input has its own scale and zero point.
+#[test]
+fn node_tests_of_concatenations_are_judged() {
+    let dir = dir();
+    let scale = |value: f32| floats(&[], &[value]);
+    let point = |value: i32| integers(INT8, &[], &[value]);
+    let axis = |i: i64| vec![Attribute { name: "axis".to_owned(), i, ..Attribute::default() }];
+    let inputs = [
+        scale(0.5),
+        point(1),
+        integers(INT8, &[2, 1], &[3, -4]),
+        scale(0.5),
+        point(1),
+        integers(INT8, &[2, 2], &[5, 6, 7, 100]),
+        scale(0.25),
+        point(2),
+    ];
+    // The first input is copied. Of the second (x - 2) * 0.25 / 0.5 + 1: 1.5 to the even 2, 2, 2.5 to 2, 49; with the zero point.
+    let y = integers(INT8, &[2, 3], &[3, 3, 3, -4, 3, 50]);
+    let test = dir.path().join("test_qlinearconcat");
+    for last in [1, -1] {
+        node_test(&test, "com.microsoft.QLinearConcat", axis(last), &inputs, &y);
+        let run = tiebreak(&["judge", "--cases", test.to_str().expect("UTF-8")]).exits(0);
+        assert!(run.stdout.contains("1 line, 6 results compared: 1 line equal"), "{}", run.printed());
+    }
+    let wrong = integers(INT8, &[2, 3], &[3, 3, 3, -4, 4, 50]);
+    put(&test.join("test_data_set_0"), "output_0.pb", &wrong.encode_to_vec());
+    let run = tiebreak(&["judge", "--cases", test.to_str().expect("UTF-8")]).exits(1);
+    assert!(run.stdout.contains("concat onnx: 1 differing result"), "{}", run.printed());
+    // Along the first axis the inputs have different columns.
+    node_test(&test, "com.microsoft.QLinearConcat", axis(0), &inputs, &y);
+    let run = tiebreak(&["judge", "--cases", test.to_str().expect("UTF-8")]).exits(2);
+    assert!(run.stdout.contains("an input of [2, 1] for results of [2, 3] along axis 0"), "{}", run.printed());
 }
 
 /// Writes `count` data sets of `MatMulInteger` and of `QLinearMatMul` each: every third value differs from set to set. The results are computed here.

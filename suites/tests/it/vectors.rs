@@ -93,6 +93,10 @@ fn vectors_in_files_are_read_again() {
         ("conv2d", "exact", "npy"),
         ("dequantize", "ideal", "npy"),
         ("quantize", "onnx", "npy"),
+        ("qmatmul", "gemmlowp-double", "npy"),
+        ("qconv2d", "gemmlowp-double", "npy"),
+        ("concat", "onnx", "npy"),
+        ("softmax", "tflite", "npy"),
         ("matmul", "exact", "onnx"),
         ("conv2d", "exact", "onnx"),
         ("quantize", "onnx", "onnx"),
@@ -171,7 +175,7 @@ fn a_header_tests_a_kernel_in_c() {
     let (bin, work) = installed();
     let (bin, work) = (bin.path(), work.path());
     type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)], (&'static str, &'static str));
-    let rows: [Row; 5] = [
+    let rows: [Row; 11] = [
         (
             "--op requantize --scheme gemmlowp-double --like tflite-requantize-i8",
             "requantize.c",
@@ -202,6 +206,42 @@ fn a_header_tests_a_kernel_in_c() {
             &[("tiebreak_vectors_exact_wrap_matmul_i8_i8", "tiebreak_matmul_i8_i8")],
             ("for (; l < p->k; l++)", "for (; l + 1 < p->k; l++)"),
         ),
+        (
+            "--op sub --scheme onnx --like onnx-dequantize-sub-i8",
+            "casts.c",
+            &[("tiebreak_vectors_onnx_sub_i8", "tiebreak_sub_i8")],
+            ("left - right", "right - left"),
+        ),
+        (
+            "--op qmatmul --scheme gemmlowp-double --like tflite-fully-connected-i8",
+            "fully-connected.c",
+            &[("tiebreak_vectors_gemmlowp_double_wrap_qmatmul_i8_i8_i8", "tiebreak_qmatmul_i8_i8_i8")],
+            ("(uint32_t)p->bias[j]", "(uint32_t)(int16_t)p->bias[j]"),
+        ),
+        (
+            "--op qmatmul --scheme gemmlowp-double --like tflite-fully-connected-i4",
+            "fully-connected-i4.c",
+            &[("tiebreak_vectors_gemmlowp_double_wrap_qmatmul_i8_i4_i8", "tiebreak_qmatmul_i8_i4_i8")],
+            ("at % 2 ?", "at % 2 == 0 ?"),
+        ),
+        (
+            "--op conv2d --scheme exact --like tflite-transpose-conv",
+            "transposed.c",
+            &[("tiebreak_vectors_exact_wrap_conv2d_transposed_i8_i8", "tiebreak_conv2d_transposed_i8_i8")],
+            ("size_t row = y + p->top", "size_t row = y + p->bottom"),
+        ),
+        (
+            "--op concat --scheme tflite --like tflite-concat-u8",
+            "concat.c",
+            &[("tiebreak_vectors_tflite_concat_u8", "tiebreak_concat_u8")],
+            ("p->scale[t]", "p->scale[0]"),
+        ),
+        (
+            "--op softmax --scheme tflite --like tflite-softmax-i8",
+            "softmax.c",
+            &[("tiebreak_vectors_tflite_softmax_i8_i8", "tiebreak_softmax_i8_i8")],
+            ("largest = -128, sum", "largest = 0, sum"),
+        ),
     ];
     // Vectors have the policy of most known bugs: sums wrap. The example leaves sums beyond int32 open.
     let wraps = ("if (result < p->min) result", "result = (int32_t)result;\n        if (result < p->min) result");
@@ -221,6 +261,14 @@ fn a_header_tests_a_kernel_in_c() {
     let calls = [("tiebreak_vectors_ties_up_wrap_fpm", "tiebreak_fpm")];
     let (code, printed) = driven(bin, work, ("fpm.c", refuses.to_owned()), "--op fpm --scheme ties-up", &calls);
     assert!(code == Some(1) && printed.contains("outside the kernel's domain: "), "{printed}");
+}
+
+/// `judge` reads the types that a vector has, those of weights of 4 bits among them.
+#[test]
+fn a_vector_of_int4_has_its_types() {
+    let found = vectors(&["--op=qmatmul", "--scheme=gemmlowp-double", "--like=tflite-fully-connected-i4"]);
+    let all = found["vectors"].as_array().expect("a list");
+    assert!(!all.is_empty() && all.iter().all(|one| one["type"] == "i8,i4,i8"), "{found}");
 }
 
 /// Constants of Rust compile, and hold the same results.

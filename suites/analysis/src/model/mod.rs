@@ -40,6 +40,8 @@ pub enum Op {
     /// `FULLY_CONNECTED`: a convolution by a filter of one element over an image of one row, whose columns are the rows of
     /// the matrix.
     FullyConnected,
+    /// `TRANSPOSE_CONV`, in networks alone.
+    TransposeConv,
 }
 
 /// One layer.

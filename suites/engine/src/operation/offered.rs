@@ -83,21 +83,24 @@ fn named<O: Operation>(name: &str) -> Result<&'static Kernel<O>> {
     Ok(kernel)
 }
 
-/// The contract of the kernel that promises a scheme, takes a domain, and of such kernels takes the most. If no kernel promises the scheme, the domain is that of
-/// the kernel that takes the most.
+/// The contract of the kernel that promises a scheme, takes a domain, and of such kernels takes the most. If no kernel that promises the scheme takes the domain, the
+/// contract has the domain of the kernel that takes the most of all others.
 fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<Contract<O::Domain>> {
     // A field that no domain has is named before one that is too wide for the first kernel.
-    if let Some(kernel) = here::<O>().next() {
-        let mut whole = serde_json::to_value(&kernel.contract.domain)?;
-        domain.keys().try_for_each(|key| place(&mut whole, key).map(drop))?;
+    let wholes = here::<O>().map(|kernel| serde_json::to_value(&kernel.contract.domain));
+    let mut wholes: Vec<Value> = wholes.collect::<Result<_, _>>()?;
+    for key in domain.keys() {
+        let is_known = wholes.iter_mut().any(|whole| whole.get(key).is_some() || field(whole, key).is_some());
+        if let (false, Some(whole)) = (is_known, wholes.first_mut()) {
+            place(whole, key)?;
+        }
     }
-    let mut alike: Vec<&Kernel<O>> =
-        here::<O>().filter(|kernel| kernel.contract.promise.scheme == promise.scheme).collect();
-    if alike.is_empty() {
-        alike = here::<O>().collect();
-    }
-    // The same policy first, and of these the kernel that takes the most: what the offer does not exclude is asked.
-    alike.sort_by_cached_key(|kernel| (kernel.contract.promise != promise, std::cmp::Reverse(breadth_of::<O>(kernel))));
+    let mut alike: Vec<&Kernel<O>> = here::<O>().collect();
+    // Kernels that promise the scheme first, then the same policy first, and of these the kernel that takes the most: what the offer does not exclude is asked.
+    alike.sort_by_cached_key(|kernel| {
+        let own = kernel.contract.promise;
+        (own.scheme != promise.scheme, own != promise, std::cmp::Reverse(breadth_of::<O>(kernel)))
+    });
     let mut error = None;
     for kernel in alike {
         match part::<O>(kernel, Some(promise), domain) {
@@ -165,8 +168,11 @@ fn place<'a>(domain: &'a mut Value, key: &str) -> Result<&'a mut Value> {
     })
 }
 
-/// Makes the field of a domain that is called so narrower.
+/// Makes the field of a domain that is called so narrower. A part that only some domains have is given as true: the domain must have the part, and keeps it.
 fn narrow(domain: &mut Value, key: &str, given: &Value) -> Result<()> {
+    if *given == Value::Bool(true) && domain.get(key).is_some_and(is_part) {
+        return Ok(());
+    }
     let field = place(domain, key)?;
     match within(field, given) {
         Some(part) => *field = part,
@@ -180,18 +186,22 @@ fn range(value: &Value) -> Option<[&Value; 2]> {
     Some([value.get("start")?, value.get("end")?])
 }
 
+/// Whether a field has fields of its own.
+fn is_part(field: &Value) -> bool {
+    field.is_object() && range(field).is_none()
+}
+
 /// Every field of a domain, those of its parts among them.
 fn fields(domain: &Value, say: &mut impl FnMut(&str, &Value)) {
     for (name, value) in domain.as_object().into_iter().flatten() {
-        if value.is_object() && range(value).is_none() { fields(value, say) } else { say(name, value) }
+        if is_part(value) { fields(value, say) } else { say(name, value) }
     }
 }
 
 /// The field that is called so.
 fn field<'a>(domain: &'a mut Value, key: &str) -> Option<&'a mut Value> {
     for (name, value) in domain.as_object_mut()? {
-        let is_part = value.is_object() && range(value).is_none();
-        let found = if is_part { field(value, key) } else { (name == key).then_some(value) };
+        let found = if is_part(value) { field(value, key) } else { (name == key).then_some(value) };
         if found.is_some() {
             return found;
         }
@@ -252,6 +262,7 @@ mod tests {
             ("bias", json!(false), "/bias", json!(false)),
             ("kinds", json!("layer"), "/kinds", json!(["layer"])),
             ("any", json!(["i4"]), "/any", json!(["i4"])),
+            ("channels", json!(true), "/channels/shifts", json!({"start": -31, "end": 31})),
         ] {
             let mut part = domain();
             narrow(&mut part, key, &given).expect(key);
@@ -273,6 +284,7 @@ mod tests {
             ("pairs", json!([]), "no part"),
             ("shift", json!(0), "did you mean `shifts`?"),
             ("channels", json!({}), "fields are output, bias"),
+            ("transposed", json!(true), "fields are output, bias"),
         ] {
             let mut part = domain();
             let error = narrow(&mut part, key, &given).expect_err(key);

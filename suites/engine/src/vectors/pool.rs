@@ -33,7 +33,7 @@ const CASES: usize = 400;
 const SHRUNK: usize = 2;
 
 /// Types that a domain names.
-const TYPES: [&str; 6] = ["i8", "u8", "i16", "u16", "i32", "u32"];
+const TYPES: [&str; 7] = ["i4", "i8", "u8", "i16", "u16", "i32", "u32"];
 
 /// A candidate.
 pub(super) struct Entry<O: Operation> {

@@ -88,13 +88,13 @@ impl Operation for Qconv2d {
     }
 
     fn open(scheme: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
-        let [lhs, rhs] = types::operands(ty)?;
-        for (name, end) in [("min", *lhs.range().start()), ("max", *lhs.range().end())] {
+        let ([lhs, rhs], output) = types::with_output(ty)?;
+        for (name, end) in [("min", *output.range().start()), ("max", *output.range().end())] {
             arguments.entry(name.to_owned()).or_insert_with(|| end.into());
         }
         let q = if matches!(scheme.scheme.definition, Definition::Fpm(_)) { 31 } else { 0 };
         let channels = Multipliers { q: q..=q, per_channel: true, ..Multipliers::ALL };
-        let requantize = requantize::Domain { output: lhs, channels, bias: true, zero_point: true, clamp: true };
+        let requantize = requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true };
         let operands = matmul::Domain::all(lhs, rhs);
         let (transposed, wide) = (transposed::open(arguments), arguments.contains_key("bias64"));
         Ok(Domain { operands, grouped: true, dense: true, spatial: true, wide, transposed, requantize })

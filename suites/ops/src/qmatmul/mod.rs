@@ -96,9 +96,9 @@ impl Operation for Qmatmul {
 
     /// A kernel of any list, or of layers with biases of 64 bits if the stages begin with one.
     fn open(_: &Promised, ty: Option<&str>, given: &mut Arguments) -> Result<Domain, CaseError> {
-        let [lhs, rhs] = types::operands(ty)?;
+        let ([lhs, rhs], output) = types::with_output(ty)?;
         let channels = Multipliers { per_channel: true, ..Multipliers::ALL };
-        let requantize = requantize::Domain { output: lhs, channels, bias: true, zero_point: true, clamp: true };
+        let requantize = requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true };
         let wide = matches!(given.get("stages"), Some(Value::Text(text)) if text.starts_with(text::WIDE));
         let lists = if wide { Lists::Layer64 } else { Lists::Any };
         Ok(Domain { operands: matmul::Domain::all(lhs, rhs), lists, requantize })

@@ -42,6 +42,9 @@ fn slot(field: usize) -> u16 {
     (4 + 2 * field) as u16
 }
 
+/// `enum BuiltinOperator`.
+pub(crate) const TRANSPOSE_CONV: i32 = 67;
+
 /// How many tensors each operator has a place for.
 const PLACES: usize = 4;
 
@@ -94,7 +97,11 @@ fn operator(b: &mut FlatBufferBuilder<'_>, at: usize, operator: &Operator, chain
     let input = if chained && at > 0 { first - PLACES as i32 + 2 } else { first };
     // The third is the bias, which may be left out.
     let bias = if operator.bias.is_some() { first + 3 } else { -1 };
-    let inputs = b.create_vector(&[input, first + 1, bias]);
+    // Before the filter stand the sizes of the output, which are those of its tensor, and behind it the activations.
+    let inputs = match operator.code {
+        TRANSPOSE_CONV => b.create_vector(&[-1, first + 1, input, bias]),
+        _ => b.create_vector(&[input, first + 1, bias]),
+    };
     let outputs = b.create_vector(&[first + 2]);
     let options = operator.options.as_ref().map(|options| {
         let table = b.start_table();

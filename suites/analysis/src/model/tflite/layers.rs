@@ -2,6 +2,7 @@
 
 use super::tables::{self, Model, Operator, OperatorCode, Tables};
 use super::tensor::{Context, Place, Tensor, printable, product};
+use super::transposed;
 use crate::model::{Fault, Layer, LeftOut, MAX_LAYERS, MAX_OPERATORS, Op};
 use tiebreak_impls::conv2d::Params;
 
@@ -97,13 +98,18 @@ pub(super) struct Tensors<'a> {
     pub(super) output: Tensor<'a>,
 }
 
+/// Which operands the activations and the bias are.
+pub(super) fn operands(op: Op) -> (usize, usize) {
+    if op == Op::TransposeConv { (2, 3) } else { (0, 2) }
+}
+
 pub(super) fn layer<'a>(
     context: &Context<'a>,
     operator: &Operator<'a>,
     place: &Place,
     op: Op,
 ) -> Result<Tensors<'a>, Fault> {
-    let input = Tensor::read(context, place, operator.inputs(), 0)?;
+    let input = Tensor::read(context, place, operator.inputs(), operands(op).0)?;
     let weights = Tensor::read(context, place, operator.inputs(), 1)?;
     let output = Tensor::read(context, place, operator.outputs(), 0)?;
     let [input_type, weights_type] = [input.element()?, weights.element()?];
@@ -135,6 +141,7 @@ fn shape(
     let params = match op {
         Op::Conv2d | Op::DepthwiseConv2d => convolution(operator, place, op, input, weights)?,
         Op::FullyConnected => fully_connected(operator, place, input, weights)?,
+        Op::TransposeConv => transposed::convolution(operator, place, [input, weights, output])?,
     };
     let (rows, columns) = params.output().map_err(|e| place.malformed(e.to_string()))?;
     let out = [params.batches, rows, columns, params.out_channels];
@@ -178,10 +185,7 @@ fn convolution(
         true => no_options(operator, place, 2, "DepthwiseConv2DOptions"),
         false => no_options(operator, place, 1, "Conv2DOptions"),
     })?;
-    let step = |step: i32, name: &str| {
-        let positive = usize::try_from(step).ok().filter(|step| *step > 0);
-        positive.ok_or_else(|| place.malformed(format!("{name} is {step}; it must be at least 1")))
-    };
+    let step = |n: i32, name: &str| step(place, n, name);
     let (stride_h, stride_w) = (step(window.strides[0], "stride_h")?, step(window.strides[1], "stride_w")?);
     let dilation_h = step(window.dilations[0], "dilation_h_factor")?;
     let dilation_w = step(window.dilations[1], "dilation_w_factor")?;
@@ -197,6 +201,12 @@ fn convolution(
         ..Params::default()
     };
     Ok(params)
+}
+
+/// A stride or a dilation.
+pub(super) fn step(place: &Place, step: i32, name: &str) -> Result<usize, Fault> {
+    let positive = usize::try_from(step).ok().filter(|step| *step > 0);
+    positive.ok_or_else(|| place.malformed(format!("{name} is {step}; it must be at least 1")))
 }
 
 /// Of the options that the operator has, with the defaults of the schema.

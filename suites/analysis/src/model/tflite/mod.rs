@@ -5,3 +5,4 @@ pub(super) mod network;
 pub(super) mod operators;
 pub(super) mod tables;
 mod tensor;
+mod transposed;

@@ -6,7 +6,7 @@ use super::tables::{self, Operator, OperatorCode};
 use super::tensor::{Context, Place, Tensor, printable};
 use crate::model::network::{MAX_VALUES, Network, Node, Source, Stored, Work};
 use crate::model::operators::{Arithmetic, Quantized, reason};
-use crate::model::{Fault, network};
+use crate::model::{Fault, Op, network};
 use std::collections::HashMap;
 use tiebreak_impls::pool::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
@@ -19,6 +19,7 @@ const RESHAPE: i32 = 22;
 const PAD: i32 = 34;
 const SQUEEZE: i32 = 43;
 const STRIDED_SLICE: i32 = 45;
+const TRANSPOSE_CONV: i32 = 67;
 const EXPAND_DIMS: i32 = 70;
 const SHAPE: i32 = 77;
 const PACK: i32 = 83;
@@ -56,15 +57,19 @@ pub(in crate::model) fn network(file: &[u8]) -> Result<Network<'_>, Fault> {
         if context.graph > 0 {
             return Ok(());
         }
-        let (inputs, outputs) =
+        let (mut inputs, outputs) =
             (numbers(operator.inputs()), numbers(operator.outputs()).into_iter().flatten().collect());
+        if code.builtin() == TRANSPOSE_CONV && inputs.len() > 2 {
+            // The first operand is what a layer computes with, and not the sizes of the output.
+            inputs.swap(0, 2);
+        }
         let node = Node { index, op: called(code), inputs, outputs, work: Ok(Work::Nothing) };
         if let (VAR_HANDLE, Some(handle)) = (code.builtin(), node.outputs.first()) {
             let name = operator.var_handle().and_then(|options| printable(options.shared_name()?.bytes()));
             variables.insert(*handle, name.unwrap_or_else(|| format!("variable {index}")));
         }
         let moved = node.outputs.first().map_or(0, |at| out.tensors[*at].len());
-        if code.op().is_none() && !take(&mut room, moved) {
+        if code.op().is_none() && code.builtin() != TRANSPOSE_CONV && !take(&mut room, moved) {
             let work = Err(format!("more than {MAX_MOVED} values are constant or moved; give a smaller model"));
             out.nodes.push(Node { work, ..node });
             return Ok(());
@@ -125,7 +130,8 @@ fn work<'a>(
     let unknown = |problem: &str| Err(place.unsupported(problem));
     let at = |which: usize| node.inputs.get(which).copied().flatten().map(|at| &tensors[at]);
     let result = node.outputs.first().map(|at| &tensors[*at]);
-    if let Some(op) = code.op() {
+    let transposed = (code.builtin() == TRANSPOSE_CONV).then_some(Op::TransposeConv);
+    if let Some(op) = code.op().or(transposed) {
         let products = products(context, operator, place, op)?;
         let Tensors { layer, .. } = layer(context, operator, place, op)?;
         return Ok(Work::Products(Box::new((layer, products))));

@@ -1,6 +1,6 @@
 //! From tables to what an audit reads.
 
-use super::layers::{Tensors, Visited, each, layer, no_options};
+use super::layers::{Tensors, Visited, each, layer, no_options, operands};
 use super::tables;
 use super::tensor::{Context, Place, Tensor};
 use crate::model::names::{self, TFLITE, tensor_type};
@@ -84,7 +84,9 @@ pub(super) fn products<'a>(
     let bytes = weights.constant(1)?;
     let params = layer.params;
     let (kind, strides, depth) = match op {
-        Op::Conv2d => (Kind::Convolution, None, params.kernel_h * params.kernel_w * (params.channels / params.groups)),
+        Op::Conv2d | Op::TransposeConv => {
+            (Kind::Convolution, None, params.kernel_h * params.kernel_w * (params.channels / params.groups))
+        }
         Op::DepthwiseConv2d => (Kind::Depthwise, Some((1, params.out_channels)), params.kernel_h * params.kernel_w),
         Op::FullyConnected => (Kind::Dense, None, params.channels),
     };
@@ -99,7 +101,7 @@ pub(super) fn products<'a>(
         let problem = format!("{count} scales along dimension {along}, for {channels} channels along {dimension}");
         return Err(weights.place.malformed(problem));
     }
-    let bias = Tensor::optional(context, place, operator.inputs(), 2)?;
+    let bias = Tensor::optional(context, place, operator.inputs(), operands(op).1)?;
     let bias = bias.map_or(Ok(Vec::new()), |bias| biases(&bias, channels))?;
     let strides = strides.unwrap_or((depth, 1));
     let zero_points = vec![layer.params.weight_zero_point];
@@ -128,6 +130,7 @@ pub(super) fn activation(operator: &tables::Operator<'_>, op: Op) -> i8 {
         Op::Conv2d => operator.conv_2d().and_then(|o| o.fused_activation_function()),
         Op::DepthwiseConv2d => operator.depthwise_conv_2d().and_then(|o| o.fused_activation_function()),
         Op::FullyConnected => operator.fully_connected().and_then(|o| o.fused_activation_function()),
+        Op::TransposeConv => operator.transpose_conv().and_then(|o| o.fused_activation_function()),
     };
     activation.unwrap_or(0)
 }

@@ -156,6 +156,7 @@ table!(
         11 add: AddOptions,
         21 mul: MulOptions,
         32 strided_slice: StridedSliceOptions,
+        49 transpose_conv: TransposeConvOptions,
         111 var_handle: VarHandleOptions,
     }
 );
@@ -229,6 +230,13 @@ table!(StridedSliceOptions {
     2 ellipsis_mask: i32,
     3 new_axis_mask: i32,
     4 shrink_axis_mask: i32,
+});
+
+table!(TransposeConvOptions {
+    0 padding: i8,
+    1 stride_w: i32,
+    2 stride_h: i32,
+    3 fused_activation_function: i8,
 });
 
 table!(VarHandleOptions {

@@ -1,9 +1,11 @@
 //! A call of a function of `tiebreak.h` as C source: the parameters, the operands, and the results that are expected.
 
-use super::abi::{FUNCTIONS, Function, columns};
-use crate::conv2d;
+mod fields;
+
+use super::abi::{FUNCTIONS, Function};
+use crate::element::Element;
 use crate::protocol::Job;
-use crate::quantized::Granularity;
+use fields::parameters;
 use serde_json::Value;
 
 /// An array of constants.
@@ -44,7 +46,10 @@ pub fn call(job: &Job, domain: &Value, input: &[i32], results: &[i32]) -> Result
     if of_op.peek().is_none() {
         return Err(format!("tiebreak.h has no function of {op}"));
     }
-    let fits = |function: &&Function| types(job, domain, function).is_some_and(|names| names == function.types);
+    let fits = |function: &&Function| {
+        function.transposed == is_transposed(job)
+            && types(job, domain, function).is_some_and(|names| names == function.types)
+    };
     let function = of_op.find(fits).ok_or_else(|| format!("tiebreak.h has no function of {op} for these types"))?;
     let lengths = operands(job, input.len()).ok_or_else(|| format!("the {op} has no sizes"))?;
     let mut rest = input;
@@ -75,8 +80,17 @@ fn operand(op: &str, function: &Function, at: usize) -> Option<&'static str> {
         // The type in the name is that of the results.
         "requantize" => None,
         // Both operands have one type.
-        "add" | "mul" => function.types.first().copied(),
+        "add" | "sub" | "mul" => function.types.first().copied(),
         _ => function.types.get(at).copied(),
+    }
+}
+
+/// Whether a job is of the functions of transposed convolutions.
+fn is_transposed(job: &Job) -> bool {
+    match job {
+        Job::Conv2d { params, .. } => params.transposed,
+        Job::Qconv2d { params, .. } => params.shape.transposed,
+        _ => false,
     }
 }
 
@@ -87,7 +101,15 @@ fn types(job: &Job, domain: &Value, function: &Function) -> Option<Vec<String>> 
             "expressed" => params.quantized.expressed.name().to_owned(),
             _ => params.quantized.storage.name(),
         }),
-        Job::Add { params, .. } | Job::Mul { params, .. } => Some(params.element.name().to_owned()),
+        Job::Add { params, .. } | Job::Sub { params, .. } | Job::Mul { params, .. } => {
+            Some(params.element.name().to_owned())
+        }
+        Job::Concat { params, .. } => Some(params.element.name().to_owned()),
+        Job::Softmax { params, .. } => Some(match *field {
+            "input" => params.input.name().to_owned(),
+            _ => params.output.name().to_owned(),
+        }),
+        Job::Qmatmul { params, .. } if *field == "output" => Some(params.layer()?.output.name().to_owned()),
         Job::Pool { params, .. } => Some(params.element.name().to_owned()),
         _ => named(domain, field)?.as_str().map(str::to_owned),
     };
@@ -109,10 +131,12 @@ fn operands(job: &Job, input: usize) -> Option<Vec<(&'static str, usize)>> {
         Job::Requantize { .. } => Some(vec![("acc", input)]),
         Job::Quantize { .. } => Some(vec![("real", input)]),
         Job::Dequantize { .. } => Some(vec![("stored", input)]),
-        Job::Add { params, .. } | Job::Mul { params, .. } => two(["lhs", "rhs"], params.len),
+        Job::Add { params, .. } | Job::Sub { params, .. } | Job::Mul { params, .. } => two(["lhs", "rhs"], params.len),
         Job::Matmul { params, .. } => two(["lhs", "rhs"], params.m * params.k),
+        Job::Qmatmul { params, .. } => two(["lhs", "rhs"], params.shape.m * params.shape.k),
         Job::Conv2d { params, .. } => two(["input", "weights"], params.sizes().ok()?.inputs[0]),
-        Job::Pool { .. } => Some(vec![("input", input)]),
+        Job::Pool { .. } | Job::Softmax { .. } => Some(vec![("input", input)]),
+        Job::Concat { .. } => Some(vec![("inputs", input)]),
         Job::Qconv2d { params, .. } => two(["input", "weights"], params.shape.sizes().ok()?.inputs[0]),
         _ => None,
     }
@@ -123,17 +147,26 @@ fn params(op: &str) -> &'static str {
     match op {
         "fpm" => "tiebreak_fpm_params",
         "requantize" => "tiebreak_requantize_params",
-        "add" | "mul" => "tiebreak_elementwise_params",
+        "add" | "sub" | "mul" => "tiebreak_elementwise_params",
         "matmul" => "tiebreak_matmul_params",
         "conv2d" => "tiebreak_conv2d_params",
         "pool" => "tiebreak_pool_params",
         "qconv2d" => "tiebreak_qconv2d_params",
+        "qmatmul" => "tiebreak_qmatmul_params",
+        "concat" => "tiebreak_concat_params",
+        "softmax" => "tiebreak_softmax_params",
         _ => "tiebreak_cast_params",
     }
 }
 
 /// Words as an array; int32 if no type is named.
 fn array(name: &'static str, ty: Option<&str>, words: &[i32]) -> Array {
+    if ty == Some("i4") {
+        let mut bytes = vec![0; Element::I4.size(words.len())];
+        Element::I4.pack(words, &mut bytes);
+        let elements = bytes.iter().map(u8::to_string).collect();
+        return Array { name, stored: "uint8_t", passed: "uint8_t", elements };
+    }
     let (stored, passed) = match ty {
         Some("i8") => ("int8_t", "int8_t"),
         Some("u8") => ("uint8_t", "uint8_t"),
@@ -154,96 +187,23 @@ fn int32(value: i32) -> String {
     if value == i32::MIN { "(-2147483647 - 1)".to_owned() } else { value.to_string() }
 }
 
+/// A float by its digits, which C reads as the same one.
+fn single(value: f32) -> String {
+    format!("{value:?}f")
+}
+
 /// A double by its digits, which C reads as the same one.
 fn double(value: f64) -> String {
     format!("{value:?}")
-}
-
-/// Arrays and fields of the parameters of a call with so many inputs.
-fn parameters(job: &Job, len: usize) -> Result<(Vec<Array>, Vec<String>), String> {
-    let sizes = |all: &[usize]| all.iter().map(usize::to_string).collect::<Vec<_>>();
-    let words = |all: &[i32]| all.iter().map(|word| int32(*word)).collect::<Vec<_>>();
-    let pointers = |arrays: &[Array]| arrays.iter().map(|array| format!("*{}", array.name)).collect::<Vec<_>>();
-    let with = |arrays: Vec<Array>, before: Vec<String>, after: Vec<String>| {
-        let fields = [before, pointers(&arrays), after].concat();
-        Ok((arrays, fields))
-    };
-    match job {
-        Job::Fpm { params, .. } => {
-            let [multiplier, shift] = columns(&params.channels);
-            let arrays = vec![array("multiplier", None, &multiplier), array("shift", None, &shift)];
-            with(arrays, sizes(&[len, shift.len()]), vec![format!("{}u", params.q)])
-        }
-        Job::Requantize { params, .. } => {
-            let [multiplier, shift] = columns(&params.channels);
-            let named = [("multiplier", &multiplier), ("shift", &shift), ("bias", &params.bias)];
-            let arrays = named.map(|(name, words)| array(name, None, words)).to_vec();
-            with(arrays, sizes(&[params.len, shift.len()]), words(&[params.zero_point, params.min, params.max]))
-        }
-        Job::Quantize { params, .. } | Job::Dequantize { params, .. } => {
-            let quantized = &params.quantized;
-            let inner = match &quantized.granularity {
-                Granularity::Layer => 1,
-                Granularity::Channel { axis } => params.shape.iter().skip(axis + 1).product(),
-                Granularity::Blocks { .. } => return Err("tiebreak.h has no function for scales of blocks".to_owned()),
-            };
-            let scales = quantized.scales.iter().map(|scale| double(scale.0)).collect();
-            let scale = Array { name: "scale", stored: "double", passed: "double", elements: scales };
-            let points: Vec<i32> = quantized.zero_points.iter().map(|point| *point as i32).collect();
-            let arrays = vec![scale, array("zero_point", None, &points)];
-            let bounds = words(&[quantized.min as i32, quantized.max as i32]);
-            with(arrays, sizes(&[params.shape.iter().product(), points.len(), inner]), bounds)
-        }
-        Job::Add { params, .. } | Job::Mul { params, .. } => {
-            let scaled = [params.lhs, params.rhs, params.out]
-                .map(|operand| format!("{{ (float){}, {} }}", double(operand.scale.0), operand.zero_point));
-            let fields = [sizes(&[params.len]), scaled.to_vec(), words(&[params.min, params.max])].concat();
-            Ok((Vec::new(), fields))
-        }
-        Job::Matmul { params, .. } => {
-            let offsets = words(&[params.lhs_offset, params.rhs_offset]);
-            Ok((Vec::new(), [sizes(&[params.m, params.n, params.k]), offsets].concat()))
-        }
-        Job::Conv2d { params, .. } => Ok((Vec::new(), shape(params)?)),
-        Job::Qconv2d { params, .. } => {
-            let whole = params.requantize(0);
-            let [multiplier, shift] = columns(&whole.channels);
-            let named = [("multiplier", &multiplier), ("shift", &shift), ("bias", &whole.bias)];
-            let arrays = named.map(|(name, words)| array(name, None, words)).to_vec();
-            let conv = format!("{{ {} }}", shape(&params.shape)?.join(", "));
-            with(arrays, vec![conv], words(&[params.zero_point, params.min, params.max]))
-        }
-        Job::Pool { params: p, .. } => {
-            let (out_height, out_width) = p.output().map_err(|error| error.to_string())?;
-            let shape = [p.batches, p.height, p.width, p.channels, p.kernel_h, p.kernel_w, p.stride_h, p.stride_w];
-            let padding = [p.top, p.bottom, p.left, p.right, out_height, out_width];
-            let scaled = [p.input, p.out].map(|o| format!("{{ (float){}, {} }}", double(o.scale.0), o.zero_point));
-            let counted = words(&[p.count_padding.into()]);
-            let bounds = words(&[p.min, p.max]);
-            Ok((Vec::new(), [sizes(&shape), sizes(&padding), counted, scaled.to_vec(), bounds].concat()))
-        }
-        other => Err(format!("tiebreak.h has no function of {}", other.names().0)),
-    }
-}
-
-/// Fields of a convolution.
-fn shape(p: &conv2d::Params) -> Result<Vec<String>, String> {
-    if p.transposed {
-        return Err("tiebreak.h has no transposed convolution".to_owned());
-    }
-    let (out_height, out_width) = p.output().map_err(|error| error.to_string())?;
-    let shape = [p.batches, p.height, p.width, p.channels, p.kernel_h, p.kernel_w, p.out_channels, p.groups];
-    let steps = [p.stride_h, p.stride_w, p.dilation_h, p.dilation_w];
-    let padding = [p.top, p.bottom, p.left, p.right, out_height, out_width];
-    let sizes = [&shape[..], &steps, &padding].concat().into_iter().map(|size| size.to_string());
-    Ok(sizes.chain([p.input_zero_point, p.weight_zero_point].map(int32)).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fpm::{self, Channel};
-    use crate::matmul;
+    use crate::qmatmul::{self, Layer};
+    use crate::quantized::Scale;
+    use crate::{concat, conv2d, matmul};
 
     #[test]
     fn a_call_has_the_fields_of_the_header() {
@@ -267,5 +227,63 @@ mod tests {
         let nested = serde_json::json!({"grouped": true, "operands": {"lhs": "u8", "rhs": "u8"}});
         assert_eq!(super::call(&job, &nested, &[1, 2], &[2]).expect("a call").symbol, "tiebreak_matmul_u8_u8");
         assert!(of("i8", "u8").is_err_and(|why| why.contains("for these types")));
+    }
+
+    #[test]
+    fn a_transposed_convolution_has_a_function_of_its_own() {
+        let params =
+            conv2d::Params { width: 2, kernel_w: 2, transposed: true, output_padding_w: 1, ..Default::default() };
+        let of = |params| {
+            let job = Job::Conv2d { kernel: "vector".to_owned(), params };
+            let outputs = params.sizes().expect("a shape").outputs;
+            call(&job, &serde_json::json!({"lhs": "i8", "rhs": "i8"}), &[1, 2, 3, 4], &vec![0; outputs])
+                .expect("a call")
+        };
+        let transposed = of(params);
+        assert_eq!(transposed.symbol, "tiebreak_conv2d_transposed_i8_i8");
+        // The last sizes are those of the output, with its padding.
+        assert_eq!(transposed.fields[16..18], ["1", "4"]);
+        let usual = of(conv2d::Params { transposed: false, output_padding_w: 0, ..params });
+        assert_eq!((usual.symbol.as_str(), usual.params), ("tiebreak_conv2d_i8_i8", transposed.params));
+    }
+
+    #[test]
+    fn weights_of_4_bits_are_bytes_of_two() {
+        let channels = [Channel { multiplier: 1 << 30, shift: 1 }];
+        let layer: Layer<'_> =
+            Layer { bias: &[7], channels: &channels, zero_point: 1, min: -8, max: 9, output: Element::I8 };
+        let shape = matmul::Params { m: 1, n: 1, k: 3, lhs_offset: -1, rhs_offset: 0 };
+        let job =
+            Job::Qmatmul { kernel: "vector".to_owned(), params: qmatmul::Params { shape, stages: layer.stages() } };
+        let domain = serde_json::json!({"operands": {"lhs": "i8", "rhs": "i4"}});
+        let call = call(&job, &domain, &[1, 2, 3, -8, 7, -1], &[1]).expect("a call");
+        assert_eq!(call.symbol, "tiebreak_qmatmul_i8_i4_i8");
+        assert_eq!(call.fields, ["{ 1, 1, 3, -1, 0 }", "*multiplier", "*shift", "*bias", "1", "-8", "9"]);
+        assert_eq!(
+            (call.operands[1].stored, &call.operands[1].elements[..]),
+            ("uint8_t", &["120".to_owned(), "15".to_owned()][..])
+        );
+        let legacy = qmatmul::Params { shape, stages: vec![qmatmul::Stage::Cast { to: Element::I8 }] };
+        let job = Job::Qmatmul { kernel: "vector".to_owned(), params: legacy };
+        assert!(super::call(&job, &domain, &[1, 2, 3, -8, 7, -1], &[1]).is_err());
+    }
+
+    #[test]
+    fn a_concatenation_has_a_list_for_each_field_of_its_inputs() {
+        let operand = |scale, zero_point| concat::Operand { scale: Scale(scale), zero_point };
+        let input = |size, scale, zero_point| concat::Input { size, operand: operand(scale, zero_point) };
+        let params = concat::Params {
+            element: Element::U8,
+            shape: vec![1, 3],
+            axis: 1,
+            inputs: vec![input(1, 0.5, 3), input(2, 0.25, 0)],
+            out: operand(1.5, 7),
+        };
+        let job = Job::Concat { kernel: "vector".to_owned(), params };
+        let call = call(&job, &Value::Null, &[1, 2, 3], &[4, 5, 6]).expect("a call");
+        assert_eq!((call.symbol.as_str(), call.params), ("tiebreak_concat_u8", "tiebreak_concat_params"));
+        assert_eq!(call.fields, ["2", "1", "2", "*shape", "*sizes", "*scale", "*zero_point", "{ 1.5f, 7 }"]);
+        let lists: Vec<String> = call.arrays.iter().map(|array| array.elements.join(" ")).collect();
+        assert_eq!(lists, ["1 3", "1 2", "0.5f 0.25f", "3 0"]);
     }
 }

@@ -1,6 +1,8 @@
 //! Node tests of ONNX: a directory with `model.onnx`, a model of one node, and `test_data_set_*` with a file for each input and output; or a directory of such
 //! directories. Each data set is a line, and its outputs are the results to be judged.
 
+mod concat;
+
 use super::chain;
 use super::lines::{Numbered, known, line};
 use super::tensors::single;
@@ -15,8 +17,15 @@ use tiebreak_oracle::derivation::{Derivation, Scales, quantize_multiplier};
 use tiebreak_reports::read::{self, MODEL};
 
 /// Operators that become lines.
-const READ: [&str; 6] =
-    ["QuantizeLinear", "DequantizeLinear", "MatMulInteger", "ConvInteger", "QLinearMatMul", "QLinearConv"];
+const READ: [&str; 7] = [
+    "QuantizeLinear",
+    "DequantizeLinear",
+    "MatMulInteger",
+    "ConvInteger",
+    "QLinearMatMul",
+    "QLinearConv",
+    "com.microsoft.QLinearConcat",
+];
 
 /// The scheme of sums.
 const EXACT: &str = "exact:wrap";
@@ -146,6 +155,7 @@ impl<'a> Data<'a> {
             "ConvInteger" => self.convolution(),
             "QLinearMatMul" => self.scaled_matmul(),
             "QLinearConv" => self.scaled_convolution(),
+            "com.microsoft.QLinearConcat" => self.concatenation(),
             op => Err(format!("{op} is no operator that is read; {} are", READ.join(", "))),
         }
     }

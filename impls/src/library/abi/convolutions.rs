@@ -1,0 +1,80 @@
+//! Calls of convolutions.
+
+use super::super::tensor::Type;
+use super::params::{Conv2d, Qconv2d};
+use super::{Call, columns};
+use crate::conv2d;
+use crate::job_error::JobError;
+use crate::qconv2d;
+
+impl Call<'_> {
+    pub(super) fn conv2d(self, params: &conv2d::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
+        let (image, weights) = input.split_at(params.sizes()?.inputs[0]);
+        let types = [self.function.element(0), self.function.element(1)];
+        let inputs = [("input", types[0], image), ("weights", types[1], weights)];
+        let shape = self.shape(params)?;
+        self.two(&inputs, Type::Word, output, |_| shape)
+    }
+
+    pub(super) fn qconv2d(self, params: &qconv2d::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
+        let sizes = params.shape.sizes()?;
+        let (image, weights) = input.split_at(sizes.inputs[0]);
+        let whole = params.requantize(sizes.outputs);
+        let [multiplier, shift] = columns(&whole.channels);
+        let [lhs, rhs, result] = [0, 1, 2].map(|at| self.function.element(at));
+        let inputs = [
+            ("multiplier", Type::Word, &multiplier[..]),
+            ("shift", Type::Word, &shift),
+            ("bias", Type::Word, &whole.bias),
+            ("input", lhs, image),
+            ("weights", rhs, weights),
+        ];
+        let conv = self.shape(&params.shape)?;
+        self.two(&inputs, result, output, |at| Qconv2d {
+            conv,
+            multiplier: at[0].cast(),
+            shift: at[1].cast(),
+            bias: at[2].cast(),
+            zero_point: params.zero_point,
+            min: params.min,
+            max: params.max,
+        })
+    }
+
+    /// A convolution as C has it, if it is of the function's form.
+    fn shape(&self, params: &conv2d::Params) -> Result<Conv2d, JobError> {
+        if params.transposed != self.function.transposed {
+            let not = if params.transposed { "" } else { "not " };
+            let why = format!("the convolution is {not}transposed, and {} has the other form", self.function.symbol());
+            return Err(JobError::OutsideDomain(why));
+        }
+        shape(params)
+    }
+}
+
+/// A convolution as C has it.
+fn shape(params: &conv2d::Params) -> Result<Conv2d, JobError> {
+    let (out_height, out_width) = params.output()?;
+    Ok(Conv2d {
+        batches: params.batches,
+        height: params.height,
+        width: params.width,
+        channels: params.channels,
+        kernel_h: params.kernel_h,
+        kernel_w: params.kernel_w,
+        out_channels: params.out_channels,
+        groups: params.groups,
+        stride_h: params.stride_h,
+        stride_w: params.stride_w,
+        dilation_h: params.dilation_h,
+        dilation_w: params.dilation_w,
+        top: params.top,
+        bottom: params.bottom,
+        left: params.left,
+        right: params.right,
+        out_height,
+        out_width,
+        input_zero_point: params.input_zero_point,
+        weight_zero_point: params.weight_zero_point,
+    })
+}

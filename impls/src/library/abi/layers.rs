@@ -1,0 +1,91 @@
+//! Calls of products, concatenations and softmax.
+
+use super::super::tensor::Type;
+use super::params::{Concat, Matmul, Qmatmul, Softmax};
+use super::{Call, columns, scaled};
+use crate::concat;
+use crate::job_error::JobError;
+use crate::matmul;
+use crate::qmatmul;
+use crate::softmax;
+
+impl Call<'_> {
+    pub(super) fn matmul(self, params: &matmul::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
+        let (lhs, rhs) = input.split_at(params.m * params.k);
+        let types = [self.function.element(0), self.function.element(1)];
+        let product = product(params);
+        self.two(&[("lhs", types[0], lhs), ("rhs", types[1], rhs)], Type::Word, output, |_| product)
+    }
+
+    pub(super) fn qmatmul(self, params: &qmatmul::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
+        let Some(layer) = params.layer() else {
+            let symbol = self.function.symbol();
+            let why = format!("{symbol} takes the stages of a layer alone: bias, scale, clamp and cast");
+            return Err(JobError::OutsideDomain(why));
+        };
+        self.typed(2, layer.output)?;
+        let (lhs, rhs) = input.split_at(params.shape.m * params.shape.k);
+        let whole = layer.requantize(output.len(), params.shape.n);
+        let [multiplier, shift] = columns(&whole.channels);
+        let inputs = [
+            ("multiplier", Type::Word, &multiplier[..]),
+            ("shift", Type::Word, &shift),
+            ("bias", Type::Word, &whole.bias),
+            ("lhs", self.function.element(0), lhs),
+            ("rhs", self.function.element(1), rhs),
+        ];
+        let (product, result) = (product(&params.shape), self.function.element(2));
+        self.two(&inputs, result, output, |at| Qmatmul {
+            product,
+            multiplier: at[0].cast(),
+            shift: at[1].cast(),
+            bias: at[2].cast(),
+            zero_point: whole.zero_point,
+            min: whole.min,
+            max: whole.max,
+        })
+    }
+
+    pub(super) fn concat(self, params: &concat::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
+        let element = self.typed(0, params.element)?;
+        // Sizes have been checked: each is a number of elements.
+        let shape: Vec<i32> = params.shape.iter().map(|size| *size as i32).collect();
+        let sizes: Vec<i32> = params.inputs.iter().map(|input| input.size as i32).collect();
+        let scale: Vec<i32> = params.inputs.iter().map(|input| input.operand.single().to_bits() as i32).collect();
+        let zero_point: Vec<i32> = params.inputs.iter().map(|input| input.operand.zero_point).collect();
+        let inputs = [
+            ("shape", Type::Size, &shape[..]),
+            ("sizes", Type::Size, &sizes),
+            ("scale", Type::Word, &scale),
+            ("zero_point", Type::Word, &zero_point),
+            ("inputs", element, input),
+        ];
+        self.one(&inputs, element, output, |at| Concat {
+            rank: shape.len(),
+            axis: params.axis,
+            inputs: sizes.len(),
+            shape: at[0].cast(),
+            sizes: at[1].cast(),
+            scale: at[2].cast(),
+            zero_point: at[3].cast(),
+            out: scaled(params.out),
+        })
+    }
+
+    pub(super) fn softmax(self, params: &softmax::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
+        let (element, result) = (self.typed(0, params.input)?, self.typed(1, params.output)?);
+        self.one(&[("input", element, input)], result, output, |_| Softmax {
+            rows: params.rows,
+            depth: params.depth,
+            multiplier: params.multiplier,
+            left_shift: params.left_shift,
+            diff_min: params.diff_min,
+        })
+    }
+}
+
+/// A product as C has it.
+fn product(params: &matmul::Params) -> Matmul {
+    let matmul::Params { m, n, k, lhs_offset, rhs_offset } = *params;
+    Matmul { m, n, k, lhs_offset, rhs_offset }
+}
