@@ -26,7 +26,12 @@ fn keeper(scheme: &str) -> Option<&'static str> {
 }
 
 /// Mutants that confuse scales, which a single value does not show.
-const OF_PLACES: [&str; 3] = ["mutant-channel-is-last", "mutant-block-is-index-modulo", "mutant-blocks-column-major"];
+const OF_PLACES: [&str; 4] = [
+    "mutant-channel-is-last",
+    "mutant-block-is-index-modulo",
+    "mutant-blocks-column-major",
+    "mutant-other-axis-block-modulo",
+];
 
 type Type = (Expressed, Storage, f64, i64);
 
@@ -164,4 +169,22 @@ fn scales_of_the_wrong_block() {
         let scales = dequantize(&find(name, super::dequantize::MUTANTS).kernel, Form::Native, &params, &[1; 4]);
         assert_eq!(scales, promised, "{name}");
     }
+}
+
+/// Two blocks of two rows: the mutant takes turns, and the kernel that keeps the contract does not.
+#[test]
+fn rows_of_the_wrong_block() {
+    let mut params: Params = layer(F32, I8, 1.0, 0, 1);
+    params.shape = vec![4, 2];
+    params.quantized.granularity = Granularity::Blocks { sizes: vec![(0, 2), (1, 1)], counts: vec![2, 2] };
+    params.quantized.scales = [1.0, 2.0, 4.0, 8.0].map(Scale).to_vec();
+    params.quantized.zero_points = vec![0; 4];
+    let Mutant { kernel, .. } = find("mutant-other-axis-block-modulo", super::quantize::MUTANTS);
+    let keeper = quantizations::find("onnx-quantizelinear-other-axis").expect("a kernel");
+    for kernel in [kernel, keeper] {
+        assert!(kernel.contract.domain.contains(&params), "{}", kernel.name);
+    }
+    let of = |kernel| quantize(kernel, Form::Native, &params, &[8.0; 8]);
+    assert_eq!(of(kernel), [8, 4, 2, 1, 8, 4, 2, 1]);
+    assert_eq!(of(keeper), [8, 4, 8, 4, 2, 1, 2, 1]);
 }

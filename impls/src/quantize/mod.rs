@@ -114,6 +114,7 @@ static KERNELS: &[Kernel] = &[
     mlir_opt::O2,
     tflite::AFFINE,
     onnx::LINEAR,
+    onnx::OTHER_AXIS,
     pytorch::QUANTIZE,
     pytorch::LEGACY,
     pytorch::FUSED,

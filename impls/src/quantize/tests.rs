@@ -56,7 +56,8 @@ const MODELS: [&str; 5] =
 /// The same value at every index: no kernel's result depends on index or length.
 #[test]
 fn every_place_and_length_gives_the_same() {
-    for kernel in kernels().iter().filter(|kernel| !kernel.contract.domain.compiled) {
+    let of_layers = |kernel: &&Kernel| !kernel.contract.domain.compiled && kernel.contract.domain.finest.takes_layers();
+    for kernel in kernels().iter().filter(of_layers) {
         let domain = &kernel.contract.domain;
         for (expressed, storage) in
             domain.expressed.iter().flat_map(|e| storages(domain).into_iter().map(move |s| (*e, s)))
@@ -312,4 +313,34 @@ fn reciprocals_of_powers_of_two_change_nothing() {
             }
         }
     }
+}
+
+/// Blocks of two along the second of four axes: each element has the scale that the type gives it, and its steps are the source's, up to the ends of int32.
+#[test]
+fn blocks_along_another_axis_have_their_own_scales() {
+    let mut params = layer(Expressed::F32, I8, 1.0, 0, 1);
+    params.shape = vec![2, 6, 3, 2];
+    let sizes = vec![(0, 1), (1, 2), (2, 1), (3, 1)];
+    params.quantized.granularity = Granularity::Blocks { sizes, counts: vec![2, 3, 3, 2] };
+    params.quantized.scales = (0..36).map(|at| Scale(0.5 + f64::from(at))).collect();
+    params.quantized.zero_points = (0..36).map(|at| at - 18).collect();
+    let kernel = named("onnx-quantizelinear-other-axis");
+    assert!(kernel.contract.domain.contains(&params) && params.elements() == Ok(72));
+    let values: Vec<f64> = (0..72).map(|at| f64::from(at * 37 % 145) - 70.25).collect();
+    let expected: Vec<i32> = values
+        .iter()
+        .enumerate()
+        .map(|(at, x)| {
+            let scale = params.scale_of(at);
+            let quotient = (*x as f32 / params.quantized.scales[scale].0 as f32).round_ties_even();
+            (quotient as i32 + params.quantized.zero_points[scale] as i32).clamp(-128, 127)
+        })
+        .collect();
+    assert_eq!(quantize(kernel, Form::Native, &params, &values), expected);
+    // The greatest f32 below 2^31, with the last zero point that keeps the sum an int32.
+    params.shape = vec![2, 2];
+    params.quantized.granularity = Granularity::Blocks { sizes: vec![(0, 2), (1, 1)], counts: vec![1, 2] };
+    (params.quantized.scales, params.quantized.zero_points) = (vec![Scale(1.0); 2], vec![127, -127]);
+    let ends = [2_147_483_520.0, -2_147_483_520.0, -2_147_483_648.0, 2.5];
+    assert_eq!(quantize(kernel, Form::Native, &params, &ends), [127, -128, -128, -125]);
 }

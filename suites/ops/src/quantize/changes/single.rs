@@ -32,7 +32,8 @@ fn dropped(list: &[Named], overflow: Overflow, name: &'static str, step: Step) -
     let class = match step {
         Step::RoundToFormat => None,
         Step::ClampBeforeZeroPoint => Some(Class::ClampOrder),
-        Step::Saturate(_) => Some(Class::Saturation),
+        Step::Saturate(_) | Step::Wrap(_) => Some(Class::Saturation),
+        Step::RoundTo(_) => Some(Class::F64Step),
         _ => return None,
     };
     let steps = list.iter().copied().filter(|(own, _)| *own != name).collect();
