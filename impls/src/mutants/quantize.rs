@@ -1,5 +1,6 @@
 //! Quantizations that round wrongly, narrow in the wrong order, or use the wrong parameters.
 
+use super::quantize_neon;
 use super::scales::{BLOCKS, block_modulo, column_major, elsewhere};
 use super::tensor::{Mutant, mutant};
 use crate::expressed::{Real, with_real};
@@ -217,6 +218,9 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         from "MLIR RFC quant dialect, operation quant.qcast, Semantics",
         nearest_steps
     ),
+    quantize_neon::SATURATES,
+    quantize_neon::TIES_AWAY,
+    quantize_neon::PADDED,
 ];
 
 /// The RFC's steps in the expressed type, then `round`, then one clamp; NaN is 0 before it.

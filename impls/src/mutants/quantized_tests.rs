@@ -25,12 +25,15 @@ fn keeper(scheme: &str) -> Option<&'static str> {
     }
 }
 
-/// Mutants that confuse scales, which a single value does not show.
-const OF_PLACES: [&str; 4] = [
+/// Mutants that confuse scales, or are wrong in or behind whole vectors alone, which a single value does not show.
+const OF_PLACES: [&str; 7] = [
     "mutant-channel-is-last",
     "mutant-block-is-index-modulo",
     "mutant-blocks-column-major",
     "mutant-other-axis-block-modulo",
+    "mutant-tflite-neon-saturates",
+    "mutant-tflite-neon-ties-away",
+    "mutant-tflite-neon-padded",
 ];
 
 type Type = (Expressed, Storage, f64, i64);
@@ -187,4 +190,27 @@ fn rows_of_the_wrong_block() {
     let of = |kernel| quantize(kernel, Form::Native, &params, &[8.0; 8]);
     assert_eq!(of(kernel), [8, 4, 2, 1, 8, 4, 2, 1]);
     assert_eq!(of(keeper), [8, 4, 8, 4, 2, 1, 2, 1]);
+}
+
+/// Nine values each: a whole vector, and one behind it. The kernel that keeps the contract follows a rule in each.
+#[test]
+fn vectors_of_tflite_and_the_element_behind_them() {
+    let keeper = quantizations::find("tflite-quantize-neon").expect("a kernel");
+    let nine = |kernel, scale, zero_point, value| {
+        quantize(kernel, Form::Native, &layer(F32, I8, scale, zero_point, 9), &[value; 9])
+    };
+    for (name, scale, zero_point, value, got, promised) in [
+        // Behind the vectors 3e9 is undefined: the kernel has a cast that saturates, and a sum that wraps.
+        ("mutant-tflite-neon-saturates", 1.0, 5, 3e9, [127, -128], [-128, -128]),
+        ("mutant-tflite-neon-ties-away", 1.0, 0, 0.5, [1, 1], [0, 1]),
+        ("mutant-tflite-neon-padded", 1.0, 0, 0.5, [0, 0], [0, 1]),
+    ] {
+        let Mutant { kernel, .. } = find(name, super::quantize::MUTANTS);
+        let ends = |results: Vec<i32>| {
+            assert!(results[..8].iter().all(|v| *v == results[0]), "{name} {results:?}");
+            [results[0], results[8]]
+        };
+        assert_eq!(ends(nine(kernel, scale, zero_point, value)), got, "{name}");
+        assert_eq!(ends(nine(keeper, scale, zero_point, value)), promised, "{name}");
+    }
 }

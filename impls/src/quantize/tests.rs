@@ -3,7 +3,7 @@
 use super::*;
 use crate::Form;
 use crate::expressed::{Real, with_real};
-use crate::quantized::{Granularity, I8, I32, Quantized, Scale, U8};
+use crate::quantized::{Granularity, I8, I16, I32, Quantized, Scale, U8};
 
 /// A layer of that type, `len` elements of rank 1.
 pub(crate) fn layer(expressed: Expressed, storage: Storage, scale: f64, zero_point: i64, len: usize) -> Params {
@@ -343,4 +343,30 @@ fn blocks_along_another_axis_have_their_own_scales() {
     (params.quantized.scales, params.quantized.zero_points) = (vec![Scale(1.0); 2], vec![127, -127]);
     let ends = [2_147_483_520.0, -2_147_483_520.0, -2_147_483_648.0, 2.5];
     assert_eq!(quantize(kernel, Form::Native, &params, &ends), [127, -128, -128, -125]);
+}
+
+/// Finding 26 of LiteRT: whole vectors of 8 multiply and round ties to even, what is behind them is divided and rounds ties away; the sum of a vector wraps.
+#[test]
+fn tflite_has_two_rules_in_one_tensor() {
+    let kernel = named("tflite-quantize-neon");
+    let nine = |storage, scale, zero_point, value: f64| {
+        let results =
+            quantize(kernel, Form::Native, &layer(Expressed::F32, storage, scale, zero_point, 9), &[value; 9]);
+        assert_eq!(
+            results,
+            quantize(kernel, Form::Portable, &layer(Expressed::F32, storage, scale, zero_point, 9), &[value; 9])
+        );
+        assert!(results[..8].iter().all(|v| *v == results[0]), "{results:?}");
+        [results[0], results[8]]
+    };
+    assert_eq!(nine(U8, 0.1, 0, 12.75), [128, 127]);
+    for (value, results) in [(0.5, [0, 1]), (-1.5, [-2, -2]), (1.5, [2, 2]), (2.5, [2, 3]), (-2.5, [-2, -3])] {
+        assert_eq!(nine(I8, 1.0, 0, value), results, "{value}");
+    }
+    // 2^31 - 128 and 128 are -2^31.
+    assert_eq!(nine(I16, 1.0, 128, 2_147_483_520.0)[0], -32768);
+    assert_eq!(nine(I16, 1.0, 127, 2_147_483_520.0), [32767; 2]);
+    assert_eq!(nine(I16, 1.0, -1, -3e9)[0], 32767);
+    assert_eq!(nine(I8, 1.0, -7, f64::NAN)[0], -7);
+    assert_eq!(nine(I8, 1.0, 0, f64::INFINITY)[0], 127);
 }

@@ -3,11 +3,12 @@
 mod single;
 
 use super::parts::{Part, PartChange, Parts, RULES};
-use super::{Quantize, each, each_of};
+use super::{Promised, Quantize, each, each_of};
 use crate::quantized::places::MISTAKES;
 use std::iter;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
+use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Storage};
@@ -47,6 +48,23 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
         }
     }
     out
+}
+
+/// Causes of differences from a scheme in a group: of the elements of a deviation, or of all others; if the kernel keeps its contract, its own values first.
+pub(super) fn in_group(
+    group: usize,
+    contract: &Promised,
+    scheme: &Promised,
+    _: &Domain,
+    kept: bool,
+) -> Vec<Change<Quantize>> {
+    let in_tail = group == 1 && scheme.tail.is_some();
+    let stale = in_tail.then(|| {
+        let because = "the contract's scheme is followed where a deviation is declared";
+        Change::scheme(Class::StaleDeviation, because, Promised::plain(contract.scheme))
+    });
+    let own = kept.then(|| Change::own("values", &Promised::plain(*contract.at(group))));
+    stale.into_iter().chain(own).chain(changes(scheme.at(group))).collect()
 }
 
 fn is_nan(format: Format, x: u64) -> bool {

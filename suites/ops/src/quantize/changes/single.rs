@@ -1,7 +1,7 @@
 //! One step of a scheme left out or done exactly, or its conversion fitted.
 
 use super::super::parts::{Named, spelled};
-use super::super::{Quantize, each};
+use super::super::{Promised, Quantize, each};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::quantized::{Expressed, Params};
@@ -82,7 +82,7 @@ fn change(single: Single) -> Vec<Change<Quantize>> {
         Change::predicts(class, because.clone(), move |case: &Case<Params>| {
             each(case, |q, x| run(&steps, overflow, q, x).1.value()).ok()
         })
-        .leading(move |target| if is_without(target) { Lead::Nearer } else { Lead::Away })
+        .leading(move |target: &Promised| if is_without(&target.scheme) { Lead::Nearer } else { Lead::Away })
     };
     let at = |expressed: Expressed| {
         of(Class::step(expressed)).at(move |params: &Params| params.quantized.expressed == expressed)
