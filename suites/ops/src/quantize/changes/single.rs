@@ -24,8 +24,18 @@ struct Single {
 /// Every change of one step; no scheme is made of any but by chance.
 pub(super) fn changes(scheme: Scheme) -> Vec<Change<Quantize>> {
     let list = spelled(scheme.definition.steps);
-    let dropped = list.iter().filter_map(|(name, step)| dropped(&list, scheme.overflow, name, *step));
+    let dropped = list
+        .iter()
+        .filter(|(_, step)| !matches!(step, Step::Wrap(_)))
+        .filter_map(|(name, step)| dropped(&list, scheme.overflow, name, *step));
     dropped.chain(unrounded(&list, scheme.overflow)).chain(fitted(&list, scheme.overflow)).flat_map(change).collect()
+}
+
+/// A sum that does not wrap.
+pub(super) fn unwrapped(scheme: Scheme) -> Vec<Change<Quantize>> {
+    let list = scheme.definition.steps;
+    let wraps = list.iter().filter(|(_, step)| matches!(step, Step::Wrap(_)));
+    wraps.filter_map(|(name, step)| dropped(list, scheme.overflow, name, *step)).flat_map(change).collect()
 }
 
 fn dropped(list: &[Named], overflow: Overflow, name: &'static str, step: Step) -> Option<Single> {
