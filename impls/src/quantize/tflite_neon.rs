@@ -44,7 +44,7 @@ pub(crate) const DOMAIN: Domain = Domain {
 /// The optimized kernel.
 pub(super) const AFFINE: Kernel = Kernel {
     name: "tflite-quantize-neon",
-    summary: "TFLite optimized: x * (1/scale), fcvtns, zero point with wrap, clamp; behind vectors of 8 x / scale in double, ties away",
+    summary: "TFLite optimized: x * (1/scale), fcvtns, zero point with wrap, clamp; behind vectors of 8 x / scale in f64, ties away",
     contract: Contract {
         promise: PROMISE,
         domain: DOMAIN,
