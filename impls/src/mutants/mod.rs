@@ -26,6 +26,7 @@ pub(crate) mod qmatmul;
 mod qmatmul_nibbles;
 mod qmatmul_sums;
 pub(crate) mod quantize;
+mod quantize_neon;
 #[cfg(test)]
 mod quantized_tests;
 pub(crate) mod requantize;

@@ -1,11 +1,12 @@
 //! Quantizations that round wrongly, narrow in the wrong order, or use the wrong parameters.
 
+use super::quantize_neon;
 use super::scales::{BLOCKS, block_modulo, column_major, elsewhere};
 use super::tensor::{Mutant, mutant};
 use crate::expressed::{Real, with_real};
 use crate::quantize::conversion::aarch64;
 use crate::quantize::mlir::{self, QCAST, qcast};
-use crate::quantize::onnx::{self, linear};
+use crate::quantize::onnx::{self, blocked, linear};
 use crate::quantize::{Domain, Run, each};
 use crate::quantized::{Container, Expressed, Finest, I8, I16, I32, Params, Quantized, Storage, U8, U16};
 
@@ -165,6 +166,12 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, x, out| elsewhere(params, x, out, QCAST.portable, |i| column_major(params, i))
     ),
     mutant!(
+        "mutant-other-axis-block-modulo", "block", "the block along an axis is index % blocks for index / size of a block, with other axes behind it",
+        claims "onnx-other-axis" OutOfDomain on onnx::OTHER_AXIS_DOMAIN,
+        from "of our own: the remainder for the quotient in BlockedQuantizeLinear::opNotLastAxis",
+        |params, x, out| blocked(params, x, out, |index, layout| index % layout.blocks)
+    ),
+    mutant!(
         "mutant-quantize-f64-in-f32", "f32-step", "f64 rounded to f32, and every step in f32",
         claims "mlir-qcast" OutOfDomain on Domain { expressed: &[Expressed::F64], ..NARROW },
         from "of our own: float for double",
@@ -211,6 +218,9 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         from "MLIR RFC quant dialect, operation quant.qcast, Semantics",
         nearest_steps
     ),
+    quantize_neon::SATURATES,
+    quantize_neon::TIES_AWAY,
+    quantize_neon::PADDED,
 ];
 
 /// The RFC's steps in the expressed type, then `round`, then one clamp; NaN is 0 before it.

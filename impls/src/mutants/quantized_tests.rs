@@ -25,8 +25,16 @@ fn keeper(scheme: &str) -> Option<&'static str> {
     }
 }
 
-/// Mutants that confuse scales, which a single value does not show.
-const OF_PLACES: [&str; 3] = ["mutant-channel-is-last", "mutant-block-is-index-modulo", "mutant-blocks-column-major"];
+/// Mutants that confuse scales, or are wrong in or behind whole vectors alone, which a single value does not show.
+const OF_PLACES: [&str; 7] = [
+    "mutant-channel-is-last",
+    "mutant-block-is-index-modulo",
+    "mutant-blocks-column-major",
+    "mutant-other-axis-block-modulo",
+    "mutant-tflite-neon-saturates",
+    "mutant-tflite-neon-ties-away",
+    "mutant-tflite-neon-padded",
+];
 
 type Type = (Expressed, Storage, f64, i64);
 
@@ -163,5 +171,46 @@ fn scales_of_the_wrong_block() {
         let promised: Vec<f64> = got.iter().map(|scaled| 8.0 / f64::from(*scaled)).collect();
         let scales = dequantize(&find(name, super::dequantize::MUTANTS).kernel, Form::Native, &params, &[1; 4]);
         assert_eq!(scales, promised, "{name}");
+    }
+}
+
+/// Two blocks of two rows: the mutant takes turns, and the kernel that keeps the contract does not.
+#[test]
+fn rows_of_the_wrong_block() {
+    let mut params: Params = layer(F32, I8, 1.0, 0, 1);
+    params.shape = vec![4, 2];
+    params.quantized.granularity = Granularity::Blocks { sizes: vec![(0, 2), (1, 1)], counts: vec![2, 2] };
+    params.quantized.scales = [1.0, 2.0, 4.0, 8.0].map(Scale).to_vec();
+    params.quantized.zero_points = vec![0; 4];
+    let Mutant { kernel, .. } = find("mutant-other-axis-block-modulo", super::quantize::MUTANTS);
+    let keeper = quantizations::find("onnx-quantizelinear-other-axis").expect("a kernel");
+    for kernel in [kernel, keeper] {
+        assert!(kernel.contract.domain.contains(&params), "{}", kernel.name);
+    }
+    let of = |kernel| quantize(kernel, Form::Native, &params, &[8.0; 8]);
+    assert_eq!(of(kernel), [8, 4, 2, 1, 8, 4, 2, 1]);
+    assert_eq!(of(keeper), [8, 4, 8, 4, 2, 1, 2, 1]);
+}
+
+/// Nine values each: a whole vector, and one behind it. The kernel that keeps the contract follows a rule in each.
+#[test]
+fn vectors_of_tflite_and_the_element_behind_them() {
+    let keeper = quantizations::find("tflite-quantize-neon").expect("a kernel");
+    let nine = |kernel, scale, zero_point, value| {
+        quantize(kernel, Form::Native, &layer(F32, I8, scale, zero_point, 9), &[value; 9])
+    };
+    for (name, scale, zero_point, value, got, promised) in [
+        // Behind the vectors 3e9 is undefined: the kernel has a cast that saturates, and a sum that wraps.
+        ("mutant-tflite-neon-saturates", 1.0, 5, 3e9, [127, -128], [-128, -128]),
+        ("mutant-tflite-neon-ties-away", 1.0, 0, 0.5, [1, 1], [0, 1]),
+        ("mutant-tflite-neon-padded", 1.0, 0, 0.5, [0, 0], [0, 1]),
+    ] {
+        let Mutant { kernel, .. } = find(name, super::quantize::MUTANTS);
+        let ends = |results: Vec<i32>| {
+            assert!(results[..8].iter().all(|v| *v == results[0]), "{name} {results:?}");
+            [results[0], results[8]]
+        };
+        assert_eq!(ends(nine(kernel, scale, zero_point, value)), got, "{name}");
+        assert_eq!(ends(nine(keeper, scale, zero_point, value)), promised, "{name}");
     }
 }

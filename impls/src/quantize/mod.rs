@@ -11,6 +11,7 @@ mod pytorch;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tflite;
+pub(crate) mod tflite_neon;
 mod xnnpack;
 
 use crate::contract::{Contract, Promise};
@@ -113,7 +114,9 @@ static KERNELS: &[Kernel] = &[
     mlir_opt::O0,
     mlir_opt::O2,
     tflite::AFFINE,
+    tflite_neon::AFFINE,
     onnx::LINEAR,
+    onnx::OTHER_AXIS,
     pytorch::QUANTIZE,
     pytorch::LEGACY,
     pytorch::FUSED,

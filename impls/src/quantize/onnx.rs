@@ -3,15 +3,18 @@
 //! Its vector code divides, clamps to the bounds less the zero point, and converts by `cvtps2dq` or `fcvtns`; the zero point is added in
 //! integers. `maxps` and `fmaxnm` give the bound where the quotient is NaN, so NaN becomes the least value. Tails take the same steps.
 //!
-//! Blocks along the last axis go through the same code, one call for each block. Along another axis they do not: there a different loop converts
-//! to int32 before it clamps, which leaves quotients beyond int32 undefined.
+//! Blocks along the last axis go through the same code, one call for each block. Along another axis they do not: there a loop takes `nearbyint` of the quotient,
+//! casts it to int32, and adds the zero point before it clamps. In C++ the cast is undefined beyond int32, for infinities and for NaN, and the sum is undefined
+//! beyond int32: from 2^31 on, below -2^31, and within a zero point of both ends. The greatest f32 below 2^31 is 2^31 - 128, so that a zero point of 128 and
+//! more makes its sum undefined. The scheme has no value there. The kernel has a cast that saturates, and a sum that wraps.
 //!
 //! Source: ONNX operators, QuantizeLinear; microsoft/onnxruntime `onnxruntime/core/mlas/lib/quantize.cpp`, `MlasQuantizeLinearVector`;
-//! `onnxruntime/core/util/qmath.h`, `BlockedQuantizeLinear`.
+//! `onnxruntime/core/util/qmath.h`, `BlockedQuantizeLinear`; `onnxruntime/core/providers/cpu/quantization/quantize_linear.cc`, `QuantizeLinear::Compute`, which
+//! takes the loop if more than one element follows the axis.
 
 use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, Finest, I8, I16, Params, U8, U16};
+use crate::quantized::{Container, Expressed, Finest, Granularity, I8, I16, Params, U8, U16};
 
 /// Whole 8- and 16-bit types, per tensor, per axis, and in blocks along the last axis.
 pub(crate) const DOMAIN: Domain = Domain {
@@ -43,4 +46,60 @@ pub(crate) fn linear(params: &Params, x: &[i32], out: &mut [i32], round: impl Fn
         // `max` and `min` of Rust give the number where the other is NaN.
         round((x / scale).max(*min).min(*max)) as i32 + zero_point
     });
+}
+
+/// Whole 8- and 16-bit types in blocks along another axis than the last.
+pub(crate) const OTHER_AXIS_DOMAIN: Domain = Domain { finest: Finest::OtherAxis, ..DOMAIN };
+
+/// `opNotLastAxis`.
+pub(super) const OTHER_AXIS: Kernel = Kernel::scalar(
+    "onnx-quantizelinear-other-axis",
+    "ONNX Runtime, blocks along another axis than the last: x / scale, nearest even, int32, zero point, clamp",
+    Promise { scheme: "onnx-other-axis", overflow: Overflow::OutOfDomain },
+    OTHER_AXIS_DOMAIN,
+    "microsoft/onnxruntime onnxruntime/core/util/qmath.h, BlockedQuantizeLinear::opNotLastAxis",
+    |params, x, out| blocked(params, x, out, |index, layout| index / layout.size),
+);
+
+/// A tensor around the axis that is cut into blocks.
+pub(crate) struct Layout {
+    /// Indices of the axis.
+    along: usize,
+    /// Elements of the axes behind it.
+    behind: usize,
+    /// Indices of a block.
+    size: usize,
+    /// Blocks along the axis.
+    pub(crate) blocks: usize,
+}
+
+impl Layout {
+    /// The axis that has fewer blocks than indices, or the first one if each index has a block of its own. A tensor without blocks is one block.
+    fn of(params: &Params) -> Self {
+        let shape = &params.shape;
+        let Granularity::Blocks { counts, .. } = &params.quantized.granularity else {
+            let along = shape.iter().product::<usize>().max(1);
+            return Self { along, behind: 1, size: along, blocks: 1 };
+        };
+        let axis = (0..shape.len()).find(|axis| counts[*axis] != shape[*axis]).unwrap_or(0);
+        let (along, blocks) = (shape[axis], counts[axis]);
+        Self { along, behind: shape[axis + 1..].iter().product(), size: along / blocks, blocks }
+    }
+}
+
+/// The loop, with the block of an index along the axis by `block`.
+pub(crate) fn blocked(params: &Params, x: &[i32], out: &mut [i32], block: impl Fn(usize, &Layout) -> usize) {
+    let quantized = &params.quantized;
+    let [min, max] = [quantized.min, quantized.max].map(|bound| bound as i32);
+    let layout = Layout::of(params);
+    let rows = x.chunks(layout.behind).zip(out.chunks_mut(layout.behind));
+    for (row, (x, out)) in rows.enumerate() {
+        let (before, index) = (row / layout.along, row % layout.along);
+        let first = (before * layout.blocks + block(index, &layout)) * layout.behind;
+        let own = quantized.scales[first..].iter().zip(&quantized.zero_points[first..]);
+        for ((x, out), (scale, zero_point)) in x.iter().zip(out).zip(own) {
+            let quotient = f32::from_bits(*x as u32) / scale.0 as f32;
+            *out = (quotient.round_ties_even() as i32).wrapping_add(*zero_point as i32).clamp(min, max);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Form;
 use crate::expressed::{Real, with_real};
-use crate::quantized::{Granularity, I8, I32, Quantized, Scale, U8};
+use crate::quantized::{Granularity, I8, I16, I32, Quantized, Scale, U8};
 
 /// A layer of that type, `len` elements of rank 1.
 pub(crate) fn layer(expressed: Expressed, storage: Storage, scale: f64, zero_point: i64, len: usize) -> Params {
@@ -56,7 +56,8 @@ const MODELS: [&str; 5] =
 /// The same value at every index: no kernel's result depends on index or length.
 #[test]
 fn every_place_and_length_gives_the_same() {
-    for kernel in kernels().iter().filter(|kernel| !kernel.contract.domain.compiled) {
+    let of_layers = |kernel: &&Kernel| !kernel.contract.domain.compiled && kernel.contract.domain.finest.takes_layers();
+    for kernel in kernels().iter().filter(of_layers) {
         let domain = &kernel.contract.domain;
         for (expressed, storage) in
             domain.expressed.iter().flat_map(|e| storages(domain).into_iter().map(move |s| (*e, s)))
@@ -312,4 +313,60 @@ fn reciprocals_of_powers_of_two_change_nothing() {
             }
         }
     }
+}
+
+/// Blocks of two along the second of four axes: each element has the scale that the type gives it, and its steps are the source's, up to the ends of int32.
+#[test]
+fn blocks_along_another_axis_have_their_own_scales() {
+    let mut params = layer(Expressed::F32, I8, 1.0, 0, 1);
+    params.shape = vec![2, 6, 3, 2];
+    let sizes = vec![(0, 1), (1, 2), (2, 1), (3, 1)];
+    params.quantized.granularity = Granularity::Blocks { sizes, counts: vec![2, 3, 3, 2] };
+    params.quantized.scales = (0..36).map(|at| Scale(0.5 + f64::from(at))).collect();
+    params.quantized.zero_points = (0..36).map(|at| at - 18).collect();
+    let kernel = named("onnx-quantizelinear-other-axis");
+    assert!(kernel.contract.domain.contains(&params) && params.elements() == Ok(72));
+    let values: Vec<f64> = (0..72).map(|at| f64::from(at * 37 % 145) - 70.25).collect();
+    let expected: Vec<i32> = values
+        .iter()
+        .enumerate()
+        .map(|(at, x)| {
+            let scale = params.scale_of(at);
+            let quotient = (*x as f32 / params.quantized.scales[scale].0 as f32).round_ties_even();
+            (quotient as i32 + params.quantized.zero_points[scale] as i32).clamp(-128, 127)
+        })
+        .collect();
+    assert_eq!(quantize(kernel, Form::Native, &params, &values), expected);
+    // The greatest f32 below 2^31, with the last zero point that keeps the sum an int32.
+    params.shape = vec![2, 2];
+    params.quantized.granularity = Granularity::Blocks { sizes: vec![(0, 2), (1, 1)], counts: vec![1, 2] };
+    (params.quantized.scales, params.quantized.zero_points) = (vec![Scale(1.0); 2], vec![127, -127]);
+    let ends = [2_147_483_520.0, -2_147_483_520.0, -2_147_483_648.0, 2.5];
+    assert_eq!(quantize(kernel, Form::Native, &params, &ends), [127, -128, -128, -125]);
+}
+
+/// Finding 26 of LiteRT: whole vectors of 8 multiply and round ties to even, what is behind them is divided and rounds ties away; the sum of a vector wraps.
+#[test]
+fn tflite_has_two_rules_in_one_tensor() {
+    let kernel = named("tflite-quantize-neon");
+    let nine = |storage, scale, zero_point, value: f64| {
+        let results =
+            quantize(kernel, Form::Native, &layer(Expressed::F32, storage, scale, zero_point, 9), &[value; 9]);
+        assert_eq!(
+            results,
+            quantize(kernel, Form::Portable, &layer(Expressed::F32, storage, scale, zero_point, 9), &[value; 9])
+        );
+        assert!(results[..8].iter().all(|v| *v == results[0]), "{results:?}");
+        [results[0], results[8]]
+    };
+    assert_eq!(nine(U8, 0.1, 0, 12.75), [128, 127]);
+    for (value, results) in [(0.5, [0, 1]), (-1.5, [-2, -2]), (1.5, [2, 2]), (2.5, [2, 3]), (-2.5, [-2, -3])] {
+        assert_eq!(nine(I8, 1.0, 0, value), results, "{value}");
+    }
+    // 2^31 - 128 and 128 are -2^31.
+    assert_eq!(nine(I16, 1.0, 128, 2_147_483_520.0)[0], -32768);
+    assert_eq!(nine(I16, 1.0, 127, 2_147_483_520.0), [32767; 2]);
+    assert_eq!(nine(I16, 1.0, -1, -3e9)[0], 32767);
+    assert_eq!(nine(I8, 1.0, -7, f64::NAN)[0], -7);
+    assert_eq!(nine(I8, 1.0, 0, f64::INFINITY)[0], 127);
 }

@@ -26,7 +26,7 @@ pub enum Granularity {
     },
 }
 
-/// The finest granularity that a kernel takes, with every coarser one.
+/// The finest granularity that a kernel takes, with every coarser one; blocks along another axis than the last stand alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finest {
@@ -36,6 +36,9 @@ pub enum Finest {
     Channel,
     /// Several blocks along the last axis, apart for each index of the others: `block_size` of ONNX, `axis` the last.
     LastAxis,
+    /// Several blocks along one axis that others with more than one element follow, apart for each index of the others: `block_size` of ONNX, `axis` not the
+    /// last. Neither layers nor channels: ONNX Runtime has a loop for these blocks alone.
+    OtherAxis,
     /// Several blocks along any one axis, apart for each index of the others: `block_size` of ONNX.
     OneAxis,
     /// Any blocks.
@@ -48,24 +51,37 @@ pub(crate) mod coarser {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    const ALL: [Finest; 5] = [Finest::Layer, Finest::Channel, Finest::LastAxis, Finest::OneAxis, Finest::Blocks];
+    const ALL: [Finest; 6] =
+        [Finest::Layer, Finest::Channel, Finest::LastAxis, Finest::OtherAxis, Finest::OneAxis, Finest::Blocks];
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     pub(crate) fn serialize<S: Serializer>(finest: &Finest, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(ALL.iter().filter(|one| *one <= finest))
+        to.collect_seq(ALL.iter().filter(|one| *one == finest || finest.takes_layers() && *one < finest))
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Finest, D::Error> {
-        Vec::deserialize(from)?.into_iter().max().ok_or_else(|| D::Error::custom("no granularity"))
+        let listed = Vec::deserialize(from)?;
+        match listed.iter().copied().max() {
+            None => Err(D::Error::custom("no granularity")),
+            Some(Finest::OtherAxis) if listed.iter().any(|one| *one != Finest::OtherAxis) => {
+                Err(D::Error::custom("`other-axis` stands alone; `one-axis` has it with every coarser granularity"))
+            }
+            Some(finest) => Ok(finest),
+        }
     }
 }
 
 impl Finest {
+    /// Whether it takes one scale for all elements, as it does every coarser granularity.
+    pub fn takes_layers(self) -> bool {
+        self != Self::OtherAxis
+    }
+
     /// Whether it takes the granularity of a tensor of that shape.
     pub fn takes(self, granularity: &Granularity, shape: &[usize]) -> bool {
         match granularity {
-            Granularity::Layer => true,
-            Granularity::Channel { .. } => self != Self::Layer,
+            Granularity::Layer => self.takes_layers(),
+            Granularity::Channel { .. } => self.takes_layers() && self != Self::Layer,
             Granularity::Blocks { counts, .. } => {
                 // Axes of which an index has no block of its own.
                 let mut along = (0..shape.len()).filter(|axis| counts.get(*axis) != Some(&shape[*axis]));
@@ -73,6 +89,11 @@ impl Finest {
                 match self {
                     Self::Layer | Self::Channel => false,
                     Self::LastAxis => several && along.all(|axis| axis + 1 == shape.len()),
+                    // Where every index of every axis has a block of its own, they lie along each axis.
+                    Self::OtherAxis => {
+                        let axis = along.next().unwrap_or(0);
+                        several && along.next().is_none() && shape.iter().skip(axis + 1).product::<usize>() > 1
+                    }
                     Self::OneAxis => several && along.count() < 2,
                     Self::Blocks => true,
                 }
@@ -187,11 +208,12 @@ mod tests {
 
     #[test]
     fn channels_are_finer_than_a_layer() {
-        use Finest::{Blocks, Channel, LastAxis, Layer, OneAxis};
+        use Finest::{Blocks, Channel, LastAxis, Layer, OneAxis, OtherAxis};
         let all = [Layer, Channel, LastAxis, OneAxis, Blocks];
         assert_eq!(all.map(|finest| finest.takes(&Granularity::Layer, &[4])), [true; 5]);
         let channels = Granularity::Channel { axis: 0 };
         assert_eq!(all.map(|finest| finest.takes(&channels, &[4])), [false, true, true, true, true]);
+        assert!([Granularity::Layer, channels].iter().all(|coarse| !OtherAxis.takes(coarse, &[4, 4])));
     }
 
     #[test]
@@ -200,14 +222,34 @@ mod tests {
             let sizes = counts.iter().zip(shape).map(|(count, dimension)| dimension / count).enumerate().collect();
             finest.takes(&Granularity::Blocks { sizes, counts: counts.to_vec() }, shape)
         };
-        use Finest::{Blocks, Channel, LastAxis, OneAxis};
-        let all =
-            |counts: &[usize], shape: &[usize]| [Channel, LastAxis, OneAxis, Blocks].map(|f| takes(f, counts, shape));
-        assert_eq!(all(&[2, 3], &[2, 6]), [false, true, true, true]);
-        assert_eq!(all(&[2, 3], &[4, 3]), [false, false, true, true]);
-        assert_eq!(all(&[2, 3], &[4, 6]), [false, false, false, true]);
-        assert_eq!(all(&[2, 3], &[2, 3]), [false, true, true, true]);
+        use Finest::{Blocks, Channel, LastAxis, OneAxis, OtherAxis};
+        let all = |counts: &[usize], shape: &[usize]| {
+            [Channel, LastAxis, OtherAxis, OneAxis, Blocks].map(|f| takes(f, counts, shape))
+        };
+        assert_eq!(all(&[2, 3], &[2, 6]), [false, true, false, true, true]);
+        assert_eq!(all(&[2, 3], &[4, 3]), [false, false, true, true, true]);
+        assert_eq!(all(&[2, 3], &[4, 6]), [false, false, false, false, true]);
+        assert_eq!(all(&[2, 3], &[2, 3]), [false, true, true, true, true]);
+        assert_eq!(all(&[2, 1, 3], &[2, 5, 3]), [false, false, true, true, true]);
+        // Nothing follows the axis but axes of one element: ONNX Runtime takes its code for the last axis.
+        assert_eq!(all(&[2, 2, 1], &[2, 4, 1]), [false, false, false, true, true]);
         // ONNX Runtime takes a single scale for one of the whole tensor, and refuses a size of blocks beside it.
-        assert_eq!(all(&[1], &[5]), [false, false, false, true]);
+        assert_eq!(all(&[1], &[5]), [false, false, false, false, true]);
+        assert_eq!(all(&[1, 1], &[5, 1]), [false, false, false, false, true]);
+    }
+
+    /// What a worker declares, as its domain has it.
+    #[test]
+    fn a_granularity_is_the_list_of_those_that_a_kernel_takes() {
+        use serde::de::value::{Error, SeqDeserializer};
+        let read = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            coarser::deserialize(SeqDeserializer::<_, Error>::new(names.into_iter()))
+        };
+        assert_eq!(read(&["layer", "channel"]), Ok(Finest::Channel));
+        assert_eq!(read(&["other-axis"]), Ok(Finest::OtherAxis));
+        assert_eq!(read(&["layer", "channel", "last-axis", "other-axis", "one-axis"]), Ok(Finest::OneAxis));
+        assert!(read(&["layer", "other-axis"]).expect_err("not alone").to_string().contains("stands alone"));
+        assert!(read(&[]).expect_err("nothing").to_string().contains("no granularity"));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::soft::{Prepared, Soft, Whole};
 use super::{Stored, Stored::Poison, Stored::Unspecified};
+use crate::float::Format;
 use crate::rounding::RoundingRule::{self, TiesAway, TiesEven};
 use crate::word::Overflow;
 
@@ -74,4 +75,30 @@ pub(super) fn neon_fcvtns(p: &Prepared, x: Soft) -> Stored {
     let narrow = lane.clamp(I32.0, I32.1).clamp(I16.0, I16.1);
     let sum = narrow.map(|v| v + i128::from(p.q.zero_point)).clamp(I16.0, I16.1);
     sum.clamp(p.q.min, p.q.max).stored(Unspecified)
+}
+
+/// The sum of an integer with the zero point, clamped; poison unless both are int32.
+fn in_int32(p: &Prepared, v: Whole) -> Stored {
+    let Whole::Number(v) = v else { return Poison };
+    let sum = v + i128::from(p.q.zero_point);
+    let fits = |v: i128| i32::try_from(v).is_ok();
+    if fits(v) && fits(sum) { Whole::Number(sum).clamp(p.q.min, p.q.max).stored(Poison) } else { Poison }
+}
+
+pub(super) fn onnx_other_axis(p: &Prepared, x: Soft) -> Stored {
+    in_int32(p, x.divided_by(p.scale).rounded(p.q.format).to_integer(TiesEven))
+}
+
+pub(super) fn tflite_double(p: &Prepared, x: Soft) -> Stored {
+    in_int32(p, x.divided_for_any(p.scale).rounded(Format::F64).to_integer(TiesAway))
+}
+
+/// The zero point has 16 bits, so that the sum is beyond int32 by less than 2^16.
+pub(super) fn tflite_neon(p: &Prepared, x: Soft) -> Stored {
+    let lane = match by_reciprocal(p, x).to_integer(TiesEven) {
+        Whole::Nan => Whole::Number(0),
+        number => number,
+    };
+    let wrapped = |v: i128| (v as i32).wrapping_add(p.q.zero_point as i32).into();
+    lane.clamp(I32.0, I32.1).map(wrapped).clamp(p.q.min, p.q.max).stored(Unspecified)
 }

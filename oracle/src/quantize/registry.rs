@@ -3,6 +3,7 @@
 use super::fast;
 use super::scheme::{Definition, Takes};
 use super::steps::{Addend, Nan, Step};
+use crate::float::Format;
 use crate::rounding::RoundingRule::{self, *};
 
 const DIVIDE: (&str, Step) = ("divide by the scale", Step::Divide);
@@ -12,6 +13,8 @@ const ADD: (&str, Step) = ("add the zero point", Step::Add(Addend::ZeroPoint));
 const ADD_ROUNDED: (&str, Step) = ("add the zero point as a float", Step::Add(Addend::ZeroPointRounded));
 const ROUND_SUM: (&str, Step) = ("the sum rounds", Step::RoundToFormat);
 const CLAMP: (&str, Step) = ("clamp", Step::Clamp);
+const CAST_TO_INT32: (&str, Step) = ("the cast has a value for int32 alone", Step::RequireBits(32));
+const SUM_IN_INT32: (&str, Step) = ("the sum has a value in int32 alone", Step::RequireBits(32));
 const NAN_IS_POISON: (&str, Step) = ("NaN converts to no integer", Step::Nan(Nan::Poison));
 /// `1.5 * 2^23`: added to an f32 below 2^22, it leaves an integer in the low bits.
 const MAGIC: i64 = 12_582_912;
@@ -81,7 +84,7 @@ const BY_RULE: [[Definition; 4]; 8] = [
     of_rule!("toward-zero", TowardZero),
 ];
 
-const SHIPPED: [Definition; 8] = [
+const SHIPPED: [Definition; 11] = [
     Definition {
         name: "mlir-qcast",
         summary: "mlir-opt --lower-quant-ops: divf, addf, fptosi or fptoui, then the clamp",
@@ -206,6 +209,55 @@ const SHIPPED: [Definition; 8] = [
         ],
         fast: |p, _, x| fast::neon_fcvtns(p, x),
     },
+    Definition {
+        name: "onnx-other-axis",
+        summary: "onnxruntime's loop for blocks along another axis than the last: f32 division, nearbyint, int32, zero point, clamp; beyond int32 undefined",
+        source: "microsoft/onnxruntime core/util/qmath.h BlockedQuantizeLinear<float, T, 0>::opNotLastAxis",
+        takes: Takes::F32 { storage: 16 },
+        steps: &[
+            DIVIDE,
+            ROUND_SCALED,
+            ("nearbyint", Step::RoundToInteger(TiesEven)),
+            CAST_TO_INT32,
+            ADD,
+            SUM_IN_INT32,
+            CLAMP,
+        ],
+        fast: |p, _, x| fast::onnx_other_axis(p, x),
+    },
+    Definition {
+        name: "tflite-neon",
+        summary: "TFLite's vectors: f32 product with 1/scale, FCVTNS, zero point added with wrap, clamp; NaN is the zero point",
+        source: "tensorflow/tensorflow lite/kernels/internal/optimized/optimized_ops.h AffineQuantize, RoundToNearest, whole vectors of 8; Arm ARM FCVTNS, ADD",
+        takes: Takes::F32 { storage: 16 },
+        steps: &[
+            RECIPROCAL,
+            ROUND_SCALED,
+            ("fcvtns rounds", Step::RoundToInteger(TiesEven)),
+            ("fcvtns takes NaN to 0", Step::Nan(Nan::Zero)),
+            ("fcvtns saturates", Step::Saturate(32)),
+            ADD,
+            ("the sum wraps", Step::Wrap(32)),
+            CLAMP,
+        ],
+        fast: |p, _, x| fast::tflite_neon(p, x),
+    },
+    Definition {
+        name: "tflite-double",
+        summary: "TFLite behind its vectors: division in double, std::round, int32, zero point, clamp; beyond int32 undefined",
+        source: "tensorflow/tensorflow lite/kernels/internal/optimized/optimized_ops.h AffineQuantize, elements behind the last whole vector",
+        takes: Takes::F32 { storage: 16 },
+        steps: &[
+            DIVIDE,
+            ("the quotient rounds to f64", Step::RoundTo(Format::F64)),
+            ("std::round", Step::RoundToInteger(TiesAway)),
+            CAST_TO_INT32,
+            ADD,
+            SUM_IN_INT32,
+            CLAMP,
+        ],
+        fast: |p, _, x| fast::tflite_double(p, x),
+    },
 ];
 
 /// The suffix in the names of a rule's schemes.
@@ -222,7 +274,7 @@ pub(crate) fn suffix(rule: RoundingRule) -> &'static str {
 
 /// Every scheme.
 pub static DEFINITIONS: &[Definition] = &{
-    let mut all = [SHIPPED[0]; 4 * 8 + 8];
+    let mut all = [SHIPPED[0]; 4 * 8 + SHIPPED.len()];
     let mut i = 0;
     while i < 4 * 8 {
         all[i] = BY_RULE[i / 4][i % 4];

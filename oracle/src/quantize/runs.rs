@@ -29,8 +29,8 @@ pub enum NoRuns {
     /// Too many results; [`Runs::within`] takes a part of the format.
     #[error("up to {0} results are too many to keep; take a part of the format at a time")]
     TooMany(u64),
-    /// The policy `wrap` is not monotone.
-    #[error("a conversion that wraps has no decision boundaries")]
+    /// What wraps is not monotone.
+    #[error("a conversion or sum that wraps has no decision boundaries")]
     Wraps,
 }
 
@@ -69,7 +69,7 @@ impl Runs {
 
     /// Over the floats with these keys, which must be keys of the format. At most as many runs as keys.
     pub fn within(scheme: &Scheme, q: &Quantization, keys: RangeInclusive<i64>) -> Result<Self, NoRuns> {
-        if scheme.overflow == Overflow::Wrap && scheme.definition.converts() {
+        if scheme.wraps() {
             return Err(NoRuns::Wraps);
         }
         let prepared = Prepared::new(q);
@@ -208,12 +208,16 @@ impl Search<'_> {
         (rank, result)
     }
 
-    /// Whether a poison input lies above the storage type: where a saturating conversion goes to its largest value.
+    /// Whether a poison input lies above the storage type: where a saturating conversion goes to its largest value. What is poison under each policy lies
+    /// beyond a word that the scheme requires, on the side of its sign: a zero point of the storage type is small beside the word.
     fn is_above(&self, bits: u64) -> bool {
         let storage = self.prepared.q.storage;
         let q = Quantization { min: storage.min(), max: storage.max(), ..self.prepared.q };
         let saturating = Scheme { overflow: Overflow::Saturate, ..*self.scheme };
-        saturating.prepared(&Prepared { q, ..self.prepared }, bits) == Stored::Value(storage.max())
+        match saturating.prepared(&Prepared { q, ..self.prepared }, bits) {
+            Stored::Value(v) => v == storage.max(),
+            Stored::Poison | Stored::Unspecified => bits & q.format.sign() == 0,
+        }
     }
 
     fn push(&mut self, key: i64, result: Stored) {

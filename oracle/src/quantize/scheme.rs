@@ -116,6 +116,12 @@ pub struct Liberties {
 }
 
 impl Scheme {
+    /// Whether something wraps, so that results do not grow with the input.
+    pub fn wraps(&self) -> bool {
+        let sums = || self.definition.steps.iter().any(|(_, step)| matches!(step, Step::Wrap(_)));
+        self.overflow == Overflow::Wrap && self.definition.converts() || sums()
+    }
+
     /// Every possible result, each once, if each rounding to the expressed type may round an exact tie either way.
     pub fn either_way(&self, q: &Quantization, bits: u64) -> Vec<Stored> {
         self.results(q, bits, &Liberties { ties: true, ..Liberties::default() })

@@ -77,10 +77,19 @@ impl Soft {
         Number { n: v.into(), e: 0 }
     }
 
-    /// The quotient by a positive number.
+    /// The quotient by a positive number, as far as a rounding to the format of the numbers or to an integer needs it.
     pub(crate) fn divided_by(self, divisor: Self) -> Self {
+        let (Number { n, .. }, Number { n: d, .. }) = (self, divisor) else { return self };
+        self.quotient(divisor, length(n).max(length(d)) <= SHORT)
+    }
+
+    /// The quotient by a positive number, as far as a rounding to any format needs it.
+    pub(crate) fn divided_for_any(self, divisor: Self) -> Self {
+        self.quotient(divisor, false)
+    }
+
+    fn quotient(self, divisor: Self, short: bool) -> Self {
         let (Number { n, e }, Number { n: d, e: f }) = (self, divisor) else { return self };
-        let short = length(n).max(length(d)) <= SHORT;
         let left = if short { SHORT_QUOTIENT } else { QUOTIENT } + length(d) - length(n);
         let (numerator, divisor) = (n.unsigned_abs(), d.unsigned_abs());
         let quotient = if short {

@@ -1,7 +1,7 @@
 //! The vocabulary of quantize schemes: exact, named steps on rationals. Each takes the exact value so far to the next; a
 //! rounding is a step of its own, so that a trace shows every value before and after it.
 
-use super::{Quantization, Stored};
+use super::{Quantization, Storage, Stored};
 use crate::float::{Float, Format};
 use crate::rounding::RoundingRule;
 use crate::word::Overflow;
@@ -77,6 +77,13 @@ impl Value {
         }
     }
 
+    fn rounded(self, format: Format) -> Self {
+        match self {
+            Self::Number(v) => Self::of(format, format.nearest(&v)),
+            other => other,
+        }
+    }
+
     fn clamp(self, min: Rational, max: Rational) -> Self {
         match self {
             Self::Number(v) => Self::Number(v.clamp(&min, &max)),
@@ -121,6 +128,8 @@ pub enum Step {
     Add(Addend),
     /// `v` rounded to the expressed type, ties to even.
     RoundToFormat,
+    /// `v` rounded to another format, ties to even.
+    RoundTo(Format),
     /// `v` rounded to an integer. Infinities stay.
     RoundToInteger(RoundingRule),
     /// `v` rounded to an integer of the storage type. Values outside it, infinities and NaN are poison; under the policy
@@ -130,6 +139,10 @@ pub enum Step {
     Nan(Nan),
     /// `v` clamped to the signed word of that many bits.
     Saturate(u32),
+    /// The low bits of an integer `v`, as a signed word of that many. Infinities and NaN are poison.
+    Wrap(u32),
+    /// `v` as it is; poison outside of the signed word of that many bits, and for infinities and NaN.
+    RequireBits(u32),
     /// `v` clamped to `min - zero_point ..= max - zero_point`, both rounded to the expressed type.
     ClampBeforeZeroPoint,
     /// `v` clamped to `min..=max`.
@@ -193,10 +206,8 @@ impl Step {
             Self::Add(Addend::ZeroPoint) => v.plus(Value::Number(zero_point)),
             Self::Add(Addend::ZeroPointRounded) => v.plus(Value::of(q.format, q.format.nearest(&zero_point))),
             Self::Add(Addend::Constant(c)) => v.plus(Value::Number(c.into())),
-            Self::RoundToFormat => match v {
-                Value::Number(v) => Value::of(q.format, q.format.nearest(&v)),
-                other => other,
-            },
+            Self::RoundToFormat => v.rounded(q.format),
+            Self::RoundTo(format) => v.rounded(format),
             Self::RoundToInteger(rule) => v.map(|v| rule.round(&v).into()),
             Self::Convert(rule) => convert(v.map(|v| rule.round(&v).into()), overflow, q)?,
             Self::Nan(policy) if v == Value::Nan => match policy {
@@ -207,9 +218,17 @@ impl Step {
             },
             Self::Nan(_) => v,
             Self::Saturate(bits) => {
-                let half = Rational::from(1) << (bits - 1);
-                v.clamp(-half.clone(), half - 1)
+                let (min, max) = word(bits);
+                v.clamp(min.into(), max.into())
             }
+            Self::Wrap(bits) => match v {
+                Value::Number(v) => Value::Number(low_bits(v.numer(), Storage { bits, signed: true }).into()),
+                Value::Infinite { .. } | Value::Nan => return Err(Stored::Poison),
+            },
+            Self::RequireBits(bits) => match (v, word(bits)) {
+                (Value::Number(v), (min, max)) if v >= min && v <= max => Value::Number(v),
+                _ => return Err(Stored::Poison),
+            },
             Self::ClampBeforeZeroPoint => match bounds_before_zero_point(q).map(|b| Value::of(q.format, b)) {
                 [Value::Number(min), Value::Number(max)] => v.clamp(min, max),
                 _ => return Err(Stored::Unspecified),
@@ -226,18 +245,26 @@ fn convert(v: Value, overflow: Overflow, q: &Quantization) -> Result<Value, Stor
         (_, Value::Number(v)) if v >= min && v <= max => Ok(Value::Number(v)),
         (Overflow::Saturate, Value::Nan) => Ok(Value::Number(Rational::new())),
         (Overflow::Saturate, v) => Ok(v.clamp(min, max)),
-        (Overflow::Wrap, Value::Number(v)) => {
-            let low = Integer::from(v.numer().keep_bits_ref(q.storage.bits));
-            Ok(Value::Number(q.storage.wrap(low.to_i64().expect("at most 32 bits")).into()))
-        }
+        (Overflow::Wrap, Value::Number(v)) => Ok(Value::Number(low_bits(v.numer(), q.storage).into())),
         _ => Err(Stored::Poison),
     }
+}
+
+/// The ends of the signed word of so many bits.
+pub(super) fn word(bits: u32) -> (i64, i64) {
+    let word = Storage { bits, signed: true };
+    (word.min(), word.max())
+}
+
+/// The value of an integer's low bits.
+fn low_bits(v: &Integer, storage: Storage) -> i64 {
+    let low = Integer::from(v.keep_bits_ref(storage.bits));
+    storage.wrap(low.to_i64().expect("at most 32 bits"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantize::Storage;
 
     #[test]
     fn a_scheme_that_ends_beside_the_integers_has_no_result() {
@@ -262,5 +289,38 @@ mod tests {
         ] {
             assert_eq!(saturated(bits, v), Ok(Value::Number(result.into())), "{v} in {bits} bits");
         }
+    }
+
+    #[test]
+    fn a_word_wraps_or_has_no_value_from_its_ends_on() {
+        let q = Quantization::whole(Format::F32, 1, 0, Storage { bits: 8, signed: true });
+        let applied = |step: Step, v: Value| step.apply(v, Overflow::OutOfDomain, &q);
+        let number = |v: i64| Value::Number(v.into());
+        for (v, low) in
+            [(1 << 31, -(1 << 31)), (-(1 << 31) - 1, (1 << 31) - 1), ((1 << 33) + 5, 5), (-7, -7), (i64::MAX, -1)]
+        {
+            assert_eq!(applied(Step::Wrap(32), number(v)), Ok(number(low)), "{v}");
+            let fits = v == low;
+            let required = if fits { Ok(number(v)) } else { Err(Stored::Poison) };
+            assert_eq!(applied(Step::RequireBits(32), number(v)), required, "{v}");
+        }
+        for end in [-(1 << 31), (1 << 31) - 1] {
+            assert_eq!(applied(Step::RequireBits(32), number(end)), Ok(number(end)));
+        }
+        for none in [Value::Nan, Value::Infinite { negative: true }, Value::Infinite { negative: false }] {
+            for step in [Step::Wrap(32), Step::RequireBits(32)] {
+                assert_eq!(applied(step, none.clone()), Err(Stored::Poison), "{none:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_rounds_to_another_format_than_its_own() {
+        let q = Quantization::whole(Format::F32, 1, 0, Storage { bits: 8, signed: true });
+        let third = || Value::Number((1, 3).into());
+        let rounded = |step: Step| step.apply(third(), Overflow::OutOfDomain, &q);
+        assert_eq!(rounded(Step::RoundTo(Format::F32)), rounded(Step::RoundToFormat));
+        let double = Value::Number(Rational::from_f64(1.0 / 3.0).expect("a number"));
+        assert_eq!(rounded(Step::RoundTo(Format::F64)), Ok(double));
     }
 }

@@ -7,12 +7,13 @@
 //!   predecessor (to nearest, the tie decided by the rule), at it, or just after the predecessor (directed rules);
 //! - a clamp moves it only to the ends: all inputs, or none.
 
-use super::steps::{Addend, Step, Value, bounds_before_zero_point, reciprocal};
+use super::steps::{Addend, Step, Value, bounds_before_zero_point, reciprocal, word};
 use super::{Quantization, Scheme, Stored};
 use crate::float::Format;
 use crate::rounding::RoundingRule::{self, *};
 use crate::word::Overflow;
 use rug::Rational;
+use std::cmp::Ordering;
 
 /// All reals from somewhere on, as inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,19 +38,40 @@ impl Scheme {
     /// first; poison is below and above all values. Nothing for two results without a value, for a policy that wraps, and where a
     /// constant of the scheme overflows in the format.
     pub fn threshold(&self, q: &Quantization, below: Stored, above: Stored) -> Option<Threshold> {
-        let steps = self.definition.steps;
-        let conversion = steps.iter().position(|(_, step)| matches!(step, Step::Convert(_)));
-        if self.overflow == Overflow::Wrap && conversion.is_some() {
+        if self.wraps() {
             return None;
         }
-        let (first, behind) = match (below, above) {
-            (_, Stored::Value(v)) if below.value().is_some() => (v, steps.len()),
-            (Stored::Poison, Stored::Value(_)) => (q.storage.min(), conversion? + 1),
-            (Stored::Value(_), Stored::Poison) => (q.storage.max() + 1, conversion? + 1),
-            _ => return None,
+        let least = |v: i64, behind: usize| self.least(v, behind, q);
+        match (below, above) {
+            (Stored::Value(_), Stored::Value(v)) => least(v, self.definition.steps.len()),
+            // The last of the steps to have a value decides, and on the other side the first to have none.
+            (Stored::Poison, Stored::Value(_)) => {
+                let all: Option<Vec<_>> = self.required(q).map(|(min, _, behind)| least(min, behind)).collect();
+                all?.into_iter().max_by(Threshold::order)
+            }
+            (Stored::Value(_), Stored::Poison) => {
+                let all: Option<Vec<_>> = self.required(q).map(|(_, max, behind)| least(max + 1, behind)).collect();
+                all?.into_iter().min_by(Threshold::order)
+            }
+            _ => None,
+        }
+    }
+
+    /// Steps that have values for an integer type alone: the ends of that type, and how many steps there are up to the step.
+    fn required(&self, q: &Quantization) -> impl Iterator<Item = (i64, i64, usize)> {
+        let ends = |step: &Step| match step {
+            Step::Convert(_) => Some((q.storage.min(), q.storage.max())),
+            Step::RequireBits(bits) => Some(word(*bits)),
+            _ => None,
         };
-        let mut threshold = From { real: first.into(), included: true };
-        for (_, step) in steps[..behind].iter().rev() {
+        let steps = self.definition.steps.iter().enumerate();
+        steps.filter_map(move |(at, (_, step))| ends(step).map(|(min, max)| (min, max, at + 1)))
+    }
+
+    /// The inputs that the first steps, so many, take to `v` or above.
+    fn least(&self, v: i64, behind: usize, q: &Quantization) -> Option<Threshold> {
+        let mut threshold = From { real: v.into(), included: true };
+        for (_, step) in self.definition.steps[..behind].iter().rev() {
             // A conversion that saturates is a rounding and a clamp; one that does not is looked at from inside.
             if let (Step::Convert(_), Overflow::Saturate) = (step, self.overflow) {
                 threshold = threshold.through_clamp(&q.storage.min().into(), &q.storage.max().into());
@@ -100,11 +122,14 @@ impl Threshold {
             }
             Step::Add(Addend::Constant(c)) => self.map(|t| t - c),
             Step::RoundToFormat => self.through_format(q.format),
+            Step::RoundTo(format) => self.through_format(format),
             Step::RoundToInteger(rule) | Step::Convert(rule) => self.through_integers(rule),
-            Step::Nan(_) => self,
+            // A word that is required is looked at from inside.
+            Step::Nan(_) | Step::RequireBits(_) => self,
+            Step::Wrap(_) => return None,
             Step::Saturate(bits) => {
-                let half = Rational::from(1) << (bits - 1);
-                self.through_clamp(&-half.clone(), &(half - 1))
+                let (min, max) = word(bits);
+                self.through_clamp(&min.into(), &max.into())
             }
             Step::ClampBeforeZeroPoint => {
                 let [min, max] = bounds_before_zero_point(q).map(number);
@@ -112,6 +137,22 @@ impl Threshold {
             }
             Step::Clamp => self.through_clamp(&q.min.into(), &q.max.into()),
         })
+    }
+
+    /// By how far up the inputs begin.
+    fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (From { real, included }, From { real: beside, included: too }) => real.cmp(beside).then(too.cmp(included)),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Everything => 0,
+            From { .. } => 1,
+            Nothing => 2,
+        }
     }
 
     fn map(self, f: impl FnOnce(Rational) -> Rational) -> Self {

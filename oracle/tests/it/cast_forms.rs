@@ -180,7 +180,81 @@ fn every_rule_has_its_schemes() {
         }
     }
     let names: std::collections::BTreeSet<_> = DEFINITIONS.iter().map(|d| d.name).collect();
-    assert_eq!((names.len(), DEFINITIONS.len()), (40, 40));
+    assert_eq!((names.len(), DEFINITIONS.len()), (43, 43));
+}
+
+/// Quotients at the ends of int32: what is beyond them is undefined, also by the zero point alone, or wraps.
+#[test]
+fn a_quotient_at_the_end_of_int32_has_a_value_wraps_or_is_poison() {
+    let f32 = |x: f32| u64::from(x.to_bits());
+    let largest = 2_147_483_520.0f32;
+    let at = |label: &str, zero_point, x: f32| {
+        let q = quantization(Format::F32, "1", zero_point, "i16");
+        [scheme(label).exact(&q, f32(x)), scheme(label).expected(&q, f32(x))]
+    };
+    let (value, poison) = (|v| [Stored::Value(v); 2], [Stored::Poison; 2]);
+    for label in ["onnx-other-axis", "tflite-double"] {
+        // 2^31 - 128 and 127 are the last int32.
+        assert_eq!([127, 128].map(|z| at(label, z, largest)), [value(32767), poison], "{label}");
+        assert_eq!([0, -1].map(|z| at(label, z, -2_147_483_648.0)), [value(-32768), poison], "{label}");
+        assert_eq!([2_147_483_648.0, -2_147_483_904.0].map(|x| at(label, 0, x)), [poison; 2], "{label}");
+    }
+    assert_eq!([127, 128].map(|z| at("tflite-neon", z, largest)), [value(32767), value(-32768)]);
+    assert_eq!([0, -1].map(|z| at("tflite-neon", z, -3e9)), [value(-32768), value(32767)]);
+    assert_eq!([0, 1].map(|z| at("tflite-neon", z, 3e9)), [value(32767), value(-32768)]);
+}
+
+/// LiteRT, finding 26: one value, in whole vectors of 8 and behind them.
+#[test]
+fn vectors_of_tflite_multiply_and_the_elements_behind_them_divide() {
+    let f32 = |x: f32| u64::from(x.to_bits());
+    let q = quantization(Format::F32, "0.1", 0, "u8");
+    assert_eq!(
+        ["tflite-neon", "tflite-double"].map(|s| scheme(s).exact(&q, f32(12.75))),
+        [128, 127].map(Stored::Value)
+    );
+    let q = quantization(Format::F32, "1", 0, "i8");
+    let ties = |label: &str| [0.5, -1.5, 1.5, 2.5, -2.5].map(|x| scheme(label).exact(&q, f32(x)).value().unwrap());
+    assert_eq!(ties("tflite-double"), [1, -2, 2, 3, -3]);
+    assert_eq!(ties("tflite-neon"), [0, -2, 2, 2, -2]);
+}
+
+/// A double is the tie below 2^31 that the exact quotient is beside by 1 / (2 * scale): then the zero point takes the sum to 2^31. The scale is plus or minus the inverse of
+/// `2 * zero_point + 1` modulo 2^32, where that has 24 bits.
+#[test]
+fn a_double_at_a_tie_has_no_value_where_the_exact_quotient_has_one() {
+    let (mut below, mut above) = (0, 0);
+    for zero_point in 1..=32767u32 {
+        let odd = 2 * zero_point + 1;
+        let inverse = (0..5).fold(odd, |inverse, _| inverse.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(inverse))));
+        assert_eq!(inverse.wrapping_mul(odd), 1);
+        for (scale, rest) in [(inverse, 1), (inverse.wrapping_neg(), -1)] {
+            if !(1 << 22..1 << 24).contains(&scale) {
+                continue;
+            }
+            let steps = (i64::from(odd) * i64::from(scale) - rest) >> 32;
+            let x = (i64::from(scale) - steps) as f32 * 2f32.powi(31);
+            let scale = scale as f32;
+            let quotient = f64::from(x) / f64::from(scale);
+            assert_eq!(quotient, 2_147_483_648.0 - f64::from(zero_point) - 0.5);
+            let q = Quantization {
+                zero_point: zero_point.into(),
+                ..quantization(Format::F32, &format!("{scale}.0"), 0, "i16")
+            };
+            let bits = x.to_bits().into();
+            for result in [scheme("tflite-double").exact(&q, bits), scheme("tflite-double").expected(&q, bits)] {
+                assert_eq!(result, Stored::Poison, "{zero_point} {scale}");
+            }
+            // The next float below has a value.
+            assert_eq!(scheme("tflite-double").exact(&q, bits - 1), Stored::Value(32767));
+            let exact = Rational::from_f32(x).unwrap() / q.exact_scale();
+            let tie = Rational::from_f64(quotient).unwrap();
+            assert_ne!(exact, tie);
+            below += u32::from(exact < tie);
+            above += u32::from(exact > tie);
+        }
+    }
+    assert!(below > 10 && above > 10, "{below} {above}");
 }
 
 #[test]
@@ -230,6 +304,10 @@ fn nan_and_infinities_follow_each_policy() {
         ("pytorch-fused", [value(127), value(-128), value(127)]),
         ("xnnpack", [value(127), value(-128), value(-128)]),
         ("neon-fcvtns", [value(127), value(-128), value(5)]),
+        ("onnx-other-axis", [Stored::Poison; 3]),
+        // 2^31 - 1 and 5 are -2^31 + 4.
+        ("tflite-neon", [value(-128), value(-128), value(5)]),
+        ("tflite-double", [Stored::Poison; 3]),
     ] {
         assert_eq!(specials.map(|bits| scheme(label).exact(&q, bits)), expected, "{label}");
         assert_eq!(specials.map(|bits| scheme(label).expected(&q, bits)), expected, "{label}");

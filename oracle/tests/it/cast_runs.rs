@@ -18,7 +18,7 @@ fn quantization(format: Format, scale: &str, zero_point: i64, storage: &str) -> 
 
 fn schemes() -> impl Iterator<Item = Scheme> {
     Scheme::every().filter(|s| match s.overflow {
-        Overflow::OutOfDomain => true,
+        Overflow::OutOfDomain => !s.wraps(),
         Overflow::Saturate => s.definition.converts(),
         Overflow::Wrap => false,
     })

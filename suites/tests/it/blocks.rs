@@ -72,7 +72,7 @@ fn scales_of_another_block_are_told() {
     let dequantize = mutants::<Dequantize>().iter().filter(|m| block(m.class));
     let checks = quantize.map(|m| self_check::check::<Quantize>(m, &host, 1));
     let checks: Vec<_> = checks.chain(dequantize.map(|m| self_check::check::<Dequantize>(m, &host, 1))).collect();
-    assert_eq!(checks.len(), 4);
+    assert_eq!(checks.len(), 5);
     for check in checks {
         let check = check.expect("a scheme");
         assert!(check.passed, "{} {}: {}", check.op, check.name, check.seen);

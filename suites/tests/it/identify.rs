@@ -20,7 +20,7 @@ fn strings(value: &Value) -> Vec<&str> {
 
 /// The contract of each kernel is among the schemes that are left, and so few inputs are needed that a reader looks at them. Two kernels of fpm follow no scheme,
 /// since they take another way if Q is not 31, three of qconv2d, since the last output channels of a pixel do, two of
-/// qmatmul, since the last columns of a row do, and four of requantize, since the last elements of a tensor do.
+/// qmatmul, since the last columns of a row do, and four of requantize and one of quantize, since the last elements of a tensor do.
 #[test]
 fn the_scheme_of_each_kernel_of_this_project_is_left() {
     let listed: Vec<Value> = serde_json::from_str(&tiebreak(&["kernels", "--format", "json"]).stdout).expect("JSON");
@@ -33,7 +33,7 @@ fn the_scheme_of_each_kernel_of_this_project_is_left() {
         let left: Vec<&str> = strings(&found["left"]).into_iter().chain(partly).collect();
         let is_left = left.iter().any(|label| label.split(':').next() == Some(scheme));
         let name = found["kernel"].as_str().expect("a name");
-        let fused = ["tvm-qnn-conv2d-neon", "tvm-qnn-dense-neon", "tvm-requantize-neon"];
+        let fused = ["tvm-qnn-conv2d-neon", "tvm-qnn-dense-neon", "tvm-requantize-neon", "tflite-quantize-neon"];
         let deviates =
             ["tvm-neon-rfc", "tvm-neon-fixup"].contains(&name) || fused.iter().any(|fused| name.starts_with(fused));
         assert!(is_left != deviates, "{} {}: {scheme} {left:?}", found["op"], found["kernel"]);

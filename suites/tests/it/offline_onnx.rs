@@ -342,6 +342,42 @@ fn node_tests_are_judged() {
     }
 }
 
+fn integer(name: &str, i: i64) -> Attribute {
+    Attribute { name: name.to_owned(), i, ..Attribute::default() }
+}
+
+/// Blocks along the last axis, along the first with an axis behind it, and along the second of four; a last block that is shorter is refused.
+#[test]
+fn node_tests_of_blocks_are_judged() {
+    let dir = dir();
+    let attributes = |axis, size| vec![integer("axis", axis), integer("block_size", size)];
+    let scales = || floats(&[2, 2], &[1.0, 2.0, 4.0, 0.5]);
+    let points = || integers(INT8, &[2, 2], &[0, 1, -1, 3]);
+    let x = floats(&[2, 4], &[1.5, 2.5, 1.0, 3.0, 6.0, 1000.0, 0.25, 0.75]);
+    let y = integers(INT8, &[2, 4], &[2, 2, 1, 3, 1, 127, 3, 5]);
+    let last = dir.path().join("test_quantizelinear_last_axis");
+    node_test(&last, "QuantizeLinear", attributes(-1, 2), &[x, scales(), points()], &y);
+    let x = floats(&[4, 2], &[1.5, 1.0, 2.5, 3.0, 6.0, 0.25, 1000.0, 0.75]);
+    let y = integers(INT8, &[4, 2], &[2, 1, 2, 3, 1, 3, 127, 5]);
+    let first = dir.path().join("test_quantizelinear_first_axis");
+    node_test(&first, "QuantizeLinear", attributes(0, 2), &[x, scales(), points()], &y);
+    let stored = integers(UINT8, &[1, 4, 1, 2], &[3, 89, 34, 200, 74, 59, 0, 255]);
+    let scales = floats(&[1, 2, 1, 2], &[2.0, 4.0, 1.0, 0.5]);
+    let real = floats(&[1, 4, 1, 2], &[6.0, 356.0, 68.0, 800.0, 74.0, 29.5, 0.0, 127.5]);
+    let inputs = [stored, scales];
+    node_test(&dir.path().join("test_dequantizelinear_blocked"), "DequantizeLinear", attributes(1, 2), &inputs, &real);
+    let path = dir.path().to_str().expect("UTF-8");
+    let run = tiebreak(&["judge", "--cases", path]).exits(0);
+    assert!(run.stdout.contains("3 lines, 24 results compared: 3 lines equal"), "{}", run.printed());
+    let y = integers(INT8, &[4, 2], &[2, 1, 2, 3, 1, 3, 127, 4]);
+    put(&first.join("test_data_set_0"), "output_0.pb", &y.encode_to_vec());
+    let run = tiebreak(&["judge", "--cases", path]).exits(1);
+    assert!(run.stdout.contains("1 differing result"), "{}", run.printed());
+    node_test(&dir.path().join("test_dequantizelinear_blocked"), "DequantizeLinear", attributes(1, 3), &inputs, &real);
+    let run = tiebreak(&["judge", "--cases", path]).exits(2);
+    assert!(run.printed().contains("whole blocks are read"), "{}", run.printed());
+}
+
 #[test]
 fn node_tests_that_cannot_be_judged_say_why() {
     let float = || floats(&[1], &[1.0]);
@@ -391,7 +427,7 @@ fn node_tests_that_cannot_be_judged_say_why() {
             vec![],
             vec![byte(&[2, 2], &[1; 4]), floats(&[2, 1], &[1.0; 2])],
             floats(&[2, 2], &[1.0; 4]),
-            "blocks are not read",
+            "without a block_size",
         ),
     ];
     for (op, attributes, inputs, output, said) in rows {

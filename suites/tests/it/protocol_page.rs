@@ -7,7 +7,7 @@ use tiebreak_impls::protocol::{Answer, Hello, Job, Offer, Own, Request, VERSION}
 use tiebreak_suites::lane;
 use tiebreak_suites::presented::fitting::Fitting;
 use tiebreak_suites::presented::sample::Sample;
-use tiebreak_suites::presented::{sample, shown};
+use tiebreak_suites::presented::{self, sample};
 
 /// What an operation computes, the meaning of each field of its parameters, and the order of its inputs and results.
 struct Operation {
@@ -484,7 +484,7 @@ fn page() -> String {
 }
 
 fn shown(op: &str) -> Sample {
-    let kernel = shown(op).expect("a kernel");
+    let kernel = presented::shown(op).expect("a kernel");
     sample(op, kernel, Fitting::SHOWN).expect("a sample")
 }
 
@@ -522,7 +522,7 @@ fn every_operation_and_every_field_has_its_meaning() {
 #[test]
 fn exact_results_are_those_of_the_worker() {
     for op in ["fpm", "requantize"] {
-        let kernel = shown(op).expect("a kernel");
+        let kernel = presented::shown(op).expect("a kernel");
         let sample = sample(op, kernel, Fitting::PLAIN).expect("a sample");
         let results = answered(&sample).1;
         let words: Vec<i32> = results.as_chunks().0.iter().map(|word| i32::from_le_bytes(*word)).collect();

@@ -36,7 +36,9 @@ fn few_vectors_detect_every_known_bug() {
         for left in found["not_detected"].as_array().expect("a list") {
             let why = left["why"].as_str().expect("a reason");
             // Vectors are of a scheme, which has no deviation, and this bug is in a declared deviation alone.
-            let of_deviation = left["mutant"] == "mutant-requantize-tail-by-rule";
+            let of_deviation = ["mutant-requantize-tail-by-rule", "mutant-tflite-neon-padded"]
+                .iter()
+                .any(|mutant| left["mutant"] == *mutant);
             let no_case = of_deviation && why == "no small case of the short plan shows it";
             assert!(no_case || why.starts_with("it is right on a case alone"), "{op} {left}");
         }

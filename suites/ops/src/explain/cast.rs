@@ -209,6 +209,15 @@ fn of_shape(q: &Quantized, len: usize) -> Params {
     Params { quantized, container: Container::Ranked, shape: vec![len] }
 }
 
+/// Parameters of two rows in blocks along the first axis, all with one scale: for a kernel of such blocks alone.
+fn of_columns(q: &Quantized) -> Params {
+    let granularity = Granularity::Blocks { sizes: vec![(0, 2), (1, 1)], counts: vec![1, BATCH] };
+    let scales = q.scales.iter().copied().cycle().take(BATCH).collect();
+    let zero_points = q.zero_points.iter().copied().cycle().take(BATCH).collect();
+    let quantized = Quantized { granularity, scales, zero_points, ..q.clone() };
+    Params { quantized, container: Container::Ranked, shape: vec![2, BATCH] }
+}
+
 /// A case of one element.
 pub(super) fn one(q: &Quantized, input: Vec<i32>) -> Case<Params> {
     Case { params: of_shape(q, 1), tensors: [input, Vec::new(), Vec::new()], misalign: 0 }
@@ -220,14 +229,14 @@ pub(super) fn in_process<O: Operation<Params = Params>>(
     q: &Quantized,
     input: &[i32],
 ) -> Result<[Vec<i32>; 2], ExplainError> {
-    let params = of_shape(q, BATCH);
-    if !O::covers(&kernel.contract.domain, &params) {
-        let domain = O::domain_text(&kernel.contract.domain);
-        return Err(ExplainError::Domain { kernel: kernel.name, domain });
-    }
+    let domain = &kernel.contract.domain;
+    let Some(params) = [of_shape(q, BATCH), of_columns(q)].into_iter().find(|params| O::covers(domain, params)) else {
+        return Err(ExplainError::Domain { kernel: kernel.name, domain: O::domain_text(domain) });
+    };
+    let elements: usize = params.shape.iter().product();
     let outputs = operation::sizes::<O>(&kernel.contract.domain, &params).map_err(JobError::from)?.outputs;
     let mut out = vec![0; outputs];
-    execute(&job::<O>(kernel.name, &params), Form::Native, &input.repeat(BATCH), &mut out, 0)?;
-    let words = outputs / BATCH;
+    execute(&job::<O>(kernel.name, &params), Form::Native, &input.repeat(elements), &mut out, 0)?;
+    let words = outputs / elements;
     Ok([out[..words].to_vec(), out[outputs - words..].to_vec()])
 }

@@ -11,8 +11,8 @@ use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Operation,
-    Options, Parameter, ReferenceOption, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
+    self, Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Deviations, Element,
+    Expected, Operation, Options, Parameter, ReferenceOption, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
@@ -25,6 +25,9 @@ pub use smaller::{alone, smaller};
 
 /// The operation.
 pub enum Quantize {}
+
+/// What a contract says of each element: whole tensors are rows.
+pub type Promised = operation::Promised<Scheme>;
 
 /// Each value by `one`, with the parameters of its place.
 fn each(case: &Case<Params>, one: impl Fn(&Quantization, u64) -> Option<i64>) -> Result<Expected, Unposable> {
@@ -44,8 +47,22 @@ fn each_of(
     Ok(values.map(|(words, scale)| one(&all[*scale], bits(words)).map(|v| v as i32)).collect())
 }
 
+/// Each value by `one` and the scheme of its place.
+fn by_element(
+    scheme: &Promised,
+    case: &Case<Params>,
+    one: impl Fn(&Scheme, &Quantization, u64) -> Stored,
+) -> Result<Expected, Unposable> {
+    let of = |scheme: &Scheme| each(case, |q, x| one(scheme, q, x).value());
+    let results = of(&scheme.scheme)?;
+    let len = results.len();
+    scheme.joined(results, len, of)
+}
+
 /// Of each value all that code may make of it that takes these liberties.
-fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
+fn possible(scheme: &Promised, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
+    // What compilers make follows one scheme.
+    let scheme = &scheme.scheme;
     let quantized = &case.params.quantized;
     let all = quantizations(quantized)?;
     let values = case.tensors[0].chunks(quantized.expressed.words()).zip(places::scales(&case.params));
@@ -66,6 +83,11 @@ impl Operation for Quantize {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { element: Self::element, ..Tensors::NONE },
 
+        deviations: Deviations {
+            contract: |kernel| Promised::by(&kernel.contract),
+            declared: Promised::declared,
+            in_case: Promised::deviations::<Self>,
+        },
         compiled: Compiled {
             compared: true,
             is: |domain| domain.compiled,
@@ -76,7 +98,8 @@ impl Operation for Quantize {
         sweeps: Sweeps { params: sweep::params, all: sweep::sweeps, ..Sweeps::NONE },
         causes: Causes {
             stands_for_none: |_, _, _| None,
-            own: |contract, _| Some(Change::own("values", contract)),
+            groups: |contract, _, results| contract.groups(results, results),
+            in_group: changes::in_group,
             ..Causes::NONE
         },
         options: Options {
@@ -93,13 +116,13 @@ impl Operation for Quantize {
     type Params = Params;
     type Domain = Domain;
     type Run = tiebreak_impls::quantize::Run;
-    type Scheme = Scheme;
+    type Scheme = Promised;
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         p.shape.clone()
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn open(_: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         Ok(quantized::open(ty, arguments))
     }
 
@@ -111,11 +134,11 @@ impl Operation for Quantize {
         quantized::domain_text(domain)
     }
 
-    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        each(case, |q, x| scheme.expected(q, x).value())
+    fn expected(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
+        by_element(scheme, case, |scheme, q, x| scheme.expected(q, x))
     }
 
-    fn rational(_: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+    fn rational(_: &Promised, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
         let all = quantizations(&case.params.quantized).ok()?;
         let values = case.tensors[0].chunks(case.params.quantized.expressed.words()).zip(places::scales(&case.params));
         let one = |(words, scale): (&[i32], usize)| {
@@ -125,8 +148,8 @@ impl Operation for Quantize {
         Some(values.map(one).collect())
     }
 
-    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        each(case, |q, x| scheme.exact(q, x).value())
+    fn exact(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
+        by_element(scheme, case, |scheme, q, x| scheme.exact(q, x))
     }
 
     /// The exact sum rounded once by the caller's rule.
@@ -138,8 +161,8 @@ impl Operation for Quantize {
         plan::plan(domain, asked, budget, seed, &inputs::Floats)
     }
 
-    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
-        changes::changes(scheme)
+    fn changes(scheme: &Promised, _: &Domain) -> Vec<Change<Self>> {
+        changes::changes(&scheme.scheme)
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
@@ -171,11 +194,11 @@ impl Quantize {
         Some(Function { cast: Cast::Quantize, params: params.clone() })
     }
 
-    fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
+    fn at_fault(kernel: &str, lane: &str, contract: &Promised, case: &Case<Params>) -> Vec<Fault> {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 
-    fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
+    fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
         let expressed = case.params.quantized.expressed;
         let input = |at: usize| bits(&case.tensors[0][at * expressed.words()..][..expressed.words()]);
         let subnormal = |at| quantized::is_subnormal(quantized::format(expressed), input(at));

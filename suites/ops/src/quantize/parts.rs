@@ -1,5 +1,6 @@
 //! What a quantize scheme is made of, read from its steps, and every single change to that.
 
+use super::Promised;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::Lead;
 use tiebreak_impls::quantized::Expressed;
@@ -115,11 +116,11 @@ impl Parts {
 
 impl PartChange {
     /// Where it leads on the way to a scheme.
-    pub(super) fn lead(&self, target: &Scheme) -> Lead<Scheme> {
-        match Parts::of(target.definition.steps) {
-            Some(to) if to == self.to => Lead::To(*target),
+    pub(super) fn lead(&self, target: &Promised) -> Lead<Promised> {
+        match Parts::of(target.scheme.definition.steps) {
+            Some(to) if to == self.to => Lead::To(target.clone()),
             Some(to) if self.to.distance(to) < self.from.distance(to) => {
-                self.to.scheme().map_or(Lead::Nearer, Lead::To)
+                self.to.scheme().map_or(Lead::Nearer, |scheme| Lead::To(Promised::plain(scheme)))
             }
             _ => Lead::Away,
         }

@@ -23,7 +23,7 @@ enum Cut {
 use Cut::{Into, Long, Whole};
 
 /// Tensors that are tried.
-const FORMS: [&[Cut]; 13] = [
+const FORMS: [&[Cut]; 15] = [
     &[Long(3)],
     &[Into(5, 1)],
     &[Long(1)],
@@ -37,6 +37,8 @@ const FORMS: [&[Cut]; 13] = [
     &[Into(2, 1), Whole, Into(2, 5)],
     &[Into(1, 3), Whole, Into(2, 7), Into(2, 1)],
     &[Into(2, 2), Into(1, 3), Whole, Into(3, 1)],
+    &[Into(2, 1), Long(2), Into(3, 1)],
+    &[Long(3), Into(2, 1), Into(2, 1)],
 ];
 
 /// Tensors of one form at most: where the blocks are small, each has a part of what is tried on a block.
@@ -177,8 +179,19 @@ fn tensors(
     }
 }
 
-/// One value of its own through every block, in blocks of every length along the last axis, and in rows of every length.
+/// One value of its own through every block, in blocks of every length along the last axis, and in rows of every length; where a domain has no such blocks, along
+/// the first axis, with as many elements behind it.
 pub(super) fn repeated(domain: &Domain, ty: &Quantized, elements: &impl Elements, out: &mut Vec<Spec<Params>>) {
+    if !domain.finest.takes_layers() {
+        let sizes = |size: usize| vec![(0, size), (1, 1)];
+        for length in 1..=LONGEST {
+            one_value_each(&of_blocks(ty, sizes(length), vec![3, 2]), vec![3 * length, 2], elements, out);
+        }
+        for length in 2..=LONGEST_ROW {
+            one_value_each(&of_blocks(ty, sizes(2), vec![2, length]), vec![4, length], elements, out);
+        }
+        return;
+    }
     let lengths = if domain.compiled { COMPILED.to_vec() } else { (1..=LONGEST).collect() };
     for length in lengths {
         one_value_each(&of_blocks(ty, vec![(0, length)], vec![3]), vec![3 * length], elements, out);

@@ -86,6 +86,11 @@ fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
 fn parts(finest: Finest, container: Container, numbers: &mut Numbers<'_>) -> (Granularity, Vec<usize>) {
     let kind = numbers.byte() % 3;
     let blocks = matches!(finest, Finest::LastAxis | Finest::OneAxis | Finest::Blocks);
+    if !finest.takes_layers() {
+        let (rows, counts) = (numbers.size(5), vec![numbers.size(4), 1 + numbers.size(18)]);
+        let shape = vec![counts[0] * rows, counts[1]];
+        return (Granularity::Blocks { sizes: vec![(0, rows), (1, 1)], counts }, shape);
+    }
     match (kind, container) {
         (1, Container::Ranked | Container::Unranked) if finest != Finest::Layer => {
             (Granularity::Channel { axis: 0 }, vec![numbers.size(19), numbers.size(5)])

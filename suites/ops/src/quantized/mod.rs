@@ -182,6 +182,7 @@ fn finest_text(finest: Finest) -> &'static str {
         Finest::Layer => "per layer",
         Finest::Channel => "per layer or channel",
         Finest::LastAxis => "per layer, channel or block of the last axis",
+        Finest::OtherAxis => "per block of one axis that more elements follow",
         Finest::OneAxis => "per layer, channel or block of one axis",
         Finest::Blocks => "per layer, channel or block",
     }

@@ -94,6 +94,16 @@ pub(super) fn numbers_of_channels(
     let one = |(i, count): (usize, usize)| {
         let mut rng = stream(seed, &format!("quantized/channels/{count}"));
         let ty = layer(domain, i, Storage { bits: 1 + (i * 3 % 16) as u32, signed: i.is_multiple_of(2) }, &mut rng);
+        // Numbers of channels of layers are few, and none of them has scales or zero points that are alike.
+        let kind = if count <= *LENGTHS.end() { i } else { DISTINCT };
+        if !domain.finest.takes_layers() {
+            // As many elements behind the axis of the blocks, each with scales of its own.
+            let granularity = Granularity::Blocks { sizes: vec![(0, 2), (1, 1)], counts: vec![1, count] };
+            let quantized = several(&ty, count, granularity, kind, &mut rng);
+            let params = Params { quantized, container: Container::Ranked, shape: vec![2, count] };
+            let values = filled(&params, elements, &mut rng)?;
+            return Some(spec(&params.quantized, params.container, params.shape.clone(), values, i));
+        }
         let (axis, shape) = match i % 8 {
             0 | 4 => (0, vec![count, 3]),
             2 | 6 if count <= *LENGTHS.end() => (0, vec![count]),
@@ -102,8 +112,6 @@ pub(super) fn numbers_of_channels(
             5 => (2, vec![1, 2, count, 2]),
             _ => (1, vec![2, count]),
         };
-        // Numbers of channels of layers are few, and none of them has scales or zero points that are alike.
-        let kind = if count <= *LENGTHS.end() { i } else { DISTINCT };
         let quantized = several(&ty, count, Granularity::Channel { axis }, kind, &mut rng);
         let params = Params { quantized, container: Container::Ranked, shape };
         let values = filled(&params, elements, &mut rng)?;
@@ -256,6 +264,11 @@ fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
     }
     let granularity = match (domain.finest, i % 4) {
         (Finest::Layer, _) => return None,
+        (Finest::OtherAxis, _) => {
+            let (before, size) = (others[1], 1 + below(rng, 4) as usize);
+            shape = vec![before, 2 * size, count];
+            Granularity::Blocks { sizes: vec![(0, 1), (1, size), (2, 1)], counts: vec![before, 2, count] }
+        }
         // The last axis has blocks that are apart for each index of the others, which every domain with blocks takes.
         (Finest::LastAxis | Finest::OneAxis | Finest::Blocks, 3) => {
             let size = 1 + below(rng, 4) as usize;

@@ -9,7 +9,6 @@ mod large;
 mod path;
 mod plan;
 mod presented;
-mod promised;
 pub mod sweep;
 pub mod targets;
 
@@ -38,7 +37,8 @@ pub enum Requantize {}
 
 pub(crate) use changes::{multiplication, multiply};
 pub(crate) use path::path;
-pub use promised::{Promised, Tail};
+/// What a contract says of each result.
+pub type Promised = tiebreak_engine::operation::Promised<Scheme>;
 
 /// Results that no end of the clamp decides, among the kinds that the ledger counts.
 pub const INSIDE: &str = "inside the clamp";

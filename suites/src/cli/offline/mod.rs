@@ -1,5 +1,6 @@
 //! `eval` and `judge`: many cases of a file, one a line, by one process.
 
+mod blocks;
 mod chain;
 mod lines;
 mod onnx;

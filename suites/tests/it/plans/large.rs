@@ -113,6 +113,8 @@ fn parameters_of_another_channel() {
     );
     let count = |p: &Cast| match p.quantized.granularity {
         Granularity::Channel { .. } => p.quantized.scales.len(),
+        // Elements behind the axis of the blocks.
+        Granularity::Blocks { ref counts, .. } if counts[..] == [1, p.shape[p.shape.len() - 1]] => counts[1],
         _ => 0,
     };
     let several = |domain: &tiebreak_impls::quantize::Domain| domain.finest != tiebreak_impls::quantized::Finest::Layer;

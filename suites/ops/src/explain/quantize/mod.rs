@@ -5,12 +5,12 @@ mod steps;
 use super::cast::{self, Entry, compare};
 use super::sheet::{Row, Sheet};
 use super::{Comparison, ExplainError};
-use crate::quantize::Quantize;
+use crate::quantize::{Promised, Quantize};
 use crate::quantized::quantizations;
 use serde_json::json;
 use steps::{described, lines};
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Case, Element, promise};
+use tiebreak_engine::operation::{Case, Element};
 use tiebreak_impls::quantize::Kernel;
 use tiebreak_impls::quantized::{Params, Quantized};
 use tiebreak_oracle::Rational;
@@ -57,7 +57,8 @@ impl Table<'_> {
     /// A row of a scheme, or of a kernel that promises it. Without a value there is no word to compare.
     fn push(&mut self, row: Row, scheme: &Scheme, stored: Stored) {
         let outs = stored.value().map(|v| v as i32).into_iter().collect();
-        self.entries.push(Entry { row, scheme: *scheme, steps: scheme.definition.steps.len(), outs });
+        let scheme = Promised::plain(*scheme);
+        self.entries.push(Entry { row, steps: scheme.scheme.definition.steps.len(), scheme, outs });
     }
 
     fn error(&self, stored: Stored) -> Option<Rational> {
@@ -103,8 +104,8 @@ impl Table<'_> {
     fn targets(&self, scheme: &Scheme) -> Result<String, ExplainError> {
         let mut given = Vec::new();
         for kernel in tiebreak_impls::quantize::kernels() {
-            let own = promise::<Quantize>(kernel)?;
-            if own.label() == scheme.label() && !kernel.contract.domain.compiled {
+            let own = Promised::by(&kernel.contract)?;
+            if own.scheme.label() == scheme.label() && !kernel.contract.domain.compiled {
                 let [body, tail] = self.run(kernel)?;
                 let in_tail = if body == tail { String::new() } else { format!(" (after its vectors {tail})") };
                 given.push(format!("{} gives {body}{in_tail}", kernel.name));
@@ -115,11 +116,13 @@ impl Table<'_> {
     }
 
     fn kernel(&mut self, kernel: &Kernel, alone: bool) -> Result<(), ExplainError> {
-        let promised = promise::<Quantize>(kernel)?;
-        let stored = promised.exact(&self.q, self.x);
+        let promised = Promised::by(&kernel.contract)?;
         let [body, tail] = self.run(kernel)?;
-        let places: &[(&str, i64)] = if body == tail { &[("", body)] } else { &[(" (body)", body), (" (tail)", tail)] };
-        for (place, value) in places {
+        let apart = [(" (body)", body, 0), (" (tail)", tail, 1)];
+        let places = if body == tail { &[("", body, 0)][..] } else { &apart };
+        for (place, value, group) in places {
+            let promised = *promised.at(*group);
+            let stored = promised.exact(&self.q, self.x);
             let keeps = stored.value() == Some(*value);
             let listed = self.labels.iter().find(|(known, _)| known.label() == promised.label()).map(|(_, at)| *at);
             let own = if alone || !keeps { Some(self.scheme(&promised)?) } else { listed };
@@ -155,7 +158,7 @@ impl Table<'_> {
     fn compare(&mut self, left: usize, right: usize) {
         let (a, b) = (&self.entries[left].row, &self.entries[right].row);
         let number = a.result.is_number() && b.result.is_number();
-        let poison = || self.entries[right].scheme.exact(&self.q, self.x) == Stored::Poison;
+        let poison = || self.entries[right].scheme.scheme.exact(&self.q, self.x) == Stored::Poison;
         let promises_none = b.steps.is_none() && poison();
         let comparison = match (number, promises_none && a.text != b.text) {
             (true, false) => compare(&self.entries, left, right, &self.case),

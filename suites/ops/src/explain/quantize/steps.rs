@@ -6,7 +6,7 @@ use tiebreak_common::fraction::signed;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::steps::{Addend, Nan, Step, Value, reciprocal};
-use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
+use tiebreak_oracle::quantize::{Quantization, Scheme, Storage, Stored};
 
 /// A result, for readers.
 pub(super) fn described(stored: Stored) -> String {
@@ -38,7 +38,8 @@ pub(super) fn lines(scheme: &Scheme, q: &Quantization, x: u64) -> Vec<Line> {
                     out.extend((whole != before).then(|| cast::to_integer(name, &before, &whole, *rule)));
                     value = whole;
                 }
-                let storage = format!("{}, which has {} to {}", q.storage.name(), q.storage.min(), q.storage.max());
+                let word = if let Step::RequireBits(bits) = *step { Storage { bits, signed: true } } else { q.storage };
+                let storage = format!("{}, which has {} to {}", word.name(), word.min(), word.max());
                 let lost = format!("{} is no {storage}", fraction(&value));
                 out.push(Line { effect: "poison", lost, after: None, ..cast::exact(name, &value, &value) });
                 return out;
@@ -74,6 +75,7 @@ fn line(name: &str, step: Step, before: &Value, after: &Value, q: &Quantization,
             cast::operand(name, [before, after], "1/scale", &by)
         }
         Step::RoundToFormat => cast::to_format(name, before, after, q.format),
+        Step::RoundTo(format) => cast::to_format(name, before, after, format),
         Step::RoundToInteger(rule) => cast::to_integer(name, before, after, rule),
         Step::Convert(rule) => {
             let whole = match before {
@@ -89,5 +91,7 @@ fn line(name: &str, step: Step, before: &Value, after: &Value, q: &Quantization,
         }
         Step::Nan(Nan::Poison | Nan::Zero | Nan::Lowest | Nan::Greatest) => moved("replaced", "replaced"),
         Step::Saturate(_) | Step::ClampBeforeZeroPoint | Step::Clamp => moved("saturated", "clamped"),
+        Step::Wrap(_) => moved("wrapped", "wrapped"),
+        Step::RequireBits(_) => cast::exact(name, before, after),
     });
 }

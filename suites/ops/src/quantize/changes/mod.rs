@@ -3,13 +3,15 @@
 mod single;
 
 use super::parts::{Part, PartChange, Parts, RULES};
-use super::{Quantize, each, each_of};
+use super::{Promised, Quantize, each, each_of};
 use crate::quantized::places::MISTAKES;
 use std::iter;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
+use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::float::{Float, Format};
+use tiebreak_oracle::quantize::steps::Step;
 use tiebreak_oracle::quantize::{Quantization, Scheme, Storage};
 use tiebreak_oracle::rounding::RoundingRule::{self, *};
 
@@ -23,6 +25,8 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
     let scheme = *scheme;
     let mut out = not_numbers(scheme);
     let Some(own) = Parts::of(scheme.definition.steps) else { return out };
+    // A sum without its wrap is clamped, which is not the order of clamps.
+    out.extend(single::unwrapped(scheme));
     out.extend(narrowing(scheme, own));
     out.extend(signs(scheme, own, &[own.rule]));
     out.extend(converted(scheme, own));
@@ -47,6 +51,23 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
         }
     }
     out
+}
+
+/// Causes of differences from a scheme in a group: of the elements of a deviation, or of all others; if the kernel keeps its contract, its own values first.
+pub(super) fn in_group(
+    group: usize,
+    contract: &Promised,
+    scheme: &Promised,
+    _: &Domain,
+    kept: bool,
+) -> Vec<Change<Quantize>> {
+    let in_tail = group == 1 && scheme.tail.is_some();
+    let stale = in_tail.then(|| {
+        let because = "the contract's scheme is followed where a deviation is declared";
+        Change::scheme(Class::StaleDeviation, because, Promised::plain(contract.scheme))
+    });
+    let own = kept.then(|| Change::own("values", &Promised::plain(*contract.at(group))));
+    stale.into_iter().chain(own).chain(changes(scheme.at(group))).collect()
 }
 
 fn is_nan(format: Format, x: u64) -> bool {
@@ -101,8 +122,17 @@ impl Wide {
     /// The result where the promised scheme gives one; where that gives none (NaN, poison) this says nothing either.
     fn instead_of(self, promised: Scheme, q: &Quantization, x: u64) -> Option<i64> {
         let own = promised.expected(q, x).value()?;
-        Some(self.at(q, x).map_or(own, |v| v.clamp(q.min, q.max)))
+        Some(self.at(q, x).map_or(own, |v| wrapped(promised, v).clamp(q.min, q.max)))
     }
+}
+
+/// The sum of an int32 and the zero point, in the word to which the scheme wraps it.
+fn wrapped(scheme: Scheme, sum: i64) -> i64 {
+    let word = scheme.definition.steps.iter().find_map(|(_, step)| match step {
+        Step::Wrap(bits) => Some(Storage { bits: *bits, signed: true }),
+        _ => None,
+    });
+    word.map_or(sum, |word| word.wrap(sum))
 }
 
 fn variant(class: Class, because: String, scheme: Scheme, other: Parts) -> Option<Change<Quantize>> {

@@ -1,7 +1,7 @@
 //! One step of a scheme left out or done exactly, or its conversion fitted.
 
 use super::super::parts::{Named, spelled};
-use super::super::{Quantize, each};
+use super::super::{Promised, Quantize, each};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::quantized::{Expressed, Params};
@@ -24,15 +24,26 @@ struct Single {
 /// Every change of one step; no scheme is made of any but by chance.
 pub(super) fn changes(scheme: Scheme) -> Vec<Change<Quantize>> {
     let list = spelled(scheme.definition.steps);
-    let dropped = list.iter().filter_map(|(name, step)| dropped(&list, scheme.overflow, name, *step));
+    let dropped = list
+        .iter()
+        .filter(|(_, step)| !matches!(step, Step::Wrap(_)))
+        .filter_map(|(name, step)| dropped(&list, scheme.overflow, name, *step));
     dropped.chain(unrounded(&list, scheme.overflow)).chain(fitted(&list, scheme.overflow)).flat_map(change).collect()
+}
+
+/// A sum that does not wrap.
+pub(super) fn unwrapped(scheme: Scheme) -> Vec<Change<Quantize>> {
+    let list = scheme.definition.steps;
+    let wraps = list.iter().filter(|(_, step)| matches!(step, Step::Wrap(_)));
+    wraps.filter_map(|(name, step)| dropped(list, scheme.overflow, name, *step)).flat_map(change).collect()
 }
 
 fn dropped(list: &[Named], overflow: Overflow, name: &'static str, step: Step) -> Option<Single> {
     let class = match step {
         Step::RoundToFormat => None,
         Step::ClampBeforeZeroPoint => Some(Class::ClampOrder),
-        Step::Saturate(_) => Some(Class::Saturation),
+        Step::Saturate(_) | Step::Wrap(_) => Some(Class::Saturation),
+        Step::RoundTo(_) => Some(Class::F64Step),
         _ => return None,
     };
     let steps = list.iter().copied().filter(|(own, _)| *own != name).collect();
@@ -81,7 +92,7 @@ fn change(single: Single) -> Vec<Change<Quantize>> {
         Change::predicts(class, because.clone(), move |case: &Case<Params>| {
             each(case, |q, x| run(&steps, overflow, q, x).1.value()).ok()
         })
-        .leading(move |target| if is_without(target) { Lead::Nearer } else { Lead::Away })
+        .leading(move |target: &Promised| if is_without(&target.scheme) { Lead::Nearer } else { Lead::Away })
     };
     let at = |expressed: Expressed| {
         of(Class::step(expressed)).at(move |params: &Params| params.quantized.expressed == expressed)

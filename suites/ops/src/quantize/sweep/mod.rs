@@ -6,7 +6,7 @@ mod counted;
 mod path;
 mod pieces;
 
-use super::Quantize;
+use super::{Promised, Quantize};
 use crate::quantized::{self, quantizations};
 use counted::{Counted, Due};
 use path::described;
@@ -19,9 +19,7 @@ use tiebreak_engine::judge::made::Made;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fault::{self, Extent, Seen, Sighting};
-use tiebreak_engine::operation::{
-    Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, path, promise,
-};
+use tiebreak_engine::operation::{Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, path};
 use tiebreak_engine::run::sweep::{self, Blocks, Space, Swept};
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
@@ -66,7 +64,7 @@ pub struct Plan<'a> {
     pieces: Vec<Piece>,
     /// The schemes from the reference to the contract, each with the class of what it changes.
     path: Vec<(Class, Scheme)>,
-    contract: Scheme,
+    contract: Promised,
     reference: Scheme,
 }
 
@@ -118,11 +116,12 @@ impl<'a> Plan<'a> {
             return None;
         }
         let q = *quantizations(quantized).ok()?.first()?;
-        let contract = promise::<Quantize>(kernel).ok()?;
+        // Patterns are run again one by one, which a tail would judge by its own scheme.
+        let contract = Promised::by(&kernel.contract).ok().filter(|contract| contract.tail.is_none())?;
         let reference = Scheme::ideal(wanted.rounding);
-        let steps = path::<Quantize>(&contract, &reference, &kernel.contract.domain);
-        let path: Vec<_> = steps.iter().filter_map(|step| Some((step.class(&params), *step.scheme()?))).collect();
-        let pieces = pieces(&q, &contract, &reference, &path)?;
+        let steps = path::<Quantize>(&contract, &Promised::plain(reference), &kernel.contract.domain);
+        let path: Vec<_> = steps.iter().filter_map(|step| Some((step.class(&params), step.scheme()?.scheme))).collect();
+        let pieces = pieces(&q, &contract.scheme, &reference, &path)?;
         let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
         Some(Self { kernel, lane, runner, q, params, faulty, pieces, path, contract, reference })
     }
@@ -139,8 +138,8 @@ impl<'a> Plan<'a> {
         let path = self.path(&all.reference);
         let because = described(&path);
         let unknown = "the finding on sampled cases names the cause if it is known".to_owned();
-        let mut sides = vec![self.side(all.contract, Against::Contract, &self.contract, unknown, Vec::new())];
-        if self.contract.label() != self.reference.label() {
+        let mut sides = vec![self.side(all.contract, Against::Contract, &self.contract.scheme, unknown, Vec::new())];
+        if self.contract.scheme.label() != self.reference.label() {
             sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
         }
         let failures = swept.failures.into_iter().map(|failed| failed.map(|bits| self.spelled(bits as u64))).collect();
@@ -322,7 +321,7 @@ impl Blocks for Plan<'_> {
     fn anchor(&self, pattern: i64) {
         let bits = pattern as u64;
         let piece = &self.pieces[self.pieces.partition_point(|piece| piece.first <= bits) - 1];
-        for (scheme, result) in [(&self.contract, piece.contract), (&self.reference, piece.reference)] {
+        for (scheme, result) in [(&self.contract.scheme, piece.contract), (&self.reference, piece.reference)] {
             let exact = scheme.exact(&self.q, bits);
             assert_eq!(result, exact, "the oracle disagrees with itself: {} at {bits:#x}", scheme.label());
         }

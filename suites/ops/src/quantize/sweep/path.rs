@@ -20,7 +20,7 @@ impl Plan<'_> {
             out.extend(self.step(*class, &before, scheme));
             before = *scheme;
         }
-        if let Some(steps) = ideal_steps(&self.contract, &self.reference) {
+        if let Some(steps) = ideal_steps(&self.contract.scheme, &self.reference) {
             out.extend(self.step(Class::step(case.quantized.expressed), &self.reference, &steps));
         }
         let poison = reference.count.classes.get(&Class::Poison).copied();

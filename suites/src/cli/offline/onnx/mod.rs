@@ -3,6 +3,7 @@
 
 mod concat;
 
+use super::blocks::Blocks;
 use super::chain;
 use super::lines::{Numbered, known, line};
 use super::tensors::single;
@@ -188,10 +189,9 @@ impl<'a> Data<'a> {
         let axis = self.integers("axis", &[1])[0];
         let axis = if axis < 0 { axis + dims.len() as i64 } else { axis } as usize;
         if scales.dims.len() != 1 || dims.get(axis) != Some(&each.len()) {
-            return Err(format!(
-                "scales of {:?} for values of {dims:?} along axis {axis}: blocks are not read",
-                scales.dims
-            ));
+            let size = self.integers("block_size", &[0])[0];
+            let blocks = Blocks { values: dims, scales: &scales.dims, axis, size }.text(&each)?;
+            return Ok(format!("!quant.uniform<{storage}:f32:{blocks}>"));
         }
         Ok(format!("!quant.uniform<{storage}:f32:{axis}, {{{}}}>", each.join(", ")))
     }

@@ -1,19 +1,18 @@
 //! What a contract says of each result: its scheme, and another one for the results after the last whole vector of a row. A row has the output channels of a pixel,
-//! the columns of a product, or all elements of a requantization.
+//! the columns of a product, or all elements of a requantization or of a cast.
 
+use super::{Case, Expected, NamedScheme, Operation, promised};
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Case, Expected, NamedScheme, Operation, promised};
-use tiebreak_impls::contract::{Contract, Region};
+use tiebreak_impls::contract::{Contract, Deviation, Region};
 use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::requantize::Scheme;
 use tiebreak_oracle::scheme::Described;
 
-/// Fractional bits of the multipliers of a requantization.
+/// Fractional bits of the multipliers of a requantization; a cast has none.
 const Q31: u32 = 31;
 
 /// A declared deviation.
 #[derive(Clone, Debug)]
-pub struct Tail {
+pub struct Tail<S> {
     /// Where it holds in a row.
     pub region: Region,
     /// Its class.
@@ -21,32 +20,32 @@ pub struct Tail {
     /// Why.
     pub reason: &'static str,
     /// What holds there.
-    pub scheme: Scheme,
+    pub scheme: S,
 }
 
 /// A scheme, with its deviation where it is that of a contract.
 #[derive(Clone, Debug)]
-pub struct Promised {
+pub struct Promised<S> {
     /// What holds outside of the deviation.
-    pub scheme: Scheme,
+    pub scheme: S,
     /// The deviation.
-    pub tail: Option<Tail>,
+    pub tail: Option<Tail<S>>,
 }
 
-impl Tail {
+impl<S> Tail<S> {
     /// Whether a result of a row of so many is in the deviation.
     pub fn contains(&self, index: usize, len: usize) -> bool {
         self.region.contains(index, len, Q31)
     }
 }
 
-impl NamedScheme for Promised {
+impl<S: NamedScheme> NamedScheme for Promised<S> {
     fn described() -> Vec<Described> {
-        Scheme::described()
+        S::described()
     }
 
     fn named(text: &str) -> Result<Self, UnknownName> {
-        Scheme::parse(text).map(Self::plain)
+        S::named(text).map(Self::plain)
     }
 
     fn label(&self) -> String {
@@ -54,15 +53,15 @@ impl NamedScheme for Promised {
     }
 }
 
-impl Promised {
+impl<S: NamedScheme> Promised<S> {
     /// A scheme without deviation.
-    pub fn plain(scheme: Scheme) -> Self {
+    pub fn plain(scheme: S) -> Self {
         Self { scheme, tail: None }
     }
 
     /// What a contract says.
     pub fn by<D>(contract: &Contract<D>) -> Result<Self, UnknownName> {
-        let tail = |deviation: &tiebreak_impls::contract::Deviation| -> Result<Tail, UnknownName> {
+        let tail = |deviation: &Deviation| -> Result<Tail<S>, UnknownName> {
             let (region, class, reason) = (deviation.region, deviation.class.parse()?, deviation.reason);
             Ok(Tail { region, class, reason, scheme: promised(deviation.instead)? })
         };
@@ -76,8 +75,8 @@ impl Promised {
     }
 
     /// What holds for result `at`, in rows of `outputs`.
-    pub fn at_result(&self, at: usize, outputs: usize) -> Scheme {
-        *self.at(usize::from(self.is_tail(at % outputs, outputs)))
+    pub fn at_result(&self, at: usize, outputs: usize) -> S {
+        self.at(usize::from(self.is_tail(at % outputs, outputs))).clone()
     }
 
     /// For each of so many results, in rows of `outputs`, its group: 1 in the deviation. Empty if there is none.
@@ -96,7 +95,7 @@ impl Promised {
     /// For each result of a case the deviation that changes it.
     pub fn deviations<O: Operation<Scheme = Self>>(&self, case: &Case<O::Params>) -> Vec<Option<Class>> {
         let Some(tail) = &self.tail else { return Vec::new() };
-        let plain = Self::plain(self.scheme);
+        let plain = Self::plain(self.scheme.clone());
         let (Ok(with), Ok(without)) = (O::expected(self, case), O::expected(&plain, case)) else {
             return Vec::new();
         };
@@ -104,7 +103,7 @@ impl Promised {
     }
 
     /// What holds in a group: outside of the deviation, or in it.
-    pub fn at(&self, group: usize) -> &Scheme {
+    pub fn at(&self, group: usize) -> &S {
         self.tail.as_ref().filter(|_| group == 1).map_or(&self.scheme, |tail| &tail.scheme)
     }
 
@@ -113,7 +112,7 @@ impl Promised {
         &self,
         mut results: Expected,
         outputs: usize,
-        of: impl Fn(&Scheme) -> Result<Expected, E>,
+        of: impl Fn(&S) -> Result<Expected, E>,
     ) -> Result<Expected, E> {
         let Some(tail) = &self.tail else { return Ok(results) };
         if (0..outputs).any(|channel| self.is_tail(channel, outputs)) {
