@@ -55,7 +55,7 @@ pub(super) const AFFINE: Kernel = Kernel {
     native: Some(crate::simd::form::neon_form!(
         NEON,
         "tiebreak_quantize_tflite_neon",
-        ["fmul", "fcvtns", "add", "fdiv"],
+        ["fmul", "fcvtns", "add"],
         Run,
         fn native(params: &Params, x: &[i32], out: &mut [i32]) {
             run::<crate::simd::Neon>(params, x, out);

@@ -37,14 +37,16 @@ struct Commands(Vec<Command>);
 
 impl Visitor for Commands {
     fn visit<O: Presented>(&mut self) {
-        let command = Command::new(O::OP).about(O::ABOUT);
-        self.0.push(match O::OP {
+        let command = Command::new(O::OP);
+        let command = match O::OP {
             "fpm" => fpm::Args::augment_args(command),
             "requantize" => requantize::Args::augment_args(command),
             "quantize" => casts::ToStored::augment_args(command),
             "dequantize" => casts::ToFloat::augment_args(command),
             _ => case::Args::augment_args(command),
-        });
+        };
+        // The arguments have a description of their own.
+        self.0.push(command.about(O::ABOUT).long_about(None));
     }
 }
 
