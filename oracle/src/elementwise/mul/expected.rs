@@ -78,8 +78,6 @@ impl integers::Fast<Multiplication> for Fast {
 
 /// Products of 8-bit operands up to which `finish` is applied to each one alone: beyond it most products occur again.
 const FEW: usize = 1 << 14;
-/// The largest magnitude of a product of two differences of 8-bit values: a zero point may be one beyond the type.
-const LARGEST: i64 = 256 * 256;
 
 /// `finish` of each product; of 8-bit operands once for each product that occurs.
 fn each_product(p: &Parameters, lhs: &[i32], rhs: &[i32], finish: &dyn Fn(i64) -> Option<i32>) -> Vec<Option<i32>> {
@@ -93,8 +91,10 @@ fn each_product(p: &Parameters, lhs: &[i32], rhs: &[i32], finish: &dyn Fn(i64) -
     if p.storage.bits > 8 || lhs.len() < FEW {
         return products.map(finish).collect();
     }
-    let mut known = vec![None; 2 * LARGEST as usize + 1];
-    products.map(|v| *known[(v + LARGEST) as usize].get_or_insert_with(|| finish(v))).collect()
+    // A product that wraps is nearer to 0.
+    let largest = i64::from(p.lhs.furthest(lhs)) * i64::from(p.rhs.furthest(rhs));
+    let mut known = vec![None; 2 * largest as usize + 1];
+    products.map(|v| *known[(v + largest) as usize].get_or_insert_with(|| finish(v))).collect()
 }
 
 /// What a product is to be multiplied and divided by, such that neither overflows for products of 32 bits and zero points of 16.

@@ -41,6 +41,9 @@ const FORMS: [&[Cut]; 15] = [
     &[Long(3), Into(2, 1), Into(2, 1)],
 ];
 
+/// Many blocks along an axis that more elements follow, for kernels that no compiler makes.
+const MANY: &[Cut] = &[Into(18, 2), Whole];
+
 /// Tensors of one form at most: where the blocks are small, each has a part of what is tried on a block.
 const TENSORS: usize = 16;
 
@@ -75,7 +78,8 @@ pub(super) fn plan(
     elements: &impl Elements,
     out: &mut Vec<Spec<Params>>,
 ) {
-    let forms: Vec<&[Cut]> = FORMS.into_iter().filter(|form| takes(domain.finest, form)).collect();
+    let all = FORMS.into_iter().chain((!domain.compiled).then_some(MANY));
+    let forms: Vec<&[Cut]> = all.filter(|form| takes(domain.finest, form)).collect();
     let some = if domain.compiled || !budget.every_tail { 1 } else { 3 };
     let mut next = 0;
     for (i, ty) in new_types(types).into_iter().enumerate() {

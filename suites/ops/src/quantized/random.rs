@@ -66,6 +66,16 @@ pub(super) fn lengths(domain: &Domain, seed: u64, elements: &impl Elements) -> V
     lengths.enumerate().filter_map(one).collect()
 }
 
+/// Columns of a long tensor whose kernel takes no layers.
+const COLUMNS: usize = 3;
+
+/// A layer as columns of so many rows, each a block with the layer's scale.
+fn as_columns(layer: Quantized, rows: usize) -> (Quantized, Vec<usize>) {
+    let granularity = Granularity::Blocks { sizes: vec![(0, rows), (1, 1)], counts: vec![1, COLUMNS] };
+    let (scales, zero_points) = (layer.scales.repeat(COLUMNS), layer.zero_points.repeat(COLUMNS));
+    (Quantized { granularity, scales, zero_points, ..layer }, vec![rows, COLUMNS])
+}
+
 /// A tensor longer than 16 bits count, in longer runs.
 pub(super) fn long(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Option<Spec<Params>> {
     if domain.compiled || !budget.every_tail {
@@ -80,8 +90,12 @@ pub(super) fn long(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
     let params = Params { quantized, container, shape: vec![PERIOD] };
     let period = filled(&params, elements, &mut rng)?;
     let words = elements.words(params.quantized.expressed);
-    let len = sizes::LENGTHS[0];
-    Some(spec(&params.quantized, container, vec![len], period.into_iter().cycle().take(len * words).collect(), 1))
+    let (quantized, shape) = match sizes::LENGTHS[0] {
+        len if domain.finest.takes_layers() => (params.quantized, vec![len]),
+        len => as_columns(params.quantized, len.div_ceil(COLUMNS)),
+    };
+    let elements = shape.iter().product::<usize>() * words;
+    Some(spec(&quantized, container, shape, period.into_iter().cycle().take(elements).collect(), 1))
 }
 
 /// Every number of channels and those of layers, each of another type, along any axis of up to four.
