@@ -46,7 +46,7 @@ fn few_vectors_detect_every_known_bug() {
         *count += found["vectors"].as_array().map_or(0, Vec::len) as u64;
         *bytes += found["bytes"].as_u64().expect("a count");
     }
-    // A tile of the spatial pack has 16 elements of each of two sizes, and transform has twenty-one kinds. Known bugs of quantize follow 21 schemes.
+    // A tile of the spatial pack has 16 elements of each of two sizes, and transform has twenty-one kinds. Known bugs of quantize follow eight schemes.
     let most =
         |op: &str| if matches!(op, "transform" | "qmatmul" | "qconv2d" | "quantize") { 12_288 } else { 6_144 };
     println!("{of_ops:?}");

@@ -41,8 +41,8 @@ const FORMS: [&[Cut]; 15] = [
     &[Long(3), Into(2, 1), Into(2, 1)],
 ];
 
-/// Many blocks along an axis that more elements follow, for kernels that no compiler makes.
-const MANY: &[Cut] = &[Into(18, 2), Whole];
+/// Many blocks along an axis that more elements follow, each with scales of its own, for kernels that no compiler makes.
+const MANY: &[Cut] = &[Into(18, 2), Into(2, 1)];
 
 /// Tensors of one form at most: where the blocks are small, each has a part of what is tried on a block.
 const TENSORS: usize = 16;
