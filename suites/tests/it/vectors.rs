@@ -47,8 +47,7 @@ fn few_vectors_detect_every_known_bug() {
         *bytes += found["bytes"].as_u64().expect("a count");
     }
     // A tile of the spatial pack has 16 elements of each of two sizes, and transform has twenty-one kinds. Known bugs of quantize follow eight schemes.
-    let most =
-        |op: &str| if matches!(op, "transform" | "qmatmul" | "qconv2d" | "quantize") { 12_288 } else { 6_144 };
+    let most = |op: &str| if matches!(op, "transform" | "qmatmul" | "qconv2d" | "quantize") { 12_288 } else { 6_144 };
     println!("{of_ops:?}");
     assert!(
         of_ops.len() == 18 && of_ops.iter().all(|(op, (count, bytes))| *count <= 100 && *bytes <= most(op)),
