@@ -254,7 +254,7 @@ impl Visitor for Witnesses<'_> {
 
 #[test]
 fn every_witness_of_the_published_run_holds_against_big_numbers() {
-    let file = workspace().join("reports/published/2026-11-26-default/ledger.json");
+    let file = workspace().join("reports/published/2026-11-27-default/ledger.json");
     let ledger: Ledger = serde_json::from_slice(&std::fs::read(file).expect("it is there")).expect("a ledger");
     let mut witnesses = Witnesses { ledger: &ledger, checked: BTreeMap::new() };
     visit_tensors(&mut witnesses);
