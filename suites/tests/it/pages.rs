@@ -215,8 +215,8 @@ fn what_is_published_is_drawn_from_its_ledgers() {
         }
         let [drawn, kept] = [dir.path(), &published].map(|d| read(d.join(&name).join("report.html")));
         assert_eq!(part(&drawn, "header"), part(&kept, "header"), "{name}; {again}");
-        // A page has three kilobytes for each of the largest run's 337 kernels.
-        assert!(kept.len() < 5 << 18, "{name} is larger than 1.25 megabytes");
+        // A page has four kilobytes for each of the largest run's 439 kernels: lanes of a reduced plan have rows and examples of their own.
+        assert!(kept.len() < 7 << 18, "{name} is larger than 1.75 megabytes");
         assert!(index.contains(&format!("href=\"./{name}/report.html\"")), "{name}");
     }
 }
