@@ -90,6 +90,20 @@ fn forms_agree_on_all_pairs_of_8_bits() {
     }
 }
 
+/// The negative of an 8-bit zero point may be one beyond the type, so that a difference of uint8 is up to 510: results that are looked up by their product have
+/// a place for each one. One scheme of each way of scaling.
+#[test]
+fn forms_agree_on_all_pairs_of_8_bits_with_zero_points_beyond_the_type() {
+    for (storage, points) in [(I8, [128, 128, 0]), (U8, [-255, -255, 255]), (U8, [-255, 255, 0])] {
+        let (lhs, rhs) = every_pair(storage.min() as i32..=storage.max() as i32);
+        let [x, y, z] = points;
+        let p = whole(storage, [(0.05, x), (0.07, y), (0.9, z)]);
+        for scheme in once().step_by(4) {
+            agree(&scheme, &p, &lhs, &rhs);
+        }
+    }
+}
+
 /// What the product of two reals over a third rounds to, by nothing but rationals.
 #[test]
 fn the_ideal_schemes_round_the_product_of_the_reals() {
