@@ -1,4 +1,4 @@
-//! Quantizations by TFLite's vectors that break its contract: in whole vectors, or in the elements behind them.
+//! Known bugs of TFLite's quantization in vectors: wrong in whole vectors, or in the elements after the last one.
 
 use super::tensor::Mutant;
 use crate::contract::Contract;
@@ -35,7 +35,7 @@ pub(super) const TIES_AWAY: Mutant<Run, Domain> = mutant(
     |params, x, out| changed(params, x, out, fcvtas, Vector::add),
 );
 
-/// The reciprocal behind the vectors too.
+/// Multiplies by the reciprocal after the last whole vector too, where TFLite divides.
 pub(super) const PADDED: Mutant<Run, Domain> = mutant(
     "mutant-tflite-neon-padded",
     ["stale-deviation", "the elements behind the last whole vector are padded to one and take its code"],

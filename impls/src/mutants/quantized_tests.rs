@@ -25,7 +25,7 @@ fn keeper(scheme: &str) -> Option<&'static str> {
     }
 }
 
-/// Mutants that confuse scales, or are wrong in or behind whole vectors alone, which a single value does not show.
+/// Mutants that confuse scales, or that are wrong only in whole vectors or only after them; a single value shows none.
 const OF_PLACES: [&str; 7] = [
     "mutant-channel-is-last",
     "mutant-block-is-index-modulo",
@@ -192,7 +192,7 @@ fn rows_of_the_wrong_block() {
     assert_eq!(of(keeper), [8, 4, 8, 4, 2, 1, 2, 1]);
 }
 
-/// Nine values each: a whole vector, and one behind it. The kernel that keeps the contract follows a rule in each.
+/// Nine values for each mutant: a whole vector, and one value after it. The right kernel has a rule for either.
 #[test]
 fn vectors_of_tflite_and_the_element_behind_them() {
     let keeper = quantizations::find("tflite-quantize-neon").expect("a kernel");

@@ -90,7 +90,7 @@ impl Function {
         Self { transposed: true, ..Self::of(op, types, fields) }
     }
 
-    /// Words of its name behind `tiebreak`.
+    /// The words that follow `tiebreak` in the function's name.
     pub(in crate::library) fn words(&self) -> impl Iterator<Item = &'static str> {
         let form = self.transposed.then_some("transposed");
         [self.op].into_iter().chain(form).chain(self.types.iter().copied())

@@ -56,7 +56,7 @@ fn share<O: Operation>(cause: &Change<O>, evidence: &[&Observed<O::Params>]) -> 
     Some(of_predictions::<O>(evidence, predicted))
 }
 
-/// How what is predicted of some cases fits them.
+/// Fit of predictions to the cases that they were made for.
 fn of_predictions<'a, O: Operation>(
     evidence: &[&Observed<O::Params>],
     predicted: impl Iterator<Item = Option<Cow<'a, Expected>>>,

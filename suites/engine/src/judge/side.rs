@@ -208,7 +208,7 @@ impl<P: Clone> Side<P> {
     }
 }
 
-/// Groups of results; one where none is told. Neighbours are mostly of one group.
+/// Groups of the results; group 0 if the operation has no groups. Neighbours mostly share a group.
 fn distinct(groups: &[usize]) -> BTreeSet<usize> {
     let runs = groups.chunk_by(|a, b| a == b).filter_map(|run| run.first().copied());
     if groups.is_empty() { [0].into() } else { runs.collect() }

@@ -13,13 +13,13 @@ const Q31: u32 = 31;
 /// A declared deviation.
 #[derive(Clone, Debug)]
 pub struct Tail<S> {
-    /// Where it holds in a row.
+    /// Part of a row that deviates.
     pub region: Region,
-    /// Its class.
+    /// Class of its results.
     pub class: Class,
-    /// Why.
+    /// Reason of the deviation.
     pub reason: &'static str,
-    /// What holds there.
+    /// Scheme of that part.
     pub scheme: S,
 }
 

@@ -1,9 +1,9 @@
-//! What a sample may have.
+//! Limits of a sample.
 
 use tiebreak_impls::element::Element;
 use tiebreak_impls::quantized::{Expressed, I8, Storage};
 
-/// What a batch may have. A kernel that takes less is asked for less.
+/// Limits of a batch. A kernel that takes less gets a batch within narrower limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Fitting {
     /// Channels of fpm and of requantize.
@@ -19,10 +19,10 @@ pub struct Fitting {
 }
 
 impl Fitting {
-    /// What the page of the protocol shows.
+    /// The limits on the page of the protocol.
     pub const SHOWN: Self =
         Self { channels: 2, element: Element::I8, storage: I8, expressed: Expressed::F32, offsets: true };
-    /// What most kernels take.
+    /// The limits that most kernels accept.
     pub const PLAIN: Self = Self { channels: 1, offsets: false, ..Self::SHOWN };
 
     /// `value` if offsets may be other than 0.

@@ -28,7 +28,7 @@ pub trait Presented: Fuzzed {
     fn sample(fitting: Fitting) -> Drawn<Self::Params>;
 }
 
-/// What is asked of one operation, by its name.
+/// A question to the operation of one name, and its answer.
 struct One<'a, T> {
     op: &'a str,
     found: Option<T>,
