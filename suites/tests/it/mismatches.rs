@@ -19,7 +19,7 @@ fn rows(text: &str) -> Vec<Row> {
 }
 
 /// The row's own command shows the row's own difference, in its class. A class is the cause of all differences that were seen; what is wrong with one
-/// case alone may have another cause, too, if that one accounts for every result of the case.
+/// case alone may have another cause, too, if that one accounts for every result of the case to which it gives a value.
 #[track_caller]
 fn replays(row: &Row) {
     let run = again(&row["command"]);
@@ -41,8 +41,11 @@ fn cause(ledger: &Value, row: &Row) -> Option<(String, String)> {
     Some((witness["class"].as_str()?.to_owned(), witness["because"].as_str()?.to_owned()))
 }
 
+/// Whether the cause gives no result another value than the kernel's.
 fn reproduces_all(because: &str) -> bool {
-    because.contains("(reproduces all ") || because.contains("(reproduces the one result examined)")
+    ["(reproduces all ", "(reproduces the one result examined)", ", and leaves the others undefined)"]
+        .iter()
+        .any(|accounted| because.contains(accounted))
 }
 
 /// Some rows of each side, each form of a case among them.
