@@ -40,7 +40,7 @@ extern "C" void memrefCopy(std::int64_t size, const void* from, const void* to) 
 namespace {
 
 template <typename T>
-constexpr const char* kType = sizeof(T) == 1 ? "i8" : "i16";
+constexpr const char* kType = sizeof(T) == 1 ? "i8" : sizeof(T) == 2 ? "i16" : "i32";
 
 // Multipliers and shifts, as TOSA counts them: 31 is no shift, more is right.
 struct Scales {
@@ -154,21 +154,13 @@ class Functions {
     keep(out, call.out);
   }
 
-  // Bytes of a tensor that is signed, unless one of its values or the padding is above 127.
+  // A tensor of bytes, signed or not, if all of its values and the padding are such; otherwise of int32.
   void padded(const Call& call) {
-    const Json& params = call.params.at("pad");
-    const auto of = [&](const char* name) { return params.at(name).get<std::int64_t>(); };
-    const std::int64_t zero_point = of("zero_point");
-    bool is_signed = zero_point < 0, is_unsigned = zero_point > 127;
-    for (const std::int32_t value : call.in) is_signed |= value < 0, is_unsigned |= value > 127;
-    if (is_signed && is_unsigned) throw OutsideDomain("the values are those of no type of 8 bits");
-    std::vector<std::int8_t> bytes(call.in.begin(), call.in.end()), value = {static_cast<std::int8_t>(zero_point)};
-    const std::string padding = tosa::Windows::list({of("batches_before"), of("batches_after"), of("top"), of("bottom"), of("left"), of("right"), of("channels_before"), of("channels_after")});
-    auto x = tensor<std::int8_t, 4>(bytes, {of("batches"), of("height"), of("width"), of("channels")}), out = x;
-    auto z = vector(value);
-    tosa::call(modules_.function("pad", {{"PADDING", padding}}), out, x, z);
-    keep(out, call.out);
-    for (std::int32_t& byte : call.out) byte = is_unsigned ? byte & 255 : byte;
+    std::int32_t least = call.params.at("pad").at("zero_point"), greatest = least;
+    for (const std::int32_t value : call.in) least = std::min(least, value), greatest = std::max(greatest, value);
+    if (least >= -128 && greatest <= 127) return padded_as<std::int8_t>(call);
+    if (least >= 0 && greatest <= 255) return padded_as<std::uint8_t>(call);
+    padded_as<std::int32_t>(call);
   }
 
   void convolution(const Call& call) {
@@ -223,6 +215,19 @@ class Functions {
   }
 
  private:
+  template <typename T>
+  void padded_as(const Call& call) {
+    const Json& params = call.params.at("pad");
+    const auto of = [&](const char* name) { return params.at(name).get<std::int64_t>(); };
+    auto values = tosa::stored<T>(call.in.begin(), static_cast<std::int64_t>(call.in.size()));
+    std::vector<T> zero_point = {static_cast<T>(of("zero_point"))};
+    const std::string padding = tosa::Windows::list({of("batches_before"), of("batches_after"), of("top"), of("bottom"), of("left"), of("right"), of("channels_before"), of("channels_after")});
+    auto x = tensor<T, 4>(values, {of("batches"), of("height"), of("width"), of("channels")}), out = x;
+    auto z = vector(zero_point);
+    tosa::call(modules_.function("pad", {{"PADDING", padding}, {"TYPE", kType<T>}}), out, x, z);
+    keep(out, call.out);
+  }
+
   template <typename T>
   void pooled(const Call& call, const tosa::Windows& windows, void* function) {
     auto image = windows.cut<T>(call.in);
