@@ -7,6 +7,13 @@
 
 namespace tosa {
 
+// Numbers as attributes have them, or as a shape.
+inline std::string list(const std::vector<std::int64_t>& numbers, const char* between = ", ") {
+  std::string text;
+  for (const std::int64_t number : numbers) text += (text.empty() ? "" : between) + std::to_string(number);
+  return text;
+}
+
 // One axis of an image: its size, padding and results without the rest.
 struct Side {
   std::int64_t whole, size, kernel, stride, dilation, before, after, results;
@@ -29,7 +36,10 @@ struct Windows {
   Side rows, columns;
 
   explicit Windows(const shipped::Json& params)
-      : batches(params.at("batches")), channels(params.at("channels")), rows(params, "height", "h", "top", "bottom"), columns(params, "width", "w", "left", "right") {}
+      : batches(params.at("batches")),
+        channels(params.at("channels")),
+        rows(params, "height", "h", "top", "bottom"),
+        columns(params, "width", "w", "left", "right") {}
 
   Shape<4> image() const { return {batches, rows.size, columns.size, channels}; }
 
@@ -51,13 +61,6 @@ struct Windows {
   std::string stride() const { return list({rows.stride, columns.stride}); }
   std::string dilation() const { return list({rows.dilation, columns.dilation}); }
   std::string kernel() const { return list({rows.kernel, columns.kernel}); }
-
-  // Numbers as attributes have them, or as a shape.
-  static std::string list(const std::vector<std::int64_t>& numbers, const char* between = ", ") {
-    std::string text;
-    for (const std::int64_t number : numbers) text += (text.empty() ? "" : between) + std::to_string(number);
-    return text;
-  }
 };
 
 }  // namespace tosa

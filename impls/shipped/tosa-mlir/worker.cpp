@@ -138,7 +138,8 @@ class Functions {
     const auto scale = [&](const char* of) { return call.params.at(of).at("scale").get<float>(); };
     const auto point = [&](const char* of) { return std::vector<std::int8_t>{call.params.at(of).at("zero_point").get<std::int8_t>()}; };
     const double twice = 2.0f * std::max(scale("lhs"), scale("rhs")), lift = 1 << 20;
-    Scales lifted(lift), left(scale("lhs") / twice * (is_double ? 1 : lift)), right(scale("rhs") / twice * (is_double ? 1 : lift)), result(twice / (lift * scale("out")));
+    const double before = is_double ? 1 : lift;  // What the one rescale of an operand lifts by itself.
+    Scales lifted(lift), left(scale("lhs") / twice * before), right(scale("rhs") / twice * before), result(twice / (lift * scale("out")));
     std::vector<std::int8_t> points[] = {point("lhs"), point("rhs"), point("out")};
     const std::int64_t len = call.params.at("len");
     auto lhs = tosa::stored<std::int8_t>(call.in.begin(), len), rhs = tosa::stored<std::int8_t>(call.in.begin() + len, len);
@@ -169,7 +170,7 @@ class Functions {
     const std::int64_t outputs = call.params.at("out_channels"), inner = windows.rows.kernel * windows.columns.kernel * windows.channels;
     const tosa::Holes holes = {
         {"CHANNELS", std::to_string(windows.channels)},
-        {"WEIGHTS", tosa::Windows::list({outputs, windows.rows.kernel, windows.columns.kernel, windows.channels}, "x")},
+        {"WEIGHTS", tosa::list({outputs, windows.rows.kernel, windows.columns.kernel, windows.channels}, "x")},
         {"OUT", std::to_string(outputs)},
         {"INPUT_ZERO_POINT", int8(call.params.at("input_zero_point"))},
         {"WEIGHT_ZERO_POINT", int8(call.params.at("weight_zero_point"))},
@@ -179,7 +180,9 @@ class Functions {
     };
     auto image = windows.cut<std::int8_t>(call.in);
     std::vector<std::int8_t> weights(static_cast<std::size_t>(inner * outputs));
-    for (std::int64_t i = 0; i < inner * outputs; ++i) weights[static_cast<std::size_t>(i % outputs * inner + i / outputs)] = static_cast<std::int8_t>(call.in[static_cast<std::size_t>(windows.whole() + i)]);
+    for (std::size_t i = 0, columns = static_cast<std::size_t>(outputs); i < weights.size(); ++i) {
+      weights[i % columns * static_cast<std::size_t>(inner) + i / columns] = static_cast<std::int8_t>(call.in[static_cast<std::size_t>(windows.whole()) + i]);
+    }
     Words none(static_cast<std::size_t>(outputs), 0);
     auto x = tensor<std::int8_t, 4>(image, windows.image());
     auto w = tensor<std::int8_t, 4>(weights, {outputs, windows.rows.kernel, windows.columns.kernel, windows.channels});
@@ -198,8 +201,8 @@ class Functions {
     const tosa::Holes holes = {
         {"INPUT_ZERO_POINT", std::to_string(points[0])},
         {"OUTPUT_ZERO_POINT", std::to_string(points[1])},
-        {"INPUT", tosa::Windows::list({windows.rows.size, windows.columns.size, windows.channels}, "x")},
-        {"OUTPUT", tosa::Windows::list({windows.rows.results, windows.columns.results, windows.channels}, "x")},
+        {"INPUT", tosa::list({windows.rows.size, windows.columns.size, windows.channels}, "x")},
+        {"OUTPUT", tosa::list({windows.rows.results, windows.columns.results, windows.channels}, "x")},
         {"TYPE", kType<T>},
         {"KERNEL", windows.kernel()},
         {"STRIDE", windows.stride()},
@@ -221,7 +224,8 @@ class Functions {
     const auto of = [&](const char* name) { return params.at(name).get<std::int64_t>(); };
     auto values = tosa::stored<T>(call.in.begin(), static_cast<std::int64_t>(call.in.size()));
     std::vector<T> zero_point = {static_cast<T>(of("zero_point"))};
-    const std::string padding = tosa::Windows::list({of("batches_before"), of("batches_after"), of("top"), of("bottom"), of("left"), of("right"), of("channels_before"), of("channels_after")});
+    const std::string padding = tosa::list(
+        {of("batches_before"), of("batches_after"), of("top"), of("bottom"), of("left"), of("right"), of("channels_before"), of("channels_after")});
     auto x = tensor<T, 4>(values, {of("batches"), of("height"), of("width"), of("channels")}), out = x;
     auto z = vector(zero_point);
     tosa::call(modules_.function("pad", {{"PADDING", padding}, {"TYPE", kType<T>}}), out, x, z);

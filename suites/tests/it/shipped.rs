@@ -580,7 +580,10 @@ fn compiled_tosa_is_exact_but_for_unsigned_zero_points() {
     let judged = judged_in_lanes(&ledger);
     assert_eq!(judged.len(), COMPILED_TOSA.len() * 10, "kernels in lanes");
     for (&(lane, kernel), [inputs, differ]) in &judged {
-        assert!(*inputs > 100_000 && (*differ > 0) == (kernel == wrong), "{lane} {kernel}: {differ} of {inputs} differ");
+        assert!(
+            *inputs > 100_000 && (*differ > 0) == (kernel == wrong),
+            "{lane} {kernel}: {differ} of {inputs} differ"
+        );
     }
     let findings = items(&ledger, "findings");
     assert!(!findings.is_empty());
