@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::frame;
 use crate::job_error::JobError;
 use crate::protocol::Job;
-use crate::shape::Sizes;
+use crate::shape::{ShapeError, Sizes};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -21,6 +21,34 @@ pub struct Lengths {
 /// How many elements a job over `len` elements reads and writes; for a tensor operation `len` is the number of results.
 pub fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
     job.lengths(len)
+}
+
+/// The same by the parameters of the job alone, whatever kernel it names; none for an operation whose sizes are those of a kernel's instruction or layout.
+pub fn lengths_of_any(job: &Job, len: usize) -> Option<Result<Lengths, JobError>> {
+    let of =
+        |sizes: Result<Sizes, ShapeError>| sizes.map(|sizes| Lengths { input: sizes.input(), output: sizes.outputs });
+    let same = |elements| Lengths { input: elements, output: elements };
+    let found = match job {
+        Job::Fpm { .. } => Ok(same(len)),
+        Job::Requantize { params, .. } => Ok(same(params.len)),
+        Job::Quantize { params, .. } => of(params.quantize_sizes()),
+        Job::Dequantize { params, .. } => of(params.dequantize_sizes()),
+        Job::Add { params, .. } | Job::Sub { params, .. } | Job::Mul { params, .. } => {
+            Ok(Lengths { input: 2 * params.len, output: params.len })
+        }
+        Job::Matmul { params, .. } => of(params.sizes()),
+        Job::Conv2d { params, .. } => of(params.sizes()),
+        Job::Pool { params, .. } => of(params.sizes()),
+        Job::Qconv2d { params, .. } => of(params.shape.sizes()),
+        Job::Qmatmul { params, .. } => of(params.shape.sizes()),
+        Job::Concat { params, .. } => params.elements().map(same),
+        Job::Softmax { params, .. } => params.elements().map(same),
+        _ => return None,
+    };
+    Some(found.map_err(JobError::from).and_then(|found| {
+        let given = found.output;
+        if given == len { Ok(found) } else { Err(JobError::Results { asked: len, given }) }
+    }))
 }
 
 /// Runs one job in this process. `input` and `output` are laid out as [`Job`] says; operands of 8 or 16 bits are placed

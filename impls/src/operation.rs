@@ -139,10 +139,17 @@ macro_rules! lookups {
 }
 pub(crate) use lookups;
 
-/// The items of [`TensorOperation`] that are the same in every operation: name, types, lists and job. The known bugs are in the module of
-/// [`crate::mutants`] that has the operation's name.
+/// The items of [`TensorOperation`] that are the same in every operation: name, types, lists, job, and sizes as the domain has them, unless the operation
+/// has its own. The known bugs are in the module of [`crate::mutants`] that has the operation's name.
 macro_rules! common_items {
     ($op:ident, $job:ident) => {
+        $crate::operation::common_items!($op, $job, own sizes);
+
+        fn sizes(domain: &Domain, params: &Params) -> Result<$crate::shape::Sizes, $crate::shape::ShapeError> {
+            domain.sizes(params)
+        }
+    };
+    ($op:ident, $job:ident, own sizes) => {
         const OP: &'static str = stringify!($op);
         type Params = Params;
         type Domain = Domain;

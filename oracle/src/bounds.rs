@@ -92,12 +92,3 @@ pub fn largest_pair_weight(
     };
     (*rhs.start()).max(-magnitude(-1))..=(*rhs.end()).min(magnitude(1))
 }
-
-/// The largest `w` such that non-negative weights whose sum is at most `w`, each times any value of `lhs`, sum to no value outside the
-/// word, which holds 0; or no bound.
-///
-/// With weights fixed the sum is extreme where every element is the same end of `lhs`, and is then that end times the sum of
-/// the weights; so this is the depth of products by 1. Any u8 in uint16: `floor(65535 / 255) = 257`, so `w0 + w1 <= 257`.
-pub fn pair_sum_limit(lhs: RangeInclusive<i64>, word_min: i128, word_max: i128) -> Depth {
-    largest_depth(lhs, 1..=1, word_min, word_max)
-}

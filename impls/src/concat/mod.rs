@@ -104,10 +104,6 @@ pub enum Concat {}
 impl TensorOperation for Concat {
     common_items!(concat, Concat);
 
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
-
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [inputs, ..], output, misalign, .. } = call;
         let operands = [("inputs", domain.element, inputs), ("nothing", domain.element, &[][..])];

@@ -27,10 +27,7 @@ const MICRO: Native<Outer> = neon_form!(
     "tiebreak_conv2d_spatial_pack",
     ["smlal", "smlal2"],
     Outer,
-    fn micro(data: &[[i16; TILE]], weights: &[[i16; TILE]], c: &mut [i32; BLOCK]) {
-        outer::<crate::simd::Neon>(data, weights, c);
-    },
-    micro
+    outer::<Neon>(data: &[[i16; TILE]], weights: &[[i16; TILE]], c: &mut [i32; BLOCK])
 );
 
 /// The kernel for elements of a type, whose weights have these zero points.

@@ -26,7 +26,7 @@ lookups!();
 pub enum Dequantize {}
 
 impl TensorOperation for Dequantize {
-    common_items!(dequantize, Dequantize);
+    common_items!(dequantize, Dequantize, own sizes);
 
     fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         params.dequantize_sizes()

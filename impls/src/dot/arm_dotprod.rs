@@ -2,7 +2,7 @@
 //!
 //! Source: Arm Architecture Reference Manual (DDI 0487), section C7.2, UDOT (vector), SDOT (vector).
 
-use super::{Domain, Kernel, contract, each_register, form};
+use super::{Domain, Kernel, contract, form, register_steps};
 use crate::contract::Overflow;
 use crate::element::Element;
 use crate::simd::{Portable, Register};
@@ -29,12 +29,4 @@ pub(super) const SDOT: Kernel = Kernel {
     native: Some(form!(DOTPROD, "tiebreak_dot_arm_sdot", ["sdot"], sdot)),
 };
 
-#[inline(always)]
-fn udot<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_register(acc, a, b, out, R::udot);
-}
-
-#[inline(always)]
-fn sdot<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_register(acc, a, b, out, R::sdot);
-}
+register_steps!(udot: R::udot, sdot: R::sdot);

@@ -2,7 +2,7 @@
 //!
 //! Source: Arm Architecture Reference Manual (DDI 0487), section C7.2, UMMLA (vector), SMMLA (vector).
 
-use super::{Domain, Kernel, contract, each_register, form};
+use super::{Domain, Kernel, contract, form, register_steps};
 use crate::contract::Overflow;
 use crate::element::Element;
 use crate::simd::{Portable, Register};
@@ -29,12 +29,4 @@ pub(super) const SMMLA: Kernel = Kernel {
     native: Some(form!(I8MM, "tiebreak_dot_arm_smmla", ["smmla"], smmla)),
 };
 
-#[inline(always)]
-fn ummla<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_register(acc, a, b, out, R::ummla);
-}
-
-#[inline(always)]
-fn smmla<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_register(acc, a, b, out, R::smmla);
-}
+register_steps!(ummla: R::ummla, smmla: R::smmla);

@@ -18,19 +18,20 @@ pub(crate) const ELEMENTS: usize = 32;
 const PLANE: usize = ELEMENTS / 8;
 const SOURCE: &str = "apache/tvm python/tvm/topi/nn/bitserial_conv2d.py; arm_cpu/bitserial_conv2d.py, _intrin_popcount";
 
-/// A kernel for elements of so many bits.
+/// Kernels that are all unipolar or all bipolar, one a line: bits and types of `a` and `b`, scheme, name, symbol.
 macro_rules! low_bits {
-    ($constant:ident, $name:literal, $lhs:ident, $rhs:ident, $scheme:literal, $bipolar:literal, $symbol:literal, $summary:literal) => {
+    (
+        $kind:literal, $bipolar:literal;
+        $($constant:ident: $a:literal by $b:literal ($lhs:ident, $rhs:ident), $scheme:literal, $name:literal, $symbol:literal;)+
+    ) => {$(
         pub(super) const $constant: Kernel = {
             #[inline(always)]
             fn serial<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-                steps::<R, { Element::$lhs.bits() as usize }, { Element::$rhs.bits() as usize }, $bipolar>(
-                    acc, a, b, out,
-                );
+                steps::<R, $a, $b, $bipolar>(acc, a, b, out);
             }
             Kernel {
                 name: $name,
-                summary: $summary,
+                summary: concat!("Arm, bit-serial, ", $a, " by ", $b, " bits, ", $kind, ": and, cnt, uadalp"),
                 contract: contract(
                     $scheme,
                     Overflow::Wrap,
@@ -41,329 +42,48 @@ macro_rules! low_bits {
                 native: Some(form!(NEON, $symbol, ["and", "cnt", "uadalp", "mul", "add", "addp"], serial)),
             }
         };
-    };
+    )+};
 }
 
-low_bits!(
-    A1W1,
-    "arm-bitserial-a1w1",
-    U1,
-    U1,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a1w1",
-    "Arm, bit-serial, 1 by 1 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A1W2,
-    "arm-bitserial-a1w2",
-    U1,
-    U2,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a1w2",
-    "Arm, bit-serial, 1 by 2 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A1W3,
-    "arm-bitserial-a1w3",
-    U1,
-    U3,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a1w3",
-    "Arm, bit-serial, 1 by 3 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A1W4,
-    "arm-bitserial-a1w4",
-    U1,
-    U4,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a1w4",
-    "Arm, bit-serial, 1 by 4 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A2W1,
-    "arm-bitserial-a2w1",
-    U2,
-    U1,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a2w1",
-    "Arm, bit-serial, 2 by 1 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A2W2,
-    "arm-bitserial-a2w2",
-    U2,
-    U2,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a2w2",
-    "Arm, bit-serial, 2 by 2 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A2W3,
-    "arm-bitserial-a2w3",
-    U2,
-    U3,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a2w3",
-    "Arm, bit-serial, 2 by 3 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A2W4,
-    "arm-bitserial-a2w4",
-    U2,
-    U4,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a2w4",
-    "Arm, bit-serial, 2 by 4 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A3W1,
-    "arm-bitserial-a3w1",
-    U3,
-    U1,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a3w1",
-    "Arm, bit-serial, 3 by 1 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A3W2,
-    "arm-bitserial-a3w2",
-    U3,
-    U2,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a3w2",
-    "Arm, bit-serial, 3 by 2 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A3W3,
-    "arm-bitserial-a3w3",
-    U3,
-    U3,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a3w3",
-    "Arm, bit-serial, 3 by 3 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A3W4,
-    "arm-bitserial-a3w4",
-    U3,
-    U4,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a3w4",
-    "Arm, bit-serial, 3 by 4 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A4W1,
-    "arm-bitserial-a4w1",
-    U4,
-    U1,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a4w1",
-    "Arm, bit-serial, 4 by 1 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A4W2,
-    "arm-bitserial-a4w2",
-    U4,
-    U2,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a4w2",
-    "Arm, bit-serial, 4 by 2 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A4W3,
-    "arm-bitserial-a4w3",
-    U4,
-    U3,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a4w3",
-    "Arm, bit-serial, 4 by 3 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A4W4,
-    "arm-bitserial-a4w4",
-    U4,
-    U4,
-    "products-32",
-    false,
-    "tiebreak_dot_arm_bitserial_a4w4",
-    "Arm, bit-serial, 4 by 4 bits, unipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A1W1_BIPOLAR,
-    "arm-bitserial-a1w1-bipolar",
-    U1,
-    U1,
-    "products-32-bipolar-1",
-    true,
-    "tiebreak_dot_arm_bitserial_a1w1_bipolar",
-    "Arm, bit-serial, 1 by 1 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A1W2_BIPOLAR,
-    "arm-bitserial-a1w2-bipolar",
-    U1,
-    U2,
-    "products-32-bipolar-2",
-    true,
-    "tiebreak_dot_arm_bitserial_a1w2_bipolar",
-    "Arm, bit-serial, 1 by 2 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A1W3_BIPOLAR,
-    "arm-bitserial-a1w3-bipolar",
-    U1,
-    U3,
-    "products-32-bipolar-3",
-    true,
-    "tiebreak_dot_arm_bitserial_a1w3_bipolar",
-    "Arm, bit-serial, 1 by 3 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A1W4_BIPOLAR,
-    "arm-bitserial-a1w4-bipolar",
-    U1,
-    U4,
-    "products-32-bipolar-4",
-    true,
-    "tiebreak_dot_arm_bitserial_a1w4_bipolar",
-    "Arm, bit-serial, 1 by 4 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A2W1_BIPOLAR,
-    "arm-bitserial-a2w1-bipolar",
-    U2,
-    U1,
-    "products-32-bipolar-1",
-    true,
-    "tiebreak_dot_arm_bitserial_a2w1_bipolar",
-    "Arm, bit-serial, 2 by 1 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A2W2_BIPOLAR,
-    "arm-bitserial-a2w2-bipolar",
-    U2,
-    U2,
-    "products-32-bipolar-2",
-    true,
-    "tiebreak_dot_arm_bitserial_a2w2_bipolar",
-    "Arm, bit-serial, 2 by 2 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A2W3_BIPOLAR,
-    "arm-bitserial-a2w3-bipolar",
-    U2,
-    U3,
-    "products-32-bipolar-3",
-    true,
-    "tiebreak_dot_arm_bitserial_a2w3_bipolar",
-    "Arm, bit-serial, 2 by 3 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A2W4_BIPOLAR,
-    "arm-bitserial-a2w4-bipolar",
-    U2,
-    U4,
-    "products-32-bipolar-4",
-    true,
-    "tiebreak_dot_arm_bitserial_a2w4_bipolar",
-    "Arm, bit-serial, 2 by 4 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A3W1_BIPOLAR,
-    "arm-bitserial-a3w1-bipolar",
-    U3,
-    U1,
-    "products-32-bipolar-1",
-    true,
-    "tiebreak_dot_arm_bitserial_a3w1_bipolar",
-    "Arm, bit-serial, 3 by 1 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A3W2_BIPOLAR,
-    "arm-bitserial-a3w2-bipolar",
-    U3,
-    U2,
-    "products-32-bipolar-2",
-    true,
-    "tiebreak_dot_arm_bitserial_a3w2_bipolar",
-    "Arm, bit-serial, 3 by 2 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A3W3_BIPOLAR,
-    "arm-bitserial-a3w3-bipolar",
-    U3,
-    U3,
-    "products-32-bipolar-3",
-    true,
-    "tiebreak_dot_arm_bitserial_a3w3_bipolar",
-    "Arm, bit-serial, 3 by 3 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A3W4_BIPOLAR,
-    "arm-bitserial-a3w4-bipolar",
-    U3,
-    U4,
-    "products-32-bipolar-4",
-    true,
-    "tiebreak_dot_arm_bitserial_a3w4_bipolar",
-    "Arm, bit-serial, 3 by 4 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A4W1_BIPOLAR,
-    "arm-bitserial-a4w1-bipolar",
-    U4,
-    U1,
-    "products-32-bipolar-1",
-    true,
-    "tiebreak_dot_arm_bitserial_a4w1_bipolar",
-    "Arm, bit-serial, 4 by 1 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A4W2_BIPOLAR,
-    "arm-bitserial-a4w2-bipolar",
-    U4,
-    U2,
-    "products-32-bipolar-2",
-    true,
-    "tiebreak_dot_arm_bitserial_a4w2_bipolar",
-    "Arm, bit-serial, 4 by 2 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A4W3_BIPOLAR,
-    "arm-bitserial-a4w3-bipolar",
-    U4,
-    U3,
-    "products-32-bipolar-3",
-    true,
-    "tiebreak_dot_arm_bitserial_a4w3_bipolar",
-    "Arm, bit-serial, 4 by 3 bits, bipolar: and, cnt, uadalp"
-);
-low_bits!(
-    A4W4_BIPOLAR,
-    "arm-bitserial-a4w4-bipolar",
-    U4,
-    U4,
-    "products-32-bipolar-4",
-    true,
-    "tiebreak_dot_arm_bitserial_a4w4_bipolar",
-    "Arm, bit-serial, 4 by 4 bits, bipolar: and, cnt, uadalp"
-);
+low_bits! {
+    "unipolar", false;
+    A1W1: 1 by 1 (U1, U1), "products-32", "arm-bitserial-a1w1", "tiebreak_dot_arm_bitserial_a1w1";
+    A1W2: 1 by 2 (U1, U2), "products-32", "arm-bitserial-a1w2", "tiebreak_dot_arm_bitserial_a1w2";
+    A1W3: 1 by 3 (U1, U3), "products-32", "arm-bitserial-a1w3", "tiebreak_dot_arm_bitserial_a1w3";
+    A1W4: 1 by 4 (U1, U4), "products-32", "arm-bitserial-a1w4", "tiebreak_dot_arm_bitserial_a1w4";
+    A2W1: 2 by 1 (U2, U1), "products-32", "arm-bitserial-a2w1", "tiebreak_dot_arm_bitserial_a2w1";
+    A2W2: 2 by 2 (U2, U2), "products-32", "arm-bitserial-a2w2", "tiebreak_dot_arm_bitserial_a2w2";
+    A2W3: 2 by 3 (U2, U3), "products-32", "arm-bitserial-a2w3", "tiebreak_dot_arm_bitserial_a2w3";
+    A2W4: 2 by 4 (U2, U4), "products-32", "arm-bitserial-a2w4", "tiebreak_dot_arm_bitserial_a2w4";
+    A3W1: 3 by 1 (U3, U1), "products-32", "arm-bitserial-a3w1", "tiebreak_dot_arm_bitserial_a3w1";
+    A3W2: 3 by 2 (U3, U2), "products-32", "arm-bitserial-a3w2", "tiebreak_dot_arm_bitserial_a3w2";
+    A3W3: 3 by 3 (U3, U3), "products-32", "arm-bitserial-a3w3", "tiebreak_dot_arm_bitserial_a3w3";
+    A3W4: 3 by 4 (U3, U4), "products-32", "arm-bitserial-a3w4", "tiebreak_dot_arm_bitserial_a3w4";
+    A4W1: 4 by 1 (U4, U1), "products-32", "arm-bitserial-a4w1", "tiebreak_dot_arm_bitserial_a4w1";
+    A4W2: 4 by 2 (U4, U2), "products-32", "arm-bitserial-a4w2", "tiebreak_dot_arm_bitserial_a4w2";
+    A4W3: 4 by 3 (U4, U3), "products-32", "arm-bitserial-a4w3", "tiebreak_dot_arm_bitserial_a4w3";
+    A4W4: 4 by 4 (U4, U4), "products-32", "arm-bitserial-a4w4", "tiebreak_dot_arm_bitserial_a4w4";
+}
+
+low_bits! {
+    "bipolar", true;
+    A1W1_BIPOLAR: 1 by 1 (U1, U1), "products-32-bipolar-1", "arm-bitserial-a1w1-bipolar", "tiebreak_dot_arm_bitserial_a1w1_bipolar";
+    A1W2_BIPOLAR: 1 by 2 (U1, U2), "products-32-bipolar-2", "arm-bitserial-a1w2-bipolar", "tiebreak_dot_arm_bitserial_a1w2_bipolar";
+    A1W3_BIPOLAR: 1 by 3 (U1, U3), "products-32-bipolar-3", "arm-bitserial-a1w3-bipolar", "tiebreak_dot_arm_bitserial_a1w3_bipolar";
+    A1W4_BIPOLAR: 1 by 4 (U1, U4), "products-32-bipolar-4", "arm-bitserial-a1w4-bipolar", "tiebreak_dot_arm_bitserial_a1w4_bipolar";
+    A2W1_BIPOLAR: 2 by 1 (U2, U1), "products-32-bipolar-1", "arm-bitserial-a2w1-bipolar", "tiebreak_dot_arm_bitserial_a2w1_bipolar";
+    A2W2_BIPOLAR: 2 by 2 (U2, U2), "products-32-bipolar-2", "arm-bitserial-a2w2-bipolar", "tiebreak_dot_arm_bitserial_a2w2_bipolar";
+    A2W3_BIPOLAR: 2 by 3 (U2, U3), "products-32-bipolar-3", "arm-bitserial-a2w3-bipolar", "tiebreak_dot_arm_bitserial_a2w3_bipolar";
+    A2W4_BIPOLAR: 2 by 4 (U2, U4), "products-32-bipolar-4", "arm-bitserial-a2w4-bipolar", "tiebreak_dot_arm_bitserial_a2w4_bipolar";
+    A3W1_BIPOLAR: 3 by 1 (U3, U1), "products-32-bipolar-1", "arm-bitserial-a3w1-bipolar", "tiebreak_dot_arm_bitserial_a3w1_bipolar";
+    A3W2_BIPOLAR: 3 by 2 (U3, U2), "products-32-bipolar-2", "arm-bitserial-a3w2-bipolar", "tiebreak_dot_arm_bitserial_a3w2_bipolar";
+    A3W3_BIPOLAR: 3 by 3 (U3, U3), "products-32-bipolar-3", "arm-bitserial-a3w3-bipolar", "tiebreak_dot_arm_bitserial_a3w3_bipolar";
+    A3W4_BIPOLAR: 3 by 4 (U3, U4), "products-32-bipolar-4", "arm-bitserial-a3w4-bipolar", "tiebreak_dot_arm_bitserial_a3w4_bipolar";
+    A4W1_BIPOLAR: 4 by 1 (U4, U1), "products-32-bipolar-1", "arm-bitserial-a4w1-bipolar", "tiebreak_dot_arm_bitserial_a4w1_bipolar";
+    A4W2_BIPOLAR: 4 by 2 (U4, U2), "products-32-bipolar-2", "arm-bitserial-a4w2-bipolar", "tiebreak_dot_arm_bitserial_a4w2_bipolar";
+    A4W3_BIPOLAR: 4 by 3 (U4, U3), "products-32-bipolar-3", "arm-bitserial-a4w3-bipolar", "tiebreak_dot_arm_bitserial_a4w3_bipolar";
+    A4W4_BIPOLAR: 4 by 4 (U4, U4), "products-32-bipolar-4", "arm-bitserial-a4w4-bipolar", "tiebreak_dot_arm_bitserial_a4w4_bipolar";
+}
 
 /// Every step: one result of 32 elements of each operand.
 #[inline(always)]

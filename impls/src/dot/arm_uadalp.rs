@@ -3,7 +3,7 @@
 //! Source: RFC on int8 convolution for Arm, section Convolution core algorithm; apache/tvm
 //! python/tvm/topi/arm_cpu/tensor_intrin.py, gemm_4x4_int8_int8_int32.
 
-use super::{Domain, Kernel, contract, each_register, form};
+use super::{Domain, Kernel, contract, form, register_steps};
 use crate::contract::Overflow;
 use crate::element::Element;
 use crate::simd::{Portable, Register};
@@ -32,15 +32,7 @@ pub(super) const SADALP: Kernel = Kernel {
     native: Some(form!(NEON, "tiebreak_dot_arm_sadalp", ["smull", "smull2", "sadalp"], sadalp)),
 };
 
-#[inline(always)]
-fn uadalp<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_register(acc, a, b, out, unsigned::<R>);
-}
-
-#[inline(always)]
-fn sadalp<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_register(acc, a, b, out, signed::<R>);
-}
+register_steps!(uadalp: unsigned::<R>, sadalp: signed::<R>);
 
 /// One step on unsigned elements.
 #[inline(always)]

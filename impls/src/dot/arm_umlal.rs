@@ -3,7 +3,7 @@
 //!
 //! Source: RFC on int8 convolution for Arm, the `fastmath` option of section Convolution core algorithm.
 
-use super::{Domain, Kernel, contract, each_register, form};
+use super::{Domain, Kernel, contract, form, register_steps};
 use crate::contract::Overflow;
 use crate::element::Element;
 use crate::simd::{Portable, Register};
@@ -31,15 +31,7 @@ pub(super) const SMLAL: Kernel = Kernel {
     native: Some(form!(NEON, "tiebreak_dot_arm_smlal_fast", ["smull", "smlal2", "sadalp"], smlal)),
 };
 
-#[inline(always)]
-fn umlal<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_register(acc, a, b, out, unsigned::<R>);
-}
-
-#[inline(always)]
-fn smlal<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_register(acc, a, b, out, signed::<R>);
-}
+register_steps!(umlal: unsigned::<R>, smlal: signed::<R>);
 
 /// One step on unsigned elements.
 #[inline(always)]

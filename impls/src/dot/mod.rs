@@ -80,10 +80,6 @@ pub enum Dot {}
 impl TensorOperation for Dot {
     common_items!(dot, Dot);
 
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
-
     fn takes_ranges(domain: &Domain, _: &Params) -> bool {
         !domain.pairs.is_empty()
     }
@@ -193,6 +189,28 @@ fn each_wide<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], step: im
     }
 }
 
+/// Functions that apply a step of a register to a batch, by the name of each.
+macro_rules! register_steps {
+    ($($visibility:vis $name:ident: $step:expr),+) => {$(
+        #[inline(always)]
+        $visibility fn $name<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+            $crate::dot::each_register(acc, a, b, out, $step);
+        }
+    )+};
+}
+use register_steps;
+
+/// The same on wide registers.
+macro_rules! wide_steps {
+    ($($visibility:vis $name:ident: $step:expr),+) => {$(
+        #[inline(always)]
+        $visibility fn $name<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+            $crate::dot::each_wide(acc, a, b, out, $step);
+        }
+    )+};
+}
+use wide_steps;
+
 /// The native form of a step that is generic over [`Register`].
 macro_rules! form {
     ($isa:ident, $symbol:literal, $instructions:tt, $run:ident) => {
@@ -201,10 +219,7 @@ macro_rules! form {
             $symbol,
             $instructions,
             $crate::dot::Run,
-            fn run(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-                $run::<$crate::simd::Neon>(acc, a, b, out);
-            },
-            run
+            $run::<Neon>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32])
         )
     };
 }

@@ -3,7 +3,7 @@
 //! Source: Intel SDM volume 2, PMADDUBSW, PMADDWD; int8 code generation for backends; apache/tvm
 //! python/tvm/topi/x86/tensor_intrin.py, dot_16x1x16_uint8_int8_int32_skylake.
 
-use super::{Domain, Kernel, contract, each_wide, wide_form};
+use super::{Domain, Kernel, contract, wide_form, wide_steps};
 use crate::contract::Overflow;
 use crate::element::Element;
 use crate::simd::{PortableWide, WIDE_LANES, Wide};
@@ -40,15 +40,7 @@ pub(super) const MADD: Kernel = Kernel {
     native: Some(wide_form!(AVX2, "tiebreak_dot_x86_madd", ["vpmaddwd", "vpaddd"], madd)),
 };
 
-#[inline(always)]
-pub(super) fn maddubs<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_wide(acc, a, b, out, bytes::<W>);
-}
-
-#[inline(always)]
-fn madd<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_wide(acc, a, b, out, halves::<W>);
-}
+wide_steps!(pub(super) maddubs: bytes::<W>, madd: halves::<W>);
 
 /// One step on unsigned bytes times signed bytes.
 #[inline(always)]

@@ -2,7 +2,7 @@
 //!
 //! Source: Intel SDM volume 2, VPDPBUSD, VPDPBUSDS; int8 code generation for backends.
 
-use super::{Domain, Kernel, contract, each_wide, wide_form};
+use super::{Domain, Kernel, contract, wide_form, wide_steps};
 use crate::contract::Overflow;
 use crate::element::Element;
 use crate::simd::{PortableWide, WIDE_LANES, Wide};
@@ -27,12 +27,4 @@ pub(super) const SATURATING: Kernel = Kernel {
     native: Some(wide_form!(VNNI, "tiebreak_dot_x86_vnni_saturating", ["vpdpbusds"], dpbusds)),
 };
 
-#[inline(always)]
-pub(super) fn dpbusd<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_wide(acc, a, b, out, W::vpdpbusd);
-}
-
-#[inline(always)]
-fn dpbusds<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
-    each_wide(acc, a, b, out, W::vpdpbusds);
-}
+wide_steps!(pub(super) dpbusd: W::vpdpbusd, dpbusds: W::vpdpbusds);

@@ -1,5 +1,5 @@
-//! Quantized operations on two tensors, element by element: each tensor has a scale and a zero point. [`add`], [`sub`] and [`mul`] are the instances
-//! of [`Arithmetic`], with one file for each system.
+//! Quantized operations on two tensors, element by element: each tensor has a scale and a zero point. [`add`], [`sub`] and [`mul`] have one
+//! file for each system.
 
 pub mod add;
 pub(crate) mod loops;
@@ -10,17 +10,11 @@ pub mod sub;
 pub(crate) mod tests;
 
 use crate::element::Element;
-use crate::execute::packed;
-use crate::job_error::JobError;
 use crate::kernel;
-use crate::mutants::tensor::Mutant;
-use crate::operation::{Call, TensorOperation};
-use crate::protocol::Job;
 use crate::shape::{ShapeError, Sizes};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
-use std::marker::PhantomData;
 
 pub use params::{Operand, Params};
 
@@ -60,50 +54,14 @@ pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 /// A kernel with such scales.
 pub type Kernel<S> = kernel::Kernel<Run, Domain<S>>;
 
-/// The arithmetic of an operation: what it computes of two elements.
-pub trait Arithmetic: 'static {
-    /// Name of the operation.
-    const OP: &'static str;
-    /// The scales that a kernel takes.
-    type Scales: Scales;
-
-    /// Every kernel, in the order of reports.
-    fn kernels() -> &'static [Kernel<Self::Scales>];
-    /// Known bugs.
-    fn mutants() -> &'static [Mutant<Run, Domain<Self::Scales>>];
-    /// The job of a kernel.
-    fn job(kernel: String, params: Params) -> Job;
+/// The items of [`crate::operation::TensorOperation`] that are the same in these operations, beside those that all operations share.
+macro_rules! items {
+    () => {
+        fn call(call: $crate::operation::Call<'_, Self>) -> Result<(), $crate::job_error::JobError> {
+            let $crate::operation::Call { code, domain, params, tensors: [lhs, rhs, _], output, misalign, .. } = call;
+            let operands = [("lhs", domain.element, lhs), ("rhs", domain.element, rhs)];
+            $crate::execute::packed(operands, misalign, |lhs, rhs| code(params, lhs, rhs, output))
+        }
+    };
 }
-
-/// The operation of an arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elementwise<A>(PhantomData<A>);
-
-impl<A: Arithmetic> TensorOperation for Elementwise<A> {
-    const OP: &'static str = A::OP;
-    type Params = Params;
-    type Domain = Domain<A::Scales>;
-    type Run = Run;
-
-    fn kernels() -> &'static [Kernel<A::Scales>] {
-        A::kernels()
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Self::Domain>] {
-        A::mutants()
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        A::job(kernel.to_owned(), *params)
-    }
-
-    fn sizes(domain: &Self::Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
-
-    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
-        let Call { code, domain, params, tensors: [lhs, rhs, _], output, misalign, .. } = call;
-        let operands = [("lhs", domain.element, lhs), ("rhs", domain.element, rhs)];
-        packed(operands, misalign, |lhs, rhs| code(params, lhs, rhs, output))
-    }
-}
+use items;

@@ -50,10 +50,7 @@ pub(super) const NEON: Kernel = Kernel {
         "tiebreak_exp_gemmlowp_neon",
         ["sqrdmulh", "srshl", "sqadd", "and", "sshr", "add"],
         Run,
-        fn run(params: &Params, x: &[i32], out: &mut [i32]) {
-            lanes::<crate::simd::Neon>(params, x, out);
-        },
-        run
+        lanes::<Neon>(params: &Params, x: &[i32], out: &mut [i32])
     )),
 };
 

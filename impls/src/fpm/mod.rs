@@ -210,16 +210,13 @@ fn each(x: &[i32], out: &mut [i32], f: impl Fn(i32) -> i32) {
 
 /// The [`kernel::Native`] form of a function generic over [`crate::simd::Vector`], under a symbol that a disassembler can find.
 macro_rules! neon_form {
-    ($symbol:literal, [$($instruction:literal),+], $run:ident) => {
+    ($symbol:literal, $instructions:tt, $run:ident) => {
         $crate::simd::form::neon_form!(
             NEON,
             $symbol,
-            [$($instruction),+],
+            $instructions,
             $crate::fpm::Run,
-            fn run(params: &$crate::fpm::Params, x: &[i32], out: &mut [i32]) {
-                $run::<$crate::simd::Neon>(params, x, out);
-            },
-            run
+            $run::<Neon>(params: &$crate::fpm::Params, x: &[i32], out: &mut [i32])
         )
     };
 }

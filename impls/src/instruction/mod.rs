@@ -156,10 +156,6 @@ pub enum Instruction {}
 impl TensorOperation for Instruction {
     common_items!(instruction, Instruction);
 
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
-
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let values = call.params.vectors * call.domain.lanes();
         let (out, qc) = call.output.split_at_mut(values);

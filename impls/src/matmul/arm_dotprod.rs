@@ -3,7 +3,7 @@
 //! Source: RFC on int8 convolution for Arm, end of section Convolution core algorithm; apache/tvm
 //! python/tvm/topi/arm_cpu/tensor_intrin.py, dot_int8_int8_int32_neon_82. Semantics: Arm ARM (DDI 0487), C7.2.
 
-use super::{Domain, Kernel, contract, form, micro, portable};
+use super::{Domain, Kernel, contract, form, micro::row_kernels, portable};
 use crate::element::Element;
 use crate::simd::{Portable, Register};
 
@@ -28,12 +28,4 @@ pub(crate) const SDOT: Kernel = Kernel {
     native: Some(form!(DOTPROD, "tiebreak_matmul_arm_sdot", ["sdot", "addp"], I8, I8, sdot)),
 };
 
-#[inline(always)]
-fn udot<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
-    micro::by_rows(depth_blocks, a, b, c, R::udot);
-}
-
-#[inline(always)]
-fn sdot<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
-    micro::by_rows(depth_blocks, a, b, c, R::sdot);
-}
+row_kernels!(udot: R::udot, sdot: R::sdot);

@@ -4,7 +4,7 @@
 //! Source: RFC on int8 convolution for Arm, section Convolution core algorithm; apache/tvm
 //! python/tvm/topi/arm_cpu/tensor_intrin.py, gemm_4x4_int8_int8_int32.
 
-use super::{Domain, Kernel, contract, form, micro, portable};
+use super::{Domain, Kernel, contract, form, micro::row_kernels, portable};
 use crate::dot::arm_uadalp::{signed, unsigned};
 use crate::element::Element;
 use crate::simd::{Portable, Register};
@@ -30,12 +30,4 @@ pub(crate) const SADALP: Kernel = Kernel {
     native: Some(form!(NEON, "tiebreak_matmul_arm_sadalp", ["smull", "smull2", "sadalp", "addp"], I8, I8, sadalp)),
 };
 
-#[inline(always)]
-pub(crate) fn uadalp<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
-    micro::by_rows(depth_blocks, a, b, c, unsigned::<R>);
-}
-
-#[inline(always)]
-pub(crate) fn sadalp<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
-    micro::by_rows(depth_blocks, a, b, c, signed::<R>);
-}
+row_kernels!(pub(crate) uadalp: unsigned::<R>, pub(crate) sadalp: signed::<R>);

@@ -7,7 +7,7 @@
 //!
 //! Source: RFC on int8 convolution for Arm, the `fastmath` option of section Convolution core algorithm.
 
-use super::{Domain, Kernel, contract, form, micro, portable};
+use super::{Domain, Kernel, contract, form, micro::row_kernels, portable};
 use crate::dot::arm_umlal::{signed, unsigned};
 use crate::element::Element;
 use crate::simd::{Portable, Register};
@@ -32,12 +32,4 @@ pub(crate) const SMLAL: Kernel = Kernel {
     native: Some(form!(NEON, "tiebreak_matmul_arm_smlal_fast", ["smull", "smlal2", "sadalp", "addp"], I8, I8, smlal)),
 };
 
-#[inline(always)]
-fn umlal<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
-    micro::by_rows(depth_blocks, a, b, c, unsigned::<R>);
-}
-
-#[inline(always)]
-fn smlal<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
-    micro::by_rows(depth_blocks, a, b, c, signed::<R>);
-}
+row_kernels!(umlal: unsigned::<R>, smlal: signed::<R>);

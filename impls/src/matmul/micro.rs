@@ -37,3 +37,14 @@ pub(super) fn by_rows<R: Register>(
         low.addp(high).store(c);
     }
 }
+
+/// Micro-kernels that apply a step along the depth, by the name of each.
+macro_rules! row_kernels {
+    ($($visibility:vis $name:ident: $step:expr),+) => {$(
+        #[inline(always)]
+        $visibility fn $name<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
+            $crate::matmul::micro::by_rows(depth_blocks, a, b, c, $step);
+        }
+    )+};
+}
+pub(super) use row_kernels;

@@ -108,7 +108,7 @@ lookups!();
 pub enum Matmul {}
 
 impl TensorOperation for Matmul {
-    common_items!(matmul, Matmul);
+    common_items!(matmul, Matmul, own sizes);
 
     fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         params.sizes()

@@ -138,10 +138,6 @@ pub enum Pool {}
 impl TensorOperation for Pool {
     common_items!(pool, Pool);
 
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
-
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [input, ..], output, misalign, .. } = call;
         let operands = [("input", domain.element, input), ("nothing", domain.element, &[][..])];

@@ -78,10 +78,7 @@ pub(super) const NEON_I8: Kernel = Kernel {
         "tiebreak_pool_tflite_average_i8",
         ["add"],
         Run,
-        fn native(params: &Params, input: &[u8], out: &mut [i32]) {
-            vectors::<crate::simd::Neon>(params, input, out);
-        },
-        native
+        vectors::<Neon>(params: &Params, input: &[u8], out: &mut [i32])
     )),
 };
 

@@ -53,10 +53,7 @@ pub(super) const GLOBAL_NEON_I8: Kernel = Kernel {
         "tiebreak_pool_xnnpack_qs8_gavgpool",
         ["sqshl", "sqdmulh", "srshl"],
         Run,
-        fn native(params: &Params, input: &[u8], out: &mut [i32]) {
-            vectors::<crate::simd::Neon>(params, input, out);
-        },
-        native
+        vectors::<Neon>(params: &Params, input: &[u8], out: &mut [i32])
     )),
 };
 

@@ -204,10 +204,6 @@ pub enum Qconv2d {}
 impl TensorOperation for Qconv2d {
     common_items!(qconv2d, Qconv2d);
 
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
-
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [image, weights, _], output, misalign, .. } = call;
         domain.takes_shape(&params.shape)?;

@@ -91,10 +91,7 @@ pub(super) const PIPELINE_NEON: Kernel = Kernel {
         "tiebreak_qmatmul_gemmlowp_pipeline_neon",
         ["sqrdmulh", "sqadd", "srshl", "sshl", "sqshl", "mul", "and", "sshr", "add"],
         Run,
-        fn run(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
-            in_vectors::<crate::simd::Neon>(params, lhs, rhs, out);
-        },
-        run
+        in_vectors::<Neon>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
     )),
 };
 

@@ -65,35 +65,34 @@ pub type Layer64<'a> = Layer<'a, i64>;
 impl Params {
     /// The stages as those of a layer; none if they are others.
     pub fn layer(&self) -> Option<Layer<'_>> {
-        use Along::Columns;
-        match &self.stages[..] {
-            [
-                Stage::Bias { along: Columns, values },
-                Stage::Scale { along: Columns, channels, zero_point },
-                Stage::Clamp { min, max },
-                Stage::Cast { to },
-            ] => Some(Layer { bias: values, channels, zero_point: *zero_point, min: *min, max: *max, output: *to }),
-            _ => None,
-        }
+        let [Stage::Bias { along: Along::Columns, values }, rest @ ..] = &self.stages[..] else { return None };
+        Layer::of(values, rest)
     }
 
     /// The stages as those of a layer with biases of 64 bits; none if they are others.
     pub fn layer64(&self) -> Option<Layer64<'_>> {
-        use Along::Columns;
-        match &self.stages[..] {
-            [
-                Stage::Bias64 { along: Columns, values },
-                Stage::Scale { along: Columns, channels, zero_point },
-                Stage::Clamp { min, max },
-                Stage::Cast { to },
-            ] => Some(Layer { bias: values, channels, zero_point: *zero_point, min: *min, max: *max, output: *to }),
-            _ => None,
-        }
+        let [Stage::Bias64 { along: Along::Columns, values }, rest @ ..] = &self.stages[..] else { return None };
+        Layer::of(values, rest)
     }
 
     /// Whether sums have 64 bits up to the first multiplication.
     pub fn is_wide(&self) -> bool {
         matches!(self.stages.first(), Some(Stage::Bias64 { .. }))
+    }
+}
+
+impl<'a, B> Layer<'a, B> {
+    /// A bias and the stages after it; none if they are not those of a layer.
+    fn of(bias: &'a [B], rest: &'a [Stage]) -> Option<Self> {
+        let [
+            Stage::Scale { along: Along::Columns, channels, zero_point },
+            Stage::Clamp { min, max },
+            Stage::Cast { to },
+        ] = rest
+        else {
+            return None;
+        };
+        Some(Self { bias, channels, zero_point: *zero_point, min: *min, max: *max, output: *to })
     }
 }
 
@@ -263,10 +262,6 @@ pub enum Qmatmul {}
 
 impl TensorOperation for Qmatmul {
     common_items!(qmatmul, Qmatmul);
-
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
 
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [lhs, rhs, _], output, misalign, .. } = call;

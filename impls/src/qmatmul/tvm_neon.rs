@@ -45,10 +45,7 @@ pub(super) const RFC_I8: Kernel = Kernel {
         "tiebreak_qmatmul_tvm_neon_rfc_i8",
         ["sqrdmulh", "srshl", "mul"],
         Run,
-        fn run(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
-            fused::<crate::simd::Neon, RFC>(params, lhs, rhs, out);
-        },
-        run
+        fused::<Neon, RFC>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
     )),
     ..kernel(
         "tvm-qnn-dense-neon-i8",
@@ -65,10 +62,7 @@ pub(super) const FIXUP_I8: Kernel = Kernel {
         "tiebreak_qmatmul_tvm_neon_fixup_i8",
         ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
         Run,
-        fn run(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
-            fused::<crate::simd::Neon, FIXUP>(params, lhs, rhs, out);
-        },
-        run
+        fused::<Neon, FIXUP>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
     )),
     ..kernel(
         "tvm-qnn-dense-neon-fixup-i8",

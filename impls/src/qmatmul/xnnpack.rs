@@ -23,10 +23,7 @@ pub(super) const RNDNU_I8: Kernel = Kernel {
         "tiebreak_qmatmul_xnnpack_rndnu_i8",
         ["sqshl", "sqdmulh", "srshl"],
         Run,
-        fn run(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
-            gemm::<crate::simd::Neon>(params, lhs, rhs, out);
-        },
-        run
+        gemm::<Neon>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
     )),
     ..Kernel::scalar(
         "xnnpack-qs8-gemm-rndnu-i8",

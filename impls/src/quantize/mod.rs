@@ -87,10 +87,6 @@ impl TensorOperation for Quantize {
         mutants::process::QUANTIZE
     }
 
-    fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        params.quantize_sizes()
-    }
-
     fn elsewhere(domain: &Domain) -> Option<&'static str> {
         domain.elsewhere()
     }

@@ -37,10 +37,7 @@ pub(super) const FCVTNS: Kernel = Kernel {
         "tiebreak_quantize_neon_fcvtns",
         ["fmul", "fcvtns", "sqxtn", "sqxtn2", "sqadd", "sqxtun"],
         Run,
-        fn native(params: &Params, x: &[i32], out: &mut [i32]) {
-            run::<crate::simd::Neon>(params, x, out);
-        },
-        native
+        run::<Neon>(params: &Params, x: &[i32], out: &mut [i32])
     )),
 };
 

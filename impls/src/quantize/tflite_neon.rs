@@ -57,10 +57,7 @@ pub(super) const AFFINE: Kernel = Kernel {
         "tiebreak_quantize_tflite_neon",
         ["fmul", "fcvtns", "add"],
         Run,
-        fn native(params: &Params, x: &[i32], out: &mut [i32]) {
-            run::<crate::simd::Neon>(params, x, out);
-        },
-        native
+        run::<Neon>(params: &Params, x: &[i32], out: &mut [i32])
     )),
 };
 

@@ -119,10 +119,6 @@ pub enum Requantize {}
 impl TensorOperation for Requantize {
     common_items!(requantize, Requantize);
 
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
-
     fn takes_ranges(_: &Domain, _: &Params) -> bool {
         true
     }

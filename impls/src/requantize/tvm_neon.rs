@@ -50,10 +50,7 @@ const RFC_FORM: Native<Run> = neon_form!(
     "tiebreak_requantize_tvm_neon_rfc",
     ["sqrdmulh", "srshl", "mul"],
     Run,
-    fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
-        requantize::<crate::simd::Neon, RFC>(params, acc, out);
-    },
-    run
+    requantize::<Neon, RFC>(params: &Params, acc: &[i32], out: &mut [i32])
 );
 
 /// The rule with its fixup applied.
@@ -62,10 +59,7 @@ const FIXUP_FORM: Native<Run> = neon_form!(
     "tiebreak_requantize_tvm_neon_fixup",
     ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
     Run,
-    fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
-        requantize::<crate::simd::Neon, FIXUP>(params, acc, out);
-    },
-    run
+    requantize::<Neon, FIXUP>(params: &Params, acc: &[i32], out: &mut [i32])
 );
 
 /// The rule as printed, to int8.

@@ -33,10 +33,7 @@ pub(super) const RNDNU_I8: Kernel = Kernel {
         "tiebreak_requantize_xnnpack_rndnu_i8",
         ["sqshl", "sqdmulh", "srshl"],
         Run,
-        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
-            to_i8::<crate::simd::Neon>(params, acc, out);
-        },
-        run
+        to_i8::<Neon>(params: &Params, acc: &[i32], out: &mut [i32])
     )),
     ..Kernel::scalar(
         "xnnpack-rndnu-i8",
@@ -55,10 +52,7 @@ pub(super) const RNDNU_U8: Kernel = Kernel {
         "tiebreak_requantize_xnnpack_rndnu_u8",
         ["sqshl", "sqdmulh", "srshl"],
         Run,
-        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
-            to_u8::<crate::simd::Neon>(params, acc, out);
-        },
-        run
+        to_u8::<Neon>(params: &Params, acc: &[i32], out: &mut [i32])
     )),
     ..Kernel::scalar(
         "xnnpack-rndnu-u8",

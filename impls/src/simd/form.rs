@@ -1,8 +1,20 @@
 //! Native forms: the vector code of a kernel over real instructions, under a symbol that a disassembler can find.
 
 /// The [`crate::kernel::Native`] form whose instructions lie in `fn(arguments) body`, exported as `$symbol`; `$run` makes
-/// of that function, named by it, what a registry holds.
+/// of that function, named by it, what a registry holds. `$body::<Neon>(arguments)` alone stands for a function that calls it, and that a registry holds.
 macro_rules! neon_form {
+    (
+        $isa:ident, $symbol:literal, $instructions:tt, $type:ty,
+        $body:ident::<Neon $(, $constant:ident)?>($($arg:ident: $arg_type:ty),+)
+    ) => {
+        $crate::simd::form::neon_form!(
+            $isa, $symbol, $instructions, $type,
+            fn native_form($($arg: $arg_type),+) {
+                $body::<$crate::simd::Neon $(, $constant)?>($($arg),+);
+            },
+            native_form
+        )
+    };
     (
         $isa:ident, $symbol:literal, [$($instruction:literal),+], $type:ty,
         fn $name:ident($($arg:ident: $arg_type:ty),+) $body:block, $run:expr

@@ -92,10 +92,6 @@ pub enum Softmax {}
 impl TensorOperation for Softmax {
     common_items!(softmax, Softmax);
 
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
-
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [input, ..], output, misalign, .. } = call;
         let operands = [("input", domain.input, input), ("nothing", domain.input, &[][..])];

@@ -201,10 +201,6 @@ pub enum Transform {}
 impl TensorOperation for Transform {
     common_items!(transform, Transform);
 
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
-
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         (call.code)(call.params, call.tensors[0], call.output);
         Ok(())

@@ -124,10 +124,7 @@ pub(super) const UNPACK_LOW_NEON: Kernel = Kernel {
         "tiebreak_transform_int4_unpack",
         ["sshl", "and"],
         super::Run,
-        fn native(params: &Any, input: &[i32], out: &mut [i32]) {
-            vectors::<crate::simd::Neon>(params, input, out);
-        },
-        native
+        vectors::<Neon>(params: &Any, input: &[i32], out: &mut [i32])
     )),
     ..from(
         "int4-unpack-neon",

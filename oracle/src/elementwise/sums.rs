@@ -60,9 +60,20 @@ macro_rules! by_rule {
     };
 }
 
-/// The three rescales of a source, by a scheme of fixed point multiply. `RESCALED` names the last one.
+/// The three rescales of a source, by a scheme of fixed point multiply: an operand is lifted, then rescaled, if no other steps are named. `RESCALED` names
+/// the last one.
 macro_rules! rescaled {
-    ($name:literal, $summary:literal, $source:expr, $fpm:literal, $operand:expr, $lift:ident) => {
+    ($name:literal, $summary:expr, $source:expr, $fpm:literal) => {
+        rescaled!(
+            $name,
+            $summary,
+            $source,
+            $fpm,
+            &[LIFT, ("rescale the operand", Step::Own(Own::Rescale($fpm, Factor::Operand)))],
+            Shift
+        )
+    };
+    ($name:literal, $summary:expr, $source:expr, $fpm:literal, $operand:expr, $lift:ident) => {
         Definition {
             name: $name,
             summary: $summary,
@@ -74,11 +85,18 @@ macro_rules! rescaled {
     };
 }
 
-/// The operand lifted, then rescaled.
-macro_rules! lifted {
-    ($fpm:literal) => {
-        &[LIFT, ("rescale the operand", Step::Own(Own::Rescale($fpm, Factor::Operand)))]
+/// Each operand requantized to the output's scale and zero point by TVM, then added or subtracted: two roundings, and none of the result.
+macro_rules! requantized {
+    ($name:literal, $combined:literal, $rounding:literal, $source:expr, $fpm:literal) => {
+        Definition {
+            name: $name,
+            summary: concat!("each operand requantized to the output's scale, then ", $combined, ", ", $rounding),
+            source: $source,
+            operand: &[("requantize the operand", Step::Own(Own::Rescale($fpm, Factor::Ratio)))],
+            combined: &[ADD, CLAMP],
+            fast: Fast::Requantized($fpm),
+        }
     };
 }
 
-pub(super) use {by_rule, lifted, of_rule, rescaled};
+pub(super) use {by_rule, of_rule, requantized, rescaled};

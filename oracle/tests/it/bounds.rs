@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use tiebreak_oracle::bounds::{Depth, End, largest_depth, largest_pair_weight, pair_sum_limit};
+use tiebreak_oracle::bounds::{Depth, End, largest_depth, largest_pair_weight};
 
 const WORDS: [(i128, i128); 6] = [(-8, 7), (0, 15), (-40, 39), (0, 40), (0, 0), (-9, 0)];
 const OPERANDS: RangeInclusive<i64> = -4..=7;
@@ -85,8 +85,9 @@ fn the_interval_of_weights_is_maximal() {
     assert!(ends > 10_000, "{ends}");
 }
 
+/// With weights that are not negative a sum is extreme where every element is the same end of `lhs`, and is then that end times the sum of the weights.
 #[test]
-fn the_limit_of_a_sum_of_two_weights_is_the_one_counted_out() {
+fn the_limit_of_a_sum_of_two_weights_is_the_depth_of_products_by_one() {
     for lhs in ranges(OPERANDS) {
         for word in WORDS {
             let fits = |w0: i64, w1: i64| {
@@ -94,7 +95,7 @@ fn the_limit_of_a_sum_of_two_weights_is_the_one_counted_out() {
                 fits(&two.collect(), word)
             };
             let counted = (0..50).find(|sum| (0..=*sum).any(|w| !fits(w, sum - w))).map(|first| first as u128 - 1);
-            assert_eq!(pair_sum_limit(lhs.clone(), word.0, word.1).depth(), counted, "{lhs:?} in {word:?}");
+            assert_eq!(largest_depth(lhs.clone(), 1..=1, word.0, word.1).depth(), counted, "{lhs:?} in {word:?}");
         }
     }
 }
@@ -118,7 +119,7 @@ fn bounds_of_bytes() {
     assert_eq!(weights(&u8s, &u8s, u16s), 0..=128);
     assert_eq!(weights(&u8s, &i8s, s16s), -64..=64);
     assert_eq!(weights(&i8s, &i8s, s16s), -127..=127);
-    assert_eq!(pair_sum_limit(u8s, u16s.0, u16s.1).depth(), Some(257));
+    assert_eq!(depth(&u8s, &(1..=1), u16s).depth(), Some(257));
 }
 
 #[test]

@@ -5,6 +5,17 @@
 
 #![forbid(unsafe_code)]
 
+/// The types of an operation: its kernels and known bugs, from which parameters, domain and function type follow, and its schemes.
+macro_rules! types_of {
+    ($impl:ty, $scheme:ty) => {
+        type Impl = $impl;
+        type Params = <$impl as tiebreak_impls::operation::TensorOperation>::Params;
+        type Domain = <$impl as tiebreak_impls::operation::TensorOperation>::Domain;
+        type Run = <$impl as tiebreak_impls::operation::TensorOperation>::Run;
+        type Scheme = $scheme;
+    };
+}
+
 pub mod bounds;
 pub mod concat;
 pub mod conv2d;

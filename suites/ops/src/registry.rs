@@ -1,15 +1,7 @@
 //! The registry: every operation, one line each. Lists, `--op`, help, runs and the tests of mutants and classes read it.
 
 use crate::bounds;
-use crate::concat::Concat;
-use crate::elementwise::{Add, Mul, Sub};
-use crate::exp::Exp;
-use crate::fpm::FixedPointMultiply;
-use crate::pool::Pool;
 use crate::presented::Presented;
-use crate::softmax::Softmax;
-use crate::{conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
-use crate::{qconv2d::Qconv2d, qmatmul::Qmatmul, quantize::Quantize, requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use std::sync::LazyLock;
 use tiebreak_engine::ledger::kept::Kept;
@@ -38,103 +30,52 @@ pub fn catalogues() -> Vec<&'static str> {
 }
 
 macro_rules! operations {
-    ($($tensors:ident),+) => {
+    ($dollar:tt $($name:literal => $module:ident :: $operation:ident;)+) => {
         /// Every operation, in the order of reports.
-        pub static OPERATIONS: &[&dyn Verifies] = &[$(&Pipeline::<$tensors>::NEW),+];
+        pub static OPERATIONS: &[&dyn Verifies] = &[$(&Pipeline::<crate::$module::$operation>::NEW),+];
 
         /// Visits every operation on tensors.
         pub fn visit_tensors(visitor: &mut impl Visitor) {
-            $(visitor.visit::<$tensors>();)+
+            $(visitor.visit::<crate::$module::$operation>();)+
+        }
+
+        /// `$body` with the operation of a name as a type, and other arms for other names. If the name is known when a program is compiled, as that of a
+        /// fuzz target, the program holds the code of its operation alone.
+        #[macro_export]
+        macro_rules! for_operation {
+            ($dollar named:expr, $dollar type:ident => $dollar body:expr, $dollar($dollar others:tt)*) => {
+                match $dollar named {
+                    $($name => {
+                        type $dollar type = $dollar crate::$module::$operation;
+                        $dollar body
+                    })+
+                    $dollar($dollar others)*
+                }
+            };
         }
     };
 }
 
-operations! {
-    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Qconv2d, Qmatmul, Quantize, Dequantize, Add, Sub, Mul, Concat, Pool,
-    Exp, Softmax, Transform
-}
-
-/// `$body` with the operation of a name as a type, and other arms for other names. If the name is known when a program is compiled, as that of a fuzz target, the
-/// program holds the code of its operation alone.
-#[macro_export]
-macro_rules! for_operation {
-    ($name:expr, $operation:ident => $body:expr, $($others:tt)*) => {
-        match $name {
-            "fpm" => {
-                type $operation = $crate::fpm::FixedPointMultiply;
-                $body
-            }
-            "instruction" => {
-                type $operation = $crate::instruction::Instruction;
-                $body
-            }
-            "dot" => {
-                type $operation = $crate::dot::Dot;
-                $body
-            }
-            "matmul" => {
-                type $operation = $crate::matmul::Matmul;
-                $body
-            }
-            "conv2d" => {
-                type $operation = $crate::conv2d::Conv2d;
-                $body
-            }
-            "requantize" => {
-                type $operation = $crate::requantize::Requantize;
-                $body
-            }
-            "qconv2d" => {
-                type $operation = $crate::qconv2d::Qconv2d;
-                $body
-            }
-            "qmatmul" => {
-                type $operation = $crate::qmatmul::Qmatmul;
-                $body
-            }
-            "quantize" => {
-                type $operation = $crate::quantize::Quantize;
-                $body
-            }
-            "dequantize" => {
-                type $operation = $crate::dequantize::Dequantize;
-                $body
-            }
-            "add" => {
-                type $operation = $crate::elementwise::Add;
-                $body
-            }
-            "sub" => {
-                type $operation = $crate::elementwise::Sub;
-                $body
-            }
-            "mul" => {
-                type $operation = $crate::elementwise::Mul;
-                $body
-            }
-            "concat" => {
-                type $operation = $crate::concat::Concat;
-                $body
-            }
-            "pool" => {
-                type $operation = $crate::pool::Pool;
-                $body
-            }
-            "exp" => {
-                type $operation = $crate::exp::Exp;
-                $body
-            }
-            "softmax" => {
-                type $operation = $crate::softmax::Softmax;
-                $body
-            }
-            "transform" => {
-                type $operation = $crate::transform::Transform;
-                $body
-            }
-            $($others)*
-        }
-    };
+// The first token is the one with which the macro that is made names its own arguments.
+operations! { $
+    "fpm" => fpm::FixedPointMultiply;
+    "instruction" => instruction::Instruction;
+    "dot" => dot::Dot;
+    "matmul" => matmul::Matmul;
+    "conv2d" => conv2d::Conv2d;
+    "requantize" => requantize::Requantize;
+    "qconv2d" => qconv2d::Qconv2d;
+    "qmatmul" => qmatmul::Qmatmul;
+    "quantize" => quantize::Quantize;
+    "dequantize" => dequantize::Dequantize;
+    "add" => elementwise::Add;
+    "sub" => elementwise::Sub;
+    "mul" => elementwise::Mul;
+    "concat" => concat::Concat;
+    "pool" => pool::Pool;
+    "exp" => exp::Exp;
+    "softmax" => softmax::Softmax;
+    "transform" => transform::Transform;
 }
 
 /// Names of the operations.

@@ -1,10 +1,14 @@
 //! Types of elements, as a line of a file of cases names them.
 
-use tiebreak_engine::operation::CaseError;
+use tiebreak_engine::operation::{Arguments, CaseError, arguments};
 use tiebreak_impls::element::Element;
 use tiebreak_oracle::names::unknown;
+use tiebreak_oracle::quantize::Storage;
+use tiebreak_reports::ledger::Value;
 
 const NAMES: [&str; 11] = ["int8", "uint8", "int16", "i8", "u8", "i16", "u1", "u2", "u3", "u4", "i4"];
+
+const OF_BYTES: [Element; 3] = [Element::I8, Element::U8, Element::I16];
 
 /// The type of that name; int8 where none is named.
 pub(crate) fn element(name: Option<&str>) -> Result<Element, CaseError> {
@@ -19,6 +23,31 @@ pub(crate) fn element(name: Option<&str>) -> Result<Element, CaseError> {
         Some("i4") => Element::I4,
         Some(other) => return Err(CaseError::from(unknown("type", other, NAMES)).of("type")),
     })
+}
+
+/// The type of the elements of an open domain: the one that is named, or that of the case, whose arguments get it.
+pub(crate) fn opened(name: Option<&str>, arguments: &mut Arguments) -> Result<Element, CaseError> {
+    let of_case = arguments.get("type").map(Value::to_string);
+    let element = element(name.or(of_case.as_deref()))?;
+    arguments.insert("type".to_owned(), Value::Text(element.name().to_owned()));
+    Ok(element)
+}
+
+/// Takes a type of whole bytes from a case; int8 where none is named.
+pub(crate) fn take(left: &mut Arguments) -> Result<Element, CaseError> {
+    let name = arguments::take_text(left, "type").unwrap_or_else(|| Element::I8.name().to_owned());
+    let element = OF_BYTES.into_iter().find(|element| element.name() == name);
+    Ok(element.ok_or_else(|| unknown("type", &name, OF_BYTES.map(Element::name)).to_string())?)
+}
+
+/// The argument that names a type, unless it is int8.
+pub(crate) fn argument(element: Element) -> Option<(String, Value)> {
+    (element != Element::I8).then(|| ("type".to_owned(), Value::Text(element.name().to_owned())))
+}
+
+/// Stored values of a type, as the oracle has them.
+pub(crate) fn storage(element: Element) -> Storage {
+    Storage { bits: element.bits(), signed: *element.range().start() < 0 }
 }
 
 /// The types of both operands: `uint8`, or `uint8,int8`.

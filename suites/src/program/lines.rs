@@ -6,7 +6,7 @@ use std::fmt::{Display, Write as _};
 use std::io::Write as _;
 use tiebreak_impls::conv2d;
 use tiebreak_impls::elementwise;
-use tiebreak_impls::execute::Lengths;
+use tiebreak_impls::execute::{Lengths, lengths_of_any};
 use tiebreak_impls::fpm;
 use tiebreak_impls::job_error::JobError;
 use tiebreak_impls::matmul;
@@ -15,7 +15,6 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_impls::qconv2d;
 use tiebreak_impls::quantized::{self, Expressed};
 use tiebreak_impls::requantize;
-use tiebreak_impls::shape::Sizes;
 
 /// Operations that have lines.
 pub const OPS: [&str; 10] =
@@ -99,20 +98,8 @@ pub fn lines(job: &Job, input: &[i32], to: &mut Vec<u8>) -> Result<Form, JobErro
 
 /// Words that a job over `len` results reads and writes.
 pub(super) fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
-    let of = |sizes: Sizes| Lengths { input: sizes.input(), output: sizes.outputs };
-    let found = match job {
-        Job::Fpm { .. } => Lengths { input: len, output: len },
-        Job::Requantize { params, .. } => Lengths { input: params.len, output: params.len },
-        Job::Quantize { params, .. } => of(params.quantize_sizes()?),
-        Job::Dequantize { params, .. } => of(params.dequantize_sizes()?),
-        Job::Add { params, .. } | Job::Mul { params, .. } => Lengths { input: 2 * params.len, output: params.len },
-        Job::Matmul { params, .. } => of(params.sizes()?),
-        Job::Conv2d { params, .. } => of(params.sizes()?),
-        Job::Pool { params, .. } => of(params.sizes()?),
-        Job::Qconv2d { params, .. } => of(params.shape.sizes()?),
-        other => return Err(missing(other)),
-    };
-    if found.output == len { Ok(found) } else { Err(JobError::Results { asked: len, given: found.output }) }
+    let has_lines = OPS.contains(&job.names().0);
+    has_lines.then(|| lengths_of_any(job, len)).flatten().unwrap_or_else(|| Err(missing(job)))
 }
 
 fn missing(job: &Job) -> JobError {

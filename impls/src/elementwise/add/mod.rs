@@ -10,11 +10,9 @@ pub(crate) mod tosa;
 pub(crate) mod tvm;
 pub(crate) mod xnnpack;
 
-use super::{Arithmetic, Elementwise};
+use super::items;
 use crate::element::Element;
-use crate::mutants;
-use crate::mutants::tensor::Mutant;
-use crate::protocol::Job;
+use crate::operation::{TensorOperation, common_items, lookups};
 use crate::shape::{ShapeError, broken};
 use serde::{Deserialize, Serialize};
 
@@ -71,38 +69,15 @@ pub type Domain = super::Domain<Scales>;
 /// An addition under test.
 pub type Kernel = super::Kernel<Scales>;
 
-/// Every kernel, in the order of reports.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// The kernel of that name; mutants are not kernels.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
+lookups!();
 
 /// Sums of quantized tensors.
-pub type Add = Elementwise<Addition>;
-
-/// The addition of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addition {}
+pub enum Add {}
 
-impl Arithmetic for Addition {
-    const OP: &'static str = "add";
-    type Scales = Scales;
-
-    fn kernels() -> &'static [Kernel] {
-        KERNELS
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::add::MUTANTS
-    }
-
-    fn job(kernel: String, params: Params) -> Job {
-        Job::Add { kernel, params }
-    }
+impl TensorOperation for Add {
+    common_items!(add, Add);
+    items!();
 }
 
 static KERNELS: &[Kernel] = &[

@@ -9,11 +9,9 @@ pub(crate) mod tflite;
 mod tosa;
 pub(crate) mod xnnpack;
 
-use super::{Arithmetic, Elementwise};
+use super::items;
 use crate::element::Element;
-use crate::mutants;
-use crate::mutants::tensor::Mutant;
-use crate::protocol::Job;
+use crate::operation::{TensorOperation, common_items, lookups};
 use crate::shape::{ShapeError, broken};
 use serde::{Deserialize, Serialize};
 
@@ -64,38 +62,15 @@ pub type Domain = super::Domain<Scales>;
 /// A multiplication under test.
 pub type Kernel = super::Kernel<Scales>;
 
-/// Every kernel, in the order of reports.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// The kernel of that name; mutants are not kernels.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
+lookups!();
 
 /// Products of quantized tensors.
-pub type Mul = Elementwise<Multiplication>;
-
-/// The multiplication of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Multiplication {}
+pub enum Mul {}
 
-impl Arithmetic for Multiplication {
-    const OP: &'static str = "mul";
-    type Scales = Scales;
-
-    fn kernels() -> &'static [Kernel] {
-        KERNELS
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::mul::MUTANTS
-    }
-
-    fn job(kernel: String, params: Params) -> Job {
-        Job::Mul { kernel, params }
-    }
+impl TensorOperation for Mul {
+    common_items!(mul, Mul);
+    items!();
 }
 
 static KERNELS: &[Kernel] = &[

@@ -37,10 +37,7 @@ pub(super) const NEON_QS8: Kernel = Kernel {
         "tiebreak_mul_xnnpack_qs8_vmul",
         ["mul", "sqshl", "sqdmulh", "srshl"],
         Run,
-        fn native(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
-            vectors::<crate::simd::Neon>(params, lhs, rhs, out);
-        },
-        native
+        vectors::<Neon>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
     )),
 };
 

@@ -8,46 +8,21 @@ mod tosa;
 pub(crate) mod tvm;
 pub(crate) mod xnnpack;
 
-use super::{Arithmetic, Elementwise};
-use crate::mutants;
-use crate::mutants::tensor::Mutant;
-use crate::protocol::Job;
+use super::items;
+use crate::operation::{TensorOperation, common_items, lookups};
 
 pub use super::add::{Domain, Kernel, Scales};
 pub use super::{Operand, Params, Run};
 
-/// Every kernel, in the order of reports.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// The kernel of that name; mutants are not kernels.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
+lookups!();
 
 /// Differences of quantized tensors.
-pub type Sub = Elementwise<Subtraction>;
-
-/// The subtraction of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subtraction {}
+pub enum Sub {}
 
-impl Arithmetic for Subtraction {
-    const OP: &'static str = "sub";
-    type Scales = Scales;
-
-    fn kernels() -> &'static [Kernel] {
-        KERNELS
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::sub::MUTANTS
-    }
-
-    fn job(kernel: String, params: Params) -> Job {
-        Job::Sub { kernel, params }
-    }
+impl TensorOperation for Sub {
+    common_items!(sub, Sub);
+    items!();
 }
 
 static KERNELS: &[Kernel] = &[

@@ -14,14 +14,13 @@ use crate::requantize;
 impl Call<'_> {
     pub(super) fn fpm(self, params: &fpm::Params, x: &[i32], output: &mut [i32]) -> Result<(), JobError> {
         let [multiplier, shift] = columns(&params.channels);
-        let inputs = [("multiplier", Type::Word, &multiplier[..]), ("shift", Type::Word, &shift), ("x", Type::Word, x)];
-        let (len, q) = (x.len(), params.q);
-        self.one(&inputs, Type::Word, output, |at| Fpm {
-            len,
+        let arrays = [("multiplier", Type::Word, &multiplier[..]), ("shift", Type::Word, &shift)];
+        self.call(&arrays, &[("x", Type::Word, x)], Type::Word, output, |at| Fpm {
+            len: x.len(),
             channels: multiplier.len(),
             multiplier: at[0].cast(),
             shift: at[1].cast(),
-            q,
+            q: params.q,
         })
     }
 
@@ -31,24 +30,9 @@ impl Call<'_> {
         acc: &[i32],
         output: &mut [i32],
     ) -> Result<(), JobError> {
-        let [multiplier, shift] = columns(&params.channels);
-        let inputs = [
-            ("multiplier", Type::Word, &multiplier[..]),
-            ("shift", Type::Word, &shift),
-            ("bias", Type::Word, &params.bias),
-            ("acc", Type::Word, acc),
-        ];
-        let result = self.function.element(0);
-        self.one(&inputs, result, output, |at| Requantize {
-            len: params.len,
-            channels: multiplier.len(),
-            multiplier: at[0].cast(),
-            shift: at[1].cast(),
-            bias: at[2].cast(),
-            zero_point: params.zero_point,
-            min: params.min,
-            max: params.max,
-        })
+        let (len, channels, result) = (params.len, params.channels.len(), self.function.element(0));
+        let tensors = [("acc", Type::Word, acc)];
+        self.scale(params, &tensors, result, output, |scaling| Requantize { len, channels, scaling })
     }
 
     pub(super) fn cast(self, params: &quantized::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
@@ -69,11 +53,9 @@ impl Call<'_> {
         let words = |bits: u64| [bits as u32 as i32, (bits >> 32) as u32 as i32];
         let scales: Vec<i32> = quantized.scales.iter().flat_map(|scale| words(scale.0.to_bits())).collect();
         let zero_points: Vec<i32> = quantized.zero_points.iter().map(|zero_point| *zero_point as i32).collect();
-        let inputs =
-            [("scale", Type::Double, &scales[..]), ("zero_point", Type::Word, &zero_points), ("tensor", tensor, input)];
-        let len = input.len();
-        self.one(&inputs, result, output, |at| Cast {
-            len,
+        let arrays = [("scale", Type::Double, &scales[..]), ("zero_point", Type::Word, &zero_points)];
+        self.call(&arrays, &[("tensor", tensor, input)], result, output, |at| Cast {
+            len: input.len(),
             channels: zero_points.len(),
             inner,
             scale: at[0].cast(),
@@ -91,8 +73,8 @@ impl Call<'_> {
     ) -> Result<(), JobError> {
         let element = self.typed(0, params.element)?;
         let (lhs, rhs) = input.split_at(params.len);
-        let inputs = [("lhs", element, lhs), ("rhs", element, rhs)];
-        self.two(&inputs, element, output, |_| Elementwise {
+        let tensors = [("lhs", element, lhs), ("rhs", element, rhs)];
+        self.call(&[], &tensors, element, output, |_| Elementwise {
             len: params.len,
             lhs: scaled(params.lhs),
             rhs: scaled(params.rhs),
@@ -105,7 +87,7 @@ impl Call<'_> {
     pub(super) fn pool(self, params: &pool::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
         let element = self.typed(0, params.element)?;
         let (out_height, out_width) = params.output()?;
-        self.one(&[("input", element, input)], element, output, |_| Pool {
+        self.call(&[], &[("input", element, input)], element, output, |_| Pool {
             batches: params.batches,
             height: params.height,
             width: params.width,

@@ -1,8 +1,8 @@
 //! Calls of convolutions.
 
 use super::super::tensor::Type;
+use super::Call;
 use super::params::{Conv2d, Qconv2d};
-use super::{Call, columns};
 use crate::conv2d;
 use crate::job_error::JobError;
 use crate::qconv2d;
@@ -11,34 +11,19 @@ impl Call<'_> {
     pub(super) fn conv2d(self, params: &conv2d::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
         let (image, weights) = input.split_at(params.sizes()?.inputs[0]);
         let types = [self.function.element(0), self.function.element(1)];
-        let inputs = [("input", types[0], image), ("weights", types[1], weights)];
+        let tensors = [("input", types[0], image), ("weights", types[1], weights)];
         let shape = self.shape(params)?;
-        self.two(&inputs, Type::Word, output, |_| shape)
+        self.call(&[], &tensors, Type::Word, output, |_| shape)
     }
 
     pub(super) fn qconv2d(self, params: &qconv2d::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
         let sizes = params.shape.sizes()?;
         let (image, weights) = input.split_at(sizes.inputs[0]);
         let whole = params.requantize(sizes.outputs);
-        let [multiplier, shift] = columns(&whole.channels);
         let [lhs, rhs, result] = [0, 1, 2].map(|at| self.function.element(at));
-        let inputs = [
-            ("multiplier", Type::Word, &multiplier[..]),
-            ("shift", Type::Word, &shift),
-            ("bias", Type::Word, &whole.bias),
-            ("input", lhs, image),
-            ("weights", rhs, weights),
-        ];
+        let tensors = [("input", lhs, image), ("weights", rhs, weights)];
         let conv = self.shape(&params.shape)?;
-        self.two(&inputs, result, output, |at| Qconv2d {
-            conv,
-            multiplier: at[0].cast(),
-            shift: at[1].cast(),
-            bias: at[2].cast(),
-            zero_point: params.zero_point,
-            min: params.min,
-            max: params.max,
-        })
+        self.scale(&whole, &tensors, result, output, |scaling| Qconv2d { conv, scaling })
     }
 
     /// A convolution as C has it, if it is of the function's form.

@@ -2,7 +2,7 @@
 
 use super::super::tensor::Type;
 use super::params::{Concat, Matmul, Qmatmul, Softmax};
-use super::{Call, columns, scaled};
+use super::{Call, scaled};
 use crate::concat;
 use crate::job_error::JobError;
 use crate::matmul;
@@ -14,7 +14,7 @@ impl Call<'_> {
         let (lhs, rhs) = input.split_at(params.m * params.k);
         let types = [self.function.element(0), self.function.element(1)];
         let product = product(params);
-        self.two(&[("lhs", types[0], lhs), ("rhs", types[1], rhs)], Type::Word, output, |_| product)
+        self.call(&[], &[("lhs", types[0], lhs), ("rhs", types[1], rhs)], Type::Word, output, |_| product)
     }
 
     pub(super) fn qmatmul(self, params: &qmatmul::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
@@ -26,24 +26,10 @@ impl Call<'_> {
         self.typed(2, layer.output)?;
         let (lhs, rhs) = input.split_at(params.shape.m * params.shape.k);
         let whole = layer.requantize(output.len(), params.shape.n);
-        let [multiplier, shift] = columns(&whole.channels);
-        let inputs = [
-            ("multiplier", Type::Word, &multiplier[..]),
-            ("shift", Type::Word, &shift),
-            ("bias", Type::Word, &whole.bias),
-            ("lhs", self.function.element(0), lhs),
-            ("rhs", self.function.element(1), rhs),
-        ];
-        let (product, result) = (product(&params.shape), self.function.element(2));
-        self.two(&inputs, result, output, |at| Qmatmul {
-            product,
-            multiplier: at[0].cast(),
-            shift: at[1].cast(),
-            bias: at[2].cast(),
-            zero_point: whole.zero_point,
-            min: whole.min,
-            max: whole.max,
-        })
+        let [lhs_type, rhs_type, result] = [0, 1, 2].map(|at| self.function.element(at));
+        let tensors = [("lhs", lhs_type, lhs), ("rhs", rhs_type, rhs)];
+        let product = product(&params.shape);
+        self.scale(&whole, &tensors, result, output, |scaling| Qmatmul { product, scaling })
     }
 
     pub(super) fn concat(self, params: &concat::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
@@ -53,14 +39,13 @@ impl Call<'_> {
         let sizes: Vec<i32> = params.inputs.iter().map(|input| input.size as i32).collect();
         let scale: Vec<i32> = params.inputs.iter().map(|input| input.operand.single().to_bits() as i32).collect();
         let zero_point: Vec<i32> = params.inputs.iter().map(|input| input.operand.zero_point).collect();
-        let inputs = [
+        let arrays = [
             ("shape", Type::Size, &shape[..]),
             ("sizes", Type::Size, &sizes),
             ("scale", Type::Word, &scale),
             ("zero_point", Type::Word, &zero_point),
-            ("inputs", element, input),
         ];
-        self.one(&inputs, element, output, |at| Concat {
+        self.call(&arrays, &[("inputs", element, input)], element, output, |at| Concat {
             rank: shape.len(),
             axis: params.axis,
             inputs: sizes.len(),
@@ -74,7 +59,7 @@ impl Call<'_> {
 
     pub(super) fn softmax(self, params: &softmax::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
         let (element, result) = (self.typed(0, params.input)?, self.typed(1, params.output)?);
-        self.one(&[("input", element, input)], result, output, |_| Softmax {
+        self.call(&[], &[("input", element, input)], result, output, |_| Softmax {
             rows: params.rows,
             depth: params.depth,
             multiplier: params.multiplier,

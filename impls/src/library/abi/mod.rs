@@ -9,14 +9,14 @@ mod params;
 use super::tensor::{Input, Memory, Type};
 use crate::element::Element;
 use crate::elementwise::Operand;
-use crate::execute::Lengths;
+use crate::execute::{Lengths, lengths_of_any};
 use crate::fpm::Channel;
 use crate::job_error::JobError;
 use crate::protocol::Job;
-use crate::shape::Sizes;
+use crate::requantize;
 use functions::named;
 use libloading::Library;
-use params::Scaled;
+use params::{Scaled, Scaling};
 use std::ffi::{c_int, c_void};
 
 pub(super) use functions::{FUNCTIONS, Function};
@@ -31,26 +31,7 @@ const OUTSIDE_DOMAIN: i32 = 1;
 
 /// Words that a job over `len` results reads and writes.
 pub(super) fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
-    let of = |sizes: Sizes| Lengths { input: sizes.input(), output: sizes.outputs };
-    let same = |elements| Lengths { input: elements, output: elements };
-    let found = match job {
-        Job::Fpm { .. } => same(len),
-        Job::Requantize { params, .. } => same(params.len),
-        Job::Quantize { params, .. } => of(params.quantize_sizes()?),
-        Job::Dequantize { params, .. } => of(params.dequantize_sizes()?),
-        Job::Add { params, .. } | Job::Sub { params, .. } | Job::Mul { params, .. } => {
-            Lengths { input: 2 * params.len, output: params.len }
-        }
-        Job::Matmul { params, .. } => of(params.sizes()?),
-        Job::Conv2d { params, .. } => of(params.sizes()?),
-        Job::Pool { params, .. } => of(params.sizes()?),
-        Job::Qconv2d { params, .. } => of(params.shape.sizes()?),
-        Job::Qmatmul { params, .. } => of(params.shape.sizes()?),
-        Job::Concat { params, .. } => same(params.elements()?),
-        Job::Softmax { params, .. } => same(params.elements()?),
-        other => return Err(missing(other.names().0)),
-    };
-    if found.output == len { Ok(found) } else { Err(JobError::Results { asked: len, given: found.output }) }
+    lengths_of_any(job, len).unwrap_or_else(|| Err(missing(job.names().0)))
 }
 
 fn missing(op: &str) -> JobError {
@@ -86,44 +67,56 @@ impl Call<'_> {
         }
     }
 
-    /// A function of parameters with arrays, which are inputs too, and of the last input.
-    fn one<P>(
+    /// The function of these tensors, one or two, and of parameters with these arrays, which are inputs too.
+    fn call<P>(
         self,
-        inputs: &[Input<'_>],
+        arrays: &[Input<'_>],
+        tensors: &[Input<'_>],
         result: Type,
         output: &mut [i32],
         params: impl Fn(&[*const u8]) -> P,
     ) -> Result<(), JobError> {
         let symbol = self.function.symbol();
-        // SAFETY: the header gives a function of this name these arguments.
-        let function = unsafe { self.library.get::<Unary>(&symbol) };
-        let function = function.map_err(|error| JobError::Module(error.to_string()))?;
-        let code = self.memory.call(inputs, result, output, self.misalign, &|at, out| {
+        // SAFETY: the header gives a function of one tensor the first arguments, and one of two tensors the second. The other is not called.
+        let (unary, binary) = unsafe { (self.library.get::<Unary>(&symbol), self.library.get::<Binary>(&symbol)) };
+        let missing = |error: libloading::Error| JobError::Module(error.to_string());
+        let (unary, binary) = (unary.map_err(missing)?, binary.map_err(missing)?);
+        let code = self.memory.call(&[arrays, tensors].concat(), result, output, self.misalign, &|at, out| {
             let params = params(at);
-            // SAFETY: the parameters are those of the header, and the tensors are as long as they say.
-            unsafe { function((&raw const params).cast(), at[at.len() - 1], out) }
+            let params = (&raw const params).cast();
+            match at[arrays.len()..] {
+                // SAFETY: the parameters are those of the header, and the tensor is as long as they say.
+                [tensor] => unsafe { unary(params, tensor, out) },
+                // SAFETY: the same of both tensors.
+                [lhs, rhs] => unsafe { binary(params, lhs, rhs, out) },
+                _ => unreachable!("a function has one tensor or two"),
+            }
         })?;
         judged(&symbol, code)
     }
 
-    /// The same of the last two inputs.
-    fn two<P>(
+    /// The same of a function that scales sums.
+    fn scale<P>(
         self,
-        inputs: &[Input<'_>],
+        whole: &requantize::Params,
+        tensors: &[Input<'_>],
         result: Type,
         output: &mut [i32],
-        params: impl Fn(&[*const u8]) -> P,
+        params: impl Fn(Scaling) -> P,
     ) -> Result<(), JobError> {
-        let symbol = self.function.symbol();
-        // SAFETY: the header gives a function of this name these arguments.
-        let function = unsafe { self.library.get::<Binary>(&symbol) };
-        let function = function.map_err(|error| JobError::Module(error.to_string()))?;
-        let code = self.memory.call(inputs, result, output, self.misalign, &|at, out| {
-            let params = params(at);
-            // SAFETY: the parameters are those of the header, and the tensors are as long as they say.
-            unsafe { function((&raw const params).cast(), at[at.len() - 2], at[at.len() - 1], out) }
-        })?;
-        judged(&symbol, code)
+        let [multiplier, shift] = columns(&whole.channels);
+        let arrays = [("multiplier", &multiplier), ("shift", &shift), ("bias", &whole.bias)];
+        let arrays = arrays.map(|(name, values)| (name, Type::Word, &values[..]));
+        self.call(&arrays, tensors, result, output, |at| {
+            params(Scaling {
+                multiplier: at[0].cast(),
+                shift: at[1].cast(),
+                bias: at[2].cast(),
+                zero_point: whole.zero_point,
+                min: whole.min,
+                max: whole.max,
+            })
+        })
     }
 
     /// Type of the `at`th tensor, which is that of the parameters.

@@ -16,7 +16,6 @@ use rug::Rational;
 use std::ops::RangeInclusive;
 
 pub use domain::Scales;
-pub(super) use domain::takes;
 
 /// The addition of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +48,13 @@ pub trait Sum:
 {
     /// The sign of the right operand.
     const SIGN: i32;
+    /// Every scheme.
+    const SCHEMES: &'static [super::Definition<Self>];
 }
 
 impl Sum for Addition {
     const SIGN: i32 = 1;
+    const SCHEMES: &'static [Definition] = registry::DEFINITIONS;
 }
 
 impl<A: Sum> crate::scheme::Scheme<&'static super::Definition<A>> {
@@ -62,43 +64,39 @@ impl<A: Sum> crate::scheme::Scheme<&'static super::Definition<A>> {
     }
 }
 
-impl Arithmetic for Addition {
+impl<A: Sum> Arithmetic for A {
     type Own = LeftShift;
     type Step = steps::Own;
     type Constants = steps::OwnConstants;
     type Fast = expected::Fast;
     type Scales = Scales;
     const EXPONENTS: RangeInclusive<i32> = EXPONENTS;
-    const DEFINITIONS: &'static [Definition] = registry::DEFINITIONS;
+    const DEFINITIONS: &'static [super::Definition<A>] = A::SCHEMES;
 
-    fn check(p: &Parameters, furthest: [u32; 2]) -> Result<(), ShapeError> {
-        checked(p, furthest)
+    /// Scales that are not too far apart, and differences that an int32 holds after the left shift.
+    fn check(p: &super::Parameters<A>, furthest: [u32; 2]) -> Result<(), ShapeError> {
+        let exponents = [p.lhs, p.rhs, p.out].map(|operand| operand.exponent());
+        let apart = exponents.iter().max().zip(exponents.iter().min()).map_or(0, |(most, least)| most - least);
+        if apart > APART {
+            return Err(broken("out", format!("scales are {apart} binades apart, at most {APART}")));
+        }
+        let (LeftShift(bits), [a, b]) = (p.own, furthest);
+        let difference = a.max(b);
+        if bits > 30 || u64::from(difference) << bits >= 1 << 31 {
+            return Err(broken("left_shift", format!("by {bits} bits a difference of {difference} is no int32")));
+        }
+        Ok(())
     }
 
-    fn takes(p: &Parameters, scales: Scales) -> bool {
-        takes(p, scales)
+    fn takes(p: &super::Parameters<A>, scales: Scales) -> bool {
+        domain::takes(p, scales)
     }
 
-    fn constants(p: &Parameters, scales: &[Rational; 3]) -> steps::OwnConstants {
+    fn constants(p: &super::Parameters<A>, scales: &[Rational; 3]) -> steps::OwnConstants {
         steps::OwnConstants::new(p, scales)
     }
 
-    fn combined(_: &Parameters, [lhs, rhs]: [&Rational; 2], _: bool) -> Rational {
-        Rational::from(lhs + rhs)
+    fn combined(_: &super::Parameters<A>, [lhs, rhs]: [&Rational; 2], _: bool) -> Rational {
+        if A::SIGN < 0 { Rational::from(lhs - rhs) } else { Rational::from(lhs + rhs) }
     }
-}
-
-/// What a sum asks of a batch: scales that are not too far apart, and differences that an int32 holds after the left shift.
-pub(super) fn checked<A: Sum>(p: &super::Parameters<A>, furthest: [u32; 2]) -> Result<(), ShapeError> {
-    let exponents = [p.lhs, p.rhs, p.out].map(|operand| operand.exponent());
-    let apart = exponents.iter().max().zip(exponents.iter().min()).map_or(0, |(most, least)| most - least);
-    if apart > APART {
-        return Err(broken("out", format!("scales are {apart} binades apart, at most {APART}")));
-    }
-    let (LeftShift(bits), [a, b]) = (p.own, furthest);
-    let difference = a.max(b);
-    if bits > 30 || u64::from(difference) << bits >= 1 << 31 {
-        return Err(broken("left_shift", format!("by {bits} bits a difference of {difference} is no int32")));
-    }
-    Ok(())
 }

@@ -10,67 +10,35 @@ const BY_RULE: [[Definition; 2]; 8] = by_rule!(
 );
 const RESCALED: &str = "rescale the sum";
 
+const TVM: &str =
+    "apache/tvm src/relay/qnn/op/add.cc QnnAddCanonicalize; src/relay/qnn/op/requantize.cc RequantizeLower";
 const TFLITE: &str =
     "tensorflow/tensorflow lite/kernels/internal/reference/add.h AddElementwise; lite/kernels/add.cc Prepare";
 const CMSIS: &str = "ARM-software/CMSIS-NN Source/BasicMathFunctions/arm_elementwise_add_s8.c; multipliers as lite/micro/kernels/add_common.cc";
 const TOSA: &str = "tensorflow/tensorflow compiler/mlir/tosa/transforms/legalize_tfl.cc matchAndRewriteAddSub";
 
-/// Each operand requantized to the output's scale and zero point, then added: two roundings, and none of the sum.
-macro_rules! requantized {
-    ($name:literal, $rounding:literal, $fpm:literal) => {
-        Definition {
-            name: $name,
-            summary: concat!("each operand requantized to the output's scale, then added, ", $rounding),
-            source: "apache/tvm src/relay/qnn/op/add.cc QnnAddCanonicalize; src/relay/qnn/op/requantize.cc RequantizeLower",
-            operand: &[("requantize the operand", Step::Own(Own::Rescale($fpm, Factor::Ratio)))],
-            combined: &[ADD, CLAMP],
-            fast: Fast::Requantized($fpm),
-        }
-    };
-}
-
 const SHIPPED: [Definition; 14] = [
-    requantized!("tvm-upward", "UPWARD", "ties-up"),
-    requantized!("tvm-tonearest", "TONEAREST", "ties-away"),
-    rescaled!(
-        "tflite",
-        "lift, rescale, add, rescale, each doubly rounded",
-        TFLITE,
-        "gemmlowp-double",
-        lifted!("gemmlowp-double"),
-        Shift
-    ),
+    requantized!("tvm-upward", "added", "UPWARD", TVM, "ties-up"),
+    requantized!("tvm-tonearest", "added", "TONEAREST", TVM, "ties-away"),
+    rescaled!("tflite", "lift, rescale, add, rescale, each doubly rounded", TFLITE, "gemmlowp-double"),
     rescaled!(
         "tflite-single",
         "lift, rescale, add, rescale, each rounded once: TFLITE_SINGLE_ROUNDING",
         TFLITE,
-        "tflite-single",
-        lifted!("tflite-single"),
-        Shift
+        "tflite-single"
     ),
-    rescaled!(
-        "cmsis-nn",
-        "lift, rescale, add, rescale by arm_nn_requantize",
-        CMSIS,
-        "cmsis-nn-double",
-        lifted!("cmsis-nn-double"),
-        Shift
-    ),
+    rescaled!("cmsis-nn", "lift, rescale, add, rescale by arm_nn_requantize", CMSIS, "cmsis-nn-double"),
     rescaled!(
         "cmsis-nn-single",
         "lift, rescale, add, rescale by arm_nn_requantize: CMSIS_NN_USE_SINGLE_ROUNDING",
         CMSIS,
-        "cmsis-nn-single",
-        lifted!("cmsis-nn-single"),
-        Shift
+        "cmsis-nn-single"
     ),
     rescaled!(
         "tflite-int16-multiplier",
         "lift, rescale, add, rescale, each rounded once by a multiplier of 16 bits",
         "none: tflite-single with the multiplication of 16-bit layers",
-        "tflite-int16-multiplier",
-        lifted!("tflite-int16-multiplier"),
-        Shift
+        "tflite-int16-multiplier"
     ),
     // Where an operand's factor is exactly a half the source lifts by the multiplier; either way that is exact.
     rescaled!(

@@ -7,11 +7,7 @@
 
 mod registry;
 
-use super::Arithmetic;
-use super::add::{EXPONENTS, LeftShift, Scales, Sum, checked, expected, steps, takes};
-use crate::shape::ShapeError;
-use rug::Rational;
-use std::ops::RangeInclusive;
+use super::add::Sum;
 
 /// The subtraction of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,30 +22,5 @@ pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 impl Sum for Subtraction {
     const SIGN: i32 = -1;
-}
-
-impl Arithmetic for Subtraction {
-    type Own = LeftShift;
-    type Step = steps::Own;
-    type Constants = steps::OwnConstants;
-    type Fast = expected::Fast;
-    type Scales = Scales;
-    const EXPONENTS: RangeInclusive<i32> = EXPONENTS;
-    const DEFINITIONS: &'static [Definition] = registry::DEFINITIONS;
-
-    fn check(p: &Parameters, furthest: [u32; 2]) -> Result<(), ShapeError> {
-        checked(p, furthest)
-    }
-
-    fn takes(p: &Parameters, scales: Scales) -> bool {
-        takes(p, scales)
-    }
-
-    fn constants(p: &Parameters, scales: &[Rational; 3]) -> steps::OwnConstants {
-        steps::OwnConstants::new(p, scales)
-    }
-
-    fn combined(_: &Parameters, [lhs, rhs]: [&Rational; 2], _: bool) -> Rational {
-        Rational::from(lhs - rhs)
-    }
+    const SCHEMES: &'static [Definition] = registry::DEFINITIONS;
 }

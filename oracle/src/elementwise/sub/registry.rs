@@ -10,63 +10,35 @@ const BY_RULE: [[Definition; 2]; 8] = by_rule!(
 );
 const RESCALED: &str = "rescale the difference";
 
+const TVM: &str =
+    "apache/tvm src/relay/qnn/op/subtract.cc QnnSubtractCanonicalize; src/relay/qnn/op/requantize.cc RequantizeLower";
 const TFLITE: &str = "tensorflow/tensorflow lite/kernels/internal/reference/sub.h SubElementwise; lite/kernels/sub.cc PrepareGeneralSubOp";
 const NEGATED: &str =
     "tensorflow/tensorflow lite/kernels/sub.cc PrepareGeneralSubOp with op_sign -1, EvalQuantized by Add";
 const TOSA: &str = "tensorflow/tensorflow compiler/mlir/tosa/transforms/legalize_tfl.cc matchAndRewriteAddSub";
 
-/// The operand lifted, then rescaled, the right one by its negated multiplier.
-macro_rules! negated {
-    ($fpm:literal) => {
-        &[
-            LIFT,
-            (
-                "rescale the operand, the right one by its negated multiplier",
-                Step::Own(Own::RescaleNegated($fpm, Factor::Operand)),
-            ),
-        ]
-    };
-}
-
-/// Each operand requantized to the output's scale and zero point, then subtracted: two roundings, and none of the difference.
-macro_rules! requantized {
-    ($name:literal, $rounding:literal, $fpm:literal) => {
-        Definition {
-            name: $name,
-            summary: concat!("each operand requantized to the output's scale, then subtracted, ", $rounding),
-            source: "apache/tvm src/relay/qnn/op/subtract.cc QnnSubtractCanonicalize; src/relay/qnn/op/requantize.cc RequantizeLower",
-            operand: &[("requantize the operand", Step::Own(Own::Rescale($fpm, Factor::Ratio)))],
-            combined: &[ADD, CLAMP],
-            fast: Fast::Requantized($fpm),
-        }
-    };
-}
-
 const SHIPPED: [Definition; 10] = [
-    requantized!("tvm-upward", "UPWARD", "ties-up"),
-    requantized!("tvm-tonearest", "TONEAREST", "ties-away"),
-    rescaled!(
-        "tflite",
-        "lift, rescale, subtract, rescale, each doubly rounded",
-        TFLITE,
-        "gemmlowp-double",
-        lifted!("gemmlowp-double"),
-        Shift
-    ),
+    requantized!("tvm-upward", "subtracted", "UPWARD", TVM, "ties-up"),
+    requantized!("tvm-tonearest", "subtracted", "TONEAREST", TVM, "ties-away"),
+    rescaled!("tflite", "lift, rescale, subtract, rescale, each doubly rounded", TFLITE, "gemmlowp-double"),
     rescaled!(
         "tflite-single",
         "lift, rescale, subtract, rescale, each rounded once: TFLITE_SINGLE_ROUNDING",
         TFLITE,
-        "tflite-single",
-        lifted!("tflite-single"),
-        Shift
+        "tflite-single"
     ),
     rescaled!(
         "tflite-negated",
         "lift, rescale, the right operand by its negated multiplier, add, rescale, each doubly rounded",
         NEGATED,
         "gemmlowp-double",
-        negated!("gemmlowp-double"),
+        &[
+            LIFT,
+            (
+                "rescale the operand, the right one by its negated multiplier",
+                Step::Own(Own::RescaleNegated("gemmlowp-double", Factor::Operand)),
+            ),
+        ],
         Negated
     ),
     rescaled!(

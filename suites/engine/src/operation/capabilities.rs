@@ -3,8 +3,8 @@
 #![expect(clippy::type_complexity, reason = "the signature of a capability belongs in its field")]
 
 use super::{
-    Asked, Case, Change, Control, Element, Expected, Given, Kernel, Layer, Observed, Operation, Parameter, PathStep,
-    ReferenceOption, Spec, Sweep, Wanted, Witness, change, fault, observed, promise,
+    Asked, Case, Change, Control, Element, Expected, Given, Kernel, Layer, NamedScheme, Observed, Operation, Parameter,
+    PathStep, Promised, ReferenceOption, Spec, Sweep, Wanted, Witness, change, fault, observed, promise,
 };
 use crate::lane::runner::Runner;
 use std::sync::Arc;
@@ -60,6 +60,15 @@ pub struct Deviations<O: Operation> {
     pub declared: fn(&O::Scheme) -> Vec<(Class, &'static str)>,
     /// For each result of a case the declared deviation that changes it, if one does; empty if none does.
     pub in_case: fn(&O::Scheme, &Case<O::Params>) -> Vec<Option<Class>>,
+}
+
+impl<S: NamedScheme, O: Operation<Scheme = Promised<S>>> Deviations<O> {
+    /// Deviations in the results after the last whole vector of a row.
+    pub const IN_TAIL: Self = Self {
+        contract: |kernel| Promised::by(&kernel.contract),
+        declared: Promised::declared,
+        in_case: Promised::deviations::<O>,
+    };
 }
 
 /// Kernels that a compiler makes, and what is wrong with that compiler.

@@ -9,6 +9,7 @@ use crate::operation::expected::Expected;
 use crate::operation::observed::Observed;
 use crate::operation::{Operation, label};
 use tiebreak_common::class::Class;
+use tiebreak_oracle::scheme::{Registered, Scheme};
 
 /// What a kernel would give if the change were made; `None` where it says nothing about the case.
 type Predict<O> = Box<dyn Fn(&Case<<O as Operation>::Params>) -> Option<Expected> + Send + Sync>;
@@ -78,9 +79,43 @@ impl<O: Operation> Change<O> {
         })
     }
 
+    /// A kernel that does what a scheme does at other parameters.
+    pub fn of_params(class: Class, because: impl Into<String>, scheme: O::Scheme, change: fn(&mut O::Params)) -> Self
+    where
+        O::Scheme: 'static,
+    {
+        Self::of_case(class, because, scheme, move |case| change(&mut case.params))
+    }
+
     /// Another scheme.
     pub fn scheme(class: Class, because: impl Into<String>, scheme: O::Scheme) -> Self {
         Self::predicts(class, because, move |case| O::expected(&scheme, case).ok())
+    }
+
+    /// Each of some other schemes, with the class of what separates it from this one, and as a change to the scheme that is next on the way to another.
+    /// `noun` names what a kernel gives.
+    pub fn others<D: Registered + Send + Sync + 'static>(
+        noun: &str,
+        scheme: Scheme<D>,
+        others: impl Iterator<Item = D>,
+        class: impl Fn(D) -> Class,
+        next: fn(&Scheme<D>, &Scheme<D>) -> Option<Scheme<D>>,
+    ) -> Vec<Self>
+    where
+        O: Operation<Scheme = Scheme<D>>,
+    {
+        let change = |definition: D| {
+            let because = format!("the {noun} is {}", definition.name());
+            let change = Self::scheme(class(definition), because, Scheme { definition, ..scheme });
+            change.leading(move |target| match next(&scheme, target) {
+                Some(next) if next.definition.name() == definition.name() => Lead::To(next),
+                _ => Lead::Away,
+            })
+        };
+        let mut out: Vec<Self> = others.filter(|other| other.name() != scheme.definition.name()).map(change).collect();
+        // On little evidence schemes of several systems give the same: what tells more comes first.
+        out.sort_by_key(|change| change.class == Class::OtherScheme);
+        out
     }
 
     /// The contract's own scheme: the cause of differences from a reference that no other cause explains better. `noun` names what a kernel gives.

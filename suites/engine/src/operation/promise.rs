@@ -1,7 +1,7 @@
 //! What a contract says of each result: its scheme, and another one for the results after the last whole vector of a row. A row has the output channels of a pixel,
 //! the columns of a product, or all elements of a requantization or of a cast.
 
-use super::{Case, Expected, NamedScheme, Operation, promised};
+use super::{Case, Change, Expected, NamedScheme, Operation, promised};
 use tiebreak_common::class::Class;
 use tiebreak_impls::contract::{Contract, Deviation, Region};
 use tiebreak_oracle::names::UnknownName;
@@ -30,6 +30,14 @@ pub struct Promised<S> {
     pub scheme: S,
     /// The deviation.
     pub tail: Option<Tail<S>>,
+}
+
+impl<S: NamedScheme> Tail<S> {
+    /// What a contract declares.
+    pub fn of(deviation: &Deviation) -> Result<Self, UnknownName> {
+        let (region, class, reason) = (deviation.region, deviation.class.parse()?, deviation.reason);
+        Ok(Self { region, class, reason, scheme: promised(deviation.instead)? })
+    }
 }
 
 impl<S> Tail<S> {
@@ -61,12 +69,16 @@ impl<S: NamedScheme> Promised<S> {
 
     /// What a contract says.
     pub fn by<D>(contract: &Contract<D>) -> Result<Self, UnknownName> {
-        let tail = |deviation: &Deviation| -> Result<Tail<S>, UnknownName> {
-            let (region, class, reason) = (deviation.region, deviation.class.parse()?, deviation.reason);
-            Ok(Tail { region, class, reason, scheme: promised(deviation.instead)? })
-        };
-        let tail = contract.deviations.first().map(tail).transpose()?;
+        let tail = contract.deviations.first().map(Tail::of).transpose()?;
         Ok(Self { scheme: promised(contract.promise)?, tail })
+    }
+
+    /// The cause of differences from a scheme in a group: if the group is its deviation, the contract's scheme in place of the declared one.
+    pub fn stale<O: Operation<Scheme = Self>>(&self, scheme: &Self, group: usize) -> Option<Change<O>> {
+        (group == 1 && scheme.tail.is_some()).then(|| {
+            let because = "the contract's scheme is followed where a deviation is declared";
+            Change::scheme(Class::StaleDeviation, because, Self::plain(self.scheme.clone()))
+        })
     }
 
     /// Whether a result of a row of so many is in the deviation.

@@ -2,7 +2,7 @@
 
 use super::{Concat, parts, posed};
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Case, Change, Expected, Lead};
+use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::concat::{Input, Operand, Params};
 use tiebreak_oracle::concat::{Concatenation, Definition, Scheme};
 use tiebreak_oracle::quantize::Storage;
@@ -181,12 +181,7 @@ fn parameters(scheme: Scheme) -> Vec<Change<Concat>> {
         }),
         (Class::OffsetSign, "the zero point of the output is subtracted", |p| p.out.zero_point = -p.out.zero_point),
     ];
-    swaps
-        .into_iter()
-        .map(|(class, because, swap)| {
-            Change::of_case(class, because, scheme, move |case: &mut Case<Params>| swap(&mut case.params))
-        })
-        .collect()
+    swaps.map(|(class, because, swap)| Change::of_params(class, because, scheme, swap)).into()
 }
 
 /// The low 8 bits of the result before the clamp. The oracle clamps an int32 to nothing.
@@ -201,18 +196,6 @@ fn wrapped(scheme: Scheme) -> Change<Concat> {
 
 /// Every other scheme, with the class of what separates it from this one.
 fn others(scheme: Scheme) -> Vec<Change<Concat>> {
-    let own = scheme.definition;
-    let change = |definition: &'static Definition| {
-        let because = format!("the rescaling is {}", definition.name());
-        let change = Change::scheme(parts::class(own, definition), because, Scheme { definition, ..scheme });
-        change.leading(move |target| match parts::next(&scheme, target) {
-            Some(next) if next.definition.name() == definition.name() => Lead::To(next),
-            _ => Lead::Away,
-        })
-    };
-    let all = <&Definition>::all().filter(|other| other.name() != own.name() && !other.is_copy());
-    let mut out: Vec<Change<Concat>> = all.map(change).collect();
-    // On little evidence schemes of several systems give the same: what tells more comes first.
-    out.sort_by_key(|change| change.class == Class::OtherScheme);
-    out
+    let others = <&Definition>::all().filter(|other| !other.is_copy());
+    Change::others("rescaling", scheme, others, |other| parts::class(scheme.definition, other), parts::next)
 }

@@ -4,17 +4,11 @@ use super::Concat;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
 use tiebreak_impls::concat::{Domain, Input, Operand, Params, Scales};
-use tiebreak_impls::quantized::Scale;
 
 impl Fuzzed for Concat {
     fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
         let range = domain.element.range();
-        let mut operand = |exponents: std::ops::RangeInclusive<i32>| {
-            let significand =
-                *numbers.one_of(&[0, 0, 1 << 22]) | (i32::from(*numbers.one_of(&[0u8, 1])) * numbers.int32());
-            let bits = (127 + numbers.of(exponents)) << 23 | significand & 0x7f_ffff;
-            Operand { scale: Scale(f32::from_bits(bits as u32).into()), zero_point: numbers.of(range.clone()) }
-        };
+        let mut operand = |exponents| numbers.operand(exponents, range.clone());
         let out = operand(-2..=2);
         let operands = [operand(-4..=4), operand(-4..=4), operand(-4..=4), operand(-4..=4)];
         let count = *numbers.one_of(&[2usize, 2, 3, 4]);

@@ -18,12 +18,10 @@ use tiebreak_engine::operation::{
     Spec, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::concat::{self as impls, Domain, Params, Run, Scales};
-use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::shape::{self, Sizes};
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::concat::{Concatenation, Input, Scheme};
-use tiebreak_oracle::quantize::Storage;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -37,7 +35,7 @@ pub fn posed(p: &Params) -> Concatenation {
         axis: p.axis,
         inputs: p.inputs.iter().map(input).collect(),
         out: operand::posed(p.out),
-        storage: Storage { bits: p.element.bits(), signed: p.element != Element::U8 },
+        storage: types::storage(p.element),
     }
 }
 
@@ -52,11 +50,7 @@ impl Operation for Concat {
         witnesses: Witnesses { alone: |case, _, index| smaller::alone(case, index), ..Witnesses::NONE },
         ..Capabilities::NONE
     };
-    type Impl = impls::Concat;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-    type Scheme = Scheme;
+    types_of!(impls::Concat, Scheme);
 
     /// The inputs are one list, in the order of the payload.
     fn dimensions(_: &Domain, p: &Params, t: usize) -> Vec<usize> {
@@ -68,9 +62,7 @@ impl Operation for Concat {
     }
 
     fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
-        let named = arguments.get("type").map(Value::to_string);
-        let element = types::element(ty.or(named.as_deref()))?;
-        arguments.insert("type".to_owned(), Value::Text(element.name().to_owned()));
+        let element = types::opened(ty, arguments)?;
         let scales = if scheme.definition.is_copy() { Scales::Equal } else { Scales::Quotient };
         Ok(Domain { element, scales, size: shape::MAX_ELEMENTS })
     }

@@ -97,12 +97,7 @@ fn layouts(base: Scheme) -> Vec<Change<Conv2d>> {
             std::mem::swap(&mut p.left, &mut p.right);
         }),
     ];
-    let mut out: Vec<_> = swaps
-        .into_iter()
-        .map(|(because, swap)| {
-            Change::of_case(Class::Layout, because, base, move |case: &mut Case<Params>| swap(&mut case.params))
-        })
-        .collect();
+    let mut out: Vec<_> = swaps.map(|(because, swap)| Change::of_params(Class::Layout, because, base, swap)).into();
     out.extend(geometry::changes(base));
     let because = "the filters of every group are those of the first";
     out.push(Change::of_case(Class::Layout, because, base, |case: &mut Case<Params>| {

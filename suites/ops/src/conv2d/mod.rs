@@ -67,11 +67,7 @@ impl Operation for Conv2d {
         options: Options { takes: &[Parameter::Model], given: Self::given, ..Options::NONE },
         ..Capabilities::NONE
     };
-    type Impl = tiebreak_impls::conv2d::Conv2d;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = tiebreak_impls::conv2d::Run;
-    type Scheme = Scheme;
+    types_of!(tiebreak_impls::conv2d::Conv2d, Scheme);
 
     fn dimensions(_: &Domain, p: &Params, t: usize) -> Vec<usize> {
         let (rows, columns) = p.output().unwrap_or((0, 0));

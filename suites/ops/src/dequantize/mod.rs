@@ -102,11 +102,7 @@ impl Operation for Dequantize {
         witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
-    type Impl = tiebreak_impls::dequantize::Dequantize;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = tiebreak_impls::dequantize::Run;
-    type Scheme = Scheme;
+    types_of!(tiebreak_impls::dequantize::Dequantize, Scheme);
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         p.shape.clone()

@@ -37,11 +37,7 @@ impl Operation for Dot {
         witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
-    type Impl = tiebreak_impls::dot::Dot;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = tiebreak_impls::dot::Run;
-    type Scheme = Scheme;
+    types_of!(tiebreak_impls::dot::Dot, Scheme);
 
     fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
         let elements = params.len / domain.results * domain.elements;

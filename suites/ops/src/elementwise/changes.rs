@@ -3,7 +3,7 @@
 use super::operation::{Definition, Parameters};
 use super::{Arithmetic, Elementwise, Parts};
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Case, Change, Lead};
+use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::elementwise::Params;
 use tiebreak_oracle::elementwise::Operand;
 use tiebreak_oracle::quantize::Storage;
@@ -97,18 +97,6 @@ fn narrowed<A: Arithmetic>(scheme: Scheme<Definition<A>>, vector: usize) -> Vec<
 
 /// Every other scheme, with the class of what separates it from this one.
 fn others<A: Arithmetic>(scheme: Scheme<Definition<A>>, own: Parts<A::Kind>) -> Vec<Change<Elementwise<A>>> {
-    let change = |definition: Definition<A>| {
-        let because = format!("the {} is {}", A::NOUN, definition.name());
-        let class = (A::SCHEMES.parts)(definition).map_or(Class::OtherScheme, |other| (A::SCHEMES.class)(own, other));
-        let change = Change::scheme(class, because, Scheme { definition, ..scheme });
-        change.leading(move |target| match (A::SCHEMES.next)(&scheme, target) {
-            Some(next) if next.definition.name() == definition.name() => Lead::To(next),
-            _ => Lead::Away,
-        })
-    };
-    let all = Definition::<A>::all().filter(|other| other.name() != scheme.definition.name());
-    let mut out: Vec<Change<Elementwise<A>>> = all.map(change).collect();
-    // On little evidence schemes of several systems give the same: what tells more comes first.
-    out.sort_by_key(|change| change.class == Class::OtherScheme);
-    out
+    let class = |other| (A::SCHEMES.parts)(other).map_or(Class::OtherScheme, |other| (A::SCHEMES.class)(own, other));
+    Change::others(A::NOUN, scheme, Definition::<A>::all(), class, A::SCHEMES.next)
 }

@@ -13,14 +13,13 @@ mod plan;
 mod presented;
 pub mod sub;
 
+use crate::types;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{Arguments, Case, CaseError, arguments, fill};
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::shape::{MAX_ELEMENTS, Sizes};
-use tiebreak_oracle::names::unknown;
-use tiebreak_oracle::quantize::Storage;
 use tiebreak_reports::ledger::Value;
 
 pub use add::Add;
@@ -29,11 +28,6 @@ pub use mul::Mul;
 use operation::{Arithmetic, Definition, Elementwise, Parts, Schemes};
 use plan::Binades;
 pub use sub::Sub;
-
-/// Type of all stored values.
-fn storage(p: &Params) -> Storage {
-    Storage { bits: 8 * p.element.bytes() as u32, signed: p.element != Element::U8 }
-}
 
 /// Whether the parameters are parameters of a type, for a kernel that clamps to any bounds or to those of the type. The oracle states the scales that
 /// a kernel takes: no code of a kernel decides what the kernel is run on.
@@ -80,10 +74,7 @@ fn smaller(case: &Case<Params>, takes: impl Fn(&Params) -> bool) -> Vec<Case<Par
 
 /// The parameters as a case spells them.
 fn arguments(p: &Params) -> Vec<(String, Value)> {
-    let mut out = Vec::new();
-    if p.element != Element::I8 {
-        out.push(("type".to_owned(), Value::Text(p.element.name().to_owned())));
-    }
+    let mut out: Vec<_> = types::argument(p.element).into_iter().collect();
     for (name, Operand { scale, zero_point }) in [("lhs", p.lhs), ("rhs", p.rhs), ("out", p.out)] {
         out.push((format!("{name}_scale"), operand::spelled(scale)));
         if zero_point != 0 {
@@ -97,9 +88,7 @@ fn arguments(p: &Params) -> Vec<(String, Value)> {
 /// The parameters that a case spells.
 fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
     let mut left = arguments.clone();
-    let name = arguments::take_text(&mut left, "type").unwrap_or_else(|| Element::I8.name().to_owned());
-    let element = ELEMENTS.into_iter().find(|e| e.name() == name);
-    let element = element.ok_or_else(|| unknown("type", &name, ELEMENTS.map(Element::name)).to_string())?;
+    let element = types::take(&mut left)?;
     let mut of = |tensor: &str| {
         let name = format!("{tensor}_scale");
         let text = arguments::take_text(&mut left, &name).unwrap_or_else(|| "1".to_owned());
@@ -120,8 +109,6 @@ fn usual(p: Params) -> Params {
 
 const FIELDS: [Field<Params>; 3] =
     [Field::int32("min", |p| &mut p.min), Field::int32("max", |p| &mut p.max), Field::size("len", |p| &mut p.len)];
-
-const ELEMENTS: [Element; 3] = [Element::I8, Element::U8, Element::I16];
 
 const KNOWN: [&str; 12] = [
     "type",

@@ -2,7 +2,6 @@
 
 use super::changes::{self, Exchange};
 use super::plan::{self, Binades};
-use super::storage;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::types;
@@ -127,7 +126,7 @@ impl<A: Arithmetic> Elementwise<A> {
     /// The oracle's parameters for a batch.
     pub fn parameters(p: &Params) -> Parameters<A> {
         let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(super::operand::posed);
-        oracle::Parameters { lhs, rhs, out, storage: storage(p), own: A::own(p), min: p.min, max: p.max }
+        oracle::Parameters { lhs, rhs, out, storage: types::storage(p.element), own: A::own(p), min: p.min, max: p.max }
     }
 }
 
@@ -142,11 +141,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
-    type Impl = A::Impl;
-    type Params = Params;
-    type Domain = A::Domain;
-    type Run = Run;
-    type Scheme = Scheme<Definition<A>>;
+    types_of!(A::Impl, Scheme<Definition<A>>);
 
     fn dimensions(_: &A::Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.len]
@@ -157,10 +152,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
     }
 
     fn open(_: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<A::Domain, CaseError> {
-        let named = arguments.get("type").map(Value::to_string);
-        let element = types::element(ty.or(named.as_deref()))?;
-        arguments.insert("type".to_owned(), Value::Text(element.name().to_owned()));
-        Ok(A::open(element))
+        types::opened(ty, arguments).map(A::open)
     }
 
     fn covers(domain: &A::Domain, p: &Params) -> bool {

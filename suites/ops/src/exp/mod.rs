@@ -37,11 +37,7 @@ impl Operation for Exp {
         witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
-    type Impl = impls::Exp;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-    type Scheme = Scheme;
+    types_of!(impls::Exp, Scheme);
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.len]

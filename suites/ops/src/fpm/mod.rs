@@ -24,7 +24,7 @@ use tiebreak_engine::operation::{
     Witnesses, arguments, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
-use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
+use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params};
 use tiebreak_impls::mutants::{self, Witness as Published};
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_oracle::Rational;
@@ -93,11 +93,7 @@ impl Operation for FixedPointMultiply {
         },
         ..Capabilities::NONE
     };
-    type Impl = Batches;
-    type Params = Batch;
-    type Domain = Domain;
-    type Run = Run;
-    type Scheme = Promised;
+    types_of!(Batches, Promised);
 
     fn dimensions(_: &Domain, batch: &Batch, _: usize) -> Vec<usize> {
         vec![batch.len]

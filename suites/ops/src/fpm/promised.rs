@@ -1,8 +1,7 @@
 //! What a contract says of each element: its scheme, and in the regions of its declared deviations another one.
 
-use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{NamedScheme, promised};
-use tiebreak_impls::contract::{Contract, Region};
+use tiebreak_engine::operation::{NamedScheme, Tail, promised};
+use tiebreak_impls::contract::Contract;
 use tiebreak_impls::fpm::Batch;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::UnknownName;
@@ -34,17 +33,7 @@ impl Regime {
 }
 
 /// A declared deviation.
-#[derive(Clone, Debug)]
-pub struct Zone {
-    /// Where it holds.
-    pub region: Region,
-    /// Its class.
-    pub class: Class,
-    /// Why.
-    pub reason: &'static str,
-    /// What holds there.
-    pub scheme: Scheme,
-}
+pub type Zone = Tail<Scheme>;
 
 /// A scheme, with deviations where it is that of a contract.
 #[derive(Clone, Debug)]
@@ -77,11 +66,7 @@ impl Promised {
 
     /// What a contract says.
     pub fn by<D>(contract: &Contract<D>) -> Result<Self, UnknownName> {
-        let mut zones = Vec::new();
-        for deviation in contract.deviations {
-            let (region, class, reason) = (deviation.region, deviation.class.parse()?, deviation.reason);
-            zones.push(Zone { region, class, reason, scheme: promised(deviation.instead)? });
-        }
+        let zones = contract.deviations.iter().map(Zone::of).collect::<Result<_, _>>()?;
         Ok(Self { scheme: promised(contract.promise)?, zones })
     }
 

@@ -3,6 +3,8 @@
 use super::within;
 use arbitrary::Unstructured;
 use std::ops::RangeInclusive;
+use tiebreak_impls::elementwise::Operand;
+use tiebreak_impls::quantized::Scale;
 
 /// Numbers taken one by one; after the end of the bytes each is the least.
 pub struct Numbers<'a>(Unstructured<'a>);
@@ -45,6 +47,22 @@ impl<'a> Numbers<'a> {
         match u8::try_from(width) {
             Ok(width) => *range.start() + i32::from(self.byte()) % (i32::from(width) + 1),
             Err(_) => within(self.int32(), range),
+        }
+    }
+
+    /// A scale of an exponent in a range, and a zero point.
+    pub fn operand(&mut self, exponents: RangeInclusive<i32>, zero_points: RangeInclusive<i32>) -> Operand {
+        let significand = *self.one_of(&[0, 0, 1 << 22]) | (i32::from(*self.one_of(&[0u8, 1])) * self.int32());
+        let bits = (127 + self.of(exponents)) << 23 | significand & 0x7f_ffff;
+        Operand { scale: Scale(f32::from_bits(bits as u32).into()), zero_point: self.of(zero_points) }
+    }
+
+    /// The bounds of a clamp to a part of the range, or to all of it.
+    pub fn bounds(&mut self, range: &RangeInclusive<i32>, clamp: bool) -> (i32, i32) {
+        let ends = if clamp { [self.of(range.clone()), self.of(range.clone())] } else { [0; 2] };
+        match ends {
+            [a, b] if a == b => (*range.start(), *range.end()),
+            [a, b] => (a.min(b), a.max(b)),
         }
     }
 

@@ -200,11 +200,7 @@ impl Operation for Instruction {
         witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
-    type Impl = tiebreak_impls::instruction::Instruction;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-    type Scheme = Scheme;
+    types_of!(tiebreak_impls::instruction::Instruction, Scheme);
 
     fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
         vec![match domain.operands().get(t) {

@@ -50,11 +50,7 @@ impl Operation for Matmul {
         },
         ..Capabilities::NONE
     };
-    type Impl = tiebreak_impls::matmul::Matmul;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = tiebreak_impls::matmul::Run;
-    type Scheme = Scheme;
+    types_of!(tiebreak_impls::matmul::Matmul, Scheme);
 
     fn dimensions(_: &Domain, p: &Params, t: usize) -> Vec<usize> {
         [[p.m, p.k], [p.k, p.n], [p.m, p.n]][t].to_vec()

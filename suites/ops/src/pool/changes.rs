@@ -2,7 +2,7 @@
 
 use super::{Pool, parts, pooling, windows};
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::{Case, Change, Lead};
+use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::pool::{Domain, Params};
 use tiebreak_oracle::pool::{Definition, Pooling, Scheme};
 use tiebreak_oracle::quantize::Storage;
@@ -98,11 +98,7 @@ fn bounds(scheme: Scheme) -> Vec<Change<Pool>> {
         ("the upper bound is left out, and results are clamped to the type", |p| p.max = *p.element.range().end()),
         ("the lower bound is left out, and results are clamped to the type", |p| p.min = *p.element.range().start()),
     ];
-    let one_sided = sides.map(|(because, swap)| {
-        Change::of_case(Class::MissingSaturation, because, scheme, move |case: &mut Case<Params>| {
-            swap(&mut case.params)
-        })
-    });
+    let one_sided = sides.map(|(because, swap)| Change::of_params(Class::MissingSaturation, because, scheme, swap));
     [left_out, wrapped].into_iter().chain(one_sided).collect()
 }
 
@@ -128,11 +124,7 @@ fn offsets(scheme: Scheme) -> Vec<Change<Pool>> {
         (Class::OffsetSign, "the zero point of the input is added", |p| p.input.zero_point = -p.input.zero_point),
         (Class::OffsetSign, "the zero point of the result is subtracted", |p| p.out.zero_point = -p.out.zero_point),
     ];
-    with.into_iter()
-        .map(|(class, because, swap)| {
-            Change::of_case(class, because, scheme, move |case: &mut Case<Params>| swap(&mut case.params))
-        })
-        .collect()
+    with.map(|(class, because, swap)| Change::of_params(class, because, scheme, swap)).into()
 }
 
 fn layouts(scheme: Scheme) -> Vec<Change<Pool>> {
@@ -146,12 +138,7 @@ fn layouts(scheme: Scheme) -> Vec<Change<Pool>> {
         ("the strides of rows and columns are exchanged", |p| std::mem::swap(&mut p.stride_h, &mut p.stride_w)),
         ("rows and columns of the window are exchanged", |p| std::mem::swap(&mut p.kernel_h, &mut p.kernel_w)),
     ];
-    swaps
-        .into_iter()
-        .map(|(because, swap)| {
-            Change::of_case(Class::Layout, because, scheme, move |case: &mut Case<Params>| swap(&mut case.params))
-        })
-        .collect()
+    swaps.map(|(because, swap)| Change::of_params(Class::Layout, because, scheme, swap)).into()
 }
 
 /// Channels of vectors.
@@ -173,18 +160,6 @@ fn tails(scheme: Scheme) -> Vec<Change<Pool>> {
 
 /// Every other average, with the class of what separates it from this one.
 fn others(scheme: Scheme) -> Vec<Change<Pool>> {
-    let own = scheme.definition;
-    let change = |definition: &'static Definition| {
-        let because = format!("the average is {}", definition.name());
-        let change = Change::scheme(parts::class(own, definition), because, Scheme { definition, ..scheme });
-        change.leading(move |target| match parts::next(&scheme, target) {
-            Some(next) if next.definition.name() == definition.name() => Lead::To(next),
-            _ => Lead::Away,
-        })
-    };
-    let all = <&Definition>::all().filter(|other| other.name() != own.name() && !other.is_largest());
-    let mut out: Vec<Change<Pool>> = all.map(change).collect();
-    // On little evidence schemes of several systems give the same: what tells more comes first.
-    out.sort_by_key(|change| change.class == Class::OtherScheme);
-    out
+    let others = <&Definition>::all().filter(|other| !other.is_largest());
+    Change::others("average", scheme, others, |other| parts::class(scheme.definition, other), parts::next)
 }

@@ -3,25 +3,15 @@
 use super::Pool;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
-use tiebreak_impls::pool::{Counted, Domain, Operand, Params, Scales};
-use tiebreak_impls::quantized::Scale;
+use tiebreak_impls::pool::{Counted, Domain, Params, Scales};
 
 impl Fuzzed for Pool {
     fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
         let range = domain.element.range();
-        let mut operand = |exponents: std::ops::RangeInclusive<i32>| {
-            let significand =
-                *numbers.one_of(&[0, 0, 1 << 22]) | (i32::from(*numbers.one_of(&[0u8, 1])) * numbers.int32());
-            let bits = (127 + numbers.of(exponents)) << 23 | significand & 0x7f_ffff;
-            Operand { scale: Scale(f32::from_bits(bits as u32).into()), zero_point: numbers.of(range.clone()) }
-        };
+        let mut operand = |exponents| numbers.operand(exponents, range.clone());
         let input = operand(-4..=4);
         let out = if domain.scales == Scales::Equal { input } else { operand(-2..=2) };
-        let ends = if domain.clamp { [numbers.of(range.clone()), numbers.of(range.clone())] } else { [0; 2] };
-        let (min, max) = match ends {
-            [a, b] if a == b => (*range.start(), *range.end()),
-            [a, b] => (a.min(b), a.max(b)),
-        };
+        let (min, max) = numbers.bounds(&range, domain.clamp);
         let mut side = || {
             let kernel = numbers.size(4);
             let (before, after) = ((numbers.size(4) - 1).min(kernel - 1), (numbers.size(4) - 1).min(kernel - 1));

@@ -17,14 +17,11 @@ use tiebreak_engine::operation::{
     Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Options,
     ReferenceOption, Spec, Tensors, Unposable, Wanted, arguments,
 };
-use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::pool::{self as impls, Counted as Counts, Domain, Operand, Params, Run, Scales};
 use tiebreak_impls::shape::{self, Sizes};
 use tiebreak_oracle::Rational;
-use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::pool::{EXPONENTS, Pooling, SUM, Scheme};
-use tiebreak_oracle::quantize::Storage;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -48,7 +45,7 @@ pub fn pooling(p: &Params) -> Pooling {
         count_padding: p.count_padding,
         input: operand::posed(p.input),
         out: operand::posed(p.out),
-        storage: Storage { bits: 8 * p.element.bytes() as u32, signed: p.element != Element::U8 },
+        storage: types::storage(p.element),
         sum: SUM,
         min: p.min,
         max: p.max,
@@ -66,11 +63,7 @@ impl Operation for Pool {
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
         ..Capabilities::NONE
     };
-    type Impl = impls::Pool;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-    type Scheme = Scheme;
+    types_of!(impls::Pool, Scheme);
 
     fn dimensions(_: &Domain, p: &Params, t: usize) -> Vec<usize> {
         let (rows, columns) = p.output().unwrap_or((0, 0));
@@ -83,9 +76,7 @@ impl Operation for Pool {
     }
 
     fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
-        let named = arguments.get("type").map(Value::to_string);
-        let element = types::element(ty.or(named.as_deref()))?;
-        arguments.insert("type".to_owned(), Value::Text(element.name().to_owned()));
+        let element = types::opened(ty, arguments)?;
         let scales = if scheme.definition.has_one_scale() { Scales::Equal } else { Scales::Quotient };
         // A maximum has no divisor, and TensorFlow Lite no divisor that counts the padding.
         let counted = match scheme.definition.name {
@@ -179,10 +170,7 @@ impl Operation for Pool {
     }
 
     fn arguments(p: &Params) -> Vec<(String, Value)> {
-        let mut out = Vec::new();
-        if p.element != Element::I8 {
-            out.push(("type".to_owned(), Value::Text(p.element.name().to_owned())));
-        }
+        let mut out: Vec<_> = types::argument(p.element).into_iter().collect();
         out.extend(fields::written(&SIZES, p, &Params::of(p.element)));
         if p.count_padding {
             out.push(("count_padding".to_owned(), 1.into()));
@@ -199,10 +187,7 @@ impl Operation for Pool {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         let mut left = arguments.clone();
-        let name = arguments::take_text(&mut left, "type").unwrap_or_else(|| Element::I8.name().to_owned());
-        let element = ELEMENTS.into_iter().find(|e| e.name() == name);
-        let element = element.ok_or_else(|| unknown("type", &name, ELEMENTS.map(Element::name)).to_string())?;
-        let mut params = fields::read(&SIZES, Params::of(element), &mut left)?;
+        let mut params = fields::read(&SIZES, Params::of(types::take(&mut left)?), &mut left)?;
         params.count_padding = arguments::take(&mut left, "count_padding", 0, 0, 1)? == 1;
         for (name, tensor) in [("input_scale", &mut params.input), ("out_scale", &mut params.out)] {
             let text = arguments::take_text(&mut left, name).unwrap_or_else(|| "1".to_owned());
@@ -259,8 +244,6 @@ fn within(p: &Params) -> bool {
         && area <= shape::MAX_ELEMENTS as u64
         && pooling(p).check().is_ok_and(|[_, outputs]| outputs <= shape::MAX_ELEMENTS)
 }
-
-const ELEMENTS: [Element; 3] = [Element::I8, Element::U8, Element::I16];
 
 const SIZES: [Field<Params>; 12] = [
     Field::size("batches", |p| &mut p.batches),

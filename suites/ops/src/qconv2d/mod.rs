@@ -52,11 +52,7 @@ impl Operation for Qconv2d {
     const TENSORS: &'static [&'static str] = &["input", "weights"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/qconv2d.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        deviations: Deviations {
-            contract: |kernel| Promised::by(&kernel.contract),
-            declared: Promised::declared,
-            in_case: Promised::deviations::<Self>,
-        },
+        deviations: Deviations::IN_TAIL,
         causes: Causes {
             path: lifted::path,
             groups: |contract, p, results| contract.groups(p.shape.out_channels, results),
@@ -73,11 +69,7 @@ impl Operation for Qconv2d {
         counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
         ..Capabilities::NONE
     };
-    type Impl = tiebreak_impls::qconv2d::Qconv2d;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-    type Scheme = Promised;
+    types_of!(tiebreak_impls::qconv2d::Qconv2d, Promised);
 
     fn dimensions(domain: &Domain, p: &Params, t: usize) -> Vec<usize> {
         Conv2d::dimensions(&of_conv2d(domain), &p.shape, t)

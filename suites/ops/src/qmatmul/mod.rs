@@ -66,11 +66,7 @@ impl Operation for Qmatmul {
     const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/qmatmul.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        deviations: Deviations {
-            contract: |kernel| Promised::by(&kernel.contract),
-            declared: Promised::declared,
-            in_case: Promised::deviations::<Self>,
-        },
+        deviations: Deviations::IN_TAIL,
         causes: Causes {
             path: lifted::path,
             groups: |contract, p, results| contract.groups(p.shape.n, results),
@@ -80,11 +76,7 @@ impl Operation for Qmatmul {
         counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
         ..Capabilities::NONE
     };
-    type Impl = impls::Qmatmul;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-    type Scheme = Promised;
+    types_of!(impls::Qmatmul, Promised);
 
     fn dimensions(domain: &Domain, p: &Params, t: usize) -> Vec<usize> {
         Matmul::dimensions(&domain.operands, &p.shape, t)

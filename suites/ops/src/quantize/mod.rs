@@ -83,11 +83,7 @@ impl Operation for Quantize {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { element: Self::element, ..Tensors::NONE },
 
-        deviations: Deviations {
-            contract: |kernel| Promised::by(&kernel.contract),
-            declared: Promised::declared,
-            in_case: Promised::deviations::<Self>,
-        },
+        deviations: Deviations::IN_TAIL,
         compiled: Compiled {
             compared: true,
             is: |domain| domain.compiled,
@@ -112,11 +108,7 @@ impl Operation for Quantize {
         witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
-    type Impl = tiebreak_impls::quantize::Quantize;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = tiebreak_impls::quantize::Run;
-    type Scheme = Promised;
+    types_of!(tiebreak_impls::quantize::Quantize, Promised);
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         p.shape.clone()

@@ -60,11 +60,7 @@ pub(super) fn in_group(
     domain: &Domain,
     kept: bool,
 ) -> Vec<Change<Requantize>> {
-    let in_tail = group == 1 && scheme.tail.is_some();
-    let stale = in_tail.then(|| {
-        let because = "the contract's scheme is followed where a deviation is declared";
-        Change::scheme(Class::StaleDeviation, because, Promised::plain(contract.scheme))
-    });
+    let stale = contract.stale(scheme, group);
     let (contract, scheme) = (contract.at(group), scheme.at(group));
     let own = kept.then(|| multiplication(scheme, contract));
     stale.into_iter().chain(own).chain(changes(scheme, domain)).collect()

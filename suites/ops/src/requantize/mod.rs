@@ -74,11 +74,7 @@ impl Operation for Requantize {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
 
-        deviations: Deviations {
-            contract: |kernel| Promised::by(&kernel.contract),
-            declared: Promised::declared,
-            in_case: Promised::deviations::<Self>,
-        },
+        deviations: Deviations::IN_TAIL,
         sweeps: Sweeps { all: sweep::sweeps, ..Sweeps::NONE },
         causes: Causes {
             path: |contract, reference, _| path(&contract.scheme, &reference.scheme),
@@ -97,11 +93,7 @@ impl Operation for Requantize {
         witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
-    type Impl = tiebreak_impls::requantize::Requantize;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = tiebreak_impls::requantize::Run;
-    type Scheme = Promised;
+    types_of!(tiebreak_impls::requantize::Requantize, Promised);
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.len]

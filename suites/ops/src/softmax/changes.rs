@@ -91,12 +91,7 @@ fn parameters(scheme: Scheme) -> Vec<Change<Softmax>> {
         (Class::MultiplierNarrowed, "the multiplier is a power of two", |p| p.multiplier = 1 << 30),
         (Class::Layout, "all rows are taken for one", |p| (p.rows, p.depth) = (1, p.rows * p.depth)),
     ];
-    swaps
-        .into_iter()
-        .map(|(class, because, swap)| {
-            Change::of_case(class, because, scheme, move |case: &mut Case<Params>| swap(&mut case.params))
-        })
-        .collect()
+    swaps.map(|(class, because, swap)| Change::of_params(class, because, scheme, swap)).into()
 }
 
 /// Elements of each row after the last whole vector of which nothing becomes.

@@ -17,7 +17,6 @@ use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::shape::{self, Sizes};
 use tiebreak_impls::softmax::{self as impls, Domain, Params, Run};
-use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::softmax::{Scheme, Softmax as Exact};
 use tiebreak_reports::ledger::Value;
 
@@ -27,11 +26,6 @@ pub enum Softmax {}
 /// The scheme that differences are counted against.
 const REFERENCE: &str = "nearest";
 
-/// A type's storage.
-fn storage(element: Element) -> Storage {
-    Storage { bits: 8 * element.bytes() as u32, signed: element != Element::U8 }
-}
-
 /// The oracle's parameters.
 pub(crate) fn posed(p: &Params) -> Exact {
     Exact {
@@ -40,8 +34,8 @@ pub(crate) fn posed(p: &Params) -> Exact {
         multiplier: p.multiplier,
         left_shift: p.left_shift,
         diff_min: p.diff_min,
-        input: storage(p.input),
-        out: storage(p.output),
+        input: types::storage(p.input),
+        out: types::storage(p.output),
     }
 }
 
@@ -55,11 +49,7 @@ impl Operation for Softmax {
         counted: Counted { products: |p| (p.rows * p.depth) as u64, ..Counted::NONE },
         ..Capabilities::NONE
     };
-    type Impl = impls::Softmax;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-    type Scheme = Scheme;
+    types_of!(impls::Softmax, Scheme);
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.rows, p.depth]

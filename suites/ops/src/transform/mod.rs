@@ -133,11 +133,7 @@ fn whole(p: &Convolution) -> tiebreak_oracle::conv2d::Convolution {
 impl Operation for Transform {
     const TENSORS: &'static [&'static str] = &["input"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/transform.txt");
-    type Impl = tiebreak_impls::transform::Transform;
-    type Params = Params;
-    type Domain = Domain;
-    type Run = tiebreak_impls::transform::Run;
-    type Scheme = Layout;
+    types_of!(tiebreak_impls::transform::Transform, Layout);
 
     fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
         let sizes = domain.sizes(params).unwrap_or(Sizes { inputs: [0; 3], outputs: 0 });

@@ -156,15 +156,18 @@ fn umlal() -> Statement {
     pair.iff(("UMULL, UMLAL", claim), condition, worst, replayed)
 }
 
+/// Whether not both of two numbers are the least one of so many bits.
+fn not_both_least(asking: &mut Asking, [b0, b1]: [Term; 2], least: i128, bits: u32) -> Term {
+    let least = asking.number(least, bits);
+    let (first, second) = (asking.t.binary(Op::Equal, b0, least), asking.t.binary(Op::Equal, b1, least));
+    let both = asking.t.binary(Op::And, first, second);
+    asking.t.not(both)
+}
+
 /// The same with signs.
 fn smlal() -> Statement {
     let pair = Pair { bits: 8, signs: [true; 2], lane: 16, saturates: false };
-    let condition = |asking: &mut Asking, [b0, b1]: [Term; 2]| {
-        let least = asking.number(-128, 8);
-        let (first, second) = (asking.t.binary(Op::Equal, b0, least), asking.t.binary(Op::Equal, b1, least));
-        let both = asking.t.binary(Op::And, first, second);
-        asking.t.not(both)
-    };
+    let condition = |asking: &mut Asking, b: [Term; 2]| not_both_least(asking, b, -128, 8);
     let worst = |asking: &mut Asking, _: [Term; 2]| [asking.number(-128, 8); 2];
     let replayed = |values: &Values| {
         let (a, b) = factors(values, |_, bits| i64::from(bits as u8 as i8));
@@ -218,12 +221,7 @@ fn maddubs() -> Statement {
 /// Two products of 16 bits in one lane of 32 bits.
 fn maddwd() -> Statement {
     let pair = Pair { bits: 16, signs: [true; 2], lane: 32, saturates: false };
-    let condition = |asking: &mut Asking, [b0, b1]: [Term; 2]| {
-        let least = asking.number(-32768, 16);
-        let (first, second) = (asking.t.binary(Op::Equal, b0, least), asking.t.binary(Op::Equal, b1, least));
-        let both = asking.t.binary(Op::And, first, second);
-        asking.t.not(both)
-    };
+    let condition = |asking: &mut Asking, b: [Term; 2]| not_both_least(asking, b, -32768, 16);
     let worst = |asking: &mut Asking, _: [Term; 2]| [asking.number(-32768, 16); 2];
     let replayed = |values: &Values| {
         let (a, b) = factors(values, |_, bits| i64::from(bits as u16 as i16));

@@ -3,7 +3,8 @@
 pub(super) mod changes;
 pub(super) mod parts;
 
-use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes, storage};
+use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes};
+use crate::types;
 use parts::Kind;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::Change;
@@ -51,7 +52,7 @@ impl Arithmetic for Addition {
     }
 
     fn own(p: &Params) -> LeftShift {
-        left_shift(storage(p))
+        left_shift(types::storage(p.element))
     }
 
     fn changes(scheme: Scheme) -> Vec<Change<Add>> {

@@ -6,7 +6,8 @@ mod changes;
 
 use super::add::parts::{self, Kind};
 use super::add::{self, EXCHANGES, SCALES};
-use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes, storage};
+use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes};
+use crate::types;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::Change;
 use tiebreak_impls::element::Element;
@@ -63,7 +64,7 @@ impl Arithmetic for Subtraction {
     }
 
     fn own(p: &Params) -> LeftShift {
-        left_shift(storage(p))
+        left_shift(types::storage(p.element))
     }
 
     fn changes(scheme: Scheme) -> Vec<Change<Sub>> {

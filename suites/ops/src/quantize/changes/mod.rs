@@ -61,11 +61,7 @@ pub(super) fn in_group(
     _: &Domain,
     kept: bool,
 ) -> Vec<Change<Quantize>> {
-    let in_tail = group == 1 && scheme.tail.is_some();
-    let stale = in_tail.then(|| {
-        let because = "the contract's scheme is followed where a deviation is declared";
-        Change::scheme(Class::StaleDeviation, because, Promised::plain(contract.scheme))
-    });
+    let stale = contract.stale(scheme, group);
     let own = kept.then(|| Change::own("values", &Promised::plain(*contract.at(group))));
     stale.into_iter().chain(own).chain(changes(scheme.at(group))).collect()
 }
