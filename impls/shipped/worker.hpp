@@ -33,6 +33,7 @@ struct Kernel {
   std::string like;
   std::string scheme;  // Empty: that of `like`.
   std::function<void(const Call&)> run;
+  Json domain = Json::object();  // The part of that kernel's domain which it takes.
 };
 
 // The library has no such call: neither a failure nor a pass.
@@ -52,6 +53,7 @@ inline Json greeting(const std::string& isa_path, const std::vector<Kernel>& ker
   for (const Kernel& kernel : kernels) {
     Json offer = {{"op", kernel.op}, {"kernel", kernel.name}, {"isa_path", isa_path}, {"like", kernel.like}};
     if (!kernel.scheme.empty()) offer["scheme"] = kernel.scheme;
+    if (!kernel.domain.empty()) offer["domain"] = kernel.domain;
     offers.push_back(offer);
   }
 #if defined(__aarch64__)

@@ -23,6 +23,18 @@ pub(crate) struct Toolchain {
     cache: PathBuf,
 }
 
+impl Toolchain {
+    /// The version that the tools print.
+    pub(crate) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The programs, in the order in which they run.
+    pub(crate) fn programs(&self) -> [&Path; 5] {
+        [&self.mlir_opt, &self.mlir_translate, &self.opt, &self.llc, &self.linker].map(PathBuf::as_path)
+    }
+}
+
 /// A target of compiled modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
@@ -47,8 +59,13 @@ impl Target {
         }
     }
 
+    /// The target of this host's own code.
+    pub(crate) fn of(host: Host) -> Self {
+        if host.is_aarch64() { Self::Aarch64 } else { Self::X86 }
+    }
+
     /// LLVM's name.
-    fn triple(self) -> &'static str {
+    pub(crate) fn triple(self) -> &'static str {
         match self {
             Self::X86 => "x86_64-unknown-linux-gnu",
             Self::Aarch64 | Self::Aarch64Bf16 => "aarch64-unknown-linux-gnu",

@@ -59,7 +59,7 @@ enum Extra {
     Tvm,
     /// TVM 0.16 of the package hhb-tvm from PyPI, for the lane hhb-tvm; not among the libraries of `shipped`
     HhbTvm,
-    /// TOSA as MLIR 22 lowers it, for the lanes tosa-mlir and tosa-mlir-o0; not among the libraries of `shipped`
+    /// TOSA as MLIR 22 lowers it, for the lanes tosa-mlir, tosa-mlir-o0 and those for aarch64; not among the libraries of `shipped`
     TosaMlir,
     /// TOSA's reference model from PyPI, for the lane tosa-reference
     TosaReference,

@@ -1,5 +1,5 @@
-// `tosa.apply_scale` on every element; multipliers and shifts are those of the second dimension. NAME and ROUNDING are filled in.
-func.func @NAME(%x: tensor<?x?xi32> {bufferization.writable = false}, %m: tensor<?xi32> {bufferization.writable = false}, %s: tensor<?xi8> {bufferization.writable = false}) -> tensor<?x?xi32> attributes {llvm.emit_c_interface} {
+// `tosa.apply_scale` on every element; multipliers and shifts are those of the second dimension.
+func.func @run(%x: tensor<?x?xi32> {bufferization.writable = false}, %m: tensor<?xi32> {bufferization.writable = false}, %s: tensor<?xi8> {bufferization.writable = false}) -> tensor<?x?xi32> attributes {llvm.emit_c_interface} {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %rows = tensor.dim %x, %zero : tensor<?x?xi32>
@@ -10,7 +10,7 @@ func.func @NAME(%x: tensor<?x?xi32> {bufferization.writable = false}, %m: tensor
       iterator_types = ["parallel", "parallel"]
     } ins(%x, %m, %s : tensor<?x?xi32>, tensor<?xi32>, tensor<?xi8>) outs(%empty : tensor<?x?xi32>) {
   ^bb0(%value: i32, %multiplier: i32, %shift: i8, %out: i32):
-    %scaled = tosa.apply_scale %value, %multiplier, %shift {rounding_mode = ROUNDING} : (i32, i32, i8) -> i32
+    %scaled = tosa.apply_scale %value, %multiplier, %shift {rounding_mode = $ROUNDING} : (i32, i32, i8) -> i32
     linalg.yield %scaled : i32
   } -> tensor<?x?xi32>
   return %r : tensor<?x?xi32>

@@ -1,72 +1,68 @@
-// TOSA as MLIR lowers it and LLVM compiles it, as a lane: `tosa.apply_scale`, `tosa.rescale` behind the bias, and `tosa.matmul`. The functions are those of the
-// .mlir files of this directory, with multipliers, shifts and zero points of the run.
+// TOSA as MLIR lowers it and LLVM compiles it, as a lane: the functions of the .mlir files of this directory. Multipliers and shifts are operands; what the shipped
+// lowering wants as attributes or constants is filled into a text, which is compiled when a call first needs it.
 
-#include "../worker.hpp"
+#include "modules.hpp"
+#include "tensors.hpp"
+#include "windows.hpp"
 
-#include <cstdlib>
+#include <cmath>
+#include <cstring>
 #include <limits>
 
 using shipped::Call;
+using shipped::Json;
 using shipped::Kernel;
 using shipped::OutsideDomain;
 using shipped::Words;
+using tosa::Shape;
+using tosa::Tensor;
+using tosa::tensor;
+using tosa::vector;
+
+// A copy between layouts, which MLIR's lowering calls as it calls `malloc`: rank and descriptor of both sides, elements of `size` bytes.
+extern "C" void memrefCopy(std::int64_t size, const void* from, const void* to) {
+  struct Unranked {
+    std::int64_t rank;
+    std::int64_t* descriptor;  // Two pointers, the offset, sizes, strides.
+  };
+  const auto &source = *static_cast<const Unranked*>(from), &target = *static_cast<const Unranked*>(to);
+  const std::int64_t *sizes = source.descriptor + 3, rank = source.rank;
+  std::int64_t count = 1;
+  for (std::int64_t axis = 0; axis < rank; ++axis) count *= sizes[axis];
+  const auto place = [&](const Unranked& of, std::int64_t index) {
+    std::int64_t at = of.descriptor[2];
+    for (std::int64_t axis = rank; axis-- > 0; index /= sizes[axis]) at += index % sizes[axis] * of.descriptor[3 + rank + axis];
+    return reinterpret_cast<char*>(of.descriptor[1]) + at * size;
+  };
+  for (std::int64_t i = 0; i < count; ++i) std::memcpy(place(target, i), place(source, i), static_cast<std::size_t>(size));
+}
 
 namespace {
 
-// A tensor as MLIR's C interface passes it: identity layout, sizes and strides in elements.
-template <typename T, std::size_t Rank>
-struct Tensor {
-  T* base;
-  T* data;
-  std::int64_t offset;
-  std::int64_t sizes[Rank];
-  std::int64_t strides[Rank];
-};
-
 template <typename T>
-Tensor<T, 1> vector(std::vector<T>& of) {
-  return {of.data(), of.data(), 0, {static_cast<std::int64_t>(of.size())}, {1}};
-}
+constexpr const char* kType = sizeof(T) == 1 ? "i8" : sizeof(T) == 2 ? "i16" : "i32";
 
-template <typename T>
-Tensor<T, 2> matrix(std::vector<T>& of, std::int64_t rows, std::int64_t columns) {
-  return {of.data(), of.data(), 0, {rows, columns}, {columns, 1}};
-}
-
-template <typename T>
-Tensor<T, 3> batch(std::vector<T>& of, std::int64_t rows, std::int64_t columns) {
-  return {of.data(), of.data(), 0, {1, rows, columns}, {rows * columns, columns, 1}};
-}
-
-using Channels = Tensor<std::int32_t, 1>;
-using Shifts = Tensor<std::int8_t, 1>;
-using Matrix = Tensor<std::int32_t, 2>;
-
-extern "C" {
-#define APPLY_SCALE(NAME) void _mlir_ciface_##NAME(Matrix* out, Matrix* x, Channels* m, Shifts* s);
-APPLY_SCALE(apply_scale_single)
-APPLY_SCALE(apply_scale_double)
-APPLY_SCALE(apply_scale_single_32)
-APPLY_SCALE(apply_scale_double_32)
-#define RESCALE(NAME, T) \
-  void _mlir_ciface_##NAME(Tensor<T, 2>* out, Matrix* x, Matrix* bias, Channels* m, Shifts* s, Tensor<T, 1>* zero_point);
-RESCALE(rescale_single_i8, std::int8_t)
-RESCALE(rescale_double_i8, std::int8_t)
-RESCALE(rescale_double_u8, std::uint8_t)
-RESCALE(rescale_single_i16, std::int16_t)
-void _mlir_ciface_matmul(Tensor<std::int32_t, 3>* out, Tensor<std::int8_t, 3>* a, Tensor<std::int8_t, 3>* b);
-}
-
-// Multipliers and shifts of a call, as TOSA counts them: 31 is no shift, more is right.
+// Multipliers and shifts, as TOSA counts them: 31 is no shift, more is right.
 struct Scales {
   std::vector<std::int32_t> multipliers;
   std::vector<std::int8_t> shifts;
 
   explicit Scales(const Call& call) {
-    for (const shipped::Json& one : call.params.at("channels")) {
+    for (const Json& one : call.params.at("channels")) {
       multipliers.push_back(one.at("multiplier"));
       shifts.push_back(static_cast<std::int8_t>(31 - one.at("shift").get<int>()));
     }
+  }
+
+  // Of a quotient of scales, as `computeMultiplierAndShift` of MLIR's Tosa dialect derives them.
+  explicit Scales(double scale) {
+    int exponent = 0;
+    std::int64_t multiplier = std::llround(std::ldexp(std::frexp(scale, &exponent), 31));
+    if (multiplier == std::int64_t{1} << 31) multiplier /= 2, ++exponent;
+    int shift = 31 - exponent;
+    if (shift > 62) multiplier >>= std::min(31, shift - 62), shift = 62;
+    multipliers = {static_cast<std::int32_t>(multiplier)};
+    shifts = {static_cast<std::int8_t>(shift)};
   }
 
   std::int64_t count() const { return static_cast<std::int64_t>(multipliers.size()); }
@@ -80,71 +76,199 @@ Words rows(const Words& in, std::int64_t channels, std::int64_t* count) {
   return whole;
 }
 
-// The results of a function, whose buffer is the caller's to free.
-template <typename T, std::size_t Rank>
-void keep(const Tensor<T, Rank>& made, Words& out) {
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = made.data[made.offset + static_cast<std::int64_t>(i)];
-  std::free(made.base);
-}
-
-template <auto Function>
-void scaled(const Call& call) {
-  Scales scales(call);
-  std::int64_t count = 0;
-  Words whole = rows(call.in, scales.count(), &count);
-  Matrix x = matrix(whole, count, scales.count()), out;
-  Channels m = vector(scales.multipliers);
-  Shifts s = vector(scales.shifts);
-  Function(&out, &x, &m, &s);
-  keep(out, call.out);
-}
-
-template <typename T, auto Function>
-void rescaled(const Call& call) {
+template <typename T>
+void bounds_of_the_type(const Json& params, const char* op) {
   using Limits = std::numeric_limits<T>;
-  if (call.params.at("min") != Limits::min() || call.params.at("max") != Limits::max()) {
-    throw OutsideDomain("tosa.rescale clamps to the ends of its type");
+  if (params.at("min") != Limits::min() || params.at("max") != Limits::max()) {
+    throw OutsideDomain(std::string(op) + " clamps to the ends of its type");
   }
-  Scales scales(call);
-  std::int64_t count = 0;
-  Words whole = rows(call.in, scales.count(), &count), bias = call.params.at("bias").get<Words>();
-  bias.resize(scales.multipliers.size(), bias.at(0));
-  std::vector<T> zero_point = {call.params.at("zero_point").get<T>()};
-  Matrix x = matrix(whole, count, scales.count()), b = matrix(bias, 1, scales.count());
-  Channels m = vector(scales.multipliers);
-  Shifts s = vector(scales.shifts);
-  Tensor<T, 1> z = vector(zero_point);
-  Tensor<T, 2> out;
-  Function(&out, &x, &b, &m, &s, &z);
-  keep(out, call.out);
 }
 
-void product(const Call& call) {
-  if (call.params.at("lhs_offset") != 0 || call.params.at("rhs_offset") != 0) {
-    throw OutsideDomain("the shipped lowering of tosa.matmul takes constant zero points alone");
+std::string int8(std::int64_t zero_point) {
+  if (zero_point < -128 || zero_point > 127) throw OutsideDomain("a zero point of " + std::to_string(zero_point) + " is no int8");
+  return std::to_string(zero_point);
+}
+
+class Functions {
+ public:
+  explicit Functions(tosa::Modules& modules) : modules_(modules) {}
+
+  void scaled(const Call& call, const std::string& rounding, const std::string& options) {
+    Scales scales(call);
+    std::int64_t count = 0;
+    Words whole = rows(call.in, scales.count(), &count);
+    auto x = tensor<std::int32_t, 2>(whole, {count, scales.count()}), out = x;
+    auto m = vector(scales.multipliers);
+    auto s = vector(scales.shifts);
+    tosa::call(modules_.function("apply_scale", {{"ROUNDING", rounding}}, options), out, x, m, s);
+    keep(out, call.out);
   }
-  const std::int64_t m = call.params.at("m"), n = call.params.at("n"), k = call.params.at("k");
-  std::vector<std::int8_t> lhs(call.in.begin(), call.in.begin() + m * k), rhs(call.in.begin() + m * k, call.in.end());
-  Tensor<std::int8_t, 3> a = batch(lhs, m, k), b = batch(rhs, k, n);
-  Tensor<std::int32_t, 3> out;
-  _mlir_ciface_matmul(&out, &a, &b);
-  keep(out, call.out);
+
+  template <typename T>
+  void rescaled(const Call& call, const std::string& rounding) {
+    bounds_of_the_type<T>(call.params, "tosa.rescale");
+    Scales scales(call);
+    std::int64_t count = 0;
+    Words whole = rows(call.in, scales.count(), &count), bias = call.params.at("bias").get<Words>();
+    bias.resize(scales.multipliers.size(), bias.at(0));
+    std::vector<T> zero_point = {call.params.at("zero_point").get<T>()};
+    auto x = tensor<std::int32_t, 2>(whole, {count, scales.count()}), b = tensor<std::int32_t, 2>(bias, {1, scales.count()});
+    auto m = vector(scales.multipliers);
+    auto s = vector(scales.shifts);
+    auto z = vector(zero_point);
+    Tensor<T, 2> out;
+    const char* const is_unsigned = std::is_unsigned_v<T> ? "true" : "false";
+    tosa::call(modules_.function("rescale", {{"ROUNDING", rounding}, {"TYPE", kType<T>}, {"UNSIGNED", is_unsigned}}), out, x, b, m, s, z);
+    keep(out, call.out);
+  }
+
+  void product(const Call& call) {
+    const std::int64_t m = call.params.at("m"), n = call.params.at("n"), k = call.params.at("k");
+    const std::string za = int8(-call.params.at("lhs_offset").get<std::int64_t>()), zb = int8(-call.params.at("rhs_offset").get<std::int64_t>());
+    auto lhs = tosa::stored<std::int8_t>(call.in.begin(), m * k), rhs = tosa::stored<std::int8_t>(call.in.begin() + m * k, k * n);
+    auto a = tensor<std::int8_t, 3>(lhs, {1, m, k}), b = tensor<std::int8_t, 3>(rhs, {1, k, n});
+    Tensor<std::int32_t, 3> out;
+    tosa::call(modules_.function("matmul", {{"A_ZERO_POINT", za}, {"B_ZERO_POINT", zb}}), out, a, b);
+    keep(out, call.out);
+  }
+
+  // TensorFlow Lite's sum as legalize_tfl.cc lowers it: operands lifted by 2^20, scales over twice the larger one.
+  void sum(const Call& call, bool is_double) {
+    bounds_of_the_type<std::int8_t>(call.params, "tosa.rescale");
+    const auto scale = [&](const char* of) { return call.params.at(of).at("scale").get<float>(); };
+    const auto point = [&](const char* of) { return std::vector<std::int8_t>{call.params.at(of).at("zero_point").get<std::int8_t>()}; };
+    const double twice = 2.0f * std::max(scale("lhs"), scale("rhs")), lift = 1 << 20;
+    const double before = is_double ? 1 : lift;  // What the one rescale of an operand lifts by itself.
+    Scales lifted(lift), left(scale("lhs") / twice * before), right(scale("rhs") / twice * before), result(twice / (lift * scale("out")));
+    std::vector<std::int8_t> points[] = {point("lhs"), point("rhs"), point("out")};
+    const std::int64_t len = call.params.at("len");
+    auto lhs = tosa::stored<std::int8_t>(call.in.begin(), len), rhs = tosa::stored<std::int8_t>(call.in.begin() + len, len);
+    auto x = vector(lhs), y = vector(rhs), out = x;
+    auto zx = vector(points[0]), zy = vector(points[1]), zr = vector(points[2]);
+    auto ml = vector(lifted.multipliers), mx = vector(left.multipliers), my = vector(right.multipliers), mr = vector(result.multipliers);
+    auto sl = vector(lifted.shifts), sx = vector(left.shifts), sy = vector(right.shifts), sr = vector(result.shifts);
+    if (is_double) {
+      tosa::call(modules_.function("add", {}), out, x, y, zx, zy, zr, ml, sl, mx, sx, my, sy, mr, sr);
+    } else {
+      tosa::call(modules_.function("add_single", {}), out, x, y, zx, zy, zr, mx, sx, my, sy, mr, sr);
+    }
+    keep(out, call.out);
+  }
+
+  // A tensor of bytes, signed or not, if all of its values and the padding are such; otherwise of int32.
+  void padded(const Call& call) {
+    std::int32_t least = call.params.at("pad").at("zero_point"), greatest = least;
+    for (const std::int32_t value : call.in) least = std::min(least, value), greatest = std::max(greatest, value);
+    if (least >= -128 && greatest <= 127) return padded_as<std::int8_t>(call);
+    if (least >= 0 && greatest <= 255) return padded_as<std::uint8_t>(call);
+    padded_as<std::int32_t>(call);
+  }
+
+  void convolution(const Call& call) {
+    if (call.params.at("groups") != 1) throw OutsideDomain("tosa.conv2d has one group");
+    const tosa::Windows windows(call.params);
+    const std::int64_t outputs = call.params.at("out_channels"), inner = windows.rows.kernel * windows.columns.kernel * windows.channels;
+    const tosa::Holes holes = {
+        {"CHANNELS", std::to_string(windows.channels)},
+        {"WEIGHTS", tosa::list({outputs, windows.rows.kernel, windows.columns.kernel, windows.channels}, "x")},
+        {"OUT", std::to_string(outputs)},
+        {"INPUT_ZERO_POINT", int8(call.params.at("input_zero_point"))},
+        {"WEIGHT_ZERO_POINT", int8(call.params.at("weight_zero_point"))},
+        {"PAD", windows.pad()},
+        {"STRIDE", windows.stride()},
+        {"DILATION", windows.dilation()},
+    };
+    auto image = windows.cut<std::int8_t>(call.in);
+    std::vector<std::int8_t> weights(static_cast<std::size_t>(inner * outputs));
+    for (std::size_t i = 0, columns = static_cast<std::size_t>(outputs); i < weights.size(); ++i) {
+      weights[i % columns * static_cast<std::size_t>(inner) + i / columns] = static_cast<std::int8_t>(call.in[static_cast<std::size_t>(windows.whole()) + i]);
+    }
+    Words none(static_cast<std::size_t>(outputs), 0);
+    auto x = tensor<std::int8_t, 4>(image, windows.image());
+    auto w = tensor<std::int8_t, 4>(weights, {outputs, windows.rows.kernel, windows.columns.kernel, windows.channels});
+    auto bias = vector(none);
+    Tensor<std::int32_t, 4> out;
+    tosa::call(modules_.function("conv2d", holes), out, x, w, bias);
+    keep(out, call.out);
+  }
+
+  template <typename T>
+  void average(const Call& call) {
+    bounds_of_the_type<T>(call.params, "a pool of TOSA");
+    const std::int64_t points[] = {call.params.at("input").at("zero_point"), call.params.at("out").at("zero_point")};
+    if (sizeof(T) > 1 && (points[0] != 0 || points[1] != 0)) throw OutsideDomain("zero points of int16 are 0");
+    const tosa::Windows windows(call.params);
+    const tosa::Holes holes = {
+        {"INPUT_ZERO_POINT", std::to_string(points[0])},
+        {"OUTPUT_ZERO_POINT", std::to_string(points[1])},
+        {"INPUT", tosa::list({windows.rows.size, windows.columns.size, windows.channels}, "x")},
+        {"OUTPUT", tosa::list({windows.rows.results, windows.columns.results, windows.channels}, "x")},
+        {"TYPE", kType<T>},
+        {"KERNEL", windows.kernel()},
+        {"STRIDE", windows.stride()},
+        {"PAD", windows.pad()},
+    };
+    pooled<T>(call, windows, modules_.function("avg_pool2d", holes));
+  }
+
+  void maximum(const Call& call) {
+    bounds_of_the_type<std::int8_t>(call.params, "a pool of TOSA");
+    const tosa::Windows windows(call.params);
+    pooled<std::int8_t>(call, windows, modules_.function("max_pool2d", {{"KERNEL", windows.kernel()}, {"STRIDE", windows.stride()}, {"PAD", windows.pad()}}));
+  }
+
+ private:
+  template <typename T>
+  void padded_as(const Call& call) {
+    const Json& params = call.params.at("pad");
+    const auto of = [&](const char* name) { return params.at(name).get<std::int64_t>(); };
+    auto values = tosa::stored<T>(call.in.begin(), static_cast<std::int64_t>(call.in.size()));
+    std::vector<T> zero_point = {static_cast<T>(of("zero_point"))};
+    const std::string padding = tosa::list(
+        {of("batches_before"), of("batches_after"), of("top"), of("bottom"), of("left"), of("right"), of("channels_before"), of("channels_after")});
+    auto x = tensor<T, 4>(values, {of("batches"), of("height"), of("width"), of("channels")}), out = x;
+    auto z = vector(zero_point);
+    tosa::call(modules_.function("pad", {{"PADDING", padding}, {"TYPE", kType<T>}}), out, x, z);
+    keep(out, call.out);
+  }
+
+  template <typename T>
+  void pooled(const Call& call, const tosa::Windows& windows, void* function) {
+    auto image = windows.cut<T>(call.in);
+    auto x = tensor<T, 4>(image, windows.image()), out = x;
+    tosa::call(function, out, x);
+    keep(out, call.out);
+  }
+
+  tosa::Modules& modules_;
+};
+
+std::vector<Kernel> kernels(Functions& f) {
+  const std::string single = "SINGLE_ROUND", twice = "DOUBLE_ROUND";
+  return {
+      {"fpm", "shipped-tosa-apply-scale-single", "tosa-apply-scale-32-single", "", [&f, single](const Call& call) { f.scaled(call, single, ""); }},
+      {"fpm", "shipped-tosa-apply-scale-double", "tosa-apply-scale-32-double", "", [&f, twice](const Call& call) { f.scaled(call, twice, ""); }},
+      {"fpm", "shipped-tosa-apply-scale-single-32", "tosa-apply-scale-32-single", "", [&f, single](const Call& call) { f.scaled(call, single, "use-32-bit=true"); }},
+      {"fpm", "shipped-tosa-apply-scale-double-32", "tosa-apply-scale-32-double", "", [&f, twice](const Call& call) { f.scaled(call, twice, "use-32-bit=true"); }},
+      {"requantize", "shipped-tosa-rescale-single-i8", "tosa-rescale-single-i8", "", [&f, single](const Call& call) { f.rescaled<std::int8_t>(call, single); }},
+      {"requantize", "shipped-tosa-rescale-double-i8", "tosa-rescale-i8", "", [&f, twice](const Call& call) { f.rescaled<std::int8_t>(call, twice); }},
+      {"requantize", "shipped-tosa-rescale-double-u8", "tosa-rescale-u8", "", [&f, twice](const Call& call) { f.rescaled<std::uint8_t>(call, twice); }},
+      {"requantize", "shipped-tosa-rescale-single-i16", "tosa-rescale-single-i16", "", [&f, single](const Call& call) { f.rescaled<std::int16_t>(call, single); }},
+      {"add", "shipped-tosa-add-double-i8", "tosa-add-double-i8", "", [&f](const Call& call) { f.sum(call, true); }, {{"clamp", false}}},
+      {"add", "shipped-tosa-add-single-i8", "tosa-add-single-i8", "", [&f](const Call& call) { f.sum(call, false); }, {{"clamp", false}}},
+      {"matmul", "shipped-tosa-matmul", "arm-sadalp", "", [&f](const Call& call) { f.product(call); }},
+      {"conv2d", "shipped-tosa-conv2d", "tflite-reference", "", [&f](const Call& call) { f.convolution(call); }, {{"grouped", false}}},
+      {"pool", "shipped-tosa-avg-pool2d-i8", "tosa-avg-pool2d-i8", "", [&f](const Call& call) { f.average<std::int8_t>(call); }},
+      {"pool", "shipped-tosa-avg-pool2d-i16", "tosa-avg-pool2d-i16", "", [&f](const Call& call) { f.average<std::int16_t>(call); }},
+      {"pool", "shipped-tosa-max-pool2d-i8", "onnx-maxpool-i8", "", [&f](const Call& call) { f.maximum(call); }},
+      {"transform", "shipped-tosa-pad", "tflite-pad", "", [&f](const Call& call) { f.padded(call); }},
+  };
 }
 
 }  // namespace
 
-int main() {
-  return shipped::serve(
-      "mlir-opt 22, llc " LEVEL,
-      {
-          {"fpm", "shipped-tosa-apply-scale-single", "tosa-apply-scale-32-single", "", scaled<_mlir_ciface_apply_scale_single>},
-          {"fpm", "shipped-tosa-apply-scale-double", "tosa-apply-scale-32-double", "", scaled<_mlir_ciface_apply_scale_double>},
-          {"fpm", "shipped-tosa-apply-scale-single-32", "tosa-apply-scale-32-single", "", scaled<_mlir_ciface_apply_scale_single_32>},
-          {"fpm", "shipped-tosa-apply-scale-double-32", "tosa-apply-scale-32-double", "", scaled<_mlir_ciface_apply_scale_double_32>},
-          {"requantize", "shipped-tosa-rescale-single-i8", "tosa-rescale-single-i8", "", rescaled<std::int8_t, _mlir_ciface_rescale_single_i8>},
-          {"requantize", "shipped-tosa-rescale-double-i8", "tosa-rescale-i8", "", rescaled<std::int8_t, _mlir_ciface_rescale_double_i8>},
-          {"requantize", "shipped-tosa-rescale-double-u8", "tosa-rescale-u8", "", rescaled<std::uint8_t, _mlir_ciface_rescale_double_u8>},
-          {"requantize", "shipped-tosa-rescale-single-i16", "tosa-rescale-single-i16", "", rescaled<std::int16_t, _mlir_ciface_rescale_single_i16>},
-          {"matmul", "shipped-tosa-matmul", "arm-sadalp", "", product},
-      });
+int main(int count, char** words) {
+  tosa::Modules modules(std::vector<std::string>(words + 1, words + count));
+  Functions functions(modules);
+  return shipped::serve(modules.described(), kernels(functions));
 }

@@ -5,6 +5,7 @@ use super::aarch64;
 use super::{Driver, Installed, Library};
 #[cfg(target_arch = "x86_64")]
 use crate::cargo;
+use crate::mlir::Target;
 use crate::process::{self, which};
 use crate::say::note;
 use crate::setup;
@@ -36,8 +37,17 @@ impl Library {
             }
             Driver::Mlir { level } => {
                 let probe = setup::provide(workspace, Tool::mlir(Host::CURRENT))?;
-                let version = probe.found.get(&Tool::Mlir).and_then(|tool| tool.version.clone());
-                (version.unwrap_or_default(), vec![text(&tosa::built(&sources, &place, *level)?)])
+                let program = compiled(&sources.join("worker.cpp"), &place, &["-rdynamic"], "-ldl")?;
+                let target = (Target::of(Host::CURRENT), *level);
+                let (version, words) = tosa::words(workspace, &probe, &sources, target)?;
+                (version, [vec![text(&program)], words].concat())
+            }
+            #[cfg(target_arch = "x86_64")]
+            Driver::MlirAarch64 { level } => {
+                let probe = setup::provide(workspace, &[Tool::mlir(Host::CURRENT), &[Tool::Aarch64Cc]].concat())?;
+                let worker = aarch64::cxx(workspace, &sources.join("worker.cpp"), &place, (&[], "-rdynamic"))?;
+                let (version, words) = tosa::words(workspace, &probe, &sources, (Target::Aarch64, *level))?;
+                (version, [worker, words].concat())
             }
             Driver::System { script } => {
                 let command = vec!["/usr/bin/python3".to_owned(), text(&sources.join(script))];

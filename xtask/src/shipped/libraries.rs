@@ -164,7 +164,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
     },
     Library {
         name: "tosa-mlir",
-        about: "TOSA as MLIR 22 lowers it and LLVM compiles it at -O2: apply_scale, rescale, matmul",
+        about: "TOSA as MLIR 22 lowers it and LLVM compiles it at -O2: apply_scale, rescale, add, matmul, conv2d, avg_pool2d, max_pool2d, pad",
         directory: "tosa-mlir",
         packages: &["nlohmann-json3-dev", "g++"],
         driver: Driver::Mlir { level: 2 },
@@ -177,6 +177,26 @@ pub(crate) const LIBRARIES: &[Library] = &[
         directory: "tosa-mlir",
         packages: &["nlohmann-json3-dev", "g++"],
         driver: Driver::Mlir { level: 0 },
+        started: &[],
+        group: Group::Apart,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Library {
+        name: "tosa-mlir-aarch64",
+        about: "the same at -O2 for aarch64, under an emulator",
+        directory: "tosa-mlir",
+        packages: &["nlohmann-json3-dev", "g++-aarch64-linux-gnu"],
+        driver: Driver::MlirAarch64 { level: 2 },
+        started: &[],
+        group: Group::Apart,
+    },
+    #[cfg(target_arch = "x86_64")]
+    Library {
+        name: "tosa-mlir-aarch64-o0",
+        about: "the same at -O0 for aarch64, under an emulator",
+        directory: "tosa-mlir",
+        packages: &["nlohmann-json3-dev", "g++-aarch64-linux-gnu"],
+        driver: Driver::MlirAarch64 { level: 0 },
         started: &[],
         group: Group::Apart,
     },

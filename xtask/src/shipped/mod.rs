@@ -36,8 +36,11 @@ enum Driver {
     CargoAarch64 { library: &'static str },
     #[cfg(target_arch = "x86_64")]
     PythonAarch64 { script: &'static str, package: &'static str, cpu: &'static str },
-    /// Functions in MLIR, compiled by the tools of the lanes of compiled casts at a level of LLVM, and linked with a source of C++.
+    /// A source of C++ that compiles functions in MLIR by the tools of the lanes of compiled casts, at a level of LLVM.
     Mlir { level: u32 },
+    /// The same for aarch64, under the emulator; the tools are those of this machine.
+    #[cfg(target_arch = "x86_64")]
+    MlirAarch64 { level: u32 },
     /// A script for Python as above, with a program in C, which the script starts for the host and, under an emulator, for aarch64. What the library has
     /// for one version of Python alone is in its `requirements-VERSION.txt`.
     #[cfg(target_arch = "x86_64")]
@@ -235,6 +238,8 @@ mod tests {
             let sources = root.join("impls/shipped").join(library.directory);
             match &library.driver {
                 Driver::Mlir { .. } => assert!(sources.join("worker.cpp").is_file(), "{}", library.name),
+                #[cfg(target_arch = "x86_64")]
+                Driver::MlirAarch64 { .. } => assert!(sources.join("worker.cpp").is_file(), "{}", library.name),
                 Driver::Cxx { source, .. } | Driver::System { script: source } => {
                     assert!(sources.join(source).is_file(), "{}", library.name);
                 }
