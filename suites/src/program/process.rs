@@ -34,7 +34,7 @@ type Take<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), JobError> + 'a;
 /// A program that runs.
 pub(super) struct Process {
     child: Child,
-    shown: String,
+    command: Vec<String>,
     input: ChildStdin,
     inbox: Arc<Inbox>,
     last_words: Arc<Mutex<String>>,
@@ -98,7 +98,7 @@ impl Process {
     /// Starts a program, and asks it a line. Its answer must come, and no other; a program that ends over it is started again and not asked.
     pub(super) fn ready(command: &[String], first: &[u8]) -> Result<Self> {
         let mut process = Self::start(command)?;
-        let shown = process.shown.clone();
+        let shown = command.join(" ");
         // A program that has ended is found by its missing answer.
         let _ = process.input.write_all(first).and_then(|()| process.input.flush());
         let until = Instant::now() + FIRST;
@@ -165,11 +165,22 @@ impl Process {
         let (to, kept) = (Arc::clone(&inbox), Arc::clone(&last_words));
         std::thread::spawn(move || to.fill(output));
         std::thread::spawn(move || listen(errors, &kept));
-        Ok(Self { child, shown: command.join(" "), input, inbox, last_words, taken: Vec::new(), read: 0 })
+        Ok(Self { child, command: command.to_vec(), input, inbox, last_words, taken: Vec::new(), read: 0 })
     }
 
-    /// Writes the lines of a batch, and gives each with its answer to `take`. A program that ends ends this process.
+    /// Writes the lines of a batch, and gives each with its answer to `take`. A program that ends ends this process; one whose answer is refused is started
+    /// again, since what else it writes belongs to no line.
     pub(super) fn ask(&mut self, lines: &[u8], take: &mut Take<'_>) -> Result<(), JobError> {
+        let asked = self.asked(lines, take);
+        if asked.is_err() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+            *self = Self::start(&self.command).map_err(|error| JobError::Module(format!("{error:#}")))?;
+        }
+        asked
+    }
+
+    fn asked(&mut self, lines: &[u8], take: &mut Take<'_>) -> Result<(), JobError> {
         self.unasked(lines)?;
         let written = self.input.write_all(lines).and_then(|()| self.input.flush());
         for case in lines.split_inclusive(|byte| *byte == b'\n') {
@@ -235,7 +246,7 @@ impl Process {
             status.map_or_else(|| "closed its standard output".to_owned(), |status| format!("ended ({status})"));
         let words = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
         let words = if words.is_empty() { String::new() } else { format!(": {words}") };
-        format!("`{}` {status} before it answered {}{words}", self.shown, quoted(case))
+        format!("`{}` {status} before it answered {}{words}", self.command.join(" "), quoted(case))
     }
 }
 

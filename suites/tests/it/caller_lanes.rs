@@ -244,7 +244,7 @@ fn a_lane_that_never_answers_is_asked_nothing_more() {
     };
     let message = finding["message"].as_str().expect("a message");
     assert!(
-        message.contains("its worker was waited for in vain for 12") && message.contains("asked nothing more"),
+        message.contains("its worker was waited for in vain for 2") && message.contains("asked nothing more"),
         "{message}"
     );
     // Everything that was planned is accounted for.

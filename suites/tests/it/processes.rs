@@ -207,9 +207,10 @@ fn workers_of(parent: u32) -> Vec<u32> {
     String::from_utf8_lossy(&output.stdout).lines().filter_map(|pid| pid.trim().parse().ok()).collect()
 }
 
-fn kill(pid: u32) {
-    let status = Command::new("kill").args(["-9", &pid.to_string()]).status().expect("kill is there");
-    assert!(status.success(), "{pid} was gone already");
+/// Kills a process, unless it is gone already.
+fn killed(pid: u32) -> bool {
+    let output = Command::new("kill").args(["-9", &pid.to_string()]).output().expect("kill is there");
+    output.status.success()
 }
 
 /// Starts `verify`, kills `victims` of its workers one after another while it works, and waits for its end.
@@ -221,10 +222,12 @@ fn killed_while_running(arguments: &[&str], victims: usize) -> Run {
     let begun = Instant::now();
     let child = command.spawn().expect("tiebreak starts");
     for _ in 0..victims {
-        // As soon as it has one: a run of one operation may take less than a second.
-        let victim = wait_for("a worker runs", || workers_of(child.id()).pop());
-        std::thread::sleep(Duration::from_millis(200));
-        kill(victim);
+        // As soon as it has one: a run of one operation may take less than a second. A busy machine may end a worker in the time between.
+        wait_for("a worker is killed", || {
+            let victim = workers_of(child.id()).pop()?;
+            std::thread::sleep(Duration::from_millis(200));
+            killed(victim).then_some(())
+        });
     }
     let output = child.wait_with_output().expect("it ends");
     println!("killed {victims} workers of a run of {:.1} s", begun.elapsed().as_secs_f64());
@@ -302,7 +305,7 @@ fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
         let plan = Plan::new(kernel("gemmlowp-scalar"), &runner, channel(1_395_864_371, -8), None);
         let plan = plan.expect("a known scheme");
         let started = std::fs::read_to_string(&pids).expect("it wrote its number");
-        kill(started.lines().last().and_then(|l| l.parse().ok()).expect("a number"));
+        assert!(killed(started.lines().last().and_then(|l| l.parse().ok()).expect("a number")), "a worker sleeps");
         let settled = plan.settle(plan.chunk(0));
         assert_eq!(
             (settled.sides[0].count.inputs, settled.sides[0].count.differ),
@@ -346,7 +349,7 @@ fn a_worker_that_died_costs_a_sweep_of_quantize_no_coverage() {
     let file = lanes_with(dir.path(), "mine", &script(dir.path(), &body));
     let lane = opened(&file, "mine").expect("it speaks the protocol");
     let started = std::fs::read_to_string(&pids).expect("it wrote its number");
-    kill(started.lines().last().and_then(|l| l.parse().ok()).expect("a number"));
+    assert!(killed(started.lines().last().and_then(|l| l.parse().ok()).expect("a number")), "a worker sleeps");
     let swept = quantized_chunk(&lane, "onnx-quantizelinear", 0);
     let found: Vec<_> = swept.failures.iter().map(|f| (f.failure.class(), f.witness)).collect();
     assert_eq!(found, [(Class::Crash, None)], "{:?}", swept.failures);

@@ -189,7 +189,7 @@ fn a_program_that_misbehaves_is_a_finding_or_an_error() {
             python(&format!("{right}\nif x == -7: sys.exit('no sevens')")),
             &["class crash", "no sevens", "x=-7"],
         ),
-        ("hang", python(&format!("{right}\nwhile x == -7: pass")), &["class hang", "x=-7"]),
+        ("hang", python(&format!("{right}\nimport time\nwhile x == -7: time.sleep(60)")), &["class hang", "x=-7"]),
         (
             "two results",
             python(&format!("{right}\nif x == -7: result = '1 2'")),

@@ -45,9 +45,12 @@ pub enum Failure {
         /// Results given.
         got: usize,
     },
-    /// The job was refused, or its kernel did what none may; the reason in words.
+    /// The worker answered that it refuses the job, or that its kernel did what none may; the reason in words.
     #[error("{1}")]
     Failed(FailureKind, String),
+    /// The lane cannot be asked, or its answer is none of the protocol; the reason in words.
+    #[error("{0}")]
+    Unusable(String),
 }
 
 impl From<JobError> for Failure {
@@ -63,6 +66,7 @@ impl Failure {
             Self::Crashed(_) => Class::Crash,
             Self::Hung(_) => Class::Hang,
             Self::WrongLength { .. } => Class::WrongLength,
+            Self::Unusable(_) => Class::Refused,
             Self::Failed(kind, _) => match kind {
                 FailureKind::Refused => Class::Refused,
                 FailureKind::Panic => Class::Panic,
@@ -83,9 +87,14 @@ impl Failure {
         }
     }
 
-    /// The job or its answer was refused, for this reason.
+    /// Whether the worker answered in the protocol and can be asked the next batch.
+    pub fn goes_on(&self) -> bool {
+        matches!(self, Self::Failed(FailureKind::OutsideDomain | FailureKind::Refused, _))
+    }
+
+    /// The lane cannot be asked, or its answer was refused, for this reason.
     pub fn refused(reason: impl Into<String>) -> Self {
-        Self::Failed(FailureKind::Refused, reason.into())
+        Self::Unusable(reason.into())
     }
 }
 

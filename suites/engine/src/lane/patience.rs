@@ -16,7 +16,7 @@
 //! progress; otherwise an infinite loop would never time out.
 //!
 //! Every wait is bounded: a kernel is given up after three failures, a witness after 20 seconds or two timeouts, and a lane
-//! after two minutes of timeouts summed over all threads. Questions that were not asked are counted as given up, and the
+//! after two minutes of timeouts summed over all threads, or 24 patiences if that is less. Questions that were not asked are counted as given up, and the
 //! lane has a finding.
 
 use super::group::{Activity, Group};

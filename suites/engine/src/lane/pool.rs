@@ -26,10 +26,11 @@ const IMPATIENCE: Duration = Duration::from_secs(1);
 
 /// Digits of a hash that a message shows.
 const SHOWN: usize = 12;
-/// How long a lane is waited for in vain, all batches together, and how many times its patience, whichever is longer: then it is asked nothing more. A worker
-/// of which every batch hangs would otherwise be waited for once for each kernel, mutant and attempt to make a case smaller.
+/// How long a lane is waited for in vain, all batches together: then it is asked nothing more. A worker of which every batch hangs would otherwise be waited for
+/// once for each kernel, mutant and attempt to make a case smaller.
 const MOST_WAITED: Duration = Duration::from_secs(120);
-const MOST_PATIENCES: u32 = 6;
+/// The same in patiences, at least and at most: one failure is narrowed down, and an impatient lane ends sooner.
+const MOST_PATIENCES: [u32; 2] = [6, 24];
 
 /// Longest command, or reason of a lanes file, that is printed, in characters.
 const MOST_COMMAND: usize = 1 << 10;
@@ -244,7 +245,8 @@ impl Lane {
     /// Why it is asked nothing more, where it has been waited for in vain for too long.
     pub fn exhausted(&self) -> Option<String> {
         let waited = Duration::from_millis(self.waited.load(Ordering::Relaxed));
-        let most = MOST_WAITED.max(self.patience.saturating_mul(MOST_PATIENCES));
+        let [least, most] = MOST_PATIENCES.map(|patiences| self.patience.saturating_mul(patiences));
+        let most = MOST_WAITED.clamp(least, most);
         let seconds = waited.as_secs();
         (waited >= most)
             .then(|| format!("its worker was waited for in vain for {seconds} s in all, and was asked nothing more"))
@@ -312,10 +314,10 @@ impl Lease<'_> {
         Ok(self.session.as_mut().expect("just started"))
     }
 
-    /// After a failure the session's state is unknown: the next batch gets a fresh one. A worker that calls a batch outside its domain goes on.
+    /// After a failure the session's state is unknown: the next batch gets a fresh one. A worker that refuses a batch, or calls it outside its domain, goes on.
     fn checked(&mut self, result: Result<(), Failure>) -> Result<(), Failure> {
         if let Err(failure) = &result
-            && failure.outside().is_none()
+            && !failure.goes_on()
         {
             self.session = None;
             self.lost = Some(failure.clone());

@@ -1,7 +1,12 @@
 //! Which scheme a kernel follows. Nothing is known of the kernel but its lane, its operation and its domain.
 //!
 //! Every scheme of the operation is a candidate. The plan of the domain has the inputs; each answer excludes the schemes that give something else, and the inputs
-//! that excluded one are kept. What is left gives the results of the kernel on the whole plan.
+//! that excluded one are kept. What is left gives the results of the kernel on the whole plan. If nothing is left, [`apart`] poses the plan again, to whole
+//! vectors and the elements behind them.
+
+mod apart;
+
+pub use apart::Apart;
 
 use crate::lane::Lane;
 use crate::operation::asked::Asked;
@@ -23,10 +28,7 @@ use tiebreak_reports::text;
 const AT_ONCE: usize = 64;
 
 /// Cases on which the excluded schemes are still compared, so that the nearest of them is known.
-const COMPARED: usize = 256;
-
-/// Elements of a vector, after the last whole one of which a kernel may follow another scheme.
-const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
+const COMPARED: usize = 64;
 
 /// Policies of a scheme's overflow.
 const POLICIES: [&str; 3] = ["", ":wrap", ":saturate"];
@@ -64,17 +66,6 @@ pub struct Partly {
     pub scheme: String,
     /// Results that it gives too.
     pub judged: u64,
-}
-
-/// Two schemes: one of whole vectors, one of the elements behind them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Apart {
-    /// Elements of a vector.
-    pub vector: usize,
-    /// The scheme of whole vectors.
-    pub body: String,
-    /// The scheme of the rest.
-    pub tail: String,
 }
 
 /// What is known of a kernel afterwards.
@@ -121,21 +112,6 @@ struct Candidate<O: Operation> {
     /// Results to which it gives a value, of the whole plan.
     judged: u64,
     out: bool,
-    /// The same of whole vectors of each size, and of the elements behind them.
-    parts: [[bool; 2]; VECTORS.len()],
-}
-
-impl<O: Operation> Candidate<O> {
-    /// Whether nothing can be of this scheme any more.
-    fn is_done(&self) -> bool {
-        self.out && self.parts.iter().flatten().all(|out| *out)
-    }
-
-    fn differs_at(&mut self, at: usize, len: usize) {
-        for (vector, part) in VECTORS.into_iter().zip(&mut self.parts) {
-            part[usize::from(at >= len - len % vector)] = true;
-        }
-    }
 }
 
 /// Every scheme of an operation with its label, each policy apart.
@@ -154,15 +130,7 @@ pub(crate) fn schemes<O: Operation>() -> Vec<(O::Scheme, String)> {
 }
 
 fn candidates<O: Operation>() -> Vec<Candidate<O>> {
-    let candidate = |(scheme, label)| Candidate {
-        scheme,
-        label,
-        explained: 0,
-        compared: 0,
-        judged: 0,
-        out: false,
-        parts: Default::default(),
-    };
+    let candidate = |(scheme, label)| Candidate { scheme, label, explained: 0, compared: 0, judged: 0, out: false };
     schemes::<O>().into_iter().map(candidate).collect()
 }
 
@@ -194,19 +162,12 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         refusal: None,
         like,
     };
-    let pose = |spec: &Spec<O::Params>| spec.case::<O>(&domain, seed);
+    let asked: Put<'_, O> = Put { lane, kernel: &offer.kernel, domain: &domain };
     for (round, chunk) in specs.chunks(AT_ONCE).enumerate() {
-        let cases: Vec<Case<O::Params>> = chunk.iter().filter_map(pose).collect();
-        let answered: Vec<Result<Vec<i32>, String>> =
-            cases.par_iter().map(|case| answer::<O>(lane, &offer.kernel, &domain, case)).collect();
-        let compares = |candidate: &Candidate<O>| !candidate.is_done() || round * AT_ONCE < COMPARED;
-        let predicted: Vec<Vec<Option<Expected>>> = candidates
-            .par_iter()
-            .map(|candidate| {
-                let one = |case| compares(candidate).then(|| O::expected(&candidate.scheme, case).ok()).flatten();
-                cases.iter().map(one).collect()
-            })
-            .collect();
+        let compares_all = round * AT_ONCE < COMPARED;
+        let (cases, answered) = asked.answers(chunk, seed);
+        let predicted =
+            predictions::<_, O>(&candidates, &cases, |one| (compares_all || !one.out).then_some(&one.scheme));
         for (at, given) in answered.into_iter().enumerate() {
             match given {
                 Err(reason) => {
@@ -216,9 +177,8 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
                 Ok(given) => {
                     identified.results += given.len() as u64;
                     let predictions = predicted.iter().map(|cases| cases[at].as_ref());
-                    let excluded = exclude(&mut candidates, predictions, &given, round * AT_ONCE < COMPARED);
+                    let excluded = exclude(&mut candidates, predictions, &given, compares_all);
                     if let Some(first) = excluded.first() {
-                        let asked: Put<'_, O> = Put { lane, kernel: &offer.kernel, domain: &domain };
                         let scheme = candidates.iter().find(|candidate| candidate.label == *first);
                         let input = scheme.and_then(|scheme| asked.input(&scheme.scheme, &cases[at], &given));
                         identified.inputs.extend(input.map(|input| Input { excluded, ..input }));
@@ -226,7 +186,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
                 }
             }
         }
-        if candidates.iter().all(Candidate::is_done) && round * AT_ONCE >= COMPARED {
+        if !compares_all && candidates.iter().all(|one| one.out) {
             break;
         }
     }
@@ -234,8 +194,27 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         let why = identified.refusal.unwrap_or_default();
         bail!("{} gave no results for any of the {} cases of its plan: {why}", offer.kernel, identified.cases);
     }
+    if candidates.iter().all(|one| one.out || one.judged == 0) {
+        identified.apart = apart::found(&asked, &specs, seed);
+    }
     conclude(&mut identified, candidates);
     Ok(identified)
+}
+
+/// What each candidate gives for each case, if a scheme of the candidate is asked.
+fn predictions<C: Sync, O: Operation>(
+    candidates: &[C],
+    cases: &[Case<O::Params>],
+    scheme: impl Fn(&C) -> Option<&O::Scheme> + Sync,
+) -> Vec<Vec<Option<Expected>>>
+where
+    O::Scheme: Sync,
+{
+    let of = |candidate: &C| {
+        let scheme = scheme(candidate);
+        cases.iter().map(|case| O::expected(scheme?, case).ok()).collect()
+    };
+    candidates.par_iter().map(of).collect()
 }
 
 /// The scheme of a kernel of this project.
@@ -243,33 +222,37 @@ fn promised<O: Operation>(kernel: &str) -> Option<String> {
     Some(promise::<O>(find::<O>(kernel)?).ok()?.label())
 }
 
-/// What a lane gives for a case, or why it gives nothing.
-fn answer<O: Operation>(
-    lane: &Lane,
-    kernel: &str,
-    domain: &O::Domain,
-    case: &Case<O::Params>,
-) -> Result<Vec<i32>, String> {
-    if let Some(why) = lane.exhausted() {
-        return Err(why);
-    }
-    let results = operation::sizes::<O>(domain, &case.params).map_err(|error| error.to_string())?.outputs;
-    outs::<O>(&mut lane.lease(), kernel, case, results).map_err(|failure| failure.to_string())
-}
-
-/// A kernel that is asked again.
+/// A kernel that is asked.
 struct Put<'a, O: Operation> {
     lane: &'a Lane,
     kernel: &'a str,
     domain: &'a O::Domain,
 }
 
+/// Cases, and the results of each or the reason why there are none.
+type Answers<O> = (Vec<Case<<O as Operation>::Params>>, Vec<Result<Vec<i32>, String>>);
+
 impl<O: Operation> Put<'_, O> {
+    fn answers(&self, specs: &[Spec<O::Params>], seed: u64) -> Answers<O> {
+        let cases: Vec<_> = specs.iter().filter_map(|spec| spec.case::<O>(self.domain, seed)).collect();
+        let answered = cases.par_iter().map(|case| self.answer(case)).collect();
+        (cases, answered)
+    }
+
+    /// What the kernel gives for a case, or why it gives nothing.
+    fn answer(&self, case: &Case<O::Params>) -> Result<Vec<i32>, String> {
+        if let Some(why) = self.lane.exhausted() {
+            return Err(why);
+        }
+        let results = operation::sizes::<O>(self.domain, &case.params).map_err(|error| error.to_string())?.outputs;
+        outs::<O>(&mut self.lane.lease(), self.kernel, case, results).map_err(|failure| failure.to_string())
+    }
+
     /// A case that excludes a scheme, cut down to the element if that excludes the scheme too.
     fn input(&self, scheme: &O::Scheme, case: &Case<O::Params>, given: &[i32]) -> Option<Input> {
         let at = Self::differs(scheme, case, given)?;
         let alone = operation::alone::<O>(case, self.domain, at).into_iter().find_map(|(small, _)| {
-            let given = answer::<O>(self.lane, self.kernel, self.domain, &small).ok()?;
+            let given = self.answer(&small).ok()?;
             let at = Self::differs(scheme, &small, &given)?;
             crate::case::text::arguments::<O>(self.domain, &small)?;
             Some((small, given, at))
@@ -308,10 +291,6 @@ fn exclude<'a, O: Operation>(
         let values = || predicted.iter().zip(given).map(|(right, got)| right.map(|right| right == *got));
         let (compared, explained) =
             values().flatten().fold((0, 0), |(all, same), is_same| (all + 1, same + u64::from(is_same)));
-        if explained < compared {
-            let wrong = values().enumerate().filter(|(_, same)| *same == Some(false));
-            wrong.for_each(|(at, _)| candidate.differs_at(at, given.len()));
-        }
         candidate.judged += compared;
         if counts {
             (candidate.compared, candidate.explained) =
@@ -326,7 +305,6 @@ fn exclude<'a, O: Operation>(
 }
 
 fn conclude<O: Operation>(identified: &mut Identified, candidates: Vec<Candidate<O>>) {
-    identified.apart = apart(&candidates);
     let (mut out, mut left): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.out);
     left.retain(|candidate| candidate.judged > 0);
     left.sort_by_key(|candidate| std::cmp::Reverse(candidate.judged));
@@ -340,21 +318,6 @@ fn conclude<O: Operation>(identified: &mut Identified, candidates: Vec<Candidate
     identified.left = left.into_iter().map(|candidate| candidate.label).collect();
     let excluded = |Candidate { label: scheme, explained, compared, .. }| Excluded { scheme, explained, compared };
     identified.excluded = out.into_iter().map(excluded).collect();
-}
-
-/// Two schemes that give the results between them, if none gives all of them.
-fn apart<O: Operation>(candidates: &[Candidate<O>]) -> Option<Apart> {
-    if candidates.iter().any(|candidate| !candidate.out && candidate.judged > 0) {
-        return None;
-    }
-    (0..VECTORS.len()).rev().find_map(|size| {
-        let left = |part: usize| {
-            // The first of those that give a value to as many.
-            let left = candidates.iter().rev().filter(|c| !c.parts[size][part] && c.judged > 0);
-            left.max_by_key(|candidate| candidate.judged).map(|candidate| candidate.label.clone())
-        };
-        Some(Apart { vector: VECTORS[size], body: left(0)?, tail: left(1)? })
-    })
 }
 
 /// The case as text, or its parameters alone.
