@@ -87,6 +87,11 @@ impl Failure {
         }
     }
 
+    /// Whether the worker says that a batch is outside the domain of its kernel.
+    pub fn is_outside(&self) -> bool {
+        self.outside().is_some()
+    }
+
     /// Whether the worker answered in the protocol and can be asked the next batch.
     pub fn goes_on(&self) -> bool {
         matches!(self, Self::Failed(FailureKind::OutsideDomain | FailureKind::Refused, _))

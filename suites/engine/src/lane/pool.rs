@@ -314,10 +314,11 @@ impl Lease<'_> {
         Ok(self.session.as_mut().expect("just started"))
     }
 
-    /// After a failure the session's state is unknown: the next batch gets a fresh one. A worker that refuses a batch, or calls it outside its domain, goes on.
-    fn checked(&mut self, result: Result<(), Failure>) -> Result<(), Failure> {
+    /// After a failure the session's state is unknown: the next batch gets a fresh one. A worker that calls a batch outside its domain goes on, and so does one
+    /// that refuses a batch while it is asked no other.
+    fn checked(&mut self, result: Result<(), Failure>, goes_on: fn(&Failure) -> bool) -> Result<(), Failure> {
         if let Err(failure) = &result
-            && !failure.goes_on()
+            && !goes_on(failure)
         {
             self.session = None;
             self.lost = Some(failure.clone());
@@ -337,7 +338,7 @@ impl Lease<'_> {
     /// See [`Session::submit`].
     pub fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure> {
         let result = self.session().and_then(|s| s.submit(order));
-        self.checked(result)
+        self.checked(result, Failure::is_outside)
     }
 
     /// See [`Session::collect`]. After a failure nothing is in flight any more: what was is lost for the same reason.
@@ -346,13 +347,16 @@ impl Lease<'_> {
             Some(session) => session.collect(out),
             None => Err(self.lost.clone().expect("collect follows submit")),
         };
-        self.checked(result)
+        self.checked(result, Failure::is_outside)
     }
 
-    /// One batch from start to end.
+    /// One batch from start to end, with no other in flight.
     pub fn run(&mut self, order: &Order<'_>, out: &mut Vec<i32>) -> Result<(), Failure> {
-        self.submit(order)?;
-        self.collect(out)
+        let result = self.session().and_then(|session| {
+            session.submit(order)?;
+            session.collect(out)
+        });
+        self.checked(result, Failure::goes_on)
     }
 
     /// What executes `job`'s kernel here.
