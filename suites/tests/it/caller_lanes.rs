@@ -224,6 +224,29 @@ fn a_worker_that_announces_more_than_it_sends_is_given_up() {
     assert!(run.stdout.contains("without an answer") && !run.stdout.contains("all as promised"), "{}", run.printed());
 }
 
+/// A worker that refuses a batch goes on, as the page of the protocol says. Each refusal cost a process: `identify` of a kernel in Python took half a minute, for
+/// a fifth of a second of questions.
+#[test]
+fn a_worker_that_refuses_is_not_started_again() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let starts = dir.path().join("starts");
+    let counts = format!("import sys\nopen({:?}, 'a').write('.')\n", starts.to_string_lossy());
+    let refuses = "    if any(shift > 0 for _, shift in channels):\n        answer({\"answer\": \"failed\", \"reason\": \"no left shifts\"})\n        \
+                   continue\n    out = [";
+    let command = python(dir.path(), &[("import sys\n", &counts), ("    out = [", refuses)]);
+    let file = lanes(dir.path(), &[json!({"name": "mine", "command": command})]);
+    let file = file.to_string_lossy();
+    let run = tiebreak(&["identify", "--format=json", "--lanes", &file, "--lane=mine"]).exits(0);
+    let found: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let [refused, results] = ["refused", "results"].map(|key| found[0][key].as_u64().expect("a count"));
+    let started = fs::read_to_string(&starts).expect("it started").len();
+    println!("{started} processes, {refused} refusals, {results} results");
+    assert!(
+        refused > 50 && results > 1_000 && started < 10,
+        "{started} processes, {refused} refusals, {results} results"
+    );
+}
+
 /// Issue 30, item 6: each kernel of a lane, each of its known bugs and each attempt to make a case smaller was waited for.
 #[test]
 fn a_lane_that_never_answers_is_asked_nothing_more() {
