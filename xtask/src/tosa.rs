@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
 
-/// The version of the compiler, and the words behind the worker's program: texts, cache, version, level of LLVM, target and tools.
+/// Version of the compiler, and arguments of the worker: texts, cache, version, level of LLVM, target and tools.
 pub(crate) fn words(
     workspace: &Workspace,
     probe: &Probe,

@@ -1,4 +1,4 @@
-//! Two schemes of a kernel that follows none: one of whole vectors, and one of the elements behind them.
+//! Body and tail of a kernel: the scheme of its whole vectors, and the scheme of the elements after them.
 
 use super::{AT_ONCE, Put, predictions, schemes};
 use crate::operation::Operation;
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Elements of a vector, after the last whole one of which a kernel may follow another scheme.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 
-/// Two schemes: one of whole vectors, one of the elements behind them.
+/// Body and tail: the scheme of whole vectors, and the scheme of the elements after them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Apart {
     /// Elements of a vector.
@@ -26,7 +26,7 @@ struct Candidate<O: Operation> {
     label: String,
     /// Results to which it gives a value, until both parts of each size are excluded.
     judged: u64,
-    /// Whether it differs in whole vectors of each size, and in the elements behind them.
+    /// For each vector size, whether the scheme differs in whole vectors and in the elements after them.
     out: [[bool; 2]; VECTORS.len()],
 }
 

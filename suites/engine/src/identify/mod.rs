@@ -2,7 +2,7 @@
 //!
 //! Every scheme of the operation is a candidate. The plan of the domain has the inputs; each answer excludes the schemes that give something else, and the inputs
 //! that excluded one are kept. What is left gives the results of the kernel on the whole plan. If nothing is left, [`apart`] poses the plan again, to whole
-//! vectors and the elements behind them.
+//! vectors and to the elements after them.
 
 mod apart;
 
