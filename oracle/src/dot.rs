@@ -24,7 +24,7 @@ pub enum Terms {
     SignedPopcount,
     /// 32 adjacent elements; each of this many bits of an element of `b` represents 1 or -1, weighted by its place.
     Bipolar(u32),
-    /// 32 adjacent elements of four bits. Bits that eight elements share in planes i and j are counted, and the count is shifted by `i + j`, modulo 2^8.
+    /// 32 adjacent elements of four bits. Bits shared by eight elements in planes i and j are counted; the count is shifted by `i + j`, modulo 2^8.
     CountsU8,
 }
 

@@ -43,7 +43,7 @@ pub enum Own {
     Multiply(Factor),
     /// `v * r`; `r` is 1 over the output's scale, rounded to f32.
     MultiplyByReciprocal,
-    /// `v` times the operand's ratio of scales (input over output, rounded to f32), as an integer multiple of `2^-shift` of [`Own::FixedShift`], ties to even.
+    /// `v` times an integer: the operand's scale over the output's, rounded to f32, times `2^shift` of [`Own::FixedShift`], ties to even.
     Fixed(u32),
     /// `v / 2^shift`, with the shift that gives the larger multiplier of [`Own::Fixed`] this many bits after its first.
     FixedShift(u32),
