@@ -1,6 +1,6 @@
 //! The real `e^x`, for x at most 0, rounded once.
 //!
-//! The exact form encloses `e^t`, `t = -x`, between a partial sum of its series and that sum plus a bound of the rest. It adds terms as needed.
+//! The exact form encloses `e^t`, `t = -x`, between a partial sum of its series and that sum plus a bound of the rest, with terms as needed.
 //! The fast form multiplies eight factors `e^(-j * 2^(9i - 63))` of 126 fractional bits, whose errors are bounded.
 
 use crate::rounding::RoundingRule;

@@ -4,7 +4,7 @@
 //!
 //! An element outside the image is real 0. An average adds 0 for such an element, and its divisor counts the element or not
 //! ([`Pooling::count_padding`]). A maximum omits the element. Every window contains at least one element of the image. Some systems average stored
-//! values. This is equal for tensors with one scale and zero point, but the zero point affects the rounding, and counted padding is the stored value 0.
+//! values. This is equal for tensors with one scale and zero point, but the zero point affects the rounding; counted padding is stored 0.
 //!
 //! Each scheme has two forms. [`Scheme::exact`] copies each element of the image into the windows that contain it, and computes on rationals.
 //! [`Scheme::expected`] finds each window from its output, sums by a summed-area table, and computes on machine integers.

@@ -1,8 +1,8 @@
-//! gemmlowp's `OutputStageTanh`: `zero_point + amplitude * tanh((v - zero_point) / amplitude)` in fixed point, constant beyond eight amplitudes
-//! from the zero point. For a <= 0, `tanh(a)` is `(1 - e^(2a)) / (1 + e^(2a))`, by the exponential of [`crate::exp`] and three steps of Newton-Raphson.
+//! gemmlowp's `OutputStageTanh`: `zero_point + amplitude * tanh((v - zero_point) / amplitude)` in fixed point, constant from eight amplitudes
+//! on. For a <= 0, `tanh(a)` is `(1 - e^(2a)) / (1 + e^(2a))`, by the exponential of [`crate::exp`] and three steps of Newton-Raphson.
 //!
-//! One step can leave int32: the left shift to three integer bits, whose operand is rounded first. If the amplitude is a power of two, the largest value
-//! below eight amplitudes becomes 8 itself. The policy of the scheme fits the result.
+//! One step can leave int32: the left shift to three integer bits, whose operand is rounded first. If the amplitude is a power of two, the largest
+//! value below eight amplitudes becomes 8 itself. The policy of the scheme fits the result.
 //!
 //! Source: google/gemmlowp `internal/output.h`, `fixedpoint/fixedpoint.h` tanh, one_minus_x_over_one_plus_x_for_x_in_0_1.
 

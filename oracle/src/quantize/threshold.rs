@@ -4,7 +4,7 @@
 //! through the steps gives this real for the input:
 //! - a division or product by a positive number, and an addition, move the real;
 //! - a rounding reaches `t` from the first representable value at or after `t` on. The inputs of that value begin half-way from its
-//! predecessor (to nearest, with ties decided by the rule), at the value, or just after the predecessor (directed rules);
+//!   predecessor (to nearest, with ties decided by the rule), at the value, or just after the predecessor (directed rules);
 //! - a clamp moves the real only to the ends: all inputs, or none.
 
 use super::steps::{Addend, Step, Value, bounds_before_zero_point, reciprocal, word};

@@ -63,7 +63,7 @@ pub(super) fn log_softmax(p: &Row, row: &[i32]) -> Vec<Integer> {
     row.iter().map(|x| known.entry(*x).or_insert_with(|| nearest(p, |b| reaches(*x, b))).clone()).collect()
 }
 
-/// Computes one row. `x / sqrt(sum)` reaches a boundary if `x` reaches `boundary * sqrt(sum)`: the signs decide, or the squares. The row's scale cancels.
+/// Computes one row. `x / sqrt(sum)` reaches a boundary if `x` reaches `boundary * sqrt(sum)`, by the signs or the squares. The row's scale cancels.
 pub(super) fn l2_normalization(p: &Row, row: &[i32]) -> Option<Vec<Integer>> {
     let real = |x: &i32| Integer::from(x - p.input.zero_point);
     let sum: Integer = row.iter().map(|x| real(x).square()).sum();

@@ -1,5 +1,5 @@
-//! Softmax of rows of quantized numbers: `e^(b * x_i)` over the sum of all `e^(b * x_j)` of the row, in steps of 2^-8 or 2^-16 from the least value of
-//! the output's type on, clamped. A multiplier and a left shift define `b`, and convert a difference of stored values to five integer bits:
+//! Softmax of rows of quantized numbers: `e^(b * x_i)` over the sum of all `e^(b * x_j)` of the row, in steps of 2^-8 or 2^-16 from the least value
+//! of the output's type on, clamped. A multiplier and a left shift define `b`, and convert a difference of stored values to five integer bits:
 //! `b = multiplier * 2^(left_shift - 57)`.
 //!
 //! Two kinds of schemes: the real softmax rounded once, and TensorFlow Lite's composition in fixed point. Each has two forms. [`Scheme::exact`] computes on

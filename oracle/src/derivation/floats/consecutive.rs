@@ -1,5 +1,5 @@
 //! Outputs of a scheme in floats at consecutive accumulators. The exponents of the steps change at few accumulators. Between two changes every
-//! step is a product, a shift and a sum of 64 bits. This third form is independent of the rationals and of [`Dyadic`](super::Dyadic) numbers.
+//! step is a product, a shift and a sum of 64 bits. A third form, independent of the rationals and of [`Dyadic`](crate::derivation::dyadic::Dyadic) numbers.
 
 use super::{Scheme, Steps, ToInteger};
 use crate::fpm::pieces::Output;
