@@ -1,7 +1,7 @@
 //! Exact bounds on depths and weights, for sums of products of bounded integers in a word.
 //!
-//! Every bound rests on one fact: a product `l * r` over two intervals is extreme at corners of the rectangle, because it is
-//! linear in each factor. A sum of K products is extreme when every product is the same corner, and it attains that extreme.
+//! Every bound rests on one fact: a product `l * r` over two intervals is extreme at corners of the rectangle, because the product is
+//! linear in each factor. A sum of K products is extreme, and attains the extreme, when every product is the same corner.
 
 use std::ops::RangeInclusive;
 

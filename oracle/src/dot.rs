@@ -33,7 +33,7 @@ pub enum Terms {
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// Description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -180,7 +180,7 @@ pub static DEFINITIONS: &[Definition] = &[
     },
 ];
 
-/// Definition with the policy for results that do not fit in int32.
+/// Definition with the policy for results beyond int32.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 registered!(|_definition| Vec::new());

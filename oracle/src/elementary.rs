@@ -20,7 +20,7 @@ pub enum Elementary {
 
 use Elementary::*;
 
-/// From this exponent on, `e^x` is beyond every format, and `e^-x` is 0.
+/// Exponent from which on `e^x` is beyond every format, and `e^-x` is 0.
 const FAR: i32 = 1200;
 
 /// Terms of a series that each attempt adds.

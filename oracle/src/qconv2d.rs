@@ -4,7 +4,7 @@
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h`, `ConvPerChannel`, and `depthwise_conv.h`;
 //! apache/tvm `src/relay/qnn/op/convolution.cc` with `requantize.cc`. The schemes are those of [`crate::requantize`]: the sum of products is exact,
-//! and the policy of the scheme fits it to int32 before the bias is added. A bias of 64 bits is added to any sum, as in TFLite's int16 convolutions.
+//! and the policy of the scheme fits the sum to int32 before the bias is added. A 64-bit bias is added to any sum, as in TFLite's int16 convolutions.
 
 use crate::conv2d::Convolution;
 use crate::fpm::pieces::Output;

@@ -8,15 +8,15 @@ use std::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundingRule {
-    /// To nearest, half towards +inf (TVM's UPWARD).
+    /// Nearest integer, half towards +inf (TVM's UPWARD).
     TiesUp,
-    /// To nearest, half away from zero (TVM's TONEAREST, gemmlowp).
+    /// Nearest integer, half away from zero (TVM's TONEAREST, gemmlowp).
     TiesAway,
-    /// To nearest, half to even.
+    /// Nearest integer, half to even.
     TiesEven,
-    /// To nearest, half towards -inf.
+    /// Nearest integer, half towards -inf.
     TiesDown,
-    /// To nearest, half towards zero.
+    /// Nearest integer, half towards zero.
     TiesToZero,
     /// Ceiling.
     TowardPositive,

@@ -45,7 +45,7 @@ pub(crate) fn step_names<S>(steps: &[(&'static str, S)]) -> Vec<&'static str> {
 pub struct Described {
     /// Name used everywhere.
     pub name: &'static str,
-    /// Description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -60,12 +60,12 @@ impl Described {
     }
 }
 
-/// Definition with the policy for results that do not fit.
+/// Definition with the policy for results beyond the word.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheme<D> {
     /// Mathematical definition.
     pub definition: D,
-    /// Policy for results that do not fit.
+    /// Policy for results beyond the word.
     pub overflow: Overflow,
 }
 

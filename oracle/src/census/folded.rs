@@ -25,7 +25,7 @@ pub(super) struct Folded {
     lists: Vec<Vec<Piece>>,
     /// Number of times that all lists were dropped.
     dropped: u64,
-    /// List of the subject. If `None`, its pieces are in `folder`.
+    /// List of the subject; `None` if the pieces are in `folder`.
     at: Option<usize>,
 }
 
@@ -75,7 +75,7 @@ impl Folded {
         Self { folder: Folder::new(most), of: None, kept_at: None, kept, lists, dropped: 0, at: None }
     }
 
-    /// Folds the subject, unless its pieces are kept. Returns `None` if it has too many pieces.
+    /// Folds the subject, unless the pieces are kept. Returns `None` for too many pieces.
     pub(super) fn fold(&mut self, subject: Subject) -> Option<&[Piece]> {
         if self.of.as_ref() == Some(&subject) {
             return Some(self.pieces());

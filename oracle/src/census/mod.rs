@@ -198,7 +198,7 @@ impl Counter {
         [self.left.pieces(), self.right.pieces()]
     }
 
-    /// Folds both schemes over `xs`. The second is folded only where the first has values, because it may have few pieces there.
+    /// Folds both schemes over `xs`. The second is folded only where the first has values, because few pieces may remain there.
     fn fold(&mut self, census: &Census, xs: RangeInclusive<i64>) -> Option<()> {
         if census.parameters.word.bits > WIDEST {
             return None;

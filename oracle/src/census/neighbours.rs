@@ -3,10 +3,10 @@
 //! Let both schemes be folded at the first multiplier `a` and the last `b`, step by step, and let the two lists of pieces be
 //! [alike](Slope) after each step: equal intervals, offsets, denominators and ties, and slopes that are equal or the same
 //! multiple of the multiplier. Then the lists of all multipliers between are alike too, by induction. A step receives pieces that
-//! differ in `f*m` only. It cuts a piece where `f*m*x` passes a threshold that does not depend on `m`.
-//! That place moves in one direction as `m` grows and is equal at both ends, so it is constant. The effect of the step on the parts does
-//! not depend on `m`. Only the product reads `m`: multiplication by `m` gives a slope `f*m`. A reduced multiplier does not decrease
-//! with `m`, so it gives one slope if it is equal at both ends.
+//! differ in `f*m` only. The step cuts a piece where `f*m*x` passes a threshold independent of `m`. The cut moves in one direction as `m`
+//! grows and is equal at both ends, so the cut is constant. The effect of the step on the parts does not depend on `m`.
+//! Only the product reads `m`: multiplication by `m` gives a slope `f*m`. A reduced multiplier does not decrease
+//! with `m`, so the slope is the same for all `m` if the reduced multiplier is equal at both ends.
 
 use super::counts::Counts;
 use super::floor_sum::floor_sum_step;

@@ -155,7 +155,7 @@ enum Which {
     All,
     /// All x with these residues.
     Residues(Residues),
-    /// To be found by counting.
+    /// Set of x found by counting.
     Counted,
 }
 

@@ -319,7 +319,7 @@ impl<'a> Comparison<'a> {
         let (mut from, mut to) = (0, 1 << 10);
         while found.len() < n && from <= furthest {
             let mut block: Vec<i64> = Vec::new();
-            // The first accumulators of the upper side are its nearest.
+            // On the upper side, the first accumulators are the nearest to zero.
             block.extend(self.places(from.max(lo)..=to.min(hi)).take(n));
             let below: Vec<i64> = self.places((-to).max(lo)..=(-from.max(1)).min(hi)).collect();
             block.extend(below.iter().rev().take(n));

@@ -12,9 +12,9 @@ use crate::rounding::RoundingRule::{self, *};
 pub(super) enum Fast {
     /// Stored value, unchanged.
     Copied,
-    /// One quotient of integers.
+    /// Single quotient of integers.
     Once(RoundingRule),
-    /// One quotient of integers that includes the zero point.
+    /// Single quotient of integers, zero point included.
     Placed(RoundingRule),
     /// One shift of a product by a Q0.31 multiplier.
     Multiplied(RoundingRule),

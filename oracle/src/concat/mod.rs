@@ -24,7 +24,7 @@ use steps::Named;
 
 pub use registry::DEFINITIONS;
 
-/// Exponents of scales, as powers of two. No f32 step overflows or becomes subnormal in this range.
+/// Exponents of scales, as powers of two, such that no f32 step overflows or becomes subnormal.
 pub const EXPONENTS: RangeInclusive<i32> = -30..=30;
 /// Largest ratio of an input scale to the output scale, or the reverse, as a power of two.
 pub const APART: u32 = 16;
@@ -62,7 +62,7 @@ pub struct Concatenation {
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// Description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,

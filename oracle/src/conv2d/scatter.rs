@@ -9,7 +9,7 @@ fn steps(padded: usize, kernel: usize, stride: usize, dilation: usize) -> usize 
     (0..padded).step_by(stride).take_while(|first| first + last < padded).count()
 }
 
-/// Returns the step in which a filter element meets a position of the padded image; `None` if no step does.
+/// Returns the step in which a filter element meets a position of the padded image, if any.
 fn step(place: usize, element: usize, [stride, dilation, steps]: [usize; 3]) -> Option<usize> {
     let first = place.checked_sub(element * dilation)?;
     (first % stride == 0 && first / stride < steps).then_some(first / stride)

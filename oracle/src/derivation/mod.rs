@@ -41,7 +41,7 @@ impl Scales {
 pub struct Derivation {
     /// Name used everywhere.
     pub name: &'static str,
-    /// Description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Repository and file.
     pub source: &'static str,

@@ -10,7 +10,7 @@ use rug::{Integer, Rational};
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// Description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Rounding of a half.
     pub rule: RoundingRule,

@@ -33,7 +33,7 @@ pub(crate) use registry::joined;
 
 /// Arithmetic of an operation on two elements.
 pub trait Arithmetic: Copy + Debug + Eq + Send + Sync + 'static {
-    /// Parameter used only by this arithmetic.
+    /// Parameter for the arithmetic alone.
     type Own: Copy + Debug + Eq + Send + Sync;
     /// Steps used only by this arithmetic.
     type Step: OwnStep<Self>;
@@ -43,7 +43,7 @@ pub trait Arithmetic: Copy + Debug + Eq + Send + Sync + 'static {
     type Fast: Fast<Self>;
     /// Domain of scales that a system accepts.
     type Scales: Copy + Debug;
-    /// Exponents of scales, as powers of two. No f32 step overflows or becomes subnormal in this range.
+    /// Exponents of scales, as powers of two, such that no f32 step overflows or becomes subnormal.
     const EXPONENTS: RangeInclusive<i32>;
     /// Every scheme.
     const DEFINITIONS: &'static [Definition<Self>];
@@ -59,7 +59,7 @@ pub trait Arithmetic: Copy + Debug + Eq + Send + Sync + 'static {
     fn combined(p: &Parameters<Self>, operands: [&Rational; 2], integers: bool) -> Rational;
 }
 
-/// Parameters of one batch.
+/// Parameters of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters<A: Arithmetic> {
     /// Scale and zero point of the left operand.
@@ -70,7 +70,7 @@ pub struct Parameters<A: Arithmetic> {
     pub out: Operand,
     /// Type of all stored values: 8 or 16 bits, or 32 bits if nothing narrows the result.
     pub storage: Storage,
-    /// Parameter used only by this arithmetic.
+    /// Parameter for the arithmetic alone.
     pub own: A::Own,
     /// Smallest result.
     pub min: i32,
@@ -83,7 +83,7 @@ pub struct Parameters<A: Arithmetic> {
 pub struct Definition<A: Arithmetic> {
     /// Name used everywhere.
     pub name: &'static str,
-    /// Description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -114,7 +114,7 @@ impl<A: Arithmetic> Parameters<A> {
     /// Checks that the batch is valid. The error names the invalid argument.
     pub fn check(&self, lhs: &[i32], rhs: &[i32]) -> Result<(), ShapeError> {
         shape::length("rhs", rhs.len(), shape::elements("lhs", &[lhs.len()])?)?;
-        // 32 bits are the stored values of a kernel before it narrows the result.
+        // 32 bits: the result of a kernel before narrowing.
         if ![8, 16, 32].contains(&self.storage.bits) {
             return Err(broken("storage", format!("{} bits; it has 8, 16 or 32", self.storage.bits)));
         }

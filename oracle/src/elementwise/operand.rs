@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 pub struct Operand {
     /// Scale, a pattern of f32.
     pub scale: u32,
-    /// Stored value that represents 0.
+    /// Stored value of real 0.
     pub zero_point: i32,
 }
 

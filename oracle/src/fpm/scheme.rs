@@ -13,7 +13,7 @@ use rug::{Integer, Rational};
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// Description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -23,7 +23,7 @@ pub struct Definition {
     pub fast: Fast,
 }
 
-/// Definition with the policy for results that do not fit.
+/// Definition with the policy for results beyond the word.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 registered!(|definition| step_names(definition.steps));

@@ -68,7 +68,7 @@ pub enum Multiplier {
     Significand24,
 }
 
-/// One exact step. `v` is the value so far.
+/// Exact step. `v` is the value so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// `v * 2^e`, exact.

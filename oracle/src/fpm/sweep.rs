@@ -70,7 +70,7 @@ impl Stepper {
         rest.iter().enumerate().all(|(i, &got)| got == self.ahead(done + i))
     }
 
-    /// Counts the differences between `outs` and the expected results from here on; `None` if any is more than one.
+    /// Counts the differences between `outs` and the expected results from here on; `None` if any difference is more than one.
     #[inline(always)]
     pub fn differences(&self, outs: &[i32]) -> Option<Differences> {
         let (whole, rest) = outs.as_chunks::<LANES>();
@@ -101,8 +101,9 @@ impl Stepper {
         (!far).then(|| Differences { plus: ((differ + sum) / 2) as u64, minus: ((differ - sum) / 2) as u64 })
     }
 
-    /// Counts the differences from here on, if each is at most one or more than `small`, with the number of differences above `small`.
-    /// `None` if any is more than one and at most `small`. `small` is at least 1 and below 2^31.
+    /// Counts the differences from here on if each is at most one or above `small`; the second result counts the differences above `small`.
+
+    /// `None` if any difference is more than one and at most `small`. `small` is at least 1 and below 2^31.
     #[inline(always)]
     pub fn far_differences(&self, outs: &[i32], small: u32) -> Option<(Differences, u64)> {
         let (whole, rest) = outs.as_chunks::<LANES>();

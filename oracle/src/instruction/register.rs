@@ -86,7 +86,7 @@ pub enum Formula {
 pub struct Register {
     /// Mnemonic with the arrangement of the result, or the register: `umull.8h`, `vpmaddwd.ymm`.
     pub name: &'static str,
-    /// Description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Manual that defines the instruction.
     pub source: &'static str,

@@ -24,7 +24,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Number of blocks whose sum fits in int32: 8 pair sums each, of magnitude at most 2^16, give 2048 * 8 * 2^16 = 2^30.
+/// Number of blocks whose sum fits in int32: 8 pair sums each, of magnitude below 2^16, stay below 2048 * 8 * 2^16 = 2^30.
 const BLOCKS_IN_INT32: usize = 2048;
 
 /// Data shared by all rows of a product.
@@ -85,7 +85,7 @@ impl<'a> Lanes<'a> {
         for (run, elements) in lhs.chunks(BLOCK * BLOCKS_IN_INT32).enumerate() {
             sums.fill(0);
             for first in (0..elements.len()).filter(|k| (k / apart).is_multiple_of(2)) {
-                // A second element after the end is a padded 0, so any row may be its partner.
+                // A second element after the end is a padded 0, so its row is arbitrary.
                 let second = if first + apart < elements.len() { first + apart } else { first };
                 let a = [elements[first], if second == first { 0 } else { elements[second] }];
                 let row = |k: usize| self.columns.row(run * BLOCK * BLOCKS_IN_INT32 + k);

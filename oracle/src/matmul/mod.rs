@@ -41,7 +41,7 @@ pub struct Product {
 /// Narrow lanes through which raw products (without offsets) pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Narrow {
-    /// In each [`BLOCK`], a 16-bit lane sums the products of two elements.
+    /// 16-bit lanes, each with the sum of the products of two elements of a [`BLOCK`].
     Pairs {
         /// Distance of the two elements: 1 (elements 2j and 2j+1) or 8 (elements j and j+8).
         apart: usize,
@@ -60,7 +60,7 @@ pub enum Narrow {
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// Description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -108,7 +108,7 @@ pub static DEFINITIONS: &[Definition] = &[
     },
 ];
 
-/// Definition with the policy for results that do not fit in int32.
+/// Definition with the policy for results beyond int32.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 registered!(|_definition| Vec::new());

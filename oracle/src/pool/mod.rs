@@ -31,7 +31,7 @@ use steps::{Gather, Step, Trace};
 
 pub use registry::DEFINITIONS;
 
-/// Exponents of scales, as powers of two. No f32 step overflows or becomes subnormal in this range.
+/// Exponents of scales, as powers of two, such that no f32 step overflows or becomes subnormal.
 pub const EXPONENTS: RangeInclusive<i32> = -30..=30;
 /// Largest ratio of the larger to the smaller scale, as a power of two.
 pub const APART: u32 = 20;
@@ -71,7 +71,7 @@ pub struct Pooling {
     pub out: Operand,
     /// Type of all stored values: 8 or 16 bits, or 32 bits if nothing narrows the result.
     pub storage: Storage,
-    /// Word that holds a sum of integers, which wraps. Every source has int32, in which every sum fits.
+    /// Word of a sum of integers, which wraps. Every source has int32, large enough for every sum.
     pub sum: Storage,
     /// Smallest result.
     pub min: i32,
@@ -87,7 +87,7 @@ pub const SUM: Storage = Storage { bits: 32, signed: true };
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// Description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -133,7 +133,7 @@ impl Definition {
     }
 }
 
-/// Definition with the policy for a rescale that does not fit in int32.
+/// Definition with the policy for a rescale beyond int32.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 impl Pooling {

@@ -34,7 +34,7 @@ pub enum Multiplier {
     Reciprocal,
 }
 
-/// One exact step. `v` is the value so far.
+/// Exact step. `v` is the value so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// `v` plus half of the divisor, rounded down.

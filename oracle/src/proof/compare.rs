@@ -4,11 +4,11 @@ use super::Products;
 use crate::fpm::pieces::{Piece, Ties};
 use serde::Serialize;
 
-/// Amount by which one result is above another.
+/// Difference of two results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delta {
-    /// One amount everywhere.
+    /// The same amount everywhere.
     By(i64),
     /// Different amounts, which may include 0.
     Varies,

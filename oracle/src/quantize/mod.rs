@@ -72,7 +72,7 @@ pub struct Quantization {
     pub format: Format,
     /// Scale rounded to the expressed type, a pattern of `format`.
     pub scale: u64,
-    /// Stored value that represents 0.
+    /// Stored value of real 0.
     pub zero_point: i64,
     /// Type of stored values.
     pub storage: Storage,

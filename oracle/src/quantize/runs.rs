@@ -1,5 +1,5 @@
-//! All floats of a format by their result under one scheme, as intervals of keys with one result each. Bisection over keys finds the intervals. It
-//! is exact because every step is monotone ([`super::threshold`] has the reason for each kind of step).
+//! All floats of a format by their result under a scheme, as intervals of keys with one result each. Bisection over keys finds the intervals exactly,
+//! because every step is monotone ([`super::threshold`] has the reason for each kind of step).
 
 use super::differences::span;
 use super::{Prepared, Quantization, Scheme, Stored, Threshold};

@@ -14,8 +14,8 @@ const SHORT_QUOTIENT: i32 = 38;
 const SHORT: i32 = 24;
 /// Number of bits within which numbers are aligned, and largest shift.
 const ALIGNED_BITS: i32 = 120;
-/// Represents every larger integer. It exceeds all bounds and zero points by more than they can compensate. Its low
-/// bits are 0, like those of the numbers of every format from here on.
+/// Represents every larger integer: exceeds all bounds by more than a zero point can compensate, and has low bits
+/// of 0, like the numbers of every format from here on.
 const HUGE: i128 = 1 << 100;
 
 /// A number `n * 2^e`, an infinity or NaN. The last bit of an inexact number is 1 and represents all lost bits, so a rounding at least

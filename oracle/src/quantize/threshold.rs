@@ -139,7 +139,7 @@ impl Threshold {
         })
     }
 
-    /// Orders sets by their first real; of two sets with the same real, the set that includes it comes first.
+    /// Orders sets by their first real. With equal reals, the set that includes the real comes first.
     fn order(&self, other: &Self) -> Ordering {
         match (self, other) {
             (From { real, included }, From { real: beside, included: too }) => real.cmp(beside).then(too.cmp(included)),

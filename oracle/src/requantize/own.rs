@@ -5,7 +5,7 @@ use crate::fpm::steps::{Exponent, Multiplier, Step};
 use crate::fpm::{Definition, Parameters};
 use crate::rounding::RoundingRule::{TiesEven, TowardNegative};
 
-/// Bound beyond the results of every output type; a scaled value in f32 is clamped to it before rounding.
+/// Bound beyond the results of every output type, for the clamp of a scaled value in f32 before rounding.
 const BEYOND: i64 = 1 << 30;
 /// Bits of the significand of f32.
 const SIGNIFICAND: u32 = 24;

@@ -1,4 +1,4 @@
-//! Operations on rows of quantized numbers in TensorFlow Lite that its lowering to TOSA rejects for quantized types: the logarithm of the softmax,
+//! TensorFlow Lite's operations on rows of quantized numbers that the lowering to TOSA rejects for quantized types: the logarithm of the softmax,
 //! `x_i - ln(sum of e^x_j)`, and the L2 normalization, `x_i / sqrt(sum of x_j^2)`. The real result in steps of the output's scale is rounded once to
 //! nearest with ties up. Then the output's zero point is added, and the sum is clamped.
 //!

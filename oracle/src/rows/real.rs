@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Exponent, times the number of the attempt, from which on a power of `e` is enclosed between 0 and `2^-exponent`.
 const FAR: u32 = 48;
 
-/// Returns the largest stored value whose lower boundary, half a step below, the real result reaches; the least value if it reaches none.
+/// Returns the largest stored value whose lower boundary, half a step below, the real result reaches, or the least value.
 fn nearest(p: &Row, reaches: impl Fn(&Rational) -> bool) -> Integer {
     let scale = p.out.exact_scale();
     let (mut low, mut high) = (p.storage.min(), p.storage.max());

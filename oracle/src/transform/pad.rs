@@ -14,7 +14,7 @@ pub struct Pad {
     pub before: [usize; 4],
     /// Elements after each axis.
     pub after: [usize; 4],
-    /// Stored value that represents 0.
+    /// Stored value of real 0.
     pub zero_point: i32,
 }
 

@@ -1,10 +1,10 @@
-//! Outputs of a scheme in floats at consecutive accumulators. The exponents of the steps change at few accumulators. Between two changes every
-//! step is a product, a shift and a sum of 64 bits. A third form, independent of the rationals and of [`Dyadic`](crate::derivation::dyadic::Dyadic) numbers.
+//! Outputs of a scheme in floats at consecutive accumulators. The exponents of the steps change at few accumulators. Between two changes each
+//! step is a product, a shift and a sum of 64 bits. A third form, independent of the rationals and of dyadic numbers.
 
 use super::{Scheme, Steps, ToInteger};
 use crate::fpm::pieces::Output;
 
-/// Most bits of a factor's significand: its product with an accumulator of 31 bits and a sign fits in 64 bits.
+/// Largest bit length of a factor's significand: its product with an accumulator of 31 bits and a sign fits in 64 bits.
 const NARROW: u32 = 32;
 /// Number of places after the binary point from which every result is below one half.
 const MOST_PLACES: i32 = 60;
@@ -189,7 +189,7 @@ fn lifted(v: i64, up: u32) -> i64 {
     if up < v.leading_zeros() { v << up } else { i64::MAX >> 1 }
 }
 
-/// Returns the last index of `from..to` at which a property holds that is true at `from` and, from some index up to `to`, false.
+/// Returns the last index at which `holds` is true. `holds` is true at `from`, false at `to`, and changes once between.
 fn last_true(mut from: usize, mut to: usize, holds: impl Fn(usize) -> bool) -> usize {
     while from + 1 < to {
         let middle = from.midpoint(to);

@@ -13,9 +13,9 @@ use rug::{Integer, Rational};
 /// Conversion of a float to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToInteger {
-    /// To nearest, ties to even: `rint`, `nearbyint`, CVTPS2DQ, FCVTNS.
+    /// Nearest integer, ties to even: `rint`, `nearbyint`, CVTPS2DQ, FCVTNS.
     TiesEven,
-    /// To nearest, half away from zero: `round`, FCVTAS.
+    /// Nearest integer, half away from zero: `round`, FCVTAS.
     TiesAway,
     /// `floor(v + 0.5)`, with the sum rounded to the format.
     AddHalf,
@@ -39,7 +39,7 @@ pub enum Steps {
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// Description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Repository and file.
     pub source: &'static str,

@@ -21,18 +21,18 @@ pub use domain::Scales;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addition {}
 
-/// Parameters of one batch.
+/// Parameters of a batch.
 pub type Parameters = super::Parameters<Addition>;
 /// Mathematical definition of addition.
 pub type Definition = super::Definition<Addition>;
-/// Definition with the policy for a rescale that does not fit in int32; each rescale fits if [`Parameters::check`] passes.
+/// Definition with the policy for a rescale beyond int32; each rescale fits if [`Parameters::check`] passes.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 /// Number of bits by which schemes that rescale shift operands up first; see [`left_shift`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftShift(pub u32);
 
-/// Exponents of scales, as powers of two. No f32 step overflows or becomes subnormal in this range.
+/// Exponents of scales, as powers of two, such that no f32 step overflows or becomes subnormal.
 pub const EXPONENTS: RangeInclusive<i32> = -100..=100;
 /// Largest number of binades between the scales of one addition.
 pub const APART: i32 = 40;

@@ -30,7 +30,7 @@ pub enum Factor {
     Ratio,
 }
 
-/// One exact step. `v` is the value so far.
+/// Exact step. `v` is the value so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Own {
     /// `v * 2^left_shift`.

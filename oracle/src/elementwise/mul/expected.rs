@@ -13,9 +13,9 @@ use crate::word::{Overflow, Word};
 /// Computation of a scheme's results.
 #[derive(Clone, Copy, Debug)]
 pub enum Fast {
-    /// One quotient of integers.
+    /// Single quotient of integers.
     Once(RoundingRule),
-    /// One quotient of integers that includes the zero point.
+    /// Single quotient of integers, zero point included.
     Placed(RoundingRule),
     /// One fixed point multiplication by the named scheme.
     Rescaled(&'static str, Quotient),

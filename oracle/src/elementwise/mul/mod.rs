@@ -22,18 +22,18 @@ pub use domain::Scales;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiplication {}
 
-/// Parameters of one batch.
+/// Parameters of a batch.
 pub type Parameters = super::Parameters<Multiplication>;
 /// Mathematical definition of multiplication.
 pub type Definition = super::Definition<Multiplication>;
-/// Definition with the policy for a rescale that does not fit in int32.
+/// Definition with the policy for a rescale beyond int32.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 /// Bits of the word that holds the product of both differences, if a scheme multiplies integers; the product wraps in this word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProductBits(pub u32);
 
-/// Exponents of scales, as powers of two. No f32 step overflows or becomes subnormal in this range.
+/// Exponents of scales, as powers of two, such that no f32 step overflows or becomes subnormal.
 pub const EXPONENTS: RangeInclusive<i32> = -30..=30;
 /// Bits of the products in all sources.
 pub const PRODUCT_BITS: ProductBits = ProductBits(MOST_BITS);

@@ -13,11 +13,11 @@ use super::add::Sum;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subtraction {}
 
-/// Parameters of one batch.
+/// Parameters of a batch.
 pub type Parameters = super::Parameters<Subtraction>;
 /// Mathematical definition of subtraction.
 pub type Definition = super::Definition<Subtraction>;
-/// Definition with the policy for a rescale that does not fit in int32; each rescale fits if [`Parameters::check`] passes.
+/// Definition with the policy for a rescale beyond int32; each rescale fits if [`Parameters::check`] passes.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 impl Sum for Subtraction {
