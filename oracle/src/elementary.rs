@@ -7,7 +7,7 @@ use crate::exp::enclosed;
 use crate::float::{Float, Format};
 use rug::{Integer, Rational};
 
-/// Function of one number of a format.
+/// Function of a number of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Elementary {
     /// `e^x`.

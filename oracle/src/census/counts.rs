@@ -45,7 +45,7 @@ impl Counts {
         }
     }
 
-    /// Returns the number of accumulators that differ.
+    /// Returns the number of differing accumulators.
     pub fn differ(&self) -> u64 {
         self.inputs - self.near[APART as usize]
     }

@@ -90,14 +90,14 @@ impl Pair {
         Floors { n: at.n, k, left, left_slope, right, right_slope }
     }
 
-    /// Returns the number of x in `lo..=hi` that differ.
+    /// Returns the number of differing x in `lo..=hi`.
     fn differ(&self, lo: i64, hi: i64) -> u64 {
         let mut counts = Counts::default();
         Self { lo, hi, ..*self }.tally(&mut counts);
         counts.differ()
     }
 
-    /// Returns the first x of `from..=hi` that differs; `from` is in the interval.
+    /// Returns the first differing x of `from..=hi`; `from` is in the interval.
     pub(super) fn next(&self, from: i64) -> Option<i64> {
         match self.which() {
             Which::All => Some(from),
@@ -114,7 +114,7 @@ impl Pair {
         }
     }
 
-    /// Returns the last x of `lo..=from` that differs; `from` is in the interval.
+    /// Returns the last differing x of `lo..=from`; `from` is in the interval.
     pub(super) fn previous(&self, from: i64) -> Option<i64> {
         match self.which() {
             Which::All => Some(from),

@@ -277,7 +277,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// Counts the accumulators of `xs` that differ, by delta. If intervals are short, a block of accumulators is visited one by one.
+    /// Counts the differing accumulators of `xs`, by delta. If intervals are short, a block of accumulators is visited one by one.
     pub fn counts(&self, xs: RangeInclusive<i64>) -> Counts {
         let (mut next, hi) = (*xs.start(), *xs.end());
         let mut counts = Counts::default();

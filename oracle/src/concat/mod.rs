@@ -42,7 +42,7 @@ pub struct Input {
     pub operand: Operand,
 }
 
-/// Shape and quantization of one concatenation. The inputs follow one another, each row-major.
+/// Shape and quantization of a concatenation. The inputs follow one another, each row-major.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Concatenation {
     /// Sizes of the output; the size along the axis is the sum of the inputs' sizes.

@@ -21,7 +21,7 @@ use side::{COLUMNS, ROWS};
 
 pub use scatter::patches;
 
-/// Shape and zero points of one convolution. Input `[B,H,W,C]`, weights `[KH,KW,C/groups,O]`, output `[B,OH,OW,O]`.
+/// Shape and zero points of a convolution. Input `[B,H,W,C]`, weights `[KH,KW,C/groups,O]`, output `[B,OH,OW,O]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Convolution {
     /// Images.
@@ -40,13 +40,13 @@ pub struct Convolution {
     pub out_channels: usize,
     /// Number of groups of channels; output channel o belongs to group `o / (O/groups)`.
     pub groups: usize,
-    /// Rows from one output to the next.
+    /// Distance of consecutive outputs, in rows.
     pub stride_h: usize,
-    /// Columns from one output to the next.
+    /// Distance of consecutive outputs, in columns.
     pub stride_w: usize,
-    /// Rows from one filter row to the next.
+    /// Distance of consecutive filter rows, in rows.
     pub dilation_h: usize,
-    /// Columns from one filter column to the next.
+    /// Distance of consecutive filter columns, in columns.
     pub dilation_w: usize,
     /// Rows of padding above.
     pub top: usize,

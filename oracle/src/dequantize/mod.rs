@@ -56,7 +56,7 @@ pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 registered!(|definition| step_names(definition.steps));
 
-/// Values of a scheme at one stored value.
+/// Values of a scheme at a stored value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// `(q - zero_point) * scale`.

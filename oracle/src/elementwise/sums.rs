@@ -15,7 +15,7 @@ pub(super) const fn rounded(what: &'static str) -> (&'static str, Step) {
     (what, Step::RoundToSingle)
 }
 
-/// Defines the schemes of one rounding rule.
+/// Defines the schemes of a rounding rule.
 macro_rules! of_rule {
     ($noun:literal, $source:literal, $suffix:literal, $rule:ident) => {
         [

@@ -104,7 +104,7 @@ impl Scheme {
         Ok(x.iter().map(|x| self.at(integer_bits, *x)).collect())
     }
 
-    /// Computes one result by machine integers, for an input that is not positive.
+    /// Computes a result by machine integers, for an input that is not positive.
     #[inline]
     pub fn at(&self, integer_bits: i32, x: i32) -> i32 {
         match self.definition.kind {

@@ -21,7 +21,7 @@ fn factor(power: i32) -> Rational {
     Rational::from(real::exact(-(1 << (26 + power)), 5, TiesEven)) >> 31
 }
 
-/// Computes one result by rationals.
+/// Computes a result by rationals.
 pub(crate) fn exact(x: i32, integer_bits: i32) -> Integer {
     if x == 0 {
         return ONE.into();
@@ -80,7 +80,7 @@ impl Printed {
     pub const AS_PRINTED: Self =
         Self { product: TiesUp, clamp: true, one: true, factors: FACTORS.len(), bits: 32, integer_bits: None };
 
-    /// Computes one result.
+    /// Computes a result.
     #[inline]
     pub fn at(&self, x: i32, integer_bits: i32) -> i32 {
         if x == 0 && self.one {

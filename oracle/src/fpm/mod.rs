@@ -21,7 +21,7 @@ pub(crate) use piece::div_floor;
 pub use scheme::{Definition, Scheme};
 pub use trace::{Effect, Name, Trace, Traced};
 
-/// Multiplier, shift and format of one fixed point multiply.
+/// Multiplier, shift and format of a fixed point multiply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Parameters {
     /// Multiplier, a value of `word`.

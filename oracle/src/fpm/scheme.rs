@@ -231,7 +231,7 @@ impl Definition {
         overflow.fit_exact(p.word, value.numer())
     }
 
-    /// Traces every step at one input.
+    /// Traces every step at an input.
     pub fn trace(&self, overflow: Overflow, x: i64, p: &Parameters) -> Trace {
         Trace::of(self.steps.iter().map(|(name, step)| ((*name).into(), *step)), overflow, x, p)
     }

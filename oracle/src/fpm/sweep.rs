@@ -264,13 +264,13 @@ impl Sweep {
         }
     }
 
-    /// Computes one expected result by the fast integer form.
+    /// Computes an expected result by the fast integer form.
     #[inline]
     pub fn one(&self, x: i64) -> Option<i64> {
         self.scheme.fast(x, &self.parameters)
     }
 
-    /// Computes one expected result by big rationals.
+    /// Computes an expected result by big rationals.
     pub fn anchor(&self, x: i64) -> Option<i64> {
         self.scheme.exact(x, &self.parameters)
     }

@@ -1,4 +1,4 @@
-//! Trace of one input through a step list: the exact value before and after each step, and the loss.
+//! Trace of an input through a step list: the exact value before and after each step, and the loss.
 
 use super::steps::{Exponent, Multiplier, Step, effective_multiplier, power_of_two_shift};
 use super::{Parameters, exact};
@@ -7,10 +7,10 @@ use crate::word::Overflow;
 use rug::{Integer, Rational};
 use std::borrow::Cow;
 
-/// Name of a step, or of its operation if the step has no name.
+/// Name of a step, or of the operation if the step has no name.
 pub type Name = Cow<'static, str>;
 
-/// Trace of one input through a step list.
+/// Trace of an input through a step list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// `x * m * 2^(s-Q)`.

@@ -6,10 +6,10 @@
 
 use rug::Integer;
 
-/// Lanes of one operand, or of the result.
+/// Lanes of an operand, or of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes {
-    /// Number of lanes of one vector; 0 if the instruction does not have the operand.
+    /// Number of lanes in a vector; 0 if the instruction does not have the operand.
     pub count: usize,
     /// Bits of a lane.
     pub bits: u32,
@@ -81,7 +81,7 @@ pub enum Formula {
     NarrowUpper,
 }
 
-/// Definition of one instruction on registers.
+/// Definition of an instruction on registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Register {
     /// Mnemonic with the arrangement of the result, or the register: `umull.8h`, `vpmaddwd.ymm`.
@@ -104,7 +104,7 @@ pub struct Register {
     pub fit: Fit,
 }
 
-/// Operands of one vector: first, second, accumulator.
+/// Operands of a vector: first, second, accumulator.
 pub type Operands<'a> = [&'a [i32]; 3];
 
 const ARM: &str = "Arm Architecture Reference Manual (DDI 0487), section C7.2";
@@ -124,7 +124,7 @@ const WIDEST_S8: Lanes = Lanes::of(64, 8, true);
 const WIDEST_S16: Lanes = Lanes::of(32, 16, true);
 const WIDEST_S32: Lanes = Lanes::of(16, 32, true);
 
-/// Builds one entry of the list.
+/// Builds an entry of the list.
 macro_rules! register {
     ($name:literal, $summary:literal, $source:expr, ($a:expr, $b:expr, $acc:expr) => $result:expr, $formula:expr, $fit:ident) => {
         Register {

@@ -23,7 +23,7 @@ pub(crate) use lanes::{Columns, Lanes};
 /// Elements in a block of the depth: one vector of bytes. An incomplete last block is padded with raw zeros.
 pub const BLOCK: usize = 16;
 
-/// Shape and offsets of one matrix product.
+/// Shape and offsets of a matrix product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Product {
     /// Rows of lhs and of the result.

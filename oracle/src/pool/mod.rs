@@ -36,7 +36,7 @@ pub const EXPONENTS: RangeInclusive<i32> = -30..=30;
 /// Largest ratio of the larger to the smaller scale, as a power of two.
 pub const APART: u32 = 20;
 
-/// Shape, quantization and bounds of one pooling. Input `[B,H,W,C]`, output `[B,OH,OW,C]`.
+/// Shape, quantization and bounds of a pooling. Input `[B,H,W,C]`, output `[B,OH,OW,C]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pooling {
     /// Images.
@@ -51,9 +51,9 @@ pub struct Pooling {
     pub kernel_h: usize,
     /// Columns of the window.
     pub kernel_w: usize,
-    /// Rows from one output to the next.
+    /// Distance of consecutive outputs, in rows.
     pub stride_h: usize,
-    /// Columns from one output to the next.
+    /// Distance of consecutive outputs, in columns.
     pub stride_w: usize,
     /// Rows of padding above.
     pub top: usize,

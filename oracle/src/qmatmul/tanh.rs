@@ -46,7 +46,7 @@ impl Tanh {
         Ok(())
     }
 
-    /// Computes one value by rationals.
+    /// Computes a value by rationals.
     pub(super) fn exact(&self, overflow: Overflow, v: Integer) -> Option<Integer> {
         let amplitude = Integer::from(self.amplitude);
         let centred: Integer = v - self.zero_point;
@@ -67,7 +67,7 @@ impl Tanh {
         Some(TowardNegative.round(&(Rational::from(high) >> (31 - power))) + self.zero_point)
     }
 
-    /// Computes one value by machine integers.
+    /// Computes a value by machine integers.
     pub(super) fn fast(&self, overflow: Overflow, v: i32) -> Option<i32> {
         let (zero, amplitude) = (i64::from(self.zero_point), i64::from(self.amplitude));
         let away = i64::from(v) - zero;

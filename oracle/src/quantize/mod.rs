@@ -65,7 +65,7 @@ impl Storage {
     }
 }
 
-/// Parameters of one quantized element.
+/// Parameters of a quantized element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Quantization {
     /// Type of expressed values.
@@ -145,7 +145,7 @@ impl Quantization {
     }
 }
 
-/// Result of quantizing one float.
+/// Result of quantizing a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stored {

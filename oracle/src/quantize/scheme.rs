@@ -47,7 +47,7 @@ pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 registered!(|definition| step_names(definition.steps));
 
-/// Values of a scheme at one input.
+/// Values of a scheme at an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// `x / scale + zero_point`, or `None` for NaN and infinities.

@@ -211,13 +211,13 @@ impl Scheme {
         Ok(p.each(acc).map(one).collect())
     }
 
-    /// Computes one result by machine integers, for a shift that the definition accepts; `None` if a step is out of domain.
+    /// Computes a result by machine integers, for a shift that the definition accepts; `None` if a step is out of domain.
     #[inline]
     pub fn output(&self, channel: (i32, i32), output: &Output, v: i32) -> Option<i32> {
         self.placed(self.scaled(v, channel)?, output)
     }
 
-    /// Computes one result of a sum of 64 bits; `None` for legacy schemes.
+    /// Computes a result of a sum of 64 bits; `None` for legacy schemes.
     pub(crate) fn output_of_wide(&self, channel: (i32, i32), output: &Output, v: i64) -> Option<i32> {
         match self.definition {
             Definition::Fpm(definition) => self.placed(self.multiplied(definition, v, channel)?, output),

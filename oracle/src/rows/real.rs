@@ -32,7 +32,7 @@ fn power(t: &Rational, attempt: u32) -> (Rational, Rational) {
     enclosed(t.numer(), fraction, whole + 40 * attempt)
 }
 
-/// Computes one row. `x_i - max - ln(sum)` reaches a boundary if the sum is at most `e^(x_i - max - boundary)`. By Lindemann and
+/// Computes a row. `x_i - max - ln(sum)` reaches a boundary if the sum is at most `e^(x_i - max - boundary)`. By Lindemann and
 /// Weierstrass, the sides are never equal for a row of at least two elements.
 pub(super) fn log_softmax(p: &Row, row: &[i32]) -> Vec<Integer> {
     let scale = p.input.exact_scale();
@@ -63,7 +63,7 @@ pub(super) fn log_softmax(p: &Row, row: &[i32]) -> Vec<Integer> {
     row.iter().map(|x| known.entry(*x).or_insert_with(|| nearest(p, |b| reaches(*x, b))).clone()).collect()
 }
 
-/// Computes one row. `x / sqrt(sum)` reaches a boundary if `x` reaches `boundary * sqrt(sum)`, by the signs or the squares. The row's scale cancels.
+/// Computes a row. `x / sqrt(sum)` reaches a boundary if `x` reaches `boundary * sqrt(sum)`, by the signs or the squares. The row's scale cancels.
 pub(super) fn l2_normalization(p: &Row, row: &[i32]) -> Option<Vec<Integer>> {
     let real = |x: &i32| Integer::from(x - p.input.zero_point);
     let sum: Integer = row.iter().map(|x| real(x).square()).sum();

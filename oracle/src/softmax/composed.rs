@@ -19,7 +19,7 @@ fn fitted(v: Integer) -> Integer {
     v.clamp(&i32::MIN, &i32::MAX)
 }
 
-/// Computes one row by rationals.
+/// Computes a row by rationals.
 pub(super) fn exact(p: &Softmax, row: &[i32]) -> Vec<Integer> {
     let largest = row.iter().copied().max().unwrap_or_default();
     let multiplier = Integer::from(p.multiplier);
@@ -122,7 +122,7 @@ impl Composed {
         exp: Printed::AS_PRINTED,
     };
 
-    /// Computes one row.
+    /// Computes a row.
     pub fn row(&self, p: &Softmax, row: &[i32]) -> Vec<i32> {
         let largest = row.iter().copied().chain(self.floor).max().unwrap_or_default();
         let held = |v: i32, narrow: bool| if narrow { i32::from(v as i8) } else { v };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Exponent, times the number of the attempt, from which on a power of `e` is enclosed between 0 and `2^-exponent`.
 const FAR: u32 = 48;
 
-/// Computes one row by rationals, with more terms of the series until both ends of every enclosure round to the same number.
+/// Computes a row by rationals, with more terms of the series until both ends of every enclosure round to the same number.
 pub(super) fn exact(p: &Softmax, row: &[i32]) -> Vec<Integer> {
     let largest = row.iter().copied().max().unwrap_or_default();
     let steps = Integer::from(1) << p.out.bits;
@@ -50,7 +50,7 @@ fn power_of(p: &Softmax, difference: i32, attempt: u32) -> (Rational, Rational) 
 /// Fractional bits of the powers in the sum of a row.
 const KEPT: u32 = 110;
 
-/// Computes one row on machine integers.
+/// Computes a row on machine integers.
 pub(super) fn fast(p: &Softmax, row: &[i32]) -> Vec<i32> {
     let largest = row.iter().copied().max().unwrap_or_default();
     let one = |x: &i32| {

@@ -27,7 +27,7 @@ pub enum Transform {
     Im2col(Convolution),
     /// `A [batches, rows, columns]` to `[batches, rows'/4, columns'/16, 4, 16]`, padded by 0: `[b,x,y,z,w] = A[b, z+4x, w+16y]`.
     Interleave {
-        /// Number of matrices, one after another.
+        /// Number of consecutive matrices.
         batches: usize,
         /// Rows, M.
         rows: usize,
@@ -43,7 +43,7 @@ pub enum Transform {
     },
     /// `C_interleaved [batches, rows'/4, columns'/4, 4, 4]` to `[batches, rows, columns]`: `[b,x,y] = C_interleaved[b, x/4, y/4, x%4, y%4]`.
     Unpack {
-        /// Number of matrices, one after another.
+        /// Number of consecutive matrices.
         batches: usize,
         /// Rows, M.
         rows: usize,

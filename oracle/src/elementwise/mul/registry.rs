@@ -30,7 +30,7 @@ macro_rules! rescaled {
     };
 }
 
-/// Defines the schemes of one rounding rule.
+/// Defines the schemes of a rounding rule.
 macro_rules! of_rule {
     ($suffix:literal, $fpm:literal, $rule:ident) => {
         [
