@@ -1,4 +1,4 @@
-//! Gives the crate the hash of what it is built from.
+//! Embeds the hash of the crate's sources.
 
 fn main() {
     tiebreak_sources::bake("oracle");

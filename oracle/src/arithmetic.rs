@@ -1,5 +1,5 @@
-//! Float arithmetic as IEEE 754-2019 defines it, on exact rationals: each result is the exact one rounded once, to nearest, ties to even (4.3.1,
-//! 5.4.1, 6.3 for the sign of zero, 7.2 for what is invalid). `Remainder` is C's `fmod`, which MLIR's `arith.remf` lowers to.
+//! Float arithmetic as IEEE 754-2019 defines it, on exact rationals. Each result is the exact result rounded once, to nearest, ties to even
+//! (4.3.1, 5.4.1; 6.3 for the sign of zero; 7.2 for invalid operations). `Remainder` is C's `fmod`, which MLIR's `arith.remf` lowers to.
 
 use crate::float::{Float, Format};
 use crate::rounding::RoundingRule;
@@ -18,17 +18,17 @@ pub enum Arithmetic {
     Multiply,
     /// `a / b`.
     Divide,
-    /// `a - b * trunc(a / b)`, which is always a number of the format.
+    /// `a - b * trunc(a / b)`, always a number of the format.
     Remainder,
 }
 
 use Arithmetic::*;
 
 impl Arithmetic {
-    /// All of them.
+    /// Every operation.
     pub const ALL: [Self; 5] = [Add, Subtract, Multiply, Divide, Remainder];
 
-    /// The result for two patterns of `format`. Every NaN is the quiet one with no payload and no sign.
+    /// Returns the result for two patterns of `format`. Every NaN is the quiet NaN with neither payload nor sign.
     pub fn apply(self, format: Format, a: u64, b: u64) -> u64 {
         let (x, y) = (format.decode(a), format.decode(b));
         let nan = format.infinity() + (1 << (format.precision() - 2));
@@ -70,7 +70,7 @@ impl Arithmetic {
         }
     }
 
-    /// Two numbers; `None` for a division by zero. A result that is zero is +0.
+    /// Computes the result for two numbers, `None` for a division by zero. A zero result is +0.
     fn of_numbers(self, format: Format, p: &Rational, q: &Rational) -> Option<u64> {
         if *q == 0 && matches!(self, Divide | Remainder) {
             return None;
@@ -85,8 +85,8 @@ impl Arithmetic {
         Some(format.nearest(&exact))
     }
 
-    /// The sign bit, where the result of two numbers is an exact zero: that of the dividend for a remainder, negative for a sum only if
-    /// both are, and else the product of the signs. A sum of two negative numbers has that sign where it is no zero, too.
+    /// Returns the sign bit of a result that is an exact zero. A remainder has the sign of the dividend, a product or quotient the product of
+    /// the signs. A sum is negative only if both operands are; its sign bit is returned even if the sum is not zero.
     fn sign_of_zero(self, format: Format, (p, a): (&Rational, u64), (q, b): (&Rational, u64), product: u64) -> u64 {
         let zero = |exact: bool, sign: u64| if exact { sign } else { 0 };
         match self {
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// Corners of every kind against each other.
+    /// Corner values of every kind, paired with each other.
     const CORNERS: [u32; 16] = [
         0,
         0x8000_0000,
@@ -176,7 +176,7 @@ mod tests {
         fn f64_is_as_the_machine_has_it(a: u64, b: u64, exponent in 0u64..60) {
             let near = (b & !(0x7ff << 52)) | (((a >> 52 & 0x7ff).saturating_sub(exponent)) << 52);
             for (op, b) in Arithmetic::ALL.into_iter().flat_map(|op| [(op, b), (op, near)]) {
-                // A remainder of far exponents is a long division; the near ones show the same.
+                // A remainder of operands with distant exponents is a long division; near exponents test the same code.
                 if op == Remainder && b != near {
                     continue;
                 }
@@ -186,7 +186,7 @@ mod tests {
             }
         }
 
-        /// The sixteen-bit formats by way of f32, whose 24 bits are enough for one operation to round the same (24 >= 2 * 11 + 2).
+        /// Sixteen-bit formats agree with rounded f32 results. One f32 operation rounds the same, because 24 bits are enough (24 >= 2 * 11 + 2).
         #[test]
         fn sixteen_bits_are_as_their_f32_rounded(a: u16, b: u16) {
             for op in Arithmetic::ALL {

@@ -1,5 +1,5 @@
-//! Dot-product steps: `out[i] = acc[i] + sum over the terms of i of a[..] * b[..]`, int32, as one instruction or one short
-//! sequence computes it. A batch is any number of steps, one after the other.
+//! Dot-product steps: `out[i] = acc[i] + sum over the terms of i of a[..] * b[..]`, int32, as computed by one instruction or one short
+//! sequence. A batch is any number of steps, in order.
 
 use crate::pair_sum::PairSum;
 use crate::scheme::registered;
@@ -7,41 +7,41 @@ use crate::shape::{self, ShapeError, broken};
 use crate::word::INT32;
 use rug::Integer;
 
-/// How the terms of a result are chosen and summed.
+/// Choice and summation of the terms of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Terms {
-    /// So many adjacent elements.
+    /// This many adjacent elements.
     Adjacent(usize),
-    /// Two adjacent elements of each half of 16, meeting across the halves in the lane given, or all exact.
+    /// Two adjacent elements of each half of 16, summed across the halves in the given lane; exact if `None`.
     Halves(Option<PairSum>),
-    /// Four adjacent elements, two and two in 16-bit lanes.
+    /// Four adjacent elements, summed pairwise in 16-bit lanes.
     AdjacentPairs(PairSum),
-    /// Rows of 8: result `2r + c` is that of row r of `a` and row c of `b`.
+    /// Rows of 8: result `2r + c` is the product of row r of `a` and row c of `b`.
     Outer,
-    /// Set bits that two adjacent bytes of `a` and `b` share, counted modulo 2^16.
+    /// Set bits shared by two adjacent bytes of `a` and `b`, counted modulo 2^16.
     Popcount,
-    /// The same, the count read as signed.
+    /// Shared bits like [`Terms::Popcount`], with the count read as signed.
     SignedPopcount,
-    /// So many bits of each element of `b` stand for 1 or -1 by their places: 32 adjacent elements.
+    /// 32 adjacent elements; each of this many bits of an element of `b` represents 1 or -1, weighted by its place.
     Bipolar(u32),
-    /// 32 adjacent elements of four bits: bits that eight of them share in planes i and j are counted, and the count is shifted by `i + j`, modulo 2^8.
+    /// 32 adjacent elements of four bits. Bits shared by eight elements in planes i and j are counted; the count is shifted by `i + j`, modulo 2^8.
     CountsU8,
 }
 
-/// A mathematical definition of one dot-product step.
+/// Mathematical definition of one dot-product step.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// Accumulators, and results, of one step.
+    /// Number of accumulators, and of results, in one step.
     pub results: usize,
     /// Elements of each operand of one step.
     pub elements: usize,
-    /// Which terms are summed, and how.
+    /// Terms of each result, and their summation.
     pub terms: Terms,
 }
 
@@ -180,13 +180,13 @@ pub static DEFINITIONS: &[Definition] = &[
     },
 ];
 
-/// A definition with the policy for results that do not fit in int32.
+/// Definition with the policy for results beyond int32.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 registered!(|_definition| Vec::new());
 
 impl Definition {
-    /// Elements of each operand of a batch of `results`, or the invalid argument.
+    /// Returns the number of elements of each operand for a batch of `results`; the error is the invalid argument.
     pub fn check(&self, results: usize) -> Result<usize, ShapeError> {
         shape::positive(&[("acc", results)])?;
         shape::elements("acc", &[results])?;
@@ -214,7 +214,7 @@ impl Definition {
         Ok(())
     }
 
-    /// The elements of `a` and `b` that make result `i` of a step, in groups: each group is summed in one lane.
+    /// Returns the elements of `a` and `b` that contribute to result `i` of a step, in groups; each group is summed in one lane.
     fn groups(&self, i: usize) -> Vec<Vec<(usize, usize)>> {
         let group = |elements: &[usize]| elements.iter().map(|k| (*k, *k)).collect();
         match self.terms {
@@ -230,7 +230,7 @@ impl Definition {
 }
 
 impl Scheme {
-    /// The 16-bit lane in which two products meet, where the scheme has one.
+    /// Returns the 16-bit lane that sums two products, if the scheme has one.
     pub fn pair(&self) -> Option<PairSum> {
         match self.definition.terms {
             Terms::Halves(pair) => pair,
@@ -239,8 +239,8 @@ impl Scheme {
         }
     }
 
-    /// `a[0]*b[0] + a[1]*b[1]` as the scheme sums one pair, for operands whose sum fits in int32, as it does for 8 bits; the exact
-    /// sum where the scheme has no 16-bit lane. In a loop over very many, take [`Scheme::pair`] out of the loop.
+    /// Computes `a[0]*b[0] + a[1]*b[1]` as the scheme sums one pair, or exactly if the scheme has no 16-bit lane. The sum of the operands'
+    /// products must fit in int32, as for 8 bits. Long loops should call [`Scheme::pair`] once, outside the loop.
     #[inline(always)]
     pub fn pair_sum(&self, a: [i32; 2], b: [i32; 2]) -> i32 {
         match self.pair() {
@@ -249,7 +249,7 @@ impl Scheme {
         }
     }
 
-    /// Each result by big integers, straight from the definition; `None` if it is out of domain.
+    /// Computes each result by big integers, straight from the definition; `None` if it is out of domain.
     pub fn exact(&self, acc: &[i32], a: &[i32], b: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
         self.definition.check_operands(acc, a, b)?;
         let steps = acc.chunks(self.definition.results);
@@ -281,7 +281,7 @@ impl Scheme {
                 let planes = (0..4).flat_map(|p| (0..4).map(move |q| (p, q)));
                 return planes.map(|(p, q)| Integer::from(shared((p, q)) << (p + q)).keep_bits(8)).sum();
             }
-            // Each bit by its sign.
+            // Each bit adds its sign times its weight.
             Terms::Bipolar(bits) => {
                 let value = |b: i32| -> Integer {
                     (0..bits).map(|q| Integer::from(if (b >> q) % 2 == 1 { 1 } else { -1 }) << q).sum()
@@ -294,7 +294,7 @@ impl Scheme {
         self.pair().map_or(sum.clone(), |pair| pair.exact(&sum))
     }
 
-    /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if it is out of domain.
+    /// Computes each result by machine integers, derived independently of [`Scheme::exact`]; `None` if it is out of domain.
     pub fn expected(&self, acc: &[i32], a: &[i32], b: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         self.definition.check_operands(acc, a, b)?;
         let Definition { results, elements, terms, .. } = *self.definition;
@@ -314,13 +314,13 @@ impl Scheme {
     }
 }
 
-/// A product of int32 fits in 64 bits, the sum of several may not.
+/// Returns the products as i128: one product of int32 fits in 64 bits, but a sum of several may not.
 fn products<'a>(a: &'a [i32], b: &'a [i32]) -> impl Iterator<Item = i128> + use<'a> {
     a.iter().zip(b).map(|(a, b)| i128::from(i64::from(*a) * i64::from(*b)))
 }
 
 impl Terms {
-    /// The sum that one step adds to accumulator `i`, in machine integers.
+    /// Computes the sum that one step adds to accumulator `i`, in machine integers.
     fn sum(self, i: usize, a: &[i32], b: &[i32]) -> i128 {
         let pair = |lane: PairSum, [k, l]: [usize; 2]| i128::from(lane.of([a[k], a[l]], [b[k], b[l]]));
         match self {
@@ -345,7 +345,7 @@ impl Terms {
     }
 }
 
-/// Counts of eight elements of four bits, shifted as bytes: nibbles are laid beside each other, so that one bit of each makes a plane.
+/// Counts eight elements of four bits, shifted as bytes. The nibbles are packed into one word, so that one bit of each makes a plane.
 fn counts_u8(a: &[i32], b: &[i32]) -> i128 {
     let word = |values: &[i32]| values.iter().rev().fold(0u32, |word, value| word << 4 | *value as u32);
     let (a, b) = (word(a), word(b));

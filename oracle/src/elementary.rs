@@ -1,5 +1,5 @@
-//! Elementary functions of floats, correctly rounded: each result is the real one rounded once, to nearest, ties to even. A real result is enclosed between two
-//! rationals, which are brought nearer until both are rounded to one number; no result that is irrational is a tie.
+//! Elementary functions of floats, correctly rounded: each result is the real value rounded once, to nearest, ties to even. A real value is enclosed
+//! between two rationals, which are refined until both round to the same number; no irrational value is a tie.
 //!
 //! Source: IEEE 754-2019, 9.2 (recommended correctly rounded functions) and 5.4.1 (squareRoot).
 
@@ -7,30 +7,30 @@ use crate::exp::enclosed;
 use crate::float::{Float, Format};
 use rug::{Integer, Rational};
 
-/// A function of one number of a format.
+/// Function of a number of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Elementary {
     /// `e^x`.
     Exp,
-    /// The natural logarithm.
+    /// Natural logarithm.
     Log,
-    /// The square root.
+    /// Square root.
     SquareRoot,
 }
 
 use Elementary::*;
 
-/// From this exponent on, `e^x` is beyond every format, and `e^-x` is 0.
+/// Exponent from which on `e^x` is beyond every format, and `e^-x` is 0.
 const FAR: i32 = 1200;
 
-/// Terms of a series, for each attempt.
+/// Terms of a series that each attempt adds.
 const TERMS: u32 = 24;
 
 impl Elementary {
     /// All functions.
     pub const ALL: [Self; 3] = [Exp, Log, SquareRoot];
 
-    /// The result for a pattern of `format`. Every NaN is the quiet one with no payload and no sign.
+    /// Returns the result for a pattern of `format`. Every NaN is the quiet NaN with neither payload nor sign.
     pub fn apply(self, format: Format, bits: u64) -> u64 {
         let infinity = format.infinity();
         match (self, format.decode(bits)) {
@@ -47,7 +47,7 @@ impl Elementary {
     }
 }
 
-/// The number that both ends are rounded to, at the first attempt at which it is one.
+/// Returns the number that both ends round to, at the first attempt at which both round to the same number.
 fn decided(format: Format, enclosure: impl Fn(u32) -> [Rational; 2]) -> u64 {
     let one = |attempt| {
         let [low, high] = enclosure(attempt).map(|end| format.nearest(&end));
@@ -56,7 +56,7 @@ fn decided(format: Format, enclosure: impl Fn(u32) -> [Rational; 2]) -> u64 {
     (1..).find_map(one).expect("no irrational number is a tie")
 }
 
-/// `e^x`, which is rational for 0 alone.
+/// Computes `e^x`, which is rational only for 0.
 fn exp(format: Format, x: &Rational) -> u64 {
     if *x >= FAR || *x <= -FAR {
         return if *x > 0 { format.infinity() } else { 0 };
@@ -70,7 +70,7 @@ fn exp(format: Format, x: &Rational) -> u64 {
     })
 }
 
-/// `2 * atanh(z)` of `0 <= z <= 1/3` between two rationals: a partial sum of its series, and that sum with a bound of the rest.
+/// Encloses `2 * atanh(z)`, for `0 <= z <= 1/3`, between a partial sum of its series and that sum plus a bound of the rest.
 fn twice_atanh(z: &Rational, terms: u32) -> [Rational; 2] {
     let square = Rational::from(z * z);
     let (mut sum, mut power) = (Rational::new(), z.clone());
@@ -83,7 +83,7 @@ fn twice_atanh(z: &Rational, terms: u32) -> [Rational; 2] {
     [sum * 2, high * 2]
 }
 
-/// `ln x`, which is rational for 1 alone: of `2^k * m`, `k * ln 2 + ln m`.
+/// Computes `ln x`, which is rational only for 1. For `x = 2^k * m` the result is `k * ln 2 + ln m`.
 fn log(format: Format, x: &Rational) -> u64 {
     let guess = x.numer().significant_bits() as i32 - x.denom().significant_bits() as i32;
     let k = if x.clone() >> guess < 1 { guess - 1 } else { guess };
@@ -100,11 +100,11 @@ fn log(format: Format, x: &Rational) -> u64 {
     })
 }
 
-/// The square root of a positive number: an integer root of more bits than the format and a bit that says whether there is more, because no number of half a step is
-/// between two of its integers.
+/// Computes the square root of a positive number: an integer root with more bits than the format, and a sticky bit for the remainder. The sticky bit
+/// suffices because no number or midpoint of the format is between two consecutive integers of the root.
 fn square_root(format: Format, x: &Rational) -> u64 {
     let exponent = x.denom().significant_bits() as i32 - 1;
-    // An even shift, so that the root has all digits of the format, and of halves of its steps.
+    // An even shift that gives the root all digits of the format and of its midpoints.
     let shift = 2 * (format.precision() as i32 + 2) + exponent % 2;
     let scaled = Integer::from(x.numer() << shift as u32);
     let (root, rest) = scaled.clone().sqrt_rem(Integer::new());
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// The machine's double, which is off by less than two of its steps, rounded to f32, unless a tie is that near.
+    /// Returns the machine's double, with an error below two units in the last place, rounded to f32; `None` if a tie is that close.
     fn by_double(function: Elementary, x: f32) -> Option<f32> {
         let double = machine(function, x.into());
         let near = [-2, 0, 2].map(|steps| f64::from_bits(double.to_bits().wrapping_add_signed(steps)) as f32);
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// Every positive pattern of two bytes, whose results the machine's f64 gives exactly enough; of a root it is exact whenever the result is.
+    /// Positive patterns of two bytes, whose results in machine f64 are exact enough. A root in f64 is exact whenever its result is.
     #[test]
     fn every_positive_half_is_as_the_machine_has_it() {
         let format = Format::F16;

@@ -1,5 +1,5 @@
-//! The IEEE 754 float formats of expressed values, on exact rationals: the value of a bit pattern, and the
-//! pattern that a real number rounds to. Source: IEEE 754-2019, 3.4 (binary interchange formats), 4.3 (rounding), 7.4 (overflow);
+//! IEEE 754 float formats of expressed values, on exact rationals: the value of a bit pattern, and the
+//! pattern to which a real number rounds. Source: IEEE 754-2019, 3.4 (binary interchange formats), 4.3 (rounding), 7.4 (overflow);
 //! bf16 is the upper half of an f32.
 
 use crate::names::{UnknownName, unknown};
@@ -7,13 +7,13 @@ use crate::rounding::RoundingRule;
 use rug::{Integer, Rational};
 use serde::Serialize;
 
-/// A binary float format.
+/// Binary float format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// binary16.
     F16,
-    /// The upper half of a binary32.
+    /// Upper half of a binary32.
     Bf16,
     /// binary32.
     F32,
@@ -21,27 +21,27 @@ pub enum Format {
     F64,
 }
 
-/// The meaning of a bit pattern.
+/// Meaning of a bit pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Float {
     /// Not a number.
     Nan,
     /// An infinity.
     Infinite {
-        /// Its sign bit.
+        /// Sign bit.
         negative: bool,
     },
-    /// A number.
+    /// Number.
     Finite {
-        /// Its exact value.
+        /// Exact value.
         value: Rational,
-        /// Its sign bit, which tells -0 from +0.
+        /// Sign bit, which distinguishes -0 from +0.
         negative: bool,
     },
 }
 
 impl Float {
-    /// The exact value of a number.
+    /// Returns the exact value of a number; `None` for an infinity or NaN.
     pub fn finite(&self) -> Option<&Rational> {
         match self {
             Self::Finite { value, .. } => Some(value),
@@ -54,7 +54,7 @@ impl Format {
     /// All formats.
     pub const ALL: [Self; 4] = [Self::F16, Self::Bf16, Self::F32, Self::F64];
 
-    /// MLIR's name.
+    /// Returns MLIR's name of the format.
     pub fn name(self) -> &'static str {
         match self {
             Self::F16 => "f16",
@@ -64,13 +64,13 @@ impl Format {
         }
     }
 
-    /// The format of that name.
+    /// Finds the format with that name.
     pub fn parse(name: &str) -> Result<Self, UnknownName> {
         let known = Self::ALL.into_iter().find(|f| f.name() == name);
         known.ok_or_else(|| unknown("float format", name, Self::ALL.map(Self::name)))
     }
 
-    /// Width of a pattern in bits.
+    /// Returns the width of a pattern in bits.
     pub fn bits(self) -> u32 {
         match self {
             Self::F16 | Self::Bf16 => 16,
@@ -79,7 +79,7 @@ impl Format {
         }
     }
 
-    /// Significant bits of a normal number, the hidden one among them.
+    /// Returns the number of significant bits of a normal number, including the hidden bit.
     pub fn precision(self) -> u32 {
         match self {
             Self::F16 => 11,
@@ -89,7 +89,7 @@ impl Format {
         }
     }
 
-    /// Exponent of the least positive number, which is also the spacing of subnormal numbers.
+    /// Returns the exponent of the smallest positive number, which is also the spacing of subnormal numbers.
     pub fn least_exponent(self) -> i32 {
         match self {
             Self::F16 => -24,
@@ -99,39 +99,39 @@ impl Format {
         }
     }
 
-    /// The pattern of +infinity: above those of all positive numbers, below those of the positive NaNs.
+    /// Returns the pattern of +infinity, above all positive numbers and below the positive NaNs.
     pub fn infinity(self) -> u64 {
         (1 << (self.bits() - 1)) - (1 << (self.precision() - 1))
     }
 
-    /// The pattern of the largest number.
+    /// Returns the pattern of the largest number.
     pub fn largest(self) -> u64 {
         self.infinity() - 1
     }
 
-    /// The number from which on a float is infinite: the largest one and half of the spacing above it.
+    /// Returns the least number that rounds to infinity: the largest number plus half of the spacing above.
     pub fn infinite_from(self) -> Rational {
         let [below, largest] =
             [1, 0].map(|less| self.decode(self.largest() - less).finite().cloned().unwrap_or_default());
         largest.clone() + (largest - below) / 2
     }
 
-    /// The pattern of the positive quiet NaN without payload, which stands for all NaNs.
+    /// Returns the pattern of the positive quiet NaN without payload, used for all NaNs.
     pub fn nan(self) -> u64 {
         self.infinity() | 1 << (self.precision() - 2)
     }
 
-    /// The sign bit.
+    /// Returns the sign bit.
     pub fn sign(self) -> u64 {
         1 << (self.bits() - 1)
     }
 
-    /// Sign bit, and the pattern without it. Bits above the format's are ignored.
+    /// Returns the sign bit, and the pattern without the sign. Bits above the format's width are ignored.
     pub(crate) fn split(self, bits: u64) -> (bool, u64) {
         (bits & self.sign() != 0, bits & (self.sign() - 1))
     }
 
-    /// `n` and `e` with `n * 2^e` the magnitude of the number whose pattern without sign is `magnitude`.
+    /// Returns `n` and `e`, with `n * 2^e` the magnitude of the number whose pattern without sign is `magnitude`.
     pub(crate) fn significand(self, magnitude: u64) -> (u64, i32) {
         let hidden = 1 << (self.precision() - 1);
         match magnitude / hidden {
@@ -140,7 +140,7 @@ impl Format {
         }
     }
 
-    /// The meaning of a pattern.
+    /// Returns the meaning of a pattern.
     pub fn decode(self, bits: u64) -> Float {
         let (negative, magnitude) = self.split(bits);
         if magnitude > self.infinity() {
@@ -154,8 +154,8 @@ impl Format {
         Float::Finite { value: if negative { -value } else { value }, negative }
     }
 
-    /// The pattern of `value` correctly rounded. Subnormal numbers are kept. A value that overflows becomes an infinity, or the largest
-    /// number where a directed rule says so; negative values keep their sign where they become 0, and 0 is +0.
+    /// Returns the pattern of `value`, correctly rounded. Subnormal numbers are kept. A value that overflows becomes an infinity, or the largest
+    /// number if a directed rule requires it. Negative values that become 0 keep their sign, and 0 is +0.
     pub fn round(self, value: &Rational, rule: RoundingRule) -> u64 {
         let negative = *value < 0;
         let spacing = self.spacing(value);
@@ -173,8 +173,8 @@ impl Format {
         magnitude | if negative { self.sign() } else { 0 }
     }
 
-    /// Exponent of the distance between neighbours around `value`, were the exponents of numbers unbounded above; where they
-    /// are bounded, and the value is beyond, the exponent after the last one.
+    /// Returns the exponent of the distance between neighbours around `value`, as if exponents were unbounded above. For a value beyond
+    /// the last exponent, returns the exponent after it.
     fn spacing(self, value: &Rational) -> i32 {
         if *value == 0 {
             return self.least_exponent();
@@ -190,12 +190,12 @@ impl Format {
         (exponent - (self.precision() as i32 - 1)).max(self.least_exponent())
     }
 
-    /// [`Format::round`] to nearest, ties to even, which is the default of every operation of a format.
+    /// Computes [`Format::round`] to nearest, ties to even, the default of every operation of a format.
     pub fn nearest(self, value: &Rational) -> u64 {
         self.round(value, RoundingRule::TiesEven)
     }
 
-    /// [`Format::nearest`] of a double, by integers; `None` for an infinity or NaN.
+    /// Computes [`Format::nearest`] for a double, by integers; `None` for an infinity or NaN.
     pub fn nearest_to(self, double: f64) -> Option<u64> {
         let (negative, magnitude) = Self::F64.split(double.to_bits());
         if magnitude >= Self::F64.infinity() {
@@ -207,7 +207,7 @@ impl Format {
         }
         let leading = exponent + n.ilog2() as i32;
         let spacing = (leading + 1 - self.precision() as i32).max(self.least_exponent());
-        // A double has at least the digits of the format, and its numbers go at least as far down.
+        // A double has at least the precision and the range of the format.
         let shift = (spacing - exponent).unsigned_abs();
         let (kept, rest) = match shift {
             0..64 => (n >> shift, n - (n >> shift << shift)),
@@ -221,32 +221,32 @@ impl Format {
         Some(magnitude | if negative { self.sign() } else { 0 })
     }
 
-    /// The patterns of `value` rounded to nearest, whatever becomes of ties: the lower and the upper neighbour where it is exactly between two, and
-    /// the same one twice elsewhere. Beyond the largest number an infinity stands for the next one.
+    /// Returns the patterns of `value` rounded to nearest, with ties in both directions: the lower and the upper neighbour of a tie, otherwise the
+    /// same pattern twice. Beyond the largest number, the next neighbour is an infinity.
     pub fn nearest_either_way(self, value: &Rational) -> [u64; 2] {
         [RoundingRule::TiesDown, RoundingRule::TiesUp].map(|rule| self.round(value, rule))
     }
 
-    /// Position of a pattern in the order of values, -0 just under +0, infinities at the ends, consecutive integers. Nothing
-    /// for NaN.
+    /// Returns the position of a pattern in the order of values, as consecutive integers, with -0 just below +0 and infinities at the ends.
+    /// `None` for NaN.
     pub fn key(self, bits: u64) -> Option<i64> {
         let (negative, magnitude) = self.split(bits);
         let key = magnitude as i64;
         (magnitude <= self.infinity()).then_some(if negative { -key - 1 } else { key })
     }
 
-    /// The pattern at a position that [`Format::key`] gives.
+    /// Returns the pattern at a position given by [`Format::key`].
     pub fn from_key(self, key: i64) -> u64 {
         if key < 0 { (-(key + 1)) as u64 | self.sign() } else { key as u64 }
     }
 
-    /// Patterns that are not NaN.
+    /// Returns the number of patterns that are not NaN.
     pub fn numbers(self) -> u128 {
         2 * (u128::from(self.infinity()) + 1)
     }
 
-    /// The decimal `text` (`0.3`, `-1e-5`) rounded as MLIR does: to f64 first, then to the format, ties to even both times.
-    /// Nothing when it is no decimal, or beyond f64's range.
+    /// Rounds the decimal `text` (`0.3`, `-1e-5`) like MLIR: first to f64, then to the format, ties to even both times.
+    /// `None` if `text` is not a decimal, or is beyond f64's range.
     pub fn from_decimal(self, text: &str) -> Option<u64> {
         let double = Self::F64.nearest(&decimal(text)?);
         let Float::Finite { value, .. } = Self::F64.decode(double) else { return None };
@@ -254,7 +254,7 @@ impl Format {
     }
 }
 
-/// The exact value of a decimal: `digits[.digits][e[+-]digits]`, with a sign. `None` if it is not one, or where its
+/// Parses a decimal exactly: `digits[.digits][e[+-]digits]`, with a sign. `None` if the text is not a decimal, or its
 /// exponent is beyond ±9999.
 pub fn decimal(text: &str) -> Option<Rational> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {

@@ -1,7 +1,7 @@
-//! The oracle: rounding rules, schemes and instructions in exact arithmetic. Big integers and rationals define each; fast integer forms are derived
-//! independently and compared with the definitions.
+//! The oracle: rounding rules, schemes and instructions in exact arithmetic. Big integers and rationals define them; fast integer forms are
+//! derived independently and compared with the definitions.
 //!
-//! The oracle knows no kernel, has no `unsafe` and no SIMD, and no float takes part in a decision.
+//! The oracle knows no kernel and has neither `unsafe` nor SIMD. No float takes part in a decision.
 
 #![forbid(unsafe_code)]
 
@@ -38,5 +38,5 @@ pub mod word;
 
 pub use rug::{Integer, Rational};
 
-/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+/// SHA-256 of the sources of this crate, set by its build script; `None` in a copy without a build script.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

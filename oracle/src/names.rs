@@ -1,20 +1,20 @@
-//! Lookups by name, which suggest the nearest name for an unknown one.
+//! Lookups by name, which suggest the nearest name for an unknown name.
 
 use thiserror::Error;
 
-/// A name that is not in a registry.
+/// Name that is not in a registry.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("unknown {kind} `{name}`{}", .nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
 pub struct UnknownName {
-    /// The kind of name: `scheme`, `kernel`, `lane`, ...
+    /// Kind of name: `scheme`, `kernel`, `lane`, ...
     pub kind: &'static str,
-    /// The name as given.
+    /// Name as given.
     pub name: String,
-    /// The nearest known name, if one is near.
+    /// Nearest known name, if one is similar.
     pub nearest: Option<String>,
 }
 
-/// The error for `name`, suggesting the nearest of `known`.
+/// Creates the error for `name`, with the nearest of `known` as a suggestion.
 pub fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> UnknownName {
     let nearest = known
         .into_iter()

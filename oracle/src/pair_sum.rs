@@ -1,4 +1,4 @@
-//! The sum of two products in a 16-bit lane, through which 8-bit dot products by multiply-long pass before 32 bits.
+//! Sum of two products in a 16-bit lane, as in 8-bit dot products by multiply-long, before the sum to 32 bits.
 
 use crate::word::Word;
 use rug::Integer;
@@ -6,19 +6,19 @@ use rug::ops::RemRounding;
 
 pub(crate) const INT16: Word = Word { bits: 16 };
 
-/// The policy for a sum that does not fit its lane.
+/// Policy for a sum that does not fit its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PairSum {
-    /// Modulo 2^16, read as unsigned (UMULL, UMLAL2: Arm ARM).
+    /// Sum modulo 2^16, read as unsigned (UMULL, UMLAL2: Arm ARM).
     WrapUnsigned,
-    /// Modulo 2^16, read as signed (SMULL, SMLAL2: Arm ARM).
+    /// Sum modulo 2^16, read as signed (SMULL, SMLAL2: Arm ARM).
     WrapSigned,
-    /// The nearest signed 16-bit value (PMADDUBSW: Intel SDM).
+    /// Nearest signed 16-bit value (PMADDUBSW: Intel SDM).
     Saturate,
 }
 
 impl PairSum {
-    /// A sum in the lane, on big integers.
+    /// Fits a sum to the lane, on big integers.
     pub fn exact(self, sum: &Integer) -> Integer {
         match self {
             Self::WrapUnsigned => Integer::from(sum).rem_euc(Integer::from(1) << 16u32),
@@ -27,8 +27,8 @@ impl PairSum {
         }
     }
 
-    /// `a[0]*b[0] + a[1]*b[1]` in the lane. Any int32 operands: a wrap to 32 bits keeps the low 16, and the one sum that
-    /// leaves 64 bits, 2^63, saturates all the same.
+    /// Computes `a[0]*b[0] + a[1]*b[1]` in the lane, for any int32 operands: a wrap to 32 bits keeps the low 16 bits, and the only sum
+    /// outside 64 bits, 2^63, saturates all the same.
     #[inline]
     pub fn of(self, a: [i32; 2], b: [i32; 2]) -> i32 {
         match self {
@@ -40,7 +40,7 @@ impl PairSum {
         }
     }
 
-    /// [`PairSum::of`] where the sum fits in int32, as it does for operands of 8 bits. Vectorises.
+    /// Computes [`PairSum::of`] for a sum that fits in int32, such as for operands of 8 bits. Vectorises.
     #[inline(always)]
     pub fn of_narrow(self, a: [i32; 2], b: [i32; 2]) -> i32 {
         let sum = a[0].wrapping_mul(b[0]).wrapping_add(a[1].wrapping_mul(b[1]));

@@ -1,10 +1,10 @@
-//! Quantized convolution: the convolution of [`crate::conv2d`], and of each sum the requantization of [`crate::requantize`]:
+//! Quantized convolution: the convolution of [`crate::conv2d`], with the requantization of [`crate::requantize`] on each sum:
 //! `out[b,y,x,o] = clamp(scaled(sum + bias[o], multiplier[o], shift[o]) + zero_point, min, max)`. An activation is a pair of bounds: ReLU begins at
 //! the zero point, and ReLU6 ends at the stored value of 6.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h`, `ConvPerChannel`, and `depthwise_conv.h`;
 //! apache/tvm `src/relay/qnn/op/convolution.cc` with `requantize.cc`. The schemes are those of [`crate::requantize`]: the sum of products is exact,
-//! and is fitted to int32 by the policy of the scheme before the bias is added. A bias of 64 bits is added to a sum of any size, as in TFLite's convolutions of int16.
+//! and the policy of the scheme fits the sum to int32 before the bias is added. A 64-bit bias is added to any sum, as in TFLite's int16 convolutions.
 
 use crate::conv2d::Convolution;
 use crate::fpm::pieces::Output;
@@ -15,21 +15,21 @@ use crate::shape::{ShapeError, broken};
 use crate::word::INT32;
 use rug::{Integer, Rational};
 
-/// A definition of the multiplication with the policy for every step that does not fit in int32.
+/// Definition of the multiplication with the policy for every step that does not fit in int32.
 pub type Scheme = requantize::Scheme;
 
-/// A convolution with the parameters of its output.
+/// Convolution with the parameters of its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantized {
     /// Shape, and zero points of the operands.
     pub convolution: Convolution,
-    /// Multiplier and shift (positive = left): one, or one for each output channel.
+    /// Multiplier and shift (positive = left): one pair, or one for each output channel.
     pub channels: Vec<(i32, i32)>,
-    /// Added to the sums: one, or one for each output channel.
+    /// Biases of the sums: one, or one for each output channel.
     pub bias: Vec<i32>,
-    /// Biases of 64 bits, in place of `bias`: one, or one for each output channel. There is no value if a sum with its bias is beyond 48 bits. Empty if sums are int32.
+    /// Biases of 64 bits, instead of `bias`: one, or one for each output channel; empty if sums are int32. A biased sum beyond 48 bits has no value.
     pub bias64: Vec<i64>,
-    /// Added after the multiplication.
+    /// Zero point, added after the multiplication.
     pub zero_point: i32,
     /// Smallest result.
     pub min: i32,
@@ -38,7 +38,7 @@ pub struct Quantized {
 }
 
 impl Quantized {
-    /// Elements of input, weights and output, or the invalid argument.
+    /// Returns the number of elements of input, weights and output; the error is the invalid argument.
     pub fn check(&self, definition: Definition) -> Result<[usize; 3], ShapeError> {
         let sizes = self.convolution.check()?;
         let outputs = self.convolution.out_channels;
@@ -61,17 +61,17 @@ impl Quantized {
         Ok(sizes)
     }
 
-    /// Whether sums have 64 bits up to the multiplication.
+    /// True if sums have 64 bits up to the multiplication.
     pub fn is_wide(&self) -> bool {
         !self.bias64.is_empty()
     }
 
-    /// The bias of 64 bits of result `at`.
+    /// Returns the bias of 64 bits of result `at`.
     fn wide_bias(&self, at: usize) -> i64 {
         self.bias64[if self.bias64.len() == 1 { 0 } else { at % self.convolution.out_channels }]
     }
 
-    /// The requantization of all sums in the order of `[B,OH,OW,O]`.
+    /// Returns the requantization of all sums in the order of `[B,OH,OW,O]`.
     pub fn output(&self) -> Parameters {
         let outputs = self.convolution.out_channels;
         let each = |at: usize, len: usize| if len == 1 { 0 } else { at };
@@ -87,7 +87,7 @@ impl Quantized {
     }
 }
 
-/// Each result by big integers and rationals, straight from the definition; `None` if a step is out of domain.
+/// Computes each result by big integers and rationals, straight from the definition; `None` if a step is out of domain.
 pub fn exact(
     scheme: &Scheme,
     p: &Quantized,
@@ -110,7 +110,7 @@ pub fn exact(
     Ok(sums.iter().enumerate().map(one).collect())
 }
 
-/// Each result by machine integers, derived independently of [`exact`]; `None` if a step is out of domain.
+/// Computes each result by machine integers, derived independently of [`exact`]; `None` if a step is out of domain.
 pub fn expected(
     scheme: &Scheme,
     p: &Quantized,
@@ -136,7 +136,7 @@ pub fn expected(
     Ok(out)
 }
 
-/// What becomes of sums of 64 bits in the order of the result, by machine integers.
+/// Computes the results of 64-bit sums, in the order of the results, by machine integers.
 pub fn finished_wide(scheme: &Scheme, p: &Quantized, sums: &[Option<i64>]) -> Result<Vec<Option<i32>>, ShapeError> {
     p.check(scheme.definition)?;
     if !p.is_wide() {
@@ -150,13 +150,13 @@ pub fn finished_wide(scheme: &Scheme, p: &Quantized, sums: &[Option<i64>]) -> Re
     Ok(sums.iter().enumerate().map(one).collect())
 }
 
-/// The exact sum of products, fitted by the policy of a scheme.
+/// Returns the scheme of the exact sum of products, fitted by the policy of `scheme`.
 pub fn product(scheme: &Scheme) -> matmul::Scheme {
     let exact = matmul::DEFINITIONS.iter().find(|definition| definition.narrow.is_none());
     matmul::Scheme { definition: exact.expect("the exact product is registered"), overflow: scheme.overflow }
 }
 
-/// The exact value of each result, which no step has rounded, wrapped or clamped: `(sum + bias) * m * 2^(s-31) + zero_point`.
+/// Computes the exact value of each result, neither rounded nor wrapped nor clamped: `(sum + bias) * m * 2^(s-31) + zero_point`.
 pub fn rational(scheme: &Scheme, p: &Quantized, input: &[i32], weights: &[i32]) -> Result<Vec<Rational>, ShapeError> {
     p.check(scheme.definition)?;
     let output = p.output();

@@ -1,22 +1,22 @@
-//! The eight rounding rules, on exact rationals and on integers over a power of two.
+//! Eight rounding rules, on exact rationals and on integers over a power of two.
 
 use rug::{Integer, Rational};
 use serde::Serialize;
 use std::cmp::Ordering;
 
-/// How a real number becomes an integer.
+/// Conversion of a real number to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundingRule {
-    /// To nearest, half towards +inf (TVM's UPWARD).
+    /// Nearest integer, half towards +inf (TVM's UPWARD).
     TiesUp,
-    /// To nearest, half away from zero (TVM's TONEAREST, gemmlowp).
+    /// Nearest integer, half away from zero (TVM's TONEAREST, gemmlowp).
     TiesAway,
-    /// To nearest, half to even.
+    /// Nearest integer, half to even.
     TiesEven,
-    /// To nearest, half towards -inf.
+    /// Nearest integer, half towards -inf.
     TiesDown,
-    /// To nearest, half towards zero.
+    /// Nearest integer, half towards zero.
     TiesToZero,
     /// Ceiling.
     TowardPositive,
@@ -28,7 +28,7 @@ pub enum RoundingRule {
 
 use RoundingRule::*;
 
-/// A function that rounds `v / 2^bits` on one integer type: one bias, and a floor shift.
+/// Defines a function that rounds `v / 2^bits` on one integer type, by one bias and a floor shift.
 macro_rules! biased {
     ($name:ident, $int:ty) => {
         fn $name(self, v: $int, bits: u32) -> $int {
@@ -51,7 +51,7 @@ macro_rules! biased {
     };
 }
 
-/// A function that rounds `n / d` on one integer type: halves before a floor.
+/// Defines a function that rounds `n / d` on one integer type, by a half and a floor.
 macro_rules! divided {
     ($name:ident, $int:ty) => {
         fn $name(self, n: $int, d: $int) -> $int {
@@ -79,7 +79,7 @@ impl RoundingRule {
     pub const ALL: [Self; 8] =
         [TiesUp, TiesAway, TiesEven, TiesDown, TiesToZero, TowardPositive, TowardNegative, TowardZero];
 
-    /// The field's name.
+    /// Returns the name used in the field.
     pub fn name(self) -> &'static str {
         match self {
             TiesUp => "ties-up",
@@ -93,12 +93,12 @@ impl RoundingRule {
         }
     }
 
-    /// Whether the rule rounds to the nearest integer and only decides ties.
+    /// True if the rule rounds to the nearest integer and decides only ties.
     pub fn is_nearest(self) -> bool {
         matches!(self, TiesUp | TiesAway | TiesEven | TiesDown | TiesToZero)
     }
 
-    /// `v` rounded, by its definition: floor, and the exact remainder compared with one half.
+    /// Rounds `v` by definition: the floor, and the exact remainder compared with one half.
     pub fn round(self, v: &Rational) -> Integer {
         let (floor, rest): (Integer, Integer) = v.numer().div_rem_floor_ref(v.denom()).into();
         if rest == 0 {
@@ -120,12 +120,12 @@ impl RoundingRule {
         if up { floor + 1 } else { floor }
     }
 
-    /// `v / 2^bits` rounded, in machine integers: one bias added before one floor shift, the bias chosen by the rule,
-    /// the sign and (for ties to even) the parity. Derived independently of [`RoundingRule::round`]. `bits` at most 120, and
+    /// Rounds `v / 2^bits` in machine integers: one bias added before one floor shift. The bias depends on the rule,
+    /// the sign and (for ties to even) the parity. Derived independently of [`RoundingRule::round`]. `bits` is at most 120, and
     /// `v + 2^bits` must fit in i128.
     pub fn shift_right(self, v: i128, bits: u32) -> i128 {
         match i64::try_from(v) {
-            // Arithmetic of 64 bits is several times faster, and no sum leaves it.
+            // 64-bit arithmetic is several times faster, and no sum exceeds 64 bits.
             Ok(v) if bits <= 62 && v.unsigned_abs() <= 1 << 62 => self.shift_right_64(v, bits).into(),
             _ => self.shift_right_128(v, bits),
         }
@@ -134,11 +134,11 @@ impl RoundingRule {
     biased!(shift_right_64, i64);
     biased!(shift_right_128, i128);
 
-    /// `n / d` rounded, `d` above 0, in machine integers: halves are added to or taken from the numerator before a floor, as the rule has
-    /// it. Derived independently of [`RoundingRule::round`]. `2 * n` and `2 * d` together must fit in i128.
+    /// Rounds `n / d`, for `d` above 0, in machine integers: the rule adds or subtracts a half before a floor. Derived
+    /// independently of [`RoundingRule::round`]. `2 * n` and `2 * d` together must fit in i128.
     pub fn quotient(self, n: i128, d: i128) -> i128 {
         match (i64::try_from(n), i64::try_from(d)) {
-            // Arithmetic of 64 bits is several times faster, and no sum leaves it.
+            // 64-bit arithmetic is several times faster, and no sum exceeds 64 bits.
             (Ok(n), Ok(d)) if n.unsigned_abs() <= 1 << 61 && d <= 1 << 61 => self.quotient_64(n, d).into(),
             _ => self.quotient_128(n, d),
         }
@@ -160,7 +160,7 @@ mod tests {
                 for v in -300i128..=300 {
                     let exact = rule.round(&(Rational::from(v) >> bits));
                     assert_eq!(exact, rule.shift_right(v, bits), "{} {v}/2^{bits}", rule.name());
-                    // Small numbers take the form of 64 bits, so that the other one is called by its name.
+                    // Small numbers use the 64-bit form, so the 128-bit form is called by name.
                     assert_eq!(exact, rule.shift_right_128(v, bits), "{} {v}/2^{bits} in 128 bits", rule.name());
                     covered += 1;
                 }
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(covered, 8 * 7 * 601);
     }
 
-    /// Each side of the bounds up to which sums fit in 64 bits.
+    /// Values on each side of the bounds up to which sums fit in 64 bits.
     #[test]
     fn both_widths_agree_with_rationals_at_the_bounds_of_64_bits() {
         for rule in RoundingRule::ALL {
@@ -191,14 +191,14 @@ mod tests {
                 for n in -60i128..=60 {
                     let exact = rule.round(&Rational::from((n, d)));
                     assert_eq!(exact, rule.quotient(n, d), "{} {n}/{d}", rule.name());
-                    // Small numbers take the form of 64 bits, so that the other one is called by its name.
+                    // Small numbers use the 64-bit form, so the 128-bit form is called by name.
                     assert_eq!(exact, rule.quotient_128(n, d), "{} {n}/{d} in 128 bits", rule.name());
                 }
             }
         }
     }
 
-    /// Each side of the bounds up to which sums fit in 64 bits.
+    /// Values on each side of the bounds up to which sums fit in 64 bits.
     #[test]
     fn quotients_of_both_widths_agree_with_rationals_at_the_bounds_of_64_bits() {
         let near = |bound: i128| (-2..=2).map(move |by| bound + by);

@@ -1,19 +1,19 @@
-//! A scheme of any operation: a definition, and the policy for results that do not fit. It is written `NAME` or `NAME:POLICY`.
+//! Scheme of any operation: a definition, and the policy for results that do not fit. Written `NAME` or `NAME:POLICY`.
 
 use crate::names::{UnknownName, unknown};
 use crate::word::Overflow;
 
-/// A definition that a registry holds.
+/// Definition in a registry.
 pub trait Registered: Copy + 'static {
-    /// Every definition of the operation.
+    /// Returns every definition of the operation.
     fn all() -> impl Iterator<Item = Self>;
-    /// Name used everywhere.
+    /// Returns the name used everywhere.
     fn name(self) -> &'static str;
-    /// Its description in a list.
+    /// Returns the description in a list.
     fn described(self) -> Described;
 }
 
-/// [`Registered`] for `&'static Definition` of a module with a list `DEFINITIONS`; the steps of a definition `d` follow `|d|`.
+/// Implements [`Registered`] for `&'static Definition` of a module with a list `DEFINITIONS`; the steps of a definition `d` follow `|d|`.
 macro_rules! registered {
     (|$definition:ident| $steps:expr) => {
         impl $crate::scheme::Registered for &'static Definition {
@@ -35,42 +35,42 @@ macro_rules! registered {
 }
 pub(crate) use registered;
 
-/// The names of the steps of a definition.
+/// Returns the names of the steps of a definition.
 pub(crate) fn step_names<S>(steps: &[(&'static str, S)]) -> Vec<&'static str> {
     steps.iter().map(|(name, _)| *name).collect()
 }
 
-/// The description of a definition in a list.
+/// Description of a definition in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// Each step by the name that its source gives it; none where the definition is no list of steps.
+    /// Name of each step in its source; empty if the definition is not a list of steps.
     pub steps: Vec<&'static str>,
 }
 
 impl Described {
-    /// Every definition of an operation.
+    /// Describes every definition of an operation.
     pub fn all<D: Registered>() -> Vec<Self> {
         D::all().map(D::described).collect()
     }
 }
 
-/// A definition with the policy for results that do not fit.
+/// Definition with the policy for results beyond the word.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheme<D> {
-    /// The mathematics.
+    /// Mathematical definition.
     pub definition: D,
-    /// The policy for results that do not fit.
+    /// Policy for results beyond the word.
     pub overflow: Overflow,
 }
 
 impl<D: Registered> Scheme<D> {
-    /// The scheme `NAME` or `NAME:POLICY`; the policy is out-of-domain where none is given.
+    /// Parses `NAME` or `NAME:POLICY`; the default policy is out-of-domain.
     pub fn parse(text: &str) -> Result<Self, UnknownName> {
         let (name, policy) = text.split_once(':').unwrap_or((text, Overflow::OutOfDomain.name()));
         let overflow = Overflow::ALL
@@ -82,7 +82,7 @@ impl<D: Registered> Scheme<D> {
         Ok(Self { definition, overflow })
     }
 
-    /// `NAME:POLICY`, or `NAME` alone where results that do not fit are out of domain.
+    /// Returns `NAME:POLICY`, or only `NAME` if results that do not fit are out of domain.
     pub fn label(&self) -> String {
         match self.overflow {
             Overflow::OutOfDomain => self.definition.name().to_owned(),
@@ -90,7 +90,7 @@ impl<D: Registered> Scheme<D> {
         }
     }
 
-    /// Every definition under every policy.
+    /// Returns every definition under every policy.
     pub fn every() -> impl Iterator<Item = Self> {
         D::all().flat_map(|definition| Overflow::ALL.map(|overflow| Self { definition, overflow }))
     }

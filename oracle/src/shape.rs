@@ -2,25 +2,25 @@
 
 use thiserror::Error;
 
-/// Largest tensor, in elements: so that a garbled size cannot exhaust memory, nor any index a word.
+/// Largest tensor, in elements, so that a garbled size can neither exhaust memory nor make an index exceed its word.
 pub const MAX_ELEMENTS: usize = 1 << 28;
 
-/// An argument that breaks a rule of its operation.
+/// Argument that breaks a rule of its operation.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{argument}: {rule}")]
 pub struct ShapeError {
-    /// The argument, such as `stride_h`.
+    /// Argument, such as `stride_h`.
     pub argument: &'static str,
-    /// The rule that it breaks, in words.
+    /// Broken rule, as text.
     pub rule: String,
 }
 
-/// `argument` breaks `rule`.
+/// Creates the error that `argument` breaks `rule`.
 pub(crate) fn broken(argument: &'static str, rule: impl Into<String>) -> ShapeError {
     ShapeError { argument, rule: rule.into() }
 }
 
-/// Each of these sizes is at least 1.
+/// Checks that each size is at least 1.
 pub(crate) fn positive(sizes: &[(&'static str, usize)]) -> Result<(), ShapeError> {
     match sizes.iter().find(|(_, n)| *n == 0) {
         Some((argument, _)) => Err(broken(argument, "must be at least 1, not 0")),
@@ -28,7 +28,7 @@ pub(crate) fn positive(sizes: &[(&'static str, usize)]) -> Result<(), ShapeError
     }
 }
 
-/// Elements of a tensor of these sizes, no more than [`MAX_ELEMENTS`].
+/// Returns the number of elements of a tensor of these sizes, at most [`MAX_ELEMENTS`].
 pub(crate) fn elements(argument: &'static str, sizes: &[usize]) -> Result<usize, ShapeError> {
     let product = sizes.iter().try_fold(1usize, |n, size| n.checked_mul(*size));
     product.filter(|n| *n <= MAX_ELEMENTS).ok_or_else(|| {
@@ -37,7 +37,7 @@ pub(crate) fn elements(argument: &'static str, sizes: &[usize]) -> Result<usize,
     })
 }
 
-/// The slice given for `argument` has the length that its shape gives.
+/// Checks that the slice given for `argument` has the length of its shape.
 pub(crate) fn length(argument: &'static str, given: usize, wanted: usize) -> Result<(), ShapeError> {
     if given == wanted {
         return Ok(());

@@ -4,58 +4,58 @@ use rug::Integer;
 use rug::ops::RemRounding;
 use serde::Serialize;
 
-/// A signed word of `bits` bits, 2..=64.
+/// Signed word of `bits` bits, 2..=64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Word {
     /// Width in bits.
     pub bits: u32,
 }
 
-/// The word of the operations of today's kernels.
+/// Word of the operations of today's kernels.
 pub const INT32: Word = Word { bits: 32 };
 
 impl Word {
-    /// Smallest value.
+    /// Returns the smallest value.
     pub fn min(self) -> i128 {
         -(1 << (self.bits - 1))
     }
 
-    /// Largest value.
+    /// Returns the largest value.
     pub fn max(self) -> i128 {
         (1 << (self.bits - 1)) - 1
     }
 
-    /// Whether `v` is representable.
+    /// True if `v` is representable.
     pub fn holds(self, v: i128) -> bool {
         (self.min()..=self.max()).contains(&v)
     }
 
-    /// `v` modulo `2^bits`, as a signed value.
+    /// Computes `v` modulo `2^bits`, as a signed value.
     pub fn wrap(self, v: i128) -> i128 {
         let unused = 128 - self.bits;
         v << unused >> unused
     }
 
-    /// The representable value nearest to `v`.
+    /// Returns the representable value nearest to `v`.
     pub fn saturate(self, v: i128) -> i128 {
         v.clamp(self.min(), self.max())
     }
 
-    /// [`Word::wrap`] on big integers: the residue in `[-2^(bits-1), 2^(bits-1))`.
+    /// Computes [`Word::wrap`] on big integers: the residue in `[-2^(bits-1), 2^(bits-1))`.
     pub fn wrap_exact(self, v: &Integer) -> Integer {
         let half = Integer::from(1) << (self.bits - 1);
         let modulus = Integer::from(1) << self.bits;
         Integer::from(v + &half).rem_euc(&modulus) - half
     }
 
-    /// [`Word::saturate`] on big integers.
+    /// Computes [`Word::saturate`] on big integers.
     pub fn saturate_exact(self, v: &Integer) -> Integer {
         let half = Integer::from(1) << (self.bits - 1);
         let bottom = Integer::from(-&half);
         v.clone().clamp(&bottom, &(half - 1u32))
     }
 
-    /// Whether the big integer `v` is representable.
+    /// True if the big integer `v` is representable.
     pub fn holds_exact(self, v: &Integer) -> bool {
         self.saturate_exact(v) == *v
     }
@@ -65,9 +65,9 @@ impl Word {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Overflow {
-    /// Two's-complement wrap, as a cast.
+    /// Two's-complement wrap, like a cast.
     Wrap,
-    /// The nearest representable value.
+    /// Nearest representable value.
     Saturate,
     /// No value: the input is outside the domain.
     OutOfDomain,
@@ -77,7 +77,7 @@ impl Overflow {
     /// All policies.
     pub const ALL: [Self; 3] = [Self::Wrap, Self::Saturate, Self::OutOfDomain];
 
-    /// Name in `SCHEME:POLICY`.
+    /// Returns the name in `SCHEME:POLICY`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wrap => "wrap",
@@ -86,7 +86,7 @@ impl Overflow {
         }
     }
 
-    /// `v` in `word`, or `None` if it is out of domain.
+    /// Fits `v` to `word`; `None` if it is out of domain.
     #[inline]
     pub fn fit(self, word: Word, v: i128) -> Option<i128> {
         match self {
@@ -96,7 +96,7 @@ impl Overflow {
         }
     }
 
-    /// [`Overflow::fit`] in int32.
+    /// Computes [`Overflow::fit`] for int32.
     #[inline]
     pub fn fit_int32(self, v: i128) -> Option<i32> {
         match i32::try_from(v) {
@@ -105,7 +105,7 @@ impl Overflow {
         }
     }
 
-    /// [`Overflow::fit`] on big integers.
+    /// Computes [`Overflow::fit`] on big integers.
     pub fn fit_exact(self, word: Word, v: &Integer) -> Option<Integer> {
         match self {
             Self::Wrap => Some(word.wrap_exact(v)),

@@ -1,18 +1,18 @@
-//! The results of a requantization at consecutive accumulators: what is cheaper than its runs where these are short.
+//! Results of a requantization at consecutive accumulators, cheaper than its runs if these are short.
 
 use super::Counts;
 use super::staircase::{Requantizer, WHOLE, folded};
 use crate::fpm::pieces::{Output, Piece, Ties};
 use std::ops::RangeInclusive;
 
-/// In place of the result of an accumulator that is out of domain. No result is near it.
+/// Marks an accumulator outside the domain. No result is near this value.
 pub(super) const NONE: i64 = i64::MIN;
 
 /// A requantization over a range of accumulators.
 pub(super) struct Consecutive<'a> {
     of: &'a Requantizer,
     output: Option<&'a Output>,
-    /// Of fixed point multiply, where it folds.
+    /// Pieces of fixed point multiply; `None` if the scheme has no pieces.
     pieces: Option<Vec<Piece>>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Consecutive<'a> {
         Self { of, output, pieces }
     }
 
-    /// The results from `first` on, which are of the range.
+    /// Writes the results from accumulator `first` on, all in the range.
     pub(super) fn fill(&self, first: i64, out: &mut [i64]) {
         match (self.of, &self.pieces) {
             (Requantizer::Float(scheme), _) => scheme.fill(first as i32, self.output.unwrap_or(&WHOLE), out),
@@ -47,7 +47,7 @@ fn by_pieces(pieces: &[Piece], first: i64, out: &mut [i64]) {
         let out = &mut out[(lo - first) as usize..=(hi - first) as usize];
         let ends = [lo, hi].map(|x| i64::try_from(piece.numerator(x)).ok());
         match (ends, i64::try_from(piece.m), piece.ties) {
-            // From one accumulator to the next the numerator grows by the slope.
+            // From one accumulator to the next, the numerator grows by the slope.
             ([Some(numerator), Some(_)], Ok(slope), Ties::Floored) if piece.k < 63 => {
                 let mut numerator = numerator;
                 out.iter_mut().for_each(|out| {

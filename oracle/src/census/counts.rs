@@ -1,15 +1,15 @@
-//! How often two schemes differ, by delta.
+//! Number of accumulators at which two schemes differ, by delta.
 
-/// Differences up to this size are counted apart.
+/// Largest magnitude of a difference with a count of its own.
 pub const APART: i64 = 16;
 const SIZE: usize = 2 * APART as usize + 1;
 
 /// Accumulators by difference, right minus left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// Accumulators for which both have a value.
+    /// Accumulators for which both schemes have a value.
     pub inputs: u64,
-    /// Those with a difference of `i - APART`.
+    /// Accumulators with a difference of `i - APART`.
     near: [u64; SIZE],
 }
 
@@ -20,7 +20,7 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// Of accumulators with these differences, one each.
+    /// Counts one accumulator for each difference.
     pub fn of(deltas: impl Iterator<Item = i64>) -> Self {
         let mut counts = Self::default();
         for delta in deltas {
@@ -30,13 +30,13 @@ impl Counts {
         counts
     }
 
-    /// `count` more accumulators with this difference.
+    /// Adds `count` accumulators with this difference.
     pub fn put(&mut self, delta: i64, count: u64) {
         self.inputs += count;
         self.note(delta.into(), count);
     }
 
-    /// One more accumulator with this difference.
+    /// Adds one accumulator with this difference.
     #[inline(always)]
     pub(super) fn put_one(&mut self, delta: i64) {
         self.inputs += 1;
@@ -45,23 +45,23 @@ impl Counts {
         }
     }
 
-    /// Accumulators that differ.
+    /// Returns the number of differing accumulators.
     pub fn differ(&self) -> u64 {
         self.inputs - self.near[APART as usize]
     }
 
-    /// Differences of at most [`APART`] that occur, in increasing order, with their counts; 0 is not among them.
+    /// Returns the differences of magnitude 1 to [`APART`] that occur, in increasing order, with their counts.
     pub fn by_delta(&self) -> impl Iterator<Item = (i64, u64)> {
         let all = self.near.iter().enumerate().map(|(i, count)| (i as i64 - APART, *count));
         all.filter(|(delta, count)| *delta != 0 && *count != 0)
     }
 
-    /// Accumulators that differ by more than [`APART`].
+    /// Returns the number of accumulators that differ by more than [`APART`].
     pub fn far(&self) -> u64 {
         self.inputs - self.near.iter().sum::<u64>()
     }
 
-    /// Adds the counts of other accumulators, `times` over.
+    /// Adds the counts of other accumulators, multiplied by `times`.
     pub fn add(&mut self, other: &Self, times: u64) {
         self.inputs += other.inputs * times;
         for (sum, count) in self.near.iter_mut().zip(other.near) {
@@ -69,7 +69,7 @@ impl Counts {
         }
     }
 
-    /// `count` more accumulators, of those in `inputs`, with this difference; less where `count` is negative modulo 2^64.
+    /// Adds `count` accumulators, already in `inputs`, to the count of this difference. A `count` that is negative modulo 2^64 subtracts.
     #[inline]
     pub(super) fn note(&mut self, delta: i128, count: u64) {
         if let Some(sum) = usize::try_from(delta + i128::from(APART)).ok().and_then(|i| self.near.get_mut(i)) {

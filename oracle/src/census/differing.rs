@@ -1,24 +1,24 @@
-//! The accumulators at which two schemes differ, in order of distance from zero.
+//! Accumulators at which two schemes differ, in order of distance from zero.
 
 use super::pair::Pair;
 use super::{Census, Counter, pairs};
 
-/// An iterator from zero outwards; of two accumulators at one distance the positive one comes first.
+/// Iterator from zero outwards; of two accumulators at the same distance, the positive accumulator comes first.
 #[derive(Debug)]
 pub struct Differing {
     up: Walk,
     down: Walk,
-    /// The accumulators that each walk has found and not yet returned.
+    /// Accumulators that each walk has found and not yet returned.
     found: (Option<i64>, Option<i64>),
 }
 
-/// One direction.
+/// Walk in one direction.
 #[derive(Debug)]
 struct Walk {
     census: Census,
     counter: Counter,
     upwards: bool,
-    /// Where it goes on, and where it ends, in its direction.
+    /// Next and last accumulator, in the direction of the walk.
     next: i64,
     end: i64,
     /// Accumulators folded at a time.
@@ -28,7 +28,7 @@ struct Walk {
 }
 
 impl Differing {
-    /// Nothing where a scheme does not fold.
+    /// Returns `None` if a scheme does not fold.
     pub(super) fn new(census: Census) -> Option<Self> {
         let mut counter = Counter::default();
         let none = counter.counts(&census)?.differ() == 0;
@@ -87,7 +87,7 @@ impl Walk {
         }
     }
 
-    /// The intervals of the next block that has any. `None` after the end.
+    /// Loads the intervals of the next block that has any; `None` after the end.
     fn load(&mut self) -> Option<()> {
         while self.pairs.is_empty() {
             let (lo, hi) = if self.upwards {

@@ -5,8 +5,8 @@ use crate::fpm::div_floor;
 use rug::Integer;
 use rug::ops::DivRounding;
 
-/// `sum over x in 0..n of floor((a*x + b) / m)`, exact. `n` at most 2^33, `m` in 1..=2^93, `|a|` and `|b|` at most 2^93: then
-/// `a*n + b` is below 2^127. The sum must be below 2^126.
+/// Computes `sum over x in 0..n of floor((a*x + b) / m)`, exactly. `n` is at most 2^33, `m` in 1..=2^93, `|a|` and `|b|` at most 2^93,
+/// so `a*n + b` is below 2^127. The sum must be below 2^126.
 pub fn floor_sum(n: u64, a: i128, b: i128, m: i128) -> i128 {
     if n == 0 {
         return 0;
@@ -17,7 +17,7 @@ pub fn floor_sum(n: u64, a: i128, b: i128, m: i128) -> i128 {
     whole + from_residues(n as u128, (a - whole_a * m) as u128, (b - whole_b * m) as u128, m as u128) as i128
 }
 
-/// The same for `a` and `b` in `0..m`. No step makes `a*n + b` larger.
+/// Computes the sum for `a` and `b` in `0..m`. No step makes `a*n + b` larger.
 fn from_residues(mut n: u128, mut a: u128, mut b: u128, mut m: u128) -> u128 {
     let mut sum = 0;
     loop {
@@ -34,7 +34,7 @@ fn from_residues(mut n: u128, mut a: u128, mut b: u128, mut m: u128) -> u128 {
     }
 }
 
-/// `a / b`; numerators mostly fit in 64 bits, where division is several times faster.
+/// Computes `a / b`. Most numerators fit in 64 bits, where division is several times faster.
 fn quotient(a: u128, b: u128) -> u128 {
     match (u64::try_from(a), u64::try_from(b)) {
         (Ok(a), Ok(b)) => (a / b).into(),
@@ -42,7 +42,7 @@ fn quotient(a: u128, b: u128) -> u128 {
     }
 }
 
-/// [`floor_sum`] in big integers, of any size; the steps of the definition of the floor, none of which is checked for width.
+/// Computes [`floor_sum`] in big integers of any size, by the definition of the floor and without limits on width.
 pub fn floor_sum_exact(n: &Integer, a: &Integer, b: &Integer, m: &Integer) -> Integer {
     let (mut n, mut m) = (n.clone(), m.clone());
     let (mut a, mut b) = (a.clone(), b.clone());
@@ -59,7 +59,7 @@ pub fn floor_sum_exact(n: &Integer, a: &Integer, b: &Integer, m: &Integer) -> In
         if height == 0 {
             break;
         }
-        // For y in 0..height, the x with floor((a*x + b) / m) > y are those from ceil((m*(y+1) - b) / a) on.
+        // For y in 0..height, the x with floor((a*x + b) / m) > y begin at ceil((m*(y+1) - b) / a).
         sum += sign * Integer::from(&n * &height);
         sign = -sign;
         let start = Integer::from(&m - &b) + &a - 1u32;
@@ -69,14 +69,14 @@ pub fn floor_sum_exact(n: &Integer, a: &Integer, b: &Integer, m: &Integer) -> In
     sum
 }
 
-/// How much larger `floor((a*x + b + more) / 2^k)` is than `floor((a*x + b) / 2^k)`, summed over x in `0..n`: the number of x
-/// with `(a*x + b) mod 2^k` among the last `more` residues. `n` at most 2^32, `k` at most 62, `b` and `more` below 2^k.
+/// Computes the sum over x in `0..n` of `floor((a*x + b + more) / 2^k) - floor((a*x + b) / 2^k)`, which is the number of x with
+/// `(a*x + b) mod 2^k` among the last `more` residues. `n` at most 2^32, `k` at most 62, `b` and `more` below 2^k.
 ///
-/// In 64 bits where `a*n + b` fits: for `|a|` up to 2^31 always, as `2^31 * 2^32 + 2^62 < 2^64`; otherwise in 128.
+/// Uses 64 bits if `a*n + b` fits, always true for `|a|` up to 2^31 as `2^31 * 2^32 + 2^62 < 2^64`; otherwise 128.
 #[inline]
 pub(super) fn floor_sum_step(n: u64, a: i128, b: u64, more: u64, k: u32) -> u64 {
     let mask = (1u64 << k) - 1;
-    // From the other end the slope is positive, and remains small. Whole multiples of 2^k add the same to both sums.
+    // Counted from the other end, the slope is positive and stays small. Whole multiples of 2^k add the same to both sums.
     let (a, b) = if a < 0 { (-a, (i128::from(b) + a * (i128::from(n) - 1)) as u64 & mask) } else { (a, b) };
     let a = a as u64 & mask;
     let (high, carried) = ((b + more) & mask, if b + more > mask { n } else { 0 });
@@ -87,8 +87,8 @@ pub(super) fn floor_sum_step(n: u64, a: i128, b: u64, more: u64, k: u32) -> u64 
     carried.wrapping_add((sum(high) - sum(b)) as u64)
 }
 
-/// The second of two sums with one slope less the first, modulo 2^64, all of `a` and `b` below 2^k. Side by side they share
-/// the slope's quotients, and neither waits for the other.
+/// Computes the second of two sums with one slope minus the first, modulo 2^64; `a` and `b` are below 2^k. Both sums are computed
+/// together: they share the quotients of the slope, and neither waits for the other.
 fn two_sums(n: u64, a: u64, b: [u64; 2], k: u32) -> u64 {
     let pairs = |n: u64| n.wrapping_mul(n.wrapping_sub(1)) / 2;
     let (y1, y2) = (a * n + b[0], a * n + b[1]);
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    /// A number of any size below 2^bits, of either sign.
+    /// Generates numbers below 2^bits in magnitude, of either sign and any size.
     fn sized(bits: u32) -> impl Strategy<Value = i128> {
         (any::<i128>(), 0..bits).prop_map(move |(v, size)| v >> (127 - size))
     }

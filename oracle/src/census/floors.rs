@@ -1,16 +1,15 @@
-//! Two floors over one arithmetic progression, and how often they differ by how much.
+//! Two floors over one arithmetic progression, and the number of terms with each difference.
 //!
-//! Let `h` be the difference before both are floored. Then the floors differ by `floor(h)` or by one more. Where `h` is
-//! constant, which of the two is a matter of one residue. Where `h` is not, it is affine, and on the interval where
-//! `floor(h)` is some `d` the sum of the differences, two floor sums, is `d` for each accumulator and one for each that has
-//! `d + 1`: the sum says how many have which.
+//! Let `h` be the difference before both are floored. The floors then differ by `floor(h)` or by `floor(h) + 1`. If `h` is constant,
+//! one residue decides between the two. Otherwise `h` is affine. On the interval where `floor(h)` is `d`, the sum of the differences is
+//! `d` for each accumulator plus one for each accumulator with `d + 1`. Two floor sums give that sum, and so the number of each.
 
 use super::counts::{APART, Counts};
 use super::floor_sum::{floor_sum, floor_sum_step};
 use crate::fpm::div_floor;
 
-/// `floor((left + left_slope*j) / 2^k)` and the same on the right, for j in `0..n`. Numerators are below 2^93 in magnitude
-/// at all j: results are of a 32-bit word, and `k` is at most 62.
+/// Values `floor((left + left_slope*j) / 2^k)`, and likewise on the right, for j in `0..n`. Numerators are below 2^93 in magnitude
+/// at all j, because results are of a 32-bit word and `k` is at most 62.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Floors {
     pub(super) n: u64,
@@ -40,7 +39,7 @@ impl Floors {
         counts.note(difference + 1, sign.wrapping_mul(upper));
     }
 
-    /// With one slope: the smaller difference, and how many residues of the left numerator, the last, give one more.
+    /// Equal slopes: returns the smaller difference, and the number of last residues of the left numerator that give one more.
     pub(super) fn difference(&self) -> (i128, u64) {
         let difference = self.right - self.left;
         (difference >> self.k, self.residue(difference))
@@ -50,14 +49,14 @@ impl Floors {
         v as u64 & ((1 << self.k) - 1)
     }
 
-    /// With two slopes: an interval for each whole part of the difference.
+    /// Different slopes: counts one interval for each whole part of the difference.
     fn tally_apart(&self, sign: u64, counts: &mut Counts) {
         let (start, slope) = (self.right - self.left, self.right_slope - self.left_slope);
         let end = start + slope * (i128::from(self.n) - 1);
         let apart = i128::from(APART);
         let (lowest, highest) = (start.min(end) >> self.k, start.max(end) >> self.k);
         for whole in lowest.max(-apart - 1)..=highest.min(apart) {
-            // From the first j at which start + slope*j is in [whole*2^k, (whole + 1)*2^k) to the last.
+            // First to last j with start + slope*j in [whole*2^k, (whole + 1)*2^k).
             let (low, high) = ((whole << self.k) - start, ((whole + 1) << self.k) - start - 1);
             let (first, last) = if slope > 0 {
                 (-div_floor(-low, slope), div_floor(high, slope))

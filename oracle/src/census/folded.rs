@@ -1,4 +1,4 @@
-//! The pieces of many schemes at the same parameters, each folded once, and the counts of two lists of pieces.
+//! Pieces of many schemes at the same parameters, each folded once, and the counts for two lists of pieces.
 
 use super::Counts;
 use crate::fpm::Parameters;
@@ -9,27 +9,27 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::ops::RangeInclusive;
 
-/// Subjects that are kept at most, and pieces of all their lists.
+/// Upper bounds on subjects kept, and on the pieces of all lists together.
 const KEPT: usize = 512;
 const KEPT_PIECES: usize = 1 << 15;
 
-/// The pieces of a scheme, with its subject, and those of other schemes at the same parameters as far as there is room.
+/// Pieces of one scheme with its subject, and kept pieces of other schemes at the same parameters.
 #[derive(Clone, Debug)]
 pub(super) struct Folded {
     folder: Folder,
     of: Option<Subject>,
-    /// Parameters and output of all that is kept.
+    /// Parameters and output of all kept subjects.
     kept_at: Option<(Parameters, Option<Output>)>,
-    /// Where the list of a subject is. Subjects with the same pieces share a list.
+    /// Index of each subject's list. Subjects with the same pieces share a list.
     kept: HashMap<Subject, usize>,
     lists: Vec<Vec<Piece>>,
-    /// How often all lists were dropped.
+    /// Number of times that all lists were dropped.
     dropped: u64,
-    /// The list of the subject; without one, its pieces are what was folded last.
+    /// List of the subject; `None` if the pieces are in `folder`.
     at: Option<usize>,
 }
 
-/// A scheme to fold: its parameters, the steps of the output, and a range.
+/// Scheme to fold, with its parameters, output steps and range.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     pub(super) steps: &'static [(&'static str, Step)],
@@ -40,7 +40,7 @@ pub(super) struct Subject {
 }
 
 impl PartialEq for Subject {
-    /// Lists of steps are the same where they are one in memory: others are folded anew.
+    /// Compares lists of steps by address; an equal list at another address is folded anew.
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self.steps, other.steps)
             && self.overflow == other.overflow
@@ -53,7 +53,7 @@ impl PartialEq for Subject {
 impl Eq for Subject {}
 
 impl Hash for Subject {
-    /// Parameters and output are the same in all subjects that are kept at a time.
+    /// Omits parameters and output, which are the same in all subjects kept at a time.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.steps.as_ptr().hash(state);
         self.overflow.hash(state);
@@ -61,7 +61,7 @@ impl Hash for Subject {
     }
 }
 
-/// A list that is kept, until its number of drops changes.
+/// Reference to a kept list, valid until the number of drops changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct List {
     dropped: u64,
@@ -69,13 +69,13 @@ pub(super) struct List {
 }
 
 impl Folded {
-    /// One that folds into at most `most` pieces.
+    /// Creates a store that folds into at most `most` pieces.
     pub(super) fn new(most: usize) -> Self {
         let (kept, lists) = (HashMap::new(), Vec::new());
         Self { folder: Folder::new(most), of: None, kept_at: None, kept, lists, dropped: 0, at: None }
     }
 
-    /// Folds anew unless these pieces are held. `None` if they are too many.
+    /// Folds the subject, unless the pieces are kept. Returns `None` for too many pieces.
     pub(super) fn fold(&mut self, subject: Subject) -> Option<&[Piece]> {
         if self.of.as_ref() == Some(&subject) {
             return Some(self.pieces());
@@ -101,7 +101,7 @@ impl Folded {
         Some(self.pieces())
     }
 
-    /// Keeps what was folded, if there is room.
+    /// Keeps the folded pieces if there is room.
     fn keep(&mut self, subject: &Subject) {
         let pieces = self.folder.pieces();
         if self.kept.len() == KEPT {
@@ -120,18 +120,18 @@ impl Folded {
         self.at = Some(at);
     }
 
-    /// The pieces of the subject.
+    /// Returns the pieces of the subject.
     pub(super) fn pieces(&self) -> &[Piece] {
         self.at.map_or_else(|| self.folder.pieces(), |at| &self.lists[at])
     }
 
-    /// The list of the subject, if it is kept.
+    /// Returns the list of the subject, if it is kept.
     pub(super) fn list(&self) -> Option<List> {
         self.at.map(|at| List { dropped: self.dropped, at })
     }
 }
 
-/// What was counted for two lists.
+/// Counts for pairs of lists.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counted {
     dropped: [u64; 2],
@@ -139,7 +139,7 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// What is known of two lists; otherwise counted now, and kept if both lists are.
+    /// Returns the counts for two lists, computed only once if both lists are kept.
     pub(super) fn once(&mut self, left: Option<List>, right: Option<List>, count: impl FnOnce() -> Counts) -> Counts {
         let (Some(left), Some(right)) = (left, right) else { return count() };
         let dropped = [left.dropped, right.dropped];

@@ -1,12 +1,12 @@
-//! How often two schemes of fixed point multiply differ over all accumulators, and where, without visiting them.
+//! Number and places of the accumulators at which two schemes of fixed point multiply differ, without visiting all accumulators.
 //!
-//! Each scheme is folded into [pieces](crate::fpm::pieces), the two lists are refined to common intervals, and on each the
-//! differences are counted by floor sums. Where a scheme does not fold there is no closed form; [`Census::sweep`] counts one
+//! Each scheme is folded into [pieces](crate::fpm::pieces). The two lists are refined to common intervals, and floor sums count the
+//! differences on each interval. If a scheme does not fold there is no closed form, and [`Census::sweep`] counts one
 //! accumulator after another. Schemes in floats are monotone, and [`Comparison`] finds where their results change.
 //!
-//! Widths: accumulators and results are of words of at most 32 bits and denominators at most 2^62, so numerators are below
-//! 2^93, and below 2^94 where two are subtracted; i128 holds them 2^32 times over. So are the numerators over the larger of two denominators,
-//! because it is their quotient that is a result; and slopes, because a multiplier with its left shift is a factor of at most 2^31.
+//! Widths: accumulators and results are of words of at most 32 bits, and denominators are at most 2^62. Numerators are below 2^93,
+//! and below 2^94 when two are subtracted; i128 can add 2^32 such numbers. The same bound holds for numerators over the larger of two
+//! denominators, because their quotient is a result, and for slopes, because a multiplier with its left shift is a factor of at most 2^31.
 
 mod consecutive;
 mod counts;
@@ -33,9 +33,9 @@ pub use neighbours::Neighbours;
 pub use residues::Residues;
 pub use staircase::{Common, Comparison, Requantizer, Run, Runs};
 
-/// Pieces in memory at a time.
+/// Largest number of pieces in memory at a time.
 const MOST_PIECES: usize = 1 << 16;
-/// Accumulators a piece below which there is no closed form: a piece costs about ten of a sweep.
+/// Fewest accumulators per piece for a closed form. A piece costs about as much as ten accumulators of a sweep.
 const LEAST_ACCUMULATORS: i64 = 256;
 /// Widest word of a closed form, in bits.
 const WIDEST: u32 = 32;
@@ -43,41 +43,41 @@ const WIDEST: u32 = 32;
 /// Two schemes at fixed parameters over a range of accumulators.
 #[derive(Clone, Copy, Debug)]
 pub struct Census {
-    /// The scheme whose results are subtracted.
+    /// Scheme whose results are subtracted.
     pub left: Scheme,
-    /// The scheme from whose results they are subtracted.
+    /// Scheme from whose results the left results are subtracted.
     pub right: Scheme,
     /// Multiplier, shift and format.
     pub parameters: Parameters,
-    /// Those of the right scheme where they are others: of the same word and `q`.
+    /// Parameters of the right scheme if they differ, with the same word and `q`.
     pub right_parameters: Option<Parameters>,
     /// First accumulator.
     pub lo: i64,
     /// Last accumulator.
     pub hi: i64,
-    /// Where given, it is the outputs that are compared.
+    /// Output steps; if present, outputs are compared.
     pub output: Option<Output>,
 }
 
 impl Census {
-    /// All accumulators of the word.
+    /// Creates a census of all accumulators of the word.
     pub fn of(left: Scheme, right: Scheme, parameters: Parameters) -> Self {
         let (lo, hi) = (parameters.word.min() as i64, parameters.word.max() as i64);
         Self { left, right, parameters, right_parameters: None, lo, hi, output: None }
     }
 
-    /// The counts in closed form, or `None` if a scheme does not fold. For many censuses use [`Counter`].
+    /// Computes the counts in closed form, or returns `None` if a scheme does not fold. For many censuses use [`Counter`].
     pub fn counts(&self) -> Option<Counts> {
         Counter::default().counts(self)
     }
 
-    /// The differing accumulators, the nearest to zero first, of two at one distance the positive one. `None` if a scheme does
-    /// not fold.
+    /// Returns the differing accumulators, the nearest to zero first; of two at the same distance, the positive accumulator comes first.
+    /// `None` if a scheme does not fold.
     pub fn differing(&self) -> Option<Differing> {
         Differing::new(*self)
     }
 
-    /// Both values at `x`, left first; `None` if it is out of the domain of either.
+    /// Returns both values at `x`, left first; `None` if `x` is outside the domain of either scheme.
     #[inline]
     pub fn values(&self, x: i64) -> Option<(i64, i64)> {
         Some((self.value(&self.left, &self.parameters, x)?, self.value(&self.right, self.of_right(), x)?))
@@ -95,18 +95,18 @@ impl Census {
         Some(placed.clamp(output.min.into(), output.max.into()) as i64)
     }
 
-    /// Whether both have a value at `x`, and not the same.
+    /// True if both schemes have a value at `x` and the values differ.
     #[inline]
     pub fn differs(&self, x: i64) -> bool {
         self.values(x).is_some_and(|(left, right)| left != right)
     }
 
-    /// The counts over `xs`, one accumulator after another, by the fast forms: apart from the closed form in every step.
+    /// Counts the accumulators of `xs` one after another, by the fast forms, independently of the closed form.
     pub fn sweep(&self, xs: RangeInclusive<i64>) -> Counts {
         Counts::of(xs.filter_map(|x| self.values(x)).map(|(left, right)| right - left))
     }
 
-    /// The number of accumulators after which both schemes repeat themselves: both begin with a left shift that wraps.
+    /// Returns the number of accumulators after which both schemes repeat, because both begin with a left shift that wraps.
     fn period(&self) -> Option<i64> {
         let own = |scheme: &Scheme, p: &Parameters| match scheme.definition.steps {
             [(_, Step::Scale(e)), (_, Step::Wrap), ..] => {
@@ -119,8 +119,8 @@ impl Census {
     }
 }
 
-/// Counts one census after another in the same memory. Of many schemes against each other at the same parameters each is folded
-/// once, and two lists of pieces are counted once, whichever schemes have them.
+/// Counts one census after another in the same memory. For many schemes at the same parameters, each scheme is folded
+/// once, and each pair of lists of pieces is counted once, even if several schemes have the same list.
 #[derive(Clone, Debug)]
 pub struct Counter {
     left: Folded,
@@ -136,26 +136,26 @@ impl Default for Counter {
 }
 
 impl Counter {
-    /// One that holds at most `most` pieces of a scheme.
+    /// Creates a counter that holds at most `most` pieces of a scheme.
     pub fn new(most: usize) -> Self {
         Self { left: Folded::new(most), right: Folded::new(most), counted: Counted::default(), most }
     }
 
-    /// [`Census::counts`].
+    /// Computes [`Census::counts`].
     #[inline]
     pub fn counts(&mut self, census: &Census) -> Option<Counts> {
         let Census { lo, hi, .. } = *census;
         self.at_once(census).or_else(|| self.halved(census, lo, hi))
     }
 
-    /// The same, but `None` if a scheme has more pieces than are held at a time, unless both repeat themselves: what takes
-    /// milliseconds at most.
+    /// Computes the same counts in milliseconds at most. Returns `None` if a scheme has more pieces than are held at a time, unless both
+    /// schemes repeat.
     pub fn at_once(&mut self, census: &Census) -> Option<Counts> {
         let Census { lo, hi, .. } = *census;
         self.over(census, lo..=hi).or_else(|| self.repeated(census))
     }
 
-    /// One period, as often as it fits, and the rest.
+    /// Counts one period, multiplied by the number of whole periods, and the rest.
     fn repeated(&mut self, census: &Census) -> Option<Counts> {
         let Census { lo, hi, .. } = *census;
         let period = census.period()?;
@@ -167,7 +167,7 @@ impl Counter {
         Some(counts)
     }
 
-    /// Halves of halves, each of so many pieces as fit. `None` if a piece is of a few accumulators only.
+    /// Halves the range until the pieces of each part fit. Returns `None` if a piece has only a few accumulators.
     fn halved(&mut self, census: &Census, lo: i64, hi: i64) -> Option<Counts> {
         if hi - lo < self.block() {
             return self.over(census, lo..=hi);
@@ -178,7 +178,7 @@ impl Counter {
         Some(counts)
     }
 
-    /// Accumulators folded at a time where all of them have too many pieces.
+    /// Returns the number of accumulators folded at a time if the whole range has too many pieces.
     fn block(&self) -> i64 {
         self.most as i64 * LEAST_ACCUMULATORS
     }
@@ -193,12 +193,12 @@ impl Counter {
         Some(self.counted.once(self.left.list(), self.right.list(), count))
     }
 
-    /// The pieces of both, as folded last.
+    /// Returns the pieces of both schemes, as folded last.
     fn pieces(&self) -> [&[Piece]; 2] {
         [self.left.pieces(), self.right.pieces()]
     }
 
-    /// Folds both over `xs`. The one that is folded second only where the first has values, where it may have few pieces.
+    /// Folds both schemes over `xs`. The second is folded only where the first has values, because few pieces may remain there.
     fn fold(&mut self, census: &Census, xs: RangeInclusive<i64>) -> Option<()> {
         if census.parameters.word.bits > WIDEST {
             return None;
@@ -218,7 +218,7 @@ impl Counter {
     }
 }
 
-/// The intervals on which both are one piece, in increasing order of x.
+/// Visits the intervals on which both schemes have one piece, in increasing order of x.
 fn pairs([left, right]: [&[Piece]; 2], mut each: impl FnMut(Pair)) {
     let (mut left, mut right) = (left.iter(), right.iter());
     let (mut l, mut r) = (left.next(), right.next());
@@ -236,7 +236,7 @@ fn pairs([left, right]: [&[Piece]; 2], mut each: impl FnMut(Pair)) {
     }
 }
 
-/// From the first accumulator of the pieces to the last.
+/// Returns the range from the first accumulator of the pieces to the last.
 fn hull(pieces: &[Piece]) -> RangeInclusive<i64> {
     match pieces {
         [first, .., last] => first.lo..=last.hi,

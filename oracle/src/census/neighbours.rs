@@ -1,12 +1,12 @@
-//! Censuses of neighbouring multipliers at one shift: their pieces are found once, and only the floor sums are computed for each.
+//! Censuses of neighbouring multipliers at one shift. The pieces are found once; only the floor sums are computed for each multiplier.
 //!
 //! Let both schemes be folded at the first multiplier `a` and the last `b`, step by step, and let the two lists of pieces be
-//! [alike](Slope) after each step: of the same intervals, offsets, denominators and ties, with slopes that are the same or the same
-//! multiple of the multiplier. Then the lists of all multipliers between are alike too. By induction, a step meets pieces that
-//! differ in `f*m` only. Whether and where it cuts is whether and where `f*m*x` passes a threshold that does not depend on `m`;
-//! that place moves in one direction as `m` grows, and it is the same at both ends, so it is there all the way. What it does to the parts does not look at
-//! `m`. The product is the one step that does: by `m` itself it makes a slope `f*m`, and by a reduced multiplier, which does not decrease
-//! with `m`, it makes one slope if it makes the same at both ends.
+//! [alike](Slope) after each step: equal intervals, offsets, denominators and ties, and slopes that are equal or the same
+//! multiple of the multiplier. Then the lists of all multipliers between are alike too, by induction. A step receives pieces that
+//! differ in `f*m` only. The step cuts a piece where `f*m*x` passes a threshold independent of `m`. The cut moves in one direction as `m`
+//! grows and is equal at both ends, so the cut is constant. The effect of the step on the parts does not depend on `m`.
+//! Only the product reads `m`: multiplication by `m` gives a slope `f*m`. A reduced multiplier does not decrease
+//! with `m`, so the slope is the same for all `m` if the reduced multiplier is equal at both ends.
 
 use super::counts::Counts;
 use super::floor_sum::floor_sum_step;
@@ -17,7 +17,7 @@ use crate::fpm::steps::{Multiplier, Step};
 use crate::fpm::{Parameters, Scheme, integer};
 use std::ops::RangeInclusive;
 
-/// Folds one scheme at two multipliers.
+/// Folder of one scheme at two multipliers.
 #[derive(Clone, Debug)]
 struct Twin {
     first: Folder,
@@ -28,7 +28,7 @@ struct Twin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slope {
     Constant(i128),
-    /// A multiple of it.
+    /// Multiple of the multiplier.
     Times(i128),
 }
 
@@ -40,7 +40,7 @@ struct Template {
     right: Slope,
 }
 
-/// One slope on both sides and no ties to look after: one residue decides.
+/// Template with one slope on both sides and no ties to correct: one residue decides.
 #[derive(Clone, Copy, Debug)]
 struct Steady {
     lo: i64,
@@ -57,7 +57,7 @@ impl Twin {
         Self { first: Folder::new(MOST_PIECES), last: Folder::new(MOST_PIECES) }
     }
 
-    /// Nothing unless both fold, and are alike all the way. `both` differ in the multiplier only, which is positive.
+    /// Folds the scheme at `both`, which differ in the multiplier only, a positive number. `None` unless both fold and stay alike.
     fn fold(&mut self, scheme: &Scheme, both: [&Parameters; 2], xs: RangeInclusive<i64>) -> Option<()> {
         let [p, q] = both;
         self.first.begin(xs.clone());
@@ -85,7 +85,7 @@ impl Twin {
     }
 }
 
-/// How the slope follows the multiplier, if that is all that tells the pieces apart.
+/// Returns the slope as a function of the multiplier; `None` if the pieces differ in anything else.
 fn slope(a: &Piece, b: &Piece, [p, q]: [&Parameters; 2]) -> Option<Slope> {
     if *a != (Piece { m: a.m, ..*b }) {
         return None;
@@ -108,7 +108,7 @@ impl Slope {
     }
 }
 
-/// Counts at each multiplier of a range.
+/// Counts for each multiplier of a range.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
     left: Twin,
@@ -116,7 +116,7 @@ pub struct Neighbours {
     alone: Counter,
     templates: Vec<Template>,
     steady: Vec<Steady>,
-    /// The parts of the templates that all multipliers share.
+    /// Counts that all multipliers share.
     common: Counts,
 }
 
@@ -134,8 +134,8 @@ impl Default for Neighbours {
 }
 
 impl Neighbours {
-    /// Gives `each` the counts of `census` at each multiplier of `ms`, in increasing order, in place of its own. The error is
-    /// a multiplier at which a scheme does not fold.
+    /// Calls `each` with the counts of `census` at each multiplier of `ms`, in increasing order; the multiplier of `census` is ignored.
+    /// The error is a multiplier at which a scheme does not fold.
     pub fn counts(
         &mut self,
         census: &Census,
@@ -162,7 +162,7 @@ impl Neighbours {
         Ok(())
     }
 
-    /// The templates of all multipliers between two, if they have the same.
+    /// Prepares the templates of all multipliers between two. Returns `None` if the two have different templates.
     fn prepare(&mut self, census: &Census, both: [&Parameters; 2]) -> Option<()> {
         if both[0].m <= 0 || census.output.is_some() || both[0].word.bits > WIDEST {
             return None;
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// A multiplier that is reduced is no multiple of itself, even where both ends happen to look like one.
+    /// A reduced multiplier is not a multiple of `m`, even if both ends look like multiples.
     #[test]
     fn reduced_multipliers_share_only_what_they_are_reduced_to() {
         let int16 = |ends| prepared("ties-up", "tflite-int16-multiplier", -8, ends);
@@ -280,7 +280,7 @@ mod tests {
         assert!(!prepared("ties-up", "sqrdmulh-srshl", -8, [-5, 5]) && !prepared("ties-up", "ties-away", -8, [0, 5]));
     }
 
-    /// `x*m / 2^30` and `2*x*m / 2^31` have one slope, so that one residue decides wherever neither saturates.
+    /// `x*m / 2^30` and `2*x*m / 2^31` have one slope, so one residue decides unless either saturates.
     #[test]
     fn one_slope_over_two_denominators_is_steady() {
         let ends = [1 << 30, i32::MAX];
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(super::slope(&of(12), &Piece { c: 2, ..of(18) }, [&p, &q]), None);
     }
 
-    /// Words wider than pieces have room for are not counted, and narrower ones are.
+    /// Words wider than the pieces allow are rejected; narrower words are counted.
     #[test]
     fn wide_words_are_refused() {
         let of = |bits| Parameters { word: Word { bits }, ..Parameters::q31(5, -3) };
@@ -312,7 +312,7 @@ mod tests {
         };
         assert_eq!([counted(24), counted(32)], [Ok(vec![5, 6, 7, 8]), Ok(vec![5, 6, 7, 8])]);
         assert_eq!([counted(33), counted(48)], [Err(5), Err(5)]);
-        // Narrow ones share their pieces, too.
+        // Narrow words share their pieces, too.
         let both = [5, 8].map(|m| Parameters { m, ..of(24) });
         let narrow = census("ties-up", "gemmlowp-double", both[0]);
         assert!(Neighbours::default().prepare(&narrow, [&both[0], &both[1]]).is_some());

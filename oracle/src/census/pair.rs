@@ -1,11 +1,11 @@
-//! Two pieces on one interval: how often they differ, and where.
+//! Two pieces on one interval: the number and places of their differences.
 
 use super::counts::Counts;
 use super::floors::Floors;
 use super::residues::Residues;
 use crate::fpm::pieces::{Piece, Ties};
 
-/// The pieces of two schemes on an interval inside both.
+/// Pieces of two schemes on an interval inside both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
     pub(super) lo: i64,
@@ -14,23 +14,23 @@ pub(super) struct Pair {
     pub(super) right: Piece,
 }
 
-/// Accumulators `first + step*j`, j in `0..n`, n at least 1.
+/// Accumulators `first + step*j`, for j in `0..n`, n at least 1.
 #[derive(Clone, Copy, Debug)]
 struct Progression {
     first: i64,
-    /// A power of two, at most 2^63.
+    /// Power of two, at most 2^63.
     step: u64,
     n: u64,
 }
 
 impl Progression {
-    /// Whether `other`, of a step that is not smaller, lies inside or else beside.
+    /// True if `other`, with an equal or larger step, is contained in this progression; otherwise the two are disjoint.
     fn contains(&self, other: &Self) -> bool {
         other.first.abs_diff(self.first).is_multiple_of(self.step)
     }
 }
 
-/// Which of the two is one less than its floor.
+/// Sides whose result is one less than the floor.
 #[derive(Clone, Copy, Debug, Default)]
 struct Down {
     left: bool,
@@ -55,8 +55,8 @@ impl Pair {
         }
     }
 
-    /// Where ties are one less, what was counted is taken back and counted as it is. The steps of the two progressions are powers
-    /// of two, so the denser contains the other or does not meet it.
+    /// Recounts the ties at which a result is one less than its floor. The steps of the two progressions are powers of two, so the
+    /// denser progression contains the other or is disjoint from it.
     fn tally_ties(&self, counts: &mut Counts) {
         let left = (ties(&self.left, self.lo, self.hi), Down { left: true, right: false });
         let right = (ties(&self.right, self.lo, self.hi), Down { left: false, right: true });
@@ -77,7 +77,7 @@ impl Pair {
         }
     }
 
-    /// Both as floors over the larger denominator.
+    /// Returns both pieces as floors over the larger denominator.
     #[inline]
     fn floors(&self, at: Progression, down: Down) -> Floors {
         let k = self.left.k.max(self.right.k);
@@ -90,14 +90,14 @@ impl Pair {
         Floors { n: at.n, k, left, left_slope, right, right_slope }
     }
 
-    /// How many of `lo..=hi` differ.
+    /// Returns the number of differing x in `lo..=hi`.
     fn differ(&self, lo: i64, hi: i64) -> u64 {
         let mut counts = Counts::default();
         Self { lo, hi, ..*self }.tally(&mut counts);
         counts.differ()
     }
 
-    /// The first x of `from..=hi` that differs; `from` is in the interval.
+    /// Returns the first differing x of `from..=hi`; `from` is in the interval.
     pub(super) fn next(&self, from: i64) -> Option<i64> {
         match self.which() {
             Which::All => Some(from),
@@ -114,7 +114,7 @@ impl Pair {
         }
     }
 
-    /// The last x of `lo..=from` that differs; `from` is in the interval.
+    /// Returns the last differing x of `lo..=from`; `from` is in the interval.
     pub(super) fn previous(&self, from: i64) -> Option<i64> {
         match self.which() {
             Which::All => Some(from),
@@ -131,7 +131,7 @@ impl Pair {
         }
     }
 
-    /// Which x differ, as far as one residue tells.
+    /// Describes the x that differ, if one residue decides.
     fn which(&self) -> Which {
         let floors = self.floors(Progression { first: self.lo, step: 1, n: 1 }, Down::default());
         let corrected = self.left.ties != Ties::Floored || self.right.ties != Ties::Floored;
@@ -150,23 +150,23 @@ impl Pair {
     }
 }
 
-/// Which x of a pair differ.
+/// Set of x at which a pair differs.
 enum Which {
     All,
-    /// Those with these residues.
+    /// All x with these residues.
     Residues(Residues),
-    /// The counted result.
+    /// Set of x found by counting.
     Counted,
 }
 
-/// The accumulators of `lo..=hi` at which a tie makes the piece one less than its floor: the solutions of
+/// Returns the accumulators of `lo..=hi` at which a tie makes the result one less than the floor: the solutions of
 /// `m*x + c = parity * 2^k` modulo `2^(k+1)`.
 fn ties(piece: &Piece, lo: i64, hi: i64) -> Option<Progression> {
     let parity = piece.ties.parity()?;
     let bits = piece.k + 1;
     let residue = |bits: u32, v: i128| v as u64 & ((1 << bits) - 1);
     let wanted = residue(bits, (parity << piece.k) - piece.numerator(lo));
-    // Twos of the slope are twos of what it can reach; odd numbers have inverses.
+    // `m*x` reaches only multiples of the power of two in `m`; the odd factor has an inverse.
     let twos = piece.m.trailing_zeros().min(bits);
     if residue(twos, i128::from(wanted)) != 0 {
         return None;
@@ -181,8 +181,8 @@ fn ties(piece: &Piece, lo: i64, hi: i64) -> Option<Progression> {
     })
 }
 
-/// The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the bits that are right, and a number is
-/// its own inverse modulo 8. Of an even number, which comes with a period of one, something of no consequence.
+/// Returns the inverse of an odd number modulo 2^64, by Newton's iteration. Each step doubles the number of correct bits, and an
+/// odd number is its own inverse modulo 8. For an even number, whose period is one, the value is arbitrary and unused.
 fn inverse(odd: u64) -> u64 {
     (0..5).fold(odd, |y, _| y.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(y))))
 }
@@ -200,7 +200,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
-        /// Ties of both sides, of different steps, inside each other or beside, are counted once each.
+        /// Ties of both sides with different steps, contained in each other or disjoint, are counted once each.
         #[test]
         fn a_pair_is_counted_and_searched_as_one_by_one((left, right) in (piece(), piece()), lo in -99i64..99, n in 1i64..60) {
             let hi = (lo + n - 1).min(99);

@@ -3,7 +3,7 @@
 use super::floor_sum::floor_sum;
 use std::ops::RangeInclusive;
 
-/// The residues asked for: `(a*x + c) mod m` in `lo..=hi`, with `m` in 1..=2^63, `0 <= lo <= hi < m`, and `|a|` and `|c|` at most 2^93.
+/// Requested residues: `(a*x + c) mod m` in `lo..=hi`, with `m` in 1..=2^63, `0 <= lo <= hi < m`, and `|a|` and `|c|` at most 2^93.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Residues {
     /// Slope.
@@ -19,17 +19,17 @@ pub struct Residues {
 }
 
 impl Residues {
-    /// The smallest x at `from` or above. `|from|` at most 2^32. It may lie far above, up to `from + m`.
+    /// Returns the smallest x at `from` or above, up to `from + m`. `|from|` is at most 2^32.
     pub fn first(&self, from: i64) -> Option<i128> {
         Some(i128::from(from) + i128::from(self.steps(self.a, from)?))
     }
 
-    /// The largest x at `from` or below, of the same sizes.
+    /// Returns the largest x at `from` or below, down to `from - m`. `|from|` is at most 2^32.
     pub fn last(&self, from: i64) -> Option<i128> {
         Some(i128::from(from) - i128::from(self.steps(-self.a, from)?))
     }
 
-    /// How many x there are in `xs`, at most 2^33 long.
+    /// Returns the number of x in `xs`, which has at most 2^33 accumulators.
     pub fn count(&self, xs: RangeInclusive<i64>) -> u64 {
         if xs.is_empty() {
             return 0;
@@ -37,12 +37,12 @@ impl Residues {
         let m = i128::from(self.m);
         let n = xs.end().abs_diff(*xs.start()) + 1;
         let start = (self.a * i128::from(*xs.start()) + self.c).rem_euclid(m);
-        // At least t modulo m: a floor that grows when m - t is added.
+        // Counts residues of at least t, modulo m: the floor grows when m - t is added.
         let below = |t: u64| floor_sum(n, self.a.rem_euclid(m), start + m - i128::from(t), m);
         (below(self.lo) - below(self.hi + 1)) as u64
     }
 
-    /// The `i`th x of `xs`, from 0, by halving.
+    /// Returns the `i`th x of `xs`, from 0, by halving.
     pub fn nth(&self, i: u64, xs: RangeInclusive<i64>) -> Option<i64> {
         if i >= self.count(xs.clone()) {
             return None;
@@ -55,7 +55,7 @@ impl Residues {
         Some(lo)
     }
 
-    /// The smallest step count t with the residue of `a*t` from the residue at `from` on in the range.
+    /// Returns the smallest t for which the residue at `from`, plus `a*t`, is in the range.
     fn steps(&self, a: i128, from: i64) -> Option<u64> {
         let m = i128::from(self.m);
         let here = (self.a * i128::from(from) + self.c).rem_euclid(m);
@@ -64,7 +64,7 @@ impl Residues {
     }
 }
 
-/// The smallest t >= 0 with `a*t mod m` in `lo..=hi`, or in what is left when the range passes zero (`lo > hi`).
+/// Returns the smallest t >= 0 with `a*t mod m` in `lo..=hi`. If the range passes zero (`lo > hi`), t is 0.
 fn first_step(a: u64, m: u64, lo: u64, hi: u64) -> Option<u64> {
     if lo == 0 || lo > hi {
         return Some(0);
@@ -118,12 +118,12 @@ mod tests {
     }
 
     proptest! {
-        /// What is found is in the range, and counting finds none before it.
+        /// Every x found has a residue in the range, and counting finds no earlier x.
         #[test]
         fn first_and_last_of_any_size(
             a in any::<i64>(), c in any::<i64>(), m in 1u64..=1 << 63, ends in any::<(u64, u64)>(), from in -(1i64 << 32)..1 << 32
         ) {
-            // Narrow ranges are found far away.
+            // Narrow ranges have their first x far away.
             let lo = ends.0 % m;
             let hi = lo + (ends.1 >> (ends.0 % 64)) % (m - lo);
             let residues = Residues { a: a.into(), c: c.into(), m, lo, hi };

@@ -1,11 +1,11 @@
 //! Requantizations as staircases: the accumulators in order, cut where the result changes.
 //!
-//! This is how schemes that multiply in floats are counted. Each of their steps (conversion to the format, product with a constant, sum
-//! with a constant, rounding, clamp) is monotone in the accumulator, so the result is, and the end of a run of one result is found by
-//! doubling and bisection. A scheme of fixed point multiply is folded into pieces, and the end of a run is one division. Two staircases
+//! Schemes that multiply in floats are counted this way. Each of their steps (conversion to the format, product with a constant, sum
+//! with a constant, rounding, clamp) is monotone in the accumulator, so the result is monotone, and doubling and bisection find the end of
+//! a run of one result. A scheme of fixed point multiply is folded into pieces, and the end of a run is one division. Two staircases
 //! differ on intervals, whose lengths are the counts.
 //!
-//! A scheme in floats has no pieces, but it is monotone: audit and census search only for the accumulators at which the
+//! A scheme in floats has no pieces, so audit and census search only for the accumulators at which the
 //! result changes. A test compares the runs with each accumulator, by machine integers and by rationals.
 
 use super::consecutive::{Consecutive, tally};
@@ -16,17 +16,17 @@ use crate::fpm::pieces::{Folder, Output, Piece};
 use crate::fpm::{Parameters, Scheme};
 use std::ops::RangeInclusive;
 
-/// The output where none is asked for: results saturate to int32.
+/// Default output: results saturate to int32.
 pub(super) const WHOLE: Output = Output { zero_point: 0, min: i32::MIN, max: i32::MAX };
 
-/// A requantization of one channel.
+/// Requantization of one channel.
 #[derive(Clone, Debug)]
 pub enum Requantizer {
-    /// A scheme of fixed point multiply at a multiplier and shift.
+    /// Scheme of fixed point multiply at a multiplier and shift.
     Fixed(Scheme, Parameters),
-    /// A scheme in floats with its factors.
+    /// Scheme in floats with its factors.
     Float(floats::Scheme),
-    /// The real number, rounded once.
+    /// Exact product with a real scale, rounded once.
     Real(Real),
 }
 
@@ -48,31 +48,31 @@ pub struct Common {
     pub lo: i64,
     /// Last accumulator.
     pub hi: i64,
-    /// The result of the left one.
+    /// Left result.
     pub left: i64,
-    /// The result of the right one.
+    /// Right result.
     pub right: i64,
 }
 
 impl Common {
-    /// Whether the results differ.
+    /// True if the results differ.
     pub fn differs(&self) -> bool {
         self.left != self.right
     }
 
-    /// How many accumulators there are.
+    /// Returns the number of accumulators.
     pub fn len(&self) -> u64 {
         self.hi.abs_diff(self.lo) + 1
     }
 
-    /// Whether there are none, which is never so.
+    /// Always false: an interval has at least one accumulator.
     pub fn is_empty(&self) -> bool {
         false
     }
 }
 
 impl Requantizer {
-    /// The result at `x`, an int32, by machine integers; `None` if it is out of domain.
+    /// Returns the result at `x`, an int32, by machine integers; `None` if `x` is outside the domain.
     #[inline]
     pub fn value(&self, output: Option<&Output>, x: i64) -> Option<i64> {
         match self {
@@ -82,7 +82,7 @@ impl Requantizer {
         }
     }
 
-    /// The result at `x`, an int32, by rationals; `None` if it is out of domain.
+    /// Returns the result at `x`, an int32, by rationals; `None` if `x` is outside the domain.
     pub fn exact(&self, output: Option<&Output>, x: i64) -> Option<i64> {
         match self {
             Self::Fixed(scheme, p) => placed(scheme, p, output, scheme.exact(x, p)?),
@@ -91,7 +91,7 @@ impl Requantizer {
         }
     }
 
-    /// The runs of `xs`, int32 numbers, in increasing order. Accumulators out of domain are in none.
+    /// Returns the runs of `xs`, int32 numbers, in increasing order. Accumulators outside the domain are in no run.
     pub fn runs<'a>(&'a self, output: Option<&'a Output>, xs: RangeInclusive<i64>) -> Runs<'a> {
         let (next, hi) = (*xs.start(), *xs.end());
         let source = match self {
@@ -105,7 +105,7 @@ impl Requantizer {
     }
 }
 
-/// What becomes of the result of fixed point multiply.
+/// Applies the output's zero point and clamp, if any, to a result of fixed point multiply.
 #[inline]
 fn placed(scheme: &Scheme, p: &Parameters, output: Option<&Output>, v: i64) -> Option<i64> {
     let Some(output) = output else { return Some(v) };
@@ -132,7 +132,7 @@ pub(super) fn folded(
     Some(folder.pieces().to_vec())
 }
 
-/// An iterator over the runs of a requantization.
+/// Iterator over the runs of a requantization.
 #[derive(Clone, Debug)]
 pub struct Runs<'a> {
     of: &'a Requantizer,
@@ -142,19 +142,19 @@ pub struct Runs<'a> {
     hi: i64,
 }
 
-/// Where runs come from.
+/// Source of the runs.
 #[derive(Clone, Debug)]
 enum Source {
-    /// Pieces in closed form, and the place of the next one.
+    /// Pieces in closed form, and the index of the next piece.
     Pieces(Vec<Piece>, usize),
-    /// A monotone function, and how far the last run went from its first accumulator.
+    /// Monotone function; `last` is the length of the last run, minus one.
     Monotone { last: i64 },
-    /// One accumulator after another: what does not fold.
+    /// One accumulator after another, for schemes that do not fold.
     Each,
 }
 
 impl Runs<'_> {
-    /// Whether every accumulator is visited.
+    /// True if every accumulator is visited.
     pub fn visits_each(&self) -> bool {
         matches!(self.source, Source::Each)
     }
@@ -163,8 +163,8 @@ impl Runs<'_> {
         self.of.value(self.output, x)
     }
 
-    /// The last accumulator of the run of a monotone function that begins at `lo`. The run before it was `last` longer than one, and most runs are
-    /// as long as the one before: steps from there double, up or down, until they pass the end; then the interval is halved.
+    /// Returns the last accumulator of the run that begins at `lo`, for a monotone function. The previous run had `last + 1` accumulators,
+    /// and most runs are as long as the previous run. The search starts there, doubles its steps up or down until it passes the end, and bisects.
     fn bisected(&self, lo: i64, value: i64, last: i64) -> i64 {
         let same = |x: i64| self.value(x) == Some(value);
         let guess = lo.saturating_add(last).min(self.hi);
@@ -177,7 +177,7 @@ impl Runs<'_> {
         inside
     }
 
-    /// An accumulator from `inside` on that is in its run, and one behind that is not, perhaps the one behind the last.
+    /// Returns an accumulator of the run at or above `inside`, and a later accumulator outside the run, possibly `hi + 1`.
     fn above(&self, mut inside: i64, same: impl Fn(i64) -> bool) -> (i64, i64) {
         let mut step = 1i64;
         loop {
@@ -192,7 +192,7 @@ impl Runs<'_> {
         }
     }
 
-    /// An accumulator from `lo` on that is in the run of `lo`, and one behind that is not, at most `outside`, which is not.
+    /// Returns an accumulator of the run of `lo`, and a later accumulator outside the run, at most `outside`.
     fn below(lo: i64, mut outside: i64, same: impl Fn(i64) -> bool) -> (i64, i64) {
         let mut step = 1i64;
         loop {
@@ -246,16 +246,16 @@ impl Iterator for Runs<'_> {
 /// Two requantizations over a range of accumulators.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
-    /// The one whose results are subtracted.
+    /// Requantization whose results are subtracted.
     pub left: &'a Requantizer,
-    /// The one from whose results they are subtracted.
+    /// Requantization from whose results the left results are subtracted.
     pub right: &'a Requantizer,
-    /// Where given, the zero point and clamp after both.
+    /// Zero point and clamp after both requantizations; `None` for neither.
     pub output: Option<&'a Output>,
 }
 
 impl<'a> Comparison<'a> {
-    /// The intervals of `xs`, int32 numbers, on which each side has one result, in increasing order.
+    /// Returns the intervals of `xs`, int32 numbers, on which each side has one result, in increasing order.
     pub fn steps(&self, xs: RangeInclusive<i64>) -> impl Iterator<Item = Common> + use<'a> {
         let mut left = self.left.runs(self.output, xs.clone());
         let mut right = self.right.runs(self.output, xs);
@@ -277,7 +277,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// How many accumulators of `xs` differ, by delta. Where intervals are short, a block of accumulators is looked at one by one.
+    /// Counts the differing accumulators of `xs`, by delta. If intervals are short, a block of accumulators is visited one by one.
     pub fn counts(&self, xs: RangeInclusive<i64>) -> Counts {
         let (mut next, hi) = (*xs.start(), *xs.end());
         let mut counts = Counts::default();
@@ -300,18 +300,18 @@ impl<'a> Comparison<'a> {
         counts
     }
 
-    /// The same, one accumulator after another: apart from the staircases in every step.
+    /// Counts one accumulator after another, independently of the staircases.
     pub fn sweep(&self, xs: RangeInclusive<i64>) -> Counts {
         let deltas = xs.filter_map(|x| self.values(x)).map(|(left, right)| right - left);
         Counts::of(deltas)
     }
 
-    /// Both results at `x`, left first; `None` if it is out of the domain of either.
+    /// Returns both results at `x`, left first; `None` if `x` is outside the domain of either requantization.
     pub fn values(&self, x: i64) -> Option<(i64, i64)> {
         Some((self.left.value(self.output, x)?, self.right.value(self.output, x)?))
     }
 
-    /// The `n` differing accumulators of `xs` that are nearest to zero, of two at one distance the positive one first.
+    /// Returns the `n` differing accumulators of `xs` nearest to zero; of two at the same distance, the positive accumulator comes first.
     pub fn nearest(&self, n: usize, xs: RangeInclusive<i64>) -> Vec<i64> {
         let (lo, hi) = (*xs.start(), *xs.end());
         let furthest = lo.abs().max(hi.abs());
@@ -319,7 +319,7 @@ impl<'a> Comparison<'a> {
         let (mut from, mut to) = (0, 1 << 10);
         while found.len() < n && from <= furthest {
             let mut block: Vec<i64> = Vec::new();
-            // Each side holds its nearest; upwards they are the first ones.
+            // On the upper side, the first accumulators are the nearest to zero.
             block.extend(self.places(from.max(lo)..=to.min(hi)).take(n));
             let below: Vec<i64> = self.places((-to).max(lo)..=(-from.max(1)).min(hi)).collect();
             block.extend(below.iter().rev().take(n));
@@ -331,18 +331,18 @@ impl<'a> Comparison<'a> {
         found
     }
 
-    /// Accumulators in order, not from zero outwards.
+    /// Returns the differing accumulators in increasing order.
     fn places(&self, xs: RangeInclusive<i64>) -> impl Iterator<Item = i64> + use<'a> {
         self.steps(xs).filter(Common::differs).flat_map(|step| step.lo..=step.hi)
     }
 }
 
-/// Intervals after which it is seen whether they are short: of fewer accumulators than this on average.
+/// Number of intervals between two checks, and average number of accumulators below which intervals count as short.
 const LOOKED_AT: i64 = 64;
 const SHORT: i64 = 12;
-/// Accumulators of a block.
+/// Accumulators in a block.
 const BLOCK: usize = 1 << 13;
-/// Blocks before it is seen again.
+/// Number of blocks before the intervals are checked again.
 const IN_A_ROW: usize = 8;
 
 /// Both sides at consecutive accumulators.
@@ -357,7 +357,7 @@ impl<'a> Blocks<'a> {
         Self { sides, results: [vec![0; BLOCK], vec![0; BLOCK]] }
     }
 
-    /// Counts some blocks from `next` on, and gives where they end.
+    /// Counts blocks from `next` on, and returns the accumulator after the last block.
     fn count(&mut self, mut next: i64, hi: i64, counts: &mut Counts) -> i64 {
         for _ in 0..IN_A_ROW {
             let len = (hi - next + 1).min(BLOCK as i64) as usize;

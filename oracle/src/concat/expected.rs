@@ -1,5 +1,5 @@
-//! Concatenations in machine integers, derived independently of the steps on rationals: each result is fetched from the run that it lies in, and what becomes
-//! of a stored value is computed once for each input and each value of 8 bits.
+//! Concatenations in machine integers, derived independently of the steps on rationals. Each result is fetched from the run that contains it,
+//! and the rescaling of a stored value is computed once for each input and each value of 8 bits.
 
 use super::{Concatenation, Input};
 use crate::derivation::dyadic::Dyadic;
@@ -7,20 +7,20 @@ use crate::float::Format::F32;
 use crate::quantize::Soft;
 use crate::rounding::RoundingRule::{self, *};
 
-/// The computation of a scheme's results.
+/// Computation of a scheme's results.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fast {
-    /// The stored value.
+    /// Stored value, unchanged.
     Copied,
-    /// One quotient of integers.
+    /// Single quotient of integers.
     Once(RoundingRule),
-    /// One quotient of integers that holds the zero point.
+    /// Single quotient of integers, zero point included.
     Placed(RoundingRule),
     /// One shift of a product by a Q0.31 multiplier.
     Multiplied(RoundingRule),
-    /// A product by an f32 and a bias in f32, rounded; whether the zero point is added before that.
+    /// Product by an f32 plus a bias in f32, rounded. `placed` adds the zero point before the rounding.
     Biased { placed: bool },
-    /// Dequantized and divided in f32.
+    /// Dequantization and division in f32.
     Divided,
     /// One shift of a product by a multiplier of 8 fractional bits.
     EightBits,
@@ -31,7 +31,7 @@ impl Fast {
         let inner: usize = p.shape[p.axis + 1..].iter().product();
         let runs: Vec<usize> = p.inputs.iter().map(|input| input.size * inner).collect();
         let outer: usize = p.shape[..p.axis].iter().product();
-        // Where each input begins among the values.
+        // Start of each input among the values.
         let begins = |i: usize| outer * runs[..i].iter().sum::<usize>();
         let whole: usize = runs.iter().sum();
         let small = p.storage.bits == 8;
@@ -56,7 +56,7 @@ impl Fast {
         (0..values.len()).map(fetch).collect()
     }
 
-    /// What becomes of a stored value of an input.
+    /// Rescales a stored value of an input.
     fn one(self, p: &Concatenation, input: &Input, stored: i32) -> i32 {
         let clamped = |v: i128| v.clamp(p.storage.min().into(), p.storage.max().into()) as i32;
         let zero_point = i128::from(p.out.zero_point);

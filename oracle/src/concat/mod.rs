@@ -2,8 +2,8 @@
 //! `(q - zero point of its input) * scale of its input / output scale + output zero point`; and the schemes by which systems compute it. Scales are floats of
 //! 32 bits, taken exactly.
 //!
-//! Each scheme has two forms. [`Scheme::exact`] puts each element of each input where it goes, by its coordinates, and computes on rationals.
-//! [`Scheme::expected`] fetches each result from where it comes, by runs, and computes on machine integers.
+//! Each scheme has two forms. [`Scheme::exact`] moves each input element to its output coordinates, and computes on rationals.
+//! [`Scheme::expected`] fetches each result from its source, by runs, and computes on machine integers.
 //!
 //! Source of the operation: TensorFlow Lite operators, CONCATENATION; ONNX Runtime contrib operators, QLinearConcat; TOSA specification, CONCAT.
 
@@ -24,9 +24,9 @@ use steps::Named;
 
 pub use registry::DEFINITIONS;
 
-/// Exponents of scales, as powers of two: within them no f32 step overflows or becomes subnormal.
+/// Exponents of scales, as powers of two, such that no f32 step overflows or becomes subnormal.
 pub const EXPONENTS: RangeInclusive<i32> = -30..=30;
-/// The scale of an input and that of the output are at most 2 to this apart.
+/// Largest ratio of an input scale to the output scale, or the reverse, as a power of two.
 pub const APART: u32 = 16;
 /// Number of axes of each tensor.
 pub const RANKS: RangeInclusive<usize> = 1..=4;
@@ -36,20 +36,20 @@ pub const INPUTS: RangeInclusive<usize> = 2..=4;
 /// One input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Elements along the axis.
+    /// Size along the axis.
     pub size: usize,
     /// Scale and zero point.
     pub operand: Operand,
 }
 
-/// Shape and quantization of one concatenation. The inputs are one after another, each row-major.
+/// Shape and quantization of a concatenation. The inputs follow one another, each row-major.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Concatenation {
-    /// Sizes of the output; that of the axis is the sum of the inputs' sizes.
+    /// Sizes of the output; the size along the axis is the sum of the inputs' sizes.
     pub shape: Vec<usize>,
-    /// The axis.
+    /// Axis of the concatenation.
     pub axis: usize,
-    /// The inputs.
+    /// Inputs in order.
     pub inputs: Vec<Input>,
     /// Scale and zero point of the output.
     pub out: Operand,
@@ -57,41 +57,41 @@ pub struct Concatenation {
     pub storage: Storage,
 }
 
-/// A mathematical definition of the rescaling.
+/// Mathematical definition of the rescaling.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// The steps from a stored value to the result.
+    /// Steps from a stored value to the result.
     pub steps: &'static [Named],
-    /// The same in machine integers, derived independently.
+    /// Definition in machine integers, derived independently.
     fast: Fast,
 }
 
 registered!(|definition| step_names(definition.steps));
 
 impl Definition {
-    /// Whether stored values are moved as they are, so that all tensors have one scale and one zero point.
+    /// True if stored values are copied unchanged, so that all tensors have one scale and one zero point.
     pub fn is_copy(&self) -> bool {
         self.steps.is_empty()
     }
 }
 
-/// A definition with a policy for results that do not fit; every result fits.
+/// Definition with a policy for results that do not fit; every result fits.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 impl Concatenation {
-    /// Elements of an input.
+    /// Returns the number of elements of an input.
     fn elements(&self, input: &Input) -> usize {
         let others = self.shape.iter().enumerate().filter(|(axis, _)| *axis != self.axis);
         input.size * others.map(|(_, size)| size).product::<usize>()
     }
 
-    /// Elements of the output, which are those of all inputs; or the invalid argument.
+    /// Returns the number of output elements, the sum over all inputs; the error is the invalid argument.
     pub fn check(&self) -> Result<usize, ShapeError> {
         if !RANKS.contains(&self.shape.len()) {
             return Err(broken("shape", format!("{} axes; a tensor has 1 to 4", self.shape.len())));
@@ -142,8 +142,8 @@ impl Concatenation {
         }
     }
 
-    /// What `of` gives for each element of each input, where the element goes: its coordinates in its input, moved along the axis by the sizes of the
-    /// inputs before it.
+    /// Applies `of` to each input element, and stores the value at the output position of the element: its coordinates in its input, moved
+    /// along the axis by the sizes of the earlier inputs.
     fn placed<T: Clone + Default>(&self, values: &[i32], of: impl Fn(&Input, i32) -> T) -> Vec<T> {
         let mut out = vec![T::default(); values.len()];
         let (mut rest, mut before) = (values, 0);
@@ -163,7 +163,7 @@ impl Concatenation {
         out
     }
 
-    /// The exact value of each result, which nothing has rounded or clamped.
+    /// Returns the exact value of each result, neither rounded nor clamped.
     pub fn rationals(&self, values: &[i32]) -> Result<Vec<Rational>, ShapeError> {
         shape::length("inputs", values.len(), self.check()?)?;
         Ok(self.placed(values, |input, value| {
@@ -174,7 +174,7 @@ impl Concatenation {
     }
 }
 
-/// The next coordinates, row-major.
+/// Advances to the next coordinates, row-major.
 fn advance(place: &mut [usize], sizes: &[usize]) {
     for (at, size) in place.iter_mut().zip(sizes).rev() {
         *at += 1;
@@ -186,12 +186,12 @@ fn advance(place: &mut [usize], sizes: &[usize]) {
 }
 
 impl Scheme {
-    /// The exact value rounded once, and the zero point added.
+    /// Returns the scheme that rounds the exact value once and then adds the zero point.
     pub fn ideal(rule: RoundingRule) -> Self {
         Self::named(suffix(rule))
     }
 
-    /// The scheme of a Q0.31 multiplier, rounded once.
+    /// Returns the scheme of a Q0.31 multiplier, rounded once.
     pub fn of_multiplier(rule: RoundingRule) -> Self {
         Self::named(&format!("q31-{}", suffix(rule)))
     }
@@ -201,20 +201,20 @@ impl Scheme {
         Self { definition, overflow: Overflow::OutOfDomain }
     }
 
-    /// Each result by rationals.
+    /// Computes each result by rationals.
     pub fn exact(&self, p: &Concatenation, values: &[i32]) -> Result<Vec<Integer>, ShapeError> {
         p.check_values(self.definition, values)?;
         Ok(p.placed(values, |input, value| self.definition.result(p, input, value)))
     }
 
-    /// The value after each step, by rationals, of one result.
+    /// Computes the value of one result after each step, by rationals.
     pub fn trace(&self, p: &Concatenation, values: &[i32], at: usize) -> Result<Option<steps::Trace>, ShapeError> {
         p.check_values(self.definition, values)?;
         let sources = p.placed(values, |input, value| Some((*input, value)));
         Ok(sources.into_iter().nth(at).flatten().map(|(input, value)| self.definition.trace(p, &input, value)))
     }
 
-    /// Each result by machine integers, derived independently of [`Scheme::exact`].
+    /// Computes each result by machine integers, derived independently of [`Scheme::exact`].
     pub fn expected(&self, p: &Concatenation, values: &[i32]) -> Result<Vec<i32>, ShapeError> {
         p.check_values(self.definition, values)?;
         Ok(self.definition.fast.each(p, values))

@@ -1,5 +1,5 @@
-//! The registry of the schemes of a concatenation: the rescaling by each rounding rule, exactly, by a Q0.31 multiplier, and with the zero point inside; the
-//! schemes of the systems; and the copy.
+//! Registry of the schemes of a concatenation: for each rounding rule an exact scheme, a scheme with a Q0.31 multiplier, and a scheme that adds the
+//! zero point before rounding; the schemes of the systems; and the copy.
 
 use super::Definition;
 use super::expected::Fast;
@@ -19,7 +19,7 @@ const fn single(what: &'static str) -> Named {
     (what, Step::RoundToSingle)
 }
 
-/// The three schemes of a rule.
+/// Defines the three schemes of a rule.
 macro_rules! of_rule {
     ($suffix:literal, $rule:ident, $source:literal) => {
         [

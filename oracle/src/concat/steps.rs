@@ -1,4 +1,4 @@
-//! The vocabulary of the schemes of a concatenation: exact steps on rationals.
+//! Steps of the schemes of a concatenation, exact on rationals.
 
 use super::{Concatenation, Definition, Input};
 use crate::derivation::dyadic::nearest;
@@ -7,29 +7,29 @@ use crate::float::Format::{F32, F64};
 use crate::rounding::RoundingRule::{self, TiesEven};
 use rug::{Integer, Rational};
 
-/// A number that both scales make.
+/// Factor computed from both scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factor {
     /// `f32(input scale * f32(1 / output scale))`.
     ByReciprocal,
-    /// The Q0.31 multiplier and the shift of `f64(input scale / output scale)`.
+    /// Q0.31 multiplier and shift of `f64(input scale / output scale)`.
     Q31,
-    /// `f32(input scale / output scale)` times 256, rounded to an integer, ties to even; over 256.
+    /// `f32(input scale / output scale)` times 256, rounded to an integer, ties to even; divided by 256.
     EightBits,
 }
 
 /// One exact step. `v` is the value so far, at first the stored value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// `v` less the input's zero point.
+    /// `v` minus the input's zero point.
     Subtract,
     /// `v` times the input's scale.
     Scale,
-    /// `v` over the output's scale.
+    /// `v` divided by the output's scale.
     DivideByOutput,
     /// `v` times a factor.
     Multiply(Factor),
-    /// `v` less the product of the input's zero point and a factor, which is rounded to f32.
+    /// `v` minus the product of the input's zero point and a factor, rounded to f32.
     SubtractProduct(Factor),
     /// `v` rounded to f32, ties to even.
     RoundToSingle,
@@ -41,15 +41,15 @@ pub enum Step {
     Clamp,
 }
 
-/// A step with the name that its source gives it.
+/// Step with its name in the source.
 pub type Named = (&'static str, Step);
 
-/// One result, every step with the exact value after it.
+/// One result, with the exact value after every step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// The stored value.
+    /// Stored value.
     pub stored: i32,
-    /// The steps from there.
+    /// Steps from the stored value on.
     pub steps: Vec<(&'static str, Step, Rational)>,
 }
 
@@ -86,14 +86,14 @@ impl Step {
 }
 
 impl Definition {
-    /// The result of a stored value of an input.
+    /// Computes the result of a stored value of an input.
     pub(super) fn result(&self, p: &Concatenation, input: &Input, stored: i32) -> Integer {
         let result = self.steps.iter().fold(Rational::from(stored), |v, (_, step)| step.apply(v, p, input));
         assert!(result.is_integer(), "{} ends in the fraction {result}", self.name);
         result.into_numer_denom().0
     }
 
-    /// The steps of a stored value of an input.
+    /// Traces the steps of a stored value of an input.
     pub(super) fn trace(&self, p: &Concatenation, input: &Input, stored: i32) -> Trace {
         let mut value = Rational::from(stored);
         let mut steps = Vec::new();

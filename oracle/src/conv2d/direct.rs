@@ -1,11 +1,11 @@
-//! Direct convolution by exact sums: elements outside the image are left out, and no patch is gathered.
+//! Direct convolution by exact sums, without elements outside the image and without gathered patches.
 
 use super::Convolution;
 use super::patch::{Pixel, pixels};
 use crate::matmul::width::{Extremes, Width, Work, add_row, add_rows, narrowest, shifted};
 use crate::shape::ShapeError;
 
-/// The exact convolution of an input and weights of checked lengths, each sum fitted.
+/// Convolves an input and weights of checked lengths exactly, and fits each sum.
 pub(super) fn convolve<T>(
     p: &Convolution,
     input: &[i32],

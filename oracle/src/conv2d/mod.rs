@@ -1,10 +1,10 @@
 //! Two-dimensional convolution, NHWC: `out[b,y,x,o] = sum over i,j,c of (in[b, y*stride_h + i*dilation_h - top, ...,
 //! g*C/groups + c] - input_zero_point) * (weight[i,j,c,o] - weight_zero_point)`, g the group of o. Outside the image the input is
-//! its zero point.
+//! the input zero point.
 //!
-//! A transposed convolution goes the other way: input element `(y,x)` adds its products with filter element `(i,j)` to
-//! `out[b, y*stride_h + i*dilation_h - top, x*stride_w + j*dilation_w - left, o]`. Padding takes rows and columns off the output, and output padding leaves
-//! some below and to the right. Source: TOSA specification, TRANSPOSE_CONV2D; PyTorch documentation, ConvTranspose2d.
+//! A transposed convolution works in the other direction: input element `(y,x)` adds its products with filter element `(i,j)` to
+//! `out[b, y*stride_h + i*dilation_h - top, x*stride_w + j*dilation_w - left, o]`. Padding removes rows and columns of the output, and output padding
+//! keeps some below and to the right. Source: TOSA specification, TRANSPOSE_CONV2D; PyTorch documentation, ConvTranspose2d.
 //!
 //! Source of the shapes: TVM RFC quantized convolution for armv8, input and weight transform. The schemes are those of
 //! [`crate::matmul`] over the depth axis of im2col: filter row, filter column, channel of the group.
@@ -21,7 +21,7 @@ use side::{COLUMNS, ROWS};
 
 pub use scatter::patches;
 
-/// Shape and zero points of one convolution. Input `[B,H,W,C]`, weights `[KH,KW,C/groups,O]`, output `[B,OH,OW,O]`.
+/// Shape and zero points of a convolution. Input `[B,H,W,C]`, weights `[KH,KW,C/groups,O]`, output `[B,OH,OW,O]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Convolution {
     /// Images.
@@ -38,15 +38,15 @@ pub struct Convolution {
     pub kernel_w: usize,
     /// Channels of the output.
     pub out_channels: usize,
-    /// Channels fall into so many groups; output channel o belongs to group `o / (O/groups)`.
+    /// Number of groups of channels; output channel o belongs to group `o / (O/groups)`.
     pub groups: usize,
-    /// Rows from one output to the next.
+    /// Distance of consecutive outputs, in rows.
     pub stride_h: usize,
-    /// Columns from one output to the next.
+    /// Distance of consecutive outputs, in columns.
     pub stride_w: usize,
-    /// Rows from one filter row to the next.
+    /// Distance of consecutive filter rows, in rows.
     pub dilation_h: usize,
-    /// Columns from one filter column to the next.
+    /// Distance of consecutive filter columns, in columns.
     pub dilation_w: usize,
     /// Rows of padding above.
     pub top: usize,
@@ -56,20 +56,20 @@ pub struct Convolution {
     pub left: usize,
     /// Columns of padding to the right.
     pub right: usize,
-    /// The input value that stands for 0.
+    /// Input value that represents 0.
     pub input_zero_point: i32,
-    /// The weight value that stands for 0.
+    /// Weight value that represents 0.
     pub weight_zero_point: i32,
-    /// Whether each input element adds to a window of the output. Then padding is taken off the output.
+    /// True if each input element adds to a window of the output. Padding is then removed from the output.
     pub transposed: bool,
-    /// Rows of the output below the last window's padding, if transposed.
+    /// Rows of the output after the last window's padding; transposed only.
     pub output_padding_h: usize,
-    /// Columns of the output beside the last window's padding, if transposed.
+    /// Columns of the output after the last window's padding; transposed only.
     pub output_padding_w: usize,
 }
 
 impl Convolution {
-    /// Rows and columns of the output, or the invalid argument.
+    /// Returns rows and columns of the output; the error is the invalid argument.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
         let [rows, columns] = [(&ROWS, self.rows()), (&COLUMNS, self.columns())];
         if self.transposed {
@@ -107,7 +107,7 @@ impl Convolution {
         }
     }
 
-    /// Elements of input, weights and output, or the invalid argument.
+    /// Returns the number of elements of input, weights and output; the error is the invalid argument.
     pub fn check(&self) -> Result<[usize; 3], ShapeError> {
         shape::positive(&[
             ("batches", self.batches),
@@ -128,7 +128,7 @@ impl Convolution {
         ])
     }
 
-    /// The products of one result: `KH * KW * C/groups`.
+    /// Returns the number of products in one result: `KH * KW * C/groups`.
     pub fn depth(&self) -> usize {
         self.kernel_h * self.kernel_w * self.group_channels()
     }
@@ -148,13 +148,13 @@ impl Convolution {
         Ok(outputs)
     }
 
-    /// Something of the terms of each result.
+    /// Applies `of` to the terms of each result.
     fn each<T>(&self, input: &[i32], weights: &[i32], of: impl Fn(&matmul::Terms) -> T) -> Result<Vec<T>, ShapeError> {
         let mut out = Vec::with_capacity(self.check_lengths(input, weights)?);
         let (each, share) = (self.group_channels(), self.out_channels / self.groups);
         for patch in patches(self, input) {
             for o in 0..self.out_channels {
-                // Of each element of the filter the channels of the group.
+                // For each element of the filter, the channels of the group.
                 let seen = patch.chunks_exact(self.channels).flat_map(|pixel| &pixel[o / share * each..][..each]);
                 let column = weights.iter().skip(o).step_by(self.out_channels);
                 let terms: matmul::Terms = seen.zip(column).map(|(l, r)| (*l, *r)).collect();
@@ -164,26 +164,26 @@ impl Convolution {
         Ok(out)
     }
 
-    /// The exact sums by machine integers; `None` for one beyond int64.
+    /// Computes the exact sums by machine integers; `None` for a sum beyond int64.
     pub fn wide_sums(&self, input: &[i32], weights: &[i32]) -> Result<Vec<Option<i64>>, ShapeError> {
         self.check_lengths(input, weights)?;
         direct::convolve(self, input, weights, |sum| i64::try_from(sum).ok())
     }
 
-    /// The exact sums, which no word limits.
+    /// Computes the exact sums, without a limit on width.
     pub fn sums(&self, input: &[i32], weights: &[i32]) -> Result<Vec<Integer>, ShapeError> {
         self.each(input, weights, |terms| matmul::sum(terms, self.offsets()))
     }
 
-    /// Where tap (i, j) of output (y, x) lies in the image, or `None` if it lies outside, or between two elements.
+    /// Returns the image position of tap (i, j) of output (y, x), or `None` if it is outside the image or between two elements.
     pub(crate) fn pixel(&self, (y, x): (usize, usize), (i, j): (usize, usize)) -> Option<(usize, usize)> {
         let seen = if self.transposed { side::Sizes::added } else { side::Sizes::seen };
         Some((seen(&self.rows(), y, i)?, seen(&self.columns(), x, j)?))
     }
 }
 
-/// Each result by big integers, straight from the definition; `None` if it is out of domain. What an output depends on is found from the
-/// input, and in [`expected`] from the output.
+/// Computes each result by big integers, straight from the definition; `None` if it is out of domain. The elements of each output are found by
+/// scattering the input, whereas [`expected`] gathers them for each output.
 pub fn exact(
     scheme: &matmul::Scheme,
     p: &Convolution,
@@ -193,7 +193,7 @@ pub fn exact(
     p.each(input, weights, |terms| matmul::element(scheme, terms, p.offsets()))
 }
 
-/// Each result by machine integers, derived independently of [`exact`]; `None` if it is out of domain.
+/// Computes each result by machine integers, derived independently of [`exact`]; `None` if it is out of domain.
 pub fn expected(
     scheme: &matmul::Scheme,
     p: &Convolution,

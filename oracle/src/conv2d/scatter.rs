@@ -1,21 +1,21 @@
-//! What each output depends on, found from the input: every element of an image is put into each patch that a filter sees it in. The other
-//! form, in [`super::patch`], goes from each output to the elements under its filter. In a transposed convolution the element itself has a window of outputs.
+//! Patches found from the input: every element of an image is copied into each patch that contains it. The other form, in [`super::patch`], goes from
+//! each output to the elements under its filter. In a transposed convolution, each element has a window of outputs.
 
 use super::Convolution;
 
-/// The steps of a filter along one side of a padded image: how many there are.
+/// Returns the number of steps of a filter along one side of a padded image.
 fn steps(padded: usize, kernel: usize, stride: usize, dilation: usize) -> usize {
     let last = (kernel - 1) * dilation;
     (0..padded).step_by(stride).take_while(|first| first + last < padded).count()
 }
 
-/// Where a filter element sees a place of the padded image: in which step, if the filter stops so that it does.
+/// Returns the step in which a filter element meets a position of the padded image, if any.
 fn step(place: usize, element: usize, [stride, dilation, steps]: [usize; 3]) -> Option<usize> {
     let first = place.checked_sub(element * dilation)?;
     (first % stride == 0 && first / stride < steps).then_some(first / stride)
 }
 
-/// Along one side: how many outputs there are, and in which of them a filter element meets an input element.
+/// One side: the number of outputs, and the output at which a filter element meets an input element.
 struct Walk {
     outputs: usize,
     to: Box<dyn Fn(usize, usize) -> Option<usize>>,
@@ -28,7 +28,7 @@ impl Walk {
         Self { outputs, to: Box::new(to) }
     }
 
-    /// The last window begins `(size - 1) * stride` after the first; padding is cut off both ends of what the windows cover.
+    /// Builds the transposed side. The last window begins `(size - 1) * stride` after the first; padding is cut off both ends.
     fn transposed([before, size, after]: [usize; 3], [kernel, stride, dilation]: [usize; 3], more: usize) -> Self {
         let last = (0..size).map(|at| at * stride + (kernel - 1) * dilation).max().unwrap_or_default();
         let outputs = (last + 1 + more - after).saturating_sub(before);
@@ -39,8 +39,8 @@ impl Walk {
     }
 }
 
-/// Of each output of an input of checked length, in their order, the elements under the filter: filter row, filter column, all channels. What
-/// lies outside the image, or between its elements, is the zero point.
+/// Returns the elements under the filter for each output, in order, for an input of checked length: filter row, filter column, all channels.
+/// Elements outside the image, or between its elements, are the zero point.
 pub fn patches(p: &Convolution, input: &[i32]) -> Vec<Vec<i32>> {
     let (above, beside) = ([p.top, p.height, p.bottom], [p.left, p.width, p.right]);
     let (of_rows, of_columns) = ([p.kernel_h, p.stride_h, p.dilation_h], [p.kernel_w, p.stride_w, p.dilation_w]);

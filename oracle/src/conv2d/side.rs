@@ -1,4 +1,4 @@
-//! One side of the image: how many outputs there are along it, and which element of the input a filter element meets.
+//! One side of the image: the number of outputs along it, and the input element that a filter element meets.
 
 use crate::shape::{self, ShapeError, broken};
 
@@ -29,7 +29,7 @@ pub(super) const COLUMNS: Side = Side {
     output_padding: "output_padding_w",
 };
 
-/// The sizes along one side.
+/// Sizes along one side.
 pub(super) struct Sizes {
     pub(super) size: usize,
     pub(super) padding: [usize; 2],
@@ -39,18 +39,18 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// The element that a filter element sees from an output.
+    /// Returns the input element that a filter element meets for an output.
     pub(super) fn seen(&self, output: usize, element: usize) -> Option<usize> {
         (output * self.stride + element * self.dilation).checked_sub(self.padding[0]).filter(|at| *at < self.size)
     }
 
-    /// The element that a transposed convolution adds to an output through a filter element.
+    /// Returns the input element that a transposed convolution adds to an output through a filter element.
     pub(super) fn added(&self, output: usize, element: usize) -> Option<usize> {
         let steps = (output + self.padding[0]).checked_sub(element * self.dilation)?;
         (steps.is_multiple_of(self.stride) && steps / self.stride < self.size).then_some(steps / self.stride)
     }
 
-    /// From the first filter element to the last.
+    /// Returns the distance from the first filter element to the last.
     fn reach(&self) -> Option<usize> {
         (self.kernel - 1).checked_mul(self.dilation)
     }
@@ -62,7 +62,7 @@ impl Side {
         shape::positive(&[(self.size, size), (self.kernel, kernel), (self.stride, stride), (self.dilation, dilation)])
     }
 
-    /// Outputs along this side.
+    /// Returns the number of outputs along this side.
     pub(super) fn outputs(&self, sizes: &Sizes) -> Result<usize, ShapeError> {
         self.positive(sizes)?;
         let Sizes { size, padding: [before, after], kernel, stride, dilation } = *sizes;
@@ -78,7 +78,7 @@ impl Side {
         }
     }
 
-    /// Outputs of a transposed convolution along this side: from the first window to the last, less the padding, and the output padding.
+    /// Returns the number of outputs of a transposed convolution along this side: all windows minus the padding, plus the output padding.
     pub(super) fn outputs_of_transposed(&self, sizes: &Sizes, more: usize) -> Result<usize, ShapeError> {
         self.positive(sizes)?;
         let Sizes { size, padding, kernel, stride, dilation } = *sizes;

@@ -1,8 +1,8 @@
 //! Dequantization: a stored value `q` becomes the float `(q - zero_point) * scale`. No stored value is poison, NaN or an infinity,
-//! but a format may overflow to an infinity on the way, as it does in the kernels.
+//! but an intermediate value may overflow to an infinity of the format, as in the kernels.
 //!
-//! i8, u8, i16 and u16 by the RFC's steps to f32 are correctly rounded: with 16-bit stored values and zero points the difference
-//! has at most 17 bits, which f32 holds, so that both conversions and the subtraction are exact and only the product rounds.
+//! i8, u8, i16 and u16 are rounded correctly to f32 by the RFC's steps. With 16-bit stored values and zero points the difference
+//! has at most 17 bits, which f32 holds. Both conversions and the subtraction are exact, and only the product rounds.
 
 mod short;
 
@@ -15,20 +15,20 @@ use short::Factor;
 
 pub use short::Fixed;
 
-/// A mathematical definition of dequantize.
+/// Mathematical definition of dequantize.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// The composition, each step with its name. Starts from the stored value.
+    /// Composition, each step with its name. Starts from the stored value.
     pub steps: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived independently; unrounded at the end.
+    /// Definition in machine integers, derived independently; unrounded at the end.
     fast: fn(&Prepared, i64) -> Soft,
-    /// The factor of the scale, if all steps before it are on integers and only one rounding follows.
+    /// Factor of the scale, if all earlier steps are on integers and only one rounding follows.
     factor: Option<Factor>,
 }
 
@@ -47,23 +47,23 @@ pub enum Step {
     SubtractRounded,
     /// `v * scale`.
     Multiply,
-    /// `v` minus the product of rounded zero point and scale, itself rounded.
+    /// `v` minus the rounded product of the rounded zero point and the scale.
     SubtractProduct,
 }
 
-/// A definition. No policy: every result is a float.
+/// Definition without a policy: every result is a float.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 registered!(|definition| step_names(definition.steps));
 
-/// The values of a scheme at one stored value.
+/// Values of a scheme at a stored value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// `(q - zero_point) * scale`.
     pub exact: Rational,
-    /// Each step's name with the exact value after it.
+    /// Name of each step, with the exact value after it.
     pub steps: Vec<(&'static str, Value)>,
-    /// The result, a pattern of the format.
+    /// Result, a pattern of the format.
     pub result: u64,
 }
 
@@ -163,12 +163,12 @@ pub static DEFINITIONS: &[Definition] = &[
 ];
 
 impl Step {
-    /// Whether it is an operation on numbers, and no conversion.
+    /// True for arithmetic on numbers, false for conversions.
     fn computes(self) -> bool {
         matches!(self, Self::Subtract | Self::SubtractRounded | Self::Multiply | Self::SubtractProduct)
     }
 
-    /// The next value.
+    /// Applies the step to `v`.
     pub fn apply(self, v: Value, q: &Quantization) -> Value {
         let rounded_to = |format: Format, v: Value| match v {
             Value::Number(v) => Value::of(format, format.nearest(&v)),
@@ -190,7 +190,7 @@ impl Step {
 }
 
 impl Definition {
-    /// The exact values of every step at one stored value.
+    /// Traces the exact value of every step at one stored value.
     pub fn trace(&self, q: &Quantization, stored: i64) -> Trace {
         let mut value = Value::Number(stored.into());
         let mut steps = Vec::with_capacity(self.steps.len());
@@ -204,8 +204,8 @@ impl Definition {
 }
 
 impl Scheme {
-    /// Every possible result, each once, if the rounding of each difference and product to the expressed type may take a value exactly between two of its numbers
-    /// to either. Conversions of integers go where they should.
+    /// Returns every possible result, sorted and without duplicates, if the rounding of each difference and product to the expressed type may
+    /// resolve ties in either direction. Conversions of integers round ties to even.
     pub fn either_way(&self, q: &Quantization, stored: i64) -> Vec<u64> {
         let mut values = vec![Value::Number(stored.into())];
         let mut computed = false;
@@ -224,14 +224,14 @@ impl Scheme {
         results
     }
 
-    /// The result by big rationals, a pattern of the format; NaN is [`crate::float::Format::nan`]. The parameters pass
-    /// [`Quantization::check`]. 0 is always +0: as a difference of equal floats, as a product of +0; a product of an integer
-    /// other than 0 is not below the scale, so that none underflows.
+    /// Computes the result by big rationals, a pattern of the format; NaN is [`crate::float::Format::nan`]. The parameters pass
+    /// [`Quantization::check`]. 0 is always +0, as a difference of equal floats or a product of +0. The product of a nonzero integer
+    /// is not below the scale, so no product underflows.
     pub fn exact(&self, q: &Quantization, stored: i64) -> u64 {
         self.definition.trace(q, stored).result
     }
 
-    /// The result by machine integers, as [`Scheme::exact`].
+    /// Computes the result by machine integers, equal to [`Scheme::exact`].
     pub fn expected(&self, q: &Quantization, stored: i64) -> u64 {
         self.prepared(&Prepared::new(q), stored)
     }

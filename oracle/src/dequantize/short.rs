@@ -1,13 +1,13 @@
-//! Schemes at fixed parameters, for every value of 32 bits: in 64-bit integers where the format keeps at most 24 bits.
+//! Schemes at fixed parameters, for every value of 32 bits, in 64-bit integers if the format keeps at most 24 bits.
 //!
-//! Conversions and differences of integers are integers below 2^34, whatever they are rounded to. The scale's significand has at most
-//! 24 bits, so that the product is an integer below 2^58 times the scale's power of two, and is rounded once, exactly.
+//! Conversions and differences of integers are integers below 2^34, even after rounding. The scale's significand has at most
+//! 24 bits, so the product is an integer below 2^58 times the scale's power of two, and is rounded once, exactly.
 
 use super::Scheme;
 use crate::float::Format;
 use crate::quantize::{Prepared, Quantization};
 
-/// A factor's numerator before the product, as an exact integer; `None` if a step overflows.
+/// Factor's numerator before the product, as an exact integer; `None` if a step overflows.
 pub(super) type Factor = fn(&Short, i64) -> Option<i64>;
 
 /// Parameters as 64-bit integers.
@@ -16,17 +16,17 @@ pub(super) struct Short {
     format: Format,
     /// Bits of a significand.
     precision: u32,
-    /// The largest integer that is a number of the format, or one that is never reached.
+    /// Largest integer that is a number of the format; `i64::MAX` for a format that holds every integer here.
     most: i64,
     pub(super) zero_point: i64,
-    /// Rounded to the format.
+    /// Zero point rounded to the format.
     pub(super) zero_point_rounded: i64,
-    /// The scale is `scale * 2^exponent`.
+    /// Significand of the scale, which is `scale * 2^exponent`.
     scale: u64,
     exponent: i32,
 }
 
-/// A scheme at fixed parameters.
+/// Scheme at fixed parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed {
     scheme: Scheme,
@@ -34,7 +34,7 @@ pub struct Fixed {
     short: Option<(Short, Factor)>,
 }
 
-/// `n` to the nearest multiple of `2^bits`, ties to even, divided by it.
+/// Divides `n` by `2^bits`, ties to even.
 fn shifted(n: u64, bits: u32) -> u64 {
     match bits {
         0 => n,
@@ -57,7 +57,7 @@ impl Short {
         Some(Self { zero_point_rounded: short.rounded(zero_point)?, ..short })
     }
 
-    /// An integer rounded to the format.
+    /// Rounds an integer to the format.
     pub(super) fn rounded(&self, v: i64) -> Option<i64> {
         let n = v.unsigned_abs();
         let bits = (u64::BITS - n.leading_zeros()).saturating_sub(self.precision);
@@ -65,7 +65,7 @@ impl Short {
         (n <= self.most).then_some(if v < 0 { -n } else { n })
     }
 
-    /// The pattern of `v` times the scale.
+    /// Returns the pattern of `v` times the scale.
     fn product(&self, v: i64) -> u64 {
         let n = v.unsigned_abs() * self.scale;
         if n == 0 {
@@ -85,7 +85,7 @@ impl Short {
 }
 
 impl Fixed {
-    /// [`Scheme::expected`], at a fraction of the cost.
+    /// Computes [`Scheme::expected`], at a fraction of the cost.
     pub fn expected(&self, stored: i64) -> u64 {
         let product = |(short, factor): &(Short, Factor)| factor(short, stored).map(|v| short.product(v));
         match self.short.as_ref().and_then(product) {
@@ -94,14 +94,14 @@ impl Fixed {
         }
     }
 
-    /// The results of consecutive stored values from `first` on.
+    /// Writes the results of consecutive stored values from `first` on.
     pub fn fill(&self, first: i64, results: &mut [u64]) {
         results.iter_mut().zip(first..).for_each(|(result, stored)| *result = self.expected(stored));
     }
 }
 
 impl Scheme {
-    /// The scheme where the parameters are used again and again.
+    /// Fixes the parameters, for many stored values.
     pub fn fixed(&self, q: &Quantization) -> Fixed {
         let short = Short::new(q).zip(self.definition.factor);
         Fixed { scheme: *self, prepared: Prepared::new(q), short }

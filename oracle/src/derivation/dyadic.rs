@@ -1,23 +1,23 @@
-//! Numbers of a float format in machine integers: a significand and an exponent, beside the rationals.
+//! Numbers of a float format in machine integers, a significand and an exponent, as the second form of the rationals.
 
 use crate::float::Format;
 use crate::rounding::RoundingRule::{TiesAway, TiesEven};
 use rug::Rational;
 
-/// The nearest number of the format, ties to even. What is beyond the format stays as it is: no scale of a layer is, and int32
-/// saturates long before.
+/// Returns the nearest number of the format, ties to even. A value beyond the format is returned unchanged; no scale of a layer is so
+/// large, and int32 saturates long before.
 pub fn nearest(format: Format, v: &Rational) -> Rational {
     format.decode(format.nearest(v)).finite().unwrap_or(v).clone()
 }
 
-/// The `e` with `|v|` in `[2^(e-1), 2^e)`, as `frexp` gives it; `v` is not zero.
+/// Returns the `e` with `|v|` in `[2^(e-1), 2^e)`, like `frexp`; `v` is not zero.
 pub fn exponent(v: &Rational) -> i32 {
     let e = v.numer().significant_bits() as i32 - v.denom().significant_bits() as i32;
     // The quotient of the leading bits is in (1/2, 2).
     if v.clone().abs() >= Rational::from(1) << e { e + 1 } else { e }
 }
 
-/// `n * 2^e`, in machine integers: the other form of a number of a format. `n` is odd, or both are 0.
+/// Number `n * 2^e` in machine integers, the second form of a number of a format. `n` is odd, or both are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dyadic {
     /// Significand.
@@ -27,7 +27,7 @@ pub struct Dyadic {
 }
 
 impl Dyadic {
-    /// `n * 2^e`.
+    /// Creates `n * 2^e`.
     #[inline]
     pub fn new(n: i128, e: i32) -> Self {
         match n {
@@ -36,14 +36,14 @@ impl Dyadic {
         }
     }
 
-    /// A rational, if it is one whose significand has at most 100 bits.
+    /// Converts a rational; `None` unless its denominator is a power of two and its significand has at most 100 bits.
     pub fn of(v: &Rational) -> Option<Self> {
         let twos = v.denom().find_one(0)?;
         let dyadic = *v.denom() == rug::Integer::from(1) << twos && v.numer().significant_bits() <= 100;
         dyadic.then(|| v.numer().to_i128().map(|n| Self::new(n, -(twos as i32))))?
     }
 
-    /// Rounded to `bits` bits of significand, ties to even. Subnormal numbers are the caller's to avoid.
+    /// Rounds to `bits` bits of significand, ties to even. Callers avoid subnormal numbers.
     #[inline]
     pub fn rounded(self, bits: u32) -> Self {
         let length = 128 - self.n.unsigned_abs().leading_zeros();
@@ -53,7 +53,7 @@ impl Dyadic {
         }
     }
 
-    /// The multiplier and shift of a number above 0, as [`super::quantize_multiplier`] has them; the shift may be above 31.
+    /// Returns multiplier and shift of a number above 0, like [`super::quantize_multiplier`]; the shift may be above 31.
     #[inline]
     pub fn q31(self) -> (i32, i32) {
         let length = (128 - self.n.unsigned_abs().leading_zeros()) as i32;
@@ -66,17 +66,17 @@ impl Dyadic {
         if shift < -31 { (0, 0) } else { (multiplier, shift) }
     }
 
-    /// The product; significands of at most 126 bits together.
+    /// Multiplies; the significands have at most 126 bits together.
     #[inline]
     pub fn times(self, other: Self) -> Self {
         Self::new(self.n * other.n, self.e + other.e)
     }
 
-    /// The quotient, cut off after 64 bits or more with the last bit set where something was: as good as exact for any rounding
-    /// to fewer bits. Significands of at most 60 bits, the divisor's not 0.
+    /// Divides with a quotient of at least 64 bits, whose last bit is set if anything was cut off, so any rounding to fewer bits is
+    /// correct. Significands have at most 60 bits; the divisor is not 0.
     #[inline]
     pub fn over(self, other: Self) -> Self {
-        // As long as fits: a short dividend by a long divisor has too few bits otherwise.
+        // The longest dividend that fits: a short dividend by a long divisor otherwise gives too few bits.
         let shift = (self.n.unsigned_abs().leading_zeros()).saturating_sub(3);
         let (dividend, divisor) = (self.n.unsigned_abs() << shift, other.n.unsigned_abs());
         let quotient = (dividend / divisor) << 1 | u128::from(!dividend.is_multiple_of(divisor));
@@ -94,7 +94,7 @@ mod tests {
         Rational::from(d.n) << d.e
     }
 
-    /// 1 / 31554 had 52 bits of the 53 that it was rounded to: found by `both_forms_agree` in a run of all tests.
+    /// Regression: 1 / 31554 had only 52 of the 53 bits that it was rounded to. Found by `both_forms_agree`.
     #[test]
     fn a_short_dividend_has_a_long_quotient() {
         for divisor in [3, 31554, 584_608_736_569_359, (1 << 53) - 1] {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compared with the machine, which is no part of either form.
+        /// Compares with machine floats, which neither form uses.
         #[test]
         fn products_and_quotients_round_as_the_machine_rounds(a in any::<f32>(), b in any::<f32>(), c in 1e-30f32..1e30) {
             prop_assume!(a.is_finite() && b.is_finite());
@@ -126,7 +126,7 @@ mod tests {
             }
         }
 
-        /// Significands of every length.
+        /// Significands of every length agree.
         #[test]
         fn both_forms_agree(a in -(1i64 << 53)..1 << 53, b in 1i64..1 << 53, cut in [0u32..53, 0u32..53], e in -40i32..40) {
             let (x, y) = (Dyadic::new((a >> cut[0]).into(), e), Dyadic::new((b >> cut[1]).max(1).into(), -e));

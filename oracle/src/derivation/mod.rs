@@ -1,5 +1,5 @@
-//! How a multiplier is made of the scales of a layer: `input * weight / output`, in the arithmetic of each library, and from it a
-//! Q0.31 multiplier and a shift. No machine float: every step is an exact rational, rounded to the format of that step.
+//! Multipliers derived from the scales of a layer: `input * weight / output`, in the arithmetic of each library, and then a Q0.31
+//! multiplier and a shift. No machine float is used: every step is an exact rational, rounded to the format of that step.
 
 pub mod dyadic;
 pub mod floats;
@@ -11,45 +11,45 @@ use crate::rounding::RoundingRule::TiesAway;
 use dyadic::nearest;
 use rug::Rational;
 
-/// The scales of a layer as they are written, each above 0: real = scale * (quantized - zero point).
+/// Scales of a layer as written, each above 0: real = scale * (quantized - zero point).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scales {
-    /// Of the input.
+    /// Scale of the input.
     pub input: Rational,
-    /// Of the weights.
+    /// Scale of the weights.
     pub weight: Rational,
-    /// Of the output.
+    /// Scale of the output.
     pub output: Rational,
 }
 
 impl Scales {
-    /// Each as the nearest number of `format`.
+    /// Rounds each scale to the nearest number of `format`.
     pub fn read(&self, format: Format) -> Self {
         let [input, weight, output] = [&self.input, &self.weight, &self.output].map(|scale| nearest(format, scale));
         Self { input, weight, output }
     }
 
-    /// `f32(input * weight)` of the scales read as float.
+    /// Computes `f32(input * weight)` of the scales read as float.
     pub fn product_f32(&self) -> Rational {
         let Self { input, weight, .. } = self.read(F32);
         nearest(F32, &(input * weight))
     }
 }
 
-/// One way to the real multiplier.
+/// Derivation of the real multiplier.
 #[derive(Clone, Copy, Debug)]
 pub struct Derivation {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Repository and file.
     pub source: &'static str,
-    /// The real multiplier.
+    /// Computes the real multiplier.
     pub real: fn(&Scales) -> Rational,
 }
 
-/// Every derivation. A model's scales are float32; where a library keeps doubles, the name says so.
+/// Every derivation. A model's scales are float32; the name says `doubles` if a library keeps doubles.
 pub static DERIVATIONS: &[Derivation] = &[
     Derivation {
         name: "exact",
@@ -96,7 +96,7 @@ pub static DERIVATIONS: &[Derivation] = &[
 ];
 
 impl Derivation {
-    /// The derivation of that name.
+    /// Finds the derivation with that name.
     pub fn find(name: &str) -> Result<&'static Self, UnknownName> {
         let found = DERIVATIONS.iter().find(|d| d.name == name);
         found.ok_or_else(|| unknown("derivation", name, DERIVATIONS.iter().map(|d| d.name)))
@@ -111,8 +111,8 @@ fn in_f64(scales: &Scales) -> Rational {
     nearest(F64, &(nearest(F64, &Rational::from(&scales.input * &scales.weight)) / &scales.output))
 }
 
-/// The Q0.31 multiplier and the shift of a real multiplier above 0: its significand in [1/2, 1) times 2^31, rounded half away, and
-/// halved where that is 2^31. 0 below 2^-32, `None` if the shift would be above 31.
+/// Returns the Q0.31 multiplier and the shift of a real multiplier above 0. The multiplier is the significand in [1/2, 1) times 2^31,
+/// rounded half away, and halved if that is 2^31. (0, 0) below 2^-32; `None` if the shift would be above 31.
 ///
 /// Source: `QuantizeMultiplier` of tensorflow/tensorflow lite/kernels/internal/quantization_util.cc (which takes a double);
 /// `GetFixedPointMultiplierShift` of apache/tvm src/relay/qnn/utils.cc; `QuantizeMultiplierSmallerThanOne` of google/gemmlowp
@@ -147,7 +147,7 @@ mod tests {
         DERIVATIONS.iter().map(of).collect()
     }
 
-    /// tensorflow #23800: at x=1327 these scales are at a tie, and the derivation decides its side.
+    /// tensorflow #23800: at x=1327 the product of these scales is close to a tie, and the derivation decides the side.
     #[test]
     fn one_layer_in_every_derivation() {
         let expected = [
@@ -167,7 +167,7 @@ mod tests {
         let one = Rational::from(1);
         assert_eq!(quantize_multiplier(&one), Some((1 << 30, 1)));
         assert_eq!(quantize_multiplier(&Rational::from((1, 2))), Some((1 << 30, 0)));
-        // 2^31 - 1/2 rounds up to 2^31, which is halved.
+        // 2^31 - 1/2 rounds up to 2^31, and is then halved.
         let under = one.clone() - (one.clone() >> 32);
         assert_eq!(quantize_multiplier(&under), Some((1 << 30, 1)));
         assert_eq!(quantize_multiplier(&(under - (one.clone() >> 40))), Some((i32::MAX, 0)));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     proptest! {
-        /// The machine's floats, step by step as the sources have them, are no part of the derivations.
+        /// Compares with machine floats, step by step as in the sources; derivations do not use machine floats.
         #[test]
         fn derivations_are_what_the_machine_computes(a in 1e-6f32..10.0, b in 1e-6f32..10.0, c in 1e-6f32..10.0) {
             let scales = scales(&a.to_string(), &b.to_string(), &c.to_string());

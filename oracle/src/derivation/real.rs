@@ -1,18 +1,18 @@
-//! Requantization without any rounding but the last: the accumulator times the real multiplier, to the nearest integer. This is what the schemes of shipped
-//! libraries approximate; no library computes it.
+//! Requantization with a single rounding: the accumulator times the real multiplier, to the nearest integer. The schemes of shipped
+//! libraries approximate this result; no library computes it.
 
 use crate::fpm::pieces::Output;
 use crate::rounding::RoundingRule;
 use rug::{Integer, Rational};
 
-/// A rule for halves under a name.
+/// Named rule for halves.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
-    /// What becomes of a half.
+    /// Rounding of a half.
     pub rule: RoundingRule,
 }
 
@@ -30,33 +30,33 @@ pub static DEFINITIONS: &[Definition] = &[
     },
 ];
 
-/// A definition with its multiplier.
+/// Definition with its multiplier.
 #[derive(Clone, Debug)]
 pub struct Real {
-    /// The definition.
+    /// Definition of the rule.
     pub definition: &'static Definition,
     multiplier: Rational,
-    /// Numerator and denominator, if each product with an int32 fits 127 bits with room to double it.
+    /// Numerator and denominator, if each product with an int32 fits in 127 bits when doubled; otherwise `None`.
     fraction: Option<(i128, i128)>,
 }
 
-/// Bits of a numerator and of a denominator in machine integers: a product with an int32, doubled, has at most 126.
+/// Largest number of bits of a numerator or denominator in machine integers: a doubled product with an int32 has at most 126.
 const BITS: u32 = 93;
 
 impl Real {
-    /// The requantization by a multiplier above 0.
+    /// Creates the requantization by a multiplier above 0.
     pub fn new(definition: &'static Definition, multiplier: Rational) -> Self {
         let fits = |n: &Integer| (n.significant_bits() <= BITS).then(|| n.to_i128()).flatten();
         let fraction = fits(multiplier.numer()).zip(fits(multiplier.denom()));
         Self { definition, multiplier, fraction }
     }
 
-    /// The multiplier.
+    /// Returns the multiplier.
     pub fn multiplier(&self) -> &Rational {
         &self.multiplier
     }
 
-    /// The output by rationals.
+    /// Computes the output by rationals.
     pub fn exact(&self, x: i32, output: &Output) -> i32 {
         let integer = self.definition.rule.round(&(Rational::from(x) * &self.multiplier));
         let saturated = integer.clamp(&i32::MIN, &i32::MAX);
@@ -64,10 +64,10 @@ impl Real {
         placed.clamp(&output.min, &output.max).to_i32().expect("between two int32")
     }
 
-    /// [`Real::exact`] in machine integers, unless the multiplier needs more of them.
+    /// Computes [`Real::exact`] in machine integers, or by rationals if the multiplier has too many bits.
     pub fn fast(&self, x: i32, output: &Output) -> i32 {
         let Some((n, d)) = self.fraction else { return self.exact(x, output) };
-        // floor((2nx + d) / 2d) takes halves up.
+        // floor((2nx + d) / 2d) rounds halves up.
         let (twice, whole) = (2 * n * i128::from(x) + d, 2 * d);
         let (up, is_half) = (twice.div_euclid(whole), twice.rem_euclid(whole) == 0);
         let down = is_half

@@ -1,11 +1,11 @@
-//! Quantized operations on two tensors, element by element: the sum, the difference or the product of the reals that stored values stand for, over the output's
+//! Quantized operations on two tensors, element by element: the sum, difference or product of the reals of the stored values, over the output's
 //! scale, rounded to an integer, plus the output's zero point, clamped; and the schemes by which systems compute it.
 //!
-//! [`add`], [`sub`] and [`mul`] are the instances of [`Arithmetic`]. Each scheme has two forms: steps on rationals ([`steps`]), and machine integers that
-//! are derived from the printed formula and share no step with the rationals.
+//! [`add`], [`sub`] and [`mul`] are the instances of [`Arithmetic`]. Each scheme has two forms: steps on rationals ([`steps`]), and machine integers,
+//! derived from the printed formula and sharing no step with the rationals.
 //!
-//! Source of the operations: ONNX operators, QLinearAdd, Sub and QLinearMul; TensorFlow Lite 8-bit quantization specification, ADD, SUB and MUL. Scales are
-//! floats, as the files of both hold them.
+//! Source of the operations: ONNX operators, QLinearAdd, Sub and QLinearMul; TensorFlow Lite 8-bit quantization specification, ADD, SUB and MUL.
+//! Scales are floats, as in the files of both systems.
 
 pub mod add;
 mod integers;
@@ -31,35 +31,35 @@ use steps::{Constants, Named, OwnStep};
 pub use operand::{Operand, Side};
 pub(crate) use registry::joined;
 
-/// The arithmetic of an operation: what it computes of two elements.
+/// Arithmetic of an operation on two elements.
 pub trait Arithmetic: Copy + Debug + Eq + Send + Sync + 'static {
-    /// The parameter that this arithmetic alone has.
+    /// Parameter for the arithmetic alone.
     type Own: Copy + Debug + Eq + Send + Sync;
-    /// Steps that this arithmetic alone has.
+    /// Steps used only by this arithmetic.
     type Step: OwnStep<Self>;
-    /// Constants that its steps derive from the parameters of a batch.
+    /// Constants that these steps derive from the parameters of a batch.
     type Constants: Clone + Debug;
-    /// The computation of a scheme's results in machine integers.
+    /// Computation of a scheme's results in machine integers.
     type Fast: Fast<Self>;
-    /// The scales that a system takes.
+    /// Domain of scales that a system accepts.
     type Scales: Copy + Debug;
-    /// Exponents of scales, as powers of two: within them no f32 step overflows or becomes subnormal.
+    /// Exponents of scales, as powers of two, such that no f32 step overflows or becomes subnormal.
     const EXPONENTS: RangeInclusive<i32>;
     /// Every scheme.
     const DEFINITIONS: &'static [Definition<Self>];
 
-    /// Checks what this arithmetic alone asks of a batch, given the largest distance of each operand's stored values from its zero point. An error
-    /// names the argument that cannot be.
+    /// Checks the requirements of this arithmetic on a batch, given the largest distance of each operand's stored values from its zero point.
+    /// The error names the invalid argument.
     fn check(p: &Parameters<Self>, furthest: [u32; 2]) -> Result<(), ShapeError>;
-    /// Whether a system that takes such scales takes these, all of which are positive numbers within [`Arithmetic::EXPONENTS`].
+    /// True if a system with this domain of scales accepts these parameters, all positive numbers within [`Arithmetic::EXPONENTS`].
     fn takes(p: &Parameters<Self>, scales: Self::Scales) -> bool;
-    /// Constants for the exact scales of both operands and of the result.
+    /// Computes the constants for the exact scales of both operands and of the result.
     fn constants(p: &Parameters<Self>, scales: &[Rational; 3]) -> Self::Constants;
-    /// The exact sum or product. `integers` says that the operands are differences of stored values from zero points.
+    /// Computes the exact sum or product. `integers` is true if the operands are differences of stored values from zero points.
     fn combined(p: &Parameters<Self>, operands: [&Rational; 2], integers: bool) -> Rational;
 }
 
-/// Parameters of one batch.
+/// Parameters of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters<A: Arithmetic> {
     /// Scale and zero point of the left operand.
@@ -70,7 +70,7 @@ pub struct Parameters<A: Arithmetic> {
     pub out: Operand,
     /// Type of all stored values: 8 or 16 bits, or 32 bits if nothing narrows the result.
     pub storage: Storage,
-    /// The parameter that the arithmetic alone has.
+    /// Parameter for the arithmetic alone.
     pub own: A::Own,
     /// Smallest result.
     pub min: i32,
@@ -78,12 +78,12 @@ pub struct Parameters<A: Arithmetic> {
     pub max: i32,
 }
 
-/// A mathematical definition of an arithmetic.
+/// Mathematical definition of a scheme of an arithmetic.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition<A: Arithmetic> {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -91,7 +91,7 @@ pub struct Definition<A: Arithmetic> {
     pub operand: &'static [Named<A::Step>],
     /// Steps of the sum or the product.
     pub combined: &'static [Named<A::Step>],
-    /// The same in machine integers, derived independently.
+    /// Definition in machine integers, derived independently.
     fast: A::Fast,
 }
 
@@ -111,10 +111,10 @@ impl<A: Arithmetic> Registered for &'static Definition<A> {
 }
 
 impl<A: Arithmetic> Parameters<A> {
-    /// Checks that the batch can be. An error names the argument that cannot.
+    /// Checks that the batch is valid. The error names the invalid argument.
     pub fn check(&self, lhs: &[i32], rhs: &[i32]) -> Result<(), ShapeError> {
         shape::length("rhs", rhs.len(), shape::elements("lhs", &[lhs.len()])?)?;
-        // A kernel has 32 bits before it narrows the result.
+        // 32 bits: the result of a kernel before narrowing.
         if ![8, 16, 32].contains(&self.storage.bits) {
             return Err(broken("storage", format!("{} bits; it has 8, 16 or 32", self.storage.bits)));
         }
@@ -133,13 +133,13 @@ impl<A: Arithmetic> Parameters<A> {
         A::check(self, [self.lhs.furthest(lhs), self.rhs.furthest(rhs)])
     }
 
-    /// Whether a system that takes such scales takes these. Only scales, zero points and the type of stored values matter.
+    /// True if a system with this domain of scales accepts these parameters. Only scales, zero points and the type of stored values matter.
     pub fn takes(&self, scales: A::Scales) -> bool {
         let operands = [self.lhs, self.rhs, self.out];
         operands.iter().all(|operand| operand.in_binades(&A::EXPONENTS)) && A::takes(self, scales)
     }
 
-    /// The exact result of two stored values, which nothing has rounded or clamped.
+    /// Computes the exact result of two stored values, neither rounded nor clamped.
     pub fn real(&self, lhs: i32, rhs: i32) -> Rational {
         let of = |operand: Operand, stored: i32| Rational::from(stored - operand.zero_point) * operand.exact_scale();
         let combined = A::combined(self, [&of(self.lhs, lhs), &of(self.rhs, rhs)], false);
@@ -155,7 +155,7 @@ impl<A: Arithmetic> Parameters<A> {
 }
 
 impl<A: Arithmetic> Scheme<&'static Definition<A>> {
-    /// The exact result over the output's scale, rounded once.
+    /// Creates the scheme that rounds the exact result over the output's scale once.
     pub fn ideal(rule: RoundingRule) -> Self {
         Self::named(suffix(rule))
     }
@@ -165,7 +165,7 @@ impl<A: Arithmetic> Scheme<&'static Definition<A>> {
         Self { definition, overflow: Overflow::OutOfDomain }
     }
 
-    /// Each result by rationals; `None` if a step is out of domain.
+    /// Computes each result by rationals; `None` if a step is out of domain.
     pub fn exact(&self, p: &Parameters<A>, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
         p.check(lhs, rhs)?;
         let (c, definition) = (Constants::new(p), self.definition);
@@ -180,7 +180,7 @@ impl<A: Arithmetic> Scheme<&'static Definition<A>> {
         Ok(lhs.iter().zip(rhs).map(one).collect())
     }
 
-    /// The term or factor of each stored value of an operand, computed once for each value.
+    /// Computes the term or factor of each stored value of an operand, once for each value.
     fn reals(&self, c: &Constants<'_, A>, side: Side, stored: &[i32]) -> BTreeMap<i32, Option<Rational>> {
         let mut reals = BTreeMap::new();
         for v in stored {
@@ -191,7 +191,7 @@ impl<A: Arithmetic> Scheme<&'static Definition<A>> {
         reals
     }
 
-    /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if a step is out of domain.
+    /// Computes each result by machine integers, derived independently of [`Scheme::exact`]; `None` if a step is out of domain.
     pub fn expected(&self, p: &Parameters<A>, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         p.check(lhs, rhs)?;
         Ok(self.definition.fast.each(self.overflow, p, lhs, rhs))

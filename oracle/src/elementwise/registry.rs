@@ -3,7 +3,7 @@
 /// Number of rounding rules.
 const RULES: usize = 8;
 
-/// All schemes in one list. `ALL` is `RULES * PER_RULE + SHIPPED`.
+/// Joins all schemes into one list. `ALL` is `RULES * PER_RULE + SHIPPED`.
 pub(crate) const fn joined<D: Copy, const PER_RULE: usize, const SHIPPED: usize, const ALL: usize>(
     by_rule: [[D; PER_RULE]; RULES],
     shipped: [D; SHIPPED],

@@ -1,4 +1,4 @@
-//! The vocabulary of elementwise schemes: exact steps on rationals.
+//! Steps of elementwise schemes, exact on rationals.
 
 use super::{Arithmetic, Parameters, Side};
 use crate::derivation::dyadic::nearest;
@@ -8,12 +8,12 @@ use crate::word::Overflow;
 use rug::Rational;
 use std::fmt::Debug;
 
-/// One exact step. `v` is the value so far; `S` is the type of the steps that one arithmetic alone has.
+/// One exact step. `v` is the value so far; `S` is the type of the steps used only by one arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<S> {
     /// `v` times the operand's scale.
     Scale,
-    /// `v` over the output's scale.
+    /// `v` divided by the output's scale.
     DivideByOutput,
     /// `v` rounded to f32, ties to even.
     RoundToSingle,
@@ -25,37 +25,37 @@ pub enum Step<S> {
     AddZeroPoint,
     /// `v` clamped.
     Clamp,
-    /// A step that the arithmetic alone has.
+    /// Step used only by this arithmetic.
     Own(S),
 }
 
-/// A step with the name that its source gives it.
+/// Step with its name in the source.
 pub type Named<S> = (&'static str, Step<S>);
 
-/// A step that one arithmetic alone has.
+/// Step used only by one arithmetic.
 pub trait OwnStep<A: Arithmetic>: Copy + Debug + Eq + Send + Sync {
-    /// Value after the step; `None` if the step is out of domain. `side` is none after both operands were combined.
+    /// Computes the value after the step; `None` if the step is out of domain. `side` is `None` after the operands are combined.
     fn apply(self, v: Rational, overflow: Overflow, c: &Constants<'_, A>, side: Option<Side>) -> Option<Rational>;
 }
 
-/// The constants that the steps derive from a batch's parameters.
+/// Constants that the steps derive from a batch's parameters.
 #[derive(Clone, Debug)]
 pub struct Constants<'p, A: Arithmetic> {
     pub(super) p: &'p Parameters<A>,
     /// Scales of both operands and of the result.
     scales: [Rational; 3],
-    /// Constants of the steps that the arithmetic alone has.
+    /// Constants of the steps used only by this arithmetic.
     pub(super) own: A::Constants,
 }
 
 impl<'p, A: Arithmetic> Constants<'p, A> {
-    /// Constants for these parameters.
+    /// Computes the constants for these parameters.
     pub fn new(p: &'p Parameters<A>) -> Self {
         let scales = [p.lhs, p.rhs, p.out].map(|operand| operand.exact_scale());
         Self { p, own: A::constants(p, &scales), scales }
     }
 
-    /// Value after all steps; `None` if a step is out of domain. `side` is none after both operands were combined.
+    /// Computes the value after all steps; `None` if a step is out of domain. `side` is `None` after the operands are combined.
     pub fn all(
         &self,
         steps: &[Named<A::Step>],
@@ -66,7 +66,7 @@ impl<'p, A: Arithmetic> Constants<'p, A> {
         steps.iter().try_fold(v, |v, (_, step)| self.apply(*step, v, overflow, side))
     }
 
-    /// Value after one step.
+    /// Computes the value after one step.
     fn apply(&self, step: Step<A::Step>, v: Rational, overflow: Overflow, side: Option<Side>) -> Option<Rational> {
         let p = self.p;
         Some(match step {
@@ -82,7 +82,7 @@ impl<'p, A: Arithmetic> Constants<'p, A> {
     }
 }
 
-/// Index of an operand, or of the result: 0, 1 or 2.
+/// Returns the index of an operand, or of the result: 0, 1 or 2.
 pub(super) fn index(side: Option<Side>) -> usize {
     side.map_or(2, |side| side as usize)
 }

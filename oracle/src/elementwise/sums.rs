@@ -1,5 +1,5 @@
-//! Steps and schemes that the registries of addition and subtraction share. A macro makes what has literals in its names; its items are those of this module,
-//! and `Definition` is the one of the registry.
+//! Steps and schemes shared by the registries of addition and subtraction. Macros define schemes whose names contain literals. Their items come
+//! from this module, except `Definition`, which comes from the registry.
 
 pub(super) use super::add::expected::{Fast, Lift};
 pub(super) use super::add::steps::{Factor, Own, Step};
@@ -15,7 +15,7 @@ pub(super) const fn rounded(what: &'static str) -> (&'static str, Step) {
     (what, Step::RoundToSingle)
 }
 
-/// The schemes of one rounding rule.
+/// Defines the schemes of a rounding rule.
 macro_rules! of_rule {
     ($noun:literal, $source:literal, $suffix:literal, $rule:ident) => {
         [
@@ -44,7 +44,7 @@ macro_rules! of_rule {
     };
 }
 
-/// The schemes of each rounding rule: those of a sum or of a difference, and the source of the exact one.
+/// Defines the schemes of each rounding rule, for a sum or a difference, with the source of the exact scheme.
 macro_rules! by_rule {
     ($noun:literal, $source:literal) => {
         [
@@ -60,8 +60,8 @@ macro_rules! by_rule {
     };
 }
 
-/// The three rescales of a source, by a scheme of fixed point multiply: an operand is lifted, then rescaled, if no other steps are named. `RESCALED` names
-/// the last one.
+/// Defines a scheme with the three rescales of a source, by a scheme of fixed point multiply. By default an operand is lifted, then rescaled.
+/// `RESCALED` names the last rescale.
 macro_rules! rescaled {
     ($name:literal, $summary:expr, $source:expr, $fpm:literal) => {
         rescaled!(
@@ -85,7 +85,7 @@ macro_rules! rescaled {
     };
 }
 
-/// Each operand requantized to the output's scale and zero point by TVM, then added or subtracted: two roundings, and none of the result.
+/// Defines TVM's scheme: each operand is requantized to the output's scale and zero point, then added or subtracted. The result is not rounded again.
 macro_rules! requantized {
     ($name:literal, $combined:literal, $rounding:literal, $source:expr, $fpm:literal) => {
         Definition {

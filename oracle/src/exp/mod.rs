@@ -1,9 +1,9 @@
-//! The exponential of a number that is not positive, in fixed point: `x * 2^(integer_bits - 31)` in, `e^x * 2^31` out, both int32. The result 1, of `x = 0`, is
-//! `2^31 - 1`.
+//! Exponential of a number that is not positive, in fixed point: `x * 2^(integer_bits - 31)` in, `e^x * 2^31` out, both int32. For `x = 0`, the
+//! result 1 becomes `2^31 - 1`.
 //!
 //! Two kinds of schemes: the real `e^x` rounded once, and gemmlowp's composition of a polynomial and of products, as printed. Each has two forms.
-//! [`Scheme::exact`] computes on rationals, and encloses `e^x` by partial sums of its series with a bound of the rest. [`Scheme::expected`] computes on machine
-//! integers, and multiplies `e^x` from tables of its factors.
+//! [`Scheme::exact`] computes on rationals, and encloses `e^x` by partial sums of its series with a bound of the rest.
+//! [`Scheme::expected`] computes on machine integers, and multiplies table entries to form `e^x`.
 //!
 //! Source: google/gemmlowp fixedpoint/fixedpoint.h exp_on_negative_values.
 
@@ -20,10 +20,10 @@ pub use printed::Printed;
 pub use real::enclosed;
 pub(crate) use real::power;
 
-/// Integer bits of the input: gemmlowp's code needs two fractional bits at least.
+/// Integer bits of the input. gemmlowp's code needs at least two fractional bits.
 pub const INTEGER_BITS: RangeInclusive<i32> = 0..=29;
 
-/// The computation of a scheme.
+/// Computation of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// `e^x`, rounded once.
@@ -32,23 +32,23 @@ enum Kind {
     Printed,
 }
 
-/// A mathematical definition of the exponential.
+/// Mathematical definition of the exponential.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// The steps to the result.
+    /// Steps to the result.
     steps: &'static [&'static str],
     kind: Kind,
 }
 
 registered!(|d| d.steps.to_vec());
 
-/// A definition; no step of one leaves int32 but the result 1, which every policy takes for `2^31 - 1`.
+/// Definition. Only the result 1 leaves int32, and every policy replaces it by `2^31 - 1`.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 /// Every scheme.
@@ -88,7 +88,7 @@ pub static DEFINITIONS: &[Definition] = &[
 ];
 
 impl Scheme {
-    /// Each result by rationals.
+    /// Computes each result by rationals.
     pub fn exact(&self, integer_bits: i32, x: &[i32]) -> Result<Vec<Integer>, ShapeError> {
         check(integer_bits, x)?;
         let one = |x: &i32| match self.definition.kind {
@@ -98,13 +98,13 @@ impl Scheme {
         Ok(x.iter().map(one).collect())
     }
 
-    /// Each result by machine integers, derived independently of [`Scheme::exact`].
+    /// Computes each result by machine integers, derived independently of [`Scheme::exact`].
     pub fn expected(&self, integer_bits: i32, x: &[i32]) -> Result<Vec<i32>, ShapeError> {
         check(integer_bits, x)?;
         Ok(x.iter().map(|x| self.at(integer_bits, *x)).collect())
     }
 
-    /// One result by machine integers, of an input that is not positive.
+    /// Computes a result by machine integers, for an input that is not positive.
     #[inline]
     pub fn at(&self, integer_bits: i32, x: i32) -> i32 {
         match self.definition.kind {
@@ -113,7 +113,7 @@ impl Scheme {
         }
     }
 
-    /// Whether it is gemmlowp's composition.
+    /// True for gemmlowp's composition.
     pub fn is_printed(&self) -> bool {
         self.definition.kind == Kind::Printed
     }

@@ -1,16 +1,16 @@
-//! The real `e^x` of a number that is not positive, rounded once.
+//! The real `e^x`, for x at most 0, rounded once.
 //!
-//! The exact form encloses `e^t`, `t = -x`, between a partial sum of its series and that sum with a bound of the rest, and takes as many terms as the rounding needs.
+//! The exact form encloses `e^t`, `t = -x`, between a partial sum of its series and that sum plus a bound of the rest, with terms as needed.
 //! The fast form multiplies eight factors `e^(-j * 2^(9i - 63))` of 126 fractional bits, whose errors are bounded.
 
 use crate::rounding::RoundingRule;
 use rug::{Integer, Rational};
 use std::sync::LazyLock;
 
-/// The largest result.
+/// Largest result.
 const ONE: i32 = i32::MAX;
 
-/// `e^(-p / 2^fraction)` between two rationals, by this many terms of the series; at least as many as the exponent.
+/// Encloses `e^(-p / 2^fraction)` between two rationals, by this many terms of the series, at least as many as the exponent.
 pub fn enclosed(p: &Integer, fraction: u32, terms: u32) -> (Rational, Rational) {
     let q = Integer::from(1) << fraction;
     let (mut numerator, mut denominator, mut power) = (Integer::from(1), Integer::from(1), Integer::from(1));
@@ -21,7 +21,7 @@ pub fn enclosed(p: &Integer, fraction: u32, terms: u32) -> (Rational, Rational) 
         denominator *= &by;
     }
     let sum = Rational::from((numerator, denominator.clone()));
-    // The terms after the last one fall at least as fast as powers of t / (terms + 2).
+    // Later terms decrease at least as fast as powers of t / (terms + 2).
     let first = Rational::from((power * p, denominator * Integer::from(&q * (terms + 1))));
     let ratio = Rational::from((p.clone(), q)) / (terms + 2);
     assert!(ratio < 1, "{terms} terms are too few");
@@ -29,7 +29,7 @@ pub fn enclosed(p: &Integer, fraction: u32, terms: u32) -> (Rational, Rational) 
     (more.recip(), sum.recip())
 }
 
-/// `round(e^x * 2^31)`; of 0 the largest result.
+/// Computes `round(e^x * 2^31)`; for x = 0 the largest result.
 pub(super) fn exact(x: i32, integer_bits: i32, rule: RoundingRule) -> Integer {
     if x == 0 {
         return ONE.into();
@@ -54,18 +54,18 @@ pub(super) fn exact(x: i32, integer_bits: i32, rule: RoundingRule) -> Integer {
 const FRACTION: u32 = 126;
 const UNIT: u128 = 1 << FRACTION;
 
-/// Bits of the exponent that one table takes, and tables.
+/// Exponent bits of one table, and number of tables.
 const CHUNK: u32 = 9;
 const ENTRIES: usize = 1 << CHUNK;
 const TABLES: usize = 8;
 /// The unit of the exponent is `2^-GRID`.
 const GRID: usize = 63;
 
-/// No product of eight entries is further than this from what it stands for: a base is off by at most 2^6 (as many truncated terms, or twice the square root's
-/// error times a number below 1/2, and one more), an entry by at most nine bases and eight truncations, eight entries by at most 2^13 with seven more.
+/// Bound of the error of a product of eight entries. A base is off by at most 2^6 (one for each truncated term, or twice the error of the squared
+/// base times a number below 0.61, plus one). An entry is off by at most nine bases and eight truncations, eight entries by at most 2^13 plus seven.
 pub(crate) const SLACK: u128 = 1 << 14;
 
-/// `e^(-j * 2^(9i - 63))`.
+/// Table entries `e^(-j * 2^(9i - 63))`.
 static FACTORS: LazyLock<[[u128; ENTRIES]; TABLES]> = LazyLock::new(|| {
     let bases = bases();
     let entry = |i: usize, j: usize| {
@@ -75,7 +75,7 @@ static FACTORS: LazyLock<[[u128; ENTRIES]; TABLES]> = LazyLock::new(|| {
     std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)))
 });
 
-/// `e^(-2^(k - 63))`: the alternating series up to a half, and squares of what comes before beyond.
+/// Computes `e^(-2^(k - 63))`: the alternating series up to exponent 1/2, then repeated squares.
 fn bases() -> [u128; TABLES * CHUNK as usize] {
     let mut out = [0; TABLES * CHUNK as usize];
     for (k, base) in out.iter_mut().enumerate().take(GRID) {
@@ -93,7 +93,7 @@ fn bases() -> [u128; TABLES * CHUNK as usize] {
     out
 }
 
-/// `e^(-exponent * 2^-63)` in units of 2^-126, off by at most [`SLACK`]: a product of factors from tables.
+/// Computes `e^(-exponent * 2^-63)` in units of 2^-126, with an error of at most [`SLACK`], as a product of table entries.
 #[inline]
 pub(crate) fn power(exponent: u128) -> u128 {
     if exponent >> (CHUNK * TABLES as u32) != 0 {
@@ -104,7 +104,7 @@ pub(crate) fn power(exponent: u128) -> u128 {
     FACTORS.iter().enumerate().map(factor).filter(|factor| *factor != UNIT).fold(UNIT, times)
 }
 
-/// The product of two factors, truncated.
+/// Multiplies two factors, truncated.
 #[inline]
 fn times(a: u128, b: u128) -> u128 {
     const LOW: u128 = u64::MAX as u128;
@@ -115,7 +115,7 @@ fn times(a: u128, b: u128) -> u128 {
     (high << (128 - FRACTION)) | ((middle & LOW) >> (FRACTION - 64))
 }
 
-/// The same on machine integers.
+/// Computes `round(e^x * 2^31)` on machine integers.
 #[inline]
 pub(super) fn fast(x: i32, integer_bits: i32, rule: RoundingRule) -> i32 {
     let exponent = u128::from(x.unsigned_abs()) << (integer_bits + GRID as i32 - 31);
@@ -124,13 +124,13 @@ pub(super) fn fast(x: i32, integer_bits: i32, rule: RoundingRule) -> i32 {
     }
     let value = power(exponent);
     let [low, high] = [value.saturating_sub(SLACK), value + SLACK].map(|end| rounded(end, rule));
-    // Below the slack the real value is positive, and so not 0 rounded down or up from below.
+    // The real value is positive, so the lower end is not used if it would be 0 or less.
     let low = if value <= SLACK { high } else { low };
     assert_eq!(low, high, "126 bits do not decide e^x of {x} with {integer_bits} integer bits");
     low.min(ONE as u128) as i32
 }
 
-/// A factor in units of 2^-31.
+/// Rounds a factor to units of 2^-31.
 #[inline]
 fn rounded(value: u128, rule: RoundingRule) -> u128 {
     const SHIFT: u32 = FRACTION - 31;

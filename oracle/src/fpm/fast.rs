@@ -1,13 +1,13 @@
-//! Machine-integer forms of the schemes, written from the formulas their sources print rather than from the step lists,
-//! so that the two are evidence for each other. Generic in the word width: `tests/fpm_forms.rs` holds them against the big
-//! rationals on every input at small widths, and on directed and random inputs at 32.
+//! Machine-integer forms of the schemes, written from the formulas in their sources instead of the step lists, so that each form
+//! is evidence for the other. Generic in the word width: `tests/it/fpm_forms.rs` compares the forms with big
+//! rationals on every input at small widths, and on directed and random inputs at 32 bits.
 //!
 //! Products are at most 62 bits for int32 words; i128 leaves room for every left shift.
 
 use super::Parameters;
 use crate::rounding::RoundingRule;
 
-/// The unbounded result for an accumulator, or `None` if the scheme refuses the input.
+/// Computes the unbounded result for an accumulator; `None` if the scheme rejects the input.
 pub type Fast = fn(&Parameters, i64) -> Option<i128>;
 
 fn product(p: &Parameters, x: i64) -> i128 {
@@ -18,7 +18,7 @@ fn total_right_shift(p: &Parameters) -> i32 {
     p.q as i32 - p.s
 }
 
-/// One rounding of the whole value.
+/// Rounds the whole value once.
 pub(super) fn single(rule: RoundingRule, p: &Parameters, x: i64) -> Option<i128> {
     let k = total_right_shift(p);
     Some(match u32::try_from(k) {
@@ -27,13 +27,13 @@ pub(super) fn single(rule: RoundingRule, p: &Parameters, x: i64) -> Option<i128>
     })
 }
 
-/// Ties up as two floors: `((x*m >> (k-1)) + 1) >> 1`.
+/// Computes ties up as two floors: `((x*m >> (k-1)) + 1) >> 1`.
 pub(super) fn halves(p: &Parameters, x: i64) -> Option<i128> {
     let k = total_right_shift(p);
     Some(if k > 0 { ((product(p, x) >> (k - 1)) + 1) >> 1 } else { product(p, x) << -k })
 }
 
-/// Half a unit of the product's integers; 0 without fractional bits.
+/// Returns half a unit of the product's integers; 0 without fractional bits.
 fn half(p: &Parameters) -> i128 {
     (1i128 << p.q) >> 1
 }
@@ -42,7 +42,7 @@ fn shifted_left_wrapping(p: &Parameters, x: i64, by: i32) -> i128 {
     p.word.wrap(i128::from(x) << by)
 }
 
-/// gemmlowp's RoundingDivideByPOT: remainder against a threshold that is one higher below zero.
+/// Computes gemmlowp's RoundingDivideByPOT: the remainder is compared with a threshold that is one higher below zero.
 fn divide_by_pot(v: i128, exponent: i32) -> i128 {
     let mask = (1i128 << exponent) - 1;
     let remainder = v & mask;
@@ -50,7 +50,7 @@ fn divide_by_pot(v: i128, exponent: i32) -> i128 {
     (v >> exponent) + i128::from(remainder > threshold)
 }
 
-/// SaturatingRoundingDoublingHighMul as printed: a nudge by sign and a truncating division.
+/// Computes SaturatingRoundingDoublingHighMul as printed: a nudge by sign and a truncating division.
 pub(super) fn gemmlowp_double(p: &Parameters, x: i64) -> Option<i128> {
     let a = shifted_left_wrapping(p, x, p.s.max(0));
     let m = i128::from(p.m);
@@ -59,25 +59,25 @@ pub(super) fn gemmlowp_double(p: &Parameters, x: i64) -> Option<i128> {
     } else {
         let ab = a * m;
         let nudge = if ab >= 0 { half(p) } else { (1 - half(p)).min(0) };
-        // Of Q0.31 every other product fits.
+        // Every other product fits, if the format is Q0.31.
         p.word.saturate((ab + nudge) / (1i128 << p.q))
     };
     Some(divide_by_pot(high, (-p.s).max(0)))
 }
 
-/// CMSIS-NN: the doubling high multiply rounds by adding and shifting, and is cast without saturation.
+/// Computes CMSIS-NN's form: the doubling high multiply rounds by adding and shifting, and is cast without saturation.
 pub(super) fn cmsis_nn_double(p: &Parameters, x: i64) -> Option<i128> {
     let a = shifted_left_wrapping(p, x, p.s.max(0));
     let high = p.word.wrap((a * i128::from(p.m) + half(p)) >> p.q);
     Some(divide_by_pot(high, (-p.s).max(0)))
 }
 
-/// Arm's SQRDMULH, `sat((2ab + 2^(w-1)) >> w)`, where Q = w - 1; at another Q the same high half of a product with so many fractional bits.
+/// Computes Arm's SQRDMULH, `sat((2ab + 2^(w-1)) >> w)`, for Q = w - 1. For another Q, the product has Q fractional bits.
 fn sqrdmulh(p: &Parameters, a: i128) -> i128 {
     p.word.saturate((a * i128::from(p.m) + half(p)) >> p.q)
 }
 
-/// Arm's SRSHL by a negative amount: `(v + 2^(n-1)) >> n`.
+/// Computes Arm's SRSHL by a negative amount: `(v + 2^(n-1)) >> n`.
 fn srshl_right(v: i128, n: i32) -> i128 {
     if n > 0 { (v + (1i128 << (n - 1))) >> n } else { v }
 }
@@ -89,12 +89,12 @@ pub(super) fn sqrdmulh_srshl(p: &Parameters, x: i64) -> Option<i128> {
 
 pub(super) fn sqrdmulh_fixup_srshl(p: &Parameters, x: i64) -> Option<i128> {
     let high = sqrdmulh(p, shifted_left_wrapping(p, x, p.s.max(0)));
-    // (high & s) >> 31: minus one exactly where both are negative.
+    // (high & s) >> 31: minus one exactly if both are negative.
     let fixup = i128::from((high < 0) & (p.s < 0));
     Some(srshl_right(p.word.wrap(high - fixup), (-p.s).max(0)))
 }
 
-/// SQDMULH (no rounding constant) between a left shift that wraps or saturates and SRSHL by at least one.
+/// Computes SQDMULH (no rounding constant) after a left shift that wraps or saturates, then SRSHL by at least one.
 pub(super) fn sqdmulh_srshl(p: &Parameters, x: i64, saturating_shift: bool) -> Option<i128> {
     let right = (-p.s).max(1);
     let shifted = i128::from(x) << (p.s + right);

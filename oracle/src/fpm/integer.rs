@@ -1,10 +1,10 @@
-//! Step lists executed in machine integers: a value is `n / 2^f`. Fast enough to try many hypotheses on many outputs.
+//! Step lists executed in machine integers, fast enough to try many hypotheses on many outputs. A value is `n / 2^f`.
 
 use super::Parameters;
 use super::steps::{Multiplier, Step, power_of_two_shift};
 use crate::rounding::RoundingRule;
 
-/// The multiplier that a product uses, in machine integers.
+/// Returns the multiplier that a product uses, in machine integers.
 pub fn effective_multiplier(kind: Multiplier, p: &Parameters) -> i128 {
     let m = i128::from(p.m);
     match kind {
@@ -18,8 +18,8 @@ pub fn effective_multiplier(kind: Multiplier, p: &Parameters) -> i128 {
     }
 }
 
-/// `n / 2^f` after `steps`, started from the accumulator `x`; the whole result is an integer. `None` if a step refuses
-/// the input or a fraction is left over.
+/// Runs `steps` on the accumulator `x`, and returns the final integer. `None` if a step rejects
+/// the input or a fraction remains.
 pub fn run(steps: &[Step], x: i64, p: &Parameters) -> Option<i128> {
     let (mut n, mut f) = (i128::from(x), 0u32);
     for step in steps {
@@ -37,7 +37,7 @@ pub fn run(steps: &[Step], x: i64, p: &Parameters) -> Option<i128> {
                 n = rule.shift_right(n, f);
                 f = 0;
             }
-            // A scaling changes no significand.
+            // A scaling does not change the significand.
             Step::F32 => {
                 let excess = (128 - n.unsigned_abs().leading_zeros()).saturating_sub(24);
                 n = RoundingRule::TiesEven.shift_right(n, excess) << excess;

@@ -21,7 +21,7 @@ pub(crate) use piece::div_floor;
 pub use scheme::{Definition, Scheme};
 pub use trace::{Effect, Name, Trace, Traced};
 
-/// Multiplier, shift and format of one fixed point multiply.
+/// Multiplier, shift and format of a fixed point multiply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Parameters {
     /// Multiplier, a value of `word`.
@@ -35,29 +35,29 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Half a unit of the product's high part, `2^(Q-1)`; 0 where the product has no low part.
+    /// Returns half a unit of the product's high part, `2^(Q-1)`; 0 if the product has no low part.
     pub(crate) fn half(&self) -> i128 {
         (1 << self.q) >> 1
     }
 
-    /// The usual format: int32 accumulators, Q0.31 multiplier.
+    /// Creates parameters of the usual format: int32 accumulators, Q0.31 multiplier.
     pub fn q31(m: i32, s: i32) -> Self {
         Self { m: m.into(), s, q: 31, word: INT32 }
     }
 
-    /// The same operation on words of `bits` bits, where the whole input space is small: Q is `bits - 1`.
+    /// Creates parameters of words of `bits` bits, whose whole input space is small; Q is `bits - 1`.
     pub fn narrow(m: i64, s: i32, bits: u32) -> Self {
         Self { m, s, q: bits - 1, word: Word { bits } }
     }
 }
 
-/// The exact value of `x * m * 2^(s - Q)`.
+/// Computes `x * m * 2^(s - Q)` exactly.
 pub fn exact(x: i64, p: &Parameters) -> Rational {
     let product = Rational::from(Integer::from(x) * p.m);
     product << (p.s - p.q as i32)
 }
 
-/// `round(x * m * 2^(s - Q))`, unbounded.
+/// Computes `round(x * m * 2^(s - Q))`, unbounded.
 pub fn fpm(rule: RoundingRule, x: i64, p: &Parameters) -> Integer {
     rule.round(&exact(x, p))
 }

@@ -1,6 +1,6 @@
-//! One interval of accumulators on which a scheme is the floor of an affine function.
+//! Interval of accumulators on which a scheme is the floor of an affine function.
 
-/// On `lo..=hi` the scheme is `floor((m*x + c) / 2^k)`, less one at some exact multiples of `2^k` if `ties` says so.
+/// Piece of a scheme: on `lo..=hi` the value is `floor((m*x + c) / 2^k)`, minus one at those exact multiples of `2^k` that `ties` selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
     /// First accumulator.
@@ -13,24 +13,24 @@ pub struct Piece {
     pub c: i128,
     /// Denominator exponent.
     pub k: u32,
-    /// The rule at exact multiples.
+    /// Rule at exact multiples.
     pub ties: Ties,
 }
 
-/// The rule where `m*x + c` is a multiple of `2^k`. Ties to even is ties up, but one less where ties up gives an odd
+/// Rule at multiples of `2^k`. Ties to even equals ties up, minus one if ties up gives an odd
 /// number; these accumulators are an arithmetic progression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ties {
-    /// Nothing.
+    /// No correction.
     Floored,
-    /// An odd quotient is one less.
+    /// An odd quotient is reduced by one.
     OddDown,
-    /// An even quotient is one less: ties to even with an odd number added.
+    /// An even quotient is reduced by one: ties to even plus an odd number.
     EvenDown,
 }
 
 impl Ties {
-    /// Parity of the exact quotients that are one less.
+    /// Returns the parity of the exact quotients that are reduced by one.
     pub(crate) fn parity(self) -> Option<i128> {
         match self {
             Self::Floored => None,
@@ -41,7 +41,7 @@ impl Ties {
 }
 
 impl Piece {
-    /// The value at `x`, which must lie in the piece.
+    /// Computes the value at `x`, which must be in the piece.
     pub fn at(&self, x: i64) -> i128 {
         let numerator = self.numerator(x);
         let floor = numerator >> self.k;
@@ -51,24 +51,24 @@ impl Piece {
         }
     }
 
-    /// The last accumulator of the piece up to which the value is that at `x`, which must lie in the piece.
+    /// Returns the last accumulator of the piece up to which the value equals the value at `x`, which must be in the piece.
     pub fn last_alike(&self, x: i64) -> i64 {
         let (value, rest) = (self.at(x), Self { lo: x, ..*self });
         let alike = if self.m > 0 { rest.split(value + 1).0 } else { rest.split(value).1 };
         alike.map_or(x, |piece| piece.hi)
     }
 
-    /// `m*x + c`.
+    /// Computes `m*x + c`.
     pub(crate) fn numerator(&self, x: i64) -> i128 {
         self.m * i128::from(x) + self.c
     }
 
-    /// The part from `lo` to `hi`.
+    /// Returns the part from `lo` to `hi`; `None` if it is empty.
     pub(crate) fn slice(self, lo: i64, hi: i64) -> Option<Self> {
         (lo <= hi).then_some(Self { lo, hi, ..self })
     }
 
-    /// Everywhere more by `by`.
+    /// Adds `by` to every value.
     pub(crate) fn raised(mut self, by: i128) -> Self {
         self.c += by << self.k;
         self.ties = match self.ties {
@@ -79,12 +79,12 @@ impl Piece {
         self
     }
 
-    /// The same interval with one value.
+    /// Returns a constant piece on the same interval.
     pub(crate) fn constant(self, value: i128) -> Self {
         Self { m: 0, c: value, k: 0, ties: Ties::Floored, ..self }
     }
 
-    /// The parts where the value is below `t`, and where it is at least `t`. Values are monotone in x, ties included.
+    /// Splits into the part with values below `t` and the part with values of at least `t`. Values are monotone in x, ties included.
     pub(crate) fn split(self, t: i128) -> (Option<Self>, Option<Self>) {
         let ends = (self.at(self.lo), self.at(self.hi));
         if ends.0.min(ends.1) >= t {
@@ -93,7 +93,7 @@ impl Piece {
         if ends.0.max(ends.1) < t {
             return (Some(self), None);
         }
-        // value >= t  <=>  m*x >= t*2^k - c, and more than that where the exact multiple t is one less.
+        // value >= t  <=>  m*x >= t*2^k - c, or m*x > t*2^k - c if the exact multiple t is reduced by one.
         let need = (t << self.k) - self.c + i128::from(self.ties.parity() == Some(t & 1));
         if self.m > 0 {
             let first = -div_floor(-need, self.m) as i64;
@@ -104,7 +104,7 @@ impl Piece {
         }
     }
 
-    /// Cuts at word boundaries, so that each part wraps by one multiple of the word. `None` if there are more than `most`.
+    /// Cuts at word boundaries, so that each part wraps by one multiple of the word. `None` if more than `most` boundaries are crossed.
     pub(crate) fn wrapped(self, bits: u32, most: usize, out: &mut Vec<Self>) -> Option<()> {
         let turn = |v: i128| (v + (1 << (bits - 1))) >> bits;
         let (a, b) = (turn(self.at(self.lo)), turn(self.at(self.hi)));
@@ -113,7 +113,7 @@ impl Piece {
         }
         let mut rest = Some(self);
         while let Some(piece) = rest {
-            // A steep slope passes over most turns between one accumulator and the next.
+            // A steep slope skips most turns between consecutive accumulators.
             let j = turn(piece.at(piece.lo).min(piece.at(piece.hi)));
             let (here, above) = piece.split((1i128 << (bits - 1)) + (j << bits));
             out.extend(here.map(|p| p.raised(-(j << bits))));
@@ -122,7 +122,7 @@ impl Piece {
         Some(())
     }
 
-    /// Cuts where the value leaves `lo..=hi`, outside of which it is the nearer end.
+    /// Cuts where the value leaves `lo..=hi`, and replaces outside values by the nearer end.
     pub(crate) fn clamped(self, lo: i128, hi: i128, out: &mut Vec<Self>) {
         let (below, rest) = self.split(lo);
         out.extend(below.map(|p| p.constant(lo)));
@@ -131,13 +131,13 @@ impl Piece {
         out.extend(above.map(|p| p.constant(hi)));
     }
 
-    /// The part whose value is in `lo..=hi`.
+    /// Returns the part whose value is in `lo..=hi`.
     pub(crate) fn within(self, lo: i128, hi: i128) -> Option<Self> {
         self.split(lo).1.and_then(|p| p.split(hi + 1).0)
     }
 }
 
-/// `floor(a / positive)`; numerators mostly fit in 64 bits, where division is several times faster.
+/// Computes `floor(a / positive)`. Most numerators fit in 64 bits, where division is several times faster.
 pub(crate) fn div_floor(a: i128, positive: i128) -> i128 {
     match (i64::try_from(a), i64::try_from(positive)) {
         (Ok(a), Ok(positive)) => a.div_euclid(positive).into(),

@@ -1,8 +1,8 @@
-//! A scheme at fixed parameters as a function of the accumulator: a list of pieces, each a floor of an affine function.
+//! Scheme at fixed parameters as a function of the accumulator: a list of pieces, each a floor of an affine function.
 //!
-//! Folding rests on one identity: `floor((floor(a/2^j) + c) / 2^k) = floor((a + c*2^j) / 2^(j+k))`. Rules that look at a sign,
-//! saturation and wrap cut the interval where the monotone value crosses a threshold. What cannot be put in this form (very
-//! many wraps, steps after a rounding to even) does not fold, and the caller uses the fast form.
+//! Folding rests on one identity: `floor((floor(a/2^j) + c) / 2^k) = floor((a + c*2^j) / 2^(j+k))`. Rules that depend on a sign,
+//! saturation and wrap cut the interval where the monotone value crosses a threshold. Schemes outside this form (very
+//! many wraps, steps after a rounding to even) do not fold, and the caller uses the fast form.
 
 use super::steps::Step;
 use super::{Parameters, Scheme, integer};
@@ -12,19 +12,19 @@ use std::ops::RangeInclusive;
 
 pub use super::piece::{Piece, Ties};
 
-/// More pieces than this are not worth having where each is stepped along.
+/// Largest number of pieces for which stepping along each piece is worthwhile.
 const MOST_PIECES: usize = 4096;
-/// Longest denominator, in bits: that of the longest shift of int32 by a Q0.31 multiplier. Censuses count with it in 64 bits.
+/// Longest denominator, in bits: the longest shift of int32 by a Q0.31 multiplier. Censuses use this denominator in 64 bits.
 const MOST_BITS: u32 = 62;
 
-/// The scheme over the whole word, in increasing order of x; accumulators in no piece are out of domain. `None` if the
+/// Folds the scheme over the whole word, in increasing order of x. Accumulators in no piece are out of domain. `None` if the
 /// scheme cannot be folded at these parameters.
 pub fn fold(scheme: &Scheme, p: &Parameters) -> Option<Vec<Piece>> {
     let steps: Vec<Step> = scheme.definition.steps.iter().map(|(_, s)| *s).collect();
     fold_steps(&steps, scheme.overflow, p)
 }
 
-/// [`fold`] for any step list.
+/// Computes [`fold`] for any step list.
 pub fn fold_steps(steps: &[Step], overflow: Overflow, p: &Parameters) -> Option<Vec<Piece>> {
     let mut folder = Folder::new(MOST_PIECES);
     let whole = p.word.min() as i64..=p.word.max() as i64;
@@ -32,10 +32,10 @@ pub fn fold_steps(steps: &[Step], overflow: Overflow, p: &Parameters) -> Option<
     Some(folder.pieces)
 }
 
-/// The steps of requantization after the scheme: a zero point, fitted by the scheme's policy, and a clamp.
+/// Steps of requantization after the scheme: a zero point, fitted by the scheme's policy, and a clamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Output {
-    /// Added to the result.
+    /// Zero point, added to the result.
     pub zero_point: i32,
     /// Smallest output.
     pub min: i32,
@@ -43,23 +43,23 @@ pub struct Output {
     pub max: i32,
 }
 
-/// Folds one scheme after another in the same memory.
+/// Folder of one scheme after another in the same memory.
 #[derive(Clone, Debug)]
 pub struct Folder {
     pieces: Vec<Piece>,
     next: Vec<Piece>,
-    /// `2^-pending` is still to be rounded away.
+    /// Exponent of the denominator `2^pending` that a later step rounds away.
     pending: u32,
     most: usize,
 }
 
 impl Folder {
-    /// One that gives up on more than `most` pieces.
+    /// Creates a folder that fails with more than `most` pieces.
     pub fn new(most: usize) -> Self {
         Self { pieces: Vec::new(), next: Vec::new(), pending: 0, most }
     }
 
-    /// [`fold_steps`] over `range` only, with the same meaning of nothing.
+    /// Computes [`fold_steps`] over `range` only. `None` if the steps cannot be folded.
     pub fn fold(
         &mut self,
         steps: impl Iterator<Item = Step>,
@@ -75,7 +75,7 @@ impl Folder {
         Some(&self.pieces)
     }
 
-    /// The accumulators themselves.
+    /// Starts with the accumulators themselves.
     pub(crate) fn begin(&mut self, range: RangeInclusive<i64>) {
         let whole = Piece { lo: *range.start(), hi: *range.end(), m: 1, c: 0, k: 0, ties: Ties::Floored };
         self.pending = 0;
@@ -83,7 +83,7 @@ impl Folder {
         self.pieces.extend((!range.is_empty()).then_some(whole));
     }
 
-    /// The policy for results that do not fit; it is the last step.
+    /// Applies the policy for results that do not fit, as the last step.
     pub(crate) fn end(&mut self, overflow: Overflow, p: &Parameters) -> Option<()> {
         self.fit(overflow, p)?;
         self.settle();
@@ -99,7 +99,7 @@ impl Folder {
         Some(&self.pieces)
     }
 
-    /// The last folded pieces.
+    /// Returns the last folded pieces.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
@@ -108,7 +108,7 @@ impl Folder {
         self.step(Step::fitting(overflow, p.word), p)
     }
 
-    /// One step more. `None` if the pieces cannot follow it.
+    /// Applies one more step. `None` if pieces cannot express it.
     pub(crate) fn step(&mut self, step: Step, p: &Parameters) -> Option<()> {
         match step {
             Step::Scale(e) => self.scale(e.at(p)),
@@ -177,7 +177,7 @@ impl Folder {
         }
     }
 
-    /// Multiplying commutes with a floor only where there has been none.
+    /// Multiplies. `None` after a floor, because a multiplication does not commute with a floor.
     fn times(&mut self, factor: i128) -> Option<()> {
         for piece in &mut self.pieces {
             if piece.k != 0 && factor != 1 {
@@ -194,7 +194,7 @@ impl Folder {
         Some(())
     }
 
-    /// Replaces each piece by those that `f` puts out.
+    /// Replaces each piece by the pieces that `f` outputs.
     fn cut(&mut self, f: impl Fn(Piece, &mut Vec<Piece>) -> Option<()>) -> Option<()> {
         self.next.clear();
         for piece in &self.pieces {
@@ -204,7 +204,7 @@ impl Folder {
         (self.pieces.len() <= self.most).then_some(())
     }
 
-    /// In order of x, neighbours with the same function made one.
+    /// Sorts the pieces by x, and merges neighbours with the same function.
     pub(crate) fn settle(&mut self) {
         if self.pieces.len() > 1 {
             self.pieces.sort_unstable_by_key(|piece| piece.lo);
@@ -219,7 +219,7 @@ impl Folder {
     }
 }
 
-/// Below zero and not below zero, each mapped.
+/// Maps the part below zero and the rest separately.
 fn by_sign(
     piece: Piece,
     negative: impl Fn(Piece) -> Piece,
@@ -232,7 +232,7 @@ fn by_sign(
     Some(())
 }
 
-/// `piece / 2^bits` rounded, `bits > 0`: the bias that makes a floor of it, by sign where the rule looks at one.
+/// Rounds `piece / 2^bits`, `bits > 0`, as a floor after a bias, which for some rules depends on the sign.
 fn rounded(piece: Piece, rule: RoundingRule, bits: u32, out: &mut Vec<Piece>) -> Option<()> {
     if piece.ties != Ties::Floored || piece.k + bits > MOST_BITS {
         return None;
@@ -252,7 +252,7 @@ fn rounded(piece: Piece, rule: RoundingRule, bits: u32, out: &mut Vec<Piece>) ->
         TiesAway => by_sign(piece, floor_after(half - 1), floor_after(half), out)?,
         TiesToZero => by_sign(piece, floor_after(half), floor_after(half - 1), out)?,
         TowardZero => by_sign(piece, floor_after(2 * half - 1), floor_after(0), out)?,
-        // Behind an earlier floor a multiple of the new denominator is more than one numerator.
+        // After an earlier floor, more than one numerator gives a multiple of the new denominator.
         TiesEven if piece.k != 0 => return None,
         TiesEven => {
             let even = Piece { ties: Ties::OddDown, ..floor_after(half)(piece) };

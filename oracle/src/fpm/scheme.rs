@@ -1,4 +1,4 @@
-//! The registry of schemes. Each has a name, its origin, its steps, and the fast integer form, which tests compare with the steps.
+//! Registry of schemes. Each scheme has a name, its origin, its steps, and the fast integer form, which tests compare with the steps.
 
 use super::fast::{self, Fast};
 use super::steps::{Exponent, Multiplier, Step};
@@ -8,22 +8,22 @@ use crate::scheme::{registered, step_names};
 use crate::word::Overflow;
 use rug::{Integer, Rational};
 
-/// A mathematical definition of fixed point multiply.
+/// Mathematical definition of fixed point multiply.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// The composition, each step with the name its source gives it. Starts from the accumulator.
+    /// Composition, each step with its name in the source. Starts from the accumulator.
     pub steps: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived independently.
+    /// Definition in machine integers, derived independently.
     pub fast: Fast,
 }
 
-/// A definition with the policy for results that do not fit.
+/// Definition with the policy for results beyond the word.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 registered!(|definition| step_names(definition.steps));
@@ -44,7 +44,7 @@ macro_rules! single_rounding {
     };
 }
 
-/// Left shift, doubling high multiply (ties up, saturating): how the double-rounding schemes begin.
+/// First steps of the double-rounding schemes: left shift, doubling high multiply (ties up, saturating).
 const LEFT_SHIFT: (&str, Step) = ("left shift by max(s,0)", Step::Scale(Exponent::Left));
 const LEFT_WRAP: (&str, Step) = ("left shift wraps", Step::Wrap);
 const PRODUCT: (&str, Step) = ("product x*m", Step::Multiply(Multiplier::Full));
@@ -53,7 +53,7 @@ const HIGH_ROUND: (&str, Step) = ("doubling high multiply rounds (ties-up)", Ste
 const HIGH_SATURATE: (&str, Step) = ("doubling high multiply saturates", Step::Saturate);
 const RIGHT_SHIFT: (&str, Step) = ("right shift by max(-s,0)", Step::Scale(Exponent::Right));
 
-/// The steps of SRDHM, or SQRDMULH, after a left shift; then others.
+/// Lists the steps of SRDHM, or SQRDMULH, after a left shift, followed by the given steps.
 macro_rules! high_multiply_then {
     ($($step:expr),+ $(,)?) => {
         &[LEFT_SHIFT, LEFT_WRAP, PRODUCT, HIGH_HALF, HIGH_ROUND, HIGH_SATURATE, $($step),+]
@@ -224,33 +224,33 @@ pub static DEFINITIONS: &[Definition] = &[
 ];
 
 impl Definition {
-    /// The exact result at one input, or `None` if it is out of domain.
+    /// Computes the exact result at one input; `None` if it is out of domain.
     pub fn exact(&self, overflow: Overflow, x: i64, p: &Parameters) -> Option<Integer> {
         let value = self.steps.iter().try_fold(Rational::from(x), |v, (_, step)| step.apply(v, p))?;
         assert!(value.is_integer(), "{} ends in the fraction {value}", self.name);
         overflow.fit_exact(p.word, value.numer())
     }
 
-    /// Every step at one input.
+    /// Traces every step at an input.
     pub fn trace(&self, overflow: Overflow, x: i64, p: &Parameters) -> Trace {
         Trace::of(self.steps.iter().map(|(name, step)| ((*name).into(), *step)), overflow, x, p)
     }
 }
 
 impl Scheme {
-    /// The single rounding by `rule`, as a scheme.
+    /// Returns the scheme of a single rounding by `rule`.
     pub fn single(rule: RoundingRule, overflow: Overflow) -> Self {
         let definition = DEFINITIONS.iter().find(|d| d.name == rule.name());
         Self { definition: definition.expect("every rule is a scheme"), overflow }
     }
 
-    /// The exact result by big rationals, or `None` if the input is out of domain.
+    /// Computes the exact result by big rationals; `None` if the input is out of domain.
     pub fn exact(&self, x: i64, p: &Parameters) -> Option<i64> {
         let result = self.definition.exact(self.overflow, x, p);
         result.map(|r| r.to_i64().expect("a fitted result is a word"))
     }
 
-    /// The result by machine integers, or `None` if the input is out of domain.
+    /// Computes the result by machine integers; `None` if the input is out of domain.
     #[inline]
     pub fn fast(&self, x: i64, p: &Parameters) -> Option<i64> {
         let unbounded = (self.definition.fast)(p, x)?;

@@ -1,5 +1,5 @@
-//! The vocabulary of schemes: exact, named steps. A scheme is a list of them; each takes the exact value so far to the next
-//! exact value, so every intermediate of a shipped sequence can be shown. Executed here on big rationals.
+//! Steps of schemes: exact and named. A scheme is a list of steps, each from one exact value to the next
+//! exact value, so that every intermediate of a shipped sequence can be shown. Executed here on big rationals.
 
 use super::Parameters;
 use crate::float::Format;
@@ -8,7 +8,7 @@ use crate::word::{Overflow, Word};
 use rug::{Integer, Rational};
 use std::fmt;
 
-/// A power of two that depends on the parameters.
+/// Power of two that depends on the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exponent {
     /// `max(s, 0)`: the left part of the shift.
@@ -17,7 +17,7 @@ pub enum Exponent {
     Right,
     /// `min(s, -1)`: the right part, at least one place.
     RightAtLeastOne,
-    /// `s - min(s, -1)`: what is left of the shift when at least one place goes right.
+    /// `s - min(s, -1)`: the rest of the shift after at least one place to the right.
     LeftOfRightAtLeastOne,
     /// `s - Q`: the whole scaling.
     Whole,
@@ -36,7 +36,7 @@ pub enum Exponent {
 }
 
 impl Exponent {
-    /// The exponent for these parameters.
+    /// Returns the exponent for these parameters.
     pub fn at(self, p: &Parameters) -> i32 {
         let q = p.q as i32;
         match self {
@@ -55,20 +55,20 @@ impl Exponent {
     }
 }
 
-/// The multiplier as it enters the product.
+/// Multiplier of the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Multiplier {
-    /// As given.
+    /// Multiplier as given.
     Full,
-    /// Reduced to its high half, rounded, saturated: `min((m + 2^15) >> 16, 0x7FFF)`.
+    /// High half, rounded and saturated: `min((m + 2^15) >> 16, 0x7FFF)`.
     HighHalfSaturated,
-    /// Reduced to its high half with the rounding addition wrapping: `w32(m + 2^15) >> 16`.
+    /// High half, with a rounding addition that wraps: `w32(m + 2^15) >> 16`.
     HighHalfWrapped,
-    /// Rounded to a 24-bit significand (a float32), ties to even.
+    /// Multiplier rounded to a 24-bit significand (a float32), ties to even.
     Significand24,
 }
 
-/// One exact step. `v` is the value so far.
+/// Exact step. `v` is the value so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// `v * 2^e`, exact.
@@ -85,28 +85,28 @@ pub enum Step {
     F32,
     /// `v + n`, a rounding constant.
     Add(i64),
-    /// `v + n`, a bias or a zero point, which is part of the exact value and no rounding.
+    /// `v + n`, a bias or a zero point: part of the exact value, not a rounding.
     Offset(i64),
-    /// `v - 1` where `v < 0` and `s < 0`: makes a following ties-up right shift break ties away from zero.
+    /// `v - 1` if `v < 0` and `s < 0`, so that a following ties-up right shift breaks ties away from zero.
     FixupNegative,
-    /// `v + (v & -s)` where `s < 0`, in the word: the fixup without the `>> 31` that reduces it to a sign.
+    /// `v + (v & -s)` if `s < 0`, in the word: the fixup without the `>> 31` that reduces the mask to a sign.
     FixupMasked,
-    /// `v + 2^(Q-1)` where `v >= 0`, `v - 2^(Q-1)` where `v < 0`, both only where `s < 0`: TOSA's double rounding.
+    /// `v + 2^(Q-1)` if `v >= 0`, `v - 2^(Q-1)` if `v < 0`, both only if `s < 0`: TOSA's double rounding.
     NudgeAwayFromZero,
-    /// `v + 2^(Q-1)` where `v >= 0`, `v + 1 - 2^(Q-1)` where `v < 0`: SRDHM's nudge, which wants a truncating division.
+    /// `v + 2^(Q-1)` if `v >= 0`, `v + 1 - 2^(Q-1)` if `v < 0`: SRDHM's nudge before a truncating division.
     NudgeBySign,
     /// `w(v + 2^((k-1) mod 32)) >> k` with `2^-k` the whole scaling by a multiplier that is a power of two: a
-    /// shift in place of the multiply, in the word throughout. No value for another multiplier, or `k` outside 0..=31.
+    /// shift instead of the multiply, always in the word. No value for another multiplier, or `k` outside 0..=31.
     PowerOfTwoShift,
     /// No value unless `v` is in `[-2^(e-1), 2^(e-1))`.
     RequireBits(Exponent),
     /// No value unless `m >= 0`.
     RequireNonNegativeMultiplier,
-    /// `v` clamped to `min..=max`: the last of a requantization.
+    /// `v` clamped to `min..=max`: the last step of a requantization.
     Clamp(i64, i64),
 }
 
-/// The multiplier that [`Step::Multiply`] uses.
+/// Returns the multiplier that [`Step::Multiply`] uses.
 pub fn effective_multiplier(kind: Multiplier, p: &Parameters) -> Integer {
     let m = Integer::from(p.m);
     match kind {
@@ -125,14 +125,14 @@ pub fn effective_multiplier(kind: Multiplier, p: &Parameters) -> Integer {
     }
 }
 
-/// `k` where the whole scaling is by `2^-k`, `k` in 0..=31.
+/// Returns `k` if the whole scaling is by `2^-k`, with `k` in 0..=31.
 pub fn power_of_two_shift(p: &Parameters) -> Option<u32> {
     let power = (p.m > 0 && p.m & (p.m - 1) == 0).then(|| p.m.trailing_zeros() as i32)?;
     u32::try_from(p.q as i32 - p.s - power).ok().filter(|k| *k < 32)
 }
 
 impl Step {
-    /// The policy for results that do not fit in `word`, as a step.
+    /// Returns the policy for results that do not fit in `word`, as a step.
     pub fn fitting(overflow: Overflow, word: Word) -> Self {
         match overflow {
             Overflow::Wrap => Self::Wrap,
@@ -141,7 +141,7 @@ impl Step {
         }
     }
 
-    /// The next exact value, or `None` if the step puts the input out of domain.
+    /// Computes the next exact value; `None` if the step makes the input out of domain.
     pub fn apply(self, v: Rational, p: &Parameters) -> Option<Rational> {
         let in_integers = |v: Rational, f: &dyn Fn(&Integer) -> Integer| {
             assert!(v.is_integer(), "a scheme applies {self:?} to the fraction {v}");
@@ -192,7 +192,7 @@ impl Step {
     }
 }
 
-/// A power of two as formulas write it: `2^min(s,0)`.
+/// Writes the power of two as in formulas: `2^min(s,0)`.
 impl fmt::Display for Exponent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -211,7 +211,7 @@ impl fmt::Display for Exponent {
     }
 }
 
-/// A description of a step, for step lists whose steps have no names.
+/// Describes a step, for step lists without names.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,35 +1,35 @@
 //! Expected results for runs of consecutive accumulators at the speed of a kernel.
 //!
 //! A piece is `floor((m*x + c) / 2^k)`: from one accumulator to the next its numerator grows by `m`. The numerator is kept modulo
-//! 2^64 and placed so that the result's word is its upper half, shifted right. A few accumulators are stepped side by side, the
-//! halves of their numerators apart: two additions, the carry between them and a shift, all on 32 bits, which compilers
-//! turn into vector code of any width without a shuffle. Int32 words only.
+//! 2^64 and shifted so that the result's word is its upper half, shifted right. Several accumulators are stepped together, with the
+//! halves of their numerators in separate arrays: two additions, the carry between them and a shift, all on 32 bits. Compilers turn
+//! these steps into vector code of any width without a shuffle. Int32 words only.
 
 use super::pieces::{Piece, Ties, fold};
 use super::{Parameters, Scheme};
 use crate::word::INT32;
 
-/// A numerator that is stepped from accumulator to accumulator.
+/// Numerator that is stepped from accumulator to accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stepper {
     /// Numerator at the first accumulator.
     numerator: u64,
     /// Growth from one accumulator to the next.
     slope: u64,
-    /// The result is the upper half of the numerator, shifted right by this.
+    /// Right shift of the numerator's upper half that gives the result.
     shift: u32,
 }
 
 impl Stepper {
-    /// The stepper of `piece` from accumulator `x` on. `None` if a numerator needs more than 64 bits and the upper ones
-    /// decide the result, or ties do.
+    /// Creates the stepper of `piece` from accumulator `x` on. `None` if the result depends on ties, or on bits of a numerator
+    /// above 64.
     fn new(piece: &Piece, x: i64) -> Option<Self> {
         if piece.ties != Ties::Floored {
             return None;
         }
         let numerator = |x: i64| piece.m * i128::from(x) + piece.c;
         if piece.k <= 32 {
-            // Bits k..k+32 of the numerator are the result; nothing above them matters.
+            // Bits k..k+32 of the numerator are the result; higher bits have no effect.
             let up = 32 - piece.k;
             return Some(Self { numerator: (numerator(x) << up) as u64, slope: (piece.m << up) as u64, shift: 0 });
         }
@@ -41,19 +41,19 @@ impl Stepper {
         })
     }
 
-    /// The expected result `i` accumulators further on.
+    /// Computes the expected result `i` accumulators further on.
     #[inline(always)]
     pub fn ahead(&self, i: usize) -> i32 {
         let numerator = self.numerator.wrapping_add(self.slope.wrapping_mul(i as u64));
         ((numerator >> 32) as i32) >> self.shift
     }
 
-    /// Whether `outs` are the expected results from here on.
+    /// True if `outs` are the expected results from here on.
     #[inline(always)]
     pub fn equals(&self, outs: &[i32]) -> bool {
         let (whole, rest) = outs.as_chunks::<LANES>();
         let mut lanes = Lanes::new(self);
-        // A difference is seen now and then rather than at each step: there is mostly none.
+        // Differences are rare, so they are checked once for several steps.
         for some in whole.chunks(128) {
             let mut differ = [0; LANES];
             for outs in some {
@@ -70,7 +70,7 @@ impl Stepper {
         rest.iter().enumerate().all(|(i, &got)| got == self.ahead(done + i))
     }
 
-    /// How `outs` differ from the expected results from here on; `None` if some differ by more than one.
+    /// Counts the differences between `outs` and the expected results from here on; `None` if any difference is more than one.
     #[inline(always)]
     pub fn differences(&self, outs: &[i32]) -> Option<Differences> {
         let (whole, rest) = outs.as_chunks::<LANES>();
@@ -79,7 +79,7 @@ impl Stepper {
         for outs in whole {
             for l in 0..LANES {
                 let delta = outs[l].wrapping_sub(lanes.result(l));
-                // Not of the delta: that of the two ends of the word wraps to one.
+                // Not `delta.abs()`: between the two ends of the word the delta wraps to one.
                 let size = outs[l].abs_diff(lanes.result(l));
                 sums[l] = sums[l].wrapping_add(delta);
                 sizes[l] = sizes[l].wrapping_add(size);
@@ -88,7 +88,7 @@ impl Stepper {
             lanes.advance();
         }
         let mut far = any.iter().fold(0, |all, size| all | size) > 1;
-        // While every size is at most one these are exact: fewer than 2^31 outputs were added up.
+        // These sums are exact if every size is at most one, because fewer than 2^31 outputs were added.
         let mut sum: i64 = sums.iter().map(|n| i64::from(*n)).sum();
         let mut differ: i64 = sizes.iter().map(|n| i64::from(*n)).sum();
         let done = outs.len() - rest.len();
@@ -101,13 +101,14 @@ impl Stepper {
         (!far).then(|| Differences { plus: ((differ + sum) / 2) as u64, minus: ((differ - sum) / 2) as u64 })
     }
 
-    /// How `outs` differ from the expected results from here on, where each differs by at most one or by more than `small`: those
-    /// that do not differ by one are the last number. `None` if some differ by something in between. `small` is at least 1 and below 2^31.
+    /// Counts the differences from here on if each is at most one or above `small`; the second result counts the differences above `small`.
+
+    /// `None` if any difference is more than one and at most `small`. `small` is at least 1 and below 2^31.
     #[inline(always)]
     pub fn far_differences(&self, outs: &[i32], small: u32) -> Option<(Differences, u64)> {
         let (whole, rest) = outs.as_chunks::<LANES>();
         let mut lanes = Lanes::new(self);
-        // In words without a comparison, of which a compiler makes code that takes vectors apart. Fewer than 2^31 outputs are counted.
+        // Without comparisons, which compilers turn into code that splits vectors. Fewer than 2^31 outputs are counted.
         let (mut sums, mut ones, mut far, mut between) = ([0i32; LANES], [0u32; LANES], [0u32; LANES], [0u32; LANES]);
         assert!(small < 1 << 31, "{small} must be below 2^31");
         let beyond = small + 1;
@@ -143,26 +144,26 @@ impl Stepper {
     }
 }
 
-/// Outputs that differ by one, each way.
+/// Outputs that differ by one, in each direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// One more than expected.
+    /// Outputs that are one more than expected.
     pub plus: u64,
-    /// One less than expected.
+    /// Outputs that are one less than expected.
     pub minus: u64,
 }
 
-/// Accumulators stepped side by side. More are no faster.
+/// Accumulators stepped together. A larger number is not faster.
 const LANES: usize = 8;
 
 /// Numerators of [`LANES`] consecutive accumulators.
 struct Lanes {
     high: [i32; LANES],
-    /// Lower halves less 2^31, so that the signed comparison, the one that vector units have, orders them.
+    /// Lower halves minus 2^31, for the signed comparison of vector units.
     low: [i32; LANES],
     step_high: i32,
     step_low: i32,
-    /// A lower half below this has just carried.
+    /// Bound of a lower half that has just carried.
     carried: i32,
     shift: u32,
 }
@@ -198,18 +199,18 @@ impl Lanes {
     }
 }
 
-/// The expected results for a run of consecutive accumulators.
+/// Expected results for a run of consecutive accumulators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Every accumulator has a result, and this steps through them.
+    /// Stepper for a run in which every accumulator has a result.
     Stepped(Stepper),
-    /// None has: all are out of domain.
+    /// No result: all accumulators are out of domain.
     OutOfDomain,
-    /// Ask the fast form, accumulator by accumulator.
+    /// Results of the fast form, accumulator by accumulator.
     OneByOne,
 }
 
-/// A scheme at fixed parameters, ready for runs.
+/// Scheme at fixed parameters, prepared for runs.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     scheme: Scheme,
@@ -218,13 +219,13 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Prepare `scheme` for runs at `parameters`.
+    /// Prepares `scheme` for runs at `parameters`.
     pub fn new(scheme: Scheme, parameters: Parameters) -> Self {
         let pieces = if parameters.word == INT32 { fold(&scheme, &parameters) } else { None };
         Self { scheme, parameters, pieces }
     }
 
-    /// The scheme.
+    /// Returns the scheme.
     pub fn scheme(&self) -> &Scheme {
         &self.scheme
     }
@@ -254,7 +255,7 @@ impl Sweep {
         })
     }
 
-    /// The expected result at `x`.
+    /// Returns the expected result at `x`.
     pub fn at(&self, x: i64) -> Option<i64> {
         match self.runs(x, 1).next()?.2 {
             Expected::Stepped(stepper) => Some(stepper.ahead(0).into()),
@@ -263,13 +264,13 @@ impl Sweep {
         }
     }
 
-    /// One expected result by the fast integer form.
+    /// Computes an expected result by the fast integer form.
     #[inline]
     pub fn one(&self, x: i64) -> Option<i64> {
         self.scheme.fast(x, &self.parameters)
     }
 
-    /// One expected result by big rationals.
+    /// Computes an expected result by big rationals.
     pub fn anchor(&self, x: i64) -> Option<i64> {
         self.scheme.exact(x, &self.parameters)
     }
@@ -291,7 +292,7 @@ mod tests {
         }
     }
 
-    /// By the vectors of this processor and without them, which must be the same.
+    /// Compares with and without the vectors of this processor, which must agree.
     fn equals(stepper: &Stepper, outs: &[i32]) -> bool {
         let equal = stepper.equals(outs);
         assert_eq!(Comparer::default().equal(stepper, outs), equal);
@@ -350,7 +351,7 @@ mod tests {
         }
     }
 
-    /// Every three differences, in one lane, in several, and after the last whole step: none makes up for another.
+    /// Every three differences, in one lane, in several lanes, and after the last whole step, are counted without cancelling.
     #[test]
     fn differences_are_those_counted_one_by_one() {
         const DELTAS: [i64; 8] = [0, 1, -1, 2, -16, 17, -17, 1 << 20];

@@ -1,4 +1,4 @@
-//! One input through a step list: for each step the exact value before and after, and what was lost.
+//! Trace of an input through a step list: the exact value before and after each step, and the loss.
 
 use super::steps::{Exponent, Multiplier, Step, effective_multiplier, power_of_two_shift};
 use super::{Parameters, exact};
@@ -7,71 +7,70 @@ use crate::word::Overflow;
 use rug::{Integer, Rational};
 use std::borrow::Cow;
 
-/// The name of a step, or of its operation if it has none.
+/// Name of a step, or of the operation if the step has no name.
 pub type Name = Cow<'static, str>;
 
-/// One input through a step list.
+/// Trace of an input through a step list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// `x * m * 2^(s-Q)`.
     pub exact: Rational,
-    /// Each step, up to the one that refuses the input if one does. A result that had to be fitted to the word has a last step for
-    /// that; one that fits has none.
+    /// All steps, or the steps up to the step that rejects the input. If the result does not fit in the word, a last step fits the result.
     pub steps: Vec<Traced>,
-    /// The result, or `None` if the input is out of domain.
+    /// Result, or `None` if the input is out of domain.
     pub result: Option<Integer>,
 }
 
 /// One step with the exact value before and after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traced {
-    /// Its name in the source.
+    /// Name of the step in the source.
     pub name: Name,
-    /// The step.
+    /// Step.
     pub step: Step,
-    /// The value before.
+    /// Value before the step.
     pub before: Rational,
-    /// The value after, or `None` if the step refuses the input.
+    /// Value after the step, or `None` if the step rejects the input.
     pub after: Option<Rational>,
-    /// The loss.
+    /// Deviation from exact arithmetic.
     pub effect: Effect,
 }
 
-/// How a step deviated from exact arithmetic.
+/// Deviation of a step from exact arithmetic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing: the scaling, product or sum that it names, or a rounding, wrap or saturation that changed nothing.
+    /// No deviation: a scaling, product or sum, or a rounding, wrap or saturation without effect.
     Exact,
-    /// Rounded a fraction away.
+    /// A fraction was rounded away.
     Rounded {
-        /// Which way.
+        /// Rounding rule.
         rule: RoundingRule,
-        /// Bits of `x*m` rounded away: the unit of the result is `2^bit` of the product's.
+        /// Number of bits of `x*m` rounded away: the unit of the result is `2^bit` times the unit of the product.
         bit: i32,
-        /// Whether exactly one half was.
+        /// True if the fraction was exactly one half.
         tie: bool,
     },
-    /// Lost a multiple of `2^bits` of the word.
+    /// A multiple of `2^bits` of the word was lost.
     Wrapped,
-    /// Became the nearest value of the word, or the nearer bound of a clamp.
+    /// The value became the nearest value of the word, or the nearer bound of a clamp.
     Saturated,
-    /// Was moved on purpose: a rounding constant, a fixup.
+    /// The value was changed on purpose, by a rounding constant or a fixup.
     Moved,
-    /// The value was multiplied by this, which is not the given multiplier, even rescaled.
+    /// Multiplier that was used. It differs from the given multiplier, even after rescaling.
     Narrowed(Integer),
-    /// There is no value.
+    /// The step has no value.
     Refused,
 }
 
 impl Traced {
-    /// How much larger the step made the value.
+    /// Returns the value after the step minus the value before.
     pub fn change(&self) -> Option<Rational> {
         self.after.as_ref().map(|after| Rational::from(after - &self.before))
     }
 }
 
 impl Trace {
-    /// `x` through `steps`, the result fitted by `overflow`.
+    /// Traces `x` through `steps`, with the result fitted by `overflow`.
     pub fn of(steps: impl IntoIterator<Item = (Name, Step)>, overflow: Overflow, x: i64, p: &Parameters) -> Self {
         let mut walk = Walk { p, bit: 0, value: Some(Rational::from(x)), steps: Vec::new() };
         for (name, step) in steps {
@@ -85,7 +84,7 @@ impl Trace {
         Self { exact: exact(x, p), steps: walk.steps, result }
     }
 
-    /// The steps that did something beyond exact arithmetic.
+    /// Returns the steps that deviate from exact arithmetic.
     pub fn events(&self) -> impl Iterator<Item = &Traced> {
         self.steps.iter().filter(|s| s.effect != Effect::Exact)
     }
@@ -93,14 +92,14 @@ impl Trace {
 
 struct Walk<'a> {
     p: &'a Parameters,
-    /// The value's unit is `2^bit` of the unit of `x*m`.
+    /// Exponent of the value's unit: `2^bit` times the unit of `x*m`.
     bit: i32,
     value: Option<Rational>,
     steps: Vec<Traced>,
 }
 
 impl Walk<'_> {
-    /// A step, or those that it is made of.
+    /// Traces a step, or the steps of which it consists.
     fn spelled(&mut self, name: Name, step: Step) {
         match (step, power_of_two_shift(self.p), &self.value) {
             (Step::PowerOfTwoShift, Some(k), _) => {
@@ -152,7 +151,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The result, where it does not fit.
+    /// Fits a result outside the word, as a step.
     fn fit(&mut self, overflow: Overflow) {
         let Some(v) = &self.value else { return };
         if v.is_integer() && !self.p.word.holds_exact(v.numer()) {
@@ -184,8 +183,8 @@ mod tests {
         trace.steps.iter().filter_map(one).collect()
     }
 
-    /// At 4 bits, every input, shift and policy: the trace ends where the definition does, each step begins where the last ended,
-    /// and a step that claims to be exact changes nothing that its kind may not change.
+    /// At 4 bits, for every input, shift and policy: the trace ends in the result of the definition, each step begins with the last value,
+    /// and only scalings and products may be exact and change the value.
     #[test]
     fn traces_end_in_the_result() {
         let mut events = 0;
@@ -213,7 +212,7 @@ mod tests {
         assert_eq!(rounded(&double), [(31, true, "1/2 by 1/2".to_owned()), (32, true, "1/2 by 1/2".to_owned())]);
         let single = at("ties-up", 1, 1 << 30, -1);
         assert_eq!(rounded(&single), [(32, false, "1/4 by -1/4".to_owned())]);
-        // Left of the point the bits are those of the product without the shift, for both.
+        // Left of the point, both schemes count bits of the product without the shift.
         assert_eq!(rounded(&at("gemmlowp-double", 3, 1, 2))[0].0, 29);
         assert_eq!(rounded(&at("ties-up", 3, 1, 2))[0].0, 29);
         assert_eq!(rounded(&at("tflite-int16-multiplier", 3, 1 << 16, -2))[0].0, 33);
@@ -231,7 +230,7 @@ mod tests {
         assert_eq!(narrowed.events().next().map(|t| &t.effect), Some(&Effect::Narrowed(0x7FFF.into())));
     }
 
-    /// Shortcuts are spelled out: a rounding constant that wraps in front of a shift.
+    /// Shortcuts are traced as their parts: a rounding constant that wraps, then a shift.
     #[test]
     fn a_shift_in_place_of_the_product() {
         let p = Parameters::q31(1 << 30, -1);
@@ -243,7 +242,7 @@ mod tests {
         assert_eq!(rounded(&odd), [(32, false, "3/4 by -3/4".to_owned())]);
     }
 
-    /// A masked fixup is spelled out where there is a mask, which is where something is shifted right.
+    /// A masked fixup is traced as its parts if it has a mask, for a shift to the right.
     #[test]
     fn a_masked_fixup_is_a_sum_where_there_is_a_mask() {
         let names = |s: i32| {

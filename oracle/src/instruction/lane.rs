@@ -1,4 +1,4 @@
-//! NEON instructions that treat each lane alone, defined on big integers from the Arm Architecture Reference Manual. Both the portable
+//! NEON instructions on separate lanes, defined on big integers from the Arm Architecture Reference Manual. Both the portable
 //! models and the real instructions are compared with these definitions.
 
 use crate::names::{UnknownName, unknown};
@@ -6,10 +6,10 @@ use crate::rounding::RoundingRule::{TiesUp, TowardNegative};
 use crate::word::Word;
 use rug::{Integer, Rational};
 
-/// The exact result of an instruction in one lane: the value, and whether it sets the cumulative saturation flag.
+/// Exact result of an instruction in one lane: the value, and true if the lane sets the cumulative saturation flag.
 pub type ExactLane = (Integer, bool);
 
-/// An instruction by mnemonic. Operands are signed lanes; `b` is a lane of the second register (a shift amount is its low byte,
+/// Instruction by mnemonic. Operands are signed lanes. `b` is a lane of the second register (a shift amount is its low byte,
 /// signed), or the immediate, repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mnemonic {
@@ -40,7 +40,7 @@ pub enum Mnemonic {
 use Mnemonic::*;
 
 impl Mnemonic {
-    /// All of them with their assembler names.
+    /// All instructions with their assembler names.
     pub const ALL: [(&'static str, Self); 11] = [
         ("sqrdmulh", Sqrdmulh),
         ("sqdmulh", Sqdmulh),
@@ -55,7 +55,7 @@ impl Mnemonic {
         ("sshl", Sshl),
     ];
 
-    /// A description in one line, after the Arm Architecture Reference Manual.
+    /// Returns a description in one line, from the Arm Architecture Reference Manual.
     pub fn summary(self) -> &'static str {
         match self {
             Sqrdmulh => "signed saturating rounding doubling multiply returning high half",
@@ -72,13 +72,13 @@ impl Mnemonic {
         }
     }
 
-    /// By assembler name.
+    /// Finds an instruction by assembler name.
     pub fn parse(name: &str) -> Result<Self, UnknownName> {
         let found = Self::ALL.iter().find(|(n, _)| *n == name);
         found.map(|(_, m)| *m).ok_or_else(|| unknown("instruction", name, Self::ALL.map(|(n, _)| n)))
     }
 
-    /// One lane of width `word`, by its definition on big numbers.
+    /// Computes one lane of width `word`, by its definition on big numbers.
     pub fn lane_exact(self, word: Word, a: i64, b: i64) -> ExactLane {
         let (big_a, big_b) = (Integer::from(a), Integer::from(b));
         let fraction = |v: Integer| Rational::from(v) >> word.bits;
@@ -97,7 +97,7 @@ impl Mnemonic {
         }
     }
 
-    /// The same in machine integers, derived independently of [`Mnemonic::lane_exact`].
+    /// Computes one lane in machine integers, derived independently of [`Mnemonic::lane_exact`].
     pub fn lane(self, word: Word, a: i64, b: i64) -> (i64, bool) {
         let (n, a, b) = (b as i8, i128::from(a), i128::from(b));
         let (exact, saturates) = match self {
@@ -118,7 +118,7 @@ impl Mnemonic {
     }
 }
 
-/// `a * 2^n`, n the low byte of `b` as a signed number.
+/// Computes `a * 2^n`, with n the low byte of `b` as a signed number.
 fn shifted(a: i64, b: i64) -> Rational {
     Rational::from(a) << i32::from(b as i8)
 }
@@ -129,8 +129,8 @@ fn saturated(word: Word, v: Integer) -> ExactLane {
     (fitted, saturates)
 }
 
-/// `a * 2^n` in machine integers, n in -128..=127, rounded down after `bias * 2^(-n-1)` is added. Lanes have at most 32 bits, so
-/// beyond 64 places only the sign is left on the right, and on the left only whether there was anything.
+/// Computes `a * 2^n` in machine integers, n in -128..=127, rounded down after `bias * 2^(-n-1)` is added. Lanes have at most 32 bits, so
+/// a right shift beyond 64 places leaves only the sign, and a left shift beyond 64 places gives 0 only for 0.
 fn shifted_fast(a: i128, n: i8, bias: i128) -> i128 {
     match i32::from(n) {
         n if n >= 0 => a << n.min(64),
@@ -144,7 +144,7 @@ mod tests {
 
     fn agree(word: Word, a: i64, b: i64) {
         for (name, mnemonic) in Mnemonic::ALL {
-            // Immediate shifts have no other amounts.
+            // Immediate shifts accept only these amounts.
             let immediate = matches!(mnemonic, Sshr | Shl);
             if immediate && !(0..i64::from(word.bits)).contains(&b) {
                 continue;

@@ -1,31 +1,31 @@
-//! Instructions whose lanes widen, narrow, meet or move: products of small integers, sums of neighbours, and what lies between them.
+//! Instructions that widen, narrow, combine or move lanes: products of small integers, sums of neighbours, and combinations of these.
 //!
-//! Each has two forms. The first gathers: it writes each result as a sum of products of operand lanes, in big integers. The second
-//! scatters: it walks over the lanes of the operands as they lie in the register and adds each to the result that it belongs to, in
+//! Each instruction has two forms. The first form gathers: each result is a sum of products of operand lanes, in big integers. The
+//! second form scatters: it visits the operand lanes in register order and adds each lane to its result, in
 //! machine integers.
 
 use rug::Integer;
 
-/// Lanes of one operand, or of the result.
+/// Lanes of an operand, or of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes {
-    /// Lanes of one vector; none if the instruction does not have the operand.
+    /// Number of lanes in a vector; 0 if the instruction does not have the operand.
     pub count: usize,
     /// Bits of a lane.
     pub bits: u32,
-    /// Whether lanes are signed.
+    /// True if lanes are signed.
     pub signed: bool,
 }
 
 impl Lanes {
-    /// No operand.
+    /// Absent operand.
     pub const NONE: Self = Self { count: 0, bits: 8, signed: true };
 
     const fn of(count: usize, bits: u32, signed: bool) -> Self {
         Self { count, bits, signed }
     }
 
-    /// Smallest and largest value of a lane.
+    /// Returns the smallest and the largest value of a lane.
     fn ends(self) -> (i64, i64) {
         match self.signed {
             true => (-1 << (self.bits - 1), (1 << (self.bits - 1)) - 1),
@@ -34,18 +34,18 @@ impl Lanes {
     }
 }
 
-/// What becomes of a sum that the lane of a result does not hold.
+/// Conversion of a sum that does not fit in the result lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
-    /// Its low bits.
+    /// Low bits of the sum.
     Wrap,
-    /// The nearest value of the lane.
+    /// Nearest value of the lane.
     Saturate,
-    /// The nearest value of the lane, and the cumulative saturation flag is set.
+    /// Nearest value of the lane, with the cumulative saturation flag set.
     SaturateWithFlag,
 }
 
-/// Which lanes of the operands a result is made of.
+/// Operand lanes that form a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Formula {
     /// `acc[i] + a[from + each*i]*b[from + each*i] + ...`, `each` products.
@@ -59,13 +59,13 @@ pub enum Formula {
     Pairs,
     /// `a[i] + b[i]`.
     Sums,
-    /// Sums of neighbours, those of `a` below those of `b`.
+    /// Sums of neighbours; the sums of `a` are in the lower half, the sums of `b` in the upper half.
     PairsOfBoth,
     /// Rows of eight: result `2r + c` is `acc[2r + c]` plus the products of row r of `a` and row c of `b`.
     Rows,
-    /// Number of bits that are set in `a[i]`.
+    /// Number of bits set in `a[i]`.
     SetBits,
-    /// Two lanes from `from` of `a`, then two of `b`.
+    /// Two lanes of `a` from lane `from` on, then two lanes of `b`.
     Zip {
         /// First lane.
         from: usize,
@@ -75,36 +75,36 @@ pub enum Formula {
         /// First lane.
         from: usize,
     },
-    /// `a[i]` in the lower half, 0 in the upper one.
+    /// `a[i]` in the lower half, 0 in the upper half.
     NarrowLower,
-    /// `acc[i]` in the lower half, `a` in the upper one.
+    /// `acc[i]` in the lower half, `a` in the upper half.
     NarrowUpper,
 }
 
-/// An instruction.
+/// Definition of an instruction on registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Register {
-    /// Mnemonic and arrangement of the result, or register: `umull.8h`, `vpmaddwd.ymm`.
+    /// Mnemonic with the arrangement of the result, or the register: `umull.8h`, `vpmaddwd.ymm`.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
-    /// Manual.
+    /// Manual that defines the instruction.
     pub source: &'static str,
     /// First operand.
     pub a: Lanes,
     /// Second operand.
     pub b: Lanes,
-    /// What the destination holds before, if that is read.
+    /// Previous content of the destination, if the instruction reads it.
     pub acc: Lanes,
-    /// The destination.
+    /// Destination.
     pub result: Lanes,
-    /// Which lanes a result is made of.
+    /// Operand lanes that form a result.
     pub formula: Formula,
-    /// What becomes of a sum that does not fit.
+    /// Conversion of a sum that does not fit.
     pub fit: Fit,
 }
 
-/// The operands of one vector: first, second, accumulator.
+/// Operands of a vector: first, second, accumulator.
 pub type Operands<'a> = [&'a [i32]; 3];
 
 const ARM: &str = "Arm Architecture Reference Manual (DDI 0487), section C7.2";
@@ -124,7 +124,7 @@ const WIDEST_S8: Lanes = Lanes::of(64, 8, true);
 const WIDEST_S16: Lanes = Lanes::of(32, 16, true);
 const WIDEST_S32: Lanes = Lanes::of(16, 32, true);
 
-/// A line of the list.
+/// Builds an entry of the list.
 macro_rules! register {
     ($name:literal, $summary:literal, $source:expr, ($a:expr, $b:expr, $acc:expr) => $result:expr, $formula:expr, $fit:ident) => {
         Register {
@@ -190,12 +190,12 @@ pub static REGISTERS: &[Register] = &[
 ];
 
 impl Register {
-    /// By name.
+    /// Finds an instruction by name.
     pub fn find(name: &str) -> Option<&'static Self> {
         REGISTERS.iter().find(|register| register.name == name)
     }
 
-    /// Results of one vector with whether any of them sets the flag, in big integers: each result gathers its terms.
+    /// Computes the results of one vector, and true if any result sets the flag, in big integers: each result gathers its terms.
     pub fn exact(&self, [a, b, acc]: Operands<'_>) -> (Vec<Integer>, bool) {
         let lane = |i: usize| {
             let before = acc.get(i).map_or(Integer::new(), |value| Integer::from(*value));
@@ -230,7 +230,7 @@ impl Register {
         (lanes.into_iter().map(|(value, _)| value).collect(), flag)
     }
 
-    /// The value that a lane of the result takes, and whether the flag is set.
+    /// Returns the value of a result lane, and true if the flag is set.
     fn fit_exact(&self, value: Integer) -> (Integer, bool) {
         let (min, max) = self.result.ends();
         if self.fit != Fit::Wrap {
@@ -242,7 +242,7 @@ impl Register {
         (below + min, false)
     }
 
-    /// The same in machine integers: each lane of an operand is added to the result that it belongs to.
+    /// Computes the results in machine integers: each operand lane is added to its result.
     pub fn fast(&self, [a, b, acc]: Operands<'_>) -> (Vec<i64>, bool) {
         let mut sums = vec![0i64; self.result.count];
         sums.iter_mut().zip(acc).for_each(|(sum, before)| *sum = i64::from(*before));
@@ -259,7 +259,7 @@ impl Register {
         (sums, flag)
     }
 
-    /// Adds what each lane of `a` brings.
+    /// Adds the contribution of each lane of `a`.
     fn scatter(&self, a: &[i32], b: &[i32], sums: &mut [i64]) {
         let half = sums.len() / 2;
         for (k, lane) in a.iter().map(|lane| i64::from(*lane)).enumerate() {
@@ -296,7 +296,7 @@ impl Register {
     }
 }
 
-/// The low bits of a value, read as a lane.
+/// Returns the low bits of a value, read as a lane.
 fn wrapped(lanes: Lanes, value: i64) -> i64 {
     let unused = 64 - lanes.bits;
     match lanes.signed {
@@ -305,7 +305,7 @@ fn wrapped(lanes: Lanes, value: i64) -> i64 {
     }
 }
 
-/// The value of a lane that is nearest.
+/// Returns the nearest value of a lane.
 fn saturated(lanes: Lanes, value: i64) -> i64 {
     let (min, max) = lanes.ends();
     value.max(min).min(max)
@@ -315,7 +315,7 @@ fn saturated(lanes: Lanes, value: i64) -> i64 {
 mod tests {
     use super::*;
 
-    /// Values of a deterministic stream, ends of the lane more often than not.
+    /// Draws values from a deterministic stream, more than half of them the ends of the lane.
     fn lanes(lanes: Lanes, state: &mut u64) -> Vec<i32> {
         let (min, max) = lanes.ends();
         let value = |_| {

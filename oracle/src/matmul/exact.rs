@@ -8,7 +8,7 @@ use rug::{Assign, Integer};
 /// Raw elements of lhs and rhs along the depth.
 pub(crate) type Terms = Vec<(i32, i32)>;
 
-/// The result of one row and one column: the exact sum plus the change that each narrow lane makes.
+/// Computes the result of one row and one column: the exact sum plus the change of each narrow lane.
 pub(crate) fn element(scheme: &Scheme, terms: &[(i32, i32)], [lhs_offset, rhs_offset]: [i64; 2]) -> Option<Integer> {
     let exact = sum(terms, [lhs_offset, rhs_offset]);
     let changed = match scheme.definition.narrow {
@@ -23,9 +23,9 @@ pub(crate) fn element(scheme: &Scheme, terms: &[(i32, i32)], [lhs_offset, rhs_of
     scheme.overflow.fit_exact(INT32, &changed)
 }
 
-/// The exact sum of one row and one column.
+/// Computes the exact sum of one row and one column.
 pub(crate) fn sum(terms: &[(i32, i32)], [lhs_offset, rhs_offset]: [i64; 2]) -> Integer {
-    // The memory of three integers serves all terms.
+    // Three integers are reused for all terms.
     let (mut sum, mut left, mut right) = (Integer::new(), Integer::new(), Integer::new());
     for (l, r) in terms {
         left.assign(*l);
@@ -41,7 +41,7 @@ fn product((l, r): &(i32, i32)) -> Integer {
     Integer::from(*l) * *r
 }
 
-/// Sum over pairs of (sum in its lane - true sum).
+/// Computes the sum over pairs of (sum in its lane - true sum).
 fn pairs(terms: &[(i32, i32)], apart: usize, sum: PairSum) -> Integer {
     let mut change = Integer::new();
     for block in terms.chunks(BLOCK) {
@@ -54,7 +54,7 @@ fn pairs(terms: &[(i32, i32)], apart: usize, sum: PairSum) -> Integer {
     change
 }
 
-/// The four lanes after the last block, added modulo 2^32.
+/// Adds the four lanes after the last block, modulo 2^32.
 fn quads(terms: &[(i32, i32)]) -> Integer {
     let mut lanes = [const { Integer::new() }; 4];
     for block in terms.chunks(BLOCK) {

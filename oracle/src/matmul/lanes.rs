@@ -1,20 +1,20 @@
-//! One row of a product whose raw products pass through narrow lanes, in machine integers: the lanes' values are summed and the
-//! offset terms added, `lhs_offset * sum(rhs) + rhs_offset * sum(lhs) + lhs_offset * rhs_offset * K`. All columns at a time.
+//! One row of a product whose raw products pass through narrow lanes, in machine integers, for all columns at once. The values of the lanes
+//! are summed, and the offset terms `lhs_offset * sum(rhs) + rhs_offset * sum(lhs) + lhs_offset * rhs_offset * K` are added.
 
 use super::{BLOCK, Narrow};
 use crate::pair_sum::PairSum;
 use crate::word::Overflow;
 
-/// Some adjacent columns of a row-major matrix.
+/// Adjacent columns of a row-major matrix.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<'a> {
-    /// All of the matrix.
+    /// Whole matrix.
     pub(crate) matrix: &'a [i32],
-    /// Its columns.
+    /// Number of columns of the matrix.
     pub(crate) stride: usize,
-    /// The first column.
+    /// First column of the part.
     pub(crate) first: usize,
-    /// How many.
+    /// Number of columns of the part.
     pub(crate) len: usize,
 }
 
@@ -24,10 +24,10 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Blocks whose 8 pair sums each, of magnitude below 2^16, cannot overflow an int32 sum: 2048 * 8 * 2^16 = 2^30.
+/// Number of blocks whose sum fits in int32: 8 pair sums each, of magnitude below 2^16, stay below 2048 * 8 * 2^16 = 2^30.
 const BLOCKS_IN_INT32: usize = 2048;
 
-/// The data that all rows of a product share.
+/// Data shared by all rows of a product.
 pub(crate) struct Lanes<'a> {
     narrow: Narrow,
     overflow: Overflow,
@@ -35,12 +35,12 @@ pub(crate) struct Lanes<'a> {
     offsets: [i128; 2],
     /// `lhs_offset * sum(rhs)` of each column.
     column_terms: Vec<i128>,
-    /// Whether the sum of any two raw products fits in int32.
+    /// True if the sum of any two raw products fits in int32.
     pairs_fit: bool,
 }
 
 impl<'a> Lanes<'a> {
-    /// `pair_bound`: an upper bound of the magnitude of a sum of two raw products.
+    /// Prepares the shared data. `pair_bound` is an upper bound of the magnitude of a sum of two raw products.
     pub(crate) fn new(
         narrow: Narrow,
         overflow: Overflow,
@@ -57,7 +57,7 @@ impl<'a> Lanes<'a> {
         Self { narrow, overflow, columns, offsets, column_terms, pairs_fit: pair_bound <= i32::MAX as u128 }
     }
 
-    /// The results of one row of raw lhs elements, as many as the matrix has rows.
+    /// Computes the results of one row of raw lhs elements, one for each column.
     pub(crate) fn row(&self, lhs: &[i32], out: &mut [Option<i32>]) {
         use PairSum::*;
         let lanes = match self.narrow {
@@ -78,14 +78,14 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// The sum of all pair sums, for each column.
+    /// Computes the sum of all pair sums, for each column.
     fn pairs(&self, lhs: &[i32], apart: usize, pair_sum: impl Fn([i32; 2], [i32; 2]) -> i32) -> Vec<i64> {
         let mut totals = vec![0i64; self.columns.len];
         let mut sums = vec![0i32; self.columns.len];
         for (run, elements) in lhs.chunks(BLOCK * BLOCKS_IN_INT32).enumerate() {
             sums.fill(0);
             for first in (0..elements.len()).filter(|k| (k / apart).is_multiple_of(2)) {
-                // A second element after the end is a padded 0; which row it meets does not matter.
+                // A second element after the end is a padded 0, so its row is arbitrary.
                 let second = if first + apart < elements.len() { first + apart } else { first };
                 let a = [elements[first], if second == first { 0 } else { elements[second] }];
                 let row = |k: usize| self.columns.row(run * BLOCK * BLOCKS_IN_INT32 + k);
@@ -98,7 +98,7 @@ impl<'a> Lanes<'a> {
         totals
     }
 
-    /// Low halves of the operands multiplied and added modulo 2^16, for each column.
+    /// Multiplies the low halves of the operands and adds them modulo 2^16, for each column.
     fn sums16(&self, lhs: &[i32]) -> Vec<i64> {
         let mut sums = vec![0i16; self.columns.len];
         for (k, a) in lhs.iter().enumerate() {
@@ -108,12 +108,12 @@ impl<'a> Lanes<'a> {
         sums.into_iter().map(i64::from).collect()
     }
 
-    /// The four saturating lanes added modulo 2^32, for each column.
+    /// Adds the four saturating lanes modulo 2^32, for each column.
     fn quads(&self, lhs: &[i32]) -> Vec<i64> {
         let mut lanes = vec![[0i32; 4]; self.columns.len];
         for (quad, a) in lhs.chunks(4).enumerate() {
             for (column, lanes) in lanes.iter_mut().enumerate() {
-                // 64 bits hold a product, not always four of them.
+                // 64 bits hold one product, but not always the sum of four.
                 let product = |i: usize| i64::from(a[i]) * i64::from(self.columns.row(4 * quad + i)[column]);
                 let sum: i128 = (0..a.len()).map(|i| i128::from(product(i))).sum();
                 let lane = &mut lanes[quad % 4];

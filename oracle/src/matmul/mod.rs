@@ -1,10 +1,10 @@
 //! Integer matrix multiplication: `out[i,j] = sum over k of (lhs[i,k] + lhs_offset) * (rhs[k,j] + rhs_offset)`, and
-//! its result when products pass through narrow lanes.
+//! its result if products pass through narrow lanes.
 //!
 //! Source of the operation: gemmlowp doc/low-precision.md, steps 1 to 3. lhs is `[M, K]`, rhs `[K, N]`, the result
 //! `[M, N]`, all row-major.
 //!
-//! Narrow lanes see raw elements, so a scheme of narrow lanes is the exact sum plus the loss of each lane. Raw products and
+//! Narrow lanes receive raw elements, so the result of such a scheme is the exact sum plus the change made by each lane. Raw products and
 //! offsets are separate terms: the oracle never expands offsets, and kernels always do.
 
 mod exact;
@@ -20,10 +20,10 @@ use width::Extremes;
 pub(crate) use exact::{Terms, element, sum};
 pub(crate) use lanes::{Columns, Lanes};
 
-/// Elements of a block of the depth: one vector of bytes. A last block that is not full is padded with raw zeros.
+/// Elements in a block of the depth: one vector of bytes. An incomplete last block is padded with raw zeros.
 pub const BLOCK: usize = 16;
 
-/// Shape and offsets of one matrix product.
+/// Shape and offsets of a matrix product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Product {
     /// Rows of lhs and of the result.
@@ -32,39 +32,39 @@ pub struct Product {
     pub n: usize,
     /// Depth: columns of lhs, rows of rhs.
     pub k: usize,
-    /// Added to each element of lhs.
+    /// Offset added to each element of lhs.
     pub lhs_offset: i32,
-    /// Added to each element of rhs.
+    /// Offset added to each element of rhs.
     pub rhs_offset: i32,
 }
 
-/// The narrow lanes that raw products (without offsets) pass through.
+/// Narrow lanes through which raw products (without offsets) pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Narrow {
-    /// In each [`BLOCK`] the products of two elements meet in a 16-bit lane.
+    /// 16-bit lanes, each with the sum of the products of two elements of a [`BLOCK`].
     Pairs {
-        /// How far apart the two are: 1 (elements 2j and 2j+1) or 8 (elements j and j+8).
+        /// Distance of the two elements: 1 (elements 2j and 2j+1) or 8 (elements j and j+8).
         apart: usize,
-        /// The policy for their sum.
+        /// Policy for the sum.
         sum: PairSum,
     },
-    /// Four int32 lanes from block to block; each adds the exact sum of an adjacent quad and saturates. The lanes are added
-    /// modulo 2^32 at the end.
+    /// Four int32 lanes across all blocks. Each lane adds the exact sum of an adjacent quad and saturates. At the end, the lanes are added
+    /// modulo 2^32.
     Quads,
-    /// One int16 sum of all products, wrapping.
+    /// One int16 sum of all products, which wraps.
     Sum16,
 }
 
-/// A mathematical definition of matrix multiplication, and of convolution over the depth of im2col.
+/// Mathematical definition of matrix multiplication, and of convolution over the depth of im2col.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// The lanes that the raw products pass through; the offset terms are added exactly. `None`: the whole sum is exact.
+    /// Lanes through which the raw products pass; the offset terms are added exactly. `None` if the whole sum is exact.
     pub narrow: Option<Narrow>,
 }
 
@@ -108,13 +108,13 @@ pub static DEFINITIONS: &[Definition] = &[
     },
 ];
 
-/// A definition with the policy for results that do not fit in int32.
+/// Definition with the policy for results beyond int32.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 registered!(|_definition| Vec::new());
 
 impl Product {
-    /// Elements of lhs, rhs and the result, or the invalid argument.
+    /// Returns the number of elements of lhs, rhs and the result; the error is the invalid argument.
     pub fn check(&self) -> Result<[usize; 3], ShapeError> {
         shape::positive(&[("m", self.m), ("n", self.n), ("k", self.k)])?;
         Ok([
@@ -135,7 +135,7 @@ impl Product {
         [self.lhs_offset.into(), self.rhs_offset.into()]
     }
 
-    /// Something of the terms of each result.
+    /// Applies `of` to the terms of each result.
     fn each<T>(&self, lhs: &[i32], rhs: &[i32], of: impl Fn(&Terms) -> T) -> Result<Vec<T>, ShapeError> {
         let mut out = Vec::with_capacity(self.check_lengths(lhs, rhs)?);
         for row in lhs.chunks_exact(self.k) {
@@ -147,25 +147,25 @@ impl Product {
         Ok(out)
     }
 
-    /// The exact sums by machine integers; `None` for one beyond int64.
+    /// Computes the exact sums by machine integers; `None` for a sum beyond int64.
     pub fn wide_sums(&self, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<i64>>, ShapeError> {
         self.check_lengths(lhs, rhs)?;
         Ok(width::matrix_product(self, lhs, rhs, |sum| i64::try_from(sum).ok()))
     }
 
-    /// The exact sums, which no word limits.
+    /// Computes the exact sums, without a limit on width.
     pub fn sums(&self, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Integer>, ShapeError> {
         self.each(lhs, rhs, |terms| sum(terms, self.offsets()))
     }
 }
 
 impl Scheme {
-    /// Each result by big integers, straight from the definition; `None` if it is out of domain.
+    /// Computes each result by big integers, straight from the definition; `None` if it is out of domain.
     pub fn exact(&self, p: &Product, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
         p.each(lhs, rhs, |terms| element(self, terms, p.offsets()))
     }
 
-    /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if it is out of domain.
+    /// Computes each result by machine integers, derived independently of [`Scheme::exact`]; `None` if it is out of domain.
     pub fn expected(&self, p: &Product, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         let outputs = p.check_lengths(lhs, rhs)?;
         let (of_lhs, of_rhs) = (Extremes::of(lhs), Extremes::of(rhs));
@@ -181,8 +181,8 @@ impl Scheme {
         Ok(out)
     }
 
-    /// The lanes in which these values can differ from the exact sum: where `k` raw products cannot leave int32, no lane of
-    /// quads saturates and their sum does not wrap; the same of a sum of 16 bits.
+    /// Returns the lanes, if these values can make them differ from the exact sum. If `k` raw products cannot leave int32, no lane of
+    /// quads saturates and their sum does not wrap; likewise for a sum of 16 bits.
     pub(crate) fn narrow_for(&self, lhs: Extremes, rhs: Extremes, k: usize) -> Option<Narrow> {
         match self.definition.narrow? {
             Narrow::Quads if width::bound(lhs, rhs, [0, 0], k) <= i32::MAX as u128 => None,

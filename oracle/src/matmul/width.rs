@@ -1,4 +1,4 @@
-//! Sums of products of offset elements in the narrowest machine integers that hold every partial sum. Whatever the order,
+//! Sums of products of offset elements in the narrowest machine integers that hold every partial sum. In any order,
 //! no partial sum is beyond `max|lhs + offset| * max|rhs + offset| * depth`.
 
 use super::Product;
@@ -6,13 +6,13 @@ use std::ops::AddAssign;
 
 /// Types in which a bounded sum of products is exact.
 pub(crate) trait Width {
-    /// An offset element.
+    /// Offset element.
     type Element: Copy;
-    /// A sum of products.
+    /// Sum of products.
     type Sum: Copy + Default + AddAssign + Into<i128>;
-    /// `v` as an element; it fits.
+    /// Converts `v`, which fits, to an element.
     fn element(v: i64) -> Self::Element;
-    /// `a * b`; it fits.
+    /// Computes `a * b`, which fits.
     fn product(a: Self::Element, b: Self::Element) -> Self::Sum;
 }
 
@@ -42,42 +42,42 @@ width!(Single: i32, i32);
 width!(Double: i64, i64);
 width!(Quadruple: i64, i128);
 
-/// Work that is written once for every width.
+/// Computation written once for every width.
 pub(crate) trait Work {
-    /// Its result.
+    /// Result of the computation.
     type Output;
-    /// Does it in `W`.
+    /// Runs the computation in `W`.
     fn run<W: Width>(self) -> Self::Output;
 }
 
-/// Smallest and largest of some elements.
+/// Smallest and largest element.
 #[derive(Clone, Copy)]
 pub(crate) struct Extremes(i32, i32);
 
 impl Extremes {
-    /// Of values, at least one.
+    /// Returns the extremes of values, at least one.
     pub(crate) fn of(values: &[i32]) -> Self {
         values.iter().fold(Self(i32::MAX, i32::MIN), |extremes, v| extremes.and(*v))
     }
 
-    /// Of one value more.
+    /// Returns the extremes with one more value.
     #[inline]
     pub(crate) fn and(self, v: i32) -> Self {
         Self(self.0.min(v), self.1.max(v))
     }
 
-    /// The largest magnitude with `offset` added; an offset is at most 2^31, so this is at most 2^32.
+    /// Returns the largest magnitude with `offset` added. Offsets are at most 2^31, so the result is at most 2^32.
     fn largest(self, offset: i64) -> u64 {
         (i64::from(self.0) + offset).unsigned_abs().max((i64::from(self.1) + offset).unsigned_abs())
     }
 }
 
-/// A bound on the magnitude of every partial sum of `k` products. `k` is at most 2^28, so that it is at most 2^92.
+/// Returns a bound on the magnitude of every partial sum of `k` products. `k` is at most 2^28, so the bound is at most 2^92.
 pub(crate) fn bound(lhs: Extremes, rhs: Extremes, offsets: [i64; 2], k: usize) -> u128 {
     u128::from(lhs.largest(offsets[0])) * u128::from(rhs.largest(offsets[1])) * k as u128
 }
 
-/// `work` in the narrowest width for sums of `k` products of these elements.
+/// Runs `work` in the narrowest width for sums of `k` products of these elements.
 pub(crate) fn narrowest<T: Work>([lhs, rhs]: [Extremes; 2], offsets: [i64; 2], k: usize, work: T) -> T::Output {
     let sum = bound(lhs, rhs, offsets, k);
     let element = lhs.largest(offsets[0]).max(rhs.largest(offsets[1]));
@@ -92,12 +92,12 @@ pub(crate) fn narrowest<T: Work>([lhs, rhs]: [Extremes; 2], offsets: [i64; 2], k
     }
 }
 
-/// `values + offset`.
+/// Computes `values + offset`.
 pub(crate) fn shifted<W: Width>(values: &[i32], offset: i64) -> Vec<W::Element> {
     values.iter().map(|v| W::element(i64::from(*v) + offset)).collect()
 }
 
-/// `sums += a * row`.
+/// Computes `sums += a * row`.
 #[inline(always)]
 pub(crate) fn add_row<W: Width>(sums: &mut [W::Sum], a: W::Element, row: &[W::Element]) {
     for (sum, b) in sums.iter_mut().zip(row) {
@@ -105,8 +105,8 @@ pub(crate) fn add_row<W: Width>(sums: &mut [W::Sum], a: W::Element, row: &[W::El
     }
 }
 
-/// `sums += a[0] * rows[0] + a[1] * rows[1] + ...`, the rows one after the other. Four at a time, so that a sum is loaded and
-/// stored once for four products.
+/// Computes `sums += a[0] * rows[0] + a[1] * rows[1] + ...`, with the rows one after another. Four rows at a time, so that a sum is
+/// loaded and stored once for four products.
 #[inline(always)]
 pub(crate) fn add_rows<W: Width>(sums: &mut [W::Sum], a: &[W::Element], rows: &[W::Element]) {
     let n = sums.len();
@@ -129,10 +129,10 @@ pub(crate) fn add_rows<W: Width>(sums: &mut [W::Sum], a: &[W::Element], rows: &[
     }
 }
 
-/// Fewer columns than this are too short for a vector; then each is summed along the depth.
+/// Fewest columns for a vector; fewer columns are summed along the depth, one by one.
 const FEW_COLUMNS: usize = 8;
 
-/// The exact product of two matrices, of checked lengths, each sum fitted.
+/// Computes the exact product of two matrices of checked lengths, with each sum fitted.
 pub(super) fn matrix_product<T>(p: &Product, lhs: &[i32], rhs: &[i32], fit: impl Fn(i128) -> T) -> Vec<T> {
     narrowest([Extremes::of(lhs), Extremes::of(rhs)], p.offsets(), p.k, Matrices { p, lhs, rhs, fit })
 }
@@ -170,7 +170,7 @@ impl<T, F: Fn(i128) -> T> Work for Matrices<'_, F> {
     }
 }
 
-/// A row-major matrix of `n` columns, column after column.
+/// Returns a row-major matrix of `n` columns as column after column.
 fn transposed<E: Copy>(matrix: &[E], n: usize) -> Vec<E> {
     (0..n).flat_map(|column| matrix.iter().skip(column).step_by(n).copied()).collect()
 }

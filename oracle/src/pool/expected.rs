@@ -1,5 +1,5 @@
-//! Poolings in machine integers, derived independently of the steps on rationals: the ends of each window come from its output, sums from a summed-area table, and
-//! multipliers are dyadic numbers, computed once for each count.
+//! Poolings in machine integers, derived independently of the steps on rationals. The ends of each window come from its output, sums from a
+//! summed-area table. Multipliers are dyadic numbers, computed once for each count.
 
 use super::Pooling;
 use crate::derivation::dyadic::Dyadic;
@@ -11,14 +11,14 @@ use crate::word::Overflow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The computation of a scheme's results.
+/// Computation of a scheme's results.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fast {
     /// One quotient of the sum of differences.
     Real(RoundingRule),
     /// One quotient of the sum of stored values.
     Stored(RoundingRule),
-    /// The quotient of the sum and half the count, as machines divide.
+    /// Quotient of the sum plus half the count, rounded like a machine division.
     HalfAdded,
     /// The sum times a reciprocal, shifted right.
     Reciprocal,
@@ -30,13 +30,13 @@ pub(super) enum Fast {
     Rescaled(&'static str),
     /// The sum times a float, rounded after the zero point is added.
     Pytorch,
-    /// In f32, element by element.
+    /// Computation in f32, element by element.
     Onnx,
-    /// The maximum.
+    /// Maximum.
     Largest,
 }
 
-/// What lies under a window: places in rows, in columns, and the divisor.
+/// Part of the image under a window: rows, columns, and the divisor.
 struct Under {
     rows: Range<usize>,
     columns: Range<usize>,
@@ -44,7 +44,7 @@ struct Under {
 }
 
 impl Pooling {
-    /// The part of a window in the image along one side, from where it begins in the padded image.
+    /// Returns the part of a window inside the image along one side; `first` is the start of the window in the padded image.
     fn ends(first: usize, kernel: usize, before: usize, size: usize) -> Range<usize> {
         first.saturating_sub(before)..(first + kernel - before).min(size)
     }
@@ -68,7 +68,7 @@ impl Pooling {
     }
 }
 
-/// Sums of all rectangles at the first row and column of an image, by row, column and channel: one row and one column more than the image.
+/// Sums of all rectangles from the first row and column of an image, by row, column and channel, with one more row and column than the image.
 struct Table {
     sums: Vec<i64>,
     width: usize,
@@ -95,7 +95,7 @@ impl Table {
     }
 }
 
-/// Each result of one window: the sum of its stored values and what lies under it.
+/// Function from the part under a window and the sum of its stored values to a result.
 type OfWindow<'a> = dyn Fn(&Under, i64) -> Option<i32> + 'a;
 
 impl Fast {
@@ -147,7 +147,7 @@ impl Fast {
     }
 }
 
-/// Something of each window of each image.
+/// Applies `of` to each window and channel of each image.
 fn images<T>(p: &Pooling, input: &[i32], of: impl Fn(&[i32], &Under, usize) -> T) -> Vec<T> {
     let (rows, columns) = p.output().expect("a checked shape");
     let mut out = Vec::with_capacity(p.batches * rows * columns * p.channels);
@@ -160,13 +160,13 @@ fn images<T>(p: &Pooling, input: &[i32], of: impl Fn(&[i32], &Under, usize) -> T
     out
 }
 
-/// The elements of a channel under a window, row by row.
+/// Returns the elements of a channel under a window, row by row.
 fn elements<'a>(p: &'a Pooling, image: &'a [i32], under: &'a Under, c: usize) -> impl Iterator<Item = i32> + 'a {
     let row = move |y: usize| under.columns.clone().map(move |x| image[(y * p.width + x) * p.channels + c]);
     under.rows.clone().flat_map(row)
 }
 
-/// Results of the sums of stored values, which no word limits.
+/// Computes results from the sums of stored values, without a limit on width.
 fn sums(p: &Pooling, input: &[i32], of: &OfWindow<'_>) -> Vec<Option<i32>> {
     let (rows, columns) = p.output().expect("a checked shape");
     let mut out = Vec::with_capacity(p.batches * rows * columns * p.channels);
@@ -180,7 +180,7 @@ fn sums(p: &Pooling, input: &[i32], of: &OfWindow<'_>) -> Vec<Option<i32>> {
     out
 }
 
-/// Results of the sums of differences from the zero point, each in its word.
+/// Computes results from the sums of differences from the zero point, wrapped in their word.
 fn differences(p: &Pooling, input: &[i32], of: &OfWindow<'_>) -> Vec<Option<i32>> {
     sums(p, input, &|under, sum| {
         let offset = i64::from(p.input.zero_point) * (under.rows.len() * under.columns.len()) as i64;
@@ -188,7 +188,7 @@ fn differences(p: &Pooling, input: &[i32], of: &OfWindow<'_>) -> Vec<Option<i32>
     })
 }
 
-/// Results of the sums of differences and of a multiplier, computed once for each count.
+/// Computes results from the sums of differences and a multiplier, computed once for each count.
 fn by_count<M>(
     p: &Pooling,
     input: &[i32],
@@ -204,7 +204,7 @@ fn by_count<M>(
     differences(p, input, &|under, sum| of(sum, multipliers.get(&under.count)?))
 }
 
-/// What a sum is to be multiplied by, and divided by beside its count, such that neither overflows.
+/// Returns the factor of a sum, and its divisor apart from the count. Neither overflows.
 fn fraction(p: &Pooling) -> (i128, i128) {
     let (input, out) = (p.input.dyadic(), p.out.dyadic());
     match input.e - out.e {
@@ -223,7 +223,7 @@ fn double(p: &Pooling, count: usize) -> Dyadic {
     quotient.over(Dyadic::new(count as i128, 0)).rounded(53).rounded(24)
 }
 
-/// A sum in f32 times a float, in f32.
+/// Multiplies a sum in f32 by a float, in f32.
 fn scaled(sum: i64, by: &Dyadic) -> Soft {
     Soft::integer(sum).rounded(F32).times(Soft::Number { n: by.n, e: by.e }).rounded(F32)
 }

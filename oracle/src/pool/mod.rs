@@ -2,12 +2,12 @@
 //! `in[b, y*stride_h + i - top, x*stride_w + j - left, c]` over the window, in the scale and zero point of the output, clamped; and the schemes by which
 //! systems compute it.
 //!
-//! An element outside the image is real 0: an average adds nothing for it, and its divisor counts it or not ([`Pooling::count_padding`]). A maximum leaves it out.
-//! Every window holds at least one element of the image. Some systems average stored values, which is the same if both tensors have one scale and one zero point;
-//! but the rounding then sees the zero point, and counted padding is the stored value 0.
+//! An element outside the image is real 0. An average adds 0 for such an element, and its divisor counts the element or not
+//! ([`Pooling::count_padding`]). A maximum omits the element. Every window contains at least one element of the image. Some systems average stored
+//! values. This is equal for tensors with one scale and zero point, but the zero point affects the rounding; counted padding is stored 0.
 //!
-//! Each scheme has two forms. [`Scheme::exact`] puts each element of the image into the windows that see it, and computes on rationals. [`Scheme::expected`] finds
-//! each window from its output, sums by a summed-area table, and computes on machine integers.
+//! Each scheme has two forms. [`Scheme::exact`] copies each element of the image into the windows that contain it, and computes on rationals.
+//! [`Scheme::expected`] finds each window from its output, sums by a summed-area table, and computes on machine integers.
 //!
 //! Source of the operation: TensorFlow Lite 8-bit quantization specification, AVERAGE_POOL_2D and MAX_POOL_2D; ONNX Runtime contrib operators,
 //! QLinearAveragePool; TOSA specification, AVG_POOL2D and MAX_POOL2D.
@@ -31,12 +31,12 @@ use steps::{Gather, Step, Trace};
 
 pub use registry::DEFINITIONS;
 
-/// Exponents of scales, as powers of two: within them no f32 step overflows or becomes subnormal.
+/// Exponents of scales, as powers of two, such that no f32 step overflows or becomes subnormal.
 pub const EXPONENTS: RangeInclusive<i32> = -30..=30;
-/// The larger scale is at most 2 to this times the smaller one.
+/// Largest ratio of the larger to the smaller scale, as a power of two.
 pub const APART: u32 = 20;
 
-/// Shape, quantization and bounds of one pooling. Input `[B,H,W,C]`, output `[B,OH,OW,C]`.
+/// Shape, quantization and bounds of a pooling. Input `[B,H,W,C]`, output `[B,OH,OW,C]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pooling {
     /// Images.
@@ -51,9 +51,9 @@ pub struct Pooling {
     pub kernel_h: usize,
     /// Columns of the window.
     pub kernel_w: usize,
-    /// Rows from one output to the next.
+    /// Distance of consecutive outputs, in rows.
     pub stride_h: usize,
-    /// Columns from one output to the next.
+    /// Distance of consecutive outputs, in columns.
     pub stride_w: usize,
     /// Rows of padding above.
     pub top: usize,
@@ -63,7 +63,7 @@ pub struct Pooling {
     pub left: usize,
     /// Columns of padding to the right.
     pub right: usize,
-    /// Whether the divisor of an average counts the padding.
+    /// True if the divisor of an average counts the padding.
     pub count_padding: bool,
     /// Scale and zero point of the input.
     pub input: Operand,
@@ -71,7 +71,7 @@ pub struct Pooling {
     pub out: Operand,
     /// Type of all stored values: 8 or 16 bits, or 32 bits if nothing narrows the result.
     pub storage: Storage,
-    /// The word that holds a sum of integers; a sum wraps in it. Every source has int32, which no sum leaves.
+    /// Word of a sum of integers, which wraps. Every source has int32, large enough for every sum.
     pub sum: Storage,
     /// Smallest result.
     pub min: i32,
@@ -79,23 +79,23 @@ pub struct Pooling {
     pub max: i32,
 }
 
-/// The word of sums in the sources.
+/// Word of sums in the sources.
 pub const SUM: Storage = Storage { bits: 32, signed: true };
 
-/// A mathematical definition of pooling.
+/// Mathematical definition of pooling.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// What becomes of the elements of a window.
+    /// Reduction of the elements of a window to one value.
     pub gather: (&'static str, Gather),
-    /// The steps from there to the result.
+    /// Steps from this value to the result.
     pub steps: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived independently.
+    /// Definition in machine integers, derived independently.
     fast: Fast,
 }
 
@@ -116,28 +116,28 @@ impl Registered for &'static Definition {
 }
 
 impl Definition {
-    /// Whether stored values are averaged or compared as they are, so that both tensors have one scale and one zero point.
+    /// True if stored values are averaged or compared directly, so that both tensors have one scale and one zero point.
     pub fn is_of_stored(&self) -> bool {
         matches!(self.gather.1, Gather::Stored | Gather::Largest)
     }
 
-    /// Whether both tensors have one scale.
+    /// True if both tensors must have one scale.
     pub fn has_one_scale(&self) -> bool {
         let reciprocal = Step::Multiply(steps::Multiplier::Reciprocal);
         self.is_of_stored() || self.steps.iter().any(|(_, step)| *step == reciprocal)
     }
 
-    /// Whether it is a maximum.
+    /// True for a maximum.
     pub fn is_largest(&self) -> bool {
         self.gather.1 == Gather::Largest
     }
 }
 
-/// A definition with the policy for a rescale that does not fit in int32.
+/// Definition with the policy for a rescale beyond int32.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 impl Pooling {
-    /// The depthwise convolution with the same windows.
+    /// Returns the depthwise convolution with the same windows.
     fn shape(&self) -> Convolution {
         Convolution {
             batches: self.batches,
@@ -164,7 +164,7 @@ impl Pooling {
         }
     }
 
-    /// Rows and columns of the output, or the invalid argument.
+    /// Returns rows and columns of the output; the error is the invalid argument.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
         let sides = [("top", self.top, self.kernel_h), ("bottom", self.bottom, self.kernel_h)];
         let across = [("left", self.left, self.kernel_w), ("right", self.right, self.kernel_w)];
@@ -174,7 +174,7 @@ impl Pooling {
         self.shape().output()
     }
 
-    /// Elements of input and output, or the invalid argument.
+    /// Returns the number of elements of input and output; the error is the invalid argument.
     pub fn check(&self) -> Result<[usize; 2], ShapeError> {
         shape::positive(&[("batches", self.batches), ("channels", self.channels)])?;
         let (rows, columns) = self.output()?;
@@ -226,7 +226,7 @@ impl Pooling {
         Ok(outputs)
     }
 
-    /// The exact average of each window in units of the output's scale, plus its zero point: what nothing has rounded or clamped.
+    /// Computes the exact average of each window in units of the output's scale, plus the zero point, neither rounded nor clamped.
     pub fn averages(&self, input: &[i32]) -> Result<Vec<Rational>, ShapeError> {
         let [of_input, _] = self.check()?;
         shape::length("input", input.len(), of_input)?;
@@ -238,7 +238,7 @@ impl Pooling {
         Ok(windows::scattered(self, input).into_iter().map(one).collect())
     }
 
-    /// The largest element of each window.
+    /// Returns the largest element of each window.
     pub fn largest(&self, input: &[i32]) -> Result<Vec<Rational>, ShapeError> {
         let [of_input, _] = self.check()?;
         shape::length("input", input.len(), of_input)?;
@@ -248,12 +248,12 @@ impl Pooling {
 }
 
 impl Scheme {
-    /// The exact average over the output's scale, rounded once.
+    /// Returns the scheme that rounds the exact average over the output's scale once.
     pub fn ideal(rule: RoundingRule) -> Self {
         Self::named(suffix(rule))
     }
 
-    /// The average of stored values, rounded once.
+    /// Returns the scheme that rounds the average of stored values once.
     pub fn of_stored(rule: RoundingRule) -> Self {
         match rule {
             RoundingRule::TiesAway => Self::named("tflite"),
@@ -267,7 +267,7 @@ impl Scheme {
         Self { definition, overflow: Overflow::OutOfDomain }
     }
 
-    /// Each result by rationals; `None` if a step is out of domain.
+    /// Computes each result by rationals; `None` if a step is out of domain.
     pub fn exact(&self, p: &Pooling, input: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
         let outputs = p.check_input(self.definition, input)?;
         let windows = windows::scattered(p, input);
@@ -275,14 +275,14 @@ impl Scheme {
         Ok(windows.into_iter().map(|window| self.definition.result(self.overflow, p, &window)).collect())
     }
 
-    /// One result by rationals, every step; `None` if there is no such result.
+    /// Traces every step of one result by rationals; `None` if `at` is not an output.
     pub fn trace(&self, p: &Pooling, input: &[i32], at: usize) -> Result<Option<Trace>, ShapeError> {
         p.check_input(self.definition, input)?;
         let window = windows::scattered(p, input).into_iter().nth(at);
         Ok(window.map(|window| self.definition.trace(self.overflow, p, &window)))
     }
 
-    /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if a step is out of domain.
+    /// Computes each result by machine integers, derived independently of [`Scheme::exact`]; `None` if a step is out of domain.
     pub fn expected(&self, p: &Pooling, input: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         p.check_input(self.definition, input)?;
         Ok(self.definition.fast.each(self.overflow, p, input))

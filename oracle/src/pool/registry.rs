@@ -1,4 +1,4 @@
-//! The registry of pooling schemes: averages of reals and of stored values by each rounding rule, the schemes of the systems, and the maximum.
+//! Registry of pooling schemes: averages of reals and of stored values by each rounding rule, the schemes of the systems, and the maximum.
 
 use super::Definition;
 use super::expected::Fast;
@@ -19,7 +19,7 @@ const fn rounded(what: &'static str) -> Named {
     (what, Step::RoundToSingle)
 }
 
-/// The average of reals by a rule.
+/// Defines the average of reals by a rule.
 macro_rules! real {
     ($suffix:literal, $rule:ident) => {
         Definition {
@@ -39,7 +39,7 @@ macro_rules! real {
     };
 }
 
-/// The average of stored values by a rule.
+/// Defines the average of stored values by a rule.
 macro_rules! stored {
     ($name:expr, $suffix:literal, $rule:ident, $source:expr) => {
         Definition {
@@ -53,7 +53,7 @@ macro_rules! stored {
     };
 }
 
-/// The source of a rule that no system has.
+/// Source for a rule that no system uses.
 const NONE: &str = "none: tflite with another rounding";
 
 /// Every scheme.

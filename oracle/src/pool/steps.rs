@@ -1,4 +1,4 @@
-//! The vocabulary of pooling schemes: exact steps on rationals.
+//! Steps of pooling schemes, exact on rationals.
 
 use super::windows::Window;
 use super::{Definition, Pooling};
@@ -10,44 +10,44 @@ use crate::rounding::RoundingRule;
 use crate::word::Overflow;
 use rug::{Integer, Rational};
 
-/// What becomes of the elements of a window.
+/// Reduction of the elements of a window to one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gather {
-    /// The sum of the stored values.
+    /// Sum of the stored values.
     Stored,
-    /// The sum of the differences from the zero point.
+    /// Sum of the differences from the zero point.
     Centred,
-    /// The reals, each rounded to f32, added in f32 row by row.
+    /// Sum of the reals in f32, row by row, with each real rounded to f32.
     Singles,
-    /// The largest stored value.
+    /// Largest stored value.
     Largest,
 }
 
-/// The multiplier of a sum of differences, which holds both scales and the divisor.
+/// Multiplier of a sum of differences, which includes both scales and the divisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiplier {
     /// `f32(input scale / f32(output scale * count))`.
     Single,
     /// `f32(f64(f64(input scale / output scale) / count))`.
     Double,
-    /// Of equal scales: `floor((2^30 + 1) * 2^k / count) / 2^(30 + k)`, 2^k the least power of two that is at least the count.
+    /// Equal scales only: `floor((2^30 + 1) * 2^k / count) / 2^(30 + k)`, with 2^k the least power of two that is at least the count.
     Reciprocal,
 }
 
-/// One exact step. `v` is the value so far.
+/// Exact step. `v` is the value so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// `v` plus half of the divisor, rounded down.
     AddHalfOfCount,
-    /// `v` over the divisor.
+    /// `v` divided by the divisor.
     DivideByCount,
     /// `v` times the input's scale over the output's scale.
     MultiplyByScales,
-    /// `v` over the output's scale.
+    /// `v` divided by the output's scale.
     DivideByScale,
     /// `v` times a multiplier.
     Multiply(Multiplier),
-    /// `v` by a scheme of fixed point multiply, with the Q0.31 multiplier and the shift of [`Multiplier::Single`].
+    /// `v` multiplied by a scheme of fixed point multiply, with the Q0.31 multiplier and the shift of [`Multiplier::Single`].
     Rescale(&'static str),
     /// `v` rounded to f32, ties to even.
     RoundToSingle,
@@ -77,7 +77,7 @@ impl Gather {
 }
 
 impl Multiplier {
-    /// The multiplier of a window.
+    /// Returns the multiplier of a window.
     pub fn exact(self, p: &Pooling, count: usize) -> Rational {
         let (input, out, count) = (p.input.exact_scale(), p.out.exact_scale(), Integer::from(count));
         match self {
@@ -93,7 +93,7 @@ impl Multiplier {
 }
 
 impl Definition {
-    /// The result of a window; `None` if a step is out of domain.
+    /// Computes the result of a window; `None` if a step is out of domain.
     pub(super) fn result(&self, overflow: Overflow, p: &Pooling, window: &Window) -> Option<Integer> {
         let count = window.count(p);
         let steps = self.steps.iter();
@@ -105,21 +105,21 @@ impl Definition {
     }
 }
 
-/// One result of a pooling, every step with the exact value after it.
+/// One result of a pooling, with the exact value after every step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// Elements of the image in the window.
+    /// Number of image elements in the window.
     pub elements: usize,
-    /// The divisor of an average.
+    /// Divisor of an average.
     pub count: usize,
-    /// What becomes of the elements: its name, and the value.
+    /// Name and value of the reduction of the elements.
     pub gathered: (&'static str, Rational),
-    /// The steps from there, up to the one that has no value if one does.
+    /// Later steps, up to the first step without a value, if any.
     pub steps: Vec<(&'static str, Step, Option<Rational>)>,
 }
 
 impl Definition {
-    /// The steps of a window.
+    /// Traces the steps of a window.
     pub(super) fn trace(&self, overflow: Overflow, p: &Pooling, window: &Window) -> Trace {
         let (count, (name, gather)) = (window.count(p), self.gather);
         let first = gather.of(p, window);

@@ -1,9 +1,9 @@
-//! The windows of a pooling, found from the input: every element is put into each window that sees it. The other form, in
+//! Windows of a pooling, found from the input: every element is copied into each window that contains it. The other form, in
 //! [`super::expected`], finds the ends of each window from its output.
 
 use super::Pooling;
 
-/// What a window holds of the image.
+/// Elements of the image in a window.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     /// Stored values of one channel, row by row.
@@ -11,19 +11,19 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The divisor of an average.
+    /// Returns the divisor of an average.
     pub(super) fn count(&self, p: &Pooling) -> usize {
         if p.count_padding { p.kernel_h * p.kernel_w } else { self.stored.len() }
     }
 }
 
-/// The outputs along one side whose window, `kernel` long, sees a place of the padded image.
+/// Returns the outputs along one side whose window, `kernel` long, contains a position of the padded image.
 fn seeing(place: usize, padded: usize, kernel: usize, stride: usize) -> impl Iterator<Item = usize> + Clone {
     let windows = (0..padded).step_by(stride).take_while(move |first| first + kernel <= padded);
     windows.enumerate().filter(move |(_, first)| (*first..first + kernel).contains(&place)).map(|(at, _)| at)
 }
 
-/// The window of each output of an input of checked length, in the order of outputs.
+/// Returns the window of each output, in the order of outputs, for an input of checked length.
 pub(super) fn scattered(p: &Pooling, input: &[i32]) -> Vec<Window> {
     let (rows, columns) = p.output().expect("a checked shape");
     let mut out = vec![Window { stored: Vec::new() }; p.batches * rows * columns * p.channels];

@@ -1,38 +1,38 @@
-//! Two lists of pieces over the same integers: where they differ, in closed form.
+//! Differences of two lists of pieces over the same integers, in closed form.
 
 use super::Products;
 use crate::fpm::pieces::{Piece, Ties};
 use serde::Serialize;
 
-/// How much one result is above another.
+/// Difference of two results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delta {
-    /// Everywhere by as much.
+    /// The same amount everywhere.
     By(i64),
-    /// By amounts that are not the same everywhere; somewhere they may be equal.
+    /// Different amounts, which may include 0.
     Varies,
 }
 
-/// A set of products on which two schemes differ.
+/// Set of products on which two schemes differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// First product of the interval.
     pub lo: i64,
     /// Last product of the interval.
     pub hi: i64,
-    /// Products are taken modulo `2^bits`.
+    /// Exponent of the modulus `2^bits` of the residues.
     pub bits: u32,
     /// First residue, in `0..2^bits`.
     pub first: u64,
     /// Last residue.
     pub last: u64,
-    /// The right result less the left one.
+    /// Right result minus the left result.
     pub delta: Delta,
 }
 
 impl Difference {
-    /// Whether a product belongs to the set.
+    /// True if a product belongs to the set.
     pub fn holds(&self, product: i64) -> bool {
         let residue = product.rem_euclid_wide(self.bits);
         (self.lo..=self.hi).contains(&product) && (self.first..=self.last).contains(&residue)
@@ -41,7 +41,7 @@ impl Difference {
     fn meets_its_interval(&self) -> bool {
         let period = 1i128 << self.bits;
         let (lo, hi) = (i128::from(self.lo), i128::from(self.hi));
-        // The first product not below `lo` of the first residue, and the one before it.
+        // First product at or above `lo` with the first residue, and the last product of the previous period.
         let from = lo + (i128::from(self.first) - lo).rem_euclid(period);
         let before = from - period + i128::from(self.last - self.first);
         from <= hi || before >= lo
@@ -58,7 +58,7 @@ impl Residue for i64 {
     }
 }
 
-/// The same function over the smallest denominator: `floor((2a*p + b) / 2^(k+1)) = floor((a*p + floor(b/2)) / 2^k)`.
+/// Returns the same function over the smallest denominator: `floor((2a*p + b) / 2^(k+1)) = floor((a*p + floor(b/2)) / 2^k)`.
 pub(super) fn reduced(piece: &Piece) -> Piece {
     let mut piece = *piece;
     while piece.ties == Ties::Floored && piece.k > 0 && piece.m & 1 == 0 {
@@ -67,12 +67,12 @@ pub(super) fn reduced(piece: &Piece) -> Piece {
     piece
 }
 
-/// Whether both are the same function of the same domain.
+/// True if both are the same function on the same domain.
 pub(super) fn same(left: &[Piece], right: &[Piece]) -> bool {
     covered(left) == covered(right) && differences(left, right).is_empty()
 }
 
-/// The intervals that pieces cover, those that touch made one.
+/// Returns the intervals that pieces cover, with adjacent intervals merged.
 pub(super) fn covered(pieces: &[Piece]) -> Vec<(i64, i64)> {
     let mut intervals: Vec<(i64, i64)> = Vec::new();
     for piece in pieces {
@@ -84,7 +84,7 @@ pub(super) fn covered(pieces: &[Piece]) -> Vec<(i64, i64)> {
     intervals
 }
 
-/// Where two lists differ.
+/// Returns the differences of two lists.
 pub(super) fn differences(left: &[Piece], right: &[Piece]) -> Vec<Difference> {
     let mut out = Vec::new();
     for a in left {
@@ -99,8 +99,8 @@ pub(super) fn differences(left: &[Piece], right: &[Piece]) -> Vec<Difference> {
     out
 }
 
-/// Neighbouring intervals with the same residues made one. A set that goes on to the last product but the largest goes on to the largest, if that
-/// is right for it: no product lies between.
+/// Merges neighbouring intervals with the same residues. A set that ends at the second largest product is extended to an isolated
+/// largest product if the set remains correct there, because no product is between the two.
 pub(super) fn merged(mut differences: Vec<Difference>, products: &Products) -> Vec<Difference> {
     if let Some(top) = products.top {
         let at_top = differences.iter().find(|d| d.lo == top).copied();
@@ -148,8 +148,8 @@ fn narrow(delta: i128) -> Delta {
     i64::try_from(delta).map_or(Delta::Varies, Delta::By)
 }
 
-/// One slope on both sides: only the residue of the product decides. Results grow by `m` from one period to the next on both sides, and quotients
-/// keep their parity where the period is doubled.
+/// Compares pieces of one slope: only the residue of the product decides. Results grow by `m` from one period to the next on both
+/// sides, and the doubled period of ties keeps the parity of quotients.
 fn residues(lo: i64, hi: i64, a: &Piece, b: &Piece, out: &mut Vec<Difference>) {
     let everywhere = |delta| Difference { lo, hi, bits: 0, first: 0, last: 0, delta };
     if a.m == 0 || a.k == 0 {
@@ -162,7 +162,7 @@ fn residues(lo: i64, hi: i64, a: &Piece, b: &Piece, out: &mut Vec<Difference>) {
     let ties = a.ties != Ties::Floored || b.ties != Ties::Floored;
     let bits = a.k + u32::from(ties);
     let period = 1i128 << bits;
-    // Residues at which one of the two may step: its exact multiples of 2^k, and those behind them.
+    // Residues at which either side may step: exact multiples of 2^k, and the residues after these multiples.
     let mut steps = vec![0];
     for piece in [a, b] {
         let multiple = (-piece.c).rem_euclid(1 << piece.k);
@@ -190,7 +190,7 @@ fn residues(lo: i64, hi: i64, a: &Piece, b: &Piece, out: &mut Vec<Difference>) {
     }));
 }
 
-/// The value of a piece of slope `1 / 2^k` at any integer.
+/// Computes the value of a piece of slope `1 / 2^k` at any integer.
 fn value(piece: &Piece, product: i128) -> i128 {
     let numerator = product + piece.c;
     let floor = numerator >> piece.k;
@@ -198,7 +198,7 @@ fn value(piece: &Piece, product: i128) -> i128 {
     floor - i128::from(tie)
 }
 
-/// A constant and a floor that grows: equal where the floor is that constant, and different before and behind.
+/// Compares a constant and a growing floor: equal while the floor is that constant, different before and after.
 fn around(lo: i64, hi: i64, a: &Piece, b: &Piece, out: &mut Vec<Difference>) {
     let (constant, grows) = if a.m == 0 { (a, b) } else { (b, a) };
     let Some(grows) = grows.slice(lo, hi) else { return };

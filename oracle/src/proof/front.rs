@@ -1,4 +1,4 @@
-//! What a scheme does before its product: to the accumulator, and of the multiplier.
+//! Steps of a scheme before its product, on the accumulator and on the multiplier.
 
 use super::whole;
 use crate::fpm::steps::{Multiplier, Step};
@@ -6,28 +6,28 @@ use crate::fpm::{Parameters, Scheme};
 use crate::word::Word;
 use std::ops::RangeInclusive;
 
-/// What happens to an accumulator that a left shift takes beyond the word.
+/// Treatment of an accumulator that a left shift moves beyond the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
-    /// It is kept: the product is exact.
+    /// The accumulator is kept, and the product is exact.
     Exact,
     Wraps,
     Saturates,
 }
 
-/// The steps before the product, at one shift.
+/// Steps before the product, at one shift.
 #[derive(Clone, Debug)]
 pub(super) struct Front {
-    /// Places of the left shift.
+    /// Number of places of the left shift.
     pub(super) left: u32,
     fit: Fit,
-    /// The multiplier as it enters the product.
+    /// Multiplier of the product.
     pub(super) multiplier: Multiplier,
     accumulators: RangeInclusive<i64>,
     multipliers: RangeInclusive<i64>,
 }
 
-/// The steps of a scheme behind its product.
+/// Returns the steps of a scheme after its product.
 pub(super) fn behind(scheme: &Scheme) -> impl Iterator<Item = &'static Step> {
     let steps = scheme.definition.steps;
     let product = steps.iter().position(|(_, step)| matches!(step, Step::Multiply(_))).map_or(steps.len(), |at| at + 1);
@@ -35,7 +35,7 @@ pub(super) fn behind(scheme: &Scheme) -> impl Iterator<Item = &'static Step> {
 }
 
 impl Front {
-    /// `None` if the scheme has other steps before its product, or one behind it that looks at the multiplier.
+    /// Returns the steps before the product. `None` if the scheme has other steps before its product, or a later step that depends on the multiplier.
     pub(super) fn of(scheme: &Scheme, p: &Parameters) -> Option<Self> {
         let looks = |step: &Step| {
             matches!(step, Step::Multiply(_) | Step::RequireNonNegativeMultiplier | Step::PowerOfTwoShift)
@@ -55,7 +55,7 @@ impl Front {
             match *step {
                 Step::Multiply(kind) => {
                     front.multiplier = kind;
-                    // An exact product of a shifted accumulator would need more room than a piece has.
+                    // An exact product of a shifted accumulator needs more bits than a piece has.
                     return (front.left == 0 || front.fit != Fit::Exact).then_some(front);
                 }
                 Step::Scale(e) => front.left += u32::try_from(e.at(p)).ok()?,
@@ -76,12 +76,12 @@ impl Front {
         self.accumulators = lo.max(-half)..=hi.min(half - 1);
     }
 
-    /// Whether there is no input at all.
+    /// True if there is no input at all.
     pub(super) fn has_no_input(&self) -> bool {
         self.accumulators.is_empty() || self.multipliers.is_empty()
     }
 
-    /// Whether both take the same accumulators and multipliers.
+    /// True if both schemes accept the same accumulators and multipliers.
     pub(super) fn same_inputs(&self, other: &Self) -> bool {
         self.accumulators == other.accumulators && self.multipliers == other.multipliers
     }
@@ -90,7 +90,7 @@ impl Front {
         common(&self.accumulators, &other.accumulators)
     }
 
-    /// The factors that multipliers of both become.
+    /// Returns the factors made from the multipliers that both schemes accept.
     pub(super) fn common_multipliers(&self, other: &Self, word: Word) -> RangeInclusive<i64> {
         let given = common(&self.multipliers, &other.multipliers);
         match self.multiplier {
@@ -98,22 +98,22 @@ impl Front {
             Multiplier::HighHalfSaturated | Multiplier::HighHalfWrapped => {
                 whole(Word { bits: word.bits.saturating_sub(16).max(2) })
             }
-            // The largest one is rounded to the next power of two.
+            // The largest multiplier is rounded up to the next power of two.
             Multiplier::Significand24 => *given.start()..=*given.end() + 1,
         }
     }
 
-    /// Whether both give the product the same word for every accumulator.
+    /// True if both pass the same word to the product for every accumulator.
     pub(super) fn same_words(&self, other: &Self) -> bool {
         (self.left, self.fit) == (other.left, other.fit)
     }
 
-    /// Words from the first to the last that `xs` may become.
+    /// Returns the range of words that the left shift can make of `xs`.
     pub(super) fn shifted(&self, xs: &RangeInclusive<i64>, word: Word) -> RangeInclusive<i64> {
         if self.left == 0 || self.fit == Fit::Exact { xs.clone() } else { whole(word) }
     }
 
-    /// Those of `xs` that the left shift keeps in the word, if that matters.
+    /// Returns the part of `xs` that stays in the word after the left shift, or all of `xs` if the shift is exact.
     pub(super) fn inside(&self, xs: &RangeInclusive<i64>, word: Word) -> RangeInclusive<i64> {
         let (min, max) = (-(-word.min() >> self.left), word.max() >> self.left);
         if self.fit == Fit::Exact { xs.clone() } else { common(xs, &(min as i64..=max as i64)) }

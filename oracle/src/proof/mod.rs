@@ -1,12 +1,12 @@
-//! Two schemes over all accumulators and all multipliers of one shift: 2^64 inputs of int32, decided and not sampled.
+//! Comparison of two schemes over all accumulators and all multipliers of one shift: 2^64 inputs of int32, decided instead of sampled.
 //!
-//! Behind its product a scheme sees the accumulator and the multiplier only through `p = x*m`. So its steps are folded into pieces over `p`
+//! After its product, a scheme depends on accumulator and multiplier only through `p = x*m`. Its steps are folded into pieces over `p`
 //! (`floor((p + c) / 2^k)`), as a census folds them over `x` at one multiplier, and two lists of pieces are compared residue by residue modulo
-//! `2^k`. What is equal at every integer between the smallest and the largest product is equal at every product; a difference counts only with
-//! a witness, an accumulator and a multiplier at which both schemes have values that differ.
+//! `2^k`. Equality at every integer between the smallest and the largest product implies equality at every product. A difference counts only with
+//! a witness: an accumulator and a multiplier at which both schemes have values that differ.
 //!
-//! The range of products needs care. The product of the two most negative words, `2^62` for int32, is alone: the next one below is
-//! `2^62 - 2^31`, and no product lies between. SRDHM saturates at the first and differs from others between the two, where there is nothing.
+//! The range of products needs care. The product of the two most negative words, `2^62` for int32, is isolated: the next product below is
+//! `2^62 - 2^31`. SRDHM saturates at the first, and differs from other schemes between the two, where no product exists.
 
 mod compare;
 mod front;
@@ -23,50 +23,50 @@ use std::ops::RangeInclusive;
 pub use compare::{Delta, Difference};
 pub use witness::Witness;
 
-/// Pieces of a scheme over products; more come only of wraps that no statement in closed form would help.
+/// Most pieces of a scheme over products. More pieces come only from wraps, for which no closed form is useful.
 const MOST_PIECES: usize = 1 << 10;
 
-/// Two schemes at one shift, over all accumulators and multipliers at which both have a value.
+/// Result of comparing two schemes at one shift, over all accumulators and multipliers at which both have a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Proved: they have the same value wherever both have one.
+    /// Proved: equal values at every input for which both schemes have a value.
     Identical {
-        /// Whether they were proved to have values at the same inputs, too.
+        /// True if the proof covers the domain too: both have values at the same inputs.
         same_domain: bool,
     },
-    /// Refuted.
+    /// Refuted by a witness.
     Differ {
-        /// Where, over products `p`; empty where there is no closed form.
+        /// Differences over products `p`; empty if there is no closed form.
         differences: Vec<Difference>,
-        /// The smallest and the largest product.
+        /// Smallest and largest product.
         products: (i64, i64),
-        /// Places by which accumulators were shifted to the left, in the word, before the products were made; 0 where `p = x*m`.
+        /// Places of the left shift of accumulators, in the word, before the product; 0 if `p = x*m`.
         left: u32,
-        /// The inputs of which `differences` is all there is.
+        /// Inputs for which `differences` is complete.
         extent: Extent,
         /// Both values at one input.
         witness: Witness,
     },
-    /// Neither: never a pass.
+    /// Neither proved nor refuted; never a pass.
     Unknown {
-        /// Why.
+        /// Reason why the schemes are not decided.
         reason: &'static str,
     },
 }
 
-/// The inputs that a closed form covers.
+/// Inputs that a closed form covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extent {
-    /// All of them.
+    /// All inputs.
     All,
-    /// Those whose accumulator stays in the word when it is shifted to the left.
+    /// Inputs whose accumulator stays in the word after the left shift.
     WithoutOverflow,
-    /// None: there is no closed form.
+    /// No input, because there is no closed form.
     Nothing,
 }
 
-/// Compares two schemes at the shift, word and format of `at`; its multiplier is not looked at.
+/// Compares two schemes at the shift, word and format of `at`. The multiplier of `at` is ignored.
 pub fn prove(left: &Scheme, right: &Scheme, at: &Parameters) -> Verdict {
     let statement = Statement::new(left, right, at);
     match statement.examine() {
@@ -84,24 +84,24 @@ pub fn prove(left: &Scheme, right: &Scheme, at: &Parameters) -> Verdict {
     }
 }
 
-/// What is known before a witness is looked for.
+/// Result before the search for a witness.
 enum Examined {
     Equal { same_domain: bool },
     Apart(Apart),
 }
 
-/// Differences that no input shows yet.
+/// Differences without a witness so far.
 struct Apart {
     differences: Vec<Difference>,
     products: (i64, i64),
     left: u32,
     extent: Extent,
-    /// What is to be said if there is no witness.
+    /// Reason reported if no witness is found.
     reason: &'static str,
 }
 
 impl Apart {
-    /// No difference in closed form.
+    /// Creates a result without a difference in closed form.
     fn open(extent: Extent, reason: &'static str) -> Examined {
         Examined::Apart(Self { differences: Vec::new(), products: (0, 0), left: 0, extent, reason })
     }
@@ -113,7 +113,7 @@ const NO_INPUT: &str = "the schemes differ at integers that may be no product x*
 const BEYOND: &str =
     "accumulators that a left shift takes beyond the word are not decided, and no input that differs was found";
 
-/// Two schemes, and what each does before its product.
+/// Two schemes, with their steps before the product.
 struct Statement<'a> {
     schemes: [&'a Scheme; 2],
     fronts: [Option<Front>; 2],
@@ -123,7 +123,7 @@ struct Statement<'a> {
 impl<'a> Statement<'a> {
     fn new(left: &'a Scheme, right: &'a Scheme, at: &Parameters) -> Self {
         let fronts = [left, right].map(|scheme| Front::of(scheme, at));
-        // A multiplier that no step may look at.
+        // No step may depend on this multiplier.
         Self { schemes: [left, right], fronts, at: Parameters { m: 1, ..*at } }
     }
 
@@ -154,12 +154,12 @@ impl<'a> Statement<'a> {
         }
     }
 
-    /// Over integers `p`, for each scheme multiplied by its own power of two first.
+    /// Compares over integers `p`, first multiplied by a power of two for each scheme.
     fn over(&self, products: Products, lefts: [u32; 2], same_inputs: bool) -> Examined {
         let mut differences = Vec::new();
         let mut same_domain = same_inputs;
         for range in products.ranges() {
-            // What is equal before results are fitted to the word is equal after the same policy, however often it wraps.
+            // Results that are equal before they are fitted to the word are equal after the same policy, even if they wrap often.
             if self.schemes[0].overflow == self.schemes[1].overflow
                 && let [Some(left), Some(right)] = self.folded(&range, lefts, false)
                 && compare::same(&left, &right)
@@ -190,7 +190,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// The steps behind the product, over `range` times `2^left`.
+/// Folds the steps after the product, over `range` times `2^left`.
 fn fold(scheme: &Scheme, at: &Parameters, range: RangeInclusive<i64>, left: u32, fitted: bool) -> Option<Vec<Piece>> {
     let mut folder = Folder::new(MOST_PIECES);
     folder.begin(range);
@@ -206,12 +206,12 @@ fn fold(scheme: &Scheme, at: &Parameters, range: RangeInclusive<i64>, left: u32,
     Some(folder.pieces().iter().map(compare::reduced).collect())
 }
 
-/// Every product of a range of words and a range of multipliers lies in one of two ranges.
+/// Ranges that contain every product of a range of words and a range of multipliers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Products {
-    /// All but the largest, if that is alone.
+    /// All products, except the largest if it is isolated.
     most: RangeInclusive<i64>,
-    /// The product of the two smallest, if no other product is near it.
+    /// Product of the two smallest values, if no other product is near.
     top: Option<i64>,
 }
 
@@ -230,7 +230,7 @@ fn products(xs: RangeInclusive<i64>, ms: RangeInclusive<i64>) -> Products {
     let corners = [a * c, a * d, b * c, b * d];
     let (least, largest) = (corners.iter().copied().min().unwrap_or(0), corners.iter().copied().max().unwrap_or(0));
     let alone = a < 0 && c < 0 && a * c == largest;
-    // One step away from that corner in either direction, or the product of the two largest.
+    // One step away from that corner in either direction, or the product of the two largest values.
     let next = (a * c - a.abs()).max(a * c - c.abs()).max(b * d);
     match alone && a < b && c < d && next < largest {
         true => Products { most: least..=next, top: Some(largest) },
@@ -238,7 +238,7 @@ fn products(xs: RangeInclusive<i64>, ms: RangeInclusive<i64>) -> Products {
     }
 }
 
-/// All values of a word.
+/// Returns all values of a word.
 fn whole(word: Word) -> RangeInclusive<i64> {
     word.min() as i64..=word.max() as i64
 }

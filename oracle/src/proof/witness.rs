@@ -1,4 +1,4 @@
-//! An input at which two schemes differ: the nearest accumulator to zero, of the first of some multipliers that has one.
+//! Input at which two schemes differ: the accumulator nearest to zero, over some multipliers.
 
 use super::MOST_PIECES;
 use crate::census::{Census, Counter};
@@ -12,19 +12,19 @@ pub struct Witness {
     pub x: i64,
     /// Multiplier.
     pub m: i64,
-    /// The left scheme's result.
+    /// Result of the left scheme.
     pub left: i64,
-    /// The right scheme's result.
+    /// Result of the right scheme.
     pub right: i64,
 }
 
-/// Multipliers that are tried one after another, beside those of the corners.
+/// Number of multipliers spread over the normalised range, in addition to the corners.
 const TRIED: i64 = 24;
 
-/// The accumulator nearest to zero at which the two differ, of the multipliers that are tried.
+/// Finds the accumulator nearest to zero at which the two schemes differ, over the multipliers that are tried.
 pub(super) fn find(left: &Scheme, right: &Scheme, at: &Parameters) -> Option<Witness> {
     let census = |m: i64| Census::of(*left, *right, Parameters { m, ..*at });
-    // A left shift that wraps makes very many pieces, and differences that the corners have.
+    // A left shift that wraps makes very many pieces, and its differences also occur at corners.
     let quick = |m: i64| corners(at).find(|x| census(m).differs(*x));
     if at.s > 0
         && let found @ Some(_) = nearest(at, census, quick)
@@ -40,7 +40,7 @@ pub(super) fn find(left: &Scheme, right: &Scheme, at: &Parameters) -> Option<Wit
     nearest(at, census, in_closed_form)
 }
 
-/// The smallest input of those that `differs` gives for each multiplier; the first that no other could be much smaller than.
+/// Returns the smallest input that `differs` finds over the multipliers. Stops early if the accumulator is at most 1 in magnitude.
 fn nearest(
     at: &Parameters,
     census: impl Fn(i64) -> Census,
@@ -58,7 +58,7 @@ fn nearest(
     best
 }
 
-/// Normalised multipliers, powers of two, both ends, and small ones.
+/// Lists normalised multipliers, powers of two, both ends, and small multipliers.
 fn multipliers(at: &Parameters) -> impl Iterator<Item = i64> {
     let (min, max) = (at.word.min() as i64, at.word.max() as i64);
     let half = max / 2 + 1;
@@ -67,7 +67,7 @@ fn multipliers(at: &Parameters) -> impl Iterator<Item = i64> {
     near.into_iter().chain(spread).filter(move |m| (min..=max).contains(m))
 }
 
-/// Accumulators that are tried where a scheme does not fold.
+/// Lists the accumulators that are tried if a scheme does not fold.
 fn corners(at: &Parameters) -> impl Iterator<Item = i64> {
     let (min, max, bits) = (at.word.min() as i64, at.word.max() as i64, at.word.bits);
     let powers = (0..bits - 1).flat_map(|bit| [0i64, -1, 1].map(|by| (1i64 << bit) + by));

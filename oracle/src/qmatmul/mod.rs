@@ -1,8 +1,8 @@
-//! Quantized matrix product: the product of [`crate::matmul`] with its offsets, and a list of output stages on each sum, in the order of the list.
+//! Quantized matrix product: the product of [`crate::matmul`] with its offsets, and a list of output stages applied to each sum in order.
 //!
 //! Source: google/gemmlowp `doc/output.md`, `public/output_stages.h`, `GemmWithOutputPipeline`; `doc/low-precision.md`, steps 1 to 4 and the legacy paradigm;
-//! tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/fully_connected.h`. The schemes are those of [`crate::requantize`]: the sum is
-//! exact, and the policy of the scheme fits it, and the result of each stage, to int32.
+//! tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/fully_connected.h`. The schemes are those of [`crate::requantize`]:
+//! the sum is exact, and the policy of the scheme fits the sum, and the result of each stage, to int32.
 
 mod stage;
 mod tanh;
@@ -16,26 +16,26 @@ use rug::{Integer, Rational};
 pub use stage::{Along, Stage, dividing, scaling};
 pub use tanh::Tanh;
 
-/// A definition of the multiplications with the policy for every step that does not fit in int32.
+/// Definition of the multiplications with the policy for every step that does not fit in int32.
 ///
-/// A definition of fixed point multiply is that of [`Stage::Scale`]; [`Stage::Down`] then rounds as gemmlowp's code does, `legacy-ties-away`. A legacy definition
-/// is that of [`Stage::Down`]; [`Stage::Scale`] then is gemmlowp's, `gemmlowp-double`.
+/// A definition of fixed point multiply applies to [`Stage::Scale`]; [`Stage::Down`] then rounds like gemmlowp's code, `legacy-ties-away`.
+/// A legacy definition applies to [`Stage::Down`]; [`Stage::Scale`] then uses gemmlowp's `gemmlowp-double`.
 pub type Scheme = requantize::Scheme;
 
-/// Stages of a list, at most.
+/// Largest number of stages in a list.
 pub const MOST_STAGES: usize = 16;
 
-/// A product with the stages of its output.
+/// Product with the stages of its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantized {
     /// Shape and offsets.
     pub product: Product,
-    /// What becomes of a sum, in this order.
+    /// Stages of the output, in order.
     pub stages: Vec<Stage>,
 }
 
 impl Quantized {
-    /// Elements of lhs, rhs and the result, or the invalid argument.
+    /// Returns the number of elements of lhs, rhs and the result; the error is the invalid argument.
     pub fn check(&self) -> Result<[usize; 3], ShapeError> {
         let sizes = self.product.check()?;
         if self.stages.len() > MOST_STAGES {
@@ -56,23 +56,23 @@ impl Quantized {
         Ok(sizes)
     }
 
-    /// Whether sums have 64 bits up to the first multiplication.
+    /// True if sums have 64 bits up to the first multiplication.
     pub fn is_wide(&self) -> bool {
         matches!(self.stages.first(), Some(Stage::Bias64 { .. }))
     }
 
-    /// A sum as the first stage takes it.
+    /// Converts a sum to the input of the first stage.
     fn begun(&self, scheme: &Scheme, sum: &Integer) -> Option<Integer> {
         if self.is_wide() { Some(sum.clone()) } else { scheme.overflow.fit_exact(INT32, sum) }
     }
 
-    /// Row and column of result `at`.
+    /// Returns row and column of result `at`.
     fn place(&self, at: usize) -> [usize; 2] {
         [at / self.product.n, at % self.product.n]
     }
 }
 
-/// Each result by big integers and rationals, straight from the definition; `None` if a step is out of domain.
+/// Computes each result by big integers and rationals, straight from the definition; `None` if a step is out of domain.
 pub fn exact(scheme: &Scheme, p: &Quantized, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
     p.check()?;
     let one = |(at, sum): (usize, Integer)| {
@@ -82,7 +82,7 @@ pub fn exact(scheme: &Scheme, p: &Quantized, lhs: &[i32], rhs: &[i32]) -> Result
     Ok(p.product.sums(lhs, rhs)?.into_iter().enumerate().map(one).collect())
 }
 
-/// Each result by machine integers, derived independently of [`exact`]; `None` if a step is out of domain.
+/// Computes each result by machine integers, derived independently of [`exact`]; `None` if a step is out of domain.
 pub fn expected(scheme: &Scheme, p: &Quantized, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
     p.check()?;
     if p.is_wide() {
@@ -92,13 +92,13 @@ pub fn expected(scheme: &Scheme, p: &Quantized, lhs: &[i32], rhs: &[i32]) -> Res
     finished(scheme, p, &sums)
 }
 
-/// What the stages make of sums in the order of the result, by machine integers.
+/// Applies the stages to sums in the order of the results, by machine integers.
 pub fn finished(scheme: &Scheme, p: &Quantized, sums: &[Option<i32>]) -> Result<Vec<Option<i32>>, ShapeError> {
     p.check()?;
     Ok(applied(scheme, p, 0, sums.to_vec()))
 }
 
-/// The same of sums of 64 bits, for a list that begins with such a bias.
+/// Applies the stages to 64-bit sums, for a list that begins with a bias of 64 bits.
 pub fn finished_wide(scheme: &Scheme, p: &Quantized, sums: &[Option<i64>]) -> Result<Vec<Option<i32>>, ShapeError> {
     p.check()?;
     let [bias, scale, ..] = &p.stages[..] else {
@@ -112,7 +112,7 @@ pub fn finished_wide(scheme: &Scheme, p: &Quantized, sums: &[Option<i64>]) -> Re
     Ok(applied(scheme, p, 2, sums.iter().enumerate().map(of).collect()))
 }
 
-/// The stages from one on.
+/// Applies the stages from index `from` on.
 fn applied(scheme: &Scheme, p: &Quantized, from: usize, mut values: Vec<Option<i32>>) -> Vec<Option<i32>> {
     for stage in &p.stages[from..] {
         let prepared = stage.prepared(scheme);
@@ -123,7 +123,7 @@ fn applied(scheme: &Scheme, p: &Quantized, from: usize, mut values: Vec<Option<i
     values
 }
 
-/// The values of one result after the product and after each stage; `None` from the stage on that is out of domain.
+/// Returns the values of one result after the product and after each stage; `None` from the first stage out of domain on.
 pub fn walk(scheme: &Scheme, p: &Quantized, at: usize, sum: &Integer) -> Vec<Option<Integer>> {
     let mut value = p.begun(scheme, sum);
     let mut out = vec![value.clone()];
@@ -134,13 +134,13 @@ pub fn walk(scheme: &Scheme, p: &Quantized, at: usize, sum: &Integer) -> Vec<Opt
     out
 }
 
-/// The exact sum of products, fitted by the policy of a scheme.
+/// Returns the scheme of the exact sum of products, fitted by the policy of `scheme`.
 pub fn product(scheme: &Scheme) -> matmul::Scheme {
     let exact = matmul::DEFINITIONS.iter().find(|definition| definition.narrow.is_none());
     matmul::Scheme { definition: exact.expect("the exact product is registered"), overflow: scheme.overflow }
 }
 
-/// The exact value of each result, which no stage has rounded, wrapped or clamped; `None` if a stage is no product and no sum.
+/// Computes the exact value of each result, neither rounded nor wrapped nor clamped; `None` if a stage is neither a product nor a sum.
 pub fn rational(p: &Quantized, lhs: &[i32], rhs: &[i32]) -> Result<Option<Vec<Rational>>, ShapeError> {
     p.check()?;
     let one = |(at, sum): (usize, Integer)| {

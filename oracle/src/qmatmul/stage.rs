@@ -1,4 +1,4 @@
-//! One output stage: int32 to int32, and a cast to a narrower type as the last.
+//! Output stage from int32 to int32; a cast to a narrower type may be the last stage.
 
 use super::{Scheme, Tanh};
 use crate::fpm::pieces::Output;
@@ -9,50 +9,50 @@ use crate::shape::{ShapeError, broken};
 use crate::word::{INT32, Overflow};
 use rug::{Integer, Rational};
 
-/// The axis of the result along which a list of parameters lies.
+/// Axis of the result for a list of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Along {
-    /// One for each row: gemmlowp's column vector.
+    /// One value for each row: gemmlowp's column vector.
     Rows,
-    /// One for each column: gemmlowp's row vector.
+    /// One value for each column: gemmlowp's row vector.
     Columns,
 }
 
-/// An output stage.
+/// Output stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Adds a bias. `OutputStageBiasAddition`.
     Bias {
         /// Axis.
         along: Along,
-        /// One, or one for each place of the axis.
+        /// One value, or one for each position of the axis.
         values: Vec<i32>,
     },
-    /// Adds a bias of 64 bits to a sum of any size, the first stage; [`Stage::Scale`] follows. There is no value if the sum is beyond 48 bits. TFLite's layers of
-    /// int16, TOSA's accumulators of 48 bits.
+    /// Adds a bias of 64 bits to a sum of any size, as the first stage, followed by [`Stage::Scale`]. A sum beyond 48 bits has no value.
+    /// TFLite's int16 layers, TOSA's 48-bit accumulators.
     Bias64 {
         /// Axis.
         along: Along,
-        /// One, or one for each place of the axis.
+        /// One value, or one for each position of the axis.
         values: Vec<i64>,
     },
     /// `(v + offset) * multiplier / 2^-shift`, integers. `OutputStageQuantizeDownInt32ToUint8Scale`.
     Down {
-        /// Added first.
+        /// Offset, added first.
         offset: i32,
-        /// An integer.
+        /// Integer factor.
         multiplier: i32,
-        /// 0 or negative: right.
+        /// Shift, 0 or negative: right.
         shift: i32,
     },
-    /// Fixed point multiply, Q0.31, then a zero point: `OutputStageScaleInt32ByFixedPointAndExponent`; without left shifts
+    /// Fixed point multiply, Q0.31, then a zero point: `OutputStageScaleInt32ByFixedPointAndExponent`, or, without left shifts,
     /// `OutputStageQuantizeDownInt32ToUint8ScaleByFixedPoint`.
     Scale {
         /// Axis.
         along: Along,
-        /// Multiplier and shift (positive = left): one, or one for each place of the axis.
+        /// Multiplier and shift (positive = left): one pair, or one for each position of the axis.
         channels: Vec<(i32, i32)>,
-        /// Added after the multiplication.
+        /// Zero point, added after the multiplication.
         zero_point: i32,
     },
     /// `OutputStageClamp`.
@@ -64,12 +64,12 @@ pub enum Stage {
     },
     /// `OutputStageTanh`.
     Tanh(Tanh),
-    /// A saturating cast. `OutputStageSaturatingCastToUint8`, `..ToInt8`, `..ToInt16`.
+    /// Saturating cast. `OutputStageSaturatingCastToUint8`, `..ToInt8`, `..ToInt16`.
     Cast(Storage),
 }
 
 impl Along {
-    /// The place of a result along the axis.
+    /// Returns the position of a result along the axis.
     fn of(self, [row, column]: [usize; 2]) -> usize {
         match self {
             Self::Rows => row,
@@ -77,13 +77,13 @@ impl Along {
         }
     }
 
-    /// The value of a result in a list of one value or of one for each place.
+    /// Returns the value for a result, from a list of one value or one for each position.
     fn pick<T: Copy>(self, values: &[T], place: [usize; 2]) -> T {
         values[if values.len() == 1 { 0 } else { self.of(place) }]
     }
 }
 
-/// The scheme of [`Stage::Scale`].
+/// Returns the scheme of [`Stage::Scale`].
 pub fn scaling(scheme: &Scheme) -> Scheme {
     match scheme.definition {
         Definition::Fpm(_) => *scheme,
@@ -91,7 +91,7 @@ pub fn scaling(scheme: &Scheme) -> Scheme {
     }
 }
 
-/// The scheme of [`Stage::Down`].
+/// Returns the scheme of [`Stage::Down`].
 pub fn dividing(scheme: &Scheme) -> Scheme {
     match scheme.definition {
         Definition::Fpm(_) => Scheme { definition: Definition::LegacyTiesAway, ..*scheme },
@@ -104,12 +104,12 @@ fn named(name: &str, overflow: Overflow) -> Scheme {
 }
 
 impl Stage {
-    /// Whether it is a cast, which is the last stage.
+    /// True for a cast, which is the last stage.
     pub fn is_cast(&self) -> bool {
         matches!(self, Self::Cast(_))
     }
 
-    /// The invalid argument, if there is one.
+    /// Checks the stage; the error is the invalid argument.
     pub(super) fn check(&self, product: &Product) -> Result<(), ShapeError> {
         let counted = |along: Along, n: usize, what: &str| {
             let (size, axis) = match along {
@@ -137,7 +137,7 @@ impl Stage {
         }
     }
 
-    /// What the stage makes of a value of int32, or a bias of 64 bits and the stage after it of any value, by rationals.
+    /// Applies the stage to an int32 value, by rationals. A bias of 64 bits and the stage after it accept any value.
     pub(super) fn exact(&self, scheme: &Scheme, place: [usize; 2], v: Integer) -> Option<Integer> {
         let fit = |v: Integer| scheme.overflow.fit_exact(INT32, &v);
         match self {
@@ -158,7 +158,7 @@ impl Stage {
         }
     }
 
-    /// The exact value, which nothing rounds or clamps.
+    /// Computes the exact value, neither rounded nor clamped.
     pub(super) fn rational(&self, place: [usize; 2], v: Rational) -> Option<Rational> {
         match self {
             Self::Bias { along, values } => Some(v + along.pick(values, place)),
@@ -173,7 +173,7 @@ impl Stage {
         }
     }
 
-    /// The stage with its schemes looked up.
+    /// Prepares the stage, with its schemes looked up.
     pub(super) fn prepared(&self, scheme: &Scheme) -> Prepared<'_> {
         Prepared { stage: self, scale: scaling(scheme), down: dividing(scheme) }
     }
@@ -186,18 +186,18 @@ fn shift(s: i32, range: std::ops::RangeInclusive<i32>) -> Result<(), ShapeError>
     }
 }
 
-/// A stage on machine integers.
+/// Stage on machine integers.
 pub(super) struct Prepared<'a> {
     stage: &'a Stage,
     scale: Scheme,
     down: Scheme,
 }
 
-/// A multiplication after which nothing is added or clamped.
+/// Output that neither adds a zero point nor clamps.
 const PLAIN: Output = Output { zero_point: 0, min: i32::MIN, max: i32::MAX };
 
 impl Prepared<'_> {
-    /// What the stage makes of a sum beyond int32, as far as the stage takes one.
+    /// Applies the stage to a sum beyond int32; `None` if the stage accepts only int32.
     pub(super) fn of_wide(&self, place: [usize; 2], v: i64) -> Option<i64> {
         match self.stage {
             Stage::Bias64 { along, values } => wide::biased(v, along.pick(values, place)),
@@ -209,13 +209,13 @@ impl Prepared<'_> {
         }
     }
 
-    /// What the stage makes of a value.
+    /// Applies the stage to a value.
     pub(super) fn apply(&self, place: [usize; 2], v: i32) -> Option<i32> {
         let overflow = self.scale.overflow;
         let plus = |a: i32, b: i32| overflow.fit_int32(i128::from(a) + i128::from(b));
         match self.stage {
             Stage::Bias { along, values } => plus(v, along.pick(values, place)),
-            // The first stage, which takes sums beyond int32.
+            // This first stage receives sums beyond int32, in `of_wide`.
             Stage::Bias64 { .. } => None,
             Stage::Down { offset, multiplier, shift } => {
                 self.down.output((*multiplier, *shift), &PLAIN, plus(v, *offset)?)

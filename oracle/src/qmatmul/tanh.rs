@@ -1,8 +1,8 @@
-//! gemmlowp's `OutputStageTanh`: `zero_point + amplitude * tanh((v - zero_point) / amplitude)` in fixed point, and the ends at eight amplitudes from the zero
-//! point. `tanh(a)` is `(1 - e^(2a)) / (1 + e^(2a))` on numbers that are not positive, by the exponential of [`crate::exp`] and three steps of Newton-Raphson.
+//! gemmlowp's `OutputStageTanh`: `zero_point + amplitude * tanh((v - zero_point) / amplitude)` in fixed point, constant from eight amplitudes
+//! on. For a <= 0, `tanh(a)` is `(1 - e^(2a)) / (1 + e^(2a))`, by the exponential of [`crate::exp`] and three steps of Newton-Raphson.
 //!
-//! One step can leave int32: the left shift to three integer bits, which rounds its operand first. An amplitude that is a power of two takes the largest value
-//! below eight amplitudes to 8 itself. The policy of the scheme fits it.
+//! One step can leave int32: the left shift to three integer bits, whose operand is rounded first. If the amplitude is a power of two, the largest
+//! value below eight amplitudes becomes 8 itself. The policy of the scheme fits the result.
 //!
 //! Source: google/gemmlowp `internal/output.h`, `fixedpoint/fixedpoint.h` tanh, one_minus_x_over_one_plus_x_for_x_in_0_1.
 
@@ -17,20 +17,20 @@ use std::ops::RangeInclusive;
 /// Parameters of the stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tanh {
-    /// The int32 that stands for 0. `real_zero_as_int32`.
+    /// Stored int32 that represents 0. `real_zero_as_int32`.
     pub zero_point: i32,
-    /// The int32, less the zero point, that stands for 1. `real_amplitude_as_int32`.
+    /// Distance from the zero point that represents 1. `real_amplitude_as_int32`.
     pub amplitude: i32,
 }
 
-/// Amplitudes: the source divides by them in f64, whose rounding no smaller divisor shows.
+/// Supported amplitudes. The source divides by the amplitude in f64, whose rounding has no effect for these divisors.
 pub(super) const AMPLITUDES: RangeInclusive<i32> = 1..=1 << 20;
-/// Zero points: nothing leaves int32 within eight amplitudes of them.
+/// Supported zero points. No value within eight amplitudes of these leaves int32.
 pub(super) const ZERO_POINTS: RangeInclusive<i32> = -(1 << 24)..=1 << 24;
 
-/// Amplitudes from the zero point to the ends.
+/// Number of amplitudes from the zero point to the ends.
 const ENDS: i32 = 8;
-/// Integer bits of twice a number of three integer bits.
+/// Integer bits of twice a number with three integer bits.
 const DOUBLED: i32 = 4;
 
 impl Tanh {
@@ -46,7 +46,7 @@ impl Tanh {
         Ok(())
     }
 
-    /// One value by rationals.
+    /// Computes a value by rationals.
     pub(super) fn exact(&self, overflow: Overflow, v: Integer) -> Option<Integer> {
         let amplitude = Integer::from(self.amplitude);
         let centred: Integer = v - self.zero_point;
@@ -57,7 +57,7 @@ impl Tanh {
         if centred >= end {
             return Some(amplitude + self.zero_point);
         }
-        // 1 / amplitude is a number in [1/2, 1) times 2^-exponent.
+        // 1 / amplitude is 2^-exponent times a number in [1/2, 1), or 1 for amplitude 1.
         let exponent = Integer::from(&amplitude - 1u32).significant_bits().saturating_sub(1);
         let inverse = TiesAway.round(&(Rational::from((Integer::from(1) << (31 + exponent), amplitude.clone()))));
         let scaled = product(&centred, &inverse.min(i32::MAX.into()));
@@ -67,7 +67,7 @@ impl Tanh {
         Some(TowardNegative.round(&(Rational::from(high) >> (31 - power))) + self.zero_point)
     }
 
-    /// One value by machine integers.
+    /// Computes a value by machine integers.
     pub(super) fn fast(&self, overflow: Overflow, v: i32) -> Option<i32> {
         let (zero, amplitude) = (i64::from(self.zero_point), i64::from(self.amplitude));
         let away = i64::from(v) - zero;
@@ -87,12 +87,12 @@ impl Tanh {
     }
 }
 
-/// A product of two numbers of 31 fractional bits.
+/// Multiplies two numbers of 31 fractional bits.
 fn product(a: &Integer, b: &Integer) -> Integer {
     TiesUp.round(&(Rational::from(a * b) >> 31))
 }
 
-/// `tanh` of a number of three integer bits.
+/// Computes `tanh` of a number with three integer bits.
 fn hyperbolic(a: &Integer) -> Integer {
     if a.is_zero() {
         return Integer::new();
@@ -105,7 +105,7 @@ fn hyperbolic(a: &Integer) -> Integer {
     if a.is_negative() { -magnitude } else { magnitude }
 }
 
-/// The same of an exponential that is known.
+/// Computes the magnitude of `tanh` from the exponential, by machine integers.
 fn towards_one(exponential: i32) -> i64 {
     ((newton_fast(exponential.into(), 3) - (1 << 29)) << 2).clamp(i32::MIN.into(), i32::MAX.into())
 }

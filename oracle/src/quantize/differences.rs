@@ -1,19 +1,19 @@
-//! On how many floats schemes differ, in closed form, by comparing their runs.
+//! Number of floats on which schemes differ, in closed form, by comparing their runs.
 
 use super::{Runs, Stored};
 use crate::float::Format;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// Patterns with these keys. Never all of f64's.
+/// Returns the number of patterns with these keys, which are never all keys of f64.
 pub(super) fn span(keys: &RangeInclusive<i64>) -> u64 {
     keys.end().abs_diff(*keys.start()) + 1
 }
 
-/// The results of several [`Runs`] over the same keys side by side: intervals on which none of them changes.
+/// Merges the results of several [`Runs`] over the same keys into intervals on which no result changes.
 ///
 /// # Panics
-/// Where the runs are of different formats or keys.
+/// Panics if the runs have different formats or keys.
 pub fn zip<const N: usize>(runs: [&Runs; N]) -> impl Iterator<Item = (RangeInclusive<i64>, [Stored; N])> {
     let keys = runs.map(|r| (r.quantization().format, r.keys()));
     assert!(keys.iter().all(|k| *k == keys[0]), "runs of different formats or keys");
@@ -34,32 +34,32 @@ pub fn zip<const N: usize>(runs: [&Runs; N]) -> impl Iterator<Item = (RangeInclu
     })
 }
 
-/// The smallest input on which two schemes differ: the nearest to 0, the positive one of two.
+/// Smallest input on which two schemes differ: the nearest to 0, or the positive of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// The float.
+    /// Input, a pattern of the format.
     pub bits: u64,
-    /// The result of the first scheme.
+    /// Result of the first scheme.
     pub left: Stored,
-    /// The result of the second scheme.
+    /// Result of the second scheme.
     pub right: Stored,
 }
 
-/// How often two schemes differ.
+/// Number of floats on which two schemes differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// Floats except NaN for which both have a value.
+    /// Floats except NaN for which both schemes have a value.
     pub valued: u128,
-    /// Those with values that differ, by the second minus the first.
+    /// Floats with different values, by the second value minus the first.
     pub by_delta: BTreeMap<i64, u128>,
-    /// Floats except NaN for which one or both have none.
+    /// Floats except NaN for which at least one scheme has no value.
     pub without_value: u128,
-    /// The smallest with values that differ.
+    /// Smallest float with different values.
     pub witness: Option<Witness>,
 }
 
 impl Differences {
-    /// Floats whose values differ.
+    /// Returns the number of floats whose values differ.
     pub fn differ(&self) -> u128 {
         self.by_delta.values().sum()
     }
@@ -85,7 +85,7 @@ impl Differences {
 }
 
 impl Runs {
-    /// On which floats except NaN two schemes differ, `other` minus `self`. Both over the same keys of one format.
+    /// Compares two schemes on all floats except NaN, `other` minus `self`. Both runs have the same keys of one format.
     pub fn differ(&self, other: &Self) -> Differences {
         let mut differences = Differences::default();
         for (keys, [left, right]) in zip([self, other]) {
@@ -94,8 +94,8 @@ impl Runs {
         differences
     }
 
-    /// Floats on which both have a value and the values differ: all of them, in order of keys, where they are no more than `most`;
-    /// otherwise as many, at the ends of the intervals on which neither changes, and spread over them.
+    /// Returns floats for which both schemes have a value and the values differ. If there are at most `most`, all are returned, in order of keys.
+    /// Otherwise up to `most` are chosen evenly from the ends of the intervals on which neither result changes.
     pub fn differing(&self, other: &Self, most: usize) -> Vec<Witness> {
         let format = self.quantization().format;
         let parts = || {

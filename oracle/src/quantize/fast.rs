@@ -1,4 +1,4 @@
-//! The schemes in machine integers, written from the sources' formulas and not from the step lists.
+//! Schemes in machine integers, written from the formulas of the sources instead of the step lists.
 
 use super::soft::{Prepared, Soft, Whole};
 use super::{Stored, Stored::Poison, Stored::Unspecified};
@@ -6,13 +6,13 @@ use crate::float::Format;
 use crate::rounding::RoundingRule::{self, TiesAway, TiesEven};
 use crate::word::Overflow;
 
-/// A scheme at prepared parameters, with the policy for conversions that do not fit.
+/// Scheme at prepared parameters, with the policy for conversions that do not fit.
 pub(super) type Fast = fn(&Prepared, Overflow, Soft) -> Stored;
 
 const I16: (i64, i64) = (i16::MIN as i64, i16::MAX as i64);
 const I32: (i64, i64) = (i32::MIN as i64, i32::MAX as i64);
 
-/// `clamp(v + zero_point)`.
+/// Computes `clamp(v + zero_point)`.
 fn finish(p: &Prepared, v: Whole, nan: Stored) -> Stored {
     v.map(|v| v + i128::from(p.q.zero_point)).clamp(p.q.min, p.q.max).stored(nan)
 }
@@ -25,7 +25,7 @@ pub(super) fn zero_point_after(rule: RoundingRule, p: &Prepared, x: Soft) -> Sto
     finish(p, x.divided_by(p.scale).to_integer(rule), Unspecified)
 }
 
-/// The scaled value and the sum each rounded in the format, then the conversion, then the clamp.
+/// Rounds the scaled value and the sum in the format, converts, and clamps.
 pub(super) fn qcast(rule: RoundingRule, overflow: Overflow, p: &Prepared, scaled: Soft) -> Stored {
     let sum = scaled.rounded(p.q.format).plus(p.zero_point_rounded).rounded(p.q.format);
     let converted = sum.to_integer(rule).convert(p.q.storage, overflow);
@@ -36,7 +36,7 @@ pub(super) fn tflite(p: &Prepared, x: Soft) -> Stored {
     finish(p, x.divided_by(p.scale).rounded(p.q.format).to_integer(TiesAway), Poison)
 }
 
-/// The bounds less the zero point are integers of 17 bits, exact in f32, so clamping at them commutes with rounding.
+/// The bounds minus the zero point are integers of 17 bits, exact in f32, so a clamp to these bounds commutes with rounding.
 pub(super) fn onnx(p: &Prepared, x: Soft) -> Stored {
     finish(p, x.divided_by(p.scale).rounded(p.q.format).to_integer(TiesEven), Stored::Value(p.q.min))
 }
@@ -55,14 +55,14 @@ pub(super) fn pytorch_legacy(p: &Prepared, x: Soft) -> Stored {
     sum.to_integer(TiesEven).clamp(p.q.min, p.q.max).stored(Poison)
 }
 
-/// A product has 48 bits, so that its sum with a zero point of 8 bits is one number before its rounding.
+/// A product has 48 bits, so its sum with a zero point of 8 bits is exact before the rounding.
 pub(super) fn pytorch_fused(p: &Prepared, x: Soft) -> Stored {
     let sum = x.times(p.reciprocal).plus(p.zero_point_rounded).rounded(p.q.format);
     sum.to_integer(TiesEven).clamp(p.q.min, p.q.max).stored(Stored::Value(p.q.max))
 }
 
-/// Within 9 bits of the magic bias the spacing of f32 is 1, so that the sum rounds ties to even as an integer does, the bias
-/// being even; the clamp commutes with it as in [`onnx`].
+/// The sum of the magic bias and a value of 9 bits has a spacing of 1 in f32. The bias is even, so the sum rounds ties to even like an
+/// integer. The clamp commutes with this rounding as in [`onnx`].
 pub(super) fn xnnpack(p: &Prepared, x: Soft) -> Stored {
     finish(p, by_reciprocal(p, x).to_integer(TiesEven), Stored::Value(p.q.min))
 }
@@ -77,7 +77,7 @@ pub(super) fn neon_fcvtns(p: &Prepared, x: Soft) -> Stored {
     sum.clamp(p.q.min, p.q.max).stored(Unspecified)
 }
 
-/// The sum of an integer with the zero point, clamped; poison unless both are int32.
+/// Adds the zero point to an integer, and clamps; poison unless integer and sum are int32.
 fn in_int32(p: &Prepared, v: Whole) -> Stored {
     let Whole::Number(v) = v else { return Poison };
     let sum = v + i128::from(p.q.zero_point);
@@ -93,7 +93,7 @@ pub(super) fn tflite_double(p: &Prepared, x: Soft) -> Stored {
     in_int32(p, x.divided_for_any(p.scale).rounded(Format::F64).to_integer(TiesAway))
 }
 
-/// The zero point has 16 bits, so that the sum is beyond int32 by less than 2^16.
+/// The zero point has 16 bits, so the sum exceeds int32 by less than 2^16.
 pub(super) fn tflite_neon(p: &Prepared, x: Soft) -> Stored {
     let lane = match by_reciprocal(p, x).to_integer(TiesEven) {
         Whole::Nan => Whole::Number(0),

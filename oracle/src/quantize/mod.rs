@@ -1,5 +1,5 @@
 //! Quantization: a float `x` becomes the integer `x / scale + zero_point`, rounded and clamped; and the schemes by which systems
-//! do it. Dequantization is [`crate::dequantize`].
+//! quantize. Dequantization is [`crate::dequantize`].
 //!
 //! Source of the operation: MLIR RFC "Improvements in the 'quant' dialect", type `!quant.uniform`.
 
@@ -25,17 +25,17 @@ pub use threshold::Threshold;
 pub(crate) use registry::suffix;
 pub(crate) use soft::{Prepared, Soft};
 
-/// The integer type of stored values.
+/// Integer type of stored values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Storage {
     /// Width in bits, 1..=32.
     pub bits: u32,
-    /// Two's complement, or unsigned.
+    /// True for two's complement, false for unsigned.
     pub signed: bool,
 }
 
 impl Storage {
-    /// The type MLIR writes so: `i8`, `u16`, ...
+    /// Parses MLIR's name: `i8`, `u16`, ...
     pub fn parse(name: &str) -> Result<Self, UnknownName> {
         let no_such = || unknown("storage type", name, ["i4", "u4", "i8", "u8", "i16", "u16", "i32", "u32"]);
         let signed = name.starts_with('i');
@@ -44,35 +44,35 @@ impl Storage {
         Ok(Self { bits, signed })
     }
 
-    /// MLIR's name.
+    /// Returns MLIR's name.
     pub fn name(self) -> String {
         format!("{}{}", if self.signed { 'i' } else { 'u' }, self.bits)
     }
 
-    /// Smallest value.
+    /// Returns the smallest value.
     pub fn min(self) -> i64 {
         if self.signed { -(1 << (self.bits - 1)) } else { 0 }
     }
 
-    /// Largest value.
+    /// Returns the largest value.
     pub fn max(self) -> i64 {
         (1 << (self.bits - u32::from(self.signed))) - 1
     }
 
-    /// The value of the low bits of `v`.
+    /// Returns the value of the low bits of `v`.
     pub fn wrap(self, v: i64) -> i64 {
         self.min() + (v - self.min()).rem_euclid(1 << self.bits)
     }
 }
 
-/// The parameters of one quantized element.
+/// Parameters of a quantized element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Quantization {
     /// Type of expressed values.
     pub format: Format,
-    /// The scale, a pattern of `format`: rounded to the expressed type.
+    /// Scale rounded to the expressed type, a pattern of `format`.
     pub scale: u64,
-    /// The stored value of 0.
+    /// Stored value of real 0.
     pub zero_point: i64,
     /// Type of stored values.
     pub storage: Storage,
@@ -82,16 +82,16 @@ pub struct Quantization {
     pub max: i64,
 }
 
-/// Why a [`Quantization`] is invalid.
+/// Reason why a [`Quantization`] is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BadQuantization {
-    /// Zero, negative, infinite or NaN in the expressed type.
+    /// Scale that is zero, negative, infinite or NaN in the expressed type.
     #[error("the scale must be a positive number; rounded to the expressed type it is pattern {0:#x}")]
     Scale(u64),
-    /// Not 1..=32.
+    /// Width outside 1..=32.
     #[error("the storage type must have 1 to 32 bits, not {0}")]
     Width(u32),
-    /// Crossed, or outside the storage type.
+    /// Bounds that are crossed, or outside the storage type.
     #[error("the bounds {min}:{max} must be in order and inside the storage type's {lowest}:{highest}")]
     Bounds {
         /// Lower bound.
@@ -103,18 +103,18 @@ pub enum BadQuantization {
         /// Largest value of the storage type.
         highest: i64,
     },
-    /// Beyond 32 bits of either signedness.
+    /// Zero point beyond 32 bits of either signedness.
     #[error("the zero point {0} fits in no storage type")]
     ZeroPoint(i64),
 }
 
 impl Quantization {
-    /// With all values of the storage type.
+    /// Creates parameters with all values of the storage type.
     pub fn whole(format: Format, scale: u64, zero_point: i64, storage: Storage) -> Self {
         Self { format, scale, zero_point, storage, min: storage.min(), max: storage.max() }
     }
 
-    /// Every scheme accepts valid parameters. A zero point outside the storage type or the bounds is valid, as it is in MLIR.
+    /// Checks the parameters. Every scheme accepts valid parameters. A zero point outside the storage type or the bounds is valid, as in MLIR.
     pub fn check(&self) -> Result<(), BadQuantization> {
         let Storage { bits, .. } = self.storage;
         if !(1..=32).contains(&bits) {
@@ -133,10 +133,10 @@ impl Quantization {
         Ok(())
     }
 
-    /// The scale as an exact number.
+    /// Returns the scale as an exact number.
     ///
     /// # Panics
-    /// Where [`Quantization::check`] fails for the scale.
+    /// Panics if [`Quantization::check`] fails for the scale.
     pub fn exact_scale(&self) -> rug::Rational {
         match self.format.decode(self.scale) {
             Float::Finite { value, .. } => value,
@@ -145,20 +145,20 @@ impl Quantization {
     }
 }
 
-/// The result of quantizing one float.
+/// Result of quantizing a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stored {
-    /// This stored value.
+    /// Stored value.
     Value(i64),
-    /// No value: the source leaves the conversion undefined here. Nothing may be expected.
+    /// No value, because the source leaves the conversion undefined. No expectation is allowed.
     Poison,
-    /// The scheme says nothing: NaN or an infinity that no policy covers, or parameters that the source does not take.
+    /// Not covered by the scheme: NaN or an infinity without a policy, or parameters that the source does not accept.
     Unspecified,
 }
 
 impl Stored {
-    /// The stored value, if there is one.
+    /// Returns the stored value, if any.
     pub fn value(self) -> Option<i64> {
         match self {
             Self::Value(v) => Some(v),

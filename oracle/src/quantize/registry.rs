@@ -1,4 +1,4 @@
-//! The registry of quantize schemes: four kinds for each of eight rounding rules, and those of the systems.
+//! Registry of quantize schemes: four kinds for each of eight rounding rules, and the schemes of the systems.
 
 use super::fast;
 use super::scheme::{Definition, Takes};
@@ -16,10 +16,10 @@ const CLAMP: (&str, Step) = ("clamp", Step::Clamp);
 const CAST_TO_INT32: (&str, Step) = ("the cast has a value for int32 alone", Step::RequireBits(32));
 const SUM_IN_INT32: (&str, Step) = ("the sum has a value in int32 alone", Step::RequireBits(32));
 const NAN_IS_POISON: (&str, Step) = ("NaN converts to no integer", Step::Nan(Nan::Poison));
-/// `1.5 * 2^23`: added to an f32 below 2^22, it leaves an integer in the low bits.
+/// Magic bias `1.5 * 2^23`: added to an f32 below 2^22, it leaves an integer in the low bits.
 const MAGIC: i64 = 12_582_912;
 
-/// The four schemes that each rounding rule gives.
+/// Defines the four schemes of a rounding rule.
 macro_rules! of_rule {
     ($suffix:literal, $rule:ident) => {
         [
@@ -105,7 +105,7 @@ const SHIPPED: [Definition; 11] = [
         summary: "TFLite reference: f32 division, std::round, zero point and clamp in double; NaN is undefined",
         source: "tensorflow/tensorflow lite/kernels/internal/reference/quantize.h AffineQuantize; cppmath.h TfLiteRound",
         takes: Takes::F32 { storage: 32 },
-        // In double the sum rounds from 2^53 on, where it is clamped either way.
+        // In double the sum rounds only from 2^53 on, where the result is clamped in any case.
         steps: &[DIVIDE, ROUND_SCALED, ("std::round", Step::RoundToInteger(TiesAway)), ADD, CLAMP, NAN_IS_POISON],
         fast: |p, _, x| fast::tflite(p, x),
     },
@@ -162,7 +162,7 @@ const SHIPPED: [Definition; 11] = [
         summary: "FBGEMM on AVX2, LEGACY: product with 1/scale and sum with the zero point rounded once to f32, nearest even; NaN is the maximum",
         source: "pytorch/FBGEMM src/QuantUtilsAvx2.cc QuantizeAvx2, LEGACY = true",
         takes: Takes::F32 { storage: 8 },
-        // What is below int32 becomes the least int32, which the clamp takes to the bound.
+        // A value below int32 becomes the smallest int32, which the clamp then moves to the bound.
         steps: &[
             RECIPROCAL,
             ADD_ROUNDED,
@@ -260,7 +260,7 @@ const SHIPPED: [Definition; 11] = [
     },
 ];
 
-/// The suffix in the names of a rule's schemes.
+/// Returns the suffix in the names of a rule's schemes.
 pub(crate) fn suffix(rule: RoundingRule) -> &'static str {
     match rule {
         TiesEven => "nearest-even",

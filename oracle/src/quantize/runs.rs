@@ -1,5 +1,5 @@
-//! All floats of a format by their result under one scheme: intervals of keys with one result each. They are found by bisection over keys,
-//! which is exact because every step is monotone ([`super::threshold`] says why for each kind of step).
+//! All floats of a format by their result under a scheme, as intervals of keys with one result each. Bisection over keys finds the intervals exactly,
+//! because every step is monotone ([`super::threshold`] has the reason for each kind of step).
 
 use super::differences::span;
 use super::{Prepared, Quantization, Scheme, Stored, Threshold};
@@ -7,51 +7,51 @@ use crate::word::Overflow;
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
-/// More results than this are not kept for a whole format.
+/// Largest number of results kept for a whole format.
 const MOST_RUNS: u64 = 1 << 17;
-/// Boundaries of a new [`Runs`] that big rationals are asked about.
+/// Approximate number of boundaries of a new [`Runs`] that big rationals check.
 const ANCHORED: usize = 64;
 
-/// The results of one scheme over a range of keys, in order. NaN is apart.
+/// Results of one scheme over a range of keys, in order, with a separate result for NaN.
 #[derive(Clone, Debug)]
 pub struct Runs {
     scheme: Scheme,
     q: Quantization,
-    /// First key of each run with its result; neighbours differ.
+    /// First key of each run with its result; neighbouring results differ.
     runs: Vec<(i64, Stored)>,
     last: i64,
     nan: Stored,
 }
 
-/// Why there are no [`Runs`] of a whole format.
+/// Reason why a whole format has no [`Runs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NoRuns {
-    /// Too many results; [`Runs::within`] takes a part of the format.
+    /// Too many results; [`Runs::within`] accepts a part of the format.
     #[error("up to {0} results are too many to keep; take a part of the format at a time")]
     TooMany(u64),
-    /// What wraps is not monotone.
+    /// A step wraps, so results are not monotone.
     #[error("a conversion or sum that wraps has no decision boundaries")]
     Wraps,
 }
 
-/// A boundary between two results.
+/// Boundary between two results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boundary {
-    /// The last float with the result `below`, as a pattern.
+    /// Last float with the result `below`, as a pattern.
     pub last: u64,
-    /// The first with the result `above`.
+    /// First float with the result `above`, as a pattern.
     pub first: u64,
-    /// The smaller result.
+    /// Smaller result.
     pub below: Stored,
-    /// The larger one.
+    /// Larger result.
     pub above: Stored,
 }
 
 impl Runs {
-    /// Over all floats except NaN.
+    /// Finds the runs over all floats except NaN.
     ///
     /// # Panics
-    /// Where big rationals contradict the bisection.
+    /// Panics if big rationals contradict the bisection.
     pub fn new(scheme: &Scheme, q: &Quantization) -> Result<Self, NoRuns> {
         let results = (q.max - q.min + 1) as u64;
         let patterns = u64::try_from(q.format.numbers()).unwrap_or(u64::MAX);
@@ -67,7 +67,7 @@ impl Runs {
         Ok(runs)
     }
 
-    /// Over the floats with these keys, which must be keys of the format. At most as many runs as keys.
+    /// Finds the runs over the floats with these keys, which must be keys of the format. There are at most as many runs as keys.
     pub fn within(scheme: &Scheme, q: &Quantization, keys: RangeInclusive<i64>) -> Result<Self, NoRuns> {
         if scheme.wraps() {
             return Err(NoRuns::Wraps);
@@ -75,7 +75,7 @@ impl Runs {
         let prepared = Prepared::new(q);
         let nan = scheme.prepared(&prepared, q.format.nan());
         let mut search = Search { scheme, prepared, runs: Vec::new() };
-        // Infinities and zeros are apart from the numbers between them: 0 times an overflowed reciprocal is NaN.
+        // Infinities and zeros are searched separately from the numbers between them: 0 times an overflowed reciprocal is NaN.
         let infinity = q.format.infinity() as i64;
         let ends = [-infinity - 1, -infinity, -1, 1, infinity, infinity + 1];
         for piece in ends.windows(2) {
@@ -87,22 +87,22 @@ impl Runs {
         Ok(Self { scheme: *scheme, q: *q, runs: search.runs, last: *keys.end(), nan })
     }
 
-    /// The scheme.
+    /// Returns the scheme.
     pub fn scheme(&self) -> &Scheme {
         &self.scheme
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub fn quantization(&self) -> &Quantization {
         &self.q
     }
 
-    /// The result of NaN.
+    /// Returns the result of NaN.
     pub fn nan(&self) -> Stored {
         self.nan
     }
 
-    /// The keys that it is over.
+    /// Returns the range of keys.
     pub fn keys(&self) -> RangeInclusive<i64> {
         self.runs.first().map_or(self.last + 1, |(first, _)| *first)..=self.last
     }
@@ -111,12 +111,12 @@ impl Runs {
         self.runs.partition_point(|(first, _)| *first <= key).saturating_sub(1)
     }
 
-    /// The result at a key in range.
+    /// Returns the result at a key in range.
     pub fn at(&self, key: i64) -> Stored {
         self.runs[self.index(key)].1
     }
 
-    /// The result of a pattern in range, or of NaN.
+    /// Returns the result of a pattern in range, or of NaN.
     pub fn of(&self, bits: u64) -> Stored {
         self.q.format.key(bits).map_or(self.nan, |key| self.at(key))
     }
@@ -127,12 +127,12 @@ impl Runs {
         (first..=last, result)
     }
 
-    /// All runs, in order of keys.
+    /// Returns all runs, in order of keys.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (RangeInclusive<i64>, Stored)> + ExactSizeIterator {
         (0..self.runs.len()).map(|i| self.run(i))
     }
 
-    /// The runs between two keys in range, cut there; from the last to the first with `rev`.
+    /// Returns the runs between two keys in range, cut at both keys; `rev` starts with the last run.
     pub fn between(&self, lo: i64, hi: i64) -> impl DoubleEndedIterator<Item = (RangeInclusive<i64>, Stored)> {
         let range = if lo > hi { 0..0 } else { self.index(lo)..self.index(hi) + 1 };
         range.map(move |i| {
@@ -141,8 +141,8 @@ impl Runs {
         })
     }
 
-    /// The results of `len` consecutive patterns from `first` on, as `(first, len, result)` in order of patterns, NaN included.
-    /// A pattern's key must be in range, and no pattern beyond the format's last.
+    /// Returns the results of `len` consecutive patterns from `first` on, as `(first, len, result)` in order of patterns, NaN included.
+    /// The key of each pattern must be in range, and no pattern may exceed the format's last.
     pub fn patterns(&self, first: u64, len: u64) -> impl Iterator<Item = (u64, u64, Stored)> {
         let format = self.q.format;
         let (sign, infinity) = (format.sign(), format.infinity());
@@ -166,7 +166,7 @@ impl Runs {
         positive.chain(nans(0)).chain(negative).chain(nans(sign))
     }
 
-    /// All boundaries in range, in order.
+    /// Returns all boundaries in range, in order.
     pub fn boundaries(&self) -> impl ExactSizeIterator<Item = Boundary> {
         self.runs.windows(2).map(|pair| {
             let [(_, below), (first, above)] = [pair[0], pair[1]];
@@ -175,19 +175,19 @@ impl Runs {
         })
     }
 
-    /// The exact real at a boundary, where the scheme has one: see [`Scheme::threshold`].
+    /// Returns the exact real at a boundary, if the scheme has one: see [`Scheme::threshold`].
     pub fn threshold(&self, boundary: &Boundary) -> Option<Threshold> {
         self.scheme.threshold(&self.q, boundary.below, boundary.above)
     }
 
-    /// Whether big rationals give the results on both sides.
+    /// True if big rationals give the results on both sides.
     pub fn is_anchored(&self, boundary: &Boundary) -> bool {
         let exact = |bits| self.scheme.exact(&self.q, bits);
         exact(boundary.last) == boundary.below && exact(boundary.first) == boundary.above
     }
 }
 
-/// Results in their order, poison below and above the values apart.
+/// Result with its rank. Poison below and poison above the values have different ranks.
 type Rank = (i64, Stored);
 
 struct Search<'a> {
@@ -208,8 +208,8 @@ impl Search<'_> {
         (rank, result)
     }
 
-    /// Whether a poison input lies above the storage type: where a saturating conversion goes to its largest value. What is poison under each policy lies
-    /// beyond a word that the scheme requires, on the side of its sign: a zero point of the storage type is small beside the word.
+    /// True if a poison input is above the storage type, where a saturating conversion gives the largest value. An input that is poison under every
+    /// policy is beyond a word that the scheme requires, on the side of its sign: a zero point of the storage type is small compared with the word.
     fn is_above(&self, bits: u64) -> bool {
         let storage = self.prepared.q.storage;
         let q = Quantization { min: storage.min(), max: storage.max(), ..self.prepared.q };
@@ -226,7 +226,7 @@ impl Search<'_> {
         }
     }
 
-    /// The runs from `lo` to `hi`, over which results grow.
+    /// Finds the runs from `lo` to `hi`, over which results grow.
     fn bisect(&mut self, lo: (i64, Rank), hi: (i64, Rank)) {
         assert!(lo.1.0 <= hi.1.0, "{} falls from {lo:?} to {hi:?}", self.scheme.label());
         if lo.1 == hi.1 {
@@ -249,7 +249,7 @@ mod tests {
     use crate::float::Format;
     use crate::quantize::Storage;
 
-    /// Bisection would jump over results that fall: 100 is stored as it is, 200 wraps to -56.
+    /// Bisection would skip results that fall: 100 is stored unchanged, 200 wraps to -56.
     #[test]
     #[should_panic(expected = "falls from")]
     fn results_that_fall_are_not_bisected() {

@@ -1,4 +1,4 @@
-//! A quantize scheme: its name, its origin, its steps, and the fast integer form, which tests compare with the steps.
+//! Quantize scheme: its name, origin, steps, and the fast integer form, which tests compare with the steps.
 
 use super::fast::Fast;
 use super::registry::suffix;
@@ -12,53 +12,53 @@ use rug::{Integer, Rational};
 
 pub use super::registry::DEFINITIONS;
 
-/// A mathematical definition of quantize.
+/// Mathematical definition of quantize.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// Parameters that the source takes.
+    /// Parameters that the source accepts.
     pub takes: Takes,
-    /// The composition, each step with its name. Starts from the float.
+    /// Composition, each step with its name. Starts from the float.
     pub steps: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived independently.
+    /// Definition in machine integers, derived independently.
     pub(super) fast: Fast,
 }
 
-/// Parameters that a source takes; for others its scheme is unspecified.
+/// Parameters that a source accepts; for other parameters its scheme is unspecified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// All.
+    /// All parameters.
     Everything,
-    /// f32, and storage of at most this many bits.
+    /// f32, storage of at most this many bits, and a zero point of the storage type.
     F32 {
-        /// The widest storage.
+        /// Widest storage, in bits.
         storage: u32,
     },
 }
 
-/// A definition with the policy for conversions that do not fit, where it has one: poison by default (`out-of-domain`), else the
-/// nearest stored value or the low bits.
+/// Definition with the policy for conversions that do not fit, if it converts: poison by default (`out-of-domain`), the
+/// nearest stored value, or the low bits.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 registered!(|definition| step_names(definition.steps));
 
-/// The values of a scheme at one input.
+/// Values of a scheme at an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// `x / scale + zero_point`, or `None` for NaN and infinities.
     pub exact: Option<Rational>,
-    /// Each step's name with the exact value after it, from the float on.
+    /// Name of each step, with the exact value after it, from the float on.
     pub steps: Vec<(&'static str, Value)>,
-    /// The result.
+    /// Result.
     pub result: Stored,
 }
 
-/// A scheme at fixed parameters.
+/// Scheme at fixed parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed {
     scheme: Scheme,
@@ -66,18 +66,18 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// [`Scheme::expected`], at a fraction of the cost.
+    /// Computes [`Scheme::expected`], at a fraction of the cost.
     pub fn expected(&self, bits: u64) -> Stored {
         self.scheme.prepared(&self.prepared, bits)
     }
 }
 
 impl Takes {
-    /// Whether the source takes these parameters.
+    /// True if the source accepts these parameters.
     pub fn takes(self, q: &Quantization) -> bool {
         match self {
             Self::Everything => true,
-            // The zero points of these sources are of the storage type, which their constants rely on.
+            // The zero points of these sources are of the storage type; constants in the sources depend on this.
             Self::F32 { storage } => {
                 let zero_points = q.storage.min()..=q.storage.max();
                 q.format == Format::F32 && q.storage.bits <= storage && zero_points.contains(&q.zero_point)
@@ -87,12 +87,12 @@ impl Takes {
 }
 
 impl Definition {
-    /// Whether a policy matters: whether a step converts to the storage type.
+    /// True if a step converts to the storage type, so that the policy matters.
     pub fn converts(&self) -> bool {
         self.steps.iter().any(|(_, step)| matches!(step, Step::Convert(_)))
     }
 
-    /// The exact values of every step at one input, which passes [`Quantization::check`].
+    /// Traces the exact value of every step at one input, whose parameters pass [`Quantization::check`].
     pub fn trace(&self, overflow: Overflow, q: &Quantization, bits: u64) -> Trace {
         let exact = q.format.decode(bits).finite().map(|x| x / q.exact_scale() + q.zero_point);
         if !self.takes.takes(q) {
@@ -103,31 +103,31 @@ impl Definition {
     }
 }
 
-/// The values that instructions may give for an integer outside the storage type, before it is clamped.
+/// Function from an integer outside the storage type to the values that instructions may give, before the clamp.
 pub type Conversion = fn(&Quantization, &Integer) -> Vec<i64>;
 
-/// How code may deviate from the steps of a scheme; by default not at all.
+/// Deviations from the steps of a scheme that code may make; none by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Liberties {
-    /// Roundings to the expressed type may round an exact tie either way.
+    /// True if roundings to the expressed type may resolve ties in either direction.
     pub ties: bool,
-    /// Numbers beyond the storage type are converted so, whatever the scheme's own policy is.
+    /// Conversion of numbers beyond the storage type, instead of the scheme's own policy.
     pub conversion: Option<Conversion>,
 }
 
 impl Scheme {
-    /// Whether something wraps, so that results do not grow with the input.
+    /// True if a conversion or sum wraps, so that results do not grow with the input.
     pub fn wraps(&self) -> bool {
         let sums = || self.definition.steps.iter().any(|(_, step)| matches!(step, Step::Wrap(_)));
         self.overflow == Overflow::Wrap && self.definition.converts() || sums()
     }
 
-    /// Every possible result, each once, if each rounding to the expressed type may round an exact tie either way.
+    /// Returns every possible result, without duplicates, if each rounding to the expressed type may resolve ties in either direction.
     pub fn either_way(&self, q: &Quantization, bits: u64) -> Vec<Stored> {
         self.results(q, bits, &Liberties { ties: true, ..Liberties::default() })
     }
 
-    /// Every result, each once, of code that takes these liberties with the steps.
+    /// Returns every result, without duplicates, of code with these deviations from the steps.
     pub fn results(&self, q: &Quantization, bits: u64, liberties: &Liberties) -> Vec<Stored> {
         let (mut values, mut results) = (vec![Value::of(q.format, bits)], Vec::new());
         for (_, step) in self.definition.steps {
@@ -159,12 +159,12 @@ impl Scheme {
         results
     }
 
-    /// The exact sum rounded once by `rule`.
+    /// Returns the scheme that rounds the exact sum once by `rule`.
     pub fn ideal(rule: RoundingRule) -> Self {
         Self::named(suffix(rule))
     }
 
-    /// The RFC's steps, converted by `rule`.
+    /// Returns the scheme of the RFC's steps with a conversion by `rule`.
     pub fn qcast(rule: RoundingRule, overflow: Overflow) -> Self {
         Self { overflow, ..Self::named(&format!("mlir-qcast-{}", suffix(rule))) }
     }
@@ -174,17 +174,17 @@ impl Scheme {
         Self { definition, overflow: Overflow::OutOfDomain }
     }
 
-    /// The result by big rationals. The parameters pass [`Quantization::check`].
+    /// Computes the result by big rationals. The parameters pass [`Quantization::check`].
     pub fn exact(&self, q: &Quantization, bits: u64) -> Stored {
         self.definition.trace(self.overflow, q, bits).result
     }
 
-    /// The result by machine integers. The parameters pass [`Quantization::check`].
+    /// Computes the result by machine integers. The parameters pass [`Quantization::check`].
     pub fn expected(&self, q: &Quantization, bits: u64) -> Stored {
         self.prepared(&Prepared::new(q), bits)
     }
 
-    /// The scheme where the parameters are used again and again.
+    /// Fixes the parameters, for many inputs.
     pub fn fixed(&self, q: &Quantization) -> Fixed {
         Fixed { scheme: *self, prepared: Prepared::new(q) }
     }

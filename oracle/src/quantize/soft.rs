@@ -1,25 +1,25 @@
-//! Floats on machine integers: an i128 significand and an exponent, rounded by shifts. It is independent of [`crate::float`], which rounds
-//! rationals; a test compares the two.
+//! Floats on machine integers: an i128 significand and an exponent, rounded by shifts, independent of [`crate::float`], which rounds
+//! rationals. A test compares the two.
 
 use super::{Quantization, Storage, Stored};
 use crate::float::Format;
 use crate::rounding::RoundingRule::{self, TiesEven};
 use crate::word::Overflow;
 
-/// Bits of a quotient: more than any format keeps, so that its last bit may stand for the remainder.
+/// Bits of a quotient: more than any format keeps, so that the last bit can represent the remainder.
 const QUOTIENT: i32 = 70;
-/// The same where both numbers have at most 24 bits, as those of f16, bf16 and f32 have. An integer below 2^36 is among them
-/// with two bits after it; no bound or zero point is beyond 2^32.
+/// Bits of a quotient of numbers with at most 24 bits, as in f16, bf16 and f32. Integers below 2^36 fit with two more
+/// bits; no bound or zero point is beyond 2^32.
 const SHORT_QUOTIENT: i32 = 38;
 const SHORT: i32 = 24;
-/// Numbers are aligned within this many bits, and shifted by at most as many.
+/// Number of bits within which numbers are aligned, and largest shift.
 const ALIGNED_BITS: i32 = 120;
-/// Stands for every integer beyond it: larger than all bounds and zero points by more than they can bring back, and its low
-/// bits are 0, as are those of the numbers of every format from here on.
+/// Represents every larger integer: exceeds all bounds by more than a zero point can compensate, and has low bits
+/// of 0, like the numbers of every format from here on.
 const HUGE: i128 = 1 << 100;
 
-/// A number `n * 2^e`, an infinity or NaN. Where a number is not exact its last bit is 1 and stands for all that is lost, so that
-/// a rounding at least two bits higher is that of the exact value.
+/// A number `n * 2^e`, an infinity or NaN. The last bit of an inexact number is 1 and represents all lost bits, so a rounding at least
+/// two bits higher gives the rounded exact value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Soft {
     Nan,
@@ -27,7 +27,7 @@ pub(crate) enum Soft {
     Number { n: i128, e: i32 },
 }
 
-/// An integer, or a value that is not one.
+/// Integer, NaN or infinity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whole {
     Nan,
@@ -37,7 +37,7 @@ pub(crate) enum Whole {
 
 use Soft::{Infinite, Nan, Number};
 
-/// `n / 2^bits` towards zero, the last bit set where something is lost.
+/// Computes `n / 2^bits` towards zero, with the last bit set if anything is lost.
 fn jam(n: i128, bits: i32) -> i128 {
     let magnitude = n.unsigned_abs();
     let (kept, lost) = match bits {
@@ -53,7 +53,7 @@ fn length(n: i128) -> i32 {
     (u128::BITS - n.unsigned_abs().leading_zeros()) as i32
 }
 
-/// `n * 2^e` at exponent `to`, rounded by `rule`. Shifts to the left must fit.
+/// Computes `n * 2^e` at exponent `to`, rounded by `rule`. Shifts to the left must fit.
 fn at_exponent(n: i128, e: i32, to: i32, rule: RoundingRule) -> i128 {
     let bits = to - e;
     if bits <= 0 {
@@ -77,13 +77,13 @@ impl Soft {
         Number { n: v.into(), e: 0 }
     }
 
-    /// The quotient by a positive number, as far as a rounding to the format of the numbers or to an integer needs it.
+    /// Divides by a positive number, exactly enough for a rounding to the format of the numbers or to an integer.
     pub(crate) fn divided_by(self, divisor: Self) -> Self {
         let (Number { n, .. }, Number { n: d, .. }) = (self, divisor) else { return self };
         self.quotient(divisor, length(n).max(length(d)) <= SHORT)
     }
 
-    /// The quotient by a positive number, as far as a rounding to any format needs it.
+    /// Divides by a positive number, exactly enough for a rounding to any format.
     pub(crate) fn divided_for_any(self, divisor: Self) -> Self {
         self.quotient(divisor, false)
     }
@@ -113,7 +113,7 @@ impl Soft {
         }
     }
 
-    /// The product by a positive number or infinity, both of a format.
+    /// Multiplies by a positive number or infinity, both of a format.
     pub(crate) fn times(self, factor: Self) -> Self {
         match (self, factor) {
             (Number { n, e }, Number { n: m, e: f }) => Number { n: n * m, e: e + f },
@@ -141,7 +141,7 @@ impl Soft {
         Number { n: aligned(a, e) + aligned(b, f), e: to }
     }
 
-    /// Rounded to a format, ties to even.
+    /// Rounds to a format, ties to even.
     pub(crate) fn rounded(self, format: Format) -> Self {
         let Number { n, e } = self else { return self };
         if n == 0 {
@@ -157,7 +157,7 @@ impl Soft {
         Number { n: kept, e: exponent }
     }
 
-    /// The pattern of a number that [`Soft::rounded`] gave.
+    /// Returns the pattern of a number rounded by [`Soft::rounded`].
     pub(crate) fn pattern(self, format: Format) -> u64 {
         let (negative, magnitude) = match self {
             Nan => return format.nan(),
@@ -173,7 +173,7 @@ impl Soft {
         magnitude | if negative { format.sign() } else { 0 }
     }
 
-    /// Rounded to an integer.
+    /// Rounds to an integer.
     pub(crate) fn to_integer(self, rule: RoundingRule) -> Whole {
         match self {
             Nan => Whole::Nan,
@@ -185,7 +185,7 @@ impl Soft {
 }
 
 impl Whole {
-    /// The integer; a value that is not one counts as beyond all integers.
+    /// Returns the integer. Infinities are beyond all integers on their side; NaN counts as +infinity.
     pub(crate) fn number(self) -> i128 {
         match self {
             Self::Number(n) => n,
@@ -217,7 +217,7 @@ impl Whole {
         }
     }
 
-    /// As a value of the storage type; poison where the policy has none.
+    /// Converts to a value of the storage type; `None` (poison) if the policy has no value.
     pub(crate) fn convert(self, storage: Storage, overflow: Overflow) -> Option<Self> {
         let (min, max) = (storage.min(), storage.max());
         match (overflow, self) {
@@ -233,7 +233,7 @@ impl Whole {
         }
     }
 
-    /// The result: a clamped integer, or `otherwise` for NaN.
+    /// Returns the result: a clamped integer, or `otherwise` for NaN.
     pub(crate) fn stored(self, otherwise: Stored) -> Stored {
         match self {
             Self::Number(v) => i64::try_from(v).map_or(otherwise, Stored::Value),
@@ -242,7 +242,7 @@ impl Whole {
     }
 }
 
-/// Parameters in the form that the integer arithmetic uses.
+/// Parameters in the form of the integer arithmetic.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prepared {
     pub(crate) q: Quantization,
@@ -277,7 +277,7 @@ mod tests {
         Rational::from(n) << e
     }
 
-    /// What is lost in a sum is no more than a rounding may lose: a zero point beside quotients from as large ones to those that it leaves nothing of.
+    /// A sum loses no more than a rounding may lose, for a zero point and quotients from equally large to negligible.
     #[test]
     fn a_sum_of_numbers_far_apart_rounds_as_that_of_rationals() {
         for format in Format::ALL {

@@ -1,5 +1,5 @@
-//! The vocabulary of quantize schemes: exact, named steps on rationals. Each takes the exact value so far to the next; a
-//! rounding is a step of its own, so that a trace shows every value before and after it.
+//! Steps of quantize schemes, exact and named, on rationals. Each step converts one exact value to the next. A
+//! rounding is a separate step, so that a trace shows the values before and after it.
 
 use super::{Quantization, Storage, Stored};
 use crate::float::{Float, Format};
@@ -7,14 +7,14 @@ use crate::rounding::RoundingRule;
 use crate::word::Overflow;
 use rug::{Integer, Rational};
 
-/// A value on its way. The sign of zero is dropped: no later step looks at it.
+/// Intermediate value. The sign of zero is dropped, because no later step depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A number.
+    /// Number.
     Number(Rational),
-    /// An infinity.
+    /// Infinity.
     Infinite {
-        /// Its sign.
+        /// True for -infinity.
         negative: bool,
     },
     /// Not a number.
@@ -30,7 +30,7 @@ impl Value {
         }
     }
 
-    /// The pattern of a value of the format; 0 is +0.
+    /// Returns the pattern of a value of the format; 0 is +0.
     pub(crate) fn pattern(&self, format: Format) -> u64 {
         match self {
             Self::Number(v) => format.nearest(v),
@@ -93,36 +93,36 @@ impl Value {
     }
 }
 
-/// The term that is added.
+/// Term of an addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Addend {
-    /// The zero point.
+    /// Zero point.
     ZeroPoint,
-    /// The zero point rounded to the expressed type.
+    /// Zero point rounded to the expressed type.
     ZeroPointRounded,
-    /// A constant.
+    /// Constant.
     Constant(i64),
 }
 
-/// The result for NaN.
+/// Result for NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Nan {
-    /// No value: its conversion to an integer is undefined.
+    /// No value, because the conversion to an integer is undefined.
     Poison,
     /// 0.
     Zero,
-    /// The least value that the following clamp does not change.
+    /// Least value that the following clamp does not change.
     Lowest,
-    /// The greatest stored value.
+    /// Greatest stored value.
     Greatest,
 }
 
-/// One exact step. `v` is the value so far.
+/// Exact step. `v` is the value so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// `v / scale`.
     Divide,
-    /// `v * r`, `r` being `1 / scale` rounded to the expressed type.
+    /// `v * r`, with `r` being `1 / scale` rounded to the expressed type.
     MultiplyByReciprocal,
     /// `v + a`.
     Add(Addend),
@@ -130,18 +130,18 @@ pub enum Step {
     RoundToFormat,
     /// `v` rounded to another format, ties to even.
     RoundTo(Format),
-    /// `v` rounded to an integer. Infinities stay.
+    /// `v` rounded to an integer. Infinities are unchanged.
     RoundToInteger(RoundingRule),
-    /// `v` rounded to an integer of the storage type. Values outside it, infinities and NaN are poison; under the policy
-    /// `saturate` the nearest integer, and 0 for NaN; under `wrap` the low bits, and poison for infinities and NaN.
+    /// `v` rounded to an integer of the storage type. Values outside the type, infinities and NaN are poison. Policy `saturate`: the
+    /// nearest integer, and 0 for NaN. Policy `wrap`: the low bits, and poison for infinities and NaN.
     Convert(RoundingRule),
-    /// A policy for NaN.
+    /// Policy for NaN.
     Nan(Nan),
-    /// `v` clamped to the signed word of that many bits.
+    /// `v` clamped to the signed word of this many bits.
     Saturate(u32),
-    /// The low bits of an integer `v`, as a signed word of that many. Infinities and NaN are poison.
+    /// Low bits of an integer `v`, as a signed word of this many bits. Infinities and NaN are poison.
     Wrap(u32),
-    /// `v` as it is; poison outside of the signed word of that many bits, and for infinities and NaN.
+    /// `v` unchanged; poison outside the signed word of this many bits, and for infinities and NaN.
     RequireBits(u32),
     /// `v` clamped to `min - zero_point ..= max - zero_point`, both rounded to the expressed type.
     ClampBeforeZeroPoint,
@@ -149,8 +149,8 @@ pub enum Step {
     Clamp,
 }
 
-/// A list of named steps on one float: each name with the exact value after it, and the result. For schemes, and for lists that
-/// are schemes with something changed; the last step that is not a policy for NaN must be a clamp or a conversion.
+/// Runs a list of named steps on one float, and returns each name with the exact value after it, and the result. Accepts schemes and
+/// changed schemes; the last step apart from policies for NaN must be a clamp or a conversion.
 pub fn run(
     steps: &[(&'static str, Step)],
     overflow: Overflow,
@@ -170,7 +170,7 @@ pub fn run(
 }
 
 impl Stored {
-    /// The stored value that a value is after the last step.
+    /// Converts the value after the last step to a stored value.
     pub(super) fn of(value: &Value) -> Self {
         match value {
             Value::Number(v) if v.is_integer() => v.numer().to_i64().map_or(Self::Unspecified, Self::Value),
@@ -179,25 +179,25 @@ impl Stored {
     }
 }
 
-/// A value rounded to a format, and the other one where it is exactly between two.
+/// Rounds a value to a format, and returns both neighbours of a tie.
 pub(crate) fn either_way(format: Format, value: &Rational) -> Vec<Value> {
     let mut patterns = format.nearest_either_way(value).to_vec();
     patterns.dedup();
     patterns.into_iter().map(|bits| Value::of(format, bits)).collect()
 }
 
-/// The bounds that [`Step::ClampBeforeZeroPoint`] uses, as patterns.
+/// Returns the bounds that [`Step::ClampBeforeZeroPoint`] uses, as patterns.
 pub(crate) fn bounds_before_zero_point(q: &Quantization) -> [u64; 2] {
     [q.min, q.max].map(|bound| q.format.nearest(&Rational::from(bound - q.zero_point)))
 }
 
-/// The reciprocal that [`Step::MultiplyByReciprocal`] uses, as a pattern.
+/// Returns the reciprocal that [`Step::MultiplyByReciprocal`] uses, as a pattern.
 pub fn reciprocal(q: &Quantization) -> u64 {
     q.format.nearest(&q.exact_scale().recip())
 }
 
 impl Step {
-    /// The next value, or the result where this step ends the scheme without one.
+    /// Computes the next value; the error is the result if this step ends the scheme without a value.
     pub fn apply(self, v: Value, overflow: Overflow, q: &Quantization) -> Result<Value, Stored> {
         let zero_point = Rational::from(q.zero_point);
         Ok(match self {
@@ -238,7 +238,7 @@ impl Step {
     }
 }
 
-/// The value of an integer, infinity or NaN in the storage type.
+/// Converts an integer, infinity or NaN to the storage type.
 fn convert(v: Value, overflow: Overflow, q: &Quantization) -> Result<Value, Stored> {
     let (min, max) = (Rational::from(q.storage.min()), Rational::from(q.storage.max()));
     match (overflow, v) {
@@ -250,13 +250,13 @@ fn convert(v: Value, overflow: Overflow, q: &Quantization) -> Result<Value, Stor
     }
 }
 
-/// The ends of the signed word of so many bits.
+/// Returns the ends of the signed word of this many bits.
 pub(super) fn word(bits: u32) -> (i64, i64) {
     let word = Storage { bits, signed: true };
     (word.min(), word.max())
 }
 
-/// The value of an integer's low bits.
+/// Returns the value of an integer's low bits.
 fn low_bits(v: &Integer, storage: Storage) -> i64 {
     let low = Integer::from(v.keep_bits_ref(storage.bits));
     storage.wrap(low.to_i64().expect("at most 32 bits"))

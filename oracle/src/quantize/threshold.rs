@@ -1,11 +1,11 @@
-//! The exact real at which a scheme goes from one result to the next.
+//! Exact real at which a scheme changes from one result to the next.
 //!
-//! Every step is monotone, so the values that it maps to `t` or above are again all those from some real on. Going backwards
-//! through the steps gives that real for the input:
-//! - a division or product by a positive number, and an addition, move it;
-//! - a rounding reaches `t` from the first representable value at or after `t`, whose own values begin half-way from its
-//!   predecessor (to nearest, the tie decided by the rule), at it, or just after the predecessor (directed rules);
-//! - a clamp moves it only to the ends: all inputs, or none.
+//! Every step is monotone, so the values that a step maps to `t` or above are all values from some real on. Going backwards
+//! through the steps gives this real for the input:
+//! - a division or product by a positive number, and an addition, move the real;
+//! - a rounding reaches `t` from the first representable value at or after `t` on. The inputs of that value begin half-way from its
+//!   predecessor (to nearest, with ties decided by the rule), at the value, or just after the predecessor (directed rules);
+//! - a clamp moves the real only to the ends: all inputs, or none.
 
 use super::steps::{Addend, Step, Value, bounds_before_zero_point, reciprocal, word};
 use super::{Quantization, Scheme, Stored};
@@ -15,18 +15,18 @@ use crate::word::Overflow;
 use rug::Rational;
 use std::cmp::Ordering;
 
-/// All reals from somewhere on, as inputs.
+/// Set of all real inputs from some real on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Threshold {
     /// Every real.
     Everything,
     /// No real.
     Nothing,
-    /// From this real on.
+    /// All reals from this real on.
     From {
-        /// The real.
+        /// First real.
         real: Rational,
-        /// Whether it is one of them.
+        /// True if the first real belongs to the set.
         included: bool,
     },
 }
@@ -34,8 +34,8 @@ pub enum Threshold {
 use Threshold::{Everything, From, Nothing};
 
 impl Scheme {
-    /// The inputs from which on the result is no longer `below` but `above`, two neighbouring results of the scheme with `below`
-    /// first; poison is below and above all values. Nothing for two results without a value, for a policy that wraps, and where a
+    /// Returns the inputs from which on the result is `above` instead of `below`, two neighbouring results of the scheme with `below`
+    /// first. Poison is below and above all values. `None` for two results without a value, for a policy that wraps, and if a
     /// constant of the scheme overflows in the format.
     pub fn threshold(&self, q: &Quantization, below: Stored, above: Stored) -> Option<Threshold> {
         if self.wraps() {
@@ -44,7 +44,7 @@ impl Scheme {
         let least = |v: i64, behind: usize| self.least(v, behind, q);
         match (below, above) {
             (Stored::Value(_), Stored::Value(v)) => least(v, self.definition.steps.len()),
-            // The last of the steps to have a value decides, and on the other side the first to have none.
+            // From poison to a value, the last step to get a value decides; from a value to poison, the first step to lose its value.
             (Stored::Poison, Stored::Value(_)) => {
                 let all: Option<Vec<_>> = self.required(q).map(|(min, _, behind)| least(min, behind)).collect();
                 all?.into_iter().max_by(Threshold::order)
@@ -57,7 +57,7 @@ impl Scheme {
         }
     }
 
-    /// Steps that have values for an integer type alone: the ends of that type, and how many steps there are up to the step.
+    /// Lists the steps that have values only for an integer type: the ends of that type, and the number of steps up to this step.
     fn required(&self, q: &Quantization) -> impl Iterator<Item = (i64, i64, usize)> {
         let ends = |step: &Step| match step {
             Step::Convert(_) => Some((q.storage.min(), q.storage.max())),
@@ -68,11 +68,11 @@ impl Scheme {
         steps.filter_map(move |(at, (_, step))| ends(step).map(|(min, max)| (min, max, at + 1)))
     }
 
-    /// The inputs that the first steps, so many, take to `v` or above.
+    /// Returns the inputs that the first `behind` steps take to `v` or above.
     fn least(&self, v: i64, behind: usize, q: &Quantization) -> Option<Threshold> {
         let mut threshold = From { real: v.into(), included: true };
         for (_, step) in self.definition.steps[..behind].iter().rev() {
-            // A conversion that saturates is a rounding and a clamp; one that does not is looked at from inside.
+            // A saturating conversion is a rounding and a clamp. Other conversions are considered only inside the type.
             if let (Step::Convert(_), Overflow::Saturate) = (step, self.overflow) {
                 threshold = threshold.through_clamp(&q.storage.min().into(), &q.storage.max().into());
             }
@@ -83,7 +83,7 @@ impl Scheme {
 }
 
 impl Threshold {
-    /// The first float of the format that is one of these inputs, infinities among the floats. `None` if none is.
+    /// Returns the first float of the format in this set, infinities included; `None` if the set has no float.
     pub fn first(&self, format: Format) -> Option<u64> {
         let lowest = -(format.infinity() as i64) - 1;
         match self {
@@ -95,7 +95,7 @@ impl Threshold {
                 if !exact {
                     return Some(up);
                 }
-                // Both zeros are the real 0.
+                // Both zeros represent the real 0.
                 let zero = *real == 0;
                 let key = format.key(if zero && *included { format.sign() } else { up })?;
                 Some(format.from_key(if *included { key } else { key + 1 }))
@@ -103,7 +103,7 @@ impl Threshold {
         }
     }
 
-    /// The inputs of `step` that it takes to these.
+    /// Returns the inputs that `step` takes to this set.
     fn through(self, step: Step, q: &Quantization) -> Option<Self> {
         let number = |bits| match Value::of(q.format, bits) {
             Value::Number(v) => Some(v),
@@ -124,7 +124,7 @@ impl Threshold {
             Step::RoundToFormat => self.through_format(q.format),
             Step::RoundTo(format) => self.through_format(format),
             Step::RoundToInteger(rule) | Step::Convert(rule) => self.through_integers(rule),
-            // A word that is required is looked at from inside.
+            // A required word is considered only from inside.
             Step::Nan(_) | Step::RequireBits(_) => self,
             Step::Wrap(_) => return None,
             Step::Saturate(bits) => {
@@ -139,7 +139,7 @@ impl Threshold {
         })
     }
 
-    /// By how far up the inputs begin.
+    /// Orders sets by their first real. With equal reals, the set that includes the real comes first.
     fn order(&self, other: &Self) -> Ordering {
         match (self, other) {
             (From { real, included }, From { real: beside, included: too }) => real.cmp(beside).then(too.cmp(included)),
@@ -192,7 +192,7 @@ impl Threshold {
     fn through_format(self, format: Format) -> Self {
         let Some(first) = self.first(format) else { return Nothing };
         let From { .. } = self else { return self };
-        // The numbers on both sides, the infinities taken as the numbers after the largest.
+        // Numbers on both sides; infinities count as the numbers after the largest.
         let beyond = || {
             Rational::from(1)
                 << (format.least_exponent() + (format.infinity() >> (format.precision() - 1)) as i32 - 1
@@ -205,7 +205,7 @@ impl Threshold {
             _ => beyond(),
         };
         let key = format.key(first).expect("no NaN");
-        // The predecessor of either zero is the least negative number.
+        // The predecessor of either zero is the negative number nearest to 0.
         let predecessor = if number(key) == 0 { -2 } else { key - 1 };
         let middle = (number(predecessor) + number(key)) / 2;
         From { real: middle, included: format.from_key(key) & 1 == 0 }

@@ -1,5 +1,5 @@
-//! Requantization: `clamp(scaled(acc + bias) + zero_point, min, max)`, where `scaled` is a fixed point multiply, or the integer
-//! fraction of gemmlowp's legacy paradigm. Each step is fitted to int32 by the scheme's policy.
+//! Requantization: `clamp(scaled(acc + bias) + zero_point, min, max)`, with `scaled` a fixed point multiply or the integer
+//! fraction of gemmlowp's legacy paradigm. The scheme's policy fits each step to int32.
 
 mod own;
 pub(crate) mod wide;
@@ -14,15 +14,15 @@ use crate::word::INT32;
 use rug::{Integer, Rational};
 use std::ops::RangeInclusive;
 
-/// Parameters of one batch. Element `i` is of channel `i % channels.len()`.
+/// Parameters of one batch. Element `i` belongs to channel `i % channels.len()`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// Multiplier and shift (positive = left), one, or one for each channel. For `legacy` the multiplier is the integer
+    /// Multiplier and shift (positive = left): one pair, or one for each channel. For `legacy` the multiplier is the integer
     /// `result_mult_int`, and the shift is `-result_shift`.
     pub channels: Vec<(i32, i32)>,
-    /// Added to the accumulator first, one for each channel: a bias, or `result_offset`.
+    /// Bias or `result_offset` of each channel, added to the accumulator first.
     pub bias: Vec<i32>,
-    /// Added after the multiplication.
+    /// Zero point, added after the multiplication.
     pub zero_point: i32,
     /// Smallest result.
     pub min: i32,
@@ -30,22 +30,22 @@ pub struct Parameters {
     pub max: i32,
 }
 
-/// How the biased accumulator is scaled.
+/// Scaling of the biased accumulator.
 #[derive(Clone, Copy, Debug)]
 pub enum Definition {
-    /// By a scheme of fixed point multiply, Q0.31, or one of sums alone, under the same policy.
+    /// Scheme of fixed point multiply, Q0.31, or a scheme for sums only, under the same policy.
     Fpm(&'static fpm::Definition),
     /// `v * multiplier / 2^-shift` rounded half up. The product plus `2^(-shift - 1)` is fitted before the shift; shift 0 adds
-    /// nothing. Source: google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm, (1);
+    /// 0. Source: google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm, (1);
     /// public/output_stages.h OutputStageQuantizeDownInt32ToUint8Scale.
     Legacy,
-    /// The same fraction rounded half away from zero: the product is fitted, then divided. Source: google/gemmlowp
-    /// internal/output.h, which since its rounding shifts were generalised divides by `RoundingDivideByPOT`.
+    /// `v * multiplier / 2^-shift` rounded half away from zero: the product is fitted, then divided. Source: google/gemmlowp
+    /// internal/output.h, which divides by `RoundingDivideByPOT` since its rounding shifts were generalised.
     LegacyTiesAway,
 }
 
-/// A definition with the policy for every step that does not fit in int32. Named as the scheme of fixed point multiply,
-/// `cmsis-nn-int16-multiplier`, `xnnpack-fp32`, `legacy`, or `legacy-ties-away`.
+/// Definition with the policy for every step that does not fit in int32. Names: the schemes of fixed point multiply,
+/// `cmsis-nn-int16-multiplier`, `xnnpack-fp32`, `legacy`, and `legacy-ties-away`.
 pub type Scheme = crate::scheme::Scheme<Definition>;
 
 impl Registered for Definition {
@@ -78,7 +78,7 @@ impl Registered for Definition {
 }
 
 impl Definition {
-    /// Shifts that the definition takes.
+    /// Returns the shifts that the definition accepts.
     pub fn shifts(self) -> RangeInclusive<i32> {
         match self {
             Self::Fpm(_) => -31..=31,
@@ -88,7 +88,7 @@ impl Definition {
 }
 
 impl Parameters {
-    /// Checks a batch of `len`, and returns the invalid argument.
+    /// Checks a batch of `len` accumulators; the error is the invalid argument.
     pub fn check(&self, definition: Definition, len: usize) -> Result<(), ShapeError> {
         shape::elements("acc", &[len])?;
         if self.channels.is_empty() {
@@ -114,7 +114,7 @@ impl Parameters {
 }
 
 impl Scheme {
-    /// Each result by rationals; `None` if a step is out of domain.
+    /// Computes each result by rationals; `None` if a step is out of domain.
     pub fn exact(&self, p: &Parameters, acc: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
         p.check(self.definition, acc.len())?;
         let fit = |v: &Integer| self.overflow.fit_exact(INT32, v);
@@ -133,7 +133,7 @@ impl Scheme {
                 definition.exact(self.overflow, v.to_i64()?, &Multiply::q31(multiplier, shift))
             }
             Definition::Legacy => {
-                // Half of the divisor where it is at least 2; a divisor of 1 has nothing to round.
+                // Half of a divisor of at least 2; a divisor of 1 needs no rounding.
                 let rounding = TowardNegative.round(&(Rational::from((1, 2)) << -shift));
                 let nudged = self.overflow.fit_exact(INT32, &(v * multiplier + rounding))?;
                 Some(TowardNegative.round(&(Rational::from(nudged) << shift)))
@@ -145,7 +145,7 @@ impl Scheme {
         }
     }
 
-    /// The steps of one channel, from the accumulator to the result. Legacy schemes take the multiplier for an integer.
+    /// Returns the steps of one channel, from the accumulator to the result. Legacy schemes use the multiplier as an integer.
     pub fn steps(&self, p: &Parameters, channel: usize) -> Vec<(Name, Step)> {
         let (_, shift) = p.channels[channel];
         let fit = |name: &'static str| (name.into(), Step::fitting(self.overflow, INT32));
@@ -180,8 +180,8 @@ impl Scheme {
         out
     }
 
-    /// One accumulator of a channel, every step. Exact is `(acc + bias) * m * 2^(s-31) + zero_point`, or for legacy schemes
-    /// `(acc + bias) * m * 2^s + zero_point`.
+    /// Traces every step of one accumulator of a channel. The exact value is `(acc + bias) * m * 2^(s-31) + zero_point`, or for
+    /// legacy schemes `(acc + bias) * m * 2^s + zero_point`.
     pub fn trace(&self, p: &Parameters, channel: usize, acc: i32) -> Trace {
         let (multiplier, shift) = p.channels[channel];
         let parameters = Multiply::q31(multiplier, shift);
@@ -192,7 +192,7 @@ impl Scheme {
         Trace { exact, ..trace }
     }
 
-    /// The steps from a biased accumulator, which may be one of 64 bits, to the placed value: without bias and clamp.
+    /// Traces the steps from a biased accumulator of up to 64 bits to the placed value, without bias and clamp.
     pub fn trace_scaled(&self, p: &Parameters, channel: usize, v: i64) -> Trace {
         let (multiplier, shift) = p.channels[channel];
         let steps = self.steps(p, channel);
@@ -200,7 +200,7 @@ impl Scheme {
         Trace::of(steps.into_iter().take(last).skip(2), self.overflow, v, &Multiply::q31(multiplier, shift))
     }
 
-    /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if a step is out of domain.
+    /// Computes each result by machine integers, derived independently of [`Scheme::exact`]; `None` if a step is out of domain.
     pub fn expected(&self, p: &Parameters, acc: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         p.check(self.definition, acc.len())?;
         let output = Output { zero_point: p.zero_point, min: p.min, max: p.max };
@@ -211,13 +211,13 @@ impl Scheme {
         Ok(p.each(acc).map(one).collect())
     }
 
-    /// One result by machine integers, of a shift that the definition takes; `None` if a step is out of domain.
+    /// Computes a result by machine integers, for a shift that the definition accepts; `None` if a step is out of domain.
     #[inline]
     pub fn output(&self, channel: (i32, i32), output: &Output, v: i32) -> Option<i32> {
         self.placed(self.scaled(v, channel)?, output)
     }
 
-    /// The same of a sum of 64 bits; legacy schemes have none.
+    /// Computes a result of a sum of 64 bits; `None` for legacy schemes.
     pub(crate) fn output_of_wide(&self, channel: (i32, i32), output: &Output, v: i64) -> Option<i32> {
         match self.definition {
             Definition::Fpm(definition) => self.placed(self.multiplied(definition, v, channel)?, output),
@@ -250,7 +250,7 @@ impl Scheme {
             Definition::LegacyTiesAway => {
                 let product = i64::from(v) * i64::from(multiplier);
                 let product = i64::from(self.overflow.fit_int32(product.into())?);
-                // Magnitudes round half up, which is half away from zero for the number.
+                // Rounding half up of the magnitude is rounding half away from zero of the number.
                 let magnitude = (product.abs() + ((1i64 << -shift) >> 1)) >> -shift;
                 self.overflow.fit_int32((magnitude * product.signum()).into())
             }

@@ -1,11 +1,11 @@
-//! Schemes of sums that are no fixed point multiply of int32: a sum of 64 bits whose product is cast to int32 before its last place is rounded away, and a product in
-//! f32.
+//! Schemes for sums that are not a fixed point multiply of int32: a sum of 64 bits whose product is cast to int32 before its last place is rounded
+//! away, and a product in f32.
 
 use crate::fpm::steps::{Exponent, Multiplier, Step};
 use crate::fpm::{Definition, Parameters};
 use crate::rounding::RoundingRule::{TiesEven, TowardNegative};
 
-/// A bound beyond the results of every output type, which a scaled value in f32 is clamped to before it is rounded.
+/// Bound beyond the results of every output type, for the clamp of a scaled value in f32 before rounding.
 const BEYOND: i64 = 1 << 30;
 /// Bits of the significand of f32.
 const SIGNIFICAND: u32 = 24;
@@ -51,7 +51,7 @@ pub(super) static DEFINITIONS: [Definition; 2] = [
     },
 ];
 
-/// A number cut to a significand of 24 bits: half of the last place less one is added to the magnitude, and one more if the last place is odd.
+/// Rounds to a significand of 24 bits, ties to even: adds half of the last place minus one to the magnitude, and one more if the last place is odd.
 fn significand(v: i128) -> i128 {
     let magnitude = v.unsigned_abs();
     let excess = (128 - magnitude.leading_zeros()).saturating_sub(SIGNIFICAND);

@@ -1,11 +1,11 @@
-//! Operations on rows of quantized numbers that TensorFlow Lite has, and that its lowering to TOSA refuses if they are quantized: the logarithm of the softmax,
-//! `x_i - ln(sum of e^x_j)`, and the L2 normalization, `x_i / sqrt(sum of x_j^2)`. The result is the real one in steps of the output's scale, rounded once to nearest with
-//! ties upward, and the output's zero point is added; then it is clamped.
+//! TensorFlow Lite's operations on rows of quantized numbers that the lowering to TOSA rejects for quantized types: the logarithm of the softmax,
+//! `x_i - ln(sum of e^x_j)`, and the L2 normalization, `x_i / sqrt(sum of x_j^2)`. The real result in steps of the output's scale is rounded once to
+//! nearest with ties up. Then the output's zero point is added, and the sum is clamped.
 //!
-//! Two forms: [`Row::exact`] compares on rationals, with `e^x` enclosed by partial sums of its series, and takes no logarithm or root. [`Row::expected`] computes on
-//! machine integers, with a series of the logarithm and an integer root.
+//! Two forms: [`Row::exact`] compares on rationals, with `e^x` enclosed by partial sums of its series, and without a logarithm or root.
+//! [`Row::expected`] computes on machine integers, with a series of the logarithm and an integer root.
 //!
-//! Source: tensorflow/tensorflow lite/kernels/internal/reference/log_softmax.h LogSoftmax, l2normalization.h L2Normalization, the forms of floats.
+//! Source: tensorflow/tensorflow lite/kernels/internal/reference/log_softmax.h LogSoftmax, l2normalization.h L2Normalization, their float forms.
 
 mod fast;
 mod real;
@@ -15,50 +15,50 @@ use crate::quantize::Storage;
 use rug::Integer;
 use std::ops::RangeInclusive;
 
-/// The largest row.
+/// Largest number of elements in a row.
 pub const MOST: usize = 1 << 10;
 /// Exponents of scales: the largest power of two that is at most the scale.
 pub const EXPONENTS: RangeInclusive<i32> = -24..=8;
 
-/// What is computed of a row.
+/// Operation on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// The logarithm of the softmax.
+    /// Logarithm of the softmax.
     LogSoftmax,
-    /// The L2 normalization. A row of zeros has none.
+    /// L2 normalization. A row of zeros has no result.
     L2Normalization,
 }
 
 /// Quantization of a row and of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Of the row.
+    /// Scale and zero point of the row.
     pub input: Operand,
-    /// Of the result.
+    /// Scale and zero point of the result.
     pub out: Operand,
-    /// Type of both.
+    /// Type of row and result.
     pub storage: Storage,
 }
 
-/// Why a row has no definition here.
+/// Reason why a row has no definition here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadRow {
-    /// Its length.
+    /// Length out of range.
     #[error("a row has 1 to {MOST} elements, not {0}")]
     Length(usize),
-    /// A scale.
+    /// Scale out of range.
     #[error("scales are from 2^-24 to below 2^9; pattern {0:#x} is none")]
     Scale(u32),
-    /// The type.
+    /// Type with too many bits.
     #[error("rows have at most 8 bits, not {0}")]
     Width(u32),
-    /// A stored value or a zero point.
+    /// Stored value or zero point outside the type.
     #[error("{0} is no value of the type")]
     Value(i32),
 }
 
 impl Row {
-    /// The first fault of parameters or row.
+    /// Checks parameters and row; the error is the first fault.
     pub fn check(&self, row: &[i32]) -> Result<(), BadRow> {
         if !(1..=MOST).contains(&row.len()) {
             return Err(BadRow::Length(row.len()));
@@ -76,7 +76,7 @@ impl Row {
         values.into_iter().find(|v| !stored.contains(&i64::from(*v))).map_or(Ok(()), |v| Err(BadRow::Value(v)))
     }
 
-    /// Each result by rationals; none of a row that has no result.
+    /// Computes each result by rationals; `None` if the row has no result.
     pub fn exact(&self, operation: Operation, row: &[i32]) -> Result<Option<Vec<Integer>>, BadRow> {
         self.check(row)?;
         Ok(match operation {
@@ -85,7 +85,7 @@ impl Row {
         })
     }
 
-    /// Each result by machine integers, derived independently of [`Row::exact`].
+    /// Computes each result by machine integers, derived independently of [`Row::exact`].
     pub fn expected(&self, operation: Operation, row: &[i32]) -> Result<Option<Vec<i32>>, BadRow> {
         self.check(row)?;
         Ok(match operation {

@@ -1,14 +1,14 @@
-//! Both operations by comparisons with the boundaries between two results.
+//! Both operations, by comparisons with the boundaries between two results.
 
 use super::Row;
 use crate::exp::enclosed;
 use rug::{Integer, Rational};
 use std::collections::BTreeMap;
 
-/// From this exponent on, times the number of the attempt, a power of `e` is taken for any number between 0 and `2^-exponent`.
+/// Exponent, times the number of the attempt, from which on a power of `e` is enclosed between 0 and `2^-exponent`.
 const FAR: u32 = 48;
 
-/// The largest stored value whose lower boundary, half a step below it, a real number reaches; the least one if it reaches none.
+/// Returns the largest stored value whose lower boundary, half a step below, the real result reaches, or the least value.
 fn nearest(p: &Row, reaches: impl Fn(&Rational) -> bool) -> Integer {
     let scale = p.out.exact_scale();
     let (mut low, mut high) = (p.storage.min(), p.storage.max());
@@ -20,7 +20,7 @@ fn nearest(p: &Row, reaches: impl Fn(&Rational) -> bool) -> Integer {
     low.into()
 }
 
-/// `e^-t` of a dyadic rational that is not negative, between two rationals.
+/// Encloses `e^-t` between two rationals, for a dyadic rational `t` that is not negative.
 fn power(t: &Rational, attempt: u32) -> (Rational, Rational) {
     let far = FAR * attempt;
     if *t >= far {
@@ -32,8 +32,8 @@ fn power(t: &Rational, attempt: u32) -> (Rational, Rational) {
     enclosed(t.numer(), fraction, whole + 40 * attempt)
 }
 
-/// `x_i - max - ln(sum)` reaches a boundary if the sum is at most `e^(x_i - max - boundary)`: the sides are never equal if the row has two elements, by
-/// Lindemann and Weierstrass.
+/// Computes a row. `x_i - max - ln(sum)` reaches a boundary if the sum is at most `e^(x_i - max - boundary)`. By Lindemann and
+/// Weierstrass, the sides are never equal for a row of at least two elements.
 pub(super) fn log_softmax(p: &Row, row: &[i32]) -> Vec<Integer> {
     let scale = p.input.exact_scale();
     let largest = row.iter().copied().max().unwrap_or_default();
@@ -48,13 +48,13 @@ pub(super) fn log_softmax(p: &Row, row: &[i32]) -> Vec<Integer> {
     let reaches = |x: i32, boundary: &Rational| {
         let exponent = -below(x) - boundary;
         if exponent <= 0 {
-            // The sum is 1 if the row has one element, and more otherwise.
+            // The sum is 1 for a row of one element, and larger otherwise.
             return exponent == 0 && row.len() == 1;
         }
         let decided = |attempt: u32| {
             let (low, high) = sums.get(attempt as usize - 1).cloned().unwrap_or_else(|| sum(attempt));
             let (least, most) = power(&exponent, attempt);
-            // The sum times e^-exponent against 1.
+            // Compares the sum times e^-exponent with 1.
             if high * most <= 1 { Some(true) } else { (low * least > 1).then_some(false) }
         };
         (1..).find_map(decided).expect("the sides differ")
@@ -63,7 +63,7 @@ pub(super) fn log_softmax(p: &Row, row: &[i32]) -> Vec<Integer> {
     row.iter().map(|x| known.entry(*x).or_insert_with(|| nearest(p, |b| reaches(*x, b))).clone()).collect()
 }
 
-/// `x / sqrt(sum)` reaches a boundary if `x` does `boundary * sqrt(sum)`: the signs decide, or the squares. The scale of the row is in both.
+/// Computes a row. `x / sqrt(sum)` reaches a boundary if `x` reaches `boundary * sqrt(sum)`, by the signs or the squares. The row's scale cancels.
 pub(super) fn l2_normalization(p: &Row, row: &[i32]) -> Option<Vec<Integer>> {
     let real = |x: &i32| Integer::from(x - p.input.zero_point);
     let sum: Integer = row.iter().map(|x| real(x).square()).sum();

@@ -13,7 +13,7 @@ fn both(p: &Row, operation: Operation, row: &[i32]) -> Option<Vec<i32>> {
     exact
 }
 
-/// Every row of up to three elements of three bits, by both forms, at scales that saturate, that round all to zero, and that make ties.
+/// Both forms agree on every row of up to three 3-bit elements, at scales that saturate, that round all values to zero, and that make ties.
 #[test]
 fn both_forms_agree_on_every_small_row() {
     let mut kinds = [0; 3];
@@ -38,7 +38,7 @@ fn both_forms_agree_on_every_small_row() {
     assert!(kinds.iter().all(|n| *n > 20), "{kinds:?}");
 }
 
-/// A quarter in steps of a half is a tie: upward, and so to zero from below. One element has the logarithm 0, and the norm of itself.
+/// A quarter is a tie in steps of a half and rounds up, from below to zero. A single element has the logarithm 0, and a norm equal to its magnitude.
 #[test]
 fn ties_go_upward() {
     let p = Row { input: of(0.1, 0), out: of(0.5, 3), storage: Storage { bits: 8, signed: true } };
@@ -47,7 +47,7 @@ fn ties_go_upward() {
     assert_eq!(both(&p, L2Normalization, &[0, 0]), None);
     assert_eq!([-7, 9].map(|v| both(&p, L2Normalization, &[v])), [Some(vec![1]), Some(vec![5])]);
     assert_eq!([-7, 9].map(|v| both(&p, LogSoftmax, &[v])), [Some(vec![3]), Some(vec![3])]);
-    // 2.5 steps, less the logarithm of 1 + e^-25, is below a tie; less that of 1 is one.
+    // 2.5 steps minus the logarithm of 1 + e^-25 is below a tie; minus the logarithm of 1 it is a tie.
     let far = Row { input: of(25.0, 0), out: of(10.0, 3), ..p };
     assert_eq!(both(&far, LogSoftmax, &[0, 1]), Some(vec![0, 3]));
     let farther = Row { input: of(250.0, 0), out: of(100.0, 3), ..p };
@@ -72,7 +72,7 @@ fn what_is_not_defined_is_refused() {
     }
 }
 
-/// The machine's doubles, unless a boundary is within their error.
+/// Computes the results by the machine's doubles; `None` if a boundary is within their error.
 fn by_doubles(p: &Row, operation: Operation, row: &[i32]) -> Vec<Option<i32>> {
     let scale = |operand: Operand| f64::from(f32::from_bits(operand.scale));
     let real: Vec<f64> = row.iter().map(|x| f64::from(x - p.input.zero_point) * scale(p.input)).collect();

@@ -1,4 +1,4 @@
-//! TensorFlow Lite's composition: on rationals with constants that are derived, and on machine integers with the printed ones.
+//! TensorFlow Lite's composition, on rationals with derived constants, and on machine integers with the printed constants.
 
 use super::Softmax;
 use crate::exp::{Printed, printed};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const INTEGER_BITS: i32 = 5;
 const ACCUMULATED: u32 = 12;
 
-/// A product of two numbers of 31 fractional bits.
+/// Multiplies two numbers of 31 fractional bits.
 fn product(a: &Integer, b: &Integer) -> Integer {
     TiesUp.round(&(Rational::from(a * b) >> 31))
 }
@@ -19,7 +19,7 @@ fn fitted(v: Integer) -> Integer {
     v.clamp(&i32::MIN, &i32::MAX)
 }
 
-/// One row by rationals.
+/// Computes a row by rationals.
 pub(super) fn exact(p: &Softmax, row: &[i32]) -> Vec<Integer> {
     let largest = row.iter().copied().max().unwrap_or_default();
     let multiplier = Integer::from(p.multiplier);
@@ -37,7 +37,7 @@ pub(super) fn exact(p: &Softmax, row: &[i32]) -> Vec<Integer> {
     let power = sum.significant_bits() - 1 - (31 - ACCUMULATED);
     let over_one = Integer::from(&sum << (ACCUMULATED - power)) - (Integer::from(1) << 31);
     let reciprocal = reciprocal(&over_one);
-    // 2^-31 of a half, as the reciprocal is of a number of [1, 2) and the result of half of it.
+    // Converts 31 fractional bits to steps of the output, and divides by 2^power.
     let exponent = (31 - p.out.bits) + power;
     let one = |x: &i32| match kept.get(x) {
         None => p.out.min().into(),
@@ -49,11 +49,11 @@ pub(super) fn exact(p: &Softmax, row: &[i32]) -> Vec<Integer> {
     row.iter().map(one).collect()
 }
 
-/// `2 / (1 + a)` of a number of 31 fractional bits in [0, 1), with 29 fractional bits: the line 48/17 - 32/17 d through half the denominator, and three steps of
-/// Newton-Raphson.
+/// Computes `2 / (1 + a)` with 29 fractional bits, for a number of 31 fractional bits in [0, 1): the line 48/17 - 32/17 d through half the
+/// denominator, and three steps of Newton-Raphson.
 pub(crate) fn newton(a: &Integer) -> Integer {
     let line = |n: i32| TiesEven.round(&(Rational::from((n, 17)) << 29));
-    // One is 2^31 - 1.
+    // 2^31 - 1 represents 1.
     let half = TiesUp.round(&(Rational::from(a + Integer::from(i32::MAX)) >> 1));
     let mut x = line(48) + product(&half, &line(-32));
     for _ in 0..3 {
@@ -63,50 +63,50 @@ pub(crate) fn newton(a: &Integer) -> Integer {
     x
 }
 
-/// `1 / (1 + a)`.
+/// Computes `1 / (1 + a)`.
 fn reciprocal(a: &Integer) -> Integer {
     fitted(newton(a) << 1u32)
 }
 
-/// The composition on machine integers, or with something done otherwise.
+/// Composition on machine integers, as printed or with changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Composed {
-    /// Integer bits of the sum of the exponentials, of which its reciprocal knows twelve.
+    /// Integer bits of the sum of the exponentials; the reciprocal assumes twelve.
     pub accumulated: u32,
-    /// Whether a term of the sum is rounded; otherwise it is truncated.
+    /// True if terms of the sum are rounded, false if truncated.
     pub rounds_terms: bool,
-    /// Steps of Newton-Raphson.
+    /// Number of Newton-Raphson steps.
     pub newton: usize,
-    /// Powers of two by which the result is too large.
+    /// Exponent of the power of two by which the result is too large.
     pub exponent_off: i32,
-    /// Whether the last division is rounded; otherwise it is truncated.
+    /// True if the last division is rounded, false if truncated.
     pub rounds_result: bool,
-    /// The number that the largest element is at least.
+    /// Lower bound of the largest element, if any.
     pub floor: Option<i32>,
-    /// Whether `diff_min` is read; otherwise no difference is too small.
+    /// True if `diff_min` applies; otherwise no difference is too small.
     pub cut: bool,
-    /// Whether `diff_min` is held in eight bits.
+    /// True if `diff_min` is held in eight bits.
     pub narrow_cut: bool,
-    /// Whether `diff_min` and differences are held in eight bits.
+    /// True if `diff_min` and differences are held in eight bits.
     pub narrow: bool,
-    /// Whether the difference `diff_min` itself is left out, unless it is 0.
+    /// True if a difference equal to `diff_min` is omitted too, unless `diff_min` is 0.
     pub strict: bool,
-    /// Whether results are clamped; otherwise they wrap.
+    /// True if results are clamped; otherwise they wrap.
     pub clamp: bool,
-    /// The exponential.
+    /// Exponential.
     pub exp: Printed,
 }
 
 const LINE: [i64; 2] = [1_515_870_810, -1_010_580_540];
 
-/// A product of two numbers of 31 fractional bits.
+/// Multiplies two numbers of 31 fractional bits.
 #[inline]
 pub(crate) fn times(a: i64, b: i64) -> i64 {
     (a * b + (1 << 30)) >> 31
 }
 
 impl Composed {
-    /// As printed.
+    /// Composition as printed.
     pub const AS_PRINTED: Self = Self {
         accumulated: ACCUMULATED,
         rounds_terms: true,
@@ -122,7 +122,7 @@ impl Composed {
         exp: Printed::AS_PRINTED,
     };
 
-    /// One row.
+    /// Computes a row.
     pub fn row(&self, p: &Softmax, row: &[i32]) -> Vec<i32> {
         let largest = row.iter().copied().chain(self.floor).max().unwrap_or_default();
         let held = |v: i32, narrow: bool| if narrow { i32::from(v as i8) } else { v };
@@ -131,10 +131,10 @@ impl Composed {
         let power = |x: &i32| {
             let difference = held(x - largest, self.narrow);
             let kept = !self.cut || difference >= cut;
-            // Beyond int32 only if nothing is cut.
+            // Exceeds int32 only if no difference is cut.
             let shifted = (i64::from(difference) << p.left_shift) as i32;
             let scaled = times(shifted.into(), p.multiplier.into()) as i32;
-            // A difference that wraps may be positive, and so beyond what the composition is defined for.
+            // A difference that wraps may be positive, outside the domain of the composition.
             kept.then(|| i64::from(self.exp.at(scaled, INTEGER_BITS)))
         };
         let powers: Vec<Option<i64>> = row.iter().map(power).collect();
@@ -147,7 +147,7 @@ impl Composed {
         let least = p.out.min();
         let one = |e: &Option<i64>| {
             let Some(e) = e else { return least as i32 };
-            // A shift of an int32 by more is undefined in the sources; what a kernel makes of it is no part of the scheme.
+            // Larger shifts of an int32 are undefined in the sources, so results of kernels for such shifts are not part of the scheme.
             let shift = exponent.clamp(0, 31);
             let half = if self.rounds_result && shift > 0 { 1i64 << (shift - 1) } else { 0 };
             let placed = ((times(reciprocal, *e) + half) >> shift) + least;
@@ -157,17 +157,17 @@ impl Composed {
         powers.iter().map(one).collect()
     }
 
-    /// The reciprocal of one more than a number of 31 fractional bits.
+    /// Returns the reciprocal of one plus a number of 31 fractional bits.
     fn reciprocal(&self, over_one: i64) -> i64 {
         (newton_fast(over_one, self.newton) << 1).clamp(i32::MIN.into(), i32::MAX.into())
     }
 }
 
-/// [`newton`] on machine integers, with any number of steps. Of a row whose sum is 0, which only a bug leaves, intermediates wrap.
+/// Computes [`newton`] on machine integers, with any number of steps. For a row with sum 0, which only a bug causes, intermediates wrap.
 pub(crate) fn newton_fast(over_one: i64, steps: usize) -> i64 {
     let fit = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into());
     let wrap = |v: i64| i64::from(v as i32);
-    // One is 2^31 - 1; a half goes away from zero.
+    // 2^31 - 1 represents 1; a half rounds away from zero.
     let twice = over_one + i64::from(i32::MAX);
     let half = (twice + if twice < 0 { -1 } else { 1 }) / 2;
     let mut x = wrap(LINE[0] + times(half, LINE[1]));

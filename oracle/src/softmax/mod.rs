@@ -1,11 +1,11 @@
-//! The softmax of rows of quantized numbers: `e^(b * x_i)` over the sum of all `e^(b * x_j)` of the row, in steps of 2^-8 or 2^-16 from the least value of the
-//! output's type on, clamped. `b` is given as the multiplier and the left shift that bring a difference of stored values to five integer bits:
+//! Softmax of rows of quantized numbers: `e^(b * x_i)` over the sum of all `e^(b * x_j)` of the row, in steps of 2^-8 or 2^-16 from the least value
+//! of the output's type on, clamped. A multiplier and a left shift define `b`, and convert a difference of stored values to five integer bits:
 //! `b = multiplier * 2^(left_shift - 57)`.
 //!
 //! Two kinds of schemes: the real softmax rounded once, and TensorFlow Lite's composition in fixed point. Each has two forms. [`Scheme::exact`] computes on
 //! rationals, with `e^x` enclosed by partial sums of its series. [`Scheme::expected`] computes on machine integers.
 //!
-//! A row has at most 511 elements: from 512 equal ones on, TensorFlow Lite's code aborts ([`MOST`]).
+//! A row has at most 511 elements: TensorFlow Lite's code aborts from 512 equal elements on ([`MOST`]).
 //!
 //! Source: tensorflow/tensorflow lite/kernels/internal/reference/softmax.h Softmax; lite/kernels/internal/common.h GetReciprocal.
 
@@ -21,25 +21,25 @@ use std::ops::RangeInclusive;
 pub use composed::Composed;
 pub(crate) use composed::{newton, newton_fast, times};
 
-/// The largest row. The sum of the exponentials has 19 fractional bits, and the source requires that it stays below 2^28 (`TFLITE_CHECK(exponent <= 31)`).
+/// Largest row. The sum of the exponentials has 19 fractional bits, and the source requires a sum below 2^28 (`TFLITE_CHECK(exponent <= 31)`).
 pub const MOST: usize = 511;
-/// Multipliers: the significand of a scale, normalized.
+/// Supported multipliers: the normalized significand of a scale.
 pub const MULTIPLIERS: RangeInclusive<i32> = 1 << 30..=i32::MAX;
-/// Left shifts.
+/// Supported left shifts.
 pub const SHIFTS: RangeInclusive<i32> = 0..=30;
 
 /// Shape and quantization of a softmax. Input and output `[rows, depth]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Softmax {
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Elements of a row.
+    /// Number of elements in a row.
     pub depth: usize,
     /// Multiplier of differences, Q0.31.
     pub multiplier: i32,
     /// Left shift of differences.
     pub left_shift: i32,
-    /// The least difference from the largest element of the row that is not taken for minus infinity.
+    /// Least difference from the largest element of the row; smaller differences count as minus infinity.
     pub diff_min: i32,
     /// Type of the input.
     pub input: Storage,
@@ -47,32 +47,32 @@ pub struct Softmax {
     pub out: Storage,
 }
 
-/// The computation of a scheme.
+/// Computation of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The real softmax, rounded once.
+    /// Real softmax, rounded once.
     Real,
     /// TensorFlow Lite's composition.
     Composed,
 }
 
-/// A mathematical definition of the softmax.
+/// Mathematical definition of the softmax.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// The steps to the result.
+    /// Steps to the result.
     steps: &'static [&'static str],
     kind: Kind,
 }
 
 registered!(|d| d.steps.to_vec());
 
-/// A definition; no step of one leaves int32 within [`Softmax::check`].
+/// Definition. No step leaves int32 if [`Softmax::check`] passes.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 /// Every scheme.
@@ -111,7 +111,7 @@ pub static DEFINITIONS: &[Definition] = &[
 ];
 
 impl Softmax {
-    /// Elements of input and output, or the invalid argument.
+    /// Returns the number of elements of input and output; the error is the invalid argument.
     pub fn check(&self) -> Result<usize, ShapeError> {
         shape::positive(&[("rows", self.rows), ("depth", self.depth)])?;
         if self.depth > MOST {
@@ -142,14 +142,14 @@ impl Softmax {
         }
     }
 
-    /// A step from the least value of the output's type on, clamped.
+    /// Converts a number of steps to a stored value, from the least value of the output's type on, clamped.
     fn placed(&self, steps: i64) -> i32 {
         (steps + self.out.min()).min(self.out.max()) as i32
     }
 }
 
 impl Scheme {
-    /// Each result by rationals.
+    /// Computes each result by rationals.
     pub fn exact(&self, p: &Softmax, x: &[i32]) -> Result<Vec<Integer>, ShapeError> {
         p.check_input(x)?;
         let row = |row: &[i32]| match self.definition.kind {
@@ -159,7 +159,7 @@ impl Scheme {
         Ok(x.chunks_exact(p.depth).flat_map(row).collect())
     }
 
-    /// Each result by machine integers, derived independently of [`Scheme::exact`].
+    /// Computes each result by machine integers, derived independently of [`Scheme::exact`].
     pub fn expected(&self, p: &Softmax, x: &[i32]) -> Result<Vec<i32>, ShapeError> {
         p.check_input(x)?;
         let row = |row: &[i32]| match self.definition.kind {
@@ -169,7 +169,7 @@ impl Scheme {
         Ok(x.chunks_exact(p.depth).flat_map(row).collect())
     }
 
-    /// Whether it is TensorFlow Lite's composition.
+    /// True for TensorFlow Lite's composition.
     pub fn is_composed(&self) -> bool {
         self.definition.kind == Kind::Composed
     }

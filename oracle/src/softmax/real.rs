@@ -1,4 +1,4 @@
-//! The real softmax, rounded once.
+//! Real softmax, rounded once.
 
 use super::Softmax;
 use crate::exp::{enclosed, power};
@@ -6,10 +6,10 @@ use crate::rounding::RoundingRule::TiesEven;
 use rug::{Integer, Rational};
 use std::collections::BTreeMap;
 
-/// Beyond this exponent, times the number of the attempt, a power of `e` is taken for any number between 0 and `2^-exponent`.
+/// Exponent, times the number of the attempt, from which on a power of `e` is enclosed between 0 and `2^-exponent`.
 const FAR: u32 = 48;
 
-/// One row by rationals: more terms of the series until both ends of every enclosure are rounded to the same number.
+/// Computes a row by rationals, with more terms of the series until both ends of every enclosure round to the same number.
 pub(super) fn exact(p: &Softmax, row: &[i32]) -> Vec<Integer> {
     let largest = row.iter().copied().max().unwrap_or_default();
     let steps = Integer::from(1) << p.out.bits;
@@ -35,7 +35,7 @@ pub(super) fn exact(p: &Softmax, row: &[i32]) -> Vec<Integer> {
         .collect()
 }
 
-/// `e^(-difference * b)` between two rationals.
+/// Encloses `e^(-difference * b)` between two rationals.
 fn power_of(p: &Softmax, difference: i32, attempt: u32) -> (Rational, Rational) {
     // In units of 2^-57.
     let t = (Integer::from(difference) * p.multiplier) << p.left_shift as u32;
@@ -47,10 +47,10 @@ fn power_of(p: &Softmax, difference: i32, attempt: u32) -> (Rational, Rational) 
     enclosed(&t, 57, whole.to_u32().unwrap_or_default() + 40 * attempt)
 }
 
-/// Fractional bits of the powers of which a row is summed.
+/// Fractional bits of the powers in the sum of a row.
 const KEPT: u32 = 110;
 
-/// The same on machine integers.
+/// Computes a row on machine integers.
 pub(super) fn fast(p: &Softmax, row: &[i32]) -> Vec<i32> {
     let largest = row.iter().copied().max().unwrap_or_default();
     let one = |x: &i32| {
@@ -60,7 +60,7 @@ pub(super) fn fast(p: &Softmax, row: &[i32]) -> Vec<i32> {
     };
     let powers: Vec<u128> = row.iter().map(one).collect();
     let sum: u128 = powers.iter().sum();
-    // Each power is off by less than one unit after the shift, either way, and by the bits that the shift drops.
+    // After the shift, each power is off by less than one unit in either direction, plus the bits that the shift drops.
     let slack = 2 * row.len() as u128;
     let rounded = |power: u128, sum: u128| ((power << (p.out.bits + 1)) + sum) / (2 * sum);
     let share = |power: &u128| {

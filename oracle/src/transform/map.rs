@@ -1,25 +1,25 @@
-//! A matrix in memory by rows or by columns, with a stride.
+//! Matrix in memory by rows or by columns, with a stride.
 //!
 //! Source: google/gemmlowp public/map.h, `MatrixMap`.
 
 use super::Source;
 use crate::shape::{self, ShapeError, broken};
 
-/// A matrix in memory.
+/// Matrix in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Map {
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Columns.
+    /// Number of columns.
     pub columns: usize,
-    /// Elements from the first of a row to the first of the next; of a column if the order is by columns.
+    /// Number of elements from the first of a row to the first of the next row; for column order, from column to column.
     pub stride: usize,
-    /// Whether the elements of a column are adjacent; otherwise those of a row are.
+    /// True if the elements of a column are adjacent; otherwise the elements of a row are.
     pub column_major: bool,
 }
 
 impl Map {
-    /// Elements of the memory, which ends with the last element, and of the matrix; or the invalid argument.
+    /// Returns the number of elements of the memory, up to the last element, and of the matrix; the error is the invalid argument.
     pub(super) fn check(&self) -> Result<[usize; 2], ShapeError> {
         shape::positive(&[("rows", self.rows), ("columns", self.columns)])?;
         let (runs, len) = if self.column_major { (self.columns, self.rows) } else { (self.rows, self.columns) };
@@ -30,7 +30,7 @@ impl Map {
         Ok([whole - (self.stride - len), shape::elements("matrix", &[self.rows, self.columns])?])
     }
 
-    /// Where each element of the matrix is in memory, row by row.
+    /// Returns the position in memory of each element of the matrix, row by row.
     pub(super) fn sources(&self) -> Vec<Source> {
         let place = |at: usize| {
             let (row, column) = (at / self.columns, at % self.columns);
@@ -39,7 +39,7 @@ impl Map {
         (0..self.rows * self.columns).map(|at| Source::Element(place(at))).collect()
     }
 
-    /// The matrix, by the runs of the memory: each is cut off, and those of columns become columns.
+    /// Returns the matrix from the runs of the memory, cut to length and, for column order, transposed.
     pub(super) fn placed(&self, input: &[i32]) -> Vec<i32> {
         let runs = input.chunks(self.stride);
         if !self.column_major {

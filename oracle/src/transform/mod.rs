@@ -1,6 +1,5 @@
-//! Layout transforms around a convolution by matrix product, padding, and packing of few bits. But for [`packing`], each element of the output is an
-//! element of the input or padding. Twice: where each element of the output
-//! comes from, and, in [`placed`], where each element of the input goes.
+//! Layout transforms around a convolution by matrix product, padding, and packing of few bits. Except for [`packing`], each output element is an
+//! input element or padding. There are two forms: the source of each output element, and, in [`placed`], the destinations of each input element.
 //!
 //! Source: TVM RFC quantized convolution for armv8, input, weight and output transform. Blocks are 4 rows by 16 elements of
 //! the depth.
@@ -18,17 +17,17 @@ use pad::Pad;
 
 const ROWS: usize = 4;
 const DEPTH: usize = 16;
-/// Pixels, or output channels, of a tile of the spatial pack.
+/// Pixels, or output channels, in a tile of the spatial pack.
 const TILE: usize = 16;
 
-/// A transform, with the shape that it is of.
+/// Transform with its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transform {
-    /// `[B,H,W,C]` to `[B, OH*OW, KH*KW*C]`, all channels whatever the groups; the zero point outside the image.
+    /// `[B,H,W,C]` to `[B, OH*OW, KH*KW*C]`, all channels for any number of groups; the zero point outside the image.
     Im2col(Convolution),
     /// `A [batches, rows, columns]` to `[batches, rows'/4, columns'/16, 4, 16]`, padded by 0: `[b,x,y,z,w] = A[b, z+4x, w+16y]`.
     Interleave {
-        /// Matrices, one after another.
+        /// Number of consecutive matrices.
         batches: usize,
         /// Rows, M.
         rows: usize,
@@ -44,7 +43,7 @@ pub enum Transform {
     },
     /// `C_interleaved [batches, rows'/4, columns'/4, 4, 4]` to `[batches, rows, columns]`: `[b,x,y] = C_interleaved[b, x/4, y/4, x%4, y%4]`.
     Unpack {
-        /// Matrices, one after another.
+        /// Number of consecutive matrices.
         batches: usize,
         /// Rows, M.
         rows: usize,
@@ -70,10 +69,10 @@ pub enum Transform {
     Packing(Packing),
 }
 
-/// Where an element of the output comes from.
+/// Source of an output element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// That element of the input.
+    /// Input element at this index.
     Element(usize),
     /// Padding by 0.
     Zero,
@@ -82,7 +81,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The same of a matrix that begins so many elements later.
+    /// Returns the source in a matrix that begins this many elements later.
     fn after(self, elements: usize) -> Self {
         match self {
             Self::Element(at) => Self::Element(elements + at),
@@ -91,13 +90,13 @@ impl Source {
     }
 }
 
-/// Sizes of so many matrices of these sizes.
+/// Returns the sizes of this many matrices of these sizes.
 fn batched(batches: usize, [input, output]: [usize; 2]) -> Result<[usize; 2], ShapeError> {
     shape::positive(&[("batches", batches)])?;
     Ok([shape::elements("matrices", &[batches, input])?, shape::elements("matrices", &[batches, output])?])
 }
 
-/// A row-major matrix; elements beyond its ends are 0.
+/// Row-major matrix; elements outside are 0.
 struct Matrix {
     rows: usize,
     columns: usize,
@@ -113,7 +112,7 @@ impl Matrix {
     }
 }
 
-/// `f` of every index of a tensor of four sizes, in row-major order.
+/// Applies `f` to every index of a tensor of four sizes, in row-major order.
 fn tensor(sizes: [usize; 4], f: impl Fn([usize; 4]) -> Source) -> Vec<Source> {
     let [a, b, c, d] = sizes;
     let mut all = Vec::with_capacity(a * b * c * d);
@@ -128,12 +127,12 @@ fn tensor(sizes: [usize; 4], f: impl Fn([usize; 4]) -> Source) -> Vec<Source> {
 }
 
 impl Transform {
-    /// Elements of the input and of the output, or the invalid argument.
+    /// Returns the number of elements of input and output; the error is the invalid argument.
     pub fn check(&self) -> Result<[usize; 2], ShapeError> {
         let matrix = |rows: usize, columns: usize, [row_block, column_block]: [usize; 2]| {
             shape::positive(&[("rows", rows), ("columns", columns)])?;
             let plain = shape::elements("matrix", &[rows, columns])?;
-            // Neither is above MAX_ELEMENTS now, so that rounding up cannot overflow.
+            // Both are at most MAX_ELEMENTS, so rounding up cannot overflow.
             let padded = [rows.next_multiple_of(row_block), columns.next_multiple_of(column_block)];
             Ok([plain, shape::elements("blocks", &padded)?])
         };
@@ -181,7 +180,7 @@ impl Transform {
         }
     }
 
-    /// Where each element of the output comes from, in its order.
+    /// Returns the source of each output element, in order.
     pub fn sources(&self) -> Result<Vec<Source>, ShapeError> {
         let [_, outputs] = self.check()?;
         Ok(match *self {
@@ -239,7 +238,7 @@ impl Transform {
         })
     }
 
-    /// The output for an input.
+    /// Computes the output for an input.
     pub fn expected(&self, input: &[i32]) -> Result<Vec<i32>, ShapeError> {
         shape::length("input", input.len(), self.check()?[0])?;
         if let Self::Packing(p) = self {
@@ -259,7 +258,7 @@ impl Transform {
     }
 }
 
-/// Coordinates are those of the padded image; whatever lies outside the image in it is the zero point.
+/// Lists the sources of im2col, in coordinates of the padded image; positions outside the image are the zero point.
 fn im2col(p: &Convolution, (rows, columns): (usize, usize)) -> Vec<Source> {
     let (image_rows, image_columns) = (p.top..p.top + p.height, p.left..p.left + p.width);
     tensor([p.batches, rows * columns, p.kernel_h * p.kernel_w, p.channels], |[b, pixel, tap, c]| {
@@ -272,7 +271,7 @@ fn im2col(p: &Convolution, (rows, columns): (usize, usize)) -> Vec<Source> {
     })
 }
 
-/// The spatial pack of an image NCHW. Coordinates are those of the padded image.
+/// Lists the sources of the spatial pack of an NCHW image, in coordinates of the padded image.
 fn data_pack(p: &Convolution, (rows, columns): (usize, usize)) -> Vec<Source> {
     let (image_rows, image_columns) = (p.top..p.top + p.height, p.left..p.left + p.width);
     let tiles = columns.div_ceil(TILE);

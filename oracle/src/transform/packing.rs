@@ -1,54 +1,54 @@
-//! Packing of few bits into words, and its reverse: bit planes, and two nibbles in a byte. Twice: each bit of a result as a digit of a number in base 2
-//! ([`Packing::expected`]), and words by shifts, element by element ([`Packing::placed`]).
+//! Packing of few bits into words, and its reverse: bit planes, and two nibbles in a byte. There are two forms: each bit of a result as a digit of a
+//! number in base 2 ([`Packing::expected`]), and words by shifts, element by element ([`Packing::placed`]).
 //!
-//! Source: apache/tvm python/tvm/topi/nn/bitserial_util.py, bitpack; ONNX types INT4 and UINT4 (two in a byte, the first one in the low bits);
+//! Source: apache/tvm python/tvm/topi/nn/bitserial_util.py, bitpack; ONNX types INT4 and UINT4 (two in a byte, the first in the low bits);
 //! TensorFlow Lite, packing of int4 weights.
 
 use crate::shape::{self, ShapeError, broken};
 use rug::Integer;
 
-/// Where the first element of a word lies.
+/// Position of the first element of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum First {
-    /// In the low bits.
+    /// Low bits.
     Low,
-    /// In the high bits.
+    /// High bits.
     High,
 }
 
-/// How elements lie in words.
+/// Layout of elements in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// `[rows, columns]` as `[rows, bits, columns/word]`: a word has one bit of as many elements as it has bits.
+    /// `[rows, columns]` as `[rows, bits, columns/word]`: a word has one bit from each of `word` elements.
     Planes {
         /// Bits of an element, 1 to 4.
         bits: usize,
         /// Bits of a word: 8, 16 or 32.
         word: usize,
     },
-    /// `[rows, columns]` as `[rows, columns'/2]` bytes of two nibbles; what is beyond the last column of an odd number is 0.
+    /// `[rows, columns]` as `[rows, columns'/2]` bytes of two nibbles; the nibble after an odd last column is 0.
     Nibbles,
 }
 
-/// A packing, or the reverse of one.
+/// Packing, or the reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Packing {
-    /// How elements lie in words.
+    /// Layout of elements in words.
     pub form: Form,
-    /// Where the first element of a word lies.
+    /// Position of the first element of a word.
     pub first: First,
-    /// Whether words are unpacked into elements; otherwise elements are packed into words.
+    /// True if words are unpacked into elements; otherwise elements are packed into words.
     pub unpacks: bool,
-    /// Whether unpacked elements are sign extended; otherwise they are zero extended.
+    /// True if unpacked elements are sign extended; otherwise they are zero extended.
     pub signed: bool,
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Elements of a row.
+    /// Number of elements in a row.
     pub columns: usize,
 }
 
 impl Packing {
-    /// Bits of an element.
+    /// Returns the number of bits of an element.
     fn bits(&self) -> usize {
         match self.form {
             Form::Planes { bits, .. } => bits,
@@ -56,7 +56,7 @@ impl Packing {
         }
     }
 
-    /// Words of a row.
+    /// Returns the number of words of a row.
     fn words(&self) -> usize {
         match self.form {
             Form::Planes { bits, word } => bits * (self.columns / word),
@@ -64,7 +64,7 @@ impl Packing {
         }
     }
 
-    /// Elements of the input and of the output, or the invalid argument.
+    /// Returns the number of elements of input and output; the error is the invalid argument.
     pub(super) fn check(&self) -> Result<[usize; 2], ShapeError> {
         shape::positive(&[("rows", self.rows), ("columns", self.columns)])?;
         if let Form::Planes { bits, word } = self.form {
@@ -83,7 +83,7 @@ impl Packing {
         Ok(if self.unpacks { [packed, plain] } else { [plain, packed] })
     }
 
-    /// The word, counted from the row's first, and the bit of it that hold bit `bit` of the element at a column.
+    /// Returns the word, counted from the row's first, and the bit in that word, for bit `bit` of the element at a column.
     fn place(&self, column: usize, bit: usize) -> (usize, usize) {
         match self.form {
             Form::Planes { word, .. } => {
@@ -98,14 +98,14 @@ impl Packing {
         }
     }
 
-    /// The output for an input, whose numbers are read modulo a power of two.
+    /// Computes the output for an input whose numbers are read modulo a power of two.
     pub(super) fn expected(&self, input: &[i32]) -> Vec<i32> {
         let per_row = if self.unpacks { self.words() } else { self.columns };
         let rows = input.chunks(per_row);
         rows.flat_map(|row| if self.unpacks { self.elements(row) } else { self.packed(row) }).collect()
     }
 
-    /// The elements of a row of words.
+    /// Unpacks the elements of a row of words.
     fn elements(&self, words: &[i32]) -> Vec<i32> {
         let bit = |column: usize, bit: usize| {
             let (word, at) = self.place(column, bit);
@@ -115,7 +115,7 @@ impl Packing {
         (0..self.columns).map(element).collect()
     }
 
-    /// The words of a row of elements.
+    /// Packs a row of elements into words.
     fn packed(&self, elements: &[i32]) -> Vec<i32> {
         let width = if let Form::Planes { word, .. } = self.form { word } else { 8 };
         let mut set = vec![vec![false; width]; self.words()];
@@ -125,17 +125,17 @@ impl Packing {
                 set[word][at] = digit(*element, bit);
             }
         }
-        // A word of 32 bits is the int32 of its bits.
+        // Bits of a 32-bit word are read as an int32.
         set.into_iter().map(|bits| number(bits.into_iter(), width, width == 32)).collect()
     }
 
-    /// The output for an input by shifts, which no digit of [`Packing::expected`] is part of.
+    /// Computes the output for an input by shifts, independently of the digits of [`Packing::expected`].
     pub(super) fn placed(&self, input: &[i32]) -> Vec<i32> {
         let rows = input.chunks(if self.unpacks { self.words() } else { self.columns });
         rows.flat_map(|row| self.shifted(row)).collect()
     }
 
-    /// A row by shifts.
+    /// Transforms a row by shifts.
     fn shifted(&self, row: &[i32]) -> Vec<i32> {
         match (self.form, self.unpacks) {
             (Form::Nibbles, false) => row.chunks(2).map(|pair| self.byte(pair)).collect(),
@@ -173,7 +173,7 @@ impl Packing {
 
     fn gathered(&self, planes: &[&[i32]], column: usize, word: usize) -> i32 {
         let shift = if self.first == First::Low { column % word } else { word - 1 - column % word };
-        // The last plane is the highest bit, whose weight is negative if it is the sign.
+        // The last plane is the highest bit. As a sign bit it has a negative weight.
         planes.iter().rev().enumerate().fold(0, |value, (i, plane)| {
             let bit = ((plane[column / word] as u32 >> shift) & 1) as i32;
             2 * value + if i == 0 && self.signed { -bit } else { bit }
@@ -181,12 +181,12 @@ impl Packing {
     }
 }
 
-/// A digit of a number in base 2, of a negative number as if its digits had no end.
+/// Returns a binary digit of a number; a negative number has infinitely many leading ones.
 fn digit(number: i32, bit: usize) -> bool {
     Integer::from(number).get_bit(bit as u32)
 }
 
-/// The number of so many bits, lowest first; the last one has a negative weight if the number is signed.
+/// Returns the number of `width` bits, lowest first; the last bit of a signed number has a negative weight.
 fn number(bits: impl Iterator<Item = bool>, width: usize, signed: bool) -> i32 {
     let mut sum = Integer::new();
     for (i, _) in bits.enumerate().filter(|(_, bit)| *bit) {

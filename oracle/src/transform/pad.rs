@@ -1,11 +1,11 @@
-//! Padding of a quantized tensor: each axis of `[B,H,W,C]` gets elements before and after it, all of them the zero point, which is the stored value of 0.
+//! Padding of a quantized tensor: each axis of `[B,H,W,C]` gets elements before and after it, all equal to the zero point, which represents 0.
 //!
 //! Source: TensorFlow Lite, PAD and PADV2: a quantized tensor is padded by its zero point; ONNX operators, Pad with a constant value.
 
 use super::{Source, tensor};
 use crate::shape::{self, ShapeError};
 
-/// A padding of a tensor `[B,H,W,C]`.
+/// Padding of a tensor `[B,H,W,C]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pad {
     /// Sizes of the tensor.
@@ -14,27 +14,27 @@ pub struct Pad {
     pub before: [usize; 4],
     /// Elements after each axis.
     pub after: [usize; 4],
-    /// The stored value of 0.
+    /// Stored value of real 0.
     pub zero_point: i32,
 }
 
 impl Pad {
-    /// Sizes of the padded tensor.
+    /// Returns the sizes of the padded tensor.
     fn padded(&self) -> [usize; 4] {
         std::array::from_fn(|axis| self.before[axis] + self.sizes[axis] + self.after[axis])
     }
 
-    /// Elements of the input and of the output, or the invalid argument.
+    /// Returns the number of elements of input and output; the error is the invalid argument.
     pub(super) fn check(&self) -> Result<[usize; 2], ShapeError> {
         let [batches, height, width, channels] = self.sizes;
         shape::positive(&[("batches", batches), ("height", height), ("width", width), ("channels", channels)])?;
         let plain = shape::elements("input", &self.sizes)?;
-        // No side above MAX_ELEMENTS, so that sums cannot overflow.
+        // Each side is at most MAX_ELEMENTS, so sums cannot overflow.
         self.before.iter().chain(&self.after).try_for_each(|side| shape::elements("side", &[*side]).map(|_| ()))?;
         Ok([plain, shape::elements("padded", &self.padded())?])
     }
 
-    /// Where each element of the output comes from.
+    /// Returns the source of each output element.
     pub(super) fn sources(&self) -> Vec<Source> {
         let [_, height, width, channels] = self.sizes;
         tensor(self.padded(), |index| {
@@ -49,12 +49,12 @@ impl Pad {
         })
     }
 
-    /// The output, axis by axis from the innermost one: each run of elements gets its own padding.
+    /// Computes the output axis by axis, from the innermost axis: each run of elements gets its own padding.
     pub(super) fn placed(&self, input: &[i32]) -> Vec<i32> {
         let padded = self.padded();
         let mut out = input.to_vec();
         for axis in (0..4).rev() {
-            // What lies inside of this axis is padded already.
+            // Inner axes are padded already.
             let inner: usize = padded[axis + 1..].iter().product();
             let [before, after] = [self.before[axis], self.after[axis]].map(|side| vec![self.zero_point; side * inner]);
             let runs = out.chunks(self.sizes[axis] * inner);

@@ -1,12 +1,12 @@
-//! The transforms the other way round: every element of the input is put where it goes, and what none is put on is padding. No index of
-//! [`Transform::sources`] is used.
+//! Transforms in the opposite direction: every input element is copied to its output positions, and all other positions are padding. No index
+//! of [`Transform::sources`] is used.
 
 use super::{DEPTH, ROWS, TILE, Transform};
 use crate::conv2d::{Convolution, patches};
 use crate::shape::{self, ShapeError};
 
 impl Transform {
-    /// The output for an input, derived independently of [`Transform::expected`].
+    /// Computes the output for an input, derived independently of [`Transform::expected`].
     pub fn placed(&self, input: &[i32]) -> Result<Vec<i32>, ShapeError> {
         let [inputs, outputs] = self.check()?;
         shape::length("input", input.len(), inputs)?;
@@ -19,7 +19,7 @@ impl Transform {
                 put(input, depth, outputs, |o, d| o / TILE * (TILE * depth) + d * TILE + o % TILE)
             }
             Self::WeightPrepack(p) => {
-                // A filter at a time: its elements go to every fourth row of 16 of a panel.
+                // One filter at a time: its elements fill every fourth row of 16 in a panel.
                 let (filters, mut out) = (p.out_channels, vec![0; outputs]);
                 let panel = ROWS * (inputs / filters).next_multiple_of(DEPTH);
                 for o in 0..filters {
@@ -52,7 +52,7 @@ impl Transform {
             Self::Map(p) => p.placed(input),
             Self::Packing(p) => p.placed(input),
             Self::Interleave { batches, rows, columns } => {
-                // Panels of 4 rows, of blocks of 16 columns. A matrix begins a panel.
+                // Panels have 4 rows, in blocks of 16 columns. Each matrix begins a new panel.
                 let (panel, matrix) = (ROWS * columns.next_multiple_of(DEPTH), outputs / batches);
                 put(input, columns, outputs, |line, column| {
                     let row = line % rows;
@@ -85,7 +85,7 @@ impl Transform {
     }
 }
 
-/// Every element of a matrix of `columns` at its place among `outputs` zeros.
+/// Copies every element of a matrix of `columns` to its position among `outputs` zeros.
 fn put(matrix: &[i32], columns: usize, outputs: usize, place: impl Fn(usize, usize) -> usize) -> Vec<i32> {
     let mut out = vec![0; outputs];
     for (i, v) in matrix.iter().enumerate() {
@@ -94,13 +94,13 @@ fn put(matrix: &[i32], columns: usize, outputs: usize, place: impl Fn(usize, usi
     out
 }
 
-/// An image NCHW: each element is put wherever a filter meets it.
+/// Packs an NCHW image: each element is copied to every position at which a filter meets it.
 fn data_pack(p: &Convolution, (rows, columns): (usize, usize), image: &[i32], outputs: usize) -> Vec<i32> {
     let (taps, tiles) = (p.kernel_h * p.kernel_w, columns.div_ceil(TILE));
-    // Padding first: the zero point in each lane that is a pixel.
+    // Padding first: the zero point in each lane of a pixel.
     let pixel = |i: usize| i / (TILE * taps * p.channels) % tiles * TILE + i % TILE < columns;
     let mut out: Vec<i32> = (0..outputs).map(|i| if pixel(i) { p.input_zero_point } else { 0 }).collect();
-    // Positions at which filter element `tap` meets a coordinate.
+    // Position at which filter element `tap` meets a coordinate.
     let meets = |at: usize, tap: usize, [dilation, stride]: [usize; 2], count: usize| {
         let from = at.checked_sub(tap * dilation)?;
         (from.is_multiple_of(stride) && from / stride < count).then_some(from / stride)

@@ -1,4 +1,4 @@
-//! Bounds against sums that are counted out, over every range of operands of 3 bits and small words.
+//! Bounds compared with enumerated sums, over every range of 3-bit operands and small words.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -7,7 +7,7 @@ use tiebreak_oracle::bounds::{Depth, End, largest_depth, largest_pair_weight};
 const WORDS: [(i128, i128); 6] = [(-8, 7), (0, 15), (-40, 39), (0, 40), (0, 0), (-9, 0)];
 const OPERANDS: RangeInclusive<i64> = -4..=7;
 
-/// Every interval inside `within`.
+/// Returns every interval inside `within`.
 fn ranges(within: RangeInclusive<i64>) -> Vec<RangeInclusive<i64>> {
     within.clone().flat_map(|a| (a..=*within.end()).map(move |b| a..=b)).collect()
 }
@@ -16,7 +16,7 @@ fn products(lhs: &RangeInclusive<i64>, rhs: &RangeInclusive<i64>) -> BTreeSet<i1
     lhs.clone().flat_map(|l| rhs.clone().map(move |r| i128::from(l * r))).collect()
 }
 
-/// Every sum of `terms` of these.
+/// Returns every sum of `terms` products.
 fn sums(of: &BTreeSet<i128>, terms: usize) -> BTreeSet<i128> {
     (0..terms).fold(BTreeSet::from([0]), |sums, _| sums.iter().flat_map(|s| of.iter().map(move |p| s + p)).collect())
 }
@@ -25,7 +25,7 @@ fn fits(sums: &BTreeSet<i128>, (min, max): (i128, i128)) -> bool {
     sums.iter().all(|s| (min..=max).contains(s))
 }
 
-/// The depth by adding one product after the other, `None` if 50 have not left a word of at most 40 in magnitude.
+/// Counts the depth by adding products one by one; `None` if 50 products do not leave a word of at most 40 in magnitude.
 fn counted_depth(products: &BTreeSet<i128>, word: (i128, i128)) -> Option<u128> {
     let mut reached = BTreeSet::from([0]);
     for depth in 0..50 {
@@ -85,7 +85,7 @@ fn the_interval_of_weights_is_maximal() {
     assert!(ends > 10_000, "{ends}");
 }
 
-/// With weights that are not negative a sum is extreme where every element is the same end of `lhs`, and is then that end times the sum of the weights.
+/// For nonnegative weights a sum is extreme if every element is the same end of `lhs`, and equals that end times the sum of the weights.
 #[test]
 fn the_limit_of_a_sum_of_two_weights_is_the_depth_of_products_by_one() {
     for lhs in ranges(OPERANDS) {

@@ -1,4 +1,4 @@
-//! Numbers that were measured on the compiler of MLIR 22 over all 2^32 patterns, here in closed form; and known results of
+//! Numbers measured on the compiler of MLIR 22 over all 2^32 patterns, here in closed form, and known results of
 //! dequantize.
 
 use rug::Rational;
@@ -11,7 +11,7 @@ fn quantization(format: Format, scale: &str, zero_point: i64, storage: &str) -> 
     Quantization::whole(format, scale, zero_point, Storage::parse(storage).unwrap())
 }
 
-/// `!quant.uniform<i8<-8:7>:f32, 0.3:1>`, the scale rounded to f32.
+/// Returns `!quant.uniform<i8<-8:7>:f32, 0.3:1>`, with the scale rounded to f32.
 fn example() -> Quantization {
     Quantization { min: -8, max: 7, ..quantization(Format::F32, "0.3", 1, "i8") }
 }
@@ -28,7 +28,7 @@ fn count(runs: &Runs, result: Stored) -> u64 {
     runs.iter().filter(|(_, r)| *r == result).map(|(keys, _)| keys.end().abs_diff(*keys.start()) + 1).sum()
 }
 
-/// `TRUNC`: the exact sum, zero point included, truncated and clamped, against the exact sum rounded to nearest even and
+/// `TRUNC`: the exact sum, zero point included, truncated and clamped, compared with the exact sum rounded to nearest even and
 /// clamped.
 #[test]
 fn exact_truncation_differs_from_exact_nearest_even_on_1071644666_patterns() {
@@ -38,8 +38,8 @@ fn exact_truncation_differs_from_exact_nearest_even_on_1071644666_patterns() {
     assert_eq!(trunc.by_delta.into_iter().collect::<Vec<_>>(), [(-1, 1_059_900_618), (1, 11_744_048)]);
 }
 
-/// `F32R`: the RFC's steps in f32 against exact truncation. Poison adds nothing: where it is, a conversion that saturates
-/// agrees.
+/// `F32R`: the RFC's steps in f32 compared with exact truncation. Poison adds no difference, because a saturating conversion
+/// agrees there.
 #[test]
 fn the_f32_steps_differ_from_exact_truncation_on_840538525_patterns() {
     let stepped = differ("toward-zero", "mlir-qcast");
@@ -58,7 +58,7 @@ fn nearest_even_of_the_f32_steps_misses_the_exact_answer_on_11_patterns() {
     assert_eq!((witness.left, witness.right), (Stored::Value(1), Stored::Value(2)));
 }
 
-/// Against the quotient on 3, whether the sum is then rounded or truncated; against the exact answer on 12.
+/// 3 patterns differ from the quotient, with the sum rounded or truncated; 12 differ from the exact result.
 #[test]
 fn the_reciprocal_differs_from_the_division_on_3_patterns() {
     assert_eq!(differ("mlir-qcast-nearest-even:saturate", "reciprocal-nearest-even:saturate").differ(), 3);
@@ -66,8 +66,8 @@ fn the_reciprocal_differs_from_the_division_on_3_patterns() {
     assert_eq!(differ("nearest-even", "reciprocal-nearest-even:saturate").differ(), 12);
 }
 
-/// cvttps2dq gives INT_MIN from 2^31 on, which packs to the minimum: of the poison inputs of x86 vector code these differ from
-/// saturation. The first of them is the last boundary of the same steps with 32-bit storage.
+/// cvttps2dq gives INT_MIN from 2^31 on, which packs to the minimum. Only these poison inputs of x86 vector code differ from
+/// saturation. The first is the last boundary of the same steps with 32-bit storage.
 #[test]
 fn the_vector_conversion_of_x86_differs_from_saturation_on_828794471_patterns() {
     let q = quantization(Format::F32, "0.3", 1, "i32");
@@ -82,7 +82,7 @@ fn libraries_differ_from_their_own_formula_on_few_patterns() {
     for (label, count) in [("onnx", 3), ("pytorch", 4), ("xnnpack", 4), ("neon-fcvtns", 4)] {
         assert_eq!(differ("zero-point-after-nearest-even", label).differ(), count, "{label}");
     }
-    // Ties to nearest away after the division in f32; and what the legacy placement of the zero point is.
+    // `tflite` rounds ties away after the division in f32; `pytorch-legacy` equals the reciprocal steps.
     assert_eq!(differ("nearest-even", "tflite").differ(), 7);
     assert_eq!(differ("pytorch-legacy", "reciprocal-nearest-even:saturate").differ(), 0);
 }
@@ -125,7 +125,7 @@ fn wider_storage_and_narrower_formats_lose_the_difference() {
     assert_eq!(shows("ideal", &q, 2999), -1.0);
 }
 
-/// In double the product of a difference of at most 29 bits and an f32 is exact; beyond, two roundings may differ from one.
+/// In double the product of a difference of at most 29 bits and an f32 is exact; for more bits, two roundings may differ from one.
 #[test]
 fn the_product_in_double_rounds_twice_only_for_wide_differences() {
     let [ideal, double] = ["ideal", "tflite"].map(|label| dequantize::Scheme::parse(label).unwrap());
@@ -150,15 +150,15 @@ fn the_distributed_product_cancels() {
 fn overflow_on_the_way_is_seen() {
     let q = quantization(Format::F16, "60000", 100_000, "i32");
     let result = |label: &str, stored| dequantize::Scheme::parse(label).unwrap().exact(&q, stored);
-    // The zero point is infinite in f16: so is every difference, but that of two infinities.
+    // The zero point is infinite in f16, so every difference is infinite, except NaN for two infinities.
     assert_eq!(result("mlir-dcast", 99_999), Format::F16.nan());
     assert_eq!(result("mlir-dcast", 0), Format::F16.infinity() | Format::F16.sign());
     assert_eq!(result("ideal", 100_001), Format::F16.nearest(&60_000.into()));
     assert_eq!(result("ideal", 100_002), Format::F16.infinity());
 }
 
-/// Integers that f32 takes to what is exactly between two bf16, and that are not: beside each of the 128 such numbers of a power of two from
-/// 2^24 on, half a unit of f32 on one side.
+/// Integers that are not ties of bf16, but that f32 rounds to such ties. From 2^24 on, each of the 128 ties in a binade has such integers
+/// within half a unit of f32, on one side.
 #[test]
 fn integers_of_32_bits_round_twice_on_their_way_to_bf16() {
     let nearest =
@@ -169,7 +169,7 @@ fn integers_of_32_bits_round_twice_on_their_way_to_bf16() {
         let half = 1i64 << (power - 24);
         for odd in (257..512).step_by(2) {
             let between = odd << (power - 8);
-            // To the even neighbour, and from f32's ties to even.
+            // On the side away from the even neighbour; the farthest is a tie of f32, which rounds to even.
             let (first, last) =
                 if odd % 4 == 1 { (between + 1, between + half) } else { (between - half, between - 1) };
             assert!(differs(first) && differs(last) && differs(-first) && differs(-last));
@@ -179,7 +179,7 @@ fn integers_of_32_bits_round_twice_on_their_way_to_bf16() {
     }
     let sum = |below: u32| counts.iter().filter(|(power, _)| *power < below).map(|(_, half)| half).sum::<i64>();
     assert_eq!((2 * sum(31), sum(32)), (32_512, 32_640));
-    // No others: all of some small power, and around its ends.
+    // No other integers differ: checked around 2^24 and at the ends of the words.
     let all = (1i64 << 24) - 1000..(1 << 24) + (1 << 18);
     assert_eq!(all.filter(|v| differs(*v)).count(), 2);
     assert!(!differs(i64::from(i32::MAX)) && !differs(i64::from(i32::MIN)) && !differs(i64::from(u32::MAX)));

@@ -1,5 +1,5 @@
-//! Invariant 2 for quantize and dequantize: big rationals and machine integers are two ways to one answer. Every pattern of 16
-//! bits for many types, directed and random ones at 32 and 64 bits.
+//! Invariant 2 for quantize and dequantize: big rationals and machine integers give the same results, for every pattern of 16
+//! bits and many types, and for directed and random patterns at 32 and 64 bits.
 
 use proptest::prelude::*;
 use rug::Rational;
@@ -32,7 +32,7 @@ fn scheme(label: &str) -> Scheme {
     Scheme::parse(label).unwrap()
 }
 
-/// Odd scales, zero points that the format cannot hold or that overflow in it, reciprocals that overflow.
+/// Odd scales, zero points that overflow in the format or are not representable, and reciprocals that overflow.
 fn types(format: Format) -> [Quantization; 6] {
     [
         bounded(quantization(format, "0.3", 1, "i8"), -8, 7),
@@ -63,7 +63,7 @@ fn every_scheme_agrees_on_16_bit_patterns() {
     }
 }
 
-/// Patterns around the boundary under the stored value `k`, whatever the scheme.
+/// Returns a pattern near the boundary below the stored value `k`, for any scheme.
 fn near(q: &Quantization, k: i64, eighths: i64, off: i64) -> u64 {
     let x = (Rational::from((8 * (k - q.zero_point) - 4 + eighths, 8))) * q.exact_scale();
     let key = q.format.key(q.format.nearest(&x)).unwrap() + off;
@@ -114,7 +114,7 @@ proptest! {
 
     #[test]
     fn f32_quotients_are_the_hardwares(x in any::<f32>(), scale in 1e-30f32..1e30) {
-        // By native f32 arithmetic: what the source of the scheme computes.
+        // Native f32 arithmetic, like the source of the scheme.
         let q = Quantization::whole(Format::F32, scale.to_bits().into(), 3, Storage { bits: 8, signed: true });
         let tflite = ((x / scale).round() as f64 + 3.0).clamp(-128.0, 127.0) as i64;
         prop_assume!(!x.is_nan());
@@ -148,16 +148,16 @@ fn known_values_of_each_scheme() {
     assert_eq!(scheme("mlir-qcast").exact(&q, f32(12.8)), Stored::Poison);
     assert_eq!(scheme("mlir-qcast:saturate").exact(&q, f32(12.8)), Stored::Value(127));
     assert_eq!(scheme("mlir-qcast:wrap").exact(&q, f32(12.8)), Stored::Value(-128));
-    // FBGEMM's own example of a product that is not the quotient.
+    // FBGEMM's own example of a product that differs from the quotient.
     let q = Quantization { scale: f32(0.002_148_548_6), ..quantization(Format::F32, "1", 0, "u8") };
     assert_eq!(scheme("pytorch").exact(&q, f32(0.273_939_94)), Stored::Value(128));
     assert_eq!(scheme("tflite").exact(&q, f32(0.273_939_94)), Stored::Value(127));
-    // sonos/tract pull request 2850: ties away where ties to even are promised.
+    // sonos/tract pull request 2850: ties away instead of the promised ties to even.
     let q = quantization(Format::F32, "0.5", 0, "i8");
     let ties = |label: &str| [0.25, 0.75, 1.25, 1.75].map(|x| scheme(label).exact(&q, f32(x)).value().unwrap());
     assert_eq!(ties("zero-point-after-nearest-away"), [1, 2, 3, 4]);
     assert_eq!(ties("zero-point-after-nearest-even"), [0, 2, 2, 4]);
-    // pytorch issue 175620: the zero point added in f32 before the rounding.
+    // pytorch issue 175620: the zero point is added in f32 before the rounding.
     let q = quantization(Format::F32, "1", 63, "i8");
     assert_eq!(scheme("pytorch-legacy").exact(&q, f32(63.500_004)), Stored::Value(126));
     assert_eq!(scheme("pytorch").exact(&q, f32(63.500_004)), Stored::Value(127));
@@ -183,7 +183,7 @@ fn every_rule_has_its_schemes() {
     assert_eq!((names.len(), DEFINITIONS.len()), (43, 43));
 }
 
-/// Quotients at the ends of int32: what is beyond them is undefined, also by the zero point alone, or wraps.
+/// Quotients at the ends of int32. Beyond the ends, also if only the zero point leads there, the result is undefined or wraps.
 #[test]
 fn a_quotient_at_the_end_of_int32_has_a_value_wraps_or_is_poison() {
     let f32 = |x: f32| u64::from(x.to_bits());
@@ -194,7 +194,7 @@ fn a_quotient_at_the_end_of_int32_has_a_value_wraps_or_is_poison() {
     };
     let (value, poison) = (|v| [Stored::Value(v); 2], [Stored::Poison; 2]);
     for label in ["onnx-other-axis", "tflite-double"] {
-        // 2^31 - 128 and 127 are the last int32.
+        // 2^31 - 128 plus 127 is the largest int32.
         assert_eq!([127, 128].map(|z| at(label, z, largest)), [value(32767), poison], "{label}");
         assert_eq!([0, -1].map(|z| at(label, z, -2_147_483_648.0)), [value(-32768), poison], "{label}");
         assert_eq!([2_147_483_648.0, -2_147_483_904.0].map(|x| at(label, 0, x)), [poison; 2], "{label}");
@@ -204,7 +204,7 @@ fn a_quotient_at_the_end_of_int32_has_a_value_wraps_or_is_poison() {
     assert_eq!([0, 1].map(|z| at("tflite-neon", z, 3e9)), [value(32767), value(-32768)]);
 }
 
-/// LiteRT, finding 26: one value, in whole vectors of 8 and behind them.
+/// LiteRT, finding 26: one value, in whole vectors of 8 and in the elements after them.
 #[test]
 fn vectors_of_tflite_multiply_and_the_elements_behind_them_divide() {
     let f32 = |x: f32| u64::from(x.to_bits());
@@ -219,8 +219,8 @@ fn vectors_of_tflite_multiply_and_the_elements_behind_them_divide() {
     assert_eq!(ties("tflite-neon"), [0, -2, 2, 2, -2]);
 }
 
-/// A double is the tie below 2^31 that the exact quotient is beside by 1 / (2 * scale): then the zero point takes the sum to 2^31. The scale is plus or minus the inverse of
-/// `2 * zero_point + 1` modulo 2^32, where that has 24 bits.
+/// The double quotient is a tie that rounds, with the zero point, to 2^31; the exact quotient differs from this tie by 1 / (2 * scale). The scale is
+/// plus or minus the inverse of `2 * zero_point + 1` modulo 2^32, if that has 24 bits.
 #[test]
 fn a_double_at_a_tie_has_no_value_where_the_exact_quotient_has_one() {
     let (mut below, mut above) = (0, 0);
@@ -245,7 +245,7 @@ fn a_double_at_a_tie_has_no_value_where_the_exact_quotient_has_one() {
             for result in [scheme("tflite-double").exact(&q, bits), scheme("tflite-double").expected(&q, bits)] {
                 assert_eq!(result, Stored::Poison, "{zero_point} {scale}");
             }
-            // The next float below has a value.
+            // The next lower float has a value.
             assert_eq!(scheme("tflite-double").exact(&q, bits - 1), Stored::Value(32767));
             let exact = Rational::from_f32(x).unwrap() / q.exact_scale();
             let tie = Rational::from_f64(quotient).unwrap();
@@ -259,7 +259,7 @@ fn a_double_at_a_tie_has_no_value_where_the_exact_quotient_has_one() {
 
 #[test]
 fn a_changed_step_list_runs_too() {
-    // llvm/torch-mlir issue 4487: converted to i8 before the zero point is added.
+    // llvm/torch-mlir issue 4487: the conversion to i8 precedes the addition of the zero point.
     let q = quantization(Format::F32, "0.014940246", -128, "i8");
     let early = [
         ("divide", Step::Divide),
@@ -305,7 +305,7 @@ fn nan_and_infinities_follow_each_policy() {
         ("xnnpack", [value(127), value(-128), value(-128)]),
         ("neon-fcvtns", [value(127), value(-128), value(5)]),
         ("onnx-other-axis", [Stored::Poison; 3]),
-        // 2^31 - 1 and 5 are -2^31 + 4.
+        // 2^31 - 1 plus 5 wraps to -2^31 + 4.
         ("tflite-neon", [value(-128), value(-128), value(5)]),
         ("tflite-double", [Stored::Poison; 3]),
     ] {

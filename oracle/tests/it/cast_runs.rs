@@ -1,4 +1,4 @@
-//! Decision boundaries: every 16-bit pattern one by one, the exact real at every boundary, and anchors in big rationals.
+//! Decision boundaries: every 16-bit pattern one by one, the exact real at every boundary, and cross-checks in big rationals.
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ fn schemes() -> impl Iterator<Item = Scheme> {
     })
 }
 
-/// The results of all patterns in `first..first + len`, from the runs.
+/// Returns the results of all patterns in `first..first + len`, from the runs.
 fn spelled_out(runs: &Runs, first: u64, len: u64) -> Vec<Stored> {
     let mut all = Vec::new();
     for (from, count, result) in runs.patterns(first, len) {
@@ -48,7 +48,7 @@ fn types(format: Format) -> [Quantization; 5] {
 #[test]
 fn runs_hold_every_16_bit_pattern() {
     for (i, q) in [Format::F16, Format::Bf16].into_iter().flat_map(types).enumerate() {
-        // Seven is prime to the schemes of a rule: with each type others, all of them in the end.
+        // Every seventh scheme, with a different start for each type; together all schemes.
         for scheme in schemes().skip(i % 7).step_by(7) {
             let runs = Runs::new(&scheme, &q).unwrap();
             let all = spelled_out(&runs, 0, 1 << 16);
@@ -64,7 +64,7 @@ fn runs_hold_every_16_bit_pattern() {
     }
 }
 
-/// Every boundary that bisection finds is the first float after the exact real, which is found backwards through the steps.
+/// Every boundary found by bisection is the first float after the exact real, which is found backwards through the steps.
 fn boundaries_follow_from_reals(runs: &Runs) -> usize {
     let mut reals = 0;
     let label = runs.scheme().label();
@@ -99,31 +99,31 @@ fn the_real_between_two_results_is_what_one_computes_by_hand() {
     let at = |label: &str, below, above| Scheme::parse(label).unwrap().threshold(&q, below, above);
     let value = Stored::Value;
     let from = |numer: i64, denom: i64, included| Some(Threshold::From { real: (numer, denom).into(), included });
-    // 2.5 rounds to 2, and so is not yet 3; 3.5 is 4.
+    // 2.5 rounds to 2, not yet to 3; 3.5 rounds to 4.
     assert_eq!(at("nearest-even", value(2), value(3)), from(3, 4, false));
     assert_eq!(at("nearest-even", value(3), value(4)), from(5, 4, true));
     assert_eq!(at("zero-point-after-nearest-even", value(2), value(3)), from(3, 4, true));
     assert_eq!(at("toward-zero", value(0), value(1)), from(0, 1, true));
     assert_eq!(at("toward-zero", value(-1), value(0)), from(-1, 1, false));
-    // In f32 the sum rounds to 3, whose last bit is 0, from 3 - 2^-23 on. Less 1 that is a float whose last bit is 1, to which
-    // the quotient rounds beyond 2 - 3 * 2^-24.
+    // In f32 the sum rounds to 3, whose last bit is 0, from 3 - 2^-23 on. Minus 1, this is 2 - 2^-23, a float whose last bit is 1. The
+    // quotient rounds to this float above 2 - 3 * 2^-24.
     assert_eq!(at("mlir-qcast", value(2), value(3)), from((1 << 25) - 3, 1 << 25, false));
     assert_eq!(at("nearest-even", value(-200), value(-128)), Some(Threshold::Everything));
     assert_eq!(at("nearest-even", value(127), value(128)), Some(Threshold::Nothing));
-    // Results outside the bounds, of which no boundary has any.
+    // Results outside the bounds, which no boundary has.
     assert_eq!(at("nearest-even", value(-200), value(-150)), Some(Threshold::Everything));
     assert_eq!(at("nearest-even", value(150), value(200)), Some(Threshold::Nothing));
     assert_eq!(at("mlir-qcast:wrap", value(2), value(3)), None);
 }
 
-/// From half-way between its largest number and what would come after it, a format rounds to infinity, which saturates.
+/// A format rounds to infinity, which saturates, from half-way between its largest number and the next number on.
 #[test]
 fn a_result_that_only_infinity_has_begins_half_way_to_it() {
     let scheme = Scheme::parse("mlir-qcast:saturate").unwrap();
     let q = quantization(Format::F16, "0.5", 0, "i32");
     let threshold = |below: i64, above: i64| scheme.threshold(&q, Stored::Value(below), Stored::Value(above));
     let from = |real: i64, included| Some(Threshold::From { real: real.into(), included });
-    // The quotient is 65520, between 65504 and 2^16, which is the even one of the two.
+    // The quotient is 65520, a tie between 65504 and 2^16 that rounds to the even 2^16.
     assert_eq!(threshold(65504, i32::MAX.into()), from(32760, true));
     assert_eq!(threshold(i32::MIN.into(), -65504), from(-32760, false));
 }
@@ -154,8 +154,8 @@ fn differences_are_those_of_all_patterns_one_by_one() {
     }
 }
 
-/// The witness is the float nearest to zero, and of two at one distance the positive one: 0.25 is half of the scale, which some rules round on one
-/// side of zero only, so that the other side begins one float later.
+/// The witness is the float nearest to zero; of two at the same distance, the positive float. 0.25 is half of the scale, which some rules round on
+/// one side of zero only, so that differences on the other side begin one float later.
 #[test]
 fn the_witness_of_differences_on_both_sides_of_zero_is_the_nearest() {
     let q = quantization(Format::F16, "0.5", 0, "i8");
@@ -172,7 +172,7 @@ fn the_witness_of_differences_on_both_sides_of_zero_is_the_nearest() {
     }
 }
 
-/// What stands on either side of a boundary must be what big rationals give there.
+/// Results on both sides of a boundary must equal the results of big rationals.
 #[test]
 fn a_boundary_with_a_false_side_is_not_anchored() {
     let q = quantization(Format::F16, "0.3", 1, "i8");
@@ -186,7 +186,7 @@ fn a_boundary_with_a_false_side_is_not_anchored() {
     }
 }
 
-/// Of few, each; of more than are asked for, some at the ends of intervals, from the first on.
+/// Few differing floats are all returned; of many, a selection at the ends of intervals, from the first on.
 #[test]
 fn differing_floats_are_those_found_one_by_one() {
     let q = types(Format::F16)[0];
@@ -235,7 +235,7 @@ fn three_schemes_side_by_side_cover_every_float_once() {
     assert_eq!(next, q.format.infinity() as i64 + 1);
 }
 
-/// A policy says what a conversion does: a scheme that converts nowhere has the same results under each.
+/// A policy affects only conversions: a scheme without a conversion has the same results under each policy.
 #[test]
 fn a_scheme_without_a_conversion_has_boundaries_under_every_policy() {
     let q = types(Format::F16)[0];
@@ -257,7 +257,7 @@ fn wide_storage_is_taken_in_parts() {
         Runs::new(&Scheme::parse("mlir-qcast:wrap").unwrap(), &types(Format::F32)[0]).err(),
         Some(NoRuns::Wraps)
     );
-    // No float is in no part.
+    // An empty part contains no float.
     let none = Runs::within(&scheme, &q, RangeInclusive::new(5, 4)).unwrap();
     assert_eq!((none.keys(), none.iter().count()), (RangeInclusive::new(5, 4), 0));
     for first in [0x4000_0000, 0x7F7F_FF00, 0] {

@@ -1,5 +1,5 @@
-//! Censuses are counts of what is there: against a count one by one, at small widths over every multiplier, shift and pair of
-//! schemes, and at 32 bits over all accumulators of a few.
+//! Censuses compared with counts one by one: at small widths over every multiplier, shift and pair of
+//! schemes, and at 32 bits over all accumulators for a few parameters.
 
 use crate::outputs::Outputs;
 use proptest::prelude::*;
@@ -24,13 +24,13 @@ fn by_delta(counts: &Counts) -> Vec<(i64, u64)> {
     counts.by_delta().collect()
 }
 
-/// The counts are those of a sweep.
+/// Checks that the counts equal the counts of a sweep.
 #[track_caller]
 fn check(census: &Census, counter: &mut Counter) {
     assert_eq!(counter.counts(census), Some(census.sweep(census.lo..=census.hi)), "{}", said(census));
 }
 
-/// The differing accumulators are those that differ, in their order.
+/// Checks that the differing accumulators are complete and in order.
 #[track_caller]
 fn check_places(census: &Census) {
     let mut expected: Vec<i64> = (census.lo..=census.hi).filter(|x| census.differs(*x)).collect();
@@ -39,23 +39,23 @@ fn check_places(census: &Census) {
     assert_eq!(got, expected, "{}", said(census));
 }
 
-/// Every pair of schemes and policies, a scheme with itself too, and one of each two orders.
+/// Returns every pair of schemes and policies in one order, including each scheme with itself.
 fn pairs() -> Vec<(Scheme, Scheme)> {
     let all: Vec<Scheme> = Scheme::every().collect();
     (0..all.len()).flat_map(|i| (i..all.len()).map(move |j| (i, j))).map(|(i, j)| (all[i], all[j])).collect()
 }
 
-/// Widest word at which two policies are compared with each other, too: wider, both schemes of a pair have the same.
+/// Widest word at which schemes with different policies are compared; at wider words both schemes of a pair have the same policy.
 const EVERY_POLICY: u32 = 8;
 
-/// The places of every two schemes that are compared at a width, each with itself too.
+/// Returns the index pairs of schemes compared at a width, including each scheme with itself.
 fn compared(all: &[Scheme], bits: u32) -> Vec<(usize, usize)> {
     let pairs = (0..all.len()).flat_map(|i| (i..all.len()).map(move |j| (i, j)));
     pairs.filter(|(i, j)| bits <= EVERY_POLICY || all[*i].overflow == all[*j].overflow).collect()
 }
 
-/// Every pair at every multiplier and shift. Outputs are computed once for each scheme and compared once for each two that are not
-/// the same; the census is asked for each pair.
+/// Compares every pair at every multiplier and shift. Outputs are computed once for each scheme, and compared once for each pair of different
+/// outputs; the census counts each pair.
 fn every_pair(bits: u32) {
     let half = 1i64 << (bits - 1);
     let multipliers: Vec<i64> = (-half..half).collect();
@@ -68,7 +68,7 @@ fn every_pair(bits: u32) {
     assert!(differing > censuses / 4, "{differing} of {censuses}");
 }
 
-/// Every pair and shift at one multiplier: how many censuses, and how many of them have differences.
+/// Compares every pair and shift at one multiplier, and returns the number of censuses and of censuses with differences.
 fn every_pair_at(counter: &mut Counter, m: i64, bits: u32) -> (u64, u64) {
     let all: Vec<Scheme> = Scheme::every().collect();
     let pairs = compared(&all, bits);
@@ -90,7 +90,7 @@ fn every_pair_at(counter: &mut Counter, m: i64, bits: u32) -> (u64, u64) {
     (censuses, differing)
 }
 
-/// Neighbours together are what each is alone, every multiplier in its turn.
+/// Checks that neighbours counted together equal single censuses, for every multiplier in order.
 #[track_caller]
 fn check_neighbours(neighbours: &mut Neighbours, census: &Census, ms: std::ops::RangeInclusive<i64>, step: usize) {
     let mut counter = Counter::default();
@@ -125,7 +125,7 @@ fn neighbours_of_every_pair_at_six_bits() {
     }
 }
 
-/// Where a piece begins at one multiplier and not at the next: the first normalised one, the last, whole halves.
+/// Multipliers at which a piece appears or disappears: the first normalised multiplier, the last, and whole halves.
 #[test]
 fn neighbours_where_pieces_change() {
     let mut neighbours = Neighbours::default();
@@ -184,7 +184,7 @@ fn ranges_and_outputs_at_seven_bits() {
     }
 }
 
-/// Left shifts that wrap repeat themselves, and are counted so where there are too many pieces.
+/// Left shifts that wrap are periodic, and are counted by periods if there are too many pieces.
 #[test]
 fn periods_at_eight_bits() {
     let names =
@@ -209,7 +209,7 @@ fn periods_at_eight_bits() {
     assert_eq!(none.differing().expect("it repeats").next(), None);
 }
 
-/// Wraps of the product are not periodic, and are counted in blocks where there are too many.
+/// Wraps of the product are not periodic, and are counted in blocks if there are too many pieces.
 #[test]
 fn blocks_at_fourteen_bits() {
     let mut counter = Counter::new(6);
@@ -229,7 +229,7 @@ fn blocks_at_fourteen_bits() {
     assert!(too_many.counts().is_none() && too_many.differing().is_none());
 }
 
-/// The first `n` that differ, looked for one by one.
+/// Finds the first `n` differing accumulators one by one.
 fn outwards(census: &Census, n: usize) -> Vec<i64> {
     (0..=census.hi).flat_map(|x| [x, -x]).filter(|x| census.differs(*x)).take(n).collect()
 }
@@ -247,9 +247,9 @@ fn known_counts_over_all_accumulators() {
     assert_eq!(q31("sqrdmulh-srshl", "ties-up", 1 << 30, -1).differing().expect("it folds").next(), Some(1));
 }
 
-/// All 2^32 accumulators one by one, by formulas written out here: x*m is at most 2^62, so 64 bits hold it with its rounding. Every
-/// number is held with 2^63 added, and after a shift by k with 2^(63-k): unsigned shifts, unlike signed ones, run in the vectors of any
-/// processor. `sign` is the bit that was added, which is set in what is not negative.
+/// All 2^32 accumulators one by one, by formulas written out here. x*m is at most 2^62, so it fits in 64 bits with its rounding. Every
+/// number is stored with 2^63 added, and after a shift by k with 2^(63-k) added, because unsigned shifts, unlike signed shifts, run in the vectors
+/// of any processor. `sign` is the added bit, which is set for numbers that are not negative.
 #[test]
 fn every_accumulator_of_a_few() {
     fn plus(a: u64, b: u64) -> u64 {
@@ -273,20 +273,20 @@ fn every_accumulator_of_a_few() {
     one_by_one(q31("ties-even", "ties-away", m, -2), |product| (even(product, 33), away(product, 33, 63)));
 }
 
-/// Counts the differences of `values`, which are given the products with 2^63 added, half of the accumulators on another thread. Sums
-/// are taken without checks and without comparing, which would take most of the time; what they cannot reach is written at the formulas.
+/// Counts the differences of `values`, which receives the products with 2^63 added; another thread counts half of the accumulators. Sums
+/// are computed without checks and comparisons, which would take most of the time. The formulas state the bounds of the sums.
 fn one_by_one(census: Census, values: impl Fn(u64) -> (u64, u64) + Sync) {
     let m = census.parameters.m;
     let half = |xs: std::ops::Range<i64>| {
         let mut product = ((xs.start * m) as u64).wrapping_add(1 << 63);
-        // Of differences of at most one their sum, and how many are odd.
+        // Sum of the differences, and number of odd differences; all differences are at most one.
         let (mut sum, mut odd, mut bits) = (0u64, 0u64, 0u64);
         for _ in xs {
             let (left, right) = values(product);
             let delta = right.wrapping_sub(left);
             sum = sum.wrapping_add(delta);
             odd = odd.wrapping_add(delta & 1);
-            // 1 or 3 for -1, 0 and 1; of every other difference one of the two has higher bits.
+            // 1 or 3 for differences of -1, 0 and 1; every other difference sets higher bits.
             let (one_more, two_more) = (delta.wrapping_add(1), delta.wrapping_add(2));
             bits |= one_more | two_more;
             product = product.wrapping_add(m as u64);
@@ -306,7 +306,7 @@ fn one_by_one(census: Census, values: impl Fn(u64) -> (u64, u64) + Sync) {
     assert_eq!((counts.inputs, by_delta(&counts), counts.far()), (1 << 32, expected, 0), "{}", said(&census));
 }
 
-/// Multipliers that are negative, tiny, powers of two, at the ends; shifts of both signs.
+/// Multipliers that are negative, tiny, powers of two, or at the ends; shifts of both signs.
 const INTERESTING: [(i32, i32); 24] = [
     (1_395_864_371, -8),
     (-1_395_864_371, -1),
@@ -379,7 +379,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// Over all accumulators a census is the sum of those of any two parts, and the nearest that differ are found one by one.
+    /// A census over all accumulators is the sum of the censuses of any two parts, and the nearest differing accumulators are those found one by one.
     #[test]
     fn parts_add_up(m: i32, s in -31i32..=12, i: prop::sample::Index, cut: i32, zero_point in -128i32..128, output: bool) {
         let all = pairs();
@@ -403,7 +403,7 @@ proptest! {
     }
 }
 
-/// Multipliers of one layer that were derived separately: near each other, or halved with a shift that is one more.
+/// Multipliers of one layer that were derived separately: close together, or halved with a shift larger by one.
 #[test]
 fn two_multipliers() {
     let all: Vec<Scheme> = Scheme::every().collect();
@@ -446,7 +446,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
-    /// Any two multipliers and shifts, with an output after them or without: denominators that are 62 bits apart, and slopes of 93 bits.
+    /// Any two multipliers and shifts, with or without an output: denominators up to 62 bits apart, and slopes of 93 bits.
     #[test]
     fn any_two_multipliers_and_shifts(
         (left, right) in (0..57usize, 0..57usize), (m, other) in (any::<i32>(), any::<i32>()), (s, other_s) in (-31..=31i32, -31..=31i32),

@@ -1,4 +1,4 @@
-//! Invariant 2 for concatenation: rationals put where their coordinates say, and machine integers fetched by runs, are two ways to one answer.
+//! Invariant 2 for concatenation: rationals placed by coordinates, and machine integers fetched by runs, give the same results.
 
 use proptest::prelude::*;
 use rug::{Integer, Rational};
@@ -16,7 +16,7 @@ fn operand(scale: f32, zero_point: i32) -> Operand {
     Operand { scale: scale.to_bits(), zero_point }
 }
 
-/// Inputs of these sizes along an axis.
+/// Creates a concatenation of inputs of these sizes along an axis.
 fn along(storage: Storage, shape: &[usize], axis: usize, inputs: &[(usize, Operand)], out: Operand) -> Concatenation {
     let inputs: Vec<Input> = inputs.iter().map(|(size, operand)| Input { size: *size, operand: *operand }).collect();
     let mut shape = shape.to_vec();
@@ -28,7 +28,7 @@ fn once() -> impl Iterator<Item = Scheme> {
     Scheme::every().filter(|scheme| scheme.overflow == Overflow::OutOfDomain)
 }
 
-/// Both forms of a scheme.
+/// Computes both forms of a scheme, and checks that they agree.
 fn agree(scheme: &Scheme, p: &Concatenation, values: &[i32]) -> Vec<i32> {
     let exact = scheme.exact(p, values).expect("in the domain");
     let expected = scheme.expected(p, values).expect("in the domain");
@@ -38,7 +38,7 @@ fn agree(scheme: &Scheme, p: &Concatenation, values: &[i32]) -> Vec<i32> {
     expected
 }
 
-/// All values of 8 bits of each input, for every scheme.
+/// Every 8-bit value of each input, for every scheme.
 #[test]
 fn forms_agree_on_all_values_of_8_bits() {
     let scales = [0.5f32, 0.3, 1.0, 0.0235, 0.31, 3.0, 0.007, 0.05, 64.0];
@@ -53,14 +53,14 @@ fn forms_agree_on_all_values_of_8_bits() {
             let values: Vec<i32> = (lo..=hi).chain(lo..=hi).chain(lo..=hi).collect();
             for scheme in once().filter(|scheme| !scheme.definition.is_copy()) {
                 let results = agree(&scheme, &p, &values);
-                // An input with the output's scale and zero point stays as it is, by each scheme.
+                // An input with the output's scale and zero point is unchanged by each scheme.
                 assert_eq!(results[256..512], values[256..512], "{}", scheme.label());
             }
         }
     }
 }
 
-/// Each value rounded by the rule, by nothing but rationals.
+/// Each value is rounded by the rule, computed only with rationals.
 #[test]
 fn the_ideal_schemes_round_the_reals() {
     let p = along(I8, &[0], 0, &[(256, operand(0.1, 3)), (256, operand(0.35, -7))], operand(0.2, -5));
@@ -78,7 +78,7 @@ fn the_ideal_schemes_round_the_reals() {
     }
 }
 
-/// Ties of both signs, and the zero point on the other side of the rounding.
+/// Ties of both signs, and the zero point before or after the rounding.
 #[test]
 fn ties_go_where_each_scheme_takes_them() {
     let p = along(I8, &[0], 0, &[(2, operand(0.5, 0)), (1, operand(0.5, 0))], operand(1.0, 1));
@@ -98,7 +98,7 @@ fn ties_go_where_each_scheme_takes_them() {
     }
 }
 
-/// Every axis of a small tensor, written out.
+/// Every axis of a small tensor, with results written out.
 #[test]
 fn elements_go_along_each_axis() {
     let plain = operand(1.0, 0);
@@ -113,7 +113,7 @@ fn elements_go_along_each_axis() {
     assert_eq!(of(&[1, 2, 1, 0], 3, [1, 1], &[1, 2, 3, 4]), [1, 3, 2, 4]);
 }
 
-/// What no scheme takes is refused by name.
+/// Parameters outside the domain are rejected by name.
 #[test]
 fn other_parameters_are_refused() {
     let plain = operand(1.0, 0);

@@ -1,6 +1,6 @@
-//! The lines of docs/src/double-rounding.md: where two roundings differ from one. Every (x, m, s) at small widths, censuses at 32 bits.
+//! Statements of docs/src/double-rounding.md about two roundings that differ from one: every (x, m, s) at small widths, censuses at 32 bits.
 //!
-//! Q is the fraction's width, one less than the word's; `e = -s`; P is the product. Formulas are written out here in i128.
+//! Q is the width of the fraction, one less than the width of the word; `e = -s`; P is the product. Formulas are written out here in i128.
 
 use tiebreak_oracle::census::{Census, Residues};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
@@ -11,12 +11,12 @@ fn scheme(name: &str) -> Scheme {
     Scheme::parse(name).expect("a scheme")
 }
 
-/// `v / 2^k`, ties up.
+/// Computes `v / 2^k`, ties up.
 fn up(v: i128, k: u32) -> i128 {
     if k == 0 { v } else { (v + (1 << (k - 1))) >> k }
 }
 
-/// One input of a word of `q + 1` bits.
+/// Input for a word of `q + 1` bits.
 #[derive(Clone, Copy)]
 struct At {
     x: i64,
@@ -39,14 +39,14 @@ impl At {
         self.x == min && self.m == min
     }
 
-    /// The product modulo `2^(q+e)`, and `h`, the half of that.
+    /// Returns the product modulo `2^(q+e)`, and `h`, half of this modulus.
     fn residue(&self) -> (i128, i128) {
         let bits = self.q + self.s.unsigned_abs();
         (self.product().rem_euclid(1 << bits), 1 << (bits - 1))
     }
 }
 
-/// Every input with a shift of `shifts(q)`.
+/// Checks every input with a shift of `shifts(q)`.
 fn every(shifts: impl Fn(i32) -> std::ops::RangeInclusive<i32>, mut check: impl FnMut(At)) {
     let mut inputs = 0u64;
     for q in WIDTHS.map(|bits| bits - 1) {
@@ -61,7 +61,7 @@ fn every(shifts: impl Fn(i32) -> std::ops::RangeInclusive<i32>, mut check: impl 
     assert!(inputs > 10_000, "{inputs}");
 }
 
-/// `1..=Q` places to the right.
+/// Returns the shifts of `1..=Q` places to the right.
 fn right(q: i32) -> std::ops::RangeInclusive<i32> {
     -q..=-1
 }
@@ -103,7 +103,7 @@ fn set_of_gemmlowp_double() {
     });
 }
 
-/// The one product that saturates: in front of a right shift it does not show.
+/// The only product that saturates: before a right shift the saturation has no effect.
 #[test]
 fn saturation_does_not_show_behind_a_right_shift() {
     for q in 2..=31u32 {
@@ -137,7 +137,7 @@ fn no_shift_no_difference() {
     );
 }
 
-/// Behind a left shift that wraps by `t` words the result is less by `2*t*m`, in the word.
+/// After a left shift that wraps by `t` words, the result is smaller by `2*t*m`, in the word.
 #[test]
 fn left_shifts_differ_where_they_wrap() {
     let names = ["sqrdmulh-srshl", "gemmlowp-double"].map(scheme);
@@ -166,7 +166,7 @@ fn left_shifts_differ_where_they_wrap() {
     );
 }
 
-/// Whether the set of a scheme is empty at a multiplier; `None` if it depends on more than its size.
+/// True if the set of a scheme is empty at a multiplier; `None` if that depends on more than its magnitude.
 fn is_identical(name: &str, m: i64, e: u32, q: u32) -> Option<bool> {
     match m.unsigned_abs() {
         small if small < 1 << (e - 1) => Some(true),
@@ -196,7 +196,7 @@ fn identical_multipliers() {
     }
 }
 
-/// One place to the right, an odd multiplier: residues are a permutation of all accumulators, of which one quarter differs.
+/// One place to the right and an odd multiplier: residues are a permutation of all accumulators, and one quarter differs.
 #[test]
 fn a_quarter_of_all_accumulators() {
     for q in 2..=31u32 {
@@ -210,7 +210,7 @@ fn a_quarter_of_all_accumulators() {
     }
 }
 
-/// Over a period of residues, `2^(Q+e)` accumulators at an odd multiplier, `2^(Q-1)` differ: the rate is `2^-(e+1)`.
+/// In a period of residues, `2^(Q+e)` accumulators at an odd multiplier, `2^(Q-1)` differ: the rate is `2^-(e+1)`.
 #[test]
 fn rate_over_a_period() {
     for (q, e) in (2..=7u32).flat_map(|q| (1..=q).map(move |e| (q, e))) {
@@ -242,7 +242,7 @@ const MULTIPLIERS: [i32; 17] = [
     1_518_500_250,
 ];
 
-/// The sets counted as residues, the differences by census: all 2^32 accumulators, 31 shifts, these multipliers.
+/// Sets counted as residues, and differences counted by census, for all 2^32 accumulators, 31 shifts and these multipliers.
 #[test]
 fn censuses_at_32_bits() {
     let min = i64::from(i32::MIN);
@@ -259,7 +259,7 @@ fn censuses_at_32_bits() {
         let counted =
             |up: u64, down: u64| [(-1, down), (1, up)].into_iter().filter(|(_, n)| *n > 0).collect::<Vec<_>>();
         assert_eq!(by_delta("sqrdmulh-srshl"), counted(below.count(min..=-1 - min), 0), "m={m} e={e}");
-        // Accumulators of each sign of the product; 0 counts as positive and is in neither set.
+        // Accumulators for each sign of the product; 0 counts as positive and is in neither set.
         let (positive, negative) = if m >= 0 { (0..=-1 - min, min..=-1) } else { (min..=0, 1..=-1 - min) };
         let expected = counted(below.count(positive), above.count(negative));
         assert_eq!(by_delta("gemmlowp-double"), expected, "m={m} e={e}");
@@ -270,7 +270,7 @@ fn censuses_at_32_bits() {
     }
 }
 
-/// Every test that the document names is here, and every test here is named.
+/// Every test named in the document is here, and every test here is named.
 #[test]
 fn the_document_names_these_tests() {
     let (document, source) = (include_str!("../../../docs/src/double-rounding.md"), include_str!("double_rounding.rs"));

@@ -1,11 +1,11 @@
-//! Rounding exact ties to either side, against neighbours looked up among all numbers of a format: what decides which results a known fault may give.
+//! Rounding of exact ties in both directions, compared with neighbours among all numbers of a format. These are the results that a fault may give.
 
 use rug::Rational;
 use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::{Liberties, Quantization, Storage, Stored};
 use tiebreak_oracle::{dequantize, quantize};
 
-/// Every number of a 16-bit format in order. The last entry stands for infinity: it is the number that would come next.
+/// Returns every number of a 16-bit format in order. The last entry represents infinity as the number after the largest.
 fn numbers(format: Format) -> Vec<Rational> {
     let finite = |bits: u64| match format.decode(bits) {
         Float::Finite { value, .. } => Some(value),
@@ -21,7 +21,7 @@ fn numbers(format: Format) -> Vec<Rational> {
     all
 }
 
-/// The numbers nearest to a value: one, or two where it is exactly between them.
+/// Returns the numbers nearest to a value: one, or two for a tie.
 fn nearest(numbers: &[Rational], value: &Rational) -> Vec<Rational> {
     let above = numbers.partition_point(|number| number < value).clamp(1, numbers.len() - 1);
     let (low, high) = (&numbers[above - 1], &numbers[above]);
@@ -32,7 +32,7 @@ fn nearest(numbers: &[Rational], value: &Rational) -> Vec<Rational> {
     }
 }
 
-/// The number of a pattern; for an infinity, the entry after the last number.
+/// Returns the number of a pattern; for an infinity, the entry at that end.
 fn number(format: Format, numbers: &[Rational], bits: u64) -> Rational {
     match format.decode(bits) {
         Float::Finite { value, .. } => value,
@@ -64,14 +64,14 @@ fn bf16(scale: &str, zero_point: i64, storage: Storage) -> Quantization {
     Quantization { format: Format::Bf16, scale, zero_point, storage, min: storage.min(), max: storage.max() }
 }
 
-/// The even one of two, as an operation that is right takes it.
+/// Rounds ties to even, like a correct operation.
 fn even(format: Format, all: &[Rational], value: &Rational) -> Rational {
     number(format, all, format.nearest(value))
 }
 
 const TYPES: [(&str, i64); 5] = [("0.3", 1), ("1", 0), ("0.1", -3), ("1.5", 257), ("0.0078125", 30000)];
 
-/// `(q - z) * s`: the conversions right, the difference and the product to either side.
+/// `(q - z) * s` with correct conversions, and with ties of the difference and the product in both directions.
 #[test]
 fn dequantization_goes_either_way_at_each_operation() {
     let scheme = dequantize::Scheme::parse("mlir-dcast").expect("a scheme");
@@ -99,7 +99,7 @@ fn dequantization_goes_either_way_at_each_operation() {
     assert!(several > 1000, "{several} ties are no test");
 }
 
-/// `x / s + z`: the quotient and the sum to either side, then truncated and clamped.
+/// `x / s + z` with ties of the quotient and the sum in both directions, then truncated and clamped.
 #[test]
 fn quantization_goes_either_way_at_each_operation() {
     let scheme = quantize::Scheme::parse("mlir-qcast").expect("a scheme");
@@ -130,7 +130,7 @@ fn quantization_goes_either_way_at_each_operation() {
     assert!(several > 20 && poison > 1000, "{several} ties and {poison} of poison are no test");
 }
 
-/// A target that converts in its own way, and rounds as everybody does: only numbers beyond the type have other results.
+/// A target with its own conversion and the usual rounding: only numbers beyond the type have other results.
 #[test]
 fn a_conversion_of_ones_own_takes_no_liberty_with_ties() {
     let scheme = quantize::Scheme::parse("mlir-qcast").expect("a scheme");
@@ -143,7 +143,7 @@ fn a_conversion_of_ones_own_takes_no_liberty_with_ties() {
             let (exact, given) = (scheme.exact(&q, bits), scheme.results(&q, bits, &liberties));
             tied += usize::from(exact != Stored::Poison && scheme.either_way(&q, bits).len() > 1);
             beyond += usize::from(given.len() == 2);
-            // A quotient beyond the format is no number that could be converted.
+            // A quotient beyond the format is not a number, and is not converted.
             let own = exact == Stored::Poison && given == [-7, 7].map(Stored::Value);
             assert!(own || given == [exact], "{scale}:{zero_point} {bits:#x}: {exact:?} {given:?}");
         }

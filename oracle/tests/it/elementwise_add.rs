@@ -1,5 +1,5 @@
-//! Invariant 2 for addition: rationals step by step, and machine integers derived independently, are two ways to one answer. All pairs of 8 bits at
-//! directed parameters, and random ones; what is not a rounding of the sum itself is held to known values.
+//! Invariant 2 for addition: rationals step by step, and machine integers derived independently, give the same results, for all pairs of 8 bits at
+//! directed parameters, and for random pairs. Properties other than the rounding of the sum are compared with known values.
 
 use proptest::prelude::*;
 use rug::{Integer, Rational};
@@ -23,7 +23,7 @@ fn whole(storage: Storage, [lhs, rhs, out]: [(f32, i32); 3]) -> Parameters {
     Parameters { lhs, rhs, out, storage, own, min: storage.min() as i32, max: storage.max() as i32 }
 }
 
-/// Both forms of a scheme.
+/// Computes both forms of a scheme, and checks that they agree.
 fn agree(scheme: &Scheme, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Vec<Option<i32>> {
     let small = |v: Integer| v.to_i32().expect("clamped");
     let exact = scheme.exact(p, lhs, rhs).expect("in the domain").into_iter().map(|v| v.map(small));
@@ -34,7 +34,7 @@ fn agree(scheme: &Scheme, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Vec<Optio
     expected
 }
 
-/// All pairs of 8 bits.
+/// Returns all pairs of 8 bits.
 fn every_pair(storage: Storage) -> (Vec<i32>, Vec<i32>) {
     let all = storage.min() as i32..=storage.max() as i32;
     all.clone().flat_map(|a| all.clone().map(move |b| (a, b))).unzip()
@@ -55,7 +55,7 @@ fn forms_agree_on_all_pairs_of_8_bits() {
     ];
     for (i, p) in table.into_iter().enumerate() {
         let (lhs, rhs) = every_pair(p.storage);
-        // A rule is the last step only: at each of the parameters, others.
+        // Rounding rules affect only the last step, so each parameter set tests another quarter of the schemes by rule.
         let rules = |name: &str| name.contains("nearest-") || name.starts_with("toward-") || name.starts_with("q31-");
         let own = once().enumerate().filter(|(j, scheme)| !rules(scheme.definition.name) || j % 4 == i);
         for (_, scheme) in own {
@@ -65,7 +65,7 @@ fn forms_agree_on_all_pairs_of_8_bits() {
     }
 }
 
-/// What the sum of two reals over a third rounds to, by nothing but rationals.
+/// The sum of two reals is rounded over the output's scale, computed only with rationals.
 #[test]
 fn the_ideal_schemes_round_the_sum_of_the_reals() {
     let p = whole(I8, [(0.1, 3), (0.25, -7), (0.2, -5)]);
@@ -81,7 +81,7 @@ fn the_ideal_schemes_round_the_sum_of_the_reals() {
     }
 }
 
-/// Equal scales and an output of twice their size: every other sum is a tie, and no multiplier loses anything.
+/// Equal scales and an output scale twice as large: every other sum is a tie, and multipliers are exact.
 #[test]
 fn ties_are_told_apart_where_quotients_are_powers_of_two() {
     let p = whole(I8, [(0.5, 0), (0.5, 0), (1.0, 0)]);
@@ -106,7 +106,7 @@ fn ties_are_told_apart_where_quotients_are_powers_of_two() {
     }
 }
 
-/// Terms of 8-bit operands are looked up where there are many; those of 16 bits never are.
+/// Terms of many 8-bit operands are looked up; terms of 16-bit operands are always computed.
 #[test]
 fn many_pairs_of_16_bits_are_computed_one_by_one() {
     let p = whole(I16, [(0.001, 0), (0.0007, 0), (0.0015, 0)]);
@@ -114,13 +114,13 @@ fn many_pairs_of_16_bits_are_computed_one_by_one() {
     let rhs: Vec<i32> = (0..300).map(|i| 32_700 - i * 197).collect();
     for scheme in once() {
         let results = agree(&scheme, &p, &lhs, &rhs);
-        // TOSA's with two roundings has a value at 142 of them, all others at each.
+        // `tosa-double` has a value for 142 pairs, all other schemes for every pair.
         assert!(results.iter().flatten().count() > 100, "{} has {results:?}", scheme.label());
     }
 }
 
-/// Where the output's scale is below 2^-20 of the others, which sources check for, the sum is rescaled to the left: 127 * 2^24, which int32
-/// holds and the shift before a multiplication does not.
+/// If the output's scale is below 2^-20 of the others, which sources exclude, the sum is rescaled to the left: 127 * 2^24, which fits in
+/// int32, unlike the shift before a multiplication.
 #[test]
 fn a_sum_may_be_rescaled_to_the_left() {
     let p = whole(I8, [(0.5, 0), (0.5, 0), (2f32.powi(-24), 0)]);
@@ -130,7 +130,7 @@ fn a_sum_may_be_rescaled_to_the_left() {
     }
 }
 
-/// Halves go to the even place, which an odd zero point moves: before the rounding, or after it.
+/// Halves round to the even value. An odd zero point changes that value if it is added before the rounding.
 #[test]
 fn a_zero_point_before_the_rounding_moves_ties() {
     let p = whole(I8, [(0.5, 0), (0.5, 0), (1.0, 1)]);
@@ -140,7 +140,7 @@ fn a_zero_point_before_the_rounding_moves_ties() {
     }
 }
 
-/// A factor below 2^-32 is 0, and the operand is lost.
+/// A factor below 2^-32 is 0, and its operand has no effect.
 #[test]
 fn an_operand_of_a_scale_far_below_is_lost() {
     let p = whole(I8, [(1.0, 0), (2f32.powi(-35), 0), (2f32.powi(-18), 0)]);
@@ -150,7 +150,7 @@ fn an_operand_of_a_scale_far_below_is_lost() {
     assert_eq!(agree(&scheme, &near, &[0, 0], &[127, -128]), [Some(2), Some(-2)]);
 }
 
-/// The exact result is what the ideal scheme rounds.
+/// The ideal scheme rounds the exact result.
 #[test]
 fn the_exact_result_is_rounded_once_by_the_ideal_scheme() {
     let p = whole(I8, [(0.5, 1), (0.25, -2), (1.0, 3)]);
@@ -182,7 +182,7 @@ fn what_cannot_be_is_named() {
 }
 
 fn operand(storage: Storage) -> impl Strategy<Value = Operand> {
-    // Any significand, powers of two among them; exponents within what may be apart when an output is up to two binades above its operands.
+    // Any significand, including powers of two; exponents within the allowed distance, even for an output two binades above its operands.
     let significand = prop_oneof![3 => 0u32..1 << 23, 1 => Just(0), 1 => Just((1 << 23) - 1)];
     let scale = (significand, 107u32..=145).prop_map(|(n, e)| e << 23 | n);
     (scale, storage.min() as i32..=storage.max() as i32).prop_map(|(scale, zero_point)| Operand { scale, zero_point })
@@ -207,7 +207,7 @@ proptest! {
         for scheme in Scheme::every() {
             agree(&scheme, &p, &lhs, &rhs);
         }
-        // And at an output of the sum's own size, where results are not all clamped.
+        // Also at an output of the sum's own size, so that not all results are clamped.
         let larger = p.lhs.scale.max(p.rhs.scale);
         let near = Parameters { out: Operand { scale: larger + (p.out.scale & 0xff_ffff), ..p.out }, ..p };
         for scheme in once() {
@@ -215,7 +215,7 @@ proptest! {
         }
     }
 
-    /// Where operands are as large as results, a rounding is off by at most one, whatever the scheme.
+    /// If operands are as large as results, the rounding of any scheme is off by at most one.
     #[test]
     fn schemes_are_within_one_of_the_exact_sum((p, lhs, rhs) in batch()) {
         let larger = p.lhs.scale.max(p.rhs.scale);

@@ -1,5 +1,5 @@
-//! Which scales and batches of additions and multiplications can be, against the machine's own floats: f64 compares f32 numbers times powers of two
-//! exactly, and what the sources do in f32 the machine does.
+//! Valid scales and batches of additions and multiplications, compared with machine floats: f64 compares f32 numbers times powers of two
+//! exactly, and the machine computes the f32 steps of the sources.
 
 use std::ops::RangeInclusive;
 use tiebreak_oracle::elementwise::{Operand, add, mul};
@@ -28,18 +28,18 @@ fn product(scales: [u32; 3], storage: Storage) -> mul::Parameters {
     mul::Parameters { lhs, rhs, out, storage, own: mul::PRODUCT_BITS, min, max }
 }
 
-/// `2^e` as a double.
+/// Returns `2^e` as a double.
 fn power(e: i32) -> f64 {
     2f64.powi(e)
 }
 
-/// Whether a pattern is that of a number from 2 to the first to 2 to the last of these.
+/// True if the pattern is a number from 2 to the first exponent up to 2 to the last exponent.
 fn in_range(scale: u32, exponents: &RangeInclusive<i32>) -> bool {
     let value = f64::from(f32::from_bits(scale));
     value >= power(*exponents.start()) && value <= power(*exponents.end())
 }
 
-/// What `add::Scales` says of three scales that are within the exponents.
+/// Evaluates `add::Scales` for three scales within the exponents.
 fn sum_takes(scales: add::Scales, [lhs, rhs, out]: [u32; 3], left_shift: u32) -> bool {
     let [lhs, rhs, out] = [lhs, rhs, out].map(f32::from_bits);
     let (smaller, larger) = (lhs.min(rhs), lhs.max(rhs));
@@ -65,7 +65,7 @@ fn sum_takes(scales: add::Scales, [lhs, rhs, out]: [u32; 3], left_shift: u32) ->
     }
 }
 
-/// Scales on both sides of every bound: those of the exponents, and quotients around every power of two that a source compares with.
+/// Scales on both sides of every bound: the ends of the exponents, and quotients around every power of two in the sources' comparisons.
 fn triples(exponents: &RangeInclusive<i32>, quotients: &[i32]) -> Vec<[u32; 3]> {
     let mut all = Vec::new();
     let nudges = -4i32..=4;
@@ -88,7 +88,7 @@ fn triples(exponents: &RangeInclusive<i32>, quotients: &[i32]) -> Vec<[u32; 3]> 
     all
 }
 
-/// Patterns that are no positive numbers.
+/// Patterns that are not positive numbers.
 const NO_SCALES: [u32; 6] = [0, 0x8000_0000, 0xbf80_0000, 0x7f80_0000, 0x7fc0_0000, 1];
 
 #[test]
@@ -147,7 +147,7 @@ fn scales_that_multiplications_take() {
     }
 }
 
-/// Fuzzing once found an i16 case with a zero point that was covered, and that the kernel refused.
+/// Regression, found by fuzzing: an i16 case with a zero point counted as covered, but the kernel rejected it.
 #[test]
 fn zero_points_of_sixteen_bits_are_0_where_tensors_are_multiplied() {
     let quarter = 0.25f32.to_bits();
@@ -163,7 +163,7 @@ fn zero_points_of_sixteen_bits_are_0_where_tensors_are_multiplied() {
     }
 }
 
-/// Each bound of what can be: the last that passes, and the first that does not.
+/// Each bound of a valid batch: the last value that passes, and the first that does not.
 #[test]
 fn batches_of_additions_end_where_they_say() {
     let one = 1f32.to_bits();
@@ -183,7 +183,7 @@ fn batches_of_additions_end_where_they_say() {
             assert_eq!(accepts(p, &[], &[]), accepted, "{e} binades apart");
         }
     }
-    // 128 * 2^23 is 2^30, 128 * 2^24 is 2^31; without operands there is no difference.
+    // 128 * 2^23 is 2^30, 128 * 2^24 is 2^31; without operands no difference exists.
     for (left_shift, stored, accepted) in [
         (23, &[-128][..], true),
         (24, &[-128], false),
@@ -206,7 +206,7 @@ fn batches_of_additions_end_where_they_say() {
         let p = add::Parameters { storage, min: ends.0, max: ends.1, own: add::LeftShift(0), ..sound };
         accepts(add::Parameters { rhs: Operand { zero_point, ..p.rhs }, ..p }, &[], &[])
     };
-    // Of 8 bits the negatives of zero points are known, too.
+    // For 8 bits, the negatives of zero points are valid, too.
     for (storage, least, most) in [(I8, -128, 128), (U8, -255, 255), (I16, -32768, 32767)] {
         let accepted = [least - 1, least, most, most + 1].map(|point| zero_point(storage, point));
         assert_eq!(accepted, [false, true, true, false], "{storage:?}");
@@ -246,7 +246,7 @@ fn batches_of_multiplications_end_where_they_say() {
         (46341, -46341, false),
     ] {
         assert_eq!(accepts(product([1f32.to_bits(); 3], wide), &[0, a], &[b, 0]), accepted, "{a} {b}");
-        // From the zero points.
+        // The bound counts from the zero points.
         let moved = |zero_point| Operand { zero_point, scale: 1f32.to_bits() };
         let p = mul::Parameters { lhs: moved(7), rhs: moved(-7), ..product([1f32.to_bits(); 3], wide) };
         assert_eq!(accepts(p, &[a + 7], &[b - 7]), accepted, "{a} {b}");

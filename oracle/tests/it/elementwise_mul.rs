@@ -1,5 +1,5 @@
-//! Invariant 2 for multiplication: rationals step by step, and machine integers derived independently, are two ways to one answer. All pairs
-//! of 4 bits at many parameters, all pairs of 8 bits at a few, and random ones.
+//! Invariant 2 for multiplication: rationals step by step, and machine integers derived independently, give the same results, for all pairs
+//! of 4 bits at many parameters, all pairs of 8 bits at a few, and random pairs.
 
 use proptest::prelude::*;
 use rug::{Integer, Rational};
@@ -24,7 +24,7 @@ fn whole(storage: Storage, [lhs, rhs, out]: [(f32, i32); 3]) -> Parameters {
     Parameters { lhs, rhs, out, storage, own: PRODUCT_BITS, min, max }
 }
 
-/// Both forms of a scheme.
+/// Computes both forms of a scheme, and checks that they agree.
 fn agree(scheme: &Scheme, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Vec<Option<i32>> {
     let small = |v: Integer| v.to_i32().expect("clamped");
     let exact = scheme.exact(p, lhs, rhs).expect("in the domain").into_iter().map(|v| v.map(small));
@@ -43,7 +43,7 @@ fn once() -> impl Iterator<Item = Scheme> {
     Scheme::every().filter(|scheme| scheme.overflow == Overflow::Wrap)
 }
 
-/// Every scheme on all pairs of 4 bits, with zero points and at quotients from 2^-34 to 2^14, every tie of powers of two among them.
+/// Every scheme on all pairs of 4 bits, with zero points and at quotients from 2^-34 to 2^14, including every tie at powers of two.
 #[test]
 fn forms_agree_on_all_pairs_of_4_bits() {
     let (lhs, rhs) = every_pair(-8..=7);
@@ -82,7 +82,7 @@ fn forms_agree_on_all_pairs_of_8_bits() {
         narrow,
     ] {
         let (lhs, rhs) = every_pair(p.storage.min() as i32..=p.storage.max() as i32);
-        // A rule is the last step only: at these parameters one of them each.
+        // Rounding rules affect only the last step, so these parameters test one rule of each kind.
         let rules = |name: &str| name.contains("nearest-") || name.contains("toward-");
         for scheme in once().filter(|s| !rules(s.definition.name) || s.definition.name.ends_with("nearest-even")) {
             agree(&scheme, &p, &lhs, &rhs);
@@ -90,8 +90,8 @@ fn forms_agree_on_all_pairs_of_8_bits() {
     }
 }
 
-/// The negative of an 8-bit zero point may be one beyond the type, so that a difference of uint8 is up to 510: results that are looked up by their product have
-/// a place for each one. One scheme of each way of scaling.
+/// The negative of an 8-bit zero point may exceed the type by one, so differences of uint8 are up to 510, and every product has a place in the
+/// table of results. Tests one scheme for each way of scaling.
 #[test]
 fn forms_agree_on_all_pairs_of_8_bits_with_zero_points_beyond_the_type() {
     for (storage, points) in [(I8, [128, 128, 0]), (U8, [-255, -255, 255]), (U8, [-255, 255, 0])] {
@@ -104,7 +104,7 @@ fn forms_agree_on_all_pairs_of_8_bits_with_zero_points_beyond_the_type() {
     }
 }
 
-/// What the product of two reals over a third rounds to, by nothing but rationals.
+/// The product of two reals is rounded over the output's scale, computed only with rationals.
 #[test]
 fn the_ideal_schemes_round_the_product_of_the_reals() {
     let p = whole(I8, [(0.1, 3), (0.25, -7), (0.2, -5)]);
@@ -119,7 +119,7 @@ fn the_ideal_schemes_round_the_product_of_the_reals() {
     }
 }
 
-/// A quotient of a quarter loses nothing in any multiplier: halves and ones and a half go where each scheme takes them.
+/// A quotient of a quarter is exact in any multiplier: halves, and one and a half, round by the rule of each scheme.
 #[test]
 fn ties_are_told_apart_where_quotients_are_powers_of_two() {
     let p = whole(I8, [(0.5, 0), (0.5, 0), (1.0, 0)]);
@@ -149,7 +149,7 @@ fn ties_are_told_apart_where_quotients_are_powers_of_two() {
     }
 }
 
-/// Halves go to the even place, which an odd zero point moves: before the rounding, or after it.
+/// Halves round to the even value. An odd zero point changes that value if it is added before the rounding.
 #[test]
 fn a_zero_point_before_the_rounding_moves_ties() {
     let p = whole(I8, [(0.5, 0), (0.5, 0), (1.0, 1)]);
@@ -166,14 +166,14 @@ fn a_zero_point_before_the_rounding_moves_ties() {
     }
 }
 
-/// A product wraps in 16 bits, which hold no more than half of what differences of 8 bits give.
+/// A product wraps in 16 bits, which hold at most half of the range of products of 8-bit differences.
 #[test]
 fn a_product_of_16_bits_wraps() {
     let p = whole(I8, [(0.125, 127), (0.125, -128), (8.0, 0)]);
     let narrow = Parameters { own: ProductBits(16), ..p };
     for (name, wide) in [("nearest-even", -127), ("tflite", -127), ("xnnpack-fp32", -127), ("pytorch", -127)] {
         let scheme = Scheme::parse(name).expect("registered");
-        // -255 * 255 is 511 beyond a multiple of 2^16.
+        // -255 * 255 is a multiple of 2^16 plus 511.
         assert_eq!(agree(&scheme, &p, &[-128], &[127]), [Some(wide)], "{name}");
         assert_eq!(agree(&scheme, &narrow, &[-128], &[127]), [Some(1)], "{name}");
     }
@@ -196,7 +196,7 @@ fn what_cannot_be_is_named() {
 }
 
 fn operand(storage: Storage, exponents: RangeInclusive<i32>) -> impl Strategy<Value = Operand> {
-    // Any significand, powers of two among them.
+    // Any significand, including powers of two.
     let significand = prop_oneof![3 => 0u32..1 << 23, 1 => Just(0), 1 => Just((1 << 23) - 1)];
     let scale = (significand, exponents).prop_map(|(n, e)| ((e + 127) as u32) << 23 | n);
     (scale, storage.min() as i32..=storage.max() as i32).prop_map(|(scale, zero_point)| Operand { scale, zero_point })
@@ -210,7 +210,7 @@ fn batch(exponents: RangeInclusive<i32>) -> impl Strategy<Value = (Parameters, V
         (operands, [stored.clone(), stored.clone()], values(), values()).prop_map(move |(operands, ends, a, b)| {
             let [mut lhs, mut rhs, out] = operands;
             if storage == I16 {
-                // Products of other differences may be beyond int32.
+                // Products of larger differences may exceed int32.
                 (lhs.zero_point, rhs.zero_point) = (lhs.zero_point / 4, rhs.zero_point / 4);
             }
             let (min, max) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
@@ -219,7 +219,7 @@ fn batch(exponents: RangeInclusive<i32>) -> impl Strategy<Value = (Parameters, V
     })
 }
 
-/// The output's scale that makes a product of the largest differences about as large as the type.
+/// Returns parameters whose output scale gives the largest product about the size of the type.
 fn near(p: &Parameters) -> Parameters {
     let exponents = [p.lhs, p.rhs].map(|operand| (operand.scale >> 23) as i32 - 127);
     let exponent = (exponents[0] + exponents[1] + p.storage.bits as i32 - 1).clamp(-30, 30) + 127;
@@ -232,13 +232,13 @@ proptest! {
         for scheme in Scheme::every() {
             agree(&scheme, &p, &lhs, &rhs);
         }
-        // And where results are not all clamped.
+        // Also at parameters for which not all results are clamped.
         for scheme in once() {
             agree(&scheme, &near(&p), &lhs, &rhs);
         }
     }
 
-    /// Where results are of 8 bits and nothing overflows, a rounding is off by at most one, whatever the scheme.
+    /// If results have 8 bits and nothing overflows, the rounding of any scheme is off by at most one.
     #[test]
     fn schemes_are_within_one_of_the_exact_product((p, lhs, rhs) in batch(-10..=10)) {
         let p = near(&p);

@@ -1,5 +1,5 @@
-//! Invariant 2 for subtraction: rationals step by step, and machine integers derived independently, are two ways to one answer; and what relates a
-//! difference to a sum, by nothing but their parameters.
+//! Invariant 2 for subtraction: rationals step by step, and machine integers derived independently, give the same results; and relations between
+//! differences and sums at the same parameters.
 
 use proptest::prelude::*;
 use rug::{Integer, Rational};
@@ -20,7 +20,7 @@ fn whole(storage: Storage, operands: [(f32, i32); 3]) -> Parameters {
     Parameters { lhs, rhs, out, storage, own, min: storage.min() as i32, max: storage.max() as i32 }
 }
 
-/// Both forms of a scheme.
+/// Computes both forms of a scheme, and checks that they agree.
 fn agree(scheme: &Scheme, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Vec<Option<i32>> {
     let small = |v: Integer| v.to_i32().expect("clamped");
     let exact = scheme.exact(p, lhs, rhs).expect("in the domain").into_iter().map(|v| v.map(small));
@@ -31,7 +31,7 @@ fn agree(scheme: &Scheme, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Vec<Optio
     expected
 }
 
-/// All pairs of 8 bits.
+/// Returns all pairs of 8 bits.
 fn every_pair(storage: Storage) -> (Vec<i32>, Vec<i32>) {
     let all = storage.min() as i32..=storage.max() as i32;
     all.clone().flat_map(|a| all.clone().map(move |b| (a, b))).unzip()
@@ -52,7 +52,7 @@ fn forms_agree_on_all_pairs_of_8_bits() {
     ];
     for (i, p) in table.into_iter().enumerate() {
         let (lhs, rhs) = every_pair(p.storage);
-        // A rule is the last step only: at each of the parameters, others.
+        // Rounding rules affect only the last step, so each parameter set tests another quarter of the schemes by rule.
         let rules = |name: &str| name.contains("nearest-") || name.starts_with("toward-") || name.starts_with("q31-");
         let own = once().enumerate().filter(|(j, scheme)| !rules(scheme.definition.name) || j % 4 == i);
         for (_, scheme) in own {
@@ -62,7 +62,7 @@ fn forms_agree_on_all_pairs_of_8_bits() {
     }
 }
 
-/// What the difference of two reals over a third rounds to, by nothing but rationals.
+/// The difference of two reals is rounded over the output's scale, computed only with rationals.
 #[test]
 fn the_ideal_schemes_round_the_difference_of_the_reals() {
     let p = whole(I8, [(0.1, 3), (0.25, -7), (0.2, -5)]);
@@ -78,7 +78,7 @@ fn the_ideal_schemes_round_the_difference_of_the_reals() {
     }
 }
 
-/// A difference is the sum with the negative of the right operand, by each scheme whose terms have the same absolute values with either sign.
+/// A difference is the sum with the negated right operand, for each scheme whose terms have the same magnitude with either sign.
 #[test]
 fn a_difference_is_the_sum_with_the_negative() {
     let p = whole(I8, [(0.0235, -1), (0.3, 0), (0.31, 4)]);
@@ -102,7 +102,7 @@ fn a_difference_is_the_sum_with_the_negative() {
     }
 }
 
-/// -57.49999976: the right term, 1.2884901888 * -20 * 2^20 / 2^31 a half more than a whole, is rounded up with either sign of the multiplier.
+/// -57.49999976: the right term, 1.2884901888 * -20 * 2^20 / 2^31, is a half above an integer, and rounds up with either sign of the multiplier.
 #[test]
 fn a_negated_multiplier_rounds_a_term_otherwise() {
     let p = whole(I8, [(0.5, 0), (0.3, 0), (1.0, 0)]);
@@ -136,7 +136,7 @@ proptest! {
         for scheme in Scheme::every() {
             agree(&scheme, &p, &lhs, &rhs);
         }
-        // And at an output of the difference's own size, where results are not all clamped.
+        // Also at an output of the difference's own size, so that not all results are clamped.
         let larger = p.lhs.scale.max(p.rhs.scale);
         let near = Parameters { out: Operand { scale: larger + (p.out.scale & 0xff_ffff), ..p.out }, ..p };
         for scheme in once() {

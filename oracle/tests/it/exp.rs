@@ -1,9 +1,9 @@
-//! Both forms of the exponential agree, constants are those that `e` gives, and the printed composition stays near the real value.
+//! Both forms of the exponential agree, the printed constants follow from `e`, and the printed composition is near the real value.
 
 use rug::{Integer, Rational};
 use tiebreak_oracle::exp::{INTEGER_BITS, Printed, Scheme, enclosed};
 
-/// Ends, powers of two and whole quarters, each with its neighbours, and numbers that have nothing to do with them.
+/// Returns ends, powers of two and whole quarters, each with its neighbours, and unrelated numbers.
 fn inputs(integer_bits: i32) -> Vec<i32> {
     let quarter = 1i64 << (29 - integer_bits);
     let powers = (0..=31).map(|bit| -(1i64 << bit));
@@ -34,7 +34,7 @@ fn both_forms_agree_at_every_number_of_integer_bits() {
     }
 }
 
-/// 1/e to 40 digits, as tables have it.
+/// 1/e to 40 digits, from a table.
 #[test]
 fn the_enclosure_holds_one_over_e_and_is_narrow() {
     let table: Integer = "3678794411714423215955237701614608674458".parse().expect("digits");
@@ -55,7 +55,7 @@ impl Power for Integer {
     }
 }
 
-/// fixedpoint.h: the constants that its barrel shifter multiplies by, each e^(-2^k).
+/// fixedpoint.h: constants of its barrel shifter, each e^(-2^k).
 #[test]
 fn the_printed_constants_are_powers_of_e() {
     let printed = [1_672_461_947, 1_302_514_674, 790_015_084, 290_630_308, 39_332_535, 720_401, 242];
@@ -66,7 +66,7 @@ fn the_printed_constants_are_powers_of_e() {
     assert_eq!(scheme("nearest").expected(5, &[-(1 << 23)]).expect("a domain"), [1_895_147_668]);
 }
 
-/// gemmlowp's own test allows 3e-7, which is 644 units.
+/// The tolerance of gemmlowp's own test is 3e-7, which is 644 units.
 #[test]
 fn the_composition_is_within_the_tolerance_of_its_test() {
     for integer_bits in INTEGER_BITS {
@@ -77,7 +77,7 @@ fn the_composition_is_within_the_tolerance_of_its_test() {
     }
 }
 
-/// Below -32 a bit of the quarters is lost, and 0 is a quarter too many.
+/// Without the clamp, a bit of the quarters below -32 is lost; without the special case, 0 counts one quarter too many.
 #[test]
 fn what_is_left_out_shows() {
     let printed = Printed::AS_PRINTED;

@@ -1,5 +1,5 @@
-//! The formats against the hardware's f32 and f64 and the crate `half`: every pattern of 16 bits, directed and random ones
-//! beyond.
+//! Formats compared with the hardware's f32 and f64 and the crate `half`: every pattern of 16 bits, and directed and random wider
+//! patterns.
 
 use half::{bf16, f16};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use rug::ops::Pow;
 use tiebreak_oracle::float::{Float, Format, decimal};
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// The value as an f64, which holds those of all formats.
+/// Returns the value as an f64, which holds the values of all formats.
 fn double(format: Format, bits: u64) -> f64 {
     match format {
         Format::F16 => f16::from_bits(bits as u16).to_f64(),
@@ -30,7 +30,7 @@ fn means(format: Format, bits: u64) {
     }
 }
 
-/// A number rounds to itself by every rule, and what lies between neighbours to one of them.
+/// Checks that a number rounds to itself by every rule, and values between neighbours to one of the neighbours.
 fn rounds(format: Format, bits: u64) {
     let Some(value) = format.decode(bits).finite().cloned() else { return };
     let Some(above) = format.decode(format.from_key(format.key(bits).unwrap() + 1)).finite().cloned() else { return };
@@ -74,7 +74,7 @@ fn every_16_bit_pattern_means_what_half_says_and_rounds_to_itself() {
     }
 }
 
-/// The rational form is the reference of the integer form.
+/// Compares the integer form with the rational form.
 fn rounds_doubles(double: f64) {
     for format in Format::ALL {
         let expected = Rational::from_f64(double).map(|exact| format.nearest(&exact));
@@ -82,7 +82,7 @@ fn rounds_doubles(double: f64) {
     }
 }
 
-/// Of every pattern of 16 bits: its value, the middle between it and the next, and the doubles next to both.
+/// For every pattern of 16 bits: its value, the midpoint to the next value, and the doubles next to both.
 #[test]
 fn doubles_round_as_rationals_do_at_every_tie_of_16_bits() {
     for format in [Format::F16, Format::Bf16] {
@@ -161,7 +161,7 @@ fn decimals_round_to_f64_and_then_to_the_format() {
     }
 }
 
-/// As many digits and as large an exponent as there may be, and one more.
+/// The largest number of digits and the largest exponent, and one more.
 #[test]
 fn decimals_have_a_greatest_length() {
     let zeros = |n: usize| "0".repeat(n);
@@ -182,7 +182,7 @@ proptest! {
     #[test]
     fn any_double_rounds_as_its_rational_does(bits: u64, single: u32) {
         rounds_doubles(f64::from_bits(bits));
-        // Near ties of f32.
+        // Values near ties of f32.
         let one = f64::from(f32::from_bits(single));
         rounds_doubles(one.midpoint(f64::from(f32::from_bits(single ^ 1))));
     }
@@ -197,7 +197,7 @@ proptest! {
 
     #[test]
     fn arithmetic_rounded_once_is_the_hardwares(a in any::<f32>(), b in any::<f32>(), c in any::<f64>(), d in any::<f64>()) {
-        // Results that are 0 are compared without their sign: a rational has none.
+        // Results of 0 are compared without their sign, which a rational does not have.
         let same = |format: Format, value: Rational, native: u64| {
             let got = format.nearest(&value);
             assert!(got == native || got | format.sign() == native | format.sign() && value == 0, "{value} {native:#x}");

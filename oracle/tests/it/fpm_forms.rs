@@ -1,5 +1,5 @@
 //! Invariant 2: the big-rational form of every scheme, its machine-integer form, the interpreted step list and the folded
-//! pieces are four ways to one answer. Exhaustive at small widths, directed and random at 32 bits.
+//! pieces give the same results. Exhaustive at small widths, directed and random at 32 bits.
 
 use proptest::prelude::*;
 use tiebreak_oracle::fpm::pieces::fold;
@@ -13,7 +13,7 @@ fn steps(scheme: &Scheme) -> Vec<Step> {
     scheme.definition.steps.iter().map(|(_, s)| *s).collect()
 }
 
-/// All forms but the pieces at one input.
+/// Checks all forms except the pieces at one input.
 fn check(scheme: &Scheme, x: i64, p: &Parameters) {
     let exact = scheme.exact(x, p);
     assert_eq!(scheme.fast(x, p), exact, "fast form of {} at x={x} {p:?}", scheme.label());
@@ -49,8 +49,8 @@ fn every_form_agrees_on_every_input_at_small_widths() {
     assert!(inputs > 500_000 && folded > 20_000);
 }
 
-/// Found by the fuzz target `census`: the machine-integer forms of the schemes with SQRDMULH took the fractional bits for those of the word, and
-/// without fractional bits schemes that double ended the program.
+/// Regression, found by the fuzz target `census`: machine-integer forms with SQRDMULH assumed the fractional bits of the word, and schemes
+/// of double rounding panicked without fractional bits.
 #[test]
 fn every_form_agrees_whatever_the_fractional_bits() {
     for bits in 3..=4u32 {
@@ -115,7 +115,7 @@ proptest! {
         }
     }
 
-    /// Without fractional bits there is nothing to nudge: the forms of these schemes panicked there. With few, a high product needs its saturation.
+    /// Regression: these schemes panicked without fractional bits, because the nudge is empty. With few bits, a high product needs its saturation.
     #[test]
     fn rounding_products_agree_for_every_q(x in int32(), m in int32(), s in -31i32..=31, q in 0u32..=31) {
         let p = Parameters { q, ..Parameters::q31(m, s) };
@@ -130,7 +130,7 @@ proptest! {
         let p = Parameters::q31(m, s);
         let (all, first_x) = (Scheme::every().collect::<Vec<_>>(), i64::from(start));
         for policies in all.chunk_by(|a, b| std::ptr::eq(a.definition, b.definition)) {
-            // A result that fits is the same whatever the policy: rationals give it once.
+            // A result that fits is equal under every policy, so rationals compute it once.
             let fitting = Scheme { overflow: Overflow::OutOfDomain, ..policies[0] };
             let fits: Vec<Option<i64>> = (0..len as i64).map(|i| fitting.exact(first_x + i, &p)).collect();
             for scheme in policies {
@@ -150,7 +150,7 @@ proptest! {
                     covered += n;
                 }
                 prop_assert_eq!(covered, len);
-                // The anchor that sweeps themselves take, at one of them.
+                // The cross-check that sweeps use, at one accumulator.
                 let last = first_x + len as i64 - 1;
                 prop_assert_eq!(sweep.anchor(last), sweep.at(last), "{} x={} {:?}", scheme.label(), last, p);
             }

@@ -1,5 +1,5 @@
-//! Schemes with narrow lanes against a third account of them: the instructions that they are named after, one by one, and values
-//! worked out by hand.
+//! Schemes with narrow lanes compared with a third definition: the instructions of their names, one by one, and values
+//! computed by hand.
 
 use proptest::prelude::*;
 use tiebreak_oracle::dot;
@@ -10,12 +10,12 @@ fn depth(k: usize) -> Product {
     Product { m: 1, n: 1, k, lhs_offset: 0, rhs_offset: 0 }
 }
 
-/// The one result of a row by a column.
+/// Returns the single result of one row and one column.
 fn one(scheme: &str, p: &Product, lhs: &[i32], rhs: &[i32]) -> Option<i32> {
     Scheme::parse(scheme).unwrap().expected(p, lhs, rhs).unwrap()[0]
 }
 
-/// A dot-product step applied along the depth to the same accumulators, which are added modulo 2^32 at the end.
+/// Applies a dot-product step along the depth to the same accumulators, and adds these modulo 2^32 at the end.
 fn steps(scheme: &str, lanes: usize, lhs: &[i32], rhs: &[i32]) -> i32 {
     let scheme = dot::Scheme::parse(scheme).unwrap();
     let mut acc = vec![0; lanes];
@@ -25,8 +25,8 @@ fn steps(scheme: &str, lanes: usize, lhs: &[i32], rhs: &[i32]) -> i32 {
     acc.into_iter().fold(0, i32::wrapping_add)
 }
 
-/// `[us]mull`, `[us]mlal2`, `[us]adalp` on one vector of 16: the lower products, the upper ones added in the same 16-bit lanes,
-/// adjacent lanes added to the accumulators.
+/// Computes `[us]mull`, `[us]mlal2`, `[us]adalp` on one vector of 16: the lower products, the upper products added in the same 16-bit lanes,
+/// and adjacent lanes added to the accumulators.
 fn mull_mlal2_adalp(acc: &[i32], a: &[i32], b: &[i32], read: fn(u16) -> i32) -> Vec<i32> {
     let lower: Vec<u16> = (0..8).map(|k| (a[k] * b[k]) as u16).collect();
     let lanes: Vec<u16> = (0..8).map(|k| lower[k].wrapping_add((a[k + 8] * b[k + 8]) as u16)).collect();
@@ -36,7 +36,7 @@ fn mull_mlal2_adalp(acc: &[i32], a: &[i32], b: &[i32], read: fn(u16) -> i32) -> 
         .collect()
 }
 
-/// `vpmaddubsw`, `vpmaddwd` by ones, `vpaddd`.
+/// Computes `vpmaddubsw`, `vpmaddwd` by ones, `vpaddd`.
 fn maddubs_madd_add(acc: &[i32], a: &[i32], b: &[i32]) -> Vec<i32> {
     let pairs: Vec<i32> = (0..8).map(|j| a[2 * j] * b[2 * j] + a[2 * j + 1] * b[2 * j + 1]).collect();
     let words: Vec<i32> = pairs.into_iter().map(|v| v.clamp(-32768, 32767)).collect();
@@ -77,7 +77,7 @@ proptest! {
         prop_assert_eq!(one("pairs-u16-wrap", &p, u, v), Some(steps("products-4-halves-u16-wrap", 4, u, v)));
         prop_assert_eq!(one("pairs-s16-wrap", &p, t, t), Some(steps("products-4-halves-s16-wrap", 4, t, t)));
         prop_assert_eq!(one("pairs-s16-saturate", &p, u, t), Some(steps("products-4-s16-saturate", 4, u, t)));
-        // Elements of 31 bits, so that lanes do saturate.
+        // Elements of 31 bits, so that lanes saturate.
         let large = |values: &[i32]| values.iter().map(|v| v << 20).collect::<Vec<_>>();
         let quads = steps("products-4:saturate", 4, &large(u), &large(t));
         prop_assert_eq!(one("quads-32-saturate", &p, &large(u), &large(t)), Some(quads));
@@ -90,7 +90,7 @@ proptest! {
             prop_assert_eq!(pair.exact(&(a[0] * b[0] + a[1] * b[1]).into()), pair.of(a, b));
         }
         for scheme in dot::Scheme::every().filter(|scheme| scheme.pair().is_some()) {
-            // The pair alone: every other product of the step is 0.
+            // Only this pair: every other product of the step is 0.
             let second = if scheme.definition.name.contains("halves") { 8 } else { 1 };
             let (mut lhs, mut rhs) = (vec![0; scheme.definition.elements], vec![0; scheme.definition.elements]);
             (lhs[0], lhs[second], rhs[0], rhs[second]) = (a[0], a[1], b[0], b[1]);
@@ -104,7 +104,7 @@ proptest! {
 fn values_worked_out_by_hand() {
     let at = |places: &[usize], v: i32| (0..16).map(|k| if places.contains(&k) { v } else { 0 }).collect::<Vec<i32>>();
     let square = |scheme: &str, places: &[usize], v: i32| one(scheme, &depth(16), &at(places, v), &at(places, v));
-    // 255 * 255 * 2 = 130050 = 64514 modulo 2^16, where the two meet; elsewhere they do not.
+    // 255 * 255 * 2 = 130050 = 64514 modulo 2^16 if both products are in one lane.
     assert_eq!(square("pairs-u16-wrap", &[3, 11], 255), Some(64_514));
     assert_eq!(square("pairs-u16-wrap", &[3, 4], 255), Some(130_050));
     // (-128) * (-128) * 2 = 2^15.
@@ -112,7 +112,7 @@ fn values_worked_out_by_hand() {
     assert_eq!(square("pairs-s16-wrap", &[7, 8], -128), Some(32_768));
     assert_eq!(square("pairs-s16-saturate", &[6, 7], -128), Some(32_767));
     assert_eq!(square("pairs-s16-saturate", &[7, 8], -128), Some(32_768));
-    // Each lane saturates at 2^31 - 1, and the four together are 4 * (2^31 - 1) = -4 modulo 2^32.
+    // Each lane saturates at 2^31 - 1, and the sum of four is 4 * (2^31 - 1) = -4 modulo 2^32.
     assert_eq!(square("quads-32-saturate", &[0, 4, 8, 12], 1 << 16), Some(-4));
     assert_eq!(square("quads-32-saturate", &[0, 1, 2, 3], 1 << 16), Some(i32::MAX));
     // Offsets do not pass through the lanes: 64514 + 1 * 510 + 2 * 510 + 2 * 16.
@@ -126,7 +126,7 @@ fn values_worked_out_by_hand() {
 
 #[test]
 fn depths_beyond_what_an_int32_sum_of_pairs_holds() {
-    // More than 32768 pair sums of 65535 or -32768: a lane's running sum must be taken over into 64 bits.
+    // More than 32768 pair sums of 65535 or -32768: the running sum of a lane must move to 64 bits.
     let k = 140_003;
     for (v, w) in [(257, 255), (-128, 127), (-256, 128)] {
         let (lhs, mut rhs) = (vec![v; k], vec![w; k]);
@@ -141,7 +141,7 @@ fn depths_beyond_what_an_int32_sum_of_pairs_holds() {
 
 #[test]
 fn depths_on_both_sides_of_every_word() {
-    // Sums of equal products reach the bound by which the width is chosen: int32 at 255 * 255 * 33025, 2^15 * 2^15 * 2 and
+    // Sums of equal products reach the bound that selects the width: int32 at 255 * 255 * 33025, 2^15 * 2^15 * 2 and
     // 46341^2, int64 at 2^31 * 2^31 * 2 (by offsets) and 2^32 * 2^31.
     let cases = [
         (255, 255, 33_025, 0),
@@ -153,7 +153,7 @@ fn depths_on_both_sides_of_every_word() {
     let wide = [(0, 0, 1, i32::MIN), (-1, 0, 1, i32::MIN), (i32::MIN, -1, 1, i32::MIN), (i32::MAX, i32::MIN, 2, 0)];
     for (l, r, depth, offset) in cases.into_iter().chain(wide) {
         for k in depth..=depth + 1 {
-            // One column, and as many as are summed side by side.
+            // One column, and enough columns for sums in vectors.
             for n in [1, 9] {
                 let p = Product { m: 1, n, k, lhs_offset: offset, rhs_offset: offset };
                 let (lhs, rhs) = (vec![l; k], vec![r; k * n]);

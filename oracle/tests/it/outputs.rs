@@ -1,22 +1,22 @@
-//! What every scheme gives for every accumulator of a narrow word, one after another by the fast forms, and how often two such lists differ.
+//! Results of every scheme for every accumulator of a narrow word, by the fast forms, and difference counts of two such lists.
 
 use tiebreak_oracle::census::Counts;
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 
-/// Where a scheme has no value.
+/// Marks an accumulator without a value.
 const NONE: i16 = i16::MIN;
-/// Deltas between the least and the greatest of two lists up to which each is looked for by itself.
+/// Largest range of deltas of two lists for which each delta is counted separately.
 const FEW: i16 = 6;
 
-/// The results at one multiplier and shift: each list once, and which of them each scheme has.
+/// Results at one multiplier and shift: each distinct list once, and the list of each scheme.
 pub(crate) struct Outputs {
     lists: Vec<Vec<i16>>,
     of: Vec<usize>,
 }
 
 impl Outputs {
-    /// Those of `all`, for words of at most 15 bits. A definition is evaluated once for all its policies, which are asked only where a
-    /// result does not fit; the scheme itself is asked at one accumulator, which is another for each multiplier.
+    /// Computes the results of `all`, for words of at most 15 bits. A definition is evaluated once for all its policies, which apply only if a
+    /// result does not fit. The scheme itself is evaluated at one accumulator, a different accumulator for each multiplier.
     pub(crate) fn of(all: &[Scheme], p: &Parameters) -> Self {
         let (lo, hi) = (p.word.min() as i64, p.word.max() as i64);
         let mut outputs = Self { lists: Vec::new(), of: Vec::new() };
@@ -41,7 +41,7 @@ impl Outputs {
         outputs
     }
 
-    /// The list of one scheme more.
+    /// Adds the list of one more scheme.
     fn push(&mut self, list: Vec<i16>) {
         let known = self.lists.iter().position(|other| *other == list);
         self.of.push(known.unwrap_or(self.lists.len()));
@@ -50,17 +50,17 @@ impl Outputs {
         }
     }
 
-    /// How many lists there are.
+    /// Returns the number of distinct lists.
     pub(crate) fn distinct(&self) -> usize {
         self.lists.len()
     }
 
-    /// The place of a scheme's list.
+    /// Returns the index of a scheme's list.
     pub(crate) fn list(&self, scheme: usize) -> usize {
         self.of[scheme]
     }
 
-    /// The differences of two lists, right minus left, where both have a value.
+    /// Counts the differences of two lists, right minus left, for accumulators with both values.
     pub(crate) fn counts(&self, left: usize, right: usize) -> Counts {
         let values = self.lists[left].iter().zip(&self.lists[right]);
         let delta = |(l, r): (&i16, &i16)| if *l == NONE || *r == NONE { NONE } else { r.wrapping_sub(*l) };
@@ -75,7 +75,7 @@ impl Outputs {
         }
         let mut counts = Counts::default();
         for delta in least..=most {
-            // At most 2^15 of them: without checks they are counted in vectors.
+            // The count is at most 2^15. Without overflow checks it vectorises.
             let times = deltas.iter().fold(0u16, |sum, other| sum.wrapping_add(u16::from(*other == delta)));
             counts.put(delta.into(), times.into());
         }

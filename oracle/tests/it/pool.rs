@@ -1,5 +1,5 @@
-//! Invariant 2 for pooling: rationals of windows found from the input, and machine integers of windows found from the output, are two ways to one answer. All
-//! windows of up to four small elements, all sums of 8 bits for many counts, and random shapes.
+//! Invariant 2 for pooling: rationals of windows found from the input, and machine integers of windows found from the output, give the same results,
+//! for all windows of up to four small elements, all sums of 8 bits for many counts, and random shapes.
 
 use proptest::prelude::*;
 use rug::{Integer, Rational};
@@ -20,7 +20,7 @@ fn of(scale: f32, zero_point: i32) -> Operand {
     Operand { scale: scale.to_bits(), zero_point }
 }
 
-/// One window over a whole image.
+/// Creates a pooling with one window over a whole image.
 fn global(storage: Storage, height: usize, width: usize, channels: usize, [input, out]: [Operand; 2]) -> Pooling {
     Pooling {
         batches: 1,
@@ -45,7 +45,7 @@ fn global(storage: Storage, height: usize, width: usize, channels: usize, [input
     }
 }
 
-/// Both forms of a scheme; none if the scheme does not take the parameters.
+/// Computes both forms of a scheme, and checks that they agree; `None` if the scheme does not accept the parameters.
 fn agree(scheme: &Scheme, p: &Pooling, input: &[i32]) -> Option<Vec<Option<i32>>> {
     let Ok(exact) = scheme.exact(p, input) else {
         assert!(scheme.expected(p, input).is_err(), "{} {p:?}", scheme.label());
@@ -68,7 +68,7 @@ fn scheme(name: &str) -> Scheme {
     Scheme::parse(name).expect("registered")
 }
 
-/// Every window of one to four elements between -3 and 3, at equal quantization and at others, without padding and with padding on two sides.
+/// Every window of one to four elements between -3 and 3, at equal and at different quantization, without padding and with padding on two sides.
 #[test]
 fn forms_agree_on_all_windows_of_small_elements() {
     for elements in 1..=4u32 {
@@ -96,7 +96,7 @@ fn forms_agree_on_all_windows_of_small_elements() {
     }
 }
 
-/// Every sum of 8 bits for each count: an average depends on nothing else, but for `onnx`, which depends on the order of the elements.
+/// Every sum of 8 bits for each count: an average depends on the sum only, except for `onnx`, which depends on the order of the elements.
 #[test]
 fn forms_agree_on_all_sums_of_8_bits() {
     for (count, operands) in [
@@ -109,7 +109,7 @@ fn forms_agree_on_all_sums_of_8_bits() {
         (49, [of(0.0235, -128), of(0.02, -128)]),
     ] {
         let sums: Vec<i32> = (-128 * count..=127 * count).collect();
-        // The sum spread over the elements as evenly as can be.
+        // Distributes the sum over the elements as evenly as possible.
         let element = |at: usize| {
             let (sum, place) = (sums[at % sums.len()], (at / sums.len()) as i32);
             sum.div_euclid(count) + i32::from(place < sum.rem_euclid(count))
@@ -122,7 +122,7 @@ fn forms_agree_on_all_sums_of_8_bits() {
     }
 }
 
-/// What the average of reals rounds to, by nothing but rationals; and that of stored values.
+/// The averages of reals and of stored values are rounded, computed only with rationals.
 #[test]
 fn the_ideal_schemes_round_the_average() {
     let p = global(I8, 2, 2, 200, [of(0.1, 3), of(0.25, -5)]);
@@ -141,7 +141,7 @@ fn the_ideal_schemes_round_the_average() {
     }
 }
 
-/// Sums of two elements of which each system takes the half elsewhere.
+/// Sums of two elements whose half each system rounds differently.
 #[test]
 fn ties_go_where_each_system_takes_them() {
     // 1/2, -1/2, 3/2, -3/2, without a zero point.
@@ -149,7 +149,7 @@ fn ties_go_where_each_system_takes_them() {
         ("tflite", [1, -1, 2, -2]),
         ("half-added", [1, 0, 2, -1]),
         ("tvm", [0, 0, 1, -1]),
-        // The reciprocal is more than a half by 2^-31: ties go away from zero.
+        // The reciprocal exceeds a half by 2^-31, so ties round away from zero.
         ("tosa", [1, -1, 2, -2]),
         ("onnx", [0, 0, 2, -2]),
         ("pytorch", [0, 0, 2, -2]),
@@ -164,7 +164,7 @@ fn ties_go_where_each_system_takes_them() {
         let p = global(I8, 2, 1, 4, [of(0.5, 0); 2]);
         assert_eq!(agree(&scheme(name), &p, &input), Some(results.map(Some).to_vec()), "{name}");
     }
-    // The same with a zero point of 1: systems that average stored values round them where they are.
+    // Zero point 1: systems that average stored values round these, zero point included.
     for (name, results) in [
         ("tflite", [1, -1, 2, -2]),
         ("nearest-away", [0, -1, 2, -2]),
@@ -176,7 +176,7 @@ fn ties_go_where_each_system_takes_them() {
     }
 }
 
-/// Half the count, added to a negative sum, takes it to the wrong integer and not only to the wrong side of a tie.
+/// Half the count, added to a negative sum, gives a wrong integer and not only the wrong side of a tie.
 #[test]
 fn half_of_the_count_is_right_for_sums_of_one_sign() {
     let p = global(I8, 1, 4, 1, [of(1.0, 0); 2]);
@@ -185,7 +185,7 @@ fn half_of_the_count_is_right_for_sums_of_one_sign() {
     assert_eq!((results("tflite", &[1, 1, 1, 2]), results("half-added", &[1, 1, 1, 2])), (Some(1), Some(1)));
 }
 
-/// One element under a window of nine, eight of which are padding.
+/// One element under a window of nine, with eight positions of padding.
 #[test]
 fn padding_is_counted_or_not() {
     let plain = global(I8, 1, 1, 1, [of(0.5, 10); 2]);
@@ -210,12 +210,12 @@ fn sums_wrap_in_their_word() {
     let narrow = Pooling { sum: Storage { bits: 16, signed: false }, ..p };
     for (name, wrapped) in [("tflite", 1), ("nearest-even", 1)] {
         assert_eq!(agree(&scheme(name), &p, &[255; 258]), Some(vec![Some(255)]));
-        // 258 * 255 is 254 beyond 2^16.
+        // 258 * 255 is 2^16 plus 254.
         assert_eq!(agree(&scheme(name), &narrow, &[255; 258]), Some(vec![Some(wrapped)]), "{name}");
     }
 }
 
-/// The reciprocal of the specification: 31 bits, and for a power of two one unit too much in the last of 30.
+/// The reciprocal of the specification: 31 bits, and for a power of two one unit too large in the last of 30 bits.
 #[test]
 fn the_reciprocal_has_31_bits() {
     let p = global(I8, 1, 1, 1, [of(1.0, 0); 2]);
@@ -301,7 +301,7 @@ proptest! {
         }
     }
 
-    /// No scheme but those of directed rounding is farther than one from the exact average, where counted padding is the zero point.
+    /// Every scheme except directed rounding is within one of the exact average, if counted padding is the zero point.
     #[test]
     fn schemes_are_within_one_of_the_average((p, input) in pooling()) {
         let p = Pooling { out: p.input, count_padding: false, ..p };

@@ -1,4 +1,4 @@
-//! Proofs of schemes are what is there: against every accumulator and multiplier at small widths, and known statements at 32 bits.
+//! Proofs of schemes compared with every accumulator and multiplier at small widths, and with known statements at 32 bits.
 
 use std::collections::BTreeMap;
 use tiebreak_oracle::fpm::{Parameters, Scheme};
@@ -97,7 +97,7 @@ fn every_pair(bits: u32, schemes: &[Scheme]) -> BTreeMap<&'static str, u64> {
 fn a_verdict_is_that_of_every_input_at_small_widths() {
     let all: Vec<Scheme> = Scheme::every().collect();
     let counts = every_pair(5, &all);
-    // Reduced multipliers and wraps of left shifts leave some open, which is never a pass.
+    // Reduced multipliers and wraps of left shifts leave some pairs undecided, which is never a pass.
     assert!(counts["identical"] > 1000 && counts["closed form"] > 3000, "{counts:?}");
     let without_policies: Vec<Scheme> = all.into_iter().filter(|s| !s.label().contains(':')).collect();
     every_pair(7, &without_policies);

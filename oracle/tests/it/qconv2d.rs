@@ -1,5 +1,5 @@
-//! Invariant 2 for the composed convolution: both forms agree on every small operand and on random ones of full width, and both are the convolution
-//! and the requantization of the oracle, one after the other.
+//! Invariant 2 for the composed convolution: both forms agree on every small operand and on random operands of full width, and both equal the
+//! convolution and then the requantization of the oracle.
 
 use proptest::prelude::*;
 use rug::Integer;
@@ -10,7 +10,7 @@ use tiebreak_oracle::qmatmul::{self, Along, Stage};
 use tiebreak_oracle::requantize::Definition;
 use tiebreak_oracle::shape::ShapeError;
 
-/// One place, one filter of this many elements.
+/// Creates a convolution of one pixel, with one filter of this many elements.
 fn point(channels: usize, out_channels: usize, groups: usize) -> Convolution {
     Convolution {
         batches: 1,
@@ -41,7 +41,7 @@ fn small(values: Vec<Option<Integer>>) -> Vec<Option<i32>> {
     values.into_iter().map(|v| v.map(|v| v.to_i32().expect("a fitted result is an int32"))).collect()
 }
 
-/// Both forms, and both operations run apart.
+/// Checks that both forms agree, and equal the two separate operations.
 fn agree(scheme: &Scheme, p: &Quantized, input: &[i32], weights: &[i32]) {
     let label = scheme.label();
     let expected = qconv2d::expected(scheme, p, input, weights).expect("a shape");
@@ -56,7 +56,7 @@ fn agree(scheme: &Scheme, p: &Quantized, input: &[i32], weights: &[i32]) {
     assert_eq!(apart, expected, "{label} {p:?}");
 }
 
-/// The list of stages of the product on the sums of 64 bits.
+/// Applies the stages of the product to the sums of 64 bits.
 fn stages(scheme: &Scheme, p: &Quantized, input: &[i32], weights: &[i32]) -> Vec<Option<i32>> {
     let sums = p.convolution.wide_sums(input, weights).expect("a shape");
     let (along, n) = (Along::Columns, p.convolution.out_channels);
@@ -69,7 +69,7 @@ fn stages(scheme: &Scheme, p: &Quantized, input: &[i32], weights: &[i32]) -> Vec
     qmatmul::finished_wide(scheme, &qmatmul::Quantized { product, stages }, &sums).expect("a shape")
 }
 
-/// Both forms with a shift that the definition takes.
+/// Replaces shifts by shifts that the definition accepts.
 fn taken(scheme: &Scheme, p: &Quantized) -> Quantized {
     let shift = |s: i32| if scheme.definition.shifts().contains(&s) { s } else { -s };
     Quantized { channels: p.channels.iter().map(|(m, s)| (*m, shift(*s))).collect(), ..p.clone() }
@@ -102,12 +102,12 @@ fn forms_agree_on_every_two_bit_operand() {
     assert_eq!(cases, 256 * 5 * 4 * Scheme::every().count());
 }
 
-/// Every scheme of sums of 64 bits.
+/// Returns every scheme for sums of 64 bits.
 fn schemes_of_wide() -> impl Iterator<Item = Scheme> {
     Scheme::every().filter(|scheme| matches!(scheme.definition, Definition::Fpm(_)))
 }
 
-/// Every sum of two bits beside a bias of 64 bits, multipliers around the ends of 16 bits, and shifts of every kind.
+/// Every 2-bit sum with a bias of 64 bits, multipliers around the ends of 16 bits, and shifts of every kind.
 #[test]
 fn forms_agree_on_small_sums_with_a_bias_of_64_bits() {
     let mut cases = 0;
@@ -165,7 +165,7 @@ fn sums_of_64_bits_are_those_of_their_sources() {
     }
 }
 
-/// Output channel `o` of a depthwise convolution is of input channel `o / multiplier`, and has the parameters of `o`.
+/// Output channel `o` of a depthwise convolution reads input channel `o / multiplier`, with the parameters of `o`.
 #[test]
 fn a_depthwise_multiplier_repeats_input_channels() {
     let scheme = Scheme::parse("ties-up").expect("registered");
@@ -179,11 +179,11 @@ fn a_depthwise_multiplier_repeats_input_channels() {
         max: 127,
     };
     let results = qconv2d::expected(&scheme, &p, &[3, 7], &[1, 1, 1, 1]).expect("a shape");
-    // 3, 3/2, 7 + 5 and 7/4, each less 1.
+    // 3, 3/2, 7 + 5 and 7/4, each minus 1.
     assert_eq!(results, [Some(2), Some(1), Some(11), Some(1)]);
 }
 
-/// ReLU6 is a pair of bounds: a result below the zero point is the zero point, and one above 6 is the stored 6.
+/// ReLU6 is a pair of bounds: results below the zero point become the zero point, and results above 6 the stored 6.
 #[test]
 fn an_activation_is_a_pair_of_bounds() {
     let scheme = Scheme::parse("gemmlowp-double").expect("registered");
@@ -300,7 +300,7 @@ proptest! {
         }
     }
 
-    /// A result that no step rounds, wraps or clamps is the exact value.
+    /// A result without rounding, wrap or clamp is the exact value.
     #[test]
     fn integers_are_the_exact_value((p, input, weights) in posed()) {
         let scheme = Scheme::parse("ties-up").expect("registered");

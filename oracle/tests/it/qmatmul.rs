@@ -1,5 +1,5 @@
-//! Invariant 2 for the product with output stages: both forms agree on every small operand under every list of two stages, and on random ones of full width; and a
-//! list of the usual stages is the requantization.
+//! Invariant 2 for the product with output stages: both forms agree on every small operand under every list of two stages, and on random operands of
+//! full width; and a list of the usual stages equals the requantization.
 
 use proptest::prelude::*;
 use rug::Integer;
@@ -81,7 +81,7 @@ fn forms_of_tanh_agree_and_follow_the_real_function() {
     }
 }
 
-/// Eight amplitudes of a power of two, less 1: the input is rounded to 8, which int32 with three integer bits does not hold.
+/// Eight amplitudes of a power of two, minus 1: the input rounds to 8, which does not fit in int32 with three integer bits.
 #[test]
 fn the_largest_input_of_tanh_leaves_int32() {
     for power in 1..=20 {
@@ -100,7 +100,7 @@ fn the_largest_input_of_tanh_leaves_int32() {
     }
 }
 
-/// Every sum of 4 bits beside a bias, multipliers around the ends of 16 bits, and shifts of every kind.
+/// Every 4-bit sum with a bias, multipliers around the ends of 16 bits, and shifts of every kind.
 #[test]
 fn forms_agree_on_small_sums_with_a_bias_of_64_bits() {
     let multipliers = [0x7FFF, 1 << 15, 3 << 29, 0x7FFE_8000, 0x7FFE_FFFF, 0x7FFF_0000, i32::MAX, i32::MIN];
@@ -138,7 +138,7 @@ fn sums_of_64_bits_are_those_of_their_sources() {
         agree(&Scheme::parse(name).expect("registered"), &wide(bias, channel), &[lhs], &[1])[0]
     };
     let (tflite, cmsis) = ("tflite-int16-multiplier", "cmsis-nn-int16-multiplier");
-    // Of a bias of 34 bits, of the multiplier that is saturated, and of a product that leaves int32 before its last place.
+    // A bias of 34 bits, the saturated multiplier, and a product that leaves int32 before its last place.
     for (name, bias, channel, result) in [
         (tflite, 1 << 33, (1 << 30, -20), Some(4096)),
         (tflite, 100, (i32::MAX, 0), Some(100)),
@@ -156,7 +156,7 @@ fn sums_of_64_bits_are_those_of_their_sources() {
     );
 }
 
-/// Every machine float of a sum and a scale is that of the definition: the machine's f32 rounds to nearest, ties to even.
+/// Every machine float of a sum and a scale equals the definition: the machine's f32 rounds to nearest, ties to even.
 #[test]
 fn the_scheme_in_f32_is_that_of_the_machine() {
     let scheme = Scheme::parse("xnnpack-fp32:wrap").expect("registered");
@@ -224,7 +224,7 @@ fn along() -> impl Strategy<Value = Along> {
     prop_oneof![Just(Along::Rows), Just(Along::Columns)]
 }
 
-/// A stage for a result of so many rows and columns.
+/// Generates a stage for a result of `m` rows and `n` columns.
 fn stage([m, n]: [usize; 2]) -> impl Strategy<Value = Stage> {
     let count = move |along: Along, one: bool| match along {
         _ if one => 1,
@@ -280,7 +280,7 @@ proptest! {
         }
     }
 
-    /// Bias, scale, clamp and cast along columns are the requantization of the sums.
+    /// Bias, scale, clamp and cast along columns equal the requantization of the sums.
     #[test]
     fn the_usual_list_is_the_requantization(
         (p, lhs, rhs) in posed(),

@@ -1,4 +1,4 @@
-//! Arguments that cannot be are refused by name, before anything is allocated; names that are not there, with the nearest one.
+//! Invalid arguments are rejected by name, before any allocation; unknown names, with a suggestion of the nearest name.
 
 use tiebreak_oracle::conv2d::{self, Convolution};
 use tiebreak_oracle::matmul::{self, Product};

@@ -7,7 +7,7 @@ const I8: Storage = Storage { bits: 8, signed: true };
 const U8: Storage = Storage { bits: 8, signed: false };
 const I16: Storage = Storage { bits: 16, signed: true };
 
-/// A step of 1/16.
+/// Softmax with a step of 1/16.
 const SIXTEENTH: Softmax =
     Softmax { rows: 1, depth: 1, multiplier: 1 << 30, left_shift: 23, diff_min: -248, input: I8, out: I8 };
 
@@ -51,7 +51,7 @@ fn both_forms_agree_on_rows_of_every_length() {
     }
 }
 
-/// One of n equal elements is 1/n; no n up to 511 makes half a step of 2^-8.
+/// The result for n equal elements is 1/n; no n up to 511 makes half a step of 2^-8.
 #[test]
 fn equal_elements_share_the_row() {
     for depth in 1..=MOST {
@@ -61,7 +61,7 @@ fn equal_elements_share_the_row() {
     }
 }
 
-/// The distance of the composition from the real value, on every pair of differences of a step of 1/16.
+/// Distance of the composition from the real value, on every pair of differences of a step of 1/16.
 #[test]
 fn the_composition_is_within_one_step_of_pairs() {
     for out in [I8, U8] {

@@ -1,4 +1,4 @@
-//! Staircases of requantizations against the results one by one, by machine integers and by rationals.
+//! Staircases of requantizations compared with the results one by one, by machine integers and by rationals.
 
 use proptest::prelude::*;
 use tiebreak_oracle::Rational;
@@ -14,7 +14,7 @@ fn fixed(name: &str, m: i32, s: i32) -> Requantizer {
     Requantizer::Fixed(Scheme::parse(name).expect("a scheme"), Parameters::q31(m, s))
 }
 
-/// Every scheme in floats, of the real number `m * 2^(s-31)` as the quotient of three scales.
+/// Returns every scheme in floats for the real number `m * 2^(s-31)`, as the quotient of three scales.
 fn floats(m: i32, s: i32) -> Vec<Requantizer> {
     let real = Rational::from(m) << (s - 31);
     let scales = Scales { input: real.clone(), weight: Rational::from(1), output: Rational::from(1) };
@@ -24,15 +24,15 @@ fn floats(m: i32, s: i32) -> Vec<Requantizer> {
     all
 }
 
-/// Every scheme in real numbers, of the same number and of a third of it, which is no fraction of powers of two.
+/// Returns every scheme in real numbers for this number and for a third of it, which is not a dyadic fraction.
 fn reals(m: i32, s: i32) -> Vec<Requantizer> {
     let number = Rational::from(m) << (s - 31);
     let each = |of: Rational| real::DEFINITIONS.iter().map(move |d| Requantizer::Real(Real::new(d, of.clone())));
     each(number.clone()).chain(each(number / 3)).collect()
 }
 
-/// The runs cover `xs` in order with the results that are there, and no two neighbours of one function have the same result unless a piece
-/// ends between them.
+/// Checks that the runs cover `xs` in order with the correct results, and that neighbouring runs of one function have different results unless
+/// a piece ends between them.
 fn check_runs(of: &Requantizer, output: Option<&Output>, xs: std::ops::RangeInclusive<i64>) {
     let mut at = *xs.start();
     for run in of.runs(output, xs.clone()) {
@@ -46,7 +46,7 @@ fn check_runs(of: &Requantizer, output: Option<&Output>, xs: std::ops::RangeIncl
     assert!((at..=*xs.end()).all(|x| of.value(output, x).is_none()), "{of:?} ends at {at}");
 }
 
-/// Around zero and at both ends of int32, where products in f32 are coarse.
+/// Accumulators around zero and at both ends of int32, where products in f32 are coarse.
 #[test]
 fn runs_are_what_the_schemes_give_one_by_one() {
     let ends = [-3000..=3000, (1 << 24) - 2000..=(1 << 24) + 2000, i64::from(i32::MIN)..=i64::from(i32::MIN) + 2000];
@@ -63,7 +63,7 @@ fn runs_are_what_the_schemes_give_one_by_one() {
     }
 }
 
-/// Up to the last accumulator alike the value is one, and at the next it is another, or the piece ends.
+/// Values are equal up to `last_alike`, and differ at the next accumulator unless the piece ends.
 #[test]
 fn the_last_alike_is_the_last_one() {
     let mut ended = [0; 2];
@@ -85,7 +85,7 @@ fn the_last_alike_is_the_last_one() {
     assert!(ended[0] > 8_000 && ended[1] > 40, "{ended:?}");
 }
 
-/// A requantization is its scheme at the accumulator, whole where there is no output.
+/// A requantization equals its scheme at the accumulator, with the whole int32 range if there is no output.
 #[test]
 fn results_are_those_of_the_scheme() {
     let whole = Output { zero_point: 0, min: i32::MIN, max: i32::MAX };
@@ -101,7 +101,7 @@ fn results_are_those_of_the_scheme() {
     }
 }
 
-/// What does not fold is visited one by one, and is the same.
+/// Schemes that do not fold are visited one by one, with the same results.
 #[test]
 fn a_scheme_that_does_not_fold_has_runs_too() {
     let wrapping = fixed("gemmlowp-double", (1 << 30) + 1, 31);
@@ -113,7 +113,7 @@ fn a_scheme_that_does_not_fold_has_runs_too() {
     check_runs(&wrapping, Some(&INT8), -300..=300);
 }
 
-/// Two fixed point schemes have a closed form of their own, by floor sums.
+/// Two fixed point schemes have their own closed form, by floor sums.
 #[test]
 fn counts_of_fixed_schemes_are_those_of_the_census() {
     for (m, s) in [(1_395_864_371, -8), (1_147_730_844, -11), (1 << 30, -1), (1_518_500_250, -15), ((1 << 30) + 1, 2)] {
@@ -136,7 +136,7 @@ fn counts_of_fixed_schemes_are_those_of_the_census() {
     }
 }
 
-/// As many as there are, from blocks of which each is twice as long as the one before: none is found twice, and none is left out.
+/// All differing accumulators are found exactly once, from blocks that double in length.
 #[test]
 fn the_nearest_are_found_once_each() {
     let (left, right) = (fixed("ties-up", 1_395_864_371, -1), fixed("toward-zero", 1_395_864_371, -1));
@@ -151,7 +151,7 @@ fn the_nearest_are_found_once_each() {
 }
 
 proptest! {
-    /// Fixed against float, and float against float, at any multiplier: counts are those of a sweep, and the nearest are the nearest.
+    /// Fixed compared with float, and float with float, at any multiplier: counts equal a sweep, and the nearest accumulators are correct.
     #[test]
     fn counts_are_those_of_a_sweep(
         m in 1i32 << 30..=i32::MAX, s in -18i32..2, from in any::<i32>(), narrow in 0u32..32, placed in any::<bool>(),
@@ -173,8 +173,8 @@ proptest! {
     }
 }
 
-/// Where results change at every accumulator or two they are counted block by block: over several blocks, across zero, and where accumulators
-/// leave the format.
+/// If results change at every accumulator or two, they are counted block by block: over several blocks, across zero, and around
+/// accumulators beyond the format's precision.
 #[test]
 fn counts_of_many_short_runs_are_those_of_a_sweep() {
     for (m, s) in [(1_395_864_371, 0), (1_395_864_371, 2), (1 << 30, 1), (-1_395_864_371, -1)] {

@@ -1,5 +1,5 @@
-//! Each step of a scheme by itself: on rationals, on machine integers and folded into pieces. Some are in no scheme but in hypotheses only, and some
-//! a scheme never gives what sets them apart.
+//! Each step of a scheme separately: on rationals, on machine integers and folded into pieces. Some steps occur only in hypotheses, and some
+//! never receive distinguishing values in a scheme.
 
 use expect_test::expect;
 use rug::Rational;
@@ -28,7 +28,7 @@ const EXPONENTS: [Exponent; 12] = [
 const MULTIPLIERS: [Multiplier; 4] =
     [Multiplier::Full, Multiplier::HighHalfSaturated, Multiplier::HighHalfWrapped, Multiplier::Significand24];
 
-/// Steps that take any number.
+/// Returns the steps that accept any number.
 fn of_numbers() -> Vec<Step> {
     let mut all: Vec<Step> = RoundingRule::ALL.map(Step::Round).to_vec();
     all.extend(MULTIPLIERS.map(Step::Multiply));
@@ -38,25 +38,25 @@ fn of_numbers() -> Vec<Step> {
     all
 }
 
-/// Steps that take integers only.
+/// Returns the steps that accept only integers.
 fn of_integers() -> Vec<Step> {
     let mut all = vec![Step::Wrap, Step::Saturate, Step::FixupMasked, Step::PowerOfTwoShift, Step::Clamp(-3, 5)];
     all.extend(EXPONENTS.map(Step::Scale));
     all
 }
 
-/// The result of `steps` by rationals.
+/// Computes the result of `steps` by rationals.
 fn exact(steps: &[Step], x: i64, p: &Parameters) -> Option<Rational> {
     steps.iter().try_fold(Rational::from(x), |v, step| step.apply(v, p))
 }
 
-/// Both forms; the machine's has a value only where it is an integer.
+/// Checks that both forms agree; the machine form has a value only if the result is an integer.
 fn agree(steps: &[Step], x: i64, p: &Parameters) {
     let whole = exact(steps, x, p).filter(Rational::is_integer).and_then(|v| v.numer().to_i128());
     assert_eq!(integer::run(steps, x, p), whole, "{steps:?} at {x}, {p:?}");
 }
 
-/// Small words, and multipliers of 32 bits of which a part is lost.
+/// Returns small words, and multipliers of 32 bits that lose bits when reduced.
 fn parameters() -> Vec<Parameters> {
     let small = (-8..8).flat_map(|m| (-4..=4).map(move |s| Parameters::narrow(m, s, 4)));
     let wide = [0x4000_8000, 0x7fff_8000, i32::MAX, i32::MIN, -1, 1 << 20, 0x0100_0001]
@@ -69,11 +69,11 @@ fn both_forms_of_every_step_agree() {
     for p in parameters() {
         for x in -9..=9 {
             for step in of_numbers().into_iter().chain(of_integers()) {
-                // A fraction that a step leaves is brought back to an integer.
+                // The last step scales a remaining fraction to an integer.
                 agree(&[step, Step::Scale(Exponent::Constant(48))], x, &p);
             }
             for step in of_numbers() {
-                // On quarters, brought back to integers.
+                // Quarters, scaled back to integers.
                 agree(&[Step::Scale(Exponent::Constant(-2)), step, Step::Scale(Exponent::Constant(2))], x, &p);
             }
         }
@@ -85,7 +85,7 @@ fn pieces_are_what_the_steps_give() {
     let mut folded = 0;
     for p in (-8..8).flat_map(|m| (-4..=4).map(move |s| Parameters::narrow(m, s, 4))) {
         for step in of_numbers().into_iter().chain(of_integers()) {
-            // After a product, so that values are beyond the word, and rounded, so that they are integers.
+            // A product first, so that values exceed the word, and a rounding last, so that they are integers.
             let steps = [Step::Multiply(Multiplier::Full), step, Step::Round(RoundingRule::TowardNegative)];
             for overflow in Overflow::ALL {
                 let Some(pieces) = fold_steps(&steps, overflow, &p) else { continue };
@@ -117,7 +117,7 @@ fn exponents_are_what_their_formulas_give() {
     assert_eq!(at(5, 7), [5, 0, -1, 6, -2, -1, -7, 14, -7, 2, 3, -2]);
 }
 
-/// Halves of multipliers by the machine's doubles, which hold all of int32, and 24 bits by its f32.
+/// Halves of multipliers by the machine's doubles, which hold every int32, and 24 bits by its f32.
 #[test]
 fn multipliers_lose_what_their_names_say() {
     let near = |bit: u32| (-2i64..=2).flat_map(move |n| [(1i64 << bit) + n, n - (1i64 << bit)]);
@@ -211,7 +211,7 @@ fn steps_without_a_name_describe_themselves() {
     .assert_eq(&text);
 }
 
-/// `scale by 2^(s-15)` and `nudge by 2^30` were said of multipliers of any format, and are so in Q0.31 alone.
+/// Regression: `scale by 2^(s-15)` and `nudge by 2^30` were names for multipliers of any format, but are true only in Q0.31.
 #[test]
 fn the_names_of_a_schemes_steps_are_true_in_any_format() {
     let mut spelled = 0;
@@ -220,7 +220,7 @@ fn the_names_of_a_schemes_steps_are_true_in_any_format() {
             let Some((_, power)) = name.split_once("2^") else { continue };
             let power = format!("2^{}", power.split(' ').next().unwrap_or_default());
             match step {
-                // The source's own variable, which is the whole right shift.
+                // The source's own variable, the whole right shift.
                 Step::Scale(Exponent::Whole | Exponent::WholeButOne) if power.contains("shift") => {}
                 Step::Scale(exponent) => assert_eq!(power, exponent.to_string(), "{}: {name}", definition.name),
                 step => assert!(step.to_string().contains(&power), "{}: {name} is {step}", definition.name),

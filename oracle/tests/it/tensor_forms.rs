@@ -1,5 +1,5 @@
-//! Invariant 2 for the tensor operations: big integers straight from the definition, and machine integers derived independently, are two
-//! ways to one answer. Exhaustive at tiny widths, directed and random at full width.
+//! Invariant 2 for the tensor operations: big integers straight from the definition, and machine integers derived independently, give the
+//! same results. Exhaustive at tiny widths, directed and random at full width.
 
 use proptest::prelude::*;
 use rug::Integer;
@@ -11,21 +11,21 @@ use tiebreak_oracle::scheme::Registered;
 use tiebreak_oracle::shape::ShapeError;
 use tiebreak_oracle::transform::Transform;
 
-/// Both forms, where one must be the other.
+/// Checks that both forms are equal.
 fn agree(label: &str, exact: Result<Vec<Option<Integer>>, ShapeError>, fast: Result<Vec<Option<i32>>, ShapeError>) {
     let small = |v: Integer| v.to_i32().expect("a fitted result is an int32");
     let exact = exact.map(|values| values.into_iter().map(|v| v.map(small)).collect());
     assert_eq!(fast, exact, "{label}");
 }
 
-/// Every way to choose `n` values of `from`.
+/// Returns every choice of `n` values from `from`.
 fn tuples(from: std::ops::RangeInclusive<i32>, n: usize) -> Vec<Vec<i32>> {
     (0..n).fold(vec![Vec::new()], |shorter, _| {
         shorter.iter().flat_map(|t| from.clone().map(move |v| [t.as_slice(), &[v]].concat())).collect()
     })
 }
 
-/// Values of one kind a tensor: bytes, small, extreme, anything.
+/// Generates values of one kind for each tensor: bytes, small, extreme, or any values.
 fn values(n: usize) -> impl Strategy<Value = Vec<i32>> {
     let ends = prop_oneof![Just(i32::MIN), Just(i32::MAX), Just(-1), Just(0), Just(1), any::<i32>()];
     let bytes = prop_oneof![Just(0), Just(255), Just(128), Just(127), 0..=255i32];
@@ -62,7 +62,7 @@ prop_compose! {
         (input_zero_point, weight_zero_point) in (offset(), offset()),
         (transposed, output_padding_h, output_padding_w) in (any::<bool>(), 0usize..=2, 0usize..=2),
     ) -> Convolution {
-        // Padding of a transposed convolution is within what the filter reaches.
+        // Padding of a transposed convolution is at most the reach of the filter.
         let within = |padding: usize, kernel: usize, dilation: usize| {
             if transposed { padding.min((kernel - 1) * dilation) } else { padding }
         };
@@ -116,7 +116,7 @@ fn requantize_has_every_scheme_of_fpm_those_of_sums_and_the_legacy_ones() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Sums that no word limits are those of the exact scheme where it has a value, and the words of the wrapping one everywhere.
+    /// Unlimited sums equal the exact scheme if it has a value, and always the words of the wrapping scheme.
     #[test]
     fn sums_are_those_of_the_exact_scheme((p, lhs, rhs) in product(), (c, image, filter) in convolved()) {
         let schemes = ["exact", "exact:wrap"].map(|name| matmul::Scheme::parse(name).expect("registered"));
@@ -162,7 +162,7 @@ proptest! {
                 return Ok(());
             };
             for g in 0..p.groups {
-                // The channels of one group, of each tap, and its output channels.
+                // Channels of one group, for each tap, and its output channels.
                 let lhs: Vec<i32> =
                     matrix.chunks(p.channels).flat_map(|c| c[g * channels..][..channels].to_vec()).collect();
                 let rhs: Vec<i32> =

@@ -1,4 +1,4 @@
-//! Transforms move every element where it must go, once, and pad the rest; together they carry a matrix product.
+//! Transforms move every element to its position, once, and pad the rest; together they compute a matrix product.
 
 use proptest::prelude::*;
 use tiebreak_oracle::conv2d::Convolution;
@@ -16,7 +16,7 @@ fn numbered(n: usize) -> Vec<i32> {
     (1..=n as i32).collect()
 }
 
-/// How often each element of the input occurs, and how many elements are padding.
+/// Counts the occurrences of each input element, and the padding elements.
 fn census(transform: Transform) -> (Vec<usize>, usize) {
     let [inputs, outputs] = transform.check().unwrap();
     let sources = transform.sources().unwrap();
@@ -65,7 +65,7 @@ fn unpack_undoes_interleave_of_blocks_cut_to_four_columns() {
     for (rows, columns) in [(1, 1), (4, 16), (5, 17), (9, 33), (40, 3)] {
         let matrix = numbered(rows * columns);
         let blocks = Transform::Interleave { batches: 1, rows, columns }.expected(&matrix).unwrap();
-        // A block of 4 by 16 is four blocks of 4 by 4; those wholly after the last column are not part of the unpacked layout.
+        // A block of 4 by 16 is four blocks of 4 by 4; blocks completely after the last column are not part of the unpacked layout.
         let cut = |block: &[i32]| {
             (0..4)
                 .flat_map(|part| {
@@ -82,7 +82,7 @@ fn unpack_undoes_interleave_of_blocks_cut_to_four_columns() {
     }
 }
 
-/// The 4 by 4 blocks of a product, from operands in blocks of 4 by 16.
+/// Computes the 4 by 4 blocks of a product, from operands in blocks of 4 by 16.
 fn blocks_product(a: &[i32], b: &[i32], depth: usize) -> Vec<i32> {
     let of_depth = depth.div_ceil(16) * 64;
     let mut out = Vec::new();
@@ -127,7 +127,7 @@ fn shape() -> impl Strategy<Value = Convolution> {
     })
 }
 
-/// How many filter elements of how many outputs lie on `at`, along one side.
+/// Counts the pairs of an output and a filter element that meet `at`, along one side.
 fn covered(at: usize, outputs: usize, stride: usize, kernel: usize, dilation: usize, before: usize) -> usize {
     (0..outputs).map(|y| (0..kernel).filter(|i| y * stride + i * dilation == at + before).count()).sum()
 }
@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// Both forms on every element numbered: fetched from where it comes, put where it goes.
+/// Both forms on numbered elements: fetched from the source, and copied to the destination.
 #[test]
 fn every_element_comes_from_where_it_is_put() {
     let mut transforms = Vec::new();
@@ -235,7 +235,7 @@ fn every_element_comes_from_where_it_is_put() {
     }
 }
 
-/// Batches are what each matrix gives by itself, one after another.
+/// A batch gives the results of its single matrices, one after another.
 #[test]
 fn a_batch_is_its_matrices_one_after_another() {
     for (rows, columns) in [(1, 1), (4, 16), (5, 17), (3, 2), (9, 33)] {
@@ -255,7 +255,7 @@ fn a_batch_is_its_matrices_one_after_another() {
     assert_eq!(Transform::Unpack { batches: 0, rows: 1, columns: 1 }.check().unwrap_err().argument, "batches");
 }
 
-/// Every element once, the zero point elsewhere; both forms; no padding changes nothing.
+/// Every element once, the zero point elsewhere; both forms agree; empty padding changes nothing.
 #[test]
 fn padding_keeps_every_element_in_its_order() {
     // One in eleven of all 65,536.
@@ -297,7 +297,7 @@ fn packings(rows: usize, columns: usize) -> Vec<Packing> {
         .collect()
 }
 
-/// Both forms, on every number of elements that fits, and what was packed comes back.
+/// Both forms agree for every valid number of elements, and packed elements unpack to the same values.
 #[test]
 fn packed_elements_come_back() {
     for (rows, columns) in [(1, 1), (1, 2), (2, 3), (3, 7), (1, 8), (2, 16), (1, 24), (2, 32), (1, 64), (3, 96)] {
@@ -318,7 +318,7 @@ fn packed_elements_come_back() {
     }
 }
 
-/// apache/tvm bitpack: the first of eight elements is the highest bit. ONNX: the first of two nibbles is the low one.
+/// apache/tvm bitpack: the first of eight elements is the highest bit. ONNX: the first of two nibbles is the low nibble.
 #[test]
 fn packings_of_known_values() {
     let planes = |bits, word| Form::Planes { bits, word };

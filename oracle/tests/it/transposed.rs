@@ -1,5 +1,5 @@
-//! Transposed convolutions: both forms of the oracle against each input element added to its window, against the convolution of an image with zeros between its
-//! elements, and against the convolution whose adjoint they are.
+//! Transposed convolutions: both forms of the oracle compared with each input element added to its window, with the convolution of an image with
+//! zeros between its elements, and with the convolution whose adjoint they are.
 
 use proptest::prelude::*;
 use tiebreak_oracle::conv2d::{self, Convolution};
@@ -39,7 +39,7 @@ fn both(p: &Convolution, input: &[i32], weights: &[i32]) -> [Vec<i32>; 2] {
     [exact, expected.into_iter().map(|v| v.expect("it wraps")).collect()]
 }
 
-/// Each element of the row added to its window.
+/// Adds each element of the row to its window.
 fn scattered(p: &Convolution, input: &[i32], weights: &[i32]) -> Vec<i32> {
     let covered = (p.width - 1) * p.stride_w + (p.kernel_w - 1) * p.dilation_w + 1;
     let mut whole = vec![0; covered + p.output_padding_w];
@@ -98,10 +98,10 @@ fn both_forms_add_each_element_to_its_window() {
     assert_eq!(shapes, SHAPES);
 }
 
-/// Shapes of one row that have results.
+/// Number of one-row shapes that have results.
 const SHAPES: usize = 5011;
 
-/// The published example of PyTorch's documentation has this size: an image of 6 made of one of 12 by a stride of 2 becomes 12 again.
+/// Size of the example in PyTorch's documentation: an image of 12 becomes 6 by a stride of 2, and 12 again.
 #[test]
 fn output_padding_gives_back_the_size_of_a_strided_convolution() {
     let halved = Convolution { height: 6, kernel_h: 3, stride_h: 2, top: 1, bottom: 1, width: 1, ..ROW };
@@ -161,7 +161,7 @@ fn posed() -> impl Strategy<Value = (Convolution, Vec<i32>, Vec<i32>)> {
         .prop_flat_map(move |(p, [input, weights, _])| (Just(p), elements(input), elements(weights)))
 }
 
-/// The image with `stride - 1` zero points between its elements, and with as many around it as the filter reaches less the padding.
+/// Returns the image with `stride - 1` zero points between its elements, surrounded by the reach of the filter minus the padding.
 fn inserted(p: &Convolution, input: &[i32]) -> (Convolution, Vec<i32>) {
     let (high, wide) = ((p.kernel_h - 1) * p.dilation_h, (p.kernel_w - 1) * p.dilation_w);
     let height = (p.height - 1) * p.stride_h + 1 + p.output_padding_h;
@@ -177,7 +177,7 @@ fn inserted(p: &Convolution, input: &[i32]) -> (Convolution, Vec<i32>) {
     (Convolution { transposed: false, output_padding_h: 0, output_padding_w: 0, ..plain }, image)
 }
 
-/// Taps in the opposite order.
+/// Returns the taps in the opposite order.
 fn rotated(p: &Convolution, weights: &[i32]) -> Vec<i32> {
     weights.chunks_exact(p.channels / p.groups * p.out_channels).rev().flatten().copied().collect()
 }
@@ -195,7 +195,7 @@ proptest! {
         prop_assert_eq!(exact, expected);
     }
 
-    /// For one group: the sum of products of its results with any tensor is that of its input with the convolution of the tensor.
+    /// For one group: the dot product of the results with any tensor equals the dot product of the input with the tensor's convolution.
     #[test]
     fn it_is_the_adjoint_of_a_convolution((p, input, weights) in posed(), any in prop::collection::vec(-9..=9i32, 4096)) {
         let p = Convolution { groups: 1, input_zero_point: 0, weight_zero_point: 0, output_padding_h: 0, output_padding_w: 0, ..p };

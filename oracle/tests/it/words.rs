@@ -1,10 +1,10 @@
-//! Words, policies and kinds of rounding, against what their names say on every value of small words, and against the machine's casts.
+//! Words, policies and rounding rules, compared with their names on every value of small words, and with the machine's casts.
 
 use rug::{Integer, Rational};
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::word::{INT32, Overflow, Word};
 
-/// Every form of a value in a word.
+/// Checks every form of a value in a word.
 fn check(word: Word, v: i128, wrapped: i128, saturated: i128) {
     let (big, held) = (Integer::from(v), wrapped == v);
     assert_eq!((word.wrap(v), word.saturate(v), word.holds(v)), (wrapped, saturated, held), "{v} in {word:?}");
@@ -28,7 +28,7 @@ fn check(word: Word, v: i128, wrapped: i128, saturated: i128) {
 fn small_words_hold_what_is_congruent_or_nearest() {
     for bits in 2..=6u32 {
         let word = Word { bits };
-        // Two's complement: as many values as patterns, one more below zero than above.
+        // Two's complement: as many values as patterns, with one more value below zero than above.
         let all: Vec<i128> = (0..1i128 << bits).map(|i| i - (1 << bits) / 2).collect();
         assert_eq!((word.min(), word.max()), (all[0], all[all.len() - 1]));
         for v in -200i128..=200 {

@@ -1,26 +1,26 @@
-//! The outputs of a scheme in floats at consecutive accumulators. The exponents of its steps change at few accumulators only: between two of these every
-//! step is a product, a shift and a sum of 64 bits. A third form, apart from the rationals and from the numbers with an exponent each.
+//! Outputs of a scheme in floats at consecutive accumulators. The exponents of the steps change at few accumulators. Between two changes each
+//! step is a product, a shift and a sum of 64 bits. A third form, independent of the rationals and of dyadic numbers.
 
 use super::{Scheme, Steps, ToInteger};
 use crate::fpm::pieces::Output;
 
-/// Significands of a factor that a product with an accumulator of 31 bits and its sign holds in 64 bits.
+/// Largest bit length of a factor's significand: its product with an accumulator of 31 bits and a sign fits in 64 bits.
 const NARROW: u32 = 32;
-/// Places after the point of a result that is rounded to an integer: what has more is below one half.
+/// Number of places after the binary point from which every result is below one half.
 const MOST_PLACES: i32 = 60;
-/// Bits of a sum with a zero point, its sign apart.
+/// Bits of a sum with a zero point, without its sign.
 const SUM: i32 = 62;
 
-/// What the accumulators of one interval share.
+/// Exponents shared by the accumulators of one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Exponents {
-    /// Bits of the accumulator that the format does not hold.
+    /// Bits of the accumulator beyond the format's precision.
     accumulator: u32,
-    /// Bits of the product likewise.
+    /// Bits of the product beyond the format's precision.
     product: u32,
 }
 
-/// A scheme whose steps 64 bits hold.
+/// Scheme whose steps fit in 64 bits.
 struct Narrow<'a> {
     of: &'a Scheme,
     output: &'a Output,
@@ -30,18 +30,18 @@ struct Narrow<'a> {
     is_negative: bool,
     /// Bits of the format's significand.
     bits: u32,
-    /// The zero point where it is added before the rounding, in the format.
+    /// Zero point, rounded to the format, if it is added before the rounding; otherwise 0.
     first: i64,
 }
 
 impl Scheme {
-    /// The outputs at `first`, `first + 1`, ...: [`Scheme::fast`] at each, which must be an int32.
+    /// Writes the outputs at `first`, `first + 1`, ..., all int32, equal to [`Scheme::fast`].
     pub fn fill(&self, first: i32, output: &Output, out: &mut [i64]) {
         let at = |i: usize| i64::from(first) + i as i64;
         let Some(narrow) = Narrow::new(self, output) else {
             return out.iter_mut().enumerate().for_each(|(i, out)| *out = self.fast(at(i) as i32, output).into());
         };
-        // Magnitudes fall below zero and rise from there on.
+        // Magnitudes decrease up to zero and increase from there.
         let below = first.min(0).unsigned_abs() as usize;
         let (below, rest) = out.split_at_mut(below.min(out.len()));
         let from = at(below.len());
@@ -67,7 +67,7 @@ impl<'a> Narrow<'a> {
         })
     }
 
-    /// Accumulators of one sign, an interval of the same exponents after the other.
+    /// Computes accumulators of one sign, one interval of equal exponents after another.
     fn intervals(&self, first: i64, mut out: &mut [i64]) {
         let mut x = first;
         while !out.is_empty() {
@@ -99,7 +99,7 @@ impl<'a> Narrow<'a> {
         let places = -(product as i32 + self.exponent);
         let is_negative = self.is_negative != (first < 0);
         let xs = (first..).zip(out.iter_mut());
-        // A rounded product has a bit more than the format where it is a power of two.
+        // A product rounded up to a power of two has one bit more than the format.
         let significand = |x: i64| even(self.product(x.unsigned_abs(), accumulator), product) as i64;
         let signed = |v: i64| if is_negative { -v } else { v };
         let Output { zero_point, min, max } = *self.output;
@@ -145,8 +145,8 @@ impl<'a> Narrow<'a> {
         }
     }
 
-    /// How far a product is shifted up so that it has a place after the point at least, how many it has then, and the zero point with as many; `None` where the sum may
-    /// have more than 62 bits.
+    /// Returns the left shift that gives a product at least one place after the point, the number of places after this shift, and the zero point
+    /// shifted to as many places. `None` if the sum may have more than 62 bits.
     fn sum(&self, places: i32) -> Option<(u32, u32, i64)> {
         let (up, places) = ((1 - places).max(0), places.max(1));
         let length = 64 - self.first.unsigned_abs().leading_zeros() as i32;
@@ -160,7 +160,7 @@ impl<'a> Narrow<'a> {
     }
 }
 
-/// `v / 2^bits`, ties to even.
+/// Computes `v / 2^bits`, ties to even.
 #[inline(always)]
 fn even(v: u64, bits: u32) -> u64 {
     match bits {
@@ -169,13 +169,13 @@ fn even(v: u64, bits: u32) -> u64 {
     }
 }
 
-/// The same of either sign.
+/// Computes `v / 2^bits` for either sign, ties to even.
 #[inline(always)]
 fn signed_even(v: i64, bits: u32) -> i64 {
     (v + ((1 << (bits - 1)) - 1) + ((v >> bits) & 1)) >> bits
 }
 
-/// Rounded to so many bits of significand, ties to even.
+/// Rounds to `bits` bits of significand, ties to even.
 #[inline(always)]
 fn rounded(v: i64, bits: u32) -> i64 {
     let beyond = (64 - v.unsigned_abs().leading_zeros()).saturating_sub(bits);
@@ -183,13 +183,13 @@ fn rounded(v: i64, bits: u32) -> i64 {
     if v < 0 { -magnitude } else { magnitude }
 }
 
-/// `v * 2^up`, or what is beyond any int32 in its place.
+/// Computes `v * 2^up`, or a number beyond any int32 if that overflows.
 #[inline(always)]
 fn lifted(v: i64, up: u32) -> i64 {
     if up < v.leading_zeros() { v << up } else { i64::MAX >> 1 }
 }
 
-/// The last of `from..to` at which a property holds that holds at `from`, not at `to`, and not again once it has ended.
+/// Returns the last index at which `holds` is true. `holds` is true at `from`, false at `to`, and changes once between.
 fn last_true(mut from: usize, mut to: usize, holds: impl Fn(usize) -> bool) -> usize {
     while from + 1 < to {
         let middle = from.midpoint(to);
@@ -223,7 +223,7 @@ mod tests {
 
     const ANY: Output = Output { zero_point: 0, min: i32::MIN, max: i32::MAX };
 
-    /// Around zero, where the format holds no more of the accumulator, and at both ends; factors from what is lost beside a half to what saturates.
+    /// Accumulators around 0, around the integers that the format holds exactly, and at both ends; factors from results below one half to saturation.
     #[test]
     fn consecutive_outputs_are_those_one_by_one() {
         let outputs = [ANY, Output { zero_point: -7, min: -128, max: 127 }, Output { zero_point: i32::MAX, ..ANY }];

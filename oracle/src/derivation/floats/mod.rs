@@ -1,5 +1,5 @@
-//! Requantization in floats: schemes that multiply by a real scale instead of a Q0.31 multiplier. Each is executed in exact rationals,
-//! rounded to the format where the source has a value of it, and again in machine integers. Results saturate to int32, then clamp.
+//! Requantization in floats: schemes that multiply by a real scale instead of a Q0.31 multiplier. Each scheme is executed in exact
+//! rationals, rounded to the format at each float value of the source, and again in machine integers. Results saturate to int32, then clamp.
 
 mod consecutive;
 
@@ -10,50 +10,50 @@ use crate::fpm::pieces::Output;
 use crate::rounding::RoundingRule::{TiesAway, TiesEven, TowardNegative, TowardZero};
 use rug::{Integer, Rational};
 
-/// How a float becomes an integer.
+/// Conversion of a float to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToInteger {
-    /// To nearest, ties to even: `rint`, `nearbyint`, CVTPS2DQ, FCVTNS.
+    /// Nearest integer, ties to even: `rint`, `nearbyint`, CVTPS2DQ, FCVTNS.
     TiesEven,
-    /// To nearest, half away from zero: `round`, FCVTAS.
+    /// Nearest integer, half away from zero: `round`, FCVTAS.
     TiesAway,
-    /// `floor(v + 0.5)`, the sum rounded to the format.
+    /// `floor(v + 0.5)`, with the sum rounded to the format.
     AddHalf,
-    /// `trunc(v + 0.5)`, or `trunc(v - 0.5)` below zero, the sum rounded to the format.
+    /// `trunc(v + 0.5)`, or `trunc(v - 0.5)` below zero, with the sum rounded to the format.
     AddHalfAway,
 }
 
-/// The factor of the accumulator.
+/// Factor of the accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Steps {
-    /// The real multiplier, in the format.
+    /// Real multiplier, in the format.
     Multiplier,
-    /// `f32(input * weight)`; then the result is divided by the output's scale.
+    /// `f32(input * weight)`, and a final division by the output's scale.
     Divide,
-    /// `f32(input * weight)`; then the result is multiplied by the reciprocal of the output's scale.
+    /// `f32(input * weight)`, and a final multiplication by the reciprocal of the output's scale.
     Reciprocal,
 }
 
-/// A scheme of requantization in floats.
+/// Scheme of requantization in floats.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Single-line description.
     pub summary: &'static str,
     /// Repository and file.
     pub source: &'static str,
     /// Format of every value.
     pub format: Format,
-    /// The factor.
+    /// Factor of the accumulator.
     pub steps: Steps,
-    /// Whether the zero point is added before rounding, in the format, or after it.
+    /// True if the zero point is added before rounding, in the format; otherwise after rounding.
     pub zero_point_first: bool,
-    /// The rounding.
+    /// Conversion to an integer.
     pub rounding: ToInteger,
 }
 
-/// Every scheme. `Multiplier` ones take any derivation's real number; the others have none but their own.
+/// Every scheme. Schemes with `Multiplier` take the real number of any derivation; the other schemes derive their own factors.
 pub static DEFINITIONS: &[Definition] = &[
     Definition {
         name: "f32-product",
@@ -148,13 +148,13 @@ pub static DEFINITIONS: &[Definition] = &[
 ];
 
 impl Definition {
-    /// The scheme of a real multiplier, which is rounded to the format. `None` if the scheme takes the scales apart.
+    /// Creates the scheme of a real multiplier, rounded to the format. `None` if the scheme takes separate scales.
     pub fn of_multiplier(&'static self, real: &Rational) -> Option<Scheme> {
         let factor = Factor::of(nearest(self.format, real))?;
         (self.steps == Steps::Multiplier).then_some(Scheme { definition: self, factor, last: None })
     }
 
-    /// The scheme of scales that are taken apart. `None` if it takes a real multiplier.
+    /// Creates the scheme of separate scales. `None` if the scheme takes a real multiplier.
     pub fn of_scales(&'static self, scales: &Scales) -> Option<Scheme> {
         let output = scales.read(F32).output;
         let last = match self.steps {
@@ -167,7 +167,7 @@ impl Definition {
     }
 }
 
-/// A number of a format, in both forms.
+/// Number of a format, in both forms.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Factor {
     exact: Rational,
@@ -181,22 +181,22 @@ impl Factor {
     }
 }
 
-/// A definition with its factors.
+/// Definition with its factors.
 #[derive(Clone, Debug)]
 pub struct Scheme {
-    /// The definition.
+    /// Definition of the scheme.
     pub definition: &'static Definition,
     factor: Factor,
     last: Option<Factor>,
 }
 
 impl Scheme {
-    /// The first factor of the accumulator.
+    /// Returns the first factor of the accumulator.
     pub fn factor(&self) -> &Rational {
         &self.factor.exact
     }
 
-    /// Two schemes of the same key give the same outputs: a zero point of 0 is added anywhere.
+    /// Returns a key: two schemes with the same key give the same outputs. A zero point of 0 may be added before or after rounding.
     pub fn key(&self, output: &Output) -> (&'static str, Dyadic, Option<Dyadic>) {
         let name = match self.definition.name {
             "f32-product-zero-point" if output.zero_point == 0 => "f32-product",
@@ -205,7 +205,7 @@ impl Scheme {
         (name, self.factor.fast, self.last.as_ref().map(|last| last.fast))
     }
 
-    /// The output by rationals.
+    /// Computes the output by rationals.
     pub fn exact(&self, x: i32, output: &Output) -> i32 {
         let Definition { format, steps, zero_point_first, rounding, .. } = *self.definition;
         let in_format = |v: Rational| nearest(format, &v);
@@ -229,7 +229,7 @@ impl Scheme {
         placed.clamp(&output.min, &output.max).to_i32().expect("between two int32")
     }
 
-    /// [`Scheme::exact`] in machine integers.
+    /// Computes [`Scheme::exact`] in machine integers.
     #[inline]
     pub fn fast(&self, x: i32, output: &Output) -> i32 {
         let Definition { format, steps, zero_point_first, rounding, .. } = *self.definition;
@@ -246,12 +246,12 @@ impl Scheme {
     }
 }
 
-/// Magnitudes of `2^LARGE` saturate with any zero point. Those below `2^SMALL` round as 0 does: beside a half or an integer they
-/// decide nothing.
+/// Magnitudes of `2^LARGE` saturate with any zero point. Magnitudes below `2^SMALL` round like 0, because they cannot change the rounding
+/// of a half or an integer.
 const LARGE: i32 = 40;
 const SMALL: i32 = -30;
 
-/// `v + zero_point`, rounded to `bits` bits and then to an int32.
+/// Rounds `v + zero_point` to `bits` bits and then to an int32.
 #[inline]
 fn saturated(rounding: ToInteger, v: Dyadic, zero_point: Dyadic, bits: u32) -> i64 {
     let length = v.e + (128 - v.n.unsigned_abs().leading_zeros()) as i32;
@@ -259,7 +259,7 @@ fn saturated(rounding: ToInteger, v: Dyadic, zero_point: Dyadic, bits: u32) -> i
         return if v.n < 0 { i32::MIN.into() } else { i32::MAX.into() };
     }
     let v = if length < SMALL { Dyadic::new(0, 0) } else { v };
-    // From here on fixed point. At most 53 bits that begin above 2^-31: 83 places and the 31 bits of a zero point are enough.
+    // From here on fixed point. `v` has at most 53 bits and is above 2^-31: 83 places and the 31 bits of a zero point are enough.
     let places = (-v.e).max(1);
     let fixed = |d: Dyadic| d.n << (d.e + places);
     let in_format = |n: i128| fixed(Dyadic::new(n, -places).rounded(bits));
@@ -294,7 +294,7 @@ mod tests {
         definition.of_multiplier(&real).or_else(|| definition.of_scales(scales)).expect("a scheme")
     }
 
-    /// tensorflow #102943: the product is 6.50000016, but in float it is 6.5.
+    /// tensorflow #102943: the product is 6.50000016, but in float 6.5.
     #[test]
     fn a_tie_that_only_float_sees() {
         let scales = scales([".05296124517917633", ".024093778803944588", ".11484327912330627"]);
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!((at("f32-dequantize-quantize", "f32"), at("f32-dequantize-reciprocal", "f32")), (7, 7));
     }
 
-    /// Multipliers from the least that f32 has to 2^96: products that no 128 bits of fixed point hold, and such as are lost beside a half.
+    /// Multipliers from the least of f32 to 2^96: products too large for 128 bits of fixed point, and products too small to affect a half.
     #[test]
     fn both_forms_agree_whatever_the_size_of_the_multiplier() {
         let significands = ["1", "1.5", "1.9999999"].map(|text| decimal(text).expect("a decimal"));
@@ -372,7 +372,7 @@ mod tests {
             }
         }
 
-        /// The machine's floats, step by step as the sources have them, are no part of either form.
+        /// Compares with machine floats, step by step as in the sources; neither form uses machine floats.
         #[test]
         fn outputs_are_what_the_machine_computes(
             x in any::<i32>(), narrow in 0u32..32, a in 1e-4f32..1.0, b in 1e-4f32..1.0, c in 1e-4f32..1.0, zero_point in -255i32..=255,

@@ -1,7 +1,7 @@
-//! Scales that the systems take for an addition or a subtraction: what their sources check, as statements about exact numbers.
+//! Scales that systems accept for an addition or a subtraction: the checks in their sources, as conditions on exact numbers.
 //!
 //! The domain of scales belongs to the oracle. A check inside a kernel decides nothing about the inputs of a run: a kernel
-//! that refuses an input of this domain is a finding.
+//! that rejects an input of this domain is a finding.
 
 use super::super::Parameters;
 use super::{LeftShift, Sum};
@@ -9,7 +9,7 @@ use crate::derivation::dyadic::exponent;
 use rug::Rational;
 use rug::ops::Pow;
 
-/// Scales that a system takes. All are within [`super::EXPONENTS`] of 2, and at most 2^[`super::APART`] of one another.
+/// Scales that a system accepts. All are within [`super::EXPONENTS`] of 2, and at most 2^[`super::APART`] apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scales {
     /// Any three scales.
@@ -23,7 +23,7 @@ pub enum Scales {
     Wide,
 }
 
-/// Whether a system that takes such scales takes these.
+/// True if a system with this domain of scales accepts these parameters.
 pub(in super::super) fn takes<A: Sum>(p: &Parameters<A>, scales: Scales) -> bool {
     let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(|operand| operand.exact_scale());
     let power = |e: i32| Rational::from(2).pow(e);
@@ -42,7 +42,7 @@ pub(in super::super) fn takes<A: Sum>(p: &Parameters<A>, scales: Scales) -> bool
         Scales::Ratios => below >= power(-10) && above < power(8),
         Scales::Wide => {
             let ends = below >= power(-14) && above >= power(-10) && above < power(8);
-            // The quotient in f32, to 22 bits, ties to even: from 2 - 5 * 2^-24 on it is 2.
+            // Rounded to f32 and then to 22 bits, ties to even, a quotient from 2 - 5 * 2^-24 on becomes 2.
             let first = above.clone() / power(exponent(&above) - 1);
             ends && first < 2 - 5 * power(-24)
         }

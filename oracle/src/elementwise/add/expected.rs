@@ -1,5 +1,5 @@
-//! Additions and subtractions in machine integers, derived independently of the steps on rationals. Values that depend on the parameters alone are computed once a
-//! batch; values that depend on one operand alone are computed once for each stored value.
+//! Additions and subtractions in machine integers, derived independently of the steps on rationals. Values that depend only on the parameters are
+//! computed once for each batch; values that depend on one operand are computed once for each stored value.
 
 use super::super::{Operand, Parameters, Side, integers};
 use super::{LeftShift, Sum};
@@ -10,39 +10,39 @@ use crate::quantize::Soft;
 use crate::rounding::RoundingRule::{self, *};
 use crate::word::Overflow;
 
-/// The computation of a scheme's results.
+/// Computation of a scheme's results.
 #[derive(Clone, Copy, Debug)]
 pub enum Fast {
-    /// One quotient of integers.
+    /// Single quotient of integers.
     Once(RoundingRule),
-    /// One quotient of integers that holds the zero point.
+    /// Single quotient of integers, zero point included.
     Placed(RoundingRule),
     /// One shift of integers, by the multipliers of a rescaling.
     Narrowed(RoundingRule),
-    /// Three fixed point multiplications by the named scheme; a step lifts the operands.
+    /// Three fixed point multiplications by the named scheme; a [`Lift`] raises the operands first.
     Rescaled(&'static str, Lift),
     /// One fixed point multiplication of each operand by the named scheme, and a sum of integers.
     Requantized(&'static str),
-    /// Multipliers of so many bits after their first, and one shift.
+    /// Multipliers with this many bits after their first, and one shift.
     Fixed(u32, RoundingRule),
-    /// In f32, by ONNX Runtime.
+    /// ONNX Runtime's computation in f32.
     Onnx,
-    /// In f32, by PyTorch.
+    /// PyTorch's computation in f32.
     PyTorch,
-    /// In f32, and quantized by a division.
+    /// Computation in f32, quantized by a division.
     Divided,
 }
 
-/// The step that lifts an operand before the sum.
+/// Step that lifts an operand before the sum.
 #[derive(Clone, Copy, Debug)]
 pub enum Lift {
     /// A left shift.
     Shift,
-    /// A multiplication of its own.
+    /// A separate fixed point multiplication.
     Multiplication,
-    /// The operand's multiplier, `2^left_shift` times as large.
+    /// The operand's multiplier, scaled by `2^left_shift`.
     Multiplier,
-    /// A left shift; the right operand's multiplier is negated, and the terms are added.
+    /// A left shift. The right operand's multiplier is negated, and its term is negated again in the sum.
     Negated,
 }
 
@@ -67,7 +67,7 @@ impl<A: Sum> integers::Fast<A> for Fast {
             }
             Self::Narrowed(rule) => {
                 let (terms, Some((m, s))) = (operands(p, 0), output(p)) else { return vec![None; lhs.len()] };
-                // The terms' shifts are at most 0: to the lesser of them both, so that the sum is one of integers.
+                // The terms' shifts are at most 0. Both terms use the smaller shift, so the sum is a sum of integers.
                 let least = terms[0].1.min(terms[1].1);
                 let right = (62 - least - s - left as i32) as u32;
                 let term = |side, d: i32| {
@@ -134,7 +134,7 @@ impl<A: Sum> integers::Fast<A> for Fast {
     }
 }
 
-/// `finish` of each sum in f32 of both operands in f32.
+/// Applies `finish` to each sum in f32 of both operands in f32.
 fn sums_in_f32<A: Sum>(
     p: &Parameters<A>,
     lhs: &[i32],
@@ -146,7 +146,7 @@ fn sums_in_f32<A: Sum>(
     pairs(p, lhs, rhs, term, |a, b| finish(a.plus(if A::SIGN < 0 { b.negated() } else { b }).rounded(F32)))
 }
 
-/// Each pair of operands: `term` of each difference, `finish` of both. Terms of 8-bit operands are looked up.
+/// Applies `term` to both differences of each pair, and `finish` to the two terms. Terms of 8-bit operands are looked up.
 fn pairs<A: Sum, T: Copy>(
     p: &Parameters<A>,
     lhs: &[i32],
@@ -166,7 +166,7 @@ fn pairs<A: Sum, T: Copy>(
     lhs.iter().zip(rhs).map(|(a, b)| finish(at(Side::Lhs, *a)?, at(Side::Rhs, *b)?)).collect()
 }
 
-/// Scales as integers over one power of two.
+/// Returns scales as integers over one power of two.
 fn aligned(operands: [Operand; 3]) -> [i128; 3] {
     let scales = operands.map(Operand::dyadic);
     let least = scales.iter().map(|s| s.e).min().unwrap_or(0);
@@ -181,31 +181,31 @@ fn floor_log2(v: Dyadic) -> i32 {
     length(v.n) - 1 + v.e
 }
 
-/// `n * 2^e` as an integer.
+/// Computes `n * 2^e` as an integer, rounded by `rule`.
 fn integer(n: i128, e: i32, rule: RoundingRule) -> i128 {
     if e >= 0 { n << e } else { rule.shift_right(n, e.unsigned_abs().min(120)) }
 }
 
-/// Twice the larger scale.
+/// Returns twice the larger scale.
 fn twice<A: Sum>(p: &Parameters<A>) -> Dyadic {
-    // Scales are positive floats, whose patterns are in the order of their values.
+    // Scales are positive floats, whose patterns have the order of their values.
     let larger = if p.lhs.scale >= p.rhs.scale { p.lhs } else { p.rhs };
     let Dyadic { n, e } = larger.dyadic();
     Dyadic { n, e: e + 1 }
 }
 
-/// The quotient in double, times `2^lift`, as a multiplier of 31 bits.
+/// Returns the quotient in double, times `2^lift`, as a multiplier of 31 bits.
 fn q31(dividend: Dyadic, divisor: Dyadic, lift: i32) -> Q31 {
     let Dyadic { n, e } = dividend.over(divisor).rounded(53);
     Dyadic { n, e: e + lift }.q31()
 }
 
-/// The multipliers of both operands, `2^lift` times as large.
+/// Returns the multipliers of both operands, scaled by `2^lift`.
 fn operands<A: Sum>(p: &Parameters<A>, lift: i32) -> [Q31; 2] {
     [p.lhs, p.rhs].map(|operand| q31(operand.dyadic(), twice(p), lift))
 }
 
-/// The multiplier of the result; `None` if its shift is none of fixed point multiply.
+/// Returns the multiplier of the result; `None` if its shift is above 31.
 fn output<A: Sum>(p: &Parameters<A>) -> Option<Q31> {
     let Dyadic { n, e } = p.out.dyadic();
     let factor = q31(twice(p), Dyadic { n, e: e + p.own.0 as i32 }, 0);

@@ -17,36 +17,36 @@ use std::ops::RangeInclusive;
 
 pub use domain::Scales;
 
-/// The addition of two elements.
+/// Addition of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addition {}
 
-/// Parameters of one batch.
+/// Parameters of a batch.
 pub type Parameters = super::Parameters<Addition>;
-/// A mathematical definition of addition.
+/// Mathematical definition of addition.
 pub type Definition = super::Definition<Addition>;
-/// A definition with the policy for a rescale that does not fit in int32; each rescale fits if [`Parameters::check`] passes.
+/// Definition with the policy for a rescale beyond int32; each rescale fits if [`Parameters::check`] passes.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
-/// Bits that a scheme that rescales shifts operands up by before it rescales them; see [`left_shift`].
+/// Number of bits by which schemes that rescale shift operands up first; see [`left_shift`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftShift(pub u32);
 
-/// Exponents of scales, as powers of two: within them no f32 step overflows or becomes subnormal.
+/// Exponents of scales, as powers of two, such that no f32 step overflows or becomes subnormal.
 pub const EXPONENTS: RangeInclusive<i32> = -100..=100;
 /// Largest number of binades between the scales of one addition.
 pub const APART: i32 = 40;
 
-/// Bits that operands of a type are shifted up by in all sources: as many as an int32 has room for.
+/// Returns the number of bits by which all sources shift up operands of a type: as many as fit in an int32.
 pub fn left_shift(storage: Storage) -> LeftShift {
     LeftShift(if storage.bits > 8 { 15 } else { 20 })
 }
 
-/// A sum of two terms, the second of either sign: what an addition and a subtraction have in common.
+/// Sum of two terms, the second of either sign: the common part of addition and subtraction.
 pub trait Sum:
     Arithmetic<Own = LeftShift, Step = steps::Own, Constants = steps::OwnConstants, Fast = expected::Fast, Scales = Scales>
 {
-    /// The sign of the right operand.
+    /// Sign of the right operand.
     const SIGN: i32;
     /// Every scheme.
     const SCHEMES: &'static [super::Definition<Self>];
@@ -58,7 +58,7 @@ impl Sum for Addition {
 }
 
 impl<A: Sum> crate::scheme::Scheme<&'static super::Definition<A>> {
-    /// The exact sum by the Q0.31 multipliers of a rescaling, rounded once.
+    /// Creates the scheme of the exact sum by the Q0.31 multipliers of a rescaling, rounded once.
     pub fn narrowed(rule: RoundingRule) -> Self {
         Self::named(&format!("q31-{}", suffix(rule)))
     }
@@ -73,7 +73,7 @@ impl<A: Sum> Arithmetic for A {
     const EXPONENTS: RangeInclusive<i32> = EXPONENTS;
     const DEFINITIONS: &'static [super::Definition<A>] = A::SCHEMES;
 
-    /// Scales that are not too far apart, and differences that an int32 holds after the left shift.
+    /// Checks that scales are not too far apart, and that differences fit in an int32 after the left shift.
     fn check(p: &super::Parameters<A>, furthest: [u32; 2]) -> Result<(), ShapeError> {
         let exponents = [p.lhs, p.rhs, p.out].map(|operand| operand.exponent());
         let apart = exponents.iter().max().zip(exponents.iter().min()).map_or(0, |(most, least)| most - least);

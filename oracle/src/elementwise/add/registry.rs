@@ -1,4 +1,4 @@
-//! The registry of addition schemes: two kinds for each of eight rounding rules, and the schemes of the systems.
+//! Registry of addition schemes: two kinds for each of eight rounding rules, and the schemes of the systems.
 
 use super::super::registry::joined;
 use super::super::sums::*;
@@ -40,7 +40,7 @@ const SHIPPED: [Definition; 14] = [
         "none: tflite-single with the multiplication of 16-bit layers",
         "tflite-int16-multiplier"
     ),
-    // Where an operand's factor is exactly a half the source lifts by the multiplier; either way that is exact.
+    // If an operand's factor is exactly a half, the source lifts by the multiplier instead; both ways are exact.
     rescaled!(
         "tosa-double",
         "tosa.rescale to lift, to rescale, tosa.add, tosa.rescale, DOUBLE_ROUND",

@@ -1,4 +1,4 @@
-//! Exact steps that schemes of a sum or a difference alone have.
+//! Exact steps used only by schemes of sums and differences.
 
 use super::super::Parameters;
 use super::super::Side;
@@ -15,7 +15,7 @@ use rug::Rational;
 /// One exact step of an addition or a subtraction.
 pub type Step = super::super::steps::Step<Own>;
 
-/// The real number that a Q0.31 multiplier is made of. Quotients are doubles, as the sources compute them.
+/// Real number that becomes a Q0.31 multiplier. Quotients are doubles, as in the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factor {
     /// `2^left_shift`.
@@ -24,44 +24,44 @@ pub enum Factor {
     Operand,
     /// The operand's scale over twice the larger scale, times `2^left_shift`.
     Lifted,
-    /// Twice the larger scale over `2^left_shift` times the output's scale. Sources check that it is below 1.
+    /// Twice the larger scale over `2^left_shift` times the output's scale. Sources check that this factor is below 1.
     Output,
-    /// The operand's scale over the output's.
+    /// The operand's scale over the output's scale.
     Ratio,
 }
 
-/// One exact step. `v` is the value so far.
+/// Exact step. `v` is the value so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Own {
     /// `v * 2^left_shift`.
     LeftShift,
-    /// `v` by a scheme of fixed point multiply.
+    /// `v` multiplied by a scheme of fixed point multiply.
     Rescale(&'static str, Factor),
-    /// As [`Own::Rescale`], but the right operand's multiplier is negated, and so is what it gives: code that adds subtracts by it.
+    /// [`Own::Rescale`], with the right operand's multiplier negated, and its result negated again: the code subtracts by an addition.
     RescaleNegated(&'static str, Factor),
     /// `v` times a Q0.31 multiplier, exact.
     Multiply(Factor),
     /// `v * r`; `r` is 1 over the output's scale, rounded to f32.
     MultiplyByReciprocal,
-    /// `v` times the operand's scale over the output's, rounded to f32 and then to an integer of 2^[`Own::FixedShift`], ties to even.
+    /// `v` times an integer: the operand's scale over the output's, rounded to f32, times `2^shift` of [`Own::FixedShift`], ties to even.
     Fixed(u32),
-    /// `v / 2^shift`, the shift such that the larger multiplier of [`Own::Fixed`] has this many bits after its first.
+    /// `v / 2^shift`, with the shift that gives the larger multiplier of [`Own::Fixed`] this many bits after its first.
     FixedShift(u32),
 }
 
-/// The constants that the steps derive from a batch's parameters.
+/// Constants that the steps derive from a batch's parameters.
 #[derive(Clone, Debug)]
 pub struct OwnConstants {
-    /// Scale of each operand over the output's, as f32.
+    /// Scale of each operand over the output's scale, as f32.
     ratios: [Rational; 2],
     /// 1 over the output's scale, as f32.
     reciprocal: Rational,
-    /// Multiplier and shift by factor, for the left operand, the right one and the sum.
+    /// Multiplier and shift by factor, for the left operand, the right operand and the sum.
     multipliers: [[Option<(i32, i32)>; 3]; 5],
 }
 
 impl OwnConstants {
-    /// Constants for these parameters, with the exact scales of both operands and of the result.
+    /// Computes the constants for these parameters, with the exact scales of both operands and of the result.
     pub(in super::super) fn new<A: Sum>(p: &Parameters<A>, scales: &[Rational; 3]) -> Self {
         let LeftShift(bits) = p.own;
         let [lhs, rhs, out] = scales;
@@ -83,10 +83,10 @@ impl OwnConstants {
         Self { ratios, reciprocal, multipliers }
     }
 
-    /// The shift at which the larger ratio has `bits` bits after its first.
+    /// Returns the shift at which the larger ratio has `bits` bits after its first.
     fn fixed_shift(&self, bits: u32) -> u32 {
         let larger = self.ratios.iter().max().map_or(0, exponent);
-        // The exponent of a float is one below that of `frexp`.
+        // The exponent of a float is one below the exponent of `frexp`.
         (bits as i32 - (larger - 1)).max(0) as u32
     }
 }
@@ -119,7 +119,7 @@ impl<A: Sum> OwnStep<A> for Own {
     }
 }
 
-/// An integer by a scheme of fixed point multiply, multiplier and shift.
+/// Multiplies an integer by a scheme of fixed point multiply, with this multiplier and shift.
 fn rescaled(name: &str, overflow: Overflow, v: &Rational, (m, s): (i32, i32)) -> Option<Rational> {
     let definition = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name)?;
     Some(definition.exact(overflow, v.numer().to_i64()?, &fpm::Parameters::q31(m, s))?.into())

@@ -1,4 +1,4 @@
-//! Scales that the systems take for a multiplication: what their sources check, in f32.
+//! Scales that systems accept for a multiplication: the checks in their sources, in f32.
 
 use super::Parameters;
 use crate::derivation::dyadic::nearest;
@@ -6,8 +6,8 @@ use crate::float::Format::F32;
 use rug::Rational;
 use rug::ops::Pow;
 
-/// Scales that a system takes, all within [`super::EXPONENTS`] of 2, by one quotient: the product of both operands' scales over the output's scale,
-/// product and quotient rounded to f32.
+/// Scales that a system accepts, all within [`super::EXPONENTS`] of 2. The domain limits one quotient: the product of both operands' scales
+/// over the output's scale, with product and quotient rounded to f32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scales {
     /// The quotient is below 2^14 for 8 bits and below 1 for 16 bits.
@@ -16,7 +16,7 @@ pub enum Scales {
     Ratio,
 }
 
-/// Whether a system that takes such scales takes these, and the zero points: zero points of 16 bits must be 0 (TFLite,
+/// True if a system with this domain of scales accepts these scales and zero points. Zero points of 16 bits must be 0 (TFLite,
 /// `tensorflow/lite/kernels/mul.cc`, `Prepare`).
 pub(super) fn takes(p: &Parameters, scales: Scales) -> bool {
     let operands = [p.lhs, p.rhs, p.out];

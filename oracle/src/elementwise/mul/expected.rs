@@ -1,5 +1,5 @@
-//! Multiplications in machine integers, derived independently of the steps on rationals. Values that depend on the parameters alone are computed
-//! once a batch.
+//! Multiplications in machine integers, derived independently of the steps on rationals. Values that depend only on the parameters are
+//! computed once for each batch.
 
 use super::super::{Operand, integers};
 use super::{Multiplication, Parameters, ProductBits};
@@ -10,12 +10,12 @@ use crate::quantize::Soft;
 use crate::rounding::RoundingRule::{self, *};
 use crate::word::{Overflow, Word};
 
-/// The computation of a scheme's results.
+/// Computation of a scheme's results.
 #[derive(Clone, Copy, Debug)]
 pub enum Fast {
-    /// One quotient of integers.
+    /// Single quotient of integers.
     Once(RoundingRule),
-    /// One quotient of integers that holds the zero point.
+    /// Single quotient of integers, zero point included.
     Placed(RoundingRule),
     /// One fixed point multiplication by the named scheme.
     Rescaled(&'static str, Quotient),
@@ -23,11 +23,11 @@ pub enum Fast {
     Single(Quotient),
     /// The product in f32 times a multiplier in f32, plus the zero point in f32, rounded to an integer.
     SinglePlaced(Quotient),
-    /// In f32, operand by operand.
+    /// ONNX Runtime's computation in f32, operand by operand.
     Onnx,
 }
 
-/// The computation of the real multiplier.
+/// Computation of the real multiplier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quotient {
     /// Product and quotient in f32.
@@ -38,9 +38,9 @@ pub enum Quotient {
     Reciprocal,
 }
 
-/// Left shifts beyond this make every result one that is clamped: a product of 1 becomes 2^16 at least.
+/// Largest left shift. Beyond this shift every nonzero product is clamped, because a product of 1 becomes at least 2^16.
 const MOST_LEFT: i32 = 40;
-/// Right shifts beyond this make every product of 80 bits less than a sixteenth.
+/// Largest right shift. Beyond this shift every product of 80 bits is below one sixteenth.
 const MOST_RIGHT: i32 = 84;
 
 impl integers::Fast<Multiplication> for Fast {
@@ -76,10 +76,10 @@ impl integers::Fast<Multiplication> for Fast {
     }
 }
 
-/// Products of 8-bit operands up to which `finish` is applied to each one alone: beyond it most products occur again.
+/// Number of 8-bit products from which `finish` is cached: in longer batches most products recur.
 const FEW: usize = 1 << 14;
 
-/// `finish` of each product; of 8-bit operands once for each product that occurs.
+/// Applies `finish` to each product; for 8-bit operands only once for each distinct product.
 fn each_product(p: &Parameters, lhs: &[i32], rhs: &[i32], finish: &dyn Fn(i64) -> Option<i32>) -> Vec<Option<i32>> {
     let ProductBits(bits) = p.own;
     let word = Word { bits };
@@ -97,7 +97,7 @@ fn each_product(p: &Parameters, lhs: &[i32], rhs: &[i32], finish: &dyn Fn(i64) -
     products.map(|v| *known[(v + largest) as usize].get_or_insert_with(|| finish(v))).collect()
 }
 
-/// What a product is to be multiplied and divided by, such that neither overflows for products of 32 bits and zero points of 16.
+/// Returns the factor and the divisor of a product. Neither overflows for products of 32 bits and zero points of 16.
 fn fraction(p: &Parameters) -> (i128, i128) {
     let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(Operand::dyadic);
     let (n, d, e) = (lhs.n * rhs.n, out.n, lhs.e + rhs.e - out.e);
@@ -115,23 +115,23 @@ impl Quotient {
         }
     }
 
-    /// In f32.
+    /// Returns the real multiplier as a number of f32.
     fn soft(self, p: &Parameters) -> Soft {
         let Dyadic { n, e } = self.real(p);
         Soft::Number { n, e }
     }
 }
 
-/// A product in f32, scaled in f32.
+/// Computes a product in f32, scaled in f32.
 fn scaled(product: i64, by: Soft) -> Soft {
     Soft::integer(product).rounded(F32).times(by).rounded(F32)
 }
 
-/// The product of both operands over the output's scale as ONNX Runtime computes it: each step in f32.
+/// Computes the product of both operands over the output's scale like ONNX Runtime, each step in f32.
 fn onnx(p: &Parameters, lhs: i32, rhs: i32) -> Soft {
     let [lhs_scale, rhs_scale, out] = [p.lhs, p.rhs, p.out].map(|o| Soft::of(F32, o.scale.into()));
     let (a, b) = (lhs - p.lhs.zero_point, rhs - p.rhs.zero_point);
-    // The sign apart from the size: factors are positive.
+    // Sign and magnitude are computed separately, because factors are positive.
     let negative = (a < 0) != (b < 0);
     let real = |difference: i32, scale: Soft| Soft::integer(difference.abs().into()).times(scale).rounded(F32);
     let size = real(a, lhs_scale).times(real(b, rhs_scale)).rounded(F32).divided_by(out).rounded(F32);

@@ -18,22 +18,22 @@ use std::ops::RangeInclusive;
 
 pub use domain::Scales;
 
-/// The multiplication of two elements.
+/// Multiplication of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiplication {}
 
-/// Parameters of one batch.
+/// Parameters of a batch.
 pub type Parameters = super::Parameters<Multiplication>;
-/// A mathematical definition of multiplication.
+/// Mathematical definition of multiplication.
 pub type Definition = super::Definition<Multiplication>;
-/// A definition with the policy for a rescale that does not fit in int32.
+/// Definition with the policy for a rescale beyond int32.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
-/// Bits of the word that holds the product of both differences, if a scheme multiplies integers; the product wraps in the word.
+/// Bits of the word that holds the product of both differences, if a scheme multiplies integers; the product wraps in this word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProductBits(pub u32);
 
-/// Exponents of scales, as powers of two: within them no f32 step overflows or becomes subnormal.
+/// Exponents of scales, as powers of two, such that no f32 step overflows or becomes subnormal.
 pub const EXPONENTS: RangeInclusive<i32> = -30..=30;
 /// Bits of the products in all sources.
 pub const PRODUCT_BITS: ProductBits = ProductBits(MOST_BITS);
@@ -69,7 +69,7 @@ impl Arithmetic for Multiplication {
         steps::OwnConstants::new(scales)
     }
 
-    /// The product; the product of differences is held in a word.
+    /// Computes the product; the product of differences wraps in its word.
     fn combined(p: &Parameters, [lhs, rhs]: [&Rational; 2], integers: bool) -> Rational {
         let product = Rational::from(lhs * rhs);
         let ProductBits(bits) = p.own;
@@ -78,7 +78,7 @@ impl Arithmetic for Multiplication {
 }
 
 impl Scheme {
-    /// The product by a Q0.31 multiplier that is made of a quotient of this derivation (`f32` or `f64`), rounded once.
+    /// Creates the scheme that multiplies by the Q0.31 multiplier of this derivation (`f32` or `f64`), rounded once.
     pub fn narrowed(derivation: &str, rule: RoundingRule) -> Self {
         Self::named(&format!("q31-{derivation}-{}", suffix(rule)))
     }

@@ -1,4 +1,4 @@
-//! The registry of multiplication schemes: three kinds for each of eight rounding rules, and the schemes of the systems.
+//! Registry of multiplication schemes: three kinds for each of eight rounding rules, and the schemes of the systems.
 
 use super::super::registry::joined;
 use super::Definition;
@@ -16,7 +16,7 @@ const fn rounded(what: &'static str) -> (&'static str, Step) {
     (what, Step::RoundToSingle)
 }
 
-/// A rescale of the integer product by a scheme of fixed point multiply.
+/// Defines a rescale of the integer product by a scheme of fixed point multiply.
 macro_rules! rescaled {
     ($name:expr, $summary:expr, $source:expr, $fpm:literal, $derivation:literal, $quotient:ident) => {
         Definition {
@@ -30,7 +30,7 @@ macro_rules! rescaled {
     };
 }
 
-/// The schemes of one rounding rule.
+/// Defines the schemes of a rounding rule.
 macro_rules! of_rule {
     ($suffix:literal, $fpm:literal, $rule:ident) => {
         [

@@ -1,4 +1,4 @@
-//! Exact steps that multiplication schemes alone have.
+//! Exact steps used only by multiplication schemes.
 
 use super::super::Side;
 use super::super::steps::{Constants, OwnStep};
@@ -16,16 +16,16 @@ pub type Step = super::super::steps::Step<Own>;
 pub enum Own {
     /// `v` times the real multiplier.
     Multiply(&'static str),
-    /// `v` by a scheme of fixed point multiply, first named, with the Q0.31 multiplier and the shift of the real multiplier.
+    /// `v` multiplied by the scheme of fixed point multiply named first, with the Q0.31 multiplier and the shift of the real multiplier.
     Rescale(&'static str, &'static str),
 }
 
-/// The constants that the steps derive from a batch's scales: the real multiplier of each derivation.
+/// Constants that the steps derive from a batch's scales: the real multiplier of each derivation.
 #[derive(Clone, Debug)]
 pub struct OwnConstants(Vec<(&'static str, Rational)>);
 
 impl OwnConstants {
-    /// Constants for these scales of both operands and of the result.
+    /// Computes the constants for these scales of both operands and of the result.
     pub(super) fn new(scales: &[Rational; 3]) -> Self {
         let [input, weight, output] = scales.clone();
         let of = Scales { input, weight, output };

@@ -1,7 +1,7 @@
 //! Quantized subtraction: `lhs_scale * (lhs - lhs_zero_point) - rhs_scale * (rhs - rhs_zero_point)` over the output's scale, rounded to an
 //! integer, plus the output's zero point, clamped; and the schemes by which systems compute it.
 //!
-//! A subtraction is a [`Sum`] whose right term is negative. Its steps and machine integers are those of [`super::add`].
+//! A subtraction is a [`Sum`] whose right term is negative. Steps and machine integers are shared with [`super::add`].
 //!
 //! Source of the operation: TensorFlow Lite 8-bit quantization specification, SUB; ONNX operators, Sub between DequantizeLinear and QuantizeLinear.
 
@@ -9,15 +9,15 @@ mod registry;
 
 use super::add::Sum;
 
-/// The subtraction of two elements.
+/// Subtraction of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subtraction {}
 
-/// Parameters of one batch.
+/// Parameters of a batch.
 pub type Parameters = super::Parameters<Subtraction>;
-/// A mathematical definition of subtraction.
+/// Mathematical definition of subtraction.
 pub type Definition = super::Definition<Subtraction>;
-/// A definition with the policy for a rescale that does not fit in int32; each rescale fits if [`Parameters::check`] passes.
+/// Definition with the policy for a rescale beyond int32; each rescale fits if [`Parameters::check`] passes.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 impl Sum for Subtraction {

@@ -1,4 +1,4 @@
-//! The registry of subtraction schemes: two kinds for each of eight rounding rules, and the schemes of the systems.
+//! Registry of subtraction schemes: two kinds for each of eight rounding rules, and the schemes of the systems.
 
 use super::super::registry::joined;
 use super::super::sums::*;
