@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::{Operand, Params, Run};
 
-/// The scales that a kernel takes. All are normal floats in 2^-100 to 2^100, within a factor of 2^40 of one another.
+/// Scales that a kernel accepts. All scales are normal floats in 2^-100 to 2^100, within a factor of 2^40 of one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scales {
@@ -63,7 +63,7 @@ impl super::Scales for Scales {
 
 const APART: f64 = (1u64 << 40) as f64;
 
-/// The parameters that a kernel accepts.
+/// Parameters that a kernel accepts.
 pub type Domain = super::Domain<Scales>;
 
 /// An addition under test.
