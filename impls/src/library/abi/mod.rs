@@ -1,4 +1,4 @@
-//! The functions of `tiebreak.h`: for each operation its parameters as C has them, and the calls.
+//! Functions of `tiebreak.h`: the C structure of each operation's parameters, and the calls.
 
 mod calls;
 mod convolutions;
@@ -21,15 +21,15 @@ use std::ffi::{c_int, c_void};
 
 pub(super) use functions::{FUNCTIONS, Function};
 
-/// A function of one tensor.
+/// Function of one tensor.
 type Unary = unsafe extern "C" fn(*const c_void, *const u8, *mut u8) -> c_int;
-/// A function of two tensors.
+/// Function of two tensors.
 type Binary = unsafe extern "C" fn(*const c_void, *const u8, *const u8, *mut u8) -> c_int;
 
-/// Code of a call that the function was not meant for.
+/// Return code for parameters outside the function's domain.
 const OUTSIDE_DOMAIN: i32 = 1;
 
-/// Words that a job over `len` results reads and writes.
+/// Returns the numbers of words that a job over `len` results reads and writes.
 pub(super) fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
     lengths_of_any(job, len).unwrap_or_else(|| Err(missing(job.names().0)))
 }
@@ -38,7 +38,7 @@ fn missing(op: &str) -> JobError {
     JobError::Module(format!("tiebreak.h has no function of {op}"))
 }
 
-/// What a call works with.
+/// Library, function and memory of one call.
 pub(super) struct Call<'a> {
     pub(super) library: &'a Library,
     pub(super) function: &'a Function,
@@ -67,7 +67,7 @@ impl Call<'_> {
         }
     }
 
-    /// The function of these tensors, one or two, and of parameters with these arrays, which are inputs too.
+    /// Calls the function with one or two tensors. The parameters point to `arrays`, which are inputs too.
     fn call<P>(
         self,
         arrays: &[Input<'_>],
@@ -95,7 +95,7 @@ impl Call<'_> {
         judged(&symbol, code)
     }
 
-    /// The same of a function that scales sums.
+    /// Calls a function that scales sums, with the arrays of the scaling.
     fn scale<P>(
         self,
         whole: &requantize::Params,
@@ -119,7 +119,7 @@ impl Call<'_> {
         })
     }
 
-    /// Type of the `at`th tensor, which is that of the parameters.
+    /// Returns the type of the `at`th tensor. An error reports a different type in the parameters.
     fn typed(&self, at: usize, asked: Element) -> Result<Type, JobError> {
         let own = self.function.element(at);
         if own == named(asked.name()) {
@@ -129,12 +129,12 @@ impl Call<'_> {
     }
 }
 
-/// Scale and zero point as C has them.
+/// Converts scale and zero point to the C structure.
 fn scaled(operand: Operand) -> Scaled {
     Scaled { scale: operand.single(), zero_point: operand.zero_point }
 }
 
-/// Multipliers and shifts.
+/// Splits channels into multipliers and shifts.
 pub(super) fn columns(channels: &[Channel]) -> [Vec<i32>; 2] {
     [
         channels.iter().map(|channel| channel.multiplier).collect(),
@@ -142,7 +142,7 @@ pub(super) fn columns(channels: &[Channel]) -> [Vec<i32>; 2] {
     ]
 }
 
-/// What a function's code means.
+/// Converts a function's return code to a result.
 fn judged(symbol: &str, code: i32) -> Result<(), JobError> {
     match code {
         0 => Ok(()),
