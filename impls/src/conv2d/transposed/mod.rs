@@ -22,7 +22,7 @@ pub struct Transposed {
     pub outputs: Outputs,
 }
 
-/// Accepted dilations of the filter. A bool would count in the breadth of a domain (`suites/engine/src/operation/offered.rs`); an enum does not.
+/// Accepted dilations of the filter. An enum, because a bool would count when the harness selects the widest domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dilation {
