@@ -1,5 +1,5 @@
 //! Image to columns: each row of the matrix has the elements under the filter at one position, in the order (filter row, filter column, channel).
-//! Padding, stride and dilation are handled. `transform` has it as a kernel.
+//! Padding, stride and dilation are handled. `transform` has im2col as a kernel.
 //!
 //! Source: RFC on int8 convolution for Arm, section Im2Col; apache/tvm python/tvm/topi/arm_cpu/conv2d_gemm.py.
 

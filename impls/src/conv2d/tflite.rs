@@ -2,7 +2,7 @@
 //!
 //! `acc += (filter + filter_offset) * (input + input_offset)` over the image; elements outside are omitted ("zero padding by omitting the areas
 //! outside the image"). Offsets are negative zero points. The int8 function has no filter offset because its filters are symmetric; its weight zero
-//! point is 0 here. Sums wrap; they are undefined in C++.
+//! point is 0 here. Sums wrap here; overflow is undefined in C++.
 //!
 //! A depthwise convolution is the case `groups = channels`: the functions of `depthwise_conv.h` add the same products.
 //!

@@ -23,7 +23,7 @@ macro_rules! wide_form {
 
         |operands, out, qc| {
             $crate::simd::isa::$isa.require();
-            // SAFETY: the CPU has just been asked.
+            // SAFETY: `require` has checked that the CPU has the instruction set.
             unsafe { all(operands, out, qc) }
         }
     }};

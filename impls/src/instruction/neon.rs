@@ -40,10 +40,10 @@ macro_rules! register_form {
             $crate::instruction::register::each::<16>(&$domain, operands, (out, qc), |acc, a, b| {
                 use core::arch::aarch64::{uint8x16_t, vld1q_u8, vst1q_u8};
                 let (mut d, a, b): (uint8x16_t, uint8x16_t, uint8x16_t) =
-                    // SAFETY: 16 bytes are there to read, three times.
+                    // SAFETY: all three arrays have 16 readable bytes.
                     unsafe { (vld1q_u8(acc.as_ptr()), vld1q_u8(a.as_ptr()), vld1q_u8(b.as_ptr())) };
                 let fpsr: u64;
-                // SAFETY: whoever runs this form has asked the CPU for the instruction. The block touches registers and the cumulative
+                // SAFETY: callers have checked that the CPU has the instruction. The block touches registers and the cumulative
                 // flags of FPSR only, which code without `preserves_flags` may change. Not `pure`: it clears a flag.
                 unsafe {
                     core::arch::asm!(
@@ -58,7 +58,7 @@ macro_rules! register_form {
                     );
                 }
                 let mut bytes = [0; 16];
-                // SAFETY: 16 bytes are there to write.
+                // SAFETY: 16 bytes are writable.
                 unsafe { vst1q_u8(bytes.as_mut_ptr(), d) }
                 (bytes, fpsr >> 27 & 1 != 0)
             });
@@ -95,7 +95,7 @@ fn pack<T: Pod, const N: usize>(values: &[i32], narrow: impl Fn(i32) -> T) -> in
     }
     let bytes: &[i8] = bytemuck::cast_slice(&lanes);
     assert_eq!(bytes.len(), 16);
-    // SAFETY: 16 bytes are there to read.
+    // SAFETY: 16 bytes are readable.
     unsafe { vld1q_s8(bytes.as_ptr()) }
 }
 
@@ -105,7 +105,7 @@ fn unpack<T: Pod, const N: usize>(register: int8x16_t) -> [T; N] {
     let mut lanes = [T::zeroed(); N];
     let bytes: &mut [i8] = bytemuck::cast_slice_mut(&mut lanes);
     assert_eq!(bytes.len(), 16);
-    // SAFETY: 16 bytes are there to write.
+    // SAFETY: 16 bytes are writable.
     unsafe { vst1q_s8(bytes.as_mut_ptr(), register) }
     lanes
 }

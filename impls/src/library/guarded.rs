@@ -95,7 +95,7 @@ impl Guarded {
         if self.base.is_null() {
             return &mut [];
         }
-        // SAFETY: `map` made this many bytes, zeroed, and nobody else has them.
+        // SAFETY: `map` made this number of bytes, zeroed, and no other reference to them exists.
         unsafe { std::slice::from_raw_parts_mut(self.base, self.len) }
     }
 
@@ -114,7 +114,7 @@ impl Guarded {
 
     fn unmap(&mut self) {
         if !self.base.is_null() {
-            // SAFETY: the mapping that `map` made, of which no reference is left. It could only fail if there were none.
+            // SAFETY: `map` made this mapping, and no reference to it is left. `munmap` would fail only without a mapping.
             let _ = unsafe { munmap(self.base.wrapping_sub(PAGE).cast::<c_void>(), self.len + 2 * PAGE) };
             (self.base, self.len) = (ptr::null_mut(), 0);
         }
@@ -167,12 +167,12 @@ mod tests {
             memory.room(100, place, 7).expect("room").fill(1);
             assert_eq!(memory.strays(7), 0);
             if !matches!(place, Place::AtTheEnd) {
-                // SAFETY: behind the tensor there are bytes of the same mapping.
+                // SAFETY: the bytes after the tensor are in the same mapping.
                 unsafe { memory.pointer().add(100).write(1) };
                 assert_eq!(memory.strays(7), 1);
             }
             if !matches!(place, Place::AtTheBeginning) {
-                // SAFETY: as above, before it.
+                // SAFETY: as above, before the tensor.
                 unsafe { memory.pointer().sub(3).write(1) };
                 assert!(memory.strays(7) > 0);
             }

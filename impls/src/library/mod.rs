@@ -106,10 +106,10 @@ impl Library {
     /// Loads a file and finds its functions for the promised operations.
     pub fn load(file: &Path, promise: &Promise) -> Result<Self, Unusable> {
         let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-        // SAFETY: initialisers of the library run in a process that is there for it.
+        // SAFETY: initialisers of the library run in a process that serves only this library.
         let library = unsafe { libloading::Library::new(&whole) }
             .map_err(|error| Unusable::Library { file: file.to_owned(), error })?;
-        // SAFETY: the header gives the function of this name no argument and an int32.
+        // SAFETY: by the header, this function has no argument and returns an int32.
         let version = unsafe { library.get::<unsafe extern "C" fn() -> i32>("tiebreak_abi") }
             .map_err(|_| Unusable::NoVersion(file.to_owned()))?;
         // SAFETY: as above.
@@ -118,7 +118,7 @@ impl Library {
             return Err(Unusable::Version { file: file.to_owned(), version });
         }
         let asked = |function: &&Function| promise.ops.is_empty() || promise.ops.iter().any(|op| op == function.op);
-        // SAFETY: only whether there is such a symbol is looked at.
+        // SAFETY: the symbol is looked up, and neither read nor called.
         let has = |function: &&Function| unsafe { library.get::<*const ()>(&function.symbol()) }.is_ok();
         let found: Vec<Function> = FUNCTIONS.iter().filter(asked).filter(has).copied().collect();
         if found.is_empty() {

@@ -2,7 +2,7 @@
 //!
 //! Accumulators of the whole output start at 0. Each input element has a window, which begins at `in * stride - pad`, and adds `(input +
 //! input_offset) * (filter + filter_offset)` to each output of the window. The int8 function has no filter offset because its filters are symmetric;
-//! its weight zero point is 0 here. The caller gives the size of the output. Sums wrap; they are undefined in C++.
+//! its weight zero point is 0 here. The caller gives the size of the output. Sums wrap here; overflow is undefined in C++.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/transpose_conv.h`, `TransposeConv`;
 //! `reference/transpose_conv.h`, `TransposeConv`.

@@ -77,7 +77,7 @@ impl Call<'_> {
         params: impl Fn(&[*const u8]) -> P,
     ) -> Result<(), JobError> {
         let symbol = self.function.symbol();
-        // SAFETY: the header gives a function of one tensor the first arguments, and one of two tensors the second. The other is not called.
+        // SAFETY: by the header, a function of one tensor is a `Unary`, and a function of two tensors a `Binary`. The other type is not called.
         let (unary, binary) = unsafe { (self.library.get::<Unary>(&symbol), self.library.get::<Binary>(&symbol)) };
         let missing = |error: libloading::Error| JobError::Module(error.to_string());
         let (unary, binary) = (unary.map_err(missing)?, binary.map_err(missing)?);
@@ -85,9 +85,9 @@ impl Call<'_> {
             let params = params(at);
             let params = (&raw const params).cast();
             match at[arrays.len()..] {
-                // SAFETY: the parameters are those of the header, and the tensor is as long as they say.
+                // SAFETY: the parameters have the layout of the header, and the tensor has the length that they state.
                 [tensor] => unsafe { unary(params, tensor, out) },
-                // SAFETY: the same of both tensors.
+                // SAFETY: as above, for both tensors.
                 [lhs, rhs] => unsafe { binary(params, lhs, rhs, out) },
                 _ => unreachable!("a function has one tensor or two"),
             }
