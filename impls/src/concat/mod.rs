@@ -89,8 +89,7 @@ impl Domain {
     }
 }
 
-/// `run(params, inputs, out)`: `inputs` has the bytes of all inputs, one input after another; `out` receives results as int32. Callers have checked
-/// `params` and the lengths.
+/// `run(params, inputs, out)`: bytes of the inputs, one input after another; results as int32. Callers have checked `params` and the lengths.
 pub type Run = fn(&Params, &[u8], &mut [i32]);
 
 /// A concatenation under test.

@@ -33,8 +33,7 @@ impl Window<'_> {
         self.out_channel
     }
 
-    /// Calls `element(input, weight)` with the indices of every filter element and of the input under it, over every channel of the group; `input` is
-    /// `None` outside the image.
+    /// Calls `element(input, weight)` with the indices of every filter element and its input, over the group's channels; `None` outside the image.
     #[inline(always)]
     pub(crate) fn elements(&self, mut element: impl FnMut(Option<usize>, usize)) {
         let Params { height, width, channels, kernel_h, kernel_w, out_channels, groups, .. } = *self.params;

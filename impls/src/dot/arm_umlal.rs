@@ -10,8 +10,7 @@ use crate::simd::{Portable, Register};
 
 const SOURCE: &str = "RFC on int8 convolution for Arm, core algorithm, fastmath option (umull, umlal2, uadalp)";
 
-/// Returns the domain: four accumulators, 16 elements. 16-bit lane `i` adds the products of elements `i` and `8 + i`, and each result adds two
-/// adjacent lanes.
+/// Returns the domain. 16-bit lane `i` adds the products of elements `i` and `8 + i`, and each result adds two adjacent lanes.
 const fn domain(element: Element) -> Domain {
     Domain { lhs: element, rhs: element, results: 4, elements: 16, pairs: &[[0, 8], [2, 10], [4, 12], [6, 14]] }
 }

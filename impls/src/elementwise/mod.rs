@@ -1,5 +1,4 @@
-//! Quantized elementwise operations on two tensors. Each tensor has a scale and a zero point. [`add`], [`sub`] and [`mul`] have one file for each
-//! system.
+//! Quantized elementwise operations on two tensors with scale and zero point. [`add`], [`sub`] and [`mul`] have one file for each system.
 
 pub mod add;
 pub(crate) mod loops;

@@ -63,8 +63,7 @@ pub(crate) fn exponential(x: i32) -> i32 {
     if x == 0 { i32::MAX } else { result }
 }
 
-/// `arm_nn_doubling_high_mult`: the sign of the nudge follows the signs of the operands, and the division truncates. The one product that overflows
-/// saturates.
+/// `arm_nn_doubling_high_mult`: the nudge follows the signs of the operands, and the division truncates. The product that overflows saturates.
 #[inline(always)]
 pub(crate) fn doubling_high_mult(a: i32, b: i32) -> i32 {
     if a == b && a == i32::MIN {

@@ -1,5 +1,4 @@
-//! Fixed-point exponential of numbers that are not positive, as in the softmax of shipped systems. The input is `x * 2^(integer_bits - 31)`, and the
-//! output is `e^x * 2^31`.
+//! Fixed-point exponential of numbers that are not positive, as in shipped softmax: `x * 2^(integer_bits - 31)` in, `e^x * 2^31` out.
 
 pub(crate) mod cmsis_nn;
 pub(crate) mod gemmlowp;

@@ -40,8 +40,7 @@ pub(super) const SINGLE: Kernel = Kernel {
 /// `arm_requantize_mve_32x4` of the single-rounding build, on NEON, whose instructions have MVE's semantics.
 ///
 /// The shift is split into `r = min(-1, s)` to the right and `s - r` to the left, so that the truncating multiplication keeps one bit for the
-/// rounding shift. The left shift wraps, so for `s >= 0` it can lose bits that ties-up keeps. Loads are predicated: the last vector is partly filled,
-/// and there is no scalar tail.
+/// rounding shift. The left shift wraps, so for `s >= 0` it can lose bits that ties-up keeps. Loads are predicated, without a scalar tail.
 pub(super) const MVE_SINGLE: Kernel = Kernel {
     name: "cmsis-nn-mve-single",
     summary: "CMSIS-NN arm_requantize_mve_32x4, CMSIS_NN_USE_SINGLE_ROUNDING",

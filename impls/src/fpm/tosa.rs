@@ -22,8 +22,7 @@ pub(super) const APPLY_SCALE_32_SINGLE: Kernel = Kernel {
     native: None,
 };
 
-/// `double_round = true`: above a shift of 31, the rounding constant is moved by `2^30` away from zero, by the sign of the value (not of the
-/// product).
+/// `double_round = true`: above a shift of 31, the rounding constant moves by `2^30` away from zero, by the sign of the value, not the product.
 pub(super) const APPLY_SCALE_32_DOUBLE: Kernel = Kernel {
     name: "tosa-apply-scale-32-double",
     summary: "TOSA apply_scale_32, double rounding",

@@ -64,8 +64,7 @@ impl Domain {
         self.result.count
     }
 
-    /// Sizes of the operands and of the results, in elements. The results are a value for each lane, then a flag for each vector. An error names the
-    /// invalid argument.
+    /// Sizes of the operands and results, in elements. Results are a value for each lane, then a flag for each vector. An error names the argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let vectors = positive("vectors", params.vectors)?;
         let of = |lanes: Lanes| shape::elements("vectors", &[vectors, lanes.count]);
@@ -75,8 +74,8 @@ impl Domain {
 }
 
 /// Instruction at one element width. The name of a lane-wise instruction is the mnemonic and the width, `sqrdmulh.s32`; a shift by an immediate
-/// includes the amount, `sshr31.s32`. Other names have the arrangement of the result, `umull.8h`, or the register, `vpmaddwd.ymm`. The scheme has the
-/// same name.
+/// includes the amount, `sshr31.s32`. Other names have the arrangement of the result, `umull.8h`, or the register, `vpmaddwd.ymm`. Name and scheme
+/// are equal.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
 /// Runs a lane-wise model over whole slices.

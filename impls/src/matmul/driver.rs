@@ -65,8 +65,7 @@ impl<T: Bytes> Steps<T> {
     }
 }
 
-/// Computes `product + lhs_offset * (sum of rhs) + rhs_offset * (sum of lhs) + lhs_offset * rhs_offset * depth`, where `depth` is the depth without
-/// padding.
+/// Computes `product + lhs_offset * (sum of rhs) + rhs_offset * (sum of lhs) + lhs_offset * rhs_offset * depth`, with the unpadded depth.
 pub(crate) fn expand(params: &Params, terms: Terms) -> i32 {
     let constant = params.lhs_offset.wrapping_mul(params.rhs_offset).wrapping_mul(params.k as i32);
     terms

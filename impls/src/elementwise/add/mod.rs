@@ -29,7 +29,7 @@ pub enum Scales {
     Rescaled,
     /// The scale of each operand over the output's scale is in `[2^-10, 2^8)`. The source checks both quotients.
     Ratios,
-    /// As [`Scales::Ratios`], but the smaller quotient may be down to 2^-14, and the multiplier of the larger quotient has at most 22 bits. The source
+    /// As [`Scales::Ratios`], but the smaller quotient may be down to 2^-14, and the multiplier of the larger one has at most 22 bits. The source
     /// computes other scales in f32.
     Wide,
 }

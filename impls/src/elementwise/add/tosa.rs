@@ -58,8 +58,7 @@ fn sum(lhs: i32, rhs: i32) -> i32 {
     lhs + rhs
 }
 
-/// Computes int8 results with 2^left_shift folded into the multiplier of each operand; each rescale rounds once. `combine` is the op between the
-/// rescales.
+/// Computes int8 results with 2^left_shift folded into each operand's multiplier; each rescale rounds once. `combine` is between the rescales.
 #[inline(always)]
 pub(crate) fn once_rescaled(
     params: &Params,
