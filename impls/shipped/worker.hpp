@@ -19,24 +19,24 @@ namespace shipped {
 using Json = nlohmann::json;
 using Words = std::vector<std::int32_t>;
 
-// One call: parameters, inputs, and results, of which there are `out.size()`.
+// One call: parameters, inputs, and `out.size()` results.
 struct Call {
   const Json& params;
   const Words& in;
   Words& out;
 };
 
-// A kernel of a library: its own name, the kernel of the project whose contract or domain it claims, and the code.
+// Kernel of a library: operation, name, the project's kernel whose contract or domain it claims, and the code.
 struct Kernel {
   std::string op;
   std::string name;
   std::string like;
-  std::string scheme;  // Empty: that of `like`.
+  std::string scheme;  // Empty: the scheme of `like`.
   std::function<void(const Call&)> run;
-  Json domain = Json::object();  // The part of that kernel's domain which it takes.
+  Json domain = Json::object();  // Accepted part of that kernel's domain.
 };
 
-// The library has no such call: neither a failure nor a pass.
+// The library has no such call. The case is neither a failure nor a pass.
 struct OutsideDomain : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -73,7 +73,7 @@ inline void run(const Json& request, const std::vector<Kernel>& kernels, const W
   throw std::runtime_error("no such kernel");
 }
 
-// The inputs of a request: those that follow it, or consecutive ones.
+// Reads the inputs of a request: the payload that follows, or consecutive values.
 inline Words read(const Json& source, std::size_t count) {
   if (source.contains("payload")) {
     const std::size_t bytes = source.at("payload").at("bytes");

@@ -10,11 +10,11 @@ import numpy as np
 
 
 class OutsideDomain(Exception):
-    """The library has no such call: neither a failure nor a pass."""
+    """The library has no such call. The case is neither a failure nor a pass."""
 
 
 class Kernel:
-    """A kernel of a library: operation, its own name, the kernel of the project whose contract or domain it claims, and the code.
+    """Kernel of a library: operation, name, the project's kernel whose contract or domain it claims, and the code.
 
     `run` takes the parameters and the inputs as int32, and returns the results as int32.
     """
@@ -28,7 +28,7 @@ class Kernel:
         return offer | {key: value for key, value in given.items() if value}
 
 
-# Standard output is for answers alone. What a library prints there goes to standard error.
+# Standard output is for answers only. Text that a library prints there goes to standard error.
 answers = os.fdopen(os.dup(1), "wb")
 os.dup2(2, 1)
 
@@ -39,7 +39,7 @@ def answer(header, payload=b""):
 
 
 def read(request):
-    """The inputs: those that follow the request, or consecutive ones."""
+    """Reads the inputs: the payload after the request, or consecutive values."""
     source, count = request["source"], request["len"]
     if "payload" in source:
         return np.frombuffer(sys.stdin.buffer.read(source["payload"]["bytes"]), dtype="<i4")
@@ -67,7 +67,7 @@ def serve(isa_path, kernels):
             payload = results(known[request["op"], request["kernel"]], request, inputs)
         except OutsideDomain as outside:
             answer({"answer": "failed", "reason": str(outside), "kind": "outside-domain"})
-        except Exception as error:  # The harness reports it with the input.
+        except Exception as error:  # The harness reports the error with the input.
             answer({"answer": "failed", "reason": f"{type(error).__name__}: {error}"})
         else:
             answer({"answer": "done", "bytes": len(payload)}, payload)

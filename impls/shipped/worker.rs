@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Why there is no result.
+/// Reason for a call without results.
 pub enum Failure {
     /// The library has no such call: neither a failure nor a pass.
     OutsideDomain(&'static str),
@@ -13,20 +13,21 @@ pub enum Failure {
     Failed(String),
 }
 
-/// A failure with the message of an error.
+/// Converts an error to a failure with its message.
 pub fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::Failed(error.to_string())
 }
 
-/// The integer parameter of that name.
+/// Returns the integer parameter with this name.
 pub fn integer(params: &Value, name: &str) -> Result<i64, Failure> {
     params[name].as_i64().ok_or_else(|| Failure::Failed(format!("no integer {name} in the parameters")))
 }
 
-/// From parameters, inputs and the number of results to the results.
+/// Function from parameters, inputs and the number of results to the results.
 type Run = Box<dyn Fn(&Value, &[i32], usize) -> Result<Vec<i32>, Failure>>;
 
-/// A kernel of a library: operation, its own name, the kernel of the project whose contract or domain it claims, its scheme if that is another, and the code.
+/// Kernel of a library: operation, name, the project's kernel whose contract or domain it claims, its scheme if it differs from that contract, and
+/// the code.
 pub struct Kernel {
     pub op: &'static str,
     pub name: String,
@@ -51,7 +52,7 @@ impl Kernel {
     }
 }
 
-/// The inputs of a request: those that follow it, or consecutive ones.
+/// Reads the inputs of a request: the payload that follows, or consecutive values.
 fn read(source: &Value, len: usize, input: &mut impl BufRead) -> io::Result<Vec<i32>> {
     let Some(bytes) = source["payload"]["bytes"].as_u64() else {
         let start = source["range"]["start"].as_i64().unwrap_or_default();

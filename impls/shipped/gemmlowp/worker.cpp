@@ -6,7 +6,7 @@
 
 #include <tuple>
 
-// It includes the stages, and what runs them.
+// This header includes the stages and their executor.
 #include <public/gemmlowp.h>
 
 using shipped::Call;
@@ -52,14 +52,14 @@ int blocks(const Pipeline& pipeline, const Words& in, std::vector<Stored>& out, 
   return first;
 }
 
-// Whether every stage has a form for vectors here. On x86 the library has none of `SaturatingCastToInt8` and of exponents per channel.
+// True if every stage has a vector form. On x86, the library has no vector form of `SaturatingCastToInt8` and of exponents per channel.
 #if defined(GEMMLOWP_AVX2) || defined(GEMMLOWP_SSE4)
 constexpr bool kEveryVector = false;
 #else
 constexpr bool kEveryVector = true;
 #endif
 
-// All of them through a pipeline, in vectors or one by one.
+// Runs all inputs through a pipeline, in vectors or one by one.
 template <typename Stored, bool Vectors = true, typename Pipeline>
 void through(const Pipeline& pipeline, const Call& call) {
   std::vector<Stored> out(call.in.size());
@@ -120,7 +120,8 @@ void quantize_down(const Call& call) {
   through<std::uint8_t>(std::make_tuple(stage, clamp, gemmlowp::OutputStageSaturatingCastToUint8()), call);
 }
 
-// Bias, scale of each channel, clamp, cast. Element i belongs to channel i modulo their number: a vector over the rows repeats them.
+// Adds bias, scales each channel, clamps and casts. Element i belongs to channel i modulo the number of channels: a vector over the rows repeats the
+// channels.
 template <typename Cast>
 void pipeline(const Call& call) {
   using Vector = gemmlowp::VectorMap<const std::int32_t, gemmlowp::VectorShape::Col>;
@@ -146,7 +147,7 @@ void pipeline(const Call& call) {
   through<typename Cast::Stored, kEveryVector>(std::make_tuple(add, scale, clamp, typename Cast::Stage()), call);
 }
 
-// `SaturatingRoundingDoublingHighMul`, then `RoundingDivideByPOT`, after a left shift, on int32.
+// Computes a left shift, `SaturatingRoundingDoublingHighMul`, then `RoundingDivideByPOT`, on int32.
 void multiply(const Call& call) {
   const std::vector<Channel> all = channels(call.params);
   for (std::size_t i = 0; i < call.in.size(); ++i) {
@@ -158,7 +159,7 @@ void multiply(const Call& call) {
   }
 }
 
-// The product of two uint8 matrices with offsets, without an output stage.
+// Computes the product of two uint8 matrices with offsets, without an output stage.
 void product(const Call& call) {
   const int m = call.params.at("m"), n = call.params.at("n"), k = call.params.at("k");
   const auto middle = call.in.begin() + static_cast<std::ptrdiff_t>(m) * k;

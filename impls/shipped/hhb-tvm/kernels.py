@@ -9,7 +9,7 @@ from tvm import relay, te, tir, topi
 from tvm import build as build_schedule
 from worker import OutsideDomain
 
-# Elements of a call whose module has no length of its own: a whole number of vectors of every kind.
+# Number of elements of a module that is not compiled for the length of a call: a whole number of vectors of every kind.
 CHUNK = 1 << 14
 PIECE = 1 << 10
 
@@ -21,12 +21,12 @@ def padded(values, count):
 
 
 def bucket(count):
-    """A power of two from 64 to `CHUNK`: the lengths for which modules are compiled if the length does not matter."""
+    """Returns the length of the module for `count` elements: a power of two from 64 to `CHUNK`."""
     return min(CHUNK, max(64, 1 << (count - 1).bit_length()))
 
 
 def in_chunks(call, size, *arrays):
-    """Calls with arrays of this size, the last padded with zeros."""
+    """Calls with arrays of this size; the last arrays are padded with zeros."""
     results = []
     for start in range(0, len(arrays[0]), size):
         results.append(call(*(padded(one[start : start + size], size) for one in arrays)))
@@ -39,8 +39,8 @@ def of_one_channel(params):
 
 
 def relay_fixed_point_multiply(machine, target, longest=None):
-    """`relay.fixed_point_multiply`, compiled for each multiplier and shift, which are attributes; with `longest` for each length up to that,
-    otherwise in pieces of `PIECE` elements."""
+    """`relay.fixed_point_multiply`, compiled for each multiplier and shift, which are attributes. With `longest`, compiled for each length up
+    to it; otherwise in pieces of `PIECE` elements."""
 
     @functools.lru_cache(maxsize=None)
     def network(length, multiplier, shift):
@@ -57,7 +57,7 @@ def relay_fixed_point_multiply(machine, target, longest=None):
 
 
 def variable_fixed_point_multiply(machine, target):
-    """`q_multiply_shift` with multiplier and shift as variables, in whole vectors: one module for all of them."""
+    """`q_multiply_shift` with multiplier and shift as variables, in whole vectors: one module for all multipliers and shifts."""
 
     @functools.lru_cache(maxsize=None)
     def module(length):
@@ -84,7 +84,7 @@ def per_axis_fixed_point_multiply(machine, target):
     @functools.lru_cache(maxsize=None)
     def network(length):
         tensors = [relay.var(name, shape=(length,), dtype="int32") for name in ("x", "multiplier", "left", "right")]
-        # The two flags say that both shifts are there; the axis of the channels is the only one.
+        # The two flags enable the left and the right shift; the only axis is the axis of the channels.
         function = relay.op._make.fixed_point_multiply_per_axis(*tensors, True, True, [0])
         return Network(machine, target, relay.Function(tensors, function))
 
@@ -98,7 +98,7 @@ def per_axis_fixed_point_multiply(machine, target):
 
 
 def scales_of(params, count):
-    """Scale of the output, and of the input by channel, which give the multipliers and shifts as a quotient in double."""
+    """Returns the output scale, and the input scale of each channel, whose quotients in double give the multipliers and shifts."""
     multipliers, shifts = channels_of(params, count)
     if len(set(multipliers)) == 1:
         out_scale, in_scale = two_scales(multipliers[0], np.divide)
@@ -125,7 +125,7 @@ def requantize_of(x, axis, params, rounding):
 
 
 def requantize(machine, target, rounding):
-    """`qnn.requantize` by itself, in pieces of `PIECE` elements; multiplier and shift are constants."""
+    """`qnn.requantize` alone, in pieces of `PIECE` elements; multiplier and shift are constants."""
 
     @functools.lru_cache(maxsize=None)
     def network(multiplier, shift):
@@ -141,7 +141,7 @@ def requantize(machine, target, rounding):
 
 
 def layer(machine, target, longest):
-    """A convolution, its bias and `qnn.requantize` UPWARD, in one function, as a model has them: weights are zeros, accumulators are biases. A
+    """A convolution, its bias and `qnn.requantize` UPWARD in one function, as in a model. Weights are zeros, accumulators are biases. A
     module is compiled for each number of channels."""
 
     @functools.lru_cache(maxsize=None)

@@ -1,4 +1,4 @@
-"""Modules that TVM compiles for aarch64 or x86-64: objects, linked, and run by `runner.c` on a CPU of that kind or under an emulator."""
+"""Modules that TVM compiles for aarch64 or x86-64. They are linked, and `runner.c` runs them on such a CPU or under an emulator."""
 
 import json
 import os
@@ -17,7 +17,7 @@ TYPE_CODES = {"i": 0, "u": 1, "f": 2}
 
 
 class Machine:
-    """Where modules of one architecture run: the linker, and the runner with what starts it."""
+    """Linker and runner for modules of one architecture."""
 
     def __init__(self, linker, runner):
         self.linker, self.runner = linker, runner
@@ -25,7 +25,7 @@ class Machine:
         self.process, self.modules = None, 0
 
     def link(self, compiled):
-        """A shared library of a compiled module; returns its number and path."""
+        """Links a compiled module to a shared library; returns its number and path."""
         self.modules += 1
         stem = pathlib.Path(self.directory.name) / str(self.modules)
         objects, library = stem.with_suffix(".o"), stem.with_suffix(".so")
@@ -45,7 +45,7 @@ class Machine:
         return data
 
     def call(self, number, path, name, arguments):
-        """Calls a function. An argument is an int, an array, or `Empty`, a result; returns all results."""
+        """Calls a function and returns all results. An argument is an int, an array, or `Empty` for a result."""
         self.start()
         request = [struct.pack("=I", number)]
         for text in (path, name):
@@ -82,7 +82,7 @@ def encoded(argument):
 
 
 class Module:
-    """A linked module. The runner loads it with its first call, and then its file is removed."""
+    """A linked module. The runner loads its file at the first call; then the file is removed."""
 
     def __init__(self, machine, compiled):
         self.machine = machine
@@ -98,10 +98,10 @@ class Module:
 
 
 class Network:
-    """A relay function, compiled, and run function by function in the order of its graph."""
+    """A compiled relay function, which runs function by function in the order of its graph."""
 
     def __init__(self, machine, target, function):
-        # In this wheel the pass does not fit its operators: with it, no convolution of bytes compiles for aarch64.
+        # In this wheel, AlterOpLayout does not match its operators: with it, no convolution of bytes compiles for aarch64.
         with tvm.transform.PassContext(opt_level=3, disabled_pass=["AlterOpLayout"]):
             try:
                 built = relay.build(tvm.IRModule.from_expr(function), target=target)

@@ -8,7 +8,7 @@
 //           of kind 1 follow, kind 2 is a result
 //   answer: i32 0 and the elements of all results, or another i32, u32 length and a text
 //
-// The modules call the functions below, as TVM's own runtime has them: one thread, and memory from the C library.
+// The modules call the functions below, as in TVM's own runtime: one thread, and memory from the C library.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -94,7 +94,7 @@ static char* get_text(void) {
   return text;
 }
 
-// Pointers that a module has for functions of the runtime.
+// Sets a pointer through which a module calls a function of the runtime.
 static void give(void* module, const char* name, void* function) {
   void** pointer = dlsym(module, name);
   if (pointer) *pointer = function;
@@ -146,7 +146,7 @@ static void get_tensor(Argument* argument) {
   if (argument->kind == kInput) {
     get(tensor->data, argument->bytes);
   } else {
-    // What a module does not write is seen: 1431655765 in int32.
+    // Fills results, so that an element that a module does not write is visible: 1431655765 in int32.
     memset(tensor->data, 0x55, argument->bytes);
   }
 }

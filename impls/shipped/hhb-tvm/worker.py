@@ -27,15 +27,15 @@ from modules import Machine  # noqa: E402
 from worker import Kernel, serve  # noqa: E402
 
 NAME = "shipped-tvm-"
-# Tensors and layers of up to this many elements are compiled for their own length: one element more may change the code of all.
+# Largest number of elements for which tensors and layers are compiled for their own length; one element more may change the code of all elements.
 LONGEST_TENSOR, LONGEST_LAYER = 1 << 12, 13
-# A module is compiled for each multiplier and shift that is no variable, so these are few: one multiplier; and 2^30, for which TVM has other code.
+# A module is compiled for each constant multiplier and shift, so the domains are small: one multiplier; and 2^30, for which TVM has other code.
 ONE = {"multipliers": 1395864371, "shifts": -8}
 HALVES = {"multipliers": 1 << 30, "shifts": [-1, 1]}
-# One multiplier, without bias, zero point and bounds of the clamp: elementwise code that the project's other lanes have too.
+# One multiplier, without bias, zero point and bounds of the clamp, which are elementwise code that the project's other lanes cover.
 SCALES = {"multipliers": 1395864371, "shifts": [-9, 1], "per_channel": False, "bias": False, "zero_point": False, "clamp": False}
 NO_OFFSETS = {"lhs_offsets": 0, "rhs_offsets": 0}
-# Features of the target, for which TVM has other code.
+# Target features for which TVM has other code.
 GEMMS = {
     "arm-neon": ("+neon", {"u8": "arm-uadalp", "i8": "arm-sadalp"}),
     "arm-dotprod": ("+v8.2a,+dotprod", {"u8": "arm-udot", "i8": "arm-sdot"}),

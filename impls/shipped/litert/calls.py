@@ -1,6 +1,6 @@
 """Calls of the operators of LiteRT and of its kernels for microcontrollers; `run` takes a model and its inputs.
 
-Accumulators come in as biases of a convolution or a fully connected layer whose weights are zeros, one output channel each.
+Accumulators are passed as biases of a convolution or a fully connected layer with zero weights, one output channel for each.
 """
 
 import pathlib
@@ -52,7 +52,7 @@ def requantize(run, operator, exact):
         multipliers, shifts = channels_of(params, params["len"])
         if exact and any(m % 128 for m in multipliers):
             raise OutsideDomain("this kernel multiplies by a real number, which a multiplier of more than 24 bits is not")
-        # One output channel alone has the scale of the layer, which other code derives.
+        # Other code derives the scale of a single output channel, so a second channel is added.
         pad = 2 if len(inputs) == 1 else 1
         given = [list(values) * pad for values in (multipliers, shifts, inputs)]
         return layer(run, operator, *given, params["zero_point"])[: len(inputs)]
@@ -75,7 +75,7 @@ def rescale(run, output):
 
 
 def stored(quantized, least_scale):
-    """Type, scales and zero points."""
+    """Returns the type, scales and zero points."""
     kind = ("i" if quantized["storage"]["signed"] else "u") + str(quantized["storage"]["bits"])
     if min(quantized["scales"]) < least_scale:
         raise OutsideDomain(f"scales from {least_scale} on")
@@ -116,7 +116,7 @@ MULTIPLIERS = {"output": "i8", "multipliers": [1 << 30, (1 << 31) - 1], "shifts"
 
 
 def layers(run, name, schemes):
-    """Layers by operator; those that compute with a real number take multipliers of 24 bits, which floats hold."""
+    """Layers by operator. Layers that compute with a real number accept multipliers of 24 bits only, which floats can hold."""
     for operator, scheme in schemes.items():
         call = requantize(run, operator, exact=not scheme.endswith(":wrap"))
         of = name + operator.lower().replace("_", "-")
@@ -139,7 +139,7 @@ def conversions(run, name, like="tflite", least_scale=0.0, **domain):
 
 
 def elementwises(run, name, likes):
-    """Sums and products, by the kernels whose contracts they claim."""
+    """Sums and products, with the kernels whose contracts they claim."""
     for of, like in likes.items():
         call = elementwise(run, of.split("-")[0].upper())
         yield Kernel(of.split("-")[0], name + of, like, call, domain={"clamp": False})

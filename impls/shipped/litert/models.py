@@ -1,4 +1,4 @@
-"""Models of LiteRT of one operator."""
+"""LiteRT models of one operator."""
 
 import dataclasses
 
@@ -13,7 +13,7 @@ except ImportError:
 
 @dataclasses.dataclass
 class Tensor:
-    """A tensor; one with `data` is a constant, all others but the outputs are inputs of the model."""
+    """A tensor. With `data` it is a constant; without, it is an input or an output of the model."""
 
     shape: list
     kind: int
@@ -33,7 +33,7 @@ class Tensor:
 
 
 def options(operator):
-    """The options of an operator that needs some."""
+    """Returns the options of an operator that has options."""
     if operator == "QUANTIZE":
         return schema.QuantizeOptionsT()
     if operator == "DEQUANTIZE":
@@ -61,7 +61,7 @@ def options(operator):
 
 
 def model(operator, tensors, version, outputs=1):
-    """The bytes of a model of one operator, whose tensors are its inputs in order and its outputs."""
+    """Returns the bytes of a model of one operator. The tensors are the inputs in their order, then the outputs."""
     graph, node, code = schema.SubGraphT(), schema.OperatorT(), schema.OperatorCodeT()
     code.builtinCode = code.deprecatedBuiltinCode = getattr(schema.BuiltinOperator, operator)
     code.version = version

@@ -1,7 +1,7 @@
-"""Rows of int8 in LiteRT's kernels, without a lane: operators that no operation of the worker has.
+"""Rows of int8 in LiteRT's kernels, without a lane, for operators that belong to no operation of the worker.
 
-Reads JSON of an operator, the scale and zero point of its input and of its output, and rows of one length; prints the results by set of kernels, row by row, or why
-LiteRT refuses the model.
+Reads JSON of an operator, the scale and zero point of its input and of its output, and rows of one length; prints the results by set of kernels, row by row, or
+the reason for which LiteRT refuses the model.
 """
 
 import json
@@ -20,7 +20,7 @@ INT8, INT32 = schema.TensorType.INT8, schema.TensorType.INT32
 
 
 def content(operator, shape, given, made):
-    """The model, with as many outputs as the operator has."""
+    """Returns the model, with all outputs of the operator."""
 
     def of(shape, quantization):
         return Tensor(shape, INT8, [quantization[0]], [quantization[1]])

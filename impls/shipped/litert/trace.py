@@ -1,6 +1,6 @@
-"""A model in two sets of LiteRT's kernels, layer by layer: prints as JSON the first layer that differs, and what becomes of it at the outputs.
+"""A model in two sets of LiteRT's kernels, layer by layer: prints as JSON the first layer that differs, and the change of the outputs.
 
-Inputs are random bytes of a seed, or the tensors of a file of numpy, one sample after another.
+Inputs are random bytes from a seed, or the tensors of a numpy file, one sample after another.
 """
 
 import argparse
@@ -17,7 +17,7 @@ KERNELS = {
     "tflite-optimized": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
     "xnnpack": OpResolverType.AUTO,
 }
-# Tensors of these types are no arrays; the interpreter ends when it is asked for one.
+# Tensors of these types are not arrays; reading one ends the interpreter.
 OPAQUE = {schema.TensorType.STRING, schema.TensorType.RESOURCE, schema.TensorType.VARIANT}
 
 
@@ -52,7 +52,7 @@ def sample(details, random):
 
 
 def samples(given, details):
-    """The inputs of each sample, a list with one tensor for each input of the model."""
+    """Yields the inputs of each sample, a list with one tensor for each input of the model."""
     if given.inputs is not None:
         if len(details) != 1:
             sys.exit("a model with several inputs takes no file of inputs")
@@ -65,7 +65,7 @@ def samples(given, details):
 
 
 class Graph:
-    """The operators of a model in the order in which they run."""
+    """Operators of a model in the order in which they run."""
 
     def __init__(self, content):
         self.model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content, 0))
@@ -75,7 +75,7 @@ class Graph:
         self.names = [names[codes[node.opcodeIndex]] for node in self.graph.operators]
 
     def accumulator(self, index, run, at):
-        """The sum of products and the channel of one result, in integers, if the operator is a matrix product without padding at that place."""
+        """Returns the integer accumulator and the channel of one result of a matrix product or convolution; None for other operators."""
         node, name = self.graph.operators[index], self.names[index]
         if name not in ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D"):
             return None, None
@@ -124,7 +124,7 @@ class Graph:
 
 
 def differing(graph, left, right):
-    """The first operator with a result that differs, with the first such place of its first such tensor."""
+    """Returns the first operator with a different result, the first such tensor and the first such position."""
     for index, node in enumerate(graph.graph.operators):
         for tensor in node.outputs:
             if graph.graph.tensors[tensor].type in OPAQUE:
@@ -165,7 +165,7 @@ def main():
     for tensors in samples(given, runs[0].get_input_details()):
         count += 1
         if "READ_VARIABLE" in graph.names:
-            # What a sample left in the variables is no part of the next one.
+            # A new interpreter discards the values that the previous sample left in the variables.
             runs = [interpreter(content, kernels) for kernels in (given.left, given.right)]
         for run in runs:
             for details, values in zip(run.get_input_details(), tensors, strict=True):

@@ -13,14 +13,14 @@ KERNELS = {
     "xnnpack": OpResolverType.AUTO,
 }
 OPERATORS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
-# What `identify` leaves of each operator, and of the optimized DEPTHWISE_CONV_2D what it leaves of whole vectors.
+# Schemes that `identify` leaves for each operator; for the optimized DEPTHWISE_CONV_2D, only in whole vectors.
 SCHEMES = {
     "reference": dict.fromkeys(OPERATORS, "gemmlowp-double:wrap") | {"FULLY_CONNECTED": "ties-away"},
     "optimized": dict.fromkeys(OPERATORS, "sqrdmulh-srshl:wrap"),
     "xnnpack": dict.fromkeys(OPERATORS, "ties-even"),
 }
 TFLITE = {f"{op}-{element}": f"tflite-{op}-{element}" for op in ("add", "mul") for element in ("i8", "u8", "i16")}
-# XNNPACK's delegate leaves operators to the optimized kernels if the ratio of their scales is outside the domain of these kernels.
+# XNNPACK's delegate passes operators to the optimized kernels if the ratio of their scales is outside the domain of XNNPACK's kernels.
 XNNPACK = {"add-i8": "xnnpack-qs8-vadd", "add-u8": "xnnpack-qu8-vadd", "mul-i8": "xnnpack-qs8-vmul", "mul-u8": "xnnpack-qu8-vmul"}
 
 
@@ -44,7 +44,7 @@ def all_kernels():
         run, name = runner(kernels), f"shipped-litert-{kernels}-"
         yield from layers(run, name, schemes)
         if kernels == "xnnpack":
-            # The delegate refuses scales that are not normal, and ends the process if the output of QUANTIZE has one (finding 27).
+            # The delegate refuses subnormal scales, and ends the process if the output of QUANTIZE has a subnormal scale (finding 27).
             normal = float(np.finfo(np.float32).smallest_normal)
             yield from conversions(run, name, "xnnpack", normal, bounds=False)
             yield from elementwises(run, name, XNNPACK)

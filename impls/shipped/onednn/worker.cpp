@@ -1,6 +1,7 @@
 // oneDNN (Debian's libdnnl-dev), as a lane: int8 matrix products and convolutions with sums in int32.
 //
-// Weights are reordered to the layout that the library prefers, as its documentation advises: with a fixed layout it would fall back to other code.
+// Weights are reordered to the layout that the library prefers, as its documentation advises. With a fixed layout, the library would fall back to
+// other code.
 
 #include "../worker.hpp"
 
@@ -30,7 +31,7 @@ Type type() {
   return std::is_signed<T>::value ? Type::s8 : Type::u8;
 }
 
-// A zero point of the left operand, one for all elements. Those of weights are not driven.
+// Sets one zero point for all elements of the left operand. Zero points of weights are not supported by this adapter.
 dnnl::primitive_attr attributes(std::int32_t lhs, std::int32_t rhs) {
   if (rhs != 0) throw OutsideDomain("zero points of weights are not driven");
   dnnl::primitive_attr attributes;
@@ -38,7 +39,7 @@ dnnl::primitive_attr attributes(std::int32_t lhs, std::int32_t rhs) {
   return attributes;
 }
 
-// The description of a primitive, if the library has one.
+// Returns the description of a primitive, if the library has one.
 template <typename Primitive>
 typename Primitive::primitive_desc described(const typename Primitive::desc& desc, const dnnl::primitive_attr& attributes) {
   try {
@@ -48,7 +49,7 @@ typename Primitive::primitive_desc described(const typename Primitive::desc& des
   }
 }
 
-// Runs a primitive on operands that lie in the given layouts.
+// Runs a primitive on operands in the given layouts.
 template <typename Primitive>
 void run(const typename Primitive::primitive_desc& desc, dnnl::memory source, dnnl::memory weights, std::int32_t* out) {
   dnnl::stream stream(engine());

@@ -1,4 +1,4 @@
-"""ONNX Runtime's CPU kernels as a lane. Scales and zero points are inputs of the models, so that one session serves all parameters of a type."""
+"""ONNX Runtime's CPU kernels as a lane. Scales and zero points are inputs of the models, so one session serves all parameters of a type."""
 
 import functools
 import pathlib
@@ -20,7 +20,7 @@ OPSETS = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
 
 @functools.cache
 def session(op, domain, inputs, output, attributes):
-    """A session of one operator; `inputs` are names with types, `attributes` names with values."""
+    """Returns a session of one operator; `inputs` are names with types, `attributes` are names with values."""
     node = helper.make_node(op, [name for name, _ in inputs], ["out"], domain=domain, **dict(attributes))
     values = [helper.make_tensor_value_info(name, kind, None) for name, kind in inputs]
     graph = helper.make_graph([node], op, values, [helper.make_tensor_value_info("out", output, None)])
@@ -38,7 +38,7 @@ def storage(quantized):
 
 
 def scales(quantized, kind, dimensions):
-    """Scales and zero points in the shape that ONNX wants, and the attributes of the operator."""
+    """Returns scales and zero points in the shape that ONNX requires, and the attributes of the operator."""
     of = np.array(quantized["scales"], dtype=np.float32)
     zero_points = np.array(quantized["zero_points"], dtype=np.int64).astype(NUMPY[kind])
     granularity = quantized["granularity"]
@@ -48,7 +48,7 @@ def scales(quantized, kind, dimensions):
         return of, zero_points, (("axis", granularity["channel"]["axis"]),)
     blocks = granularity["blocks"]
     counts, given = blocks["counts"], dict(map(tuple, blocks["sizes"]))
-    # Along an axis that is not given a block is as long as the tensor. ONNX has blocks along one axis.
+    # An axis without a size in `given` has blocks of the whole length. ONNX has blocks along one axis only.
     sizes = [given.get(axis, dimensions[axis]) for axis in range(len(counts))]
     along = [axis for axis, size in enumerate(sizes) if size != 1]
     if len(along) > 1:

@@ -1,4 +1,4 @@
-"""PyTorch's quantized operators as a lane. Debian builds PyTorch without FBGEMM: PyTorch's own loops run, and QNNPACK's if a kernel's name says so."""
+"""PyTorch's quantized operators as a lane. Debian builds PyTorch without FBGEMM: PyTorch's own loops run, or QNNPACK's for kernels with that name."""
 
 import pathlib
 import sys
@@ -14,7 +14,7 @@ TYPES = {"i8": (torch.qint8, torch.int8), "u8": (torch.quint8, torch.uint8), "i3
 
 
 def storage(quantized):
-    """The type of stored values, which have no bounds of their own in PyTorch."""
+    """Returns the type of stored values. In PyTorch, the bounds are those of the type."""
     bits, signed = quantized["storage"]["bits"], quantized["storage"]["signed"]
     kind = ("i" if signed else "u") + str(bits)
     if kind not in TYPES or quantized["expressed"] != "f32":
@@ -23,12 +23,12 @@ def storage(quantized):
 
 
 def single(scale):
-    """A scale as PyTorch takes it: a double that is a float."""
+    """Rounds a scale to a float, and returns it as a double, as PyTorch expects."""
     return float(np.float32(scale))
 
 
 def channels(quantized):
-    """Scales, zero points and the axis, or None per tensor."""
+    """Returns scales, zero points and the axis; None for one scale per tensor."""
     granularity = quantized["granularity"]
     if granularity == "layer":
         return None
@@ -80,7 +80,7 @@ def elementwise(op):
 
 
 def windows(params):
-    """Window, stride and padding; PyTorch pads both sides alike, at most half a window, and keeps the scale."""
+    """Returns window, stride and padding. PyTorch pads both sides equally, by at most half a window, and keeps the scale."""
     if params["input"] != params["out"]:
         raise OutsideDomain("the output has the scale and the zero point of the input")
     window = params["kernel_h"], params["kernel_w"]
@@ -133,12 +133,12 @@ def kernels():
     layouts = ("nchw", torch.contiguous_format), ("nhwc", torch.channels_last)
     for element in ("i8", "u8"):
         for name, op in (("add", torch.ops.quantized.add), ("mul", torch.ops.quantized.mul)):
-            # Products of qint8 are XNNPACK's.
+            # XNNPACK computes products of qint8.
             scheme = "xnnpack-fp32" if (name, element) == ("mul", "i8") else None
             yield Kernel(name, f"{NAME}{name}-{element}", f"pytorch-q{name}-{element}", elementwise(op), scheme=scheme)
         for layout, memory_format in layouts:
             like = f"pytorch-qavg-pool2d-{element}"
-            # In this layout the zero point is added to the rounded average.
+            # In this layout, the zero point is added to the rounded average.
             scheme = "nearest-even" if layout == "nhwc" else None
             yield Kernel("pool", f"{NAME}avg-pool2d-{layout}-{element}", like, average(memory_format), scheme=scheme)
             maximum = f"{NAME}max-pool2d-{layout}-{element}"

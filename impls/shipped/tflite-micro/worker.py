@@ -11,7 +11,7 @@ from calls import OutsideDomain, conversions, elementwise, elementwises, layers,
 from worker import Kernel, serve  # noqa: E402
 
 SCHEMES = dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"), "gemmlowp-double:wrap")
-# Bytes with the type that a model gives tensors, beside what the kernels keep of the layers.
+# Bytes of the arena, in addition to the bytes for the model and its tensors.
 ARENA = 1 << 16
 
 
@@ -35,7 +35,7 @@ def all_kernels():
     yield from rescales(run, name)
     yield from conversions(run, name, storage=["i8", "i16"])
     yield from elementwises(run, name, likes)
-    # As `tflite-mul-i16`, by a quotient of scales in double.
+    # As `tflite-mul-i16`, with a quotient of scales in double.
     call = elementwise(run, "MUL")
     yield Kernel("mul", name + "mul-i16", "tflite-mul-i16", call, "tflite-micro:wrap", {"clamp": False})
 

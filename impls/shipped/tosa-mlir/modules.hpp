@@ -1,5 +1,5 @@
-// Functions of TOSA, compiled when a call first needs them: attributes and constants are part of a text. What was compiled stays in a directory, by a hash of the
-// text, the passes and the version, so that a later run finds it there.
+// Functions of TOSA, compiled at their first call, because attributes and constants are part of a text. Compiled functions stay in a directory, named
+// by a hash of the text, the passes and the version, so that a later run finds them.
 #pragma once
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ namespace tosa {
 
 namespace fs = std::filesystem;
 
-// What stands for each `$NAME` of a text.
+// Replacement of each `$NAME` in a text.
 using Holes = std::vector<std::pair<std::string, std::string>>;
 
 // Passes from TOSA to LLVM's dialect; `{}` stands for the options of `tosa-to-arith`.
@@ -55,10 +55,10 @@ inline std::string hashed(const std::string& text) {
   return out.str();
 }
 
-// A word of a command for the shell.
+// Quotes a word of a shell command.
 inline std::string word(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
-// A directory of one compilation, removed when it ends.
+// Directory of one compilation, removed at its end.
 struct Work {
   fs::path directory;
 
@@ -75,10 +75,10 @@ struct Work {
 
   std::string file(const std::string& name) const { return (directory / name).string(); }
 
-  // A file of this directory, for the shell.
+  // Path of a file in this directory, quoted for the shell.
   std::string operator[](const char* name) const { return word(file(name)); }
 
-  // Runs tools, each after the one before it. The first complaint is the error.
+  // Runs tools in order. The error is the first line of their output.
   void run(const std::vector<std::string>& commands) const {
     std::string all = "true";
     for (const std::string& command : commands) all += " && " + command;
@@ -102,7 +102,7 @@ class Modules {
 
   std::string described() const { return "mlir-opt " + version_ + ", llc -O" + level_; }
 
-  // The function of a text whose holes are filled, with options of `tosa-to-arith`.
+  // Returns the function of a text with filled holes, compiled with options of `tosa-to-arith`.
   void* function(const std::string& name, const Holes& holes, const std::string& options = "") {
     std::string text = known_text(name);
     for (const auto& [hole, by] : holes) text = replaced(text, "$" + hole, by);
@@ -115,7 +115,7 @@ class Modules {
   }
 
  private:
-  // Modules that are loaded at once: each takes some mappings of memory, whose number the system limits.
+  // Upper bound on loaded modules: each takes some memory mappings, whose number the system limits.
   static constexpr std::size_t kMost = 2048;
 
   struct Loaded {
@@ -130,7 +130,7 @@ class Modules {
     return text;
   }
 
-  // The shared object of a text. One that another process makes at the same time is the same: the last one stays.
+  // Returns the shared object of a text. Another process may make the same object at the same time; the last one stays.
   fs::path compiled(const std::string& name, const std::string& text, const std::string& passes) const {
     const std::string stem = (cache_ / (name + "-" + hashed(text))).string();
     const fs::path object = stem + suffix_, lowered = stem + ".ll", source = stem + ".mlir";
@@ -150,7 +150,7 @@ class Modules {
     return object;
   }
 
-  // LLVM IR of a text, which all targets and levels share.
+  // Makes the LLVM IR of a text, which all targets and levels share.
   void lower(const Work& work, const std::string& text, const std::string& passes, const fs::path& lowered, const fs::path& source) const {
     std::ofstream(work.file("mlir"), std::ios::binary) << text;
     work.run({

@@ -9,7 +9,7 @@
 
 namespace tosa {
 
-// Identity layout, sizes and strides in elements.
+// Descriptor with identity layout; sizes and strides are in elements.
 template <typename T, std::size_t Rank>
 struct Tensor {
   T* base;
@@ -43,13 +43,13 @@ Tensor<T, 1> vector(std::vector<T>& of) {
   return tensor<T, 1>(of, {static_cast<std::int64_t>(of.size())});
 }
 
-// Stored values, as they come in a request.
+// Reads stored values from the words of a request.
 template <typename T>
 std::vector<T> stored(shipped::Words::const_iterator from, std::int64_t count) {
   return std::vector<T>(from, from + count);
 }
 
-// The results of a function, whose buffer is the caller's to free.
+// Copies the results of a function and frees their buffer.
 template <typename T, std::size_t Rank>
 void keep(const Tensor<T, Rank>& made, shipped::Words& out) {
   Shape<Rank> shape;
@@ -60,7 +60,7 @@ void keep(const Tensor<T, Rank>& made, shipped::Words& out) {
   if (!whole) throw std::runtime_error("the function gave " + std::to_string(elements(shape)) + " results");
 }
 
-// Calls a function: its result, then its operands.
+// Calls a function with its result, then its operands.
 template <typename... Tensors>
 void call(void* function, Tensors&... tensors) {
   reinterpret_cast<void (*)(Tensors*...)>(function)(&tensors...);

@@ -1,4 +1,5 @@
-// Windows of a convolution or a pool. TOSA wants the last window to end where the padded image does, so a rest that no window reaches is cut off.
+// Windows of a convolution or a pool. TOSA requires that the last window ends at the end of the padded image, so a remainder that no window reaches
+// is cut off.
 #pragma once
 
 #include "tensors.hpp"
@@ -7,14 +8,14 @@
 
 namespace tosa {
 
-// Numbers as attributes have them, or as a shape.
+// Prints numbers as in attributes, or as in a shape.
 inline std::string list(const std::vector<std::int64_t>& numbers, const char* between = ", ") {
   std::string text;
   for (const std::int64_t number : numbers) text += (text.empty() ? "" : between) + std::to_string(number);
   return text;
 }
 
-// One axis of an image: its size, padding and results without the rest.
+// One axis of an image: its size, padding and results without the remainder.
 struct Side {
   std::int64_t whole, size, kernel, stride, dilation, before, after, results;
 
@@ -43,7 +44,7 @@ struct Windows {
 
   Shape<4> image() const { return {batches, rows.size, columns.size, channels}; }
 
-  // The image without what no window reaches.
+  // Copies the image without the elements that no window reaches.
   template <typename T>
   std::vector<T> cut(const shipped::Words& in) const {
     std::vector<T> kept;
@@ -54,7 +55,7 @@ struct Windows {
     return kept;
   }
 
-  // Elements of the image as it came.
+  // Number of elements of the image in the request.
   std::int64_t whole() const { return batches * rows.whole * columns.whole * channels; }
 
   std::string pad() const { return list({rows.before, rows.after, columns.before, columns.after}); }

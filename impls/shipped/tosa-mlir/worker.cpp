@@ -1,5 +1,5 @@
-// TOSA as MLIR lowers it and LLVM compiles it, as a lane: the functions of the .mlir files of this directory. Multipliers and shifts are operands; what the shipped
-// lowering wants as attributes or constants is filled into a text, which is compiled when a call first needs it.
+// TOSA as a lane, lowered by MLIR and compiled by LLVM: the functions of the .mlir files of this directory. Multipliers and shifts are operands.
+// Values that the shipped lowering requires as attributes or constants are filled into a text, which is compiled at its first call.
 
 #include "modules.hpp"
 #include "tensors.hpp"
@@ -19,7 +19,7 @@ using tosa::Tensor;
 using tosa::tensor;
 using tosa::vector;
 
-// A copy between layouts, which MLIR's lowering calls as it calls `malloc`: rank and descriptor of both sides, elements of `size` bytes.
+// Copies between layouts. MLIR's lowering calls this function as it calls `malloc`: rank and descriptor of both sides, elements of `size` bytes.
 extern "C" void memrefCopy(std::int64_t size, const void* from, const void* to) {
   struct Unranked {
     std::int64_t rank;
@@ -54,7 +54,7 @@ struct Scales {
     }
   }
 
-  // Of a quotient of scales, as `computeMultiplierAndShift` of MLIR's Tosa dialect derives them.
+  // Derives multiplier and shift from a quotient of scales, as `computeMultiplierAndShift` of MLIR's Tosa dialect does.
   explicit Scales(double scale) {
     int exponent = 0;
     std::int64_t multiplier = std::llround(std::ldexp(std::frexp(scale, &exponent), 31));
@@ -68,7 +68,7 @@ struct Scales {
   std::int64_t count() const { return static_cast<std::int64_t>(multipliers.size()); }
 };
 
-// Whole rows of channels: what lacks to the last one is zero, and its results are not kept.
+// Completes the last row of channels with zeros, whose results are discarded.
 Words rows(const Words& in, std::int64_t channels, std::int64_t* count) {
   *count = (static_cast<std::int64_t>(in.size()) + channels - 1) / channels;
   Words whole = in;
@@ -132,13 +132,13 @@ class Functions {
     keep(out, call.out);
   }
 
-  // TensorFlow Lite's sum as legalize_tfl.cc lowers it: operands lifted by 2^20, scales over twice the larger one.
+  // Computes TensorFlow Lite's sum as legalize_tfl.cc lowers it: operands lifted by 2^20, scales over twice the larger scale.
   void sum(const Call& call, bool is_double) {
     bounds_of_the_type<std::int8_t>(call.params, "tosa.rescale");
     const auto scale = [&](const char* of) { return call.params.at(of).at("scale").get<float>(); };
     const auto point = [&](const char* of) { return std::vector<std::int8_t>{call.params.at(of).at("zero_point").get<std::int8_t>()}; };
     const double twice = 2.0f * std::max(scale("lhs"), scale("rhs")), lift = 1 << 20;
-    const double before = is_double ? 1 : lift;  // What the one rescale of an operand lifts by itself.
+    const double before = is_double ? 1 : lift;  // Lift that the only rescale of an operand includes.
     Scales lifted(lift), left(scale("lhs") / twice * before), right(scale("rhs") / twice * before), result(twice / (lift * scale("out")));
     std::vector<std::int8_t> points[] = {point("lhs"), point("rhs"), point("out")};
     const std::int64_t len = call.params.at("len");
@@ -155,7 +155,7 @@ class Functions {
     keep(out, call.out);
   }
 
-  // A tensor of bytes, signed or not, if all of its values and the padding are such; otherwise of int32.
+  // Pads a tensor of signed or unsigned bytes if all values and the padding fit, otherwise a tensor of int32.
   void padded(const Call& call) {
     std::int32_t least = call.params.at("pad").at("zero_point"), greatest = least;
     for (const std::int32_t value : call.in) least = std::min(least, value), greatest = std::max(greatest, value);

@@ -28,7 +28,7 @@ def attribute(kind, *values):
 
 
 class Graph:
-    """Operators one after the other, of which the last gives the result."""
+    """Operators in order; the last operator gives the result."""
 
     def __init__(self):
         self.serializer = tosa.TosaSerializer()
@@ -72,10 +72,10 @@ def rescale_graph(rows, channels, output, rounding, with_bias):
 
 
 def rescaled(params, inputs, output, rounding, zero_point, bias=None):
-    """RESCALE of whole rows of channels, behind ADD if there is a bias: what lacks to the last row is zero, and its results are not kept."""
+    """RESCALE of whole rows of channels, after ADD if there is a bias. The last row is filled with zeros, whose results are discarded."""
     channels = params["channels"]
     multipliers = np.array([one["multiplier"] for one in channels], np.int32)
-    # TOSA counts 31 as no shift, and more as right.
+    # TOSA's shift is 31 for no shift, and larger for right shifts.
     shifts = np.array([31 - one["shift"] for one in channels], np.int8)
     rows = max(1, -(-len(inputs) // len(channels)))
     x = np.zeros(rows * len(channels), np.int32)
@@ -125,14 +125,14 @@ def product(params, inputs):
 
 
 def outputs(params, size, kernel, stride, dilation, before, after):
-    """Results along one axis. TOSA wants the last window to end where the padded image does, so a rest is cut off."""
+    """Returns the number of results along one axis, and the remainder to cut off: TOSA requires the last window to end with the padded image."""
     extent = (params[kernel] - 1) * dilation + 1
     rest = (params[size] + params[before] + params[after] - extent) % params[stride]
     return (params[size] + params[before] + params[after] - extent) // params[stride] + 1, rest
 
 
 def cut(params, image, dilations=(1, 1)):
-    """The image without the rows and columns that no window reaches, its padding, and the size of the result."""
+    """Returns the image without the rows and columns that no window reaches, its padding, and the size of the result."""
     rows, below = outputs(params, "height", "kernel_h", "stride_h", dilations[0], "top", "bottom")
     columns, right = outputs(params, "width", "kernel_w", "stride_w", dilations[1], "left", "right")
     bottom, right_pad = params["bottom"] - below, params["right"] - right
@@ -204,7 +204,7 @@ def kernels():
     for rounding in ROUNDINGS:
         like = f"tosa-apply-scale-32-{rounding}"
         yield Kernel("fpm", f"{NAME}rescale-{rounding}", like, scaled(rounding), domain={"q": 31})
-    # RESCALE of int32 to unsigned values is no valid graph.
+    # A graph with RESCALE of int32 to unsigned values is not valid.
     for rounding, output, like in (
         ("single", "i8", "tosa-rescale-single-i8"),
         ("single", "i16", "tosa-rescale-single-i16"),

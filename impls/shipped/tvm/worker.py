@@ -1,5 +1,5 @@
-"""Apache TVM 0.27 as a lane: `topi.fixed_point_multiply`, compiled for each multiplier and shift, and the same per axis, whose multipliers and shifts are
-tensors."""
+"""Apache TVM 0.27 as a lane: `topi.fixed_point_multiply`, compiled for each multiplier and shift, and
+`topi.fixed_point_multiply_per_axis`, whose multipliers and shifts are tensors."""
 
 import functools
 import pathlib
@@ -14,7 +14,7 @@ from scales import channels_of  # noqa: E402
 from worker import Kernel, serve  # noqa: E402
 
 NAME = "shipped-tvm-topi-"
-# Elements of a call; what lacks to the last one is zero, and its results are not kept.
+# Number of elements of a call. The last call is filled with zeros, whose results are discarded.
 CHUNK = 1 << 12
 
 
@@ -50,7 +50,7 @@ def by_constants(params, inputs):
 @functools.cache
 def per_axis():
     x, multipliers, left, right = (te.placeholder((CHUNK,), "int32", name) for name in ("x", "multipliers", "left", "right"))
-    # The two flags say that both shifts are there; the axis of the channels is the only one.
+    # The two flags enable the left and the right shift; the only axis is the axis of the channels.
     y = topi.fixed_point_multiply_per_axis(x, multipliers, left, right, True, True, [0])
     return compiled(x, multipliers, left, right, y)
 
@@ -60,7 +60,8 @@ def by_tensors(params, inputs):
     return in_chunks(per_axis(), inputs, multipliers, np.maximum(shifts, 0), np.maximum(-shifts, 0))
 
 
-# A module is compiled for each multiplier and shift: 2^30, for which TVM has other code, and one for which it has not. 2^30 does not compile at s = 1 and s = -31.
+# A module is compiled for each multiplier and shift: 2^30, for which TVM has other code, and one other multiplier. 2^30 does not compile at s = 1 and
+# s = -31.
 HALF = {"multipliers": 1 << 30, "shifts": [-30, 0], "q": 31}
 ONE = {"multipliers": 1395864371, "shifts": [-9, 9], "q": 31}
 serve(

@@ -17,7 +17,7 @@ struct Delete {
 };
 using Operator = std::unique_ptr<xnn_operator, Delete>;
 
-// A library that refuses parameters says so by its status.
+// Checks a status; the library reports refused parameters by it.
 void check(xnn_status status, const char* what) {
   if (status == xnn_status_unsupported_parameter || status == xnn_status_invalid_parameter) {
     throw OutsideDomain(std::string(what) + " refuses these parameters");
@@ -27,7 +27,7 @@ void check(xnn_status status, const char* what) {
 
 void run(xnn_operator* op) { check(xnn_run_operator(op, nullptr), "xnn_run_operator"); }
 
-// The library reads whole vectors, so that inputs end with room (XNN_EXTRA_BYTES).
+// The library reads whole vectors, so inputs have room at their end (XNN_EXTRA_BYTES).
 template <typename T>
 std::vector<T> padded(std::size_t count) {
   return std::vector<T>(count + XNN_EXTRA_BYTES / sizeof(T));
@@ -51,7 +51,7 @@ Scale operand(const Json& params, const char* name) {
   return {params.at(name).at("scale"), params.at(name).at("zero_point")};
 }
 
-// The functions of a stored type.
+// Functions of a stored type.
 struct Signed {
   using T = std::int8_t;
   static constexpr auto to = xnn_create_convert_nc_f32_qs8;

@@ -1,5 +1,5 @@
-//! CMSIS-NN: `arm_concatenation_s8_x`, `_y`, `_z` and `_w`, one call for each input, which copies its runs to where they lie in the output. The axes are x, y, z
-//! and w from the last to the first; the caller answers for one scale and zero point. Sizes are 16 bits.
+//! CMSIS-NN: `arm_concatenation_s8_x`, `_y`, `_z` and `_w` copy the runs of one input to their places in the output; the caller makes one call for
+//! each input. The axes are x, y, z and w from the last to the first. The caller must pass tensors of one scale and zero point. Sizes are 16 bits.
 //!
 //! Source: ARM-software/CMSIS-NN `Source/ConcatenationFunctions/arm_concatenation_s8_x.c`, `arm_concatenation_s8_y.c`, `arm_concatenation_s8_z.c`,
 //! `arm_concatenation_s8_w.c`.

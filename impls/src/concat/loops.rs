@@ -3,7 +3,7 @@
 use super::{Input, Params};
 use crate::element::Element;
 
-/// `run(input, bytes, out)` of each run of an input that lies together in the output, in the order of the output.
+/// Calls `run(input, bytes, out)` for each contiguous run of an input, in the order of the output.
 #[inline(always)]
 pub(crate) fn by_rows(params: &Params, inputs: &[u8], out: &mut [i32], run: impl Fn(&Input, &[u8], &mut [i32])) {
     let (rows, step, bytes) = (params.rows(), params.step(), params.element.bytes());
@@ -20,7 +20,7 @@ pub(crate) fn by_rows(params: &Params, inputs: &[u8], out: &mut [i32], run: impl
     }
 }
 
-/// `run(input, bytes, out)` of each run, all of one input before those of the next: the runs of an input lie a row of the output apart.
+/// Calls `run(input, bytes, out)` for each contiguous run, input by input. Two runs of an input start one output row apart.
 #[inline(always)]
 pub(crate) fn by_inputs(params: &Params, inputs: &[u8], out: &mut [i32], run: impl Fn(&Input, &[u8], &mut [i32])) {
     let (rows, step, bytes) = (params.rows(), params.step(), params.element.bytes());
@@ -36,20 +36,20 @@ pub(crate) fn by_inputs(params: &Params, inputs: &[u8], out: &mut [i32], run: im
     }
 }
 
-/// `f` of each element.
+/// Applies `f` to each element.
 #[inline(always)]
 pub(crate) fn each(element: Element, from: &[u8], out: &mut [i32], f: impl Fn(i32) -> i32) {
     let elements = from.chunks_exact(element.bytes());
     elements.zip(out).for_each(|(bytes, out)| *out = f(element.read(bytes)));
 }
 
-/// The bytes as they are.
+/// Copies stored values unchanged.
 #[inline(always)]
 pub(crate) fn copy(element: Element, from: &[u8], out: &mut [i32]) {
     each(element, from, out, |stored| stored);
 }
 
-/// `max(x, least)`, then `min(.., greatest)` of a type.
+/// Clamps `x` to the range of a type: `max(x, least)`, then `min(.., greatest)`.
 #[inline(always)]
 pub(crate) fn clamp(x: i32, element: Element) -> i32 {
     x.max(*element.range().start()).min(*element.range().end())

@@ -31,7 +31,7 @@ pub enum Scales {
     Equal,
     /// The scale of each input over that of the output is in `[2^-16, 2^16]`.
     Quotient,
-    /// As [`Scales::Quotient`], and an input with the output's scale has its zero point, too.
+    /// As [`Scales::Quotient`]; in addition, an input with the output's scale has the output's zero point.
     Distinct,
     /// The scale of each input over that of the output, as f32, is in `[2^-8, 2^7]`.
     Narrow,
@@ -48,11 +48,11 @@ pub struct Domain {
     pub size: usize,
 }
 
-/// The largest size along an axis, if an int holds it.
+/// Largest size along an axis for sources that keep sizes in an `int`.
 pub(crate) const INT: usize = i32::MAX as usize;
 
 impl Domain {
-    /// Sizes of the inputs, one after another, and of the output. An error names the argument that this kernel does not take.
+    /// Sizes of the concatenated inputs and of the output, in elements. An error names the argument outside the domain.
     pub fn sizes(&self, p: &Params) -> Result<Sizes, ShapeError> {
         if p.element != self.element {
             let (own, given) = (self.element.name(), p.element.name());
@@ -89,7 +89,7 @@ impl Domain {
     }
 }
 
-/// `run(params, inputs, out)`: bytes of the inputs, one after another; results as int32. `params` and lengths have been checked.
+/// `run(params, inputs, out)`: bytes of the inputs, one input after another; results as int32. Callers have checked `params` and the lengths.
 pub type Run = fn(&Params, &[u8], &mut [i32]);
 
 /// A concatenation under test.

@@ -1,6 +1,6 @@
-//! ONNX Runtime: QLinearConcat, input by input. A table of 256 entries holds what becomes of each stored value: dequantized in f32, divided by the output's scale,
-//! clamped to the type less the zero point, rounded to nearest even, and the zero point added. An input with the output's scale and zero point is copied, which
-//! is the same.
+//! ONNX Runtime: QLinearConcat, input by input. A table of 256 entries has the result for each stored value: dequantized in f32, divided by the
+//! output's scale, clamped to the type's range less the zero point, rounded to nearest even, and increased by the zero point. An input with the
+//! output's scale and zero point is copied, which gives the same results.
 //!
 //! Source: microsoft/onnxruntime `onnxruntime/contrib_ops/cpu/quantization/qlinear_concat.cc` (QLinearConcat::Compute), `qlinear_lookup_table.cc`
 //! (QlinearBuildLookupTable), `onnxruntime/core/mlas/lib/quantize.cpp` (MlasQuantizeLinear).
@@ -10,7 +10,7 @@ use super::{Domain, INT, Input, Kernel, Operand, Params, Run, Scales};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 
-/// Any scales.
+/// Domain with any scales.
 pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Quotient, size: INT };
 
 /// int8.
@@ -34,14 +34,14 @@ const fn kernel(name: &'static str, element: Element, run: Run) -> Kernel {
     )
 }
 
-/// The value of a real in the output's quantization.
+/// Quantizes a real number to the output's scale and zero point.
 #[inline(always)]
 pub(crate) fn quantized(real: f32, element: Element, out: Operand) -> i32 {
     let [least, most] = [*element.range().start(), *element.range().end()].map(|end| (end - out.zero_point) as f32);
     (real / out.single()).max(least).min(most).round_ties_even() as i32 + out.zero_point
 }
 
-/// What becomes of each byte of an input; `quantize` makes the entry of a real.
+/// Builds the lookup table of one input: `quantize` computes an entry from the real value of a byte.
 #[inline(always)]
 pub(crate) fn table(input: Operand, element: Element, quantize: impl Fn(f32) -> i32) -> [i32; 256] {
     std::array::from_fn(|byte| {

@@ -25,9 +25,9 @@ pub struct Input {
 pub struct Params {
     /// Type of all stored values.
     pub element: Element,
-    /// Sizes of the output, 1 to 4 of them; that of the axis is the sum of the inputs' sizes.
+    /// Sizes of the 1 to 4 axes of the output. The size of the concatenation axis is the sum of the inputs' sizes.
     pub shape: Vec<usize>,
-    /// The axis, counted from the first.
+    /// Concatenation axis, counted from the first.
     pub axis: usize,
     /// 2 to 4 inputs.
     pub inputs: Vec<Input>,
@@ -36,7 +36,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Elements of the output; or the invalid argument.
+    /// Returns the number of elements of the output. An error names the invalid argument.
     pub fn elements(&self) -> Result<usize, ShapeError> {
         if !RANKS.contains(&self.shape.len()) {
             return Err(broken("shape", format!("{} axes; a tensor has 1 to 4", self.shape.len())));
@@ -60,12 +60,12 @@ impl Params {
         shape::elements("shape", &self.shape)
     }
 
-    /// Rows of each input, which lie one after another in it, and apart from each other in the output.
+    /// Number of rows of each input. The rows of an input are contiguous in the input, and apart in the output.
     pub(crate) fn rows(&self) -> usize {
         self.shape[..self.axis].iter().product()
     }
 
-    /// Elements of one step along the axis.
+    /// Number of elements in one step along the axis.
     pub(crate) fn step(&self) -> usize {
         self.shape[self.axis + 1..].iter().product()
     }

@@ -1,4 +1,4 @@
-//! Concatenations against the exact value in doubles, at known values, and at every place.
+//! Tests of concatenations against exact values in doubles, at known values, and at every position.
 
 use super::*;
 use crate::Form;
@@ -9,7 +9,7 @@ fn operand(scale: f32, zero_point: i32) -> Operand {
     Operand { scale: Scale(scale.into()), zero_point }
 }
 
-/// Inputs of these sizes along an axis.
+/// Builds parameters for inputs with the given sizes along an axis.
 fn along(element: Element, shape: &[usize], axis: usize, inputs: &[(usize, Operand)], out: Operand) -> Params {
     let inputs: Vec<Input> = inputs.iter().map(|(size, operand)| Input { size: *size, operand: *operand }).collect();
     let mut shape = shape.to_vec();
@@ -23,7 +23,7 @@ fn run(kernel: &'static Kernel, params: &Params, values: &[i32]) -> Vec<i32> {
     out
 }
 
-/// One scale and zero point for all tensors, for a kernel that takes no others.
+/// Gives all tensors the output's scale and zero point if the kernel requires equal ones.
 fn fitting(kernel: &Kernel, params: Params) -> Params {
     match kernel.contract.domain.scales {
         Scales::Equal => {
@@ -34,7 +34,7 @@ fn fitting(kernel: &Kernel, params: Params) -> Params {
     }
 }
 
-/// All values of each input: each result is within a half of the exact value, but for what a multiplier of few bits loses.
+/// Each result is within 0.5 of the exact value, plus the error of a multiplier of few bits. The inputs have all values of the type.
 #[test]
 fn every_kernel_rescales() {
     for kernel in kernels() {
@@ -57,7 +57,7 @@ fn every_kernel_rescales() {
     }
 }
 
-/// One and a half with either sign.
+/// Checks the rounding of 1.5 and -1.5.
 #[test]
 fn ties_go_where_each_kernel_takes_them() {
     for (name, expected) in [
@@ -76,7 +76,7 @@ fn ties_go_where_each_kernel_takes_them() {
     }
 }
 
-/// Every axis of tensors of one to four axes: each element is where its coordinates say.
+/// Every axis of tensors of 1 to 4 axes: each element is at the position that its coordinates give.
 #[test]
 fn elements_go_along_each_axis() {
     let shapes: [&[usize]; 6] = [&[7], &[2, 9], &[3, 1, 4], &[2, 3, 5], &[2, 3, 2, 5], &[1, 4, 3, 2]];
@@ -109,7 +109,7 @@ fn elements_go_along_each_axis() {
     }
 }
 
-/// What a kernel does not take is refused by name.
+/// A parameter outside a kernel's domain is refused, and the error names the argument.
 #[test]
 fn other_parameters_are_refused() {
     let plain = operand(1.0, 0);
@@ -146,7 +146,7 @@ fn other_parameters_are_refused() {
     assert!(find("tflite-concat-i8").expect("a kernel").contract.domain.sizes(&long).is_ok());
 }
 
-/// Each known bug differs from the kernel of the scheme that it claims, on two rows of all values.
+/// Each mutant differs from the kernel of the scheme that it claims, on two rows of all values.
 #[test]
 fn every_mutant_differs() {
     for mutant in crate::mutants::concat::MUTANTS {

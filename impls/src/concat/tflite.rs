@@ -1,6 +1,6 @@
-//! TensorFlow Lite: CONCATENATION, row by row of the output. Unsigned bytes are rescaled by a float and a bias, both f32, and rounded half away from zero; then
-//! the output's zero point is added, and the result clamped. An input with the output's scale and zero point is copied, which is the same. int8 is copied: its
-//! `Prepare` requires one scale and zero point.
+//! TensorFlow Lite: CONCATENATION, row by row of the output. A uint8 value is rescaled by a scale and a bias, both f32, and rounded half away from
+//! zero; then the output's zero point is added, and the result is clamped. An input with the output's scale and zero point is copied, which gives the
+//! same results. int8 is copied, because `Prepare` requires one scale and zero point.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/concatenation.cc`, `tensorflow/lite/kernels/internal/reference/concatenation.h`
 //! (Concatenation, ConcatenationWithScaling).
@@ -12,10 +12,10 @@ use crate::element::Element::{I8, U8};
 
 const REFERENCE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/concatenation.h";
 
-/// What `ConcatenationWithScaling` takes.
+/// Domain of `ConcatenationWithScaling`.
 pub(crate) const SCALED: Domain = Domain { element: U8, scales: Scales::Quotient, size: INT };
 
-/// Copies alone.
+/// Promise of kernels that only copy.
 pub(crate) const COPY: Promise = Promise { scheme: "copy", overflow: Overflow::OutOfDomain };
 
 /// Unsigned bytes.
@@ -38,7 +38,7 @@ pub(super) const COPIED_I8: Kernel = Kernel::scalar(
     |params, inputs, out| by_rows(params, inputs, out, |_, from, out| copy(I8, from, out)),
 );
 
-/// `ConcatenationWithScaling`; `place` rounds a value and adds the output's zero point.
+/// Computes `ConcatenationWithScaling`; `place` rounds a value and adds the output's zero point.
 #[inline(always)]
 pub(crate) fn scaled(params: &Params, inputs: &[u8], out: &mut [i32], place: impl Fn(f32, i32) -> i32) {
     let inverse = 1.0 / params.out.single();

@@ -1,5 +1,6 @@
-//! TOSA: `tfl.concatenation` legalized to a `tosa.rescale` of each input, with single rounding, and `tosa.concat`. An input with the output's scale is taken as it
-//! is, whatever its zero point: the domain leaves those of another zero point out, and `mutant-concat-scales-only` is that comparison on all of them.
+//! TOSA: `tfl.concatenation` legalized to a `tosa.rescale` of each input, with single rounding, and `tosa.concat`. The source copies an input with
+//! the output's scale, even if the zero points differ. The domain excludes inputs with the output's scale and another zero point;
+//! `mutant-concat-scales-only` has the same comparison with those inputs in its domain.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_common.cc` (convertConcatV2Op), `legalize_utils.cc` (buildRescale); TOSA
 //! specification, RESCALE and CONCAT.
@@ -30,7 +31,7 @@ const fn kernel(name: &'static str, element: Element, run: Run) -> Kernel {
     )
 }
 
-/// `convertConcatV2Op`.
+/// Computes the result of `convertConcatV2Op`.
 #[inline(always)]
 pub(crate) fn rescaled(params: &Params, element: Element, inputs: &[u8], out: &mut [i32]) {
     by_rows(params, inputs, out, |Input { operand, .. }, from, out| {

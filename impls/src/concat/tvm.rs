@@ -1,6 +1,6 @@
-//! TVM: `qnn.concatenate` as it is canonicalized. Each input is requantized to the scale and zero point of the output, by the rounding of `qnn.requantize`; then
-//! the inputs are concatenated. An input with the output's scale and zero point is taken as it is, which is the same. With the output's scale alone,
-//! `qnn.requantize` leaves the multiplication out; the multiplier is 1 there.
+//! TVM: `qnn.concatenate` after canonicalization. Each input is requantized to the output's scale and zero point, with the rounding of
+//! `qnn.requantize`; then the inputs are concatenated. An input with the output's scale and zero point is copied, which gives the same results. For
+//! an input that has only the output's scale, `qnn.requantize` omits the multiplication; here the multiplier is 1.
 //!
 //! Source: apache/tvm `src/relay/qnn/op/concatenate.cc`, `src/relay/qnn/op/requantize.cc`, `src/relay/qnn/utils.cc`.
 
@@ -12,7 +12,7 @@ use crate::fpm::Channel;
 use crate::fpm::tflite::quantize_multiplier;
 use crate::fpm::tvm_relay::Step;
 
-/// Any scales.
+/// Domain with any scales.
 pub(crate) const DOMAIN: Domain = Domain { element: I8, scales: Scales::Quotient, size: INT };
 
 /// int8, UPWARD, the default.
@@ -49,12 +49,12 @@ const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str,
     Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, source, run)
 }
 
-/// The multiplier and shift from an input's scale to the output's.
+/// Returns the multiplier and shift from an input's scale to the output's scale.
 pub(crate) fn multiplier(input: Operand, out: Operand) -> (i32, i32) {
     quantize_multiplier(input.scale.0 / out.scale.0)
 }
 
-/// The whole concatenation; `by` is the rounding of `qnn.requantize`.
+/// Computes the whole concatenation; `by` is the rounding of `qnn.requantize`.
 #[inline(always)]
 pub(crate) fn requantized(
     params: &Params,

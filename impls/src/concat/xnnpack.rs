@@ -1,6 +1,6 @@
-//! XNNPACK: a convert operator for each input, whose output is concatenated. The scales' quotient in f32, times 256, is rounded to an integer; the product of the
-//! difference from the zero point and that integer is shifted right by 8 bits, and rounded, by one bias that also holds both zero points. Later releases have
-//! other vector code, with a multiplier of 16 fractional bits.
+//! XNNPACK: a convert operator for each input, then a concatenation of their outputs. The multiplier is the quotient of the scales in f32, times 256,
+//! rounded to an integer. The product of this multiplier and the difference from the zero point is rounded and shifted right by 8 bits; one bias
+//! holds the rounding term and both zero points. Later releases have other vector code, with a multiplier of 16 fractional bits.
 //!
 //! Source: google/XNNPACK `src/qs8-vcvt/scalar.c.in`, `src/qu8-vcvt`, `src/microparams-init.c` (xnn_init_qs8_cvt_scalar_params,
 //! xnn_init_qu8_cvt_scalar_params), `src/subgraph/concatenate.c`.

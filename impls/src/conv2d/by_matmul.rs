@@ -1,8 +1,8 @@
-//! Convolutions by matrix product: im2col, the product of a matrix kernel with its packing and offsets, and the results laid
-//! side by side again; group by group.
+//! Convolutions by matrix product, group by group: im2col, the product of a matrix kernel with its packing and offsets, and interleaving of the
+//! groups' results.
 //!
-//! A zero point is a negative offset, and im2col pads with the input's, so that elements outside the image contribute 0. A
-//! depthwise convolution has as many groups as channels, each with a depth of the filter alone.
+//! A zero point is a negative offset. im2col pads with the input's zero point, so that elements outside the image contribute 0. A depthwise
+//! convolution has as many groups as channels; the depth of each group is the filter's size.
 //!
 //! Source: RFC on int8 convolution for Arm, Convolution implementation strategy.
 
@@ -11,27 +11,27 @@ use super::im2col::{depth, im2col};
 use crate::element::Element;
 use crate::matmul;
 
-/// The steps of a convolution, so that a mutant can replace one and keep the rest.
+/// Steps of a convolution. A mutant can replace one step and keep the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Steps {
     /// Type of the input.
     pub(crate) input: Element,
     /// Type of the weights.
     pub(crate) weights: Element,
-    /// The raw value of elements outside the image.
+    /// Raw value of elements outside the image.
     pub(crate) padding: fn(&Params) -> i32,
-    /// The product of im2col `[B*OH*OW, KH*KW*C/groups]` by weights `[KH*KW*C/groups, O/groups]`.
+    /// Product of im2col `[B*OH*OW, KH*KW*C/groups]` by weights `[KH*KW*C/groups, O/groups]`.
     pub(crate) product: matmul::Run,
 }
 
 impl Steps {
-    /// The correct steps around a matrix product.
+    /// Returns the correct steps around a matrix product.
     pub(crate) const fn new(input: Element, weights: Element, product: matmul::Run) -> Self {
         Self { input, weights, padding: |params| params.input_zero_point, product }
     }
 }
 
-/// Runs the steps: [`super::Run`] for a kernel that is made of them.
+/// Runs the steps, as the [`super::Run`] of a kernel that consists of them.
 pub(crate) fn convolve(steps: &Steps, params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
     match steps.input {
         Element::I16 => groups::<2>(steps, params, input, weights, out),
@@ -39,7 +39,7 @@ pub(crate) fn convolve(steps: &Steps, params: &Params, input: &[u8], weights: &[
     }
 }
 
-/// Every group in turn, on input elements of `BYTES` bytes.
+/// Convolves every group, on input elements of `BYTES` bytes.
 fn groups<const BYTES: usize>(steps: &Steps, params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
     let share = params.out_channels / params.groups;
     let shape = matmul::Params {
@@ -63,13 +63,14 @@ fn groups<const BYTES: usize>(steps: &Steps, params: &Params, input: &[u8], weig
     }
 }
 
-/// The weights of one group, `share` bytes of each row of the flattened weights.
+/// Returns the weights of one group, `share` bytes of each row of the flattened weights.
 fn filters(params: &Params, share: usize, group: usize, weights: &[u8]) -> Vec<u8> {
     let rows = weights.chunks_exact(share * params.groups);
     rows.flat_map(|row| &row[group * share..][..share]).copied().collect()
 }
 
-/// The convolution by a matrix kernel, with its promise over the depth axis of im2col, and its forms: under its own name, or as another one by other loops.
+/// Builds the convolution by a matrix kernel, with the matrix kernel's forms and its promise over the depth axis of im2col. The first arm keeps its
+/// name; the second arm has another name and other loops.
 macro_rules! kernel {
     ($matmul:path) => {
         $crate::conv2d::by_matmul::kernel!(

@@ -1,9 +1,9 @@
-//! The loops of a direct convolution: over results, and for each over what the filter covers.
+//! Loops of a direct convolution: over the results, and over the elements under the filter for each result.
 
 use super::Params;
 use super::im2col::inside;
 
-/// The elements that the filter covers for one result.
+/// Elements that the filter covers for one result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window<'a> {
     params: &'a Params,
@@ -13,7 +13,7 @@ pub(crate) struct Window<'a> {
     out_channel: usize,
 }
 
-/// `out[..] = result(window)` for every result, in the order of `[B,OH,OW,O]`.
+/// Computes `out[..] = result(window)` for every result, in the order of `[B,OH,OW,O]`.
 #[inline(always)]
 pub(crate) fn each(params: &Params, out: &mut [i32], result: impl Fn(Window) -> i32) {
     let Ok((rows, columns)) = params.output() else { return };
@@ -28,13 +28,12 @@ pub(crate) fn each(params: &Params, out: &mut [i32], result: impl Fn(Window) -> 
 }
 
 impl Window<'_> {
-    /// The output channel.
+    /// Returns the output channel.
     pub(crate) fn out_channel(&self) -> usize {
         self.out_channel
     }
 
-    /// Calls `element(input, weight)` with the indices of every filter element over every channel of the group; there is no
-    /// input outside the image.
+    /// Calls `element(input, weight)` with the indices of every filter element and its input, over the group's channels; `None` outside the image.
     #[inline(always)]
     pub(crate) fn elements(&self, mut element: impl FnMut(Option<usize>, usize)) {
         let Params { height, width, channels, kernel_h, kernel_w, out_channels, groups, .. } = *self.params;

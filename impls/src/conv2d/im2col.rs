@@ -1,17 +1,17 @@
-//! Image to columns: each row of the matrix is what one filter position sees, in the order (filter row, filter column,
-//! channel). It handles padding, stride and dilation. `transform` has it as a kernel.
+//! Image to columns: each row of the matrix has the elements under the filter at one position, in the order (filter row, filter column, channel).
+//! Padding, stride and dilation are handled. `transform` has im2col as a kernel.
 //!
 //! Source: RFC on int8 convolution for Arm, section Im2Col; apache/tvm python/tvm/topi/arm_cpu/conv2d_gemm.py.
 
 use super::Params;
 
-/// Elements of one row of the matrix: filter positions times the channels of one group.
+/// Number of elements in one row of the matrix: filter elements times the channels of one group.
 pub(crate) fn depth(params: &Params) -> usize {
     params.kernel_h * params.kernel_w * (params.channels / params.groups)
 }
 
-/// The matrix `[B*OH*OW, KH*KW*C/groups]` of one group's channels of an image `[B,H,W,C]`; elements outside the image are
-/// `zero_point`. `params` have been checked, and `out` is as long as the matrix.
+/// Computes the matrix `[B*OH*OW, KH*KW*C/groups]` of one group's channels of an image `[B,H,W,C]`; elements outside the image are `zero_point`.
+/// Callers have checked `params`, and `out` has the length of the matrix.
 pub(crate) fn im2col<T: Copy>(params: &Params, group: usize, input: &[T], zero_point: T, out: &mut [T]) {
     let Ok((rows, columns)) = params.output() else { return };
     let image = params.height * params.width * params.channels;
@@ -27,7 +27,7 @@ pub(crate) fn im2col<T: Copy>(params: &Params, group: usize, input: &[T], zero_p
     }
 }
 
-/// The elements under the filter, with its first element at `corner` of the padded image.
+/// Copies the elements under the filter, with its first element at `corner` of the padded image.
 #[inline(always)]
 fn patch<T: Copy>(params: &Params, group: usize, image: &[T], corner: (usize, usize), zero_point: T, out: &mut [T]) {
     let channels = params.channels / params.groups;
@@ -49,7 +49,7 @@ fn patch<T: Copy>(params: &Params, group: usize, image: &[T], corner: (usize, us
     }
 }
 
-/// The coordinate in an image of `size` of one in the padded image; `None` in the padding.
+/// Converts a coordinate of the padded image to the image of `size`; `None` in the padding.
 #[inline(always)]
 pub(crate) fn inside(padded: usize, before: usize, size: usize) -> Option<usize> {
     padded.checked_sub(before).filter(|at| *at < size)

@@ -29,7 +29,7 @@ use transposed::Transposed;
 /// Shape and zero points of one convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Params {
-    /// Images.
+    /// Number of images.
     pub batches: usize,
     /// Rows of the input.
     pub height: usize,
@@ -43,7 +43,7 @@ pub struct Params {
     pub kernel_w: usize,
     /// Channels of the output.
     pub out_channels: usize,
-    /// Channels fall into so many groups, each convolved alone: 1 usually, `channels` for a depthwise convolution.
+    /// Number of groups of channels, each convolved alone: 1 usually, `channels` for a depthwise convolution.
     pub groups: usize,
     /// Rows from one output to the next.
     pub stride_h: usize,
@@ -61,28 +61,28 @@ pub struct Params {
     pub left: usize,
     /// Columns of padding to the right.
     pub right: usize,
-    /// The input value that stands for 0.
+    /// Input value that represents 0.
     pub input_zero_point: i32,
-    /// The weight value that stands for 0.
+    /// Weight value that represents 0.
     pub weight_zero_point: i32,
-    /// Whether each input element adds to a window of the output; padding is then taken off the output.
+    /// True if transposed: each input element adds to a window of the output, and padding removes rows and columns of the output.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub transposed: bool,
-    /// Rows of the output below what windows and padding make, if transposed.
+    /// Transposed only: rows added at the bottom of the output, after windows and padding.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub output_padding_h: usize,
-    /// Columns of the output beside what windows and padding make, if transposed.
+    /// Transposed only: columns added at the right of the output, after windows and padding.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub output_padding_w: usize,
 }
 
-/// Whether a field is as most convolutions have it.
+/// True if a field has its default, which most convolutions have.
 fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
 impl Default for Params {
-    /// One element under a filter of one element: everything is 1 but padding and zero points, which are 0.
+    /// One element under a filter of one element: padding and zero points are 0, all other sizes are 1.
     fn default() -> Self {
         Self {
             batches: 1,
@@ -111,7 +111,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Rows and columns of the output, or the invalid argument.
+    /// Returns the rows and columns of the output. An error names the invalid argument.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
         if self.transposed {
             return transposed::output(self);
@@ -157,7 +157,7 @@ impl Params {
         Ok((rows, columns))
     }
 
-    /// Sizes of input `[B,H,W,C]`, weights `[KH,KW,C/groups,O]` (and nothing), and of the output `[B,OH,OW,O]`.
+    /// Sizes of input `[B,H,W,C]`, weights `[KH,KW,C/groups,O]` and output `[B,OH,OW,O]`, in elements. An error names the invalid argument.
     pub fn sizes(&self) -> Result<Sizes, ShapeError> {
         let groups = positive("groups", self.groups)?;
         for (argument, n) in [("channels", self.channels), ("out_channels", self.out_channels)] {
@@ -170,27 +170,27 @@ impl Params {
         let input = shape::elements("input", &[batches, self.height, self.width, self.channels])?;
         let depth = shape::elements("weights", &[self.kernel_h, self.kernel_w, self.channels / groups])?;
         let weights = shape::elements("weights", &[depth, self.out_channels])?;
-        // What im2col writes must fit too.
+        // The matrix of im2col must fit, too.
         shape::elements("im2col", &[batches, rows, columns, depth])?;
         let outputs = shape::elements("out", &[batches, rows, columns, self.out_channels])?;
         Ok(Sizes { inputs: [input, weights, 0], outputs })
     }
 }
 
-/// The operands on which a kernel keeps its promise.
+/// Operands on which a kernel keeps its promise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Input as lhs, weights as rhs.
     pub operands: matmul::Domain,
-    /// Whether `groups` may be more than 1.
+    /// True if `groups` may be more than 1.
     pub grouped: bool,
-    /// Which transposed convolutions a kernel of them takes; others take none.
+    /// Transposed convolutions that a kernel for them accepts; `None` for a kernel of ordinary convolutions.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub transposed: Option<Transposed>,
 }
 
-/// `run(params, input, weights, out)`: little-endian elements of the domain's types at any alignment. `params` and lengths have
-/// been checked, and the input zero point is a value of the input's type.
+/// `run(params, input, weights, out)`: little-endian elements of the domain's types at any alignment. Callers have checked `params` and the lengths,
+/// and the input zero point is a value of the input's type.
 pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 
 /// A convolution under test.
@@ -261,7 +261,7 @@ static KERNELS: &[Kernel] = &[
     transposed::subconvolution::QU8,
 ];
 
-/// A direct kernel, of one form: any groups, any values of its types, sums in int32.
+/// Builds a direct kernel with one form: any groups, any values of its types, sums in int32.
 const fn direct(
     name: &'static str,
     summary: &'static str,

@@ -1,11 +1,11 @@
-//! oneDNN: convolution of signed by signed through unsigned by signed, for machines that multiply only those.
+//! oneDNN: convolution of signed by signed elements, on machines that multiply only unsigned by signed.
 //!
-//! The input is shifted by 128 into u8, and so is what lies outside the image: a signed 0 becomes 128. The weights come with a
-//! compensation, `-128 * (sum of the weights of an output channel)`, which takes the shift back over the whole filter,
-//! padding included; an input zero point is taken back in the same way. Padding is the zero point here, so that it comes
-//! to 0. (The library pads by 0 and keeps, for each position at a border, the sum of the weights over the image: the same sums.)
+//! The input is shifted by 128 into u8, and so is the padding: a signed 0 becomes 128. The weights have a compensation, `-128 * (sum of the weights
+//! of an output channel)`, which cancels the shift over the whole filter, with padding. An input zero point is cancelled in the same way. Here the
+//! padding is the zero point, so that it contributes 0. (The library pads with 0 and, for each position at a border, keeps the sum of the weights
+//! over the image, which gives the same sums.)
 //!
-//! A weight zero point, which the library's int8 convolutions lack, is taken back by the sum of the input less its zero point.
+//! A weight zero point is not supported by the library's int8 convolutions. Here the sum of the input less its zero point cancels it.
 //!
 //! Source: uxlfoundation/oneDNN, "Nuances of int8 Computations"; `dnnl_memory_extra_flag_compensation_conv_s8s8`;
 //! `src/cpu/gemm_x8s8s32x_conv_zp_src_pad_comp.cpp`.
@@ -23,7 +23,7 @@ pub(super) const S8S8_SHIFT: Kernel = super::direct(
     |params, input, weights, out| run(params, (params.input_zero_point + 128) as u8, input, weights, out),
 );
 
-/// The convolution, with `padding` (already shifted) for elements outside the image.
+/// Computes the convolution, with `padding` (already shifted) for elements outside the image.
 pub(crate) fn run(params: &Params, padding: u8, input: &[u8], weights: &[u8], out: &mut [i32]) {
     let shifted: Vec<u8> = input.iter().map(|value| value ^ 0x80).collect();
     let compensation = compensation(params, weights);
@@ -38,7 +38,7 @@ pub(crate) fn run(params: &Params, padding: u8, input: &[u8], weights: &[u8], ou
     });
 }
 
-/// `-(128 + input_zero_point) * (sum of the weights)` of each output channel.
+/// Computes `-(128 + input_zero_point) * (sum of the weights)` for each output channel.
 fn compensation(params: &Params, weights: &[u8]) -> Vec<i32> {
     let mut sums = vec![0i32; params.out_channels];
     for row in weights.chunks_exact(params.out_channels) {

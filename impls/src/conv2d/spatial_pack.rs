@@ -1,7 +1,7 @@
-//! Arm, the schedule before the GEMM: image and weights widened to int16 in the layout NCHW, packed in tiles of 16 pixels and of 16 output channels, and
-//! for each element of the depth the outer product of a column of 16 by a row of 16, added by `smlal`.
+//! Arm, the schedule that preceded the GEMM. Image and weights are widened to int16 in the layout NCHW and packed in tiles of 16 pixels and of 16
+//! output channels. For each element of the depth, `smlal` adds the outer product of a column of 16 and a row of 16.
 //!
-//! Zero points are subtracted as elements are widened: a difference of two bytes has 9 bits, and a product of two of them 18.
+//! Zero points are subtracted when elements are widened: a difference of two bytes has 9 bits, and a product of two differences has 18 bits.
 //!
 //! Source: RFC on int8 convolution for Arm, section Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py, conv2d_spatial_pack_nchw.
 
@@ -15,13 +15,13 @@ use crate::simd::{BYTES, LANES, Portable, Register};
 use crate::transform::spatial::{TILE, data_pack, kernel_pack, unpack};
 use std::ops::RangeInclusive;
 
-/// Results of a tile: 16 pixels of 16 output channels.
+/// Number of results of a tile: 16 pixels of 16 output channels.
 const BLOCK: usize = TILE * TILE;
 
 /// `outer(data, weights, c)`: `c[16*p + o]` is the sum over the depth of `data[d][p] * weights[d][o]`.
 type Outer = fn(&[[i16; TILE]], &[[i16; TILE]], &mut [i32; BLOCK]);
 
-/// The outer products on real instructions: the elements of both kernels are int16 there.
+/// Outer products by instructions. Both kernels share them, because their elements are int16 here.
 const MICRO: Native<Outer> = neon_form!(
     NEON,
     "tiebreak_conv2d_spatial_pack",
@@ -30,7 +30,7 @@ const MICRO: Native<Outer> = neon_form!(
     outer::<Neon>(data: &[[i16; TILE]], weights: &[[i16; TILE]], c: &mut [i32; BLOCK])
 );
 
-/// The kernel for elements of a type, whose weights have these zero points.
+/// Builds the kernel for elements of a type. `$zero_points` is the range of the negated weight zero points.
 macro_rules! spatial {
     ($name:literal, $element:ident, $zero_points:expr) => {
         Kernel {
@@ -81,7 +81,7 @@ fn outer<R: Register>(data: &[[i16; TILE]], weights: &[[i16; TILE]], c: &mut [i3
     for (data, weights) in data.iter().zip(weights) {
         let (low, high) = (row::<R>(&weights[..8]), row::<R>(&weights[8..]));
         for (acc, pixel) in acc.iter_mut().zip(data) {
-            // The element in each of eight lanes.
+            // Repeats the element in each of eight lanes.
             let pixel = R::splat((u32::from(*pixel as u16) * 0x1_0001) as i32);
             acc[0] = acc[0].smlal_4s(pixel, low);
             acc[1] = acc[1].smlal2_4s(pixel, low);
@@ -94,7 +94,7 @@ fn outer<R: Register>(data: &[[i16; TILE]], weights: &[[i16; TILE]], c: &mut [i3
     }
 }
 
-/// Eight int16.
+/// Loads eight int16.
 #[inline(always)]
 fn row<R: Register>(values: &[i16]) -> R {
     let mut bytes = [0; BYTES];
@@ -104,7 +104,7 @@ fn row<R: Register>(values: &[i16]) -> R {
     R::load_bytes(&bytes)
 }
 
-/// Every group: NHWC to NCHW, packing, outer products, unpacking, NCHW to NHWC.
+/// Convolves every group: NHWC to NCHW, packing, outer products, unpacking, NCHW to NHWC.
 fn convolve(outer: Outer, element: Element, params: &Params, (input, weights): (&[u8], &[u8]), out: &mut [i32]) {
     let (groups, share) = (params.groups, params.out_channels / params.groups);
     let one = Params { groups: 1, channels: params.channels / groups, out_channels: share, ..*params };
@@ -134,7 +134,7 @@ fn convolve(outer: Outer, element: Element, params: &Params, (input, weights): (
     }
 }
 
-/// One group in NCHW, `[B,O,OH,OW]`.
+/// Returns the results of one group in NCHW, `[B,O,OH,OW]`.
 fn group_of(outer: Outer, one: &Params, (image, filters): (&[i16], &[i16]), depth: usize) -> Vec<i32> {
     let Ok((rows, columns)) = one.output() else { return Vec::new() };
     let tiles = one.batches * rows * columns.div_ceil(TILE);
@@ -145,7 +145,7 @@ fn group_of(outer: Outer, one: &Params, (image, filters): (&[i16], &[i16]), dept
     let mut blocks = vec![0; tiles * one.out_channels.div_ceil(TILE) * BLOCK];
     let mut block = blocks.as_chunks_mut::<BLOCK>().0.iter_mut();
     for data in data.as_chunks::<TILE>().0.chunks_exact(depth) {
-        // `block` comes second: a `zip` that asked it first would lose a block at the end of each tile.
+        // `block` is the second operand of `zip`: as the first operand, it would lose a block at the end of each tile.
         for (weights, block) in packed.as_chunks::<TILE>().0.chunks_exact(depth).zip(block.by_ref()) {
             outer(data, weights, block);
         }

@@ -1,4 +1,4 @@
-//! Every convolution against the definition of its promise, a loop in unbounded integers.
+//! Tests of every convolution against the definition of its promise, a loop in unbounded integers.
 
 use super::transposed::{Dilation, Outputs, Transposed, takes};
 use super::{Conv2d, Domain, Kernel, Params, kernels};
@@ -9,27 +9,27 @@ use crate::matmul::tests::raw;
 use crate::operation::{Call, TensorOperation};
 use crate::random::Random;
 
-/// One result: its raw products in the order of im2col, outside the image with the zero point as input, and its sum with
-/// zero points taken off first, outside the image 0.
+/// Definition of one result: its raw products in the order of im2col, with the zero point as input outside the image, and the exact sum of products
+/// less zero points, with 0 outside the image.
 pub(crate) struct Defined {
     products: Vec<i64>,
     sum: i128,
 }
 
 impl Defined {
-    /// The exact sum.
+    /// Returns the exact sum.
     pub(crate) fn exact(&self) -> i128 {
         self.sum
     }
 
-    /// The result by a scheme: what its lanes make of the raw products, and the exact rest, modulo 2^32.
+    /// Returns the result by a scheme, modulo 2^32: the scheme's sum of the raw products, and the exact terms of the zero points.
     pub(crate) fn by(&self, scheme: &str) -> i32 {
         let exact: i64 = self.products.iter().sum();
         (self.sum + i128::from(raw(scheme, &self.products) - exact)) as i32
     }
 }
 
-/// Every `out[b,y,x,o]`, in signed coordinates.
+/// Computes every `out[b,y,x,o]`, in signed coordinates.
 pub(crate) fn definition(p: &Params, input: &[i32], weights: &[i32]) -> Vec<Defined> {
     let (rows, columns) = p.output().expect("a shape");
     let (depth, share) = (p.channels / p.groups, p.out_channels / p.groups);
@@ -45,7 +45,7 @@ pub(crate) fn definition(p: &Params, input: &[i32], weights: &[i32]) -> Vec<Defi
                 if !p.transposed {
                     return at * stride as i64 + apart - before;
                 }
-                // Between two elements there is none.
+                // There is no element between two input elements.
                 let place = at + before - apart;
                 if place % stride as i64 == 0 { place / stride as i64 } else { -1 }
             };
@@ -67,7 +67,7 @@ pub(crate) fn definition(p: &Params, input: &[i32], weights: &[i32]) -> Vec<Defi
     (0..p.batches * rows * columns * p.out_channels).map(result).collect()
 }
 
-/// Shapes: strides, dilation, padding of four widths, batches, groups, depthwise with a multiplier, tails of every block.
+/// Returns shapes: strides, dilation, padding of four widths, batches, groups, depthwise with a multiplier, tails of every block.
 pub(crate) fn shapes() -> Vec<Params> {
     let plain =
         Params { height: 5, width: 6, channels: 3, kernel_h: 3, kernel_w: 2, out_channels: 5, ..Params::default() };
@@ -88,8 +88,8 @@ pub(crate) fn shapes() -> Vec<Params> {
     ]
 }
 
-/// Transposed convolutions: even and odd filters, strides below, at and above them, padding of four widths that is no multiple of the stride, output padding,
-/// dilation, batches, groups; and the sizes of TFLite's SAME and VALID.
+/// Returns transposed convolutions: even and odd filters; strides below, at and above the filter's size; padding of four widths that is not a
+/// multiple of the stride; output padding; dilation; batches; groups; and the sizes of TFLite's SAME and VALID.
 pub(crate) fn transposed() -> Vec<Params> {
     let plain = Params {
         height: 3,
@@ -136,7 +136,7 @@ pub(crate) fn transposed() -> Vec<Params> {
     ]
 }
 
-/// Pseudorandom elements, with runs of both ends of the range.
+/// Returns pseudorandom elements, with many values at both ends of the range.
 pub(crate) fn elements(element: Element, len: usize, seed: u64) -> Vec<i32> {
     let (lo, hi) = (*element.range().start(), *element.range().end());
     let mut random = Random::new(seed);
@@ -150,7 +150,7 @@ pub(crate) fn elements(element: Element, len: usize, seed: u64) -> Vec<i32> {
         .collect()
 }
 
-/// The results of `kernel`.
+/// Returns the results of `kernel`.
 pub(crate) fn convolve(kernel: &Kernel, form: Form, params: &Params, input: &[i32], weights: &[i32]) -> Vec<i32> {
     let operands = &kernel.contract.domain.operands;
     let pack = |element: Element, values: &[i32]| {
@@ -163,7 +163,7 @@ pub(crate) fn convolve(kernel: &Kernel, form: Form, params: &Params, input: &[i3
     out
 }
 
-/// Shapes with zero points at both ends of the range of `element` and odd ones between.
+/// Returns all shapes with zero points at both ends of the range of `element` and odd zero points between.
 pub(crate) fn cases(element: Element) -> Vec<Params> {
     let (lo, hi) = (*element.range().start(), *element.range().end());
     let zero_points = [(0, 0), (lo, hi), (hi, lo), (5, -3), (-7 & hi, 77), (hi, i32::MIN)];
@@ -206,7 +206,7 @@ fn every_kernel_keeps_its_promise() {
 
 #[test]
 fn every_matrix_kernel_has_its_convolution() {
-    // A border of a convolution is the zero point, and one product of TVM's takes none.
+    // The border of a convolution has the zero point, and TVM's int16 product accepts none.
     let takes_offsets = |kernel: &&matmul::Kernel| kernel.contract.domain.lhs_offsets != (0..=0);
     for product in matmul::kernels().iter().filter(takes_offsets) {
         let kernel = super::find(product.name).expect(product.name);
@@ -216,7 +216,7 @@ fn every_matrix_kernel_has_its_convolution() {
     }
 }
 
-/// uxlfoundation/oneDNN issue 5080: padded elements are a shifted 0, 128.
+/// uxlfoundation/oneDNN issue 5080: padded elements are a shifted 0, that is 128.
 #[test]
 fn padding_at_the_borders_of_s8s8() {
     let kernel = super::find("onednn-s8s8-shift").expect("registered");
@@ -224,7 +224,7 @@ fn padding_at_the_borders_of_s8s8() {
     assert_eq!(convolve(kernel, Form::Native, &params, &[5], &[3, -2, 7]), [-10]);
 }
 
-/// Every kernel here has groups: a domain of one without them.
+/// A domain without groups refuses them. All kernels here have groups, so the domain is changed.
 #[test]
 fn groups_are_for_the_kernels_that_have_them() {
     let kernel = &kernels()[0];
@@ -248,7 +248,7 @@ fn groups_are_for_the_kernels_that_have_them() {
     }
 }
 
-/// A kernel takes convolutions of its own direction, and of these what it has code for.
+/// A kernel accepts only convolutions of its own direction, and only transposed convolutions in its domain.
 #[test]
 fn transposed_convolutions_are_for_their_kernels() {
     let one = Params { kernel_h: 3, kernel_w: 3, stride_h: 2, stride_w: 2, transposed: true, ..Params::default() };
@@ -281,7 +281,7 @@ fn transposed_convolutions_are_for_their_kernels() {
     assert_eq!(refused(Params { stride_w: usize::MAX, width: 3, ..one }), Some("stride_w"));
 }
 
-/// A filter may cover all of the padded image, and not one row more; what is too large is the filter, or its dilation where there is one.
+/// A filter may cover the whole padded image, and not one row more. The error names the filter, or the dilation if it is above 1.
 #[test]
 fn a_filter_beyond_the_padded_image_is_refused() {
     let small = Params { height: 4, width: 9, kernel_w: 1, top: 1, bottom: 1, ..Params::default() };

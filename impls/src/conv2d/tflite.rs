@@ -1,8 +1,8 @@
 //! TensorFlow Lite's reference convolutions, before bias and requantization.
 //!
-//! `acc += (filter + filter_offset) * (input + input_offset)` over the image; what lies outside is left out ("zero padding by omitting
-//! the areas outside the image"). Offsets are negative zero points. The int8 function has no filter offset, its filters being
-//! symmetric, which is a weight zero point of 0 here. Sums wrap where C++ leaves them undefined.
+//! `acc += (filter + filter_offset) * (input + input_offset)` over the image; elements outside are omitted ("zero padding by omitting the areas
+//! outside the image"). Offsets are negative zero points. The int8 function has no filter offset because its filters are symmetric; its weight zero
+//! point is 0 here. Sums wrap here; overflow is undefined in C++.
 //!
 //! A depthwise convolution is the case `groups = channels`: the functions of `depthwise_conv.h` add the same products.
 //!

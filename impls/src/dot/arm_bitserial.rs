@@ -1,5 +1,4 @@
-//! Arm, bit-serial: the bits that two planes share are counted in each byte, and adjacent counts are added to an unsigned
-//! 16-bit lane.
+//! Arm, bit-serial: the set bits that two planes share are counted in each byte, and adjacent counts are added to a 16-bit lane, unsigned or signed.
 //!
 //! Source: apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount (later aprofile/asimd/popcount.py);
 //! notes on int8 code generation for backends (popcount-AND and vpadal).
@@ -9,7 +8,7 @@ use crate::contract::Overflow;
 use crate::element::Element;
 use crate::simd::{BYTES, Portable, Register};
 
-/// 16-bit lanes of a register.
+/// Number of 16-bit lanes in a register.
 const HALVES: usize = 8;
 
 pub(super) const BITSERIAL: Kernel = Kernel {
@@ -43,7 +42,7 @@ fn signed<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
     let operands = a.as_chunks::<BYTES>().0.iter().zip(b.as_chunks::<BYTES>().0);
     let results = acc.as_chunks::<HALVES>().0.iter().zip(out.as_chunks_mut::<HALVES>().0);
     for ((acc, out), (a, b)) in results.zip(operands) {
-        // Accumulators come as int32; a lane holds them modulo 2^16.
+        // Accumulators are int32 values; a lane holds them modulo 2^16.
         let mut lanes = [0; BYTES];
         for (lane, acc) in lanes.as_chunks_mut::<2>().0.iter_mut().zip(acc) {
             *lane = (*acc as u16).to_le_bytes();
@@ -61,7 +60,7 @@ fn bitserial<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
     let operands = a.as_chunks::<BYTES>().0.iter().zip(b.as_chunks::<BYTES>().0);
     let results = acc.as_chunks::<HALVES>().0.iter().zip(out.as_chunks_mut::<HALVES>().0);
     for ((acc, out), (a, b)) in results.zip(operands) {
-        // Accumulators come as int32; a lane holds them modulo 2^16.
+        // Accumulators are int32 values; a lane holds them modulo 2^16.
         let mut lanes = [0; BYTES];
         for (lane, acc) in lanes.as_chunks_mut::<2>().0.iter_mut().zip(acc) {
             *lane = (*acc as u16).to_le_bytes();
@@ -73,7 +72,7 @@ fn bitserial<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
     }
 }
 
-/// One step: `.8h` plus the bits that are set in both operands, two bytes a lane.
+/// Computes one step: adds to each lane of `.8h` the number of bits set in both operands, two bytes for each lane.
 #[inline(always)]
 pub(crate) fn count<R: Register>(acc: R, a: R, b: R) -> R {
     acc.uadalp_8h(a.and(b).cnt())

@@ -1,7 +1,8 @@
-//! Arm, bit-serial as TVM schedules it: counts of set bits are shifted by the weight of their planes in lanes of 8 bits, where they wrap, and added
-//! to 32 bits after that.
+//! Arm, bit-serial as TVM schedules it: counts of set bits are shifted by the weight of their planes in 8-bit lanes, where they wrap, and then added
+//! in 32 bits.
 //!
-//! A byte has up to eight set bits. `8 << (i + j)` fits a byte up to `i + j = 4`: operands of six bits together are safe, and seven are not.
+//! A byte has up to eight set bits, and `8 << (i + j)` fits in a byte up to `i + j = 4`. So operands with six bits in total are safe, and operands
+//! with seven bits in total are not.
 //!
 //! Source: apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount.
 
@@ -23,7 +24,7 @@ pub(super) const SHIFTED: Kernel = Kernel {
     native: None,
 };
 
-/// Counts of each pair of planes, shifted as bytes.
+/// Adds the counts of each pair of planes, shifted as bytes.
 pub(crate) fn shifted(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
     let operands = a.as_chunks::<ELEMENTS>().0.iter().zip(b.as_chunks::<ELEMENTS>().0);
     for ((acc, out), (a, b)) in acc.iter().zip(out).zip(operands) {

@@ -1,4 +1,4 @@
-//! Arm with the dot-product extension: four products a lane, added to int32 in one instruction, without an intermediate.
+//! Arm with the dot-product extension: one instruction adds four products to each int32 lane, without an intermediate value.
 //!
 //! Source: Arm Architecture Reference Manual (DDI 0487), section C7.2, UDOT (vector), SDOT (vector).
 

@@ -1,4 +1,4 @@
-//! Arm, bytes widened to 16 bits first: `smlal` and `smlal2`, or `umlal` and `umlal2`, add each product to an int32 accumulator of its own.
+//! Arm, bytes widened to 16 bits first: `smlal` and `smlal2`, or `umlal` and `umlal2`, add each product to a separate int32 accumulator.
 //!
 //! Source: RFC on int8 convolution for Arm, section Background (transform to int16, multiply and accumulate).
 
@@ -17,7 +17,7 @@ pub(super) const SMLAL: Kernel = Kernel {
         "RFC on int8 convolution for Arm, Background",
     ),
     portable: smlal::<Portable>,
-    // `sxtl` and `sxtl2` are not named: some disassemblers write the alias, some `sshll` by 0.
+    // `sxtl` and `sxtl2` are not listed, because some disassemblers print them as `sshll` by 0.
     native: Some(form!(NEON, "tiebreak_dot_arm_smlal_int16", ["smlal", "smlal2"], smlal)),
 };
 
@@ -31,7 +31,7 @@ pub(super) const UMLAL: Kernel = Kernel {
         "RFC on int8 convolution for Arm, Background",
     ),
     portable: umlal::<Portable>,
-    // `uxtl` and `uxtl2` are not named: some disassemblers write the alias, some `ushll` by 0.
+    // `uxtl` and `uxtl2` are not listed, because some disassemblers print them as `ushll` by 0.
     native: Some(form!(NEON, "tiebreak_dot_arm_umlal_int16", ["umlal", "umlal2"], umlal)),
 };
 

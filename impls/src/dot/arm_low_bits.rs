@@ -1,11 +1,11 @@
-//! Arm, bit-serial on operands of one to four bits: 32 elements of each are cut into bit planes, a register holds the four planes of `b`,
-//! and each plane of `a` meets all of them in one `and`, `cnt` and `uadalp`. Counts are weighted by `2^(i + j)` in int32.
+//! Arm, bit-serial on operands of one to four bits. A step cuts 32 elements of each operand into bit planes. One register holds the planes of `b`;
+//! each plane of `a` is combined with all of them by one `and`, `cnt` and `uadalp`. Counts are weighted by `2^(i + j)` in int32.
 //!
-//! Unipolar: a set bit of `b` is 1, an unset one 0. Bipolar: an unset one is -1, so that `b` stands for `2b - (2^w - 1)`, w its bits; the counts
-//! of `a` with the complement are subtracted.
+//! Unipolar: a set bit of `b` is 1, an unset bit is 0. Bipolar: an unset bit is -1, so that `b` represents `2b - (2^w - 1)`, where w is its number of
+//! bits; the counts of `a` with the complement are subtracted.
 //!
-//! Source: apache/tvm python/tvm/topi/nn/bitserial_util.py and bitserial_conv2d.py, where `popcount(a & w) - popcount(a & ~w)` is the second
-//! kind, and arm_cpu/bitserial_conv2d.py, _intrin_popcount: and, cnt, vpadal.
+//! Source: apache/tvm python/tvm/topi/nn/bitserial_util.py and bitserial_conv2d.py, where the bipolar kind is `popcount(a & w) - popcount(a & ~w)`,
+//! and arm_cpu/bitserial_conv2d.py, _intrin_popcount: and, cnt, vpadal.
 
 use super::arm_bitserial::count;
 use super::{Domain, Kernel, contract, form};
@@ -13,12 +13,12 @@ use crate::contract::Overflow;
 use crate::element::Element;
 use crate::simd::{BYTES, LANES, Portable, Register};
 
-/// Elements of a step: a plane of them is a lane of 32 bits.
+/// Elements of a step. One plane of them fills a lane of 32 bits.
 pub(crate) const ELEMENTS: usize = 32;
 const PLANE: usize = ELEMENTS / 8;
 const SOURCE: &str = "apache/tvm python/tvm/topi/nn/bitserial_conv2d.py; arm_cpu/bitserial_conv2d.py, _intrin_popcount";
 
-/// Kernels that are all unipolar or all bipolar, one a line: bits and types of `a` and `b`, scheme, name, symbol.
+/// Defines kernels that are all unipolar or all bipolar, one on each line: bits and types of `a` and `b`, scheme, name, symbol.
 macro_rules! low_bits {
     (
         $kind:literal, $bipolar:literal;
@@ -85,7 +85,7 @@ low_bits! {
     A4W4_BIPOLAR: 4 by 4 (U4, U4), "products-32-bipolar-4", "arm-bitserial-a4w4-bipolar", "tiebreak_dot_arm_bitserial_a4w4_bipolar";
 }
 
-/// Every step: one result of 32 elements of each operand.
+/// Runs every step; a step computes one result from 32 elements of each operand.
 #[inline(always)]
 fn steps<R: Register, const A: usize, const B: usize, const BIPOLAR: bool>(
     acc: &[i32],
@@ -116,14 +116,14 @@ fn steps<R: Register, const A: usize, const B: usize, const BIPOLAR: bool>(
     }
 }
 
-/// Bits that both have, in each lane of 32.
+/// Counts the bits set in both registers, in each 32-bit lane.
 #[inline(always)]
 fn counted<R: Register>(a: R, b: R) -> R {
     let zero = R::splat(0);
     zero.uadalp_4s(count(zero, a, b))
 }
 
-/// One bit of each element; bit `k` of byte `n` is that of element `8n + k`.
+/// Extracts one bit of each element; bit `k` of byte `n` belongs to element `8n + k`.
 pub(crate) fn plane_of(elements: &[u8; ELEMENTS], bit: usize) -> [u8; PLANE] {
     let mut plane = [0; PLANE];
     for (k, element) in elements.iter().enumerate() {
@@ -132,12 +132,12 @@ pub(crate) fn plane_of(elements: &[u8; ELEMENTS], bit: usize) -> [u8; PLANE] {
     plane
 }
 
-/// A plane in each lane of a register.
+/// Repeats a plane in each lane of a register.
 fn repeated(plane: &[u8; PLANE]) -> [u8; BYTES] {
     std::array::from_fn(|i| plane[i % PLANE])
 }
 
-/// The `B` planes of an operand, one a lane, and their complements; other lanes are 0.
+/// Returns the `B` planes of an operand, one in each lane, and their complements; other lanes are 0.
 fn planes<const B: usize>(elements: &[u8; ELEMENTS]) -> ([u8; BYTES], [u8; BYTES]) {
     let (mut set, mut unset) = ([0; BYTES], [0; BYTES]);
     for bit in 0..B {

@@ -1,4 +1,4 @@
-//! Arm without the dot-product extension: 16 products in two halves, each added in pairs to four int32 accumulators.
+//! Arm without the dot-product extension: 16 products in two halves of eight; each half is added in pairs to four int32 accumulators.
 //!
 //! Source: RFC on int8 convolution for Arm, section Convolution core algorithm; apache/tvm
 //! python/tvm/topi/arm_cpu/tensor_intrin.py, gemm_4x4_int8_int8_int32.
@@ -11,7 +11,7 @@ use crate::simd::{Portable, Register};
 const SOURCE: &str =
     "RFC on int8 convolution for Arm, core algorithm; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py";
 
-/// Four accumulators, 16 elements: what each of the two takes.
+/// Returns the domain of both kernels: four accumulators, 16 elements.
 const fn domain(element: Element) -> Domain {
     Domain { lhs: element, rhs: element, results: 4, elements: 16, pairs: &[] }
 }
@@ -34,13 +34,13 @@ pub(super) const SADALP: Kernel = Kernel {
 
 register_steps!(uadalp: unsigned::<R>, sadalp: signed::<R>);
 
-/// One step on unsigned elements.
+/// Computes one step on unsigned elements.
 #[inline(always)]
 pub(crate) fn unsigned<R: Register>(acc: R, a: R, b: R) -> R {
     acc.uadalp_4s(a.umull(b)).uadalp_4s(a.umull2(b))
 }
 
-/// One step on signed elements.
+/// Computes one step on signed elements.
 #[inline(always)]
 pub(crate) fn signed<R: Register>(acc: R, a: R, b: R) -> R {
     acc.sadalp_4s(a.smull(b)).sadalp_4s(a.smull2(b))

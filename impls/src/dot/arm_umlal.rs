@@ -1,5 +1,5 @@
-//! Arm, the fast variant: the products of both halves are added in 16 bits before they are widened, one `uadalp` saved.
-//! 255 * 255 twice does not fit unsigned 16 bits, nor does -128 * -128 twice fit signed ones: those sums wrap.
+//! Arm, the fast variant: the products of both halves are added in 16 bits before they are widened, which saves one `uadalp`. Two products of 255 *
+//! 255 do not fit in unsigned 16 bits, and two of -128 * -128 do not fit in signed 16 bits: these sums wrap.
 //!
 //! Source: RFC on int8 convolution for Arm, the `fastmath` option of section Convolution core algorithm.
 
@@ -10,7 +10,7 @@ use crate::simd::{Portable, Register};
 
 const SOURCE: &str = "RFC on int8 convolution for Arm, core algorithm, fastmath option (umull, umlal2, uadalp)";
 
-/// Four accumulators, 16 elements; lane `i` of 16 bits adds elements `i` and `8 + i`, and result `i` takes two such lanes.
+/// Returns the domain. 16-bit lane `i` adds the products of elements `i` and `8 + i`, and each result adds two adjacent lanes.
 const fn domain(element: Element) -> Domain {
     Domain { lhs: element, rhs: element, results: 4, elements: 16, pairs: &[[0, 8], [2, 10], [4, 12], [6, 14]] }
 }
@@ -33,13 +33,13 @@ pub(super) const SMLAL: Kernel = Kernel {
 
 register_steps!(umlal: unsigned::<R>, smlal: signed::<R>);
 
-/// One step on unsigned elements.
+/// Computes one step on unsigned elements.
 #[inline(always)]
 pub(crate) fn unsigned<R: Register>(acc: R, a: R, b: R) -> R {
     acc.uadalp_4s(a.umull(b).umlal2_8h(a, b))
 }
 
-/// One step on signed elements.
+/// Computes one step on signed elements.
 #[inline(always)]
 pub(crate) fn signed<R: Register>(acc: R, a: R, b: R) -> R {
     acc.sadalp_4s(a.smull(b).smlal2_8h(a, b))

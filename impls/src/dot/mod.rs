@@ -1,5 +1,5 @@
-//! Dot-product steps: one accumulator and a few products at a time, as the instruction (or the short sequence) of each system
-//! computes them: `out[i] = acc[i] + sum over the terms of i of a[..] * b[..]`, int32.
+//! Dot-product steps: the instruction, or the short sequence, that adds a few products to an accumulator. `out[i] = acc[i] + sum over the terms of i
+//! of a[..] * b[..]`, int32.
 
 pub(crate) mod arm_bitserial;
 pub(crate) mod arm_counts_u8;
@@ -26,32 +26,32 @@ use crate::shape::{self, ShapeError, Sizes};
 use crate::simd::{BYTES, LANES, Register, WIDE_BYTES, WIDE_LANES, Wide};
 use serde::{Deserialize, Serialize};
 
-/// Number of results of a batch; the step is applied vector by vector.
+/// Parameters of one batch; the step is applied vector by vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Params {
-    /// Results, a multiple of the kernel's [`Domain::results`].
+    /// Number of results, a multiple of the kernel's [`Domain::results`].
     pub len: usize,
 }
 
-/// The operands of one step.
+/// Operands of one step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Type of the first operand.
     pub lhs: Element,
     /// Type of the second operand.
     pub rhs: Element,
-    /// Accumulators, and results, of one step (one vector).
+    /// Number of accumulators, and of results, of one step (one vector).
     pub results: usize,
-    /// Elements of each operand of one step.
+    /// Number of elements of each operand of one step.
     pub elements: usize,
-    /// For each result of a step, the two elements of its first pair sum that is narrower than 32 bits; empty where there
-    /// is no such pair. A sweep of all pair sums puts each into these places.
+    /// Positions of the two elements of the first pair sum that is narrower than 32 bits, for each result of a step; empty if there is no narrow pair
+    /// sum. A sweep of all pair sums puts its elements at these positions.
     #[serde(deserialize_with = "crate::elsewhere::list")]
     pub pairs: &'static [[usize; 2]],
 }
 
 impl Domain {
-    /// Sizes of accumulators, first and second operands, and results; or why they cannot be.
+    /// Sizes of accumulators, first and second operands, and results, in elements. An error names the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let len = shape::elements("len", &[shape::positive("len", params.len)?])?;
         if !len.is_multiple_of(self.results) {
@@ -65,7 +65,7 @@ impl Domain {
     }
 }
 
-/// `run(acc, a, b, out)`: for each step `results` accumulators and `elements` of each operand, little-endian at any alignment.
+/// `run(acc, a, b, out)`: for each step, `results` accumulators and `elements` elements of each operand, little-endian at any alignment.
 pub type Run = fn(&[i32], &[u8], &[u8], &mut [i32]);
 
 /// A dot-product step under test.
@@ -84,7 +84,7 @@ impl TensorOperation for Dot {
         !domain.pairs.is_empty()
     }
 
-    /// Result `i` is that of the bytes `a0, a1, b0, b1` of `start + i`, in the kernel's place for a pair.
+    /// Fills the inputs so that result `i` is the pair sum of the bytes `a0, a1, b0, b1` of `start + i`, at the kernel's positions of a pair.
     fn fill(domain: &Domain, params: &Params, start: i32, input: &mut [i32]) {
         input.fill(0);
         let (_, operands) = input.split_at_mut(params.len);
@@ -164,12 +164,12 @@ static KERNELS: &[Kernel] = &[
     nvidia_dp4a::MIXED,
 ];
 
-/// A contract without deviations.
+/// Returns a contract without deviations.
 const fn contract(scheme: &'static str, overflow: Overflow, domain: Domain, source: &'static str) -> Contract<Domain> {
     Contract { promise: Promise { scheme, overflow }, domain, deviations: &[], source }
 }
 
-/// Applies `step(accumulators, a, b)` to each four accumulators with 16 bytes of each operand.
+/// Applies `step(accumulators, a, b)` to each group of four accumulators, with 16 bytes of each operand.
 #[inline(always)]
 fn each_register<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], step: impl Fn(R, R, R) -> R) {
     let operands = a.as_chunks::<BYTES>().0.iter().zip(b.as_chunks::<BYTES>().0);
@@ -179,7 +179,7 @@ fn each_register<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], 
     }
 }
 
-/// Applies `step(accumulators, a, b)` to each eight accumulators with 32 bytes of each operand.
+/// Applies `step(accumulators, a, b)` to each group of eight accumulators, with 32 bytes of each operand.
 #[inline(always)]
 fn each_wide<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], step: impl Fn(W, W, W) -> W) {
     let operands = a.as_chunks::<WIDE_BYTES>().0.iter().zip(b.as_chunks::<WIDE_BYTES>().0);
@@ -189,7 +189,7 @@ fn each_wide<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], step: im
     }
 }
 
-/// Functions that apply a step of a register to a batch, by the name of each.
+/// Defines functions that apply a step on a register to a batch, by the name of each function.
 macro_rules! register_steps {
     ($($visibility:vis $name:ident: $step:expr),+) => {$(
         #[inline(always)]
@@ -200,7 +200,7 @@ macro_rules! register_steps {
 }
 use register_steps;
 
-/// The same on wide registers.
+/// Defines functions that apply a step on a wide register to a batch, by the name of each function.
 macro_rules! wide_steps {
     ($($visibility:vis $name:ident: $step:expr),+) => {$(
         #[inline(always)]
@@ -211,7 +211,7 @@ macro_rules! wide_steps {
 }
 use wide_steps;
 
-/// The native form of a step that is generic over [`Register`].
+/// Builds the native form of a step that is generic over [`Register`].
 macro_rules! form {
     ($isa:ident, $symbol:literal, $instructions:tt, $run:ident) => {
         $crate::simd::form::neon_form!(
@@ -225,7 +225,7 @@ macro_rules! form {
 }
 use form;
 
-/// The native form of a step that is generic over [`Wide`].
+/// Builds the native form of a step that is generic over [`Wide`].
 macro_rules! wide_form {
     ($isa:ident, $symbol:literal, $instructions:tt, $run:ident) => {
         $crate::simd::form::avx2_form!(

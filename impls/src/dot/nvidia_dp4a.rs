@@ -1,5 +1,5 @@
-//! NVIDIA `dp4a`, as documented: four bytes of each of two 32-bit registers, sign- or zero-extended as its types say, multiplied
-//! and added to a 32-bit accumulator, which wraps. Nothing here runs on a GPU.
+//! NVIDIA `dp4a`, as documented: four bytes of each of two 32-bit registers are sign- or zero-extended by the instruction's types, multiplied, and
+//! added to a 32-bit accumulator, which wraps. These are models; they do not run on a GPU.
 //!
 //! Source: PTX ISA, section Integer Arithmetic Instructions: dp4a.
 
@@ -43,7 +43,7 @@ pub(crate) fn dp4a_s8(acc: i32, a: &[u8; 4], b: &[u8; 4]) -> i32 {
     dp4a(acc, a.map(|a| i32::from(a as i8)), b.map(|b| i32::from(b as i8)))
 }
 
-/// `dp4a.u32.u32`: the accumulator is unsigned, the same 32 bits.
+/// `dp4a.u32.u32`: the accumulator is unsigned and has the same 32 bits.
 #[inline(always)]
 pub(crate) fn dp4a_u8(acc: i32, a: &[u8; 4], b: &[u8; 4]) -> i32 {
     dp4a(acc, a.map(i32::from), b.map(i32::from))

@@ -1,4 +1,4 @@
-//! Every step, in both forms, against the promise of its contract.
+//! Tests of every step, in both forms, against the promise of its contract.
 
 use super::{Domain, Dot, Kernel, Params, find, kernels};
 use crate::Form;
@@ -6,7 +6,7 @@ use crate::contract::Overflow;
 use crate::element::Element;
 use crate::operation::{Operation, TensorOperation};
 
-/// One result by the scheme, its products in 64 bits.
+/// Computes one result by the scheme, with products in 64 bits.
 fn expected(kernel: &Kernel, acc: &[i32], a: &[i32], b: &[i32], result: usize) -> i32 {
     let term = |k: usize| i64::from(a[k]) * i64::from(b[k]);
     let i = result;
@@ -56,7 +56,7 @@ fn expected(kernel: &Kernel, acc: &[i32], a: &[i32], b: &[i32], result: usize) -
     }
 }
 
-/// Elements as a kernel takes them, `misalign` bytes past the start of an allocation.
+/// Packed elements, `misalign` bytes past the start of an allocation.
 struct Operand {
     bytes: Vec<u8>,
     misalign: usize,
@@ -74,7 +74,7 @@ impl Operand {
     }
 }
 
-/// Both forms give the promised results for every step of the batch.
+/// Checks that both forms give the promised results for every step of the batch.
 fn check(kernel: &Kernel, acc: &[i32], a: &[i32], b: &[i32], misalign: usize) {
     let Domain { lhs, rhs, results, elements, .. } = kernel.contract.domain;
     let sizes = kernel.contract.domain.sizes(&Params { len: acc.len() }).expect("a batch");
@@ -94,8 +94,8 @@ fn check(kernel: &Kernel, acc: &[i32], a: &[i32], b: &[i32], misalign: usize) {
     }
 }
 
-/// The 2^16 pairs of bytes go through every place: once the same pair in all places of a step, so that sums are as large as
-/// they can be, and once each place with a pair of its own. An int16 operand takes 256 values from extreme to extreme.
+/// All 2^16 pairs of bytes at every position: once with the same pair at all positions of a step, so that sums are as large as possible, and once
+/// with a different pair at each position. An int16 operand has 256 values from extreme to extreme.
 #[test]
 fn every_pair_of_bytes_in_every_place() {
     for kernel in kernels() {
@@ -130,7 +130,7 @@ fn accumulators_at_the_ends_of_int32_wrap_or_saturate() {
     }
 }
 
-/// The one sum of two products of int16 that int32 cannot hold.
+/// Checks the only sum of two int16 products that does not fit in int32.
 #[test]
 fn vpmaddwd_of_four_extremes_wraps() {
     let madd = super::find("x86-madd").expect("registered");
@@ -138,14 +138,14 @@ fn vpmaddwd_of_four_extremes_wraps() {
     check(madd, &[-1; 8], &[-32768; 16], &[-32768; 16], 3);
 }
 
-/// Places in the domain are those of the scheme: the two elements of a pair sum reach 16 bits, and its own result only.
+/// Positions in the domain are those of the scheme: the two elements of a pair sum overflow 16 bits, and change only their own result.
 #[test]
 fn pairs_are_where_sixteen_bits_do_not_suffice() {
     for kernel in kernels() {
         let Domain { lhs, rhs, results, elements, pairs, .. } = kernel.contract.domain;
         let narrow = kernel.contract.promise.scheme.contains("16");
         assert_eq!(pairs.len(), if narrow { results } else { 0 }, "{}", kernel.name);
-        // The largest product, which is that of two minima where both are signed.
+        // The largest product, which is that of two minima if both types are signed.
         let extreme = |start: i32, end: i32| if -start > end { start } else { end };
         let a = extreme(*lhs.range().start(), *lhs.range().end());
         let b = if *lhs.range().start() < 0 { *rhs.range().start() } else { *rhs.range().end() };
@@ -170,7 +170,7 @@ fn names_are_each_used_once() {
     assert_eq!(names.len(), kernels().len());
 }
 
-/// Bytes of 1 to 127 in each place, of which no sum of two products leaves 16 bits.
+/// Small positive bytes at each position, so that no sum of two products leaves 16 bits.
 #[test]
 fn a_range_gives_each_result_the_pair_of_its_own_four_bytes() {
     let mut swept = 0;

@@ -42,13 +42,13 @@ pub(super) const MADD: Kernel = Kernel {
 
 wide_steps!(pub(super) maddubs: bytes::<W>, madd: halves::<W>);
 
-/// One step on unsigned bytes times signed bytes.
+/// Computes one step on unsigned bytes times signed bytes.
 #[inline(always)]
 pub(crate) fn bytes<W: Wide>(acc: W, a: W, b: W) -> W {
     acc.vpaddd(a.vpmaddubsw(b).vpmaddwd(W::splat_halves(1)))
 }
 
-/// One step on int16. Two products of -32768 by -32768 wrap to -2^31: what a wrapping sum would hold anyway.
+/// Computes one step on int16. Two products of -32768 by -32768 wrap to -2^31, the same value as a wrapping int32 sum.
 #[inline(always)]
 pub(crate) fn halves<W: Wide>(acc: W, a: W, b: W) -> W {
     acc.vpaddd(a.vpmaddwd(b))

@@ -11,7 +11,7 @@ use crate::simd::form::avx512_form;
 
 const SOURCE: &str = "apache/tvm python/tvm/topi/x86/tensor_intrin.py; Intel SDM volume 2, PMADDUBSW and VPDPBUSD";
 
-/// Results of a step.
+/// Number of results of a step.
 #[cfg(target_arch = "x86_64")]
 const RESULTS: usize = 16;
 
@@ -58,7 +58,7 @@ pub(super) const MADDUBS: Kernel = Kernel {
             let results = acc.as_chunks::<RESULTS>().0.iter().zip(out.as_chunks_mut::<RESULTS>().0);
             for ((acc, out), (a, b)) in results.zip(operands) {
                 let mut sums = *acc;
-                // Ones by a shift of all bits.
+                // Makes 16-bit ones by a shift of all-ones.
                 crate::simd::avx512::step!(
                     sums,
                     a,

@@ -1,4 +1,4 @@
-//! x86 with VNNI: four products of unsigned and signed bytes a lane, added to int32 in one instruction, wrapping or saturating.
+//! x86 with VNNI: one instruction adds four products of unsigned and signed bytes to each int32 lane, wrapping or saturating.
 //!
 //! Source: Intel SDM volume 2, VPDPBUSD, VPDPBUSDS; int8 code generation for backends.
 

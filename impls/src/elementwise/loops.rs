@@ -4,7 +4,7 @@ use super::{Operand, Params};
 use crate::element::Element;
 use crate::simd::LANES;
 
-/// `f(lhs, rhs)` of every pair of elements of a type.
+/// Applies `f(lhs, rhs)` to every pair of elements of a type.
 #[inline(always)]
 pub(crate) fn each(element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32], f: impl Fn(i32, i32) -> i32) {
     let size = element.bytes();
@@ -12,14 +12,14 @@ pub(crate) fn each(element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32], f:
     elements.zip(out).for_each(|((lhs, rhs), out)| *out = f(element.read(lhs), element.read(rhs)));
 }
 
-/// `max(x, min)`, then `min(.., max)`, as the sources write it.
+/// Clamps to the bounds of `params`: `max(x, min)`, then `min(.., max)`, as in the sources.
 #[inline(always)]
 pub(crate) fn clamp(x: i32, params: &Params) -> i32 {
     x.max(params.min).min(params.max)
 }
 
-/// ONNX Runtime's portable form of `combine`: both operands dequantized, combined, divided by the output's scale, clamped, and the zero point added,
-/// each in f32; rounded to nearest even. `MlasQLinearAddKernelRawHelper` and `MlasQLinearMulKernel` are this function.
+/// ONNX Runtime's portable form: both operands are dequantized, combined by `combine`, divided by the output's scale, clamped, and increased by the
+/// zero point, each in f32. The sum is rounded to nearest even. Source: `MlasQLinearAddKernelRawHelper` and `MlasQLinearMulKernel`.
 #[inline(always)]
 pub(super) fn in_f32(
     params: &Params,
@@ -38,8 +38,8 @@ pub(super) fn in_f32(
     });
 }
 
-/// XNNPACK's NEON loop over int8: `rounded` of differences from zero points, in lanes, saturated to 16 bits before and after the output's zero point is
-/// added, then clamped. The tail goes through whole vectors.
+/// XNNPACK's NEON loop over int8. `rounded` takes lanes of differences from the zero points. Its results are saturated to 16 bits, increased by the
+/// output's zero point, saturated to 16 bits again, and clamped. The tail goes through whole vectors.
 #[inline(always)]
 pub(super) fn in_lanes(
     params: &Params,
@@ -57,7 +57,7 @@ pub(super) fn in_lanes(
     }
 }
 
-/// Differences of bytes from a zero point, in lanes; 0 in a lane without a byte.
+/// Subtracts a zero point from bytes, in lanes. A lane without a byte is 0.
 #[inline(always)]
 fn widened(bytes: &[u8], zero_point: i32) -> [i32; LANES] {
     std::array::from_fn(|i| bytes.get(i).map_or(0, |byte| i32::from(*byte as i8) - zero_point))

@@ -1,5 +1,4 @@
-//! Quantized operations on two tensors, element by element: each tensor has a scale and a zero point. [`add`], [`sub`] and [`mul`] have one
-//! file for each system.
+//! Quantized elementwise operations on two tensors with scale and zero point. [`add`], [`sub`] and [`mul`] have one file for each system.
 
 pub mod add;
 pub(crate) mod loops;
@@ -18,12 +17,12 @@ use std::fmt::Debug;
 
 pub use params::{Operand, Params};
 
-/// The scales that a kernel takes.
+/// Scales that a kernel accepts.
 pub trait Scales: Copy + Debug + Eq + Send + Sync + Serialize + DeserializeOwned + 'static {
-    /// Largest scale that any kernel takes; the smallest one is 1 over it.
+    /// Largest scale that any kernel accepts. The smallest accepted scale is its reciprocal.
     const LARGEST: f32;
 
-    /// Checks parameters that a kernel of this type with such scales has to take. An error names the argument that it does not take.
+    /// Checks the scales of parameters for a kernel of this element type. An error names the argument outside the domain.
     fn check(self, element: Element, params: &Params) -> Result<(), ShapeError>;
 }
 
@@ -33,14 +32,14 @@ pub trait Scales: Copy + Debug + Eq + Send + Sync + Serialize + DeserializeOwned
 pub struct Domain<S> {
     /// Type of both operands and of the result.
     pub element: Element,
-    /// Scales.
+    /// Accepted scales.
     pub scales: S,
-    /// Whether the kernel clamps to any bounds; otherwise the bounds are those of the type.
+    /// True if the kernel clamps to arbitrary bounds; otherwise the type's bounds apply.
     pub clamp: bool,
 }
 
 impl<S: Scales> Domain<S> {
-    /// Sizes of both operands and of the results. An error names the invalid argument.
+    /// Sizes of both operands and of the results, in elements. An error names the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let sizes = params.sizes(self.element, self.clamp, &(1.0 / S::LARGEST..=S::LARGEST))?;
         self.scales.check(self.element, params)?;
@@ -48,13 +47,13 @@ impl<S: Scales> Domain<S> {
     }
 }
 
-/// `run(params, lhs, rhs, out)`: bytes of the element type, results as int32. `params` and lengths have been checked.
+/// `run(params, lhs, rhs, out)`: operands are bytes of the element type, results are int32. Callers have checked `params` and the lengths.
 pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 
-/// A kernel with such scales.
+/// Kernel of an elementwise operation whose accepted scales are an `S`.
 pub type Kernel<S> = kernel::Kernel<Run, Domain<S>>;
 
-/// The items of [`crate::operation::TensorOperation`] that are the same in these operations, beside those that all operations share.
+/// Items of [`crate::operation::TensorOperation`] that addition, subtraction and multiplication share, in addition to those of all operations.
 macro_rules! items {
     () => {
         fn call(call: $crate::operation::Call<'_, Self>) -> Result<(), $crate::job_error::JobError> {

@@ -1,4 +1,4 @@
-//! Parameters of a batch, and the checks that every kernel makes.
+//! Parameters of one batch, and the checks that every kernel makes.
 
 use crate::element::Element;
 use crate::quantized::Scale;
@@ -9,9 +9,9 @@ use std::ops::RangeInclusive;
 /// Scale and zero point of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operand {
-    /// The scale, an f32: real = scale * (stored - zero point).
+    /// Scale, an f32: real = scale * (stored - zero point).
     pub scale: Scale,
-    /// The stored value of 0.
+    /// Stored value of the real number 0.
     pub zero_point: i32,
 }
 
@@ -35,8 +35,8 @@ pub struct Params {
 }
 
 impl Params {
-    /// Sizes of both operands and of the results, for a kernel of a type with scales in a range. `clamp` says that the kernel clamps to any bounds;
-    /// otherwise it clamps to those of the type. An error names the invalid argument.
+    /// Sizes of both operands and of the results, for a kernel of a type with scales in a range. If `clamp` is true, the kernel clamps to arbitrary
+    /// bounds; otherwise the bounds must be those of the type. An error names the invalid argument.
     pub(super) fn sizes(
         &self,
         element: Element,
@@ -72,7 +72,8 @@ impl Params {
 }
 
 impl Operand {
-    /// Checks that the scale is a float in a range, and the zero point a value of a type. An error names the argument: the scale's name is the first.
+    /// Checks that the scale is an f32 in a range, and that the zero point is a value of the type. An error names the invalid argument. `[scale,
+    /// zero_point]` are the names of the two arguments.
     pub(crate) fn check(
         self,
         [scale, zero_point]: [&'static str; 2],
@@ -89,7 +90,7 @@ impl Operand {
         Ok(())
     }
 
-    /// The scale as an f32.
+    /// Returns the scale as an f32.
     #[inline(always)]
     pub(crate) fn single(self) -> f32 {
         self.scale.0 as f32

@@ -1,4 +1,4 @@
-//! Tests that every arithmetic has.
+//! Tests that addition, subtraction and multiplication share.
 
 use super::{Kernel, Operand, Params, Scales};
 use crate::Form;
@@ -24,20 +24,20 @@ pub(crate) fn run<S: Scales>(kernel: &Kernel<S>, form: Form, params: &Params, lh
     out
 }
 
-/// Zero points for any type: moved to the middle of an unsigned type.
+/// Adapts a zero point to any type: an unsigned type moves it by 128, the middle of the range.
 pub(super) fn moved(element: Element, zero_point: i32) -> i32 {
     if element == Element::U8 { zero_point + 128 } else { zero_point }
 }
 
-/// All pairs of 8 bits; every 255th value of 16 bits.
+/// Returns all pairs of 8-bit values, or pairs of every 255th value of 16 bits.
 pub(super) fn pairs(element: Element) -> (Vec<i32>, Vec<i32>) {
     let step = if element == Element::I16 { 255 } else { 1 };
     let all = element.range().step_by(step);
     all.clone().flat_map(|a| all.clone().map(move |b| (a, b))).unzip()
 }
 
-/// Every kernel on all pairs of 8 bits. Each result is within one of the operation in doubles, `real`, and is its value rounded if the value is not near a half:
-/// nearer than `near`. `wider` is how far off a kernel may be: 0.5, or more if its contract rounds more than the result.
+/// Checks every kernel on all pairs of 8-bit values against `real`, the operation in doubles. Each result is within `wider` of the exact value: 0.5,
+/// or more if the contract also rounds before the result. If the exact value is nearer than `near` to a half, the result may be off by up to 1.
 pub(super) fn every_kernel_computes<S: Scales>(
     kernels: &[Kernel<S>],
     scales: [[(f32, i32); 3]; 3],
@@ -66,7 +66,7 @@ pub(super) fn every_kernel_computes<S: Scales>(
     }
 }
 
-/// The same pair at every index of every length gives the same.
+/// The same pair gives the same result at every index of every length.
 pub(super) fn every_place_and_length_gives_the_same<S: Scales>(
     kernels: &[Kernel<S>],
     placed: impl Fn(Element, i32) -> i32,

@@ -1,4 +1,4 @@
-//! CMSIS-NN: `arm_nn_exp_on_negative_values` of its softmax, for five integer bits alone, and the same on `int32x4_t` of MVE.
+//! CMSIS-NN: `arm_nn_exp_on_negative_values` of its softmax, for five integer bits only, and the MVE form on `int32x4_t`.
 //!
 //! Source: ARM-software/CMSIS-NN `Include/arm_nnsupportfunctions.h`.
 
@@ -25,7 +25,7 @@ pub(super) const SCALAR: Kernel = Kernel {
     native: None,
 };
 
-/// Code for MVE, whose instructions are modelled: `vqrdmulh`, `vrshl` and the fixup before it.
+/// Kernel for MVE. Its instructions `vqrdmulh` and `vrshl`, and the fixup before `vrshl`, are modelled.
 pub(super) const MVE: Kernel = Kernel {
     name: "arm-exp-mve",
     summary: "CMSIS-NN arm_exp_on_negative_values_mve_32x4, five integer bits",
@@ -44,7 +44,7 @@ fn lanes<V: Vector>(x: V) -> V {
     vector(x, INTEGER_BITS)
 }
 
-/// One number.
+/// Computes the exponential of one number.
 #[inline(always)]
 pub(crate) fn exponential(x: i32) -> i32 {
     const SHIFT: u32 = 24;
@@ -63,7 +63,7 @@ pub(crate) fn exponential(x: i32) -> i32 {
     if x == 0 { i32::MAX } else { result }
 }
 
-/// `arm_nn_doubling_high_mult`: the nudge follows the signs of the operands, and the division truncates; saturates at the one product that overflows.
+/// `arm_nn_doubling_high_mult`: the nudge follows the signs of the operands, and the division truncates. The product that overflows saturates.
 #[inline(always)]
 pub(crate) fn doubling_high_mult(a: i32, b: i32) -> i32 {
     if a == b && a == i32::MIN {
@@ -73,7 +73,7 @@ pub(crate) fn doubling_high_mult(a: i32, b: i32) -> i32 {
     ((nudge + i64::from(a) * i64::from(b)) / (1i64 << 31)) as i32
 }
 
-/// `arm_nn_divide_by_power_of_two`: ties away from zero, `exponent` in 0..=31.
+/// `arm_nn_divide_by_power_of_two`: rounds ties away from zero; `exponent` is in 0..=31.
 #[inline(always)]
 pub(crate) fn divide_by_power_of_two(dividend: i32, exponent: u32) -> i32 {
     let mask = 1i32.wrapping_shl(exponent).wrapping_sub(1);

@@ -1,4 +1,5 @@
-//! gemmlowp: `exp_on_negative_values` on `FixedPoint<int32, tIntegerBits>`, and the same on `int32x4_t`. TensorFlow Lite's softmax and its logistic include it.
+//! gemmlowp: `exp_on_negative_values` on `FixedPoint<int32, tIntegerBits>`, scalar and on `int32x4_t`. TensorFlow Lite's softmax and logistic include
+//! this code.
 //!
 //! Source: google/gemmlowp `fixedpoint/fixedpoint.h`, `fixedpoint/fixedpoint_neon.h`.
 
@@ -11,16 +12,17 @@ use crate::simd::{Portable, Vector, strip_mine};
 
 pub(super) const PROMISE: Promise = Promise { scheme: "gemmlowp", overflow: Overflow::OutOfDomain };
 
-/// All that the code compiles for: two fractional bits at least.
+/// Integer bits for which the code compiles, which leave at least two fractional bits.
 pub(crate) const DOMAIN: Domain = Domain { integer_bits: 0..=29 };
 
-/// `e^(-1/8)` and a third, in units of 2^-31.
+/// `e^(-1/8)` in units of 2^-31.
 pub(crate) const EIGHTH: i32 = 1_895_147_668;
+/// A third, in units of 2^-31.
 pub(crate) const THIRD: i32 = 715_827_883;
-/// `e^(-2^k)`, k from -2 to 4.
+/// `e^(-2^k)` for k from -2 to 4, in units of 2^-31.
 pub(crate) const FACTORS: [i32; 7] = [1_672_461_947, 1_302_514_674, 790_015_084, 290_630_308, 39_332_535, 720_401, 242];
 
-/// `fixedpoint.h` on scalars.
+/// Scalar code of `fixedpoint.h`.
 pub(super) const SCALAR: Kernel = Kernel {
     name: "gemmlowp-exp",
     summary: "gemmlowp exp_on_negative_values: a polynomial on a quarter, and a barrel shifter of products",
@@ -34,7 +36,7 @@ pub(super) const SCALAR: Kernel = Kernel {
     native: None,
 };
 
-/// The same on four lanes; what is left over goes through the scalar form.
+/// Code on four lanes. The remaining elements go through the scalar form.
 pub(super) const NEON: Kernel = Kernel {
     name: "gemmlowp-exp-neon",
     summary: "gemmlowp exp_on_negative_values on int32x4_t: vqrdmulhq, and vrshlq with its fixup",
@@ -60,7 +62,7 @@ fn lanes<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
     strip_mine::<V>(x, out, |x| vector(x, integer_bits), |x| exponential(x, integer_bits));
 }
 
-/// One number.
+/// Computes the exponential of one number.
 #[inline(always)]
 pub(crate) fn exponential(x: i32, integer_bits: i32) -> i32 {
     let fraction = 31 - integer_bits;
@@ -75,7 +77,7 @@ pub(crate) fn exponential(x: i32, integer_bits: i32) -> i32 {
     if x == 0 { i32::MAX } else { clamped }
 }
 
-/// `e^a` on `[-1/4, 0)`, around -1/8; `a` in units of 2^-31.
+/// Computes `e^a` for `a` in `[-1/4, 0)` by a polynomial around -1/8; `a` is in units of 2^-31.
 #[inline(always)]
 pub(crate) fn polynomial(a: i32) -> i32 {
     let x = a + (1 << 28);
@@ -86,7 +88,7 @@ pub(crate) fn polynomial(a: i32) -> i32 {
     EIGHTH + mul(EIGHTH, x + inner)
 }
 
-/// A product with each factor that is `taken`.
+/// Multiplies `first` by each factor for which `taken` is true.
 #[inline(always)]
 pub(crate) fn barrel(first: i32, taken: impl Fn(usize) -> bool) -> i32 {
     let factors = FACTORS.into_iter().enumerate();

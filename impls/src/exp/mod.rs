@@ -1,5 +1,4 @@
-//! The exponential of numbers that are not positive, in fixed point, as the softmax of shipped systems computes it: `x * 2^(integer_bits - 31)` in,
-//! `e^x * 2^31` out.
+//! Fixed-point exponential of numbers that are not positive, as in shipped softmax: `x * 2^(integer_bits - 31)` in, `e^x * 2^31` out.
 
 pub(crate) mod cmsis_nn;
 pub(crate) mod gemmlowp;
@@ -19,19 +18,19 @@ use std::ops::RangeInclusive;
 pub struct Params {
     /// Number of inputs.
     pub len: usize,
-    /// Integer bits of the input, whose other bits but the sign are fractional.
+    /// Integer bits of the input. All other bits except the sign are fractional.
     pub integer_bits: i32,
 }
 
 /// The inputs that a kernel accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
-    /// Integer bits.
+    /// Accepted numbers of integer bits.
     pub integer_bits: RangeInclusive<i32>,
 }
 
 impl Domain {
-    /// Sizes of input and output. An error names the invalid argument.
+    /// Sizes of input and output, in elements. An error names the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let len = shape::elements("len", &[positive("len", params.len)?])?;
         if !self.integer_bits.contains(&params.integer_bits) {
@@ -42,7 +41,7 @@ impl Domain {
     }
 }
 
-/// `run(params, x, out)` of numbers that are not positive. `params` and lengths have been checked.
+/// `run(params, x, out)` for `x` that are not positive. Callers have checked `params` and the lengths.
 pub type Run = fn(&Params, &[i32], &mut [i32]);
 
 /// An exponential under test.
@@ -73,7 +72,7 @@ impl TensorOperation for Exp {
 
 static KERNELS: &[Kernel] = &[gemmlowp::SCALAR, gemmlowp::NEON, cmsis_nn::SCALAR, cmsis_nn::MVE];
 
-/// `f` of every element.
+/// Applies `f` to every element.
 #[inline(always)]
 pub(crate) fn each(x: &[i32], out: &mut [i32], f: impl Fn(i32) -> i32) {
     x.iter().zip(out).for_each(|(x, out)| *out = f(*x));

@@ -1,4 +1,4 @@
-//! Kernels of the exponential, near the real value in doubles, and equal to each other.
+//! Tests of the exponential: kernels are near the real value in doubles, and equal to each other.
 
 use super::{Kernel, Params, find, kernels};
 use crate::Form;

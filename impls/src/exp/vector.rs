@@ -1,9 +1,9 @@
-//! The exponential on four lanes. Lanes are chosen by masks that a shift makes of a sign, in place of the sources' BSL and predicates.
+//! Exponential on four lanes. An arithmetic shift of a sign bit makes the mask that selects lanes, instead of the BSL and predicates of the sources.
 
 use super::gemmlowp::{EIGHTH, FACTORS, THIRD};
 use crate::simd::Vector;
 
-/// Four numbers.
+/// Computes the exponential of four numbers.
 #[inline(always)]
 pub(crate) fn vector<V: Vector>(x: V, integer_bits: i32) -> V {
     let fraction = 31 - integer_bits;
@@ -13,7 +13,7 @@ pub(crate) fn vector<V: Vector>(x: V, integer_bits: i32) -> V {
     let mut result = polynomial(rest.sshl(V::splat(integer_bits)));
     for (power, factor) in (-2..).zip(FACTORS) {
         if integer_bits > power {
-            // The bit comes to the place of the sign.
+            // Moves the tested bit to the sign position.
             let taken = remainder.sshl(V::splat(integer_bits - power)).sshr31();
             result = chosen(taken, result.sqrdmulh(V::splat(factor)), result);
         }
@@ -22,7 +22,7 @@ pub(crate) fn vector<V: Vector>(x: V, integer_bits: i32) -> V {
         let below = x.add(V::splat(1 << (36 - integer_bits))).sshr31();
         result = chosen(below, V::splat(0), result);
     }
-    // No input is positive: what has no sign is 0.
+    // Inputs are not positive, so a lane without a sign bit is 0.
     chosen(x.sshr31(), result, V::splat(i32::MAX))
 }
 
@@ -36,7 +36,7 @@ fn polynomial<V: Vector>(a: V) -> V {
     eighth.add(eighth.sqrdmulh(x.add(inner)))
 }
 
-/// Rounding division by a power of two, ties away from zero: the fixup by sign, then `srshl`.
+/// Divides by a power of two, with ties away from zero: the fixup by sign, then `srshl`.
 #[inline(always)]
 fn divided<V: Vector>(x: V, exponent: i32) -> V {
     let shift = V::splat(-exponent);
@@ -49,7 +49,7 @@ fn minus<V: Vector>(a: V, b: V) -> V {
     a.add(b.mul(V::splat(-1)))
 }
 
-/// `a` where the mask is all ones, and `b` where it is 0.
+/// Selects `a` if the mask is all ones, and `b` if the mask is 0.
 #[inline(always)]
 fn chosen<V: Vector>(mask: V, a: V, b: V) -> V {
     b.add(mask.and(minus(a, b)))

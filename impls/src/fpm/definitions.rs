@@ -1,6 +1,6 @@
-//! The definitions of the schemes in unbounded integers, for tests.
+//! Definitions of the schemes in unbounded integers, for tests.
 
-/// The result of `scheme` for `x`, before it is fitted to int32.
+/// Returns the result of `scheme` for `x`, before the fit to int32.
 pub(crate) fn scaled(scheme: &str, x: i32, m: i32, s: i32) -> i128 {
     let (x, wide) = (i128::from(x), i128::from(m));
     let product = x * wide;
@@ -32,12 +32,12 @@ pub(crate) fn scaled(scheme: &str, x: i32, m: i32, s: i32) -> i128 {
     }
 }
 
-/// `numerator / 2^shift`, half towards +inf; `shift` may be 0.
+/// Computes `numerator / 2^shift`, half towards +inf; `shift` may be 0.
 fn ties_up(numerator: i128, shift: i32) -> i128 {
     (numerator * 2 + (1 << shift)).div_euclid(2 << shift)
 }
 
-/// `numerator / 2^shift`, half away from zero.
+/// Computes `numerator / 2^shift`, half away from zero.
 fn ties_away(numerator: i128, shift: i32) -> i128 {
     numerator.signum() * ties_up(numerator.abs(), shift)
 }

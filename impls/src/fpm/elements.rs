@@ -1,11 +1,11 @@
-//! The elements of the kernels of fixed point multiply.
+//! Single elements of the kernels of fixed point multiply.
 
 use super::{Kernel, cmsis_nn, gemmlowp, tflite};
 use super::{Params, Run, mlir, tosa, tvm_neon, tvm_qmuls, tvm_relay, xnnpack};
 use crate::elements::{BATCH, positions};
 use crate::mutants::fpm::ALL as MUTANTS;
 
-/// Element `AT` of a batch, by `run`.
+/// Returns element `AT` of a batch that `run` computes.
 #[inline(always)]
 fn element<const AT: usize>(run: Run, x: [i32; BATCH], m: i32, s: i32) -> i32 {
     let mut out = [0; BATCH];

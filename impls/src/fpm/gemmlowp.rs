@@ -1,7 +1,7 @@
 //! gemmlowp: saturating rounding doubling high multiply, then rounding division by a power of two.
 //!
-//! The library has no operation with a left shift; its users (see [`super::tflite`]) shift the accumulator left first,
-//! wrapping, and so do these kernels. Multiplying by `2^31` with `s = 31` leaves the accumulator's lowest bit as its sign.
+//! The library has no operation with a left shift. Its users (see [`super::tflite`]) shift the accumulator left first, with wrapping, and so do these
+//! kernels. For `s = 31`, only the lowest bit of the accumulator is left, as the sign bit.
 //!
 //! Source: google/gemmlowp `fixedpoint/fixedpoint.h` and `fixedpoint/fixedpoint_neon.h`.
 
@@ -11,7 +11,7 @@ use crate::simd::{Portable, Vector, strip_mine};
 
 const PROMISE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap };
 
-/// `fixedpoint.h`, 64-bit product with a nudge and a truncating division, mask and threshold.
+/// Scalar code of `fixedpoint.h`: 64-bit product with a nudge and a truncating division; then mask and threshold.
 pub(super) const SCALAR: Kernel = Kernel {
     name: "gemmlowp-scalar",
     summary: "gemmlowp SaturatingRoundingDoublingHighMul and RoundingDivideByPOT",
@@ -28,7 +28,7 @@ pub(super) const SCALAR: Kernel = Kernel {
     native: None,
 };
 
-/// `fixedpoint_neon.h`: `vqrdmulhq`, then the fixup that turns `vrshlq`'s ties-up into ties away from zero.
+/// NEON code of `fixedpoint_neon.h`: `vqrdmulhq`, then the fixup that turns the ties-up of `vrshlq` into ties away from zero.
 pub(super) const NEON: Kernel = Kernel {
     name: "gemmlowp-neon",
     summary: "gemmlowp vqrdmulhq, fixup with saturating add, vrshlq",
@@ -58,16 +58,16 @@ fn vector<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
     strip_mine::<V>(x, out, body, |x| double_rounding(x, m, s));
 }
 
-/// One element of the scalar form.
+/// Computes one element of the scalar form.
 #[inline(always)]
 pub(crate) fn double_rounding(x: i32, m: i32, s: i32) -> i32 {
     let shifted = x.wrapping_shl(s.max(0) as u32);
     rounding_divide_by_pot(saturating_rounding_doubling_high_mul(shifted, m), s.min(0).unsigned_abs())
 }
 
-/// `round(a * b / 2^31)`, ties towards +inf, saturating at the one product that overflows.
+/// Computes `round(a * b / 2^31)`, ties towards +inf. The one product that overflows saturates.
 ///
-/// The nudge changes sign with the product because C++ divides towards zero; together they round like `VQRDMULH`.
+/// The nudge has the sign of the product because C++ divides towards zero. Nudge and division together round as `VQRDMULH` does.
 #[inline(always)]
 pub(crate) fn saturating_rounding_doubling_high_mul(a: i32, b: i32) -> i32 {
     if a == i32::MIN && b == i32::MIN {
@@ -78,7 +78,7 @@ pub(crate) fn saturating_rounding_doubling_high_mul(a: i32, b: i32) -> i32 {
     ((product + nudge) / (1 << 31)) as i32
 }
 
-/// `round(x / 2^exponent)`, ties away from zero, `exponent` in 0..=31.
+/// Computes `round(x / 2^exponent)`, ties away from zero; `exponent` is in 0..=31.
 #[inline(always)]
 pub(crate) fn rounding_divide_by_pot(x: i32, exponent: u32) -> i32 {
     let mask = 1i64.wrapping_shl(exponent).wrapping_sub(1) as i32;

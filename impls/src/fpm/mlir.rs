@@ -1,9 +1,9 @@
-//! MLIR: `tosa.apply_scale` lowered to 32-bit arithmetic, the product in two halves.
+//! MLIR: `tosa.apply_scale` lowered to 32-bit arithmetic, with the product in two halves.
 //!
-//! `arith.mulsi_extended` gives the halves. Double rounding adds `2^30` or its negative, by the sign of the value, to the low half, its
-//! carry to the high one; the rounding bit of the shift goes to the half it lies in; then the halves are shifted and
-//! added. (The other lowering, in 64 bits, is the specification's own text: [`super::tosa`].) Shifts of 64 and more are
-//! poison here; `tosa.rescale` replaces them by a multiplication by 0.
+//! `arith.mulsi_extended` computes the halves. Double rounding adds `2^30` or `-2^30`, by the sign of the value, to the low half, and the carry to
+//! the high half. The rounding bit of the shift is added to the half that contains it. Then the halves are shifted and added. (The other lowering, in
+//! 64 bits, is the specification's own text: [`super::tosa`].) Shifts of 64 and more are poison here; `tosa.rescale` replaces them by a
+//! multiplication by 0.
 //!
 //! Source: llvm/llvm-project `mlir/lib/Conversion/TosaToArith/TosaToArith.cpp`, `ApplyScale32BitOpConverter`.
 
@@ -66,7 +66,7 @@ mod tests {
     use crate::fpm::tosa::apply_scale_32;
     use crate::random::Random;
 
-    /// Every shift, at corners and pseudorandom values: the same 32 bits as in 64-bit arithmetic, whether they hold the result or not.
+    /// Every shift, at corners and pseudorandom values: the low 32 bits equal those of 64-bit arithmetic, even if the result does not fit.
     #[test]
     fn halves_give_what_64_bits_give() {
         let mut stream = Random::new(1);

@@ -1,6 +1,6 @@
-//! Fixed point multiply: `round(x * m * 2^(s - q))` as shipped systems compute it, one file for each system.
+//! Fixed point multiply, `round(x * m * 2^(s - q))`, as shipped systems compute it; one file for each system.
 //!
-//! Signed overflow is undefined in most of the sources; kernels here wrap, as the compiled code does.
+//! Signed overflow is undefined in most of the sources. Kernels here wrap, as the compiled code does.
 
 pub(crate) mod cmsis_nn;
 #[cfg(test)]
@@ -29,7 +29,7 @@ use crate::shape::{self, ShapeError, Sizes, broken};
 use crate::{Form, mutants};
 use serde::{Deserialize, Serialize};
 
-/// One multiplier with its shift (positive = left).
+/// Multiplier with its shift (positive = left).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Channel {
     /// Q0.q multiplier.
@@ -43,35 +43,35 @@ pub struct Channel {
 pub struct Params {
     /// Fractional bits of the multipliers; 31 except for `qmuls`.
     pub q: u32,
-    /// One channel for a per-tensor multiply, several for a per-channel one; never empty.
+    /// One channel for a per-tensor multiply, several channels for a per-channel multiply; never empty.
     pub channels: Vec<Channel>,
 }
 
 impl Params {
-    /// One channel with a Q0.31 multiplier.
+    /// Returns parameters of one channel with a Q0.31 multiplier.
     pub fn single(multiplier: i32, shift: i32) -> Self {
         Self { q: 31, channels: vec![Channel { multiplier, shift }] }
     }
 
-    /// Multiplier and shift of the first channel, which is the only one of a per-tensor multiply.
+    /// Returns multiplier and shift of the first channel, which is the only channel of a per-tensor multiply.
     pub fn first(&self) -> (i32, i32) {
         let channel = self.channels[0];
         (channel.multiplier, channel.shift)
     }
 }
 
-/// `out[i] = fpm(x[i], channel of i)`; both slices have the same length, alignment is that of `i32` only.
+/// `out[i] = fpm(x[i], channel of i)`. Both slices have the same length, and only the alignment of `i32`.
 pub type Run = fn(&Params, &[i32], &mut [i32]);
 
-/// Code under test, with its contract.
+/// Fixed point multiply under test, with its contract.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-/// Every kernel, in the order of reports.
+/// Returns every kernel, in the order of reports.
 pub fn kernels() -> &'static [Kernel] {
     KERNELS
 }
 
-/// The kernel of that name; mutants are not kernels.
+/// Returns the kernel with that name; `None` for a mutant.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
@@ -125,7 +125,7 @@ impl Operation for Fpm {
     }
 }
 
-/// A batch of so many elements: what the protocol's parameters and length say together.
+/// Parameters and length of a batch, which are two separate values in the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     /// Multipliers, shifts and format.
@@ -134,7 +134,7 @@ pub struct Batch {
     pub len: usize,
 }
 
-/// Fixed point multiply as an operation on tensors, whose parameters say how long a batch is. Its jobs are those of [`Fpm`].
+/// Fixed point multiply as an operation on tensors, with the batch length as a parameter. Its jobs are those of [`Fpm`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batches {}
 
@@ -208,7 +208,7 @@ fn each(x: &[i32], out: &mut [i32], f: impl Fn(i32) -> i32) {
     }
 }
 
-/// The [`kernel::Native`] form of a function generic over [`crate::simd::Vector`], under a symbol that a disassembler can find.
+/// Builds the [`kernel::Native`] form of a function generic over [`crate::simd::Vector`], under a symbol that a disassembler can find.
 macro_rules! neon_form {
     ($symbol:literal, $instructions:tt, $run:ident) => {
         $crate::simd::form::neon_form!(

@@ -1,4 +1,4 @@
-//! Kernels at values computed by hand or by the definition of their scheme, at every length and alignment.
+//! Tests of kernels at values computed by hand or by the definition of their scheme, at every length and alignment.
 
 use super::tflite::quantize_multiplier;
 use super::{Batch, Batches, Channel, Fpm, Kernel, Params, find, kernels};
@@ -8,14 +8,14 @@ use crate::shape::Sizes;
 
 fn one(name: &str, form: Form, x: i32, m: i32, s: i32) -> i32 {
     let kernel = find(name).expect(name);
-    // A whole vector, so that a vector body is what answers.
+    // A whole vector, so that the vector body computes the result.
     let mut out = [0; 4];
     kernel.run(form)(&Params::single(m, s), &[x; 4], &mut out);
     assert_eq!(out, [out[0]; 4]);
     out[0]
 }
 
-/// `(kernel, x, m, s, value)`; the values are those of the issue reports and of the instructions' definitions.
+/// `(kernel, x, m, s, value)`, with values from issue reports and from the definitions of instructions.
 #[test]
 fn values_computed_by_hand() {
     const HALF: i32 = 1 << 30;
@@ -74,7 +74,7 @@ fn inputs(len: usize) -> Vec<i32> {
     (0..len).map(|i| seeds[i % seeds.len()].wrapping_add((i / seeds.len()) as i32)).collect()
 }
 
-/// Parameters over the whole domain of a kernel, its corners included.
+/// Returns parameters over the whole domain of a kernel, with its corners.
 fn parameters(kernel: &Kernel) -> Vec<Params> {
     let domain = &kernel.contract.domain;
     let mut all = Vec::new();
@@ -91,7 +91,7 @@ fn parameters(kernel: &Kernel) -> Vec<Params> {
     all
 }
 
-/// No input panics, whatever the length and alignment, and nothing but the position in the vector changes a result.
+/// No input panics at any length and alignment, and a result depends on its position only if body and tail differ by contract.
 #[test]
 fn lengths_and_alignments_agree() {
     for kernel in kernels() {
@@ -120,7 +120,7 @@ fn lengths_and_alignments_agree() {
     }
 }
 
-/// The result of each element in a vector body, and alone, which is in the tail.
+/// Returns the result of each element in a vector body, and in the tail (a call with one element).
 fn at_every_region(kernel: &Kernel, params: &Params, x: &[i32]) -> [Vec<i32>; 2] {
     let mut body = vec![0; x.len()];
     kernel.run(Form::Portable)(params, x, &mut body);
@@ -176,7 +176,7 @@ fn isa_paths_say_what_executes() {
     assert_eq!(native, expected);
 }
 
-/// As an operation on tensors it takes what a worker is sent, and gives the same.
+/// [`Batches`] accepts the same batches as the protocol's [`Fpm`], and gives the same results.
 #[test]
 fn batches_are_what_the_protocol_runs() {
     for kernel in kernels() {

@@ -1,10 +1,9 @@
 //! TensorFlow Lite: the three forms of `MultiplyByQuantizedMultiplier`.
 //!
-//! Double rounding is the default; `TFLITE_SINGLE_ROUNDING` selects the single form. The 64-bit overload serves int16
-//! activations with int64 accumulators: it reduces the multiplier to 16 bits so that a 48-bit accumulator cannot overflow.
-//! Its accumulator is an int32 here.
+//! Double rounding is the default; `TFLITE_SINGLE_ROUNDING` selects the single form. The 64-bit overload is for int16 activations with int64
+//! accumulators. It reduces the multiplier to 16 bits so that a 48-bit accumulator cannot overflow. Here its accumulator is an int32.
 //!
-//! The checks on a result that does not fit in int32 are debug checks; a release build casts, that is, wraps.
+//! The source checks only in debug builds that a result fits in int32; a release build casts, so the result wraps.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/common.cc`.
 
@@ -14,7 +13,7 @@ use crate::contract::{Contract, Domain, Overflow};
 
 const SOURCE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/common.cc";
 
-/// The default: gemmlowp's two functions on an accumulator multiplied by `1 << max(s, 0)`. The source checks nothing.
+/// Default: gemmlowp's two functions on an accumulator multiplied by `1 << max(s, 0)`. The source has no checks.
 pub(super) const DOUBLE: Kernel = Kernel {
     name: "tflite-double",
     summary: "TFLite MultiplyByQuantizedMultiplier, double rounding",
@@ -60,7 +59,7 @@ pub(super) const REDUCED: Kernel = Kernel {
     native: None,
 };
 
-/// One element of [`SINGLE`].
+/// Computes one element of [`SINGLE`].
 #[inline(always)]
 pub(crate) fn single_rounding(x: i32, m: i32, s: i32) -> i32 {
     let total = (31 - s) as u32;
@@ -68,7 +67,7 @@ pub(crate) fn single_rounding(x: i32, m: i32, s: i32) -> i32 {
     (i64::from(x) * i64::from(m) + rounding).wrapping_shr(total) as i32
 }
 
-/// One element of [`REDUCED`].
+/// Computes one element of [`REDUCED`].
 #[inline(always)]
 pub(crate) fn reduced_multiplier(x: i32, m: i32, s: i32) -> i32 {
     let reduced = if m < 0x7FFF_0000 { (m + (1 << 15)) >> 16 } else { 0x7FFF };
@@ -77,7 +76,7 @@ pub(crate) fn reduced_multiplier(x: i32, m: i32, s: i32) -> i32 {
     (i64::from(x) * i64::from(reduced) + rounding).wrapping_shr(total) as i32
 }
 
-/// `QuantizeMultiplier` of a positive normal double: its significand in [1/2, 1) as 31 bits, rounded half away, and its exponent.
+/// Computes `QuantizeMultiplier` of a positive normal double: the significand in [1/2, 1) as 31 bits, rounded half away, and the exponent.
 pub(crate) fn quantize_multiplier(real: f64) -> (i32, i32) {
     let bits = real.to_bits();
     let mut shift = (bits >> 52) as i32 - 1022;

@@ -1,8 +1,8 @@
 //! TOSA: `apply_scale_32` of the specification's RESCALE, with and without double rounding.
 //!
-//! The specification's shift is `31 - s`, in 2..=62, so `s` is in -31..=29; the multiplier must not be negative. It further
-//! REQUIREs the value in `[-2^(shift-1), 2^(shift-1))`, which makes the result fit in int32: beyond that nothing is
-//! promised, and these kernels cast, as implementations do. The largest sum is `2^62 + 2^61 + 2^30`, so 64 bits suffice.
+//! The specification's shift is `31 - s`, in 2..=62, so `s` is in -31..=29. The multiplier must not be negative. The specification also REQUIREs the
+//! value in `[-2^(shift-1), 2^(shift-1))`, so that the result fits in int32. Other values have no promised result; these kernels cast, as
+//! implementations do. The largest sum is `2^62 + 2^61 + 2^30`, so 64 bits suffice.
 //!
 //! Source: TOSA specification, section on integer behaviours, `apply_scale_32`; the reference model's `quant_util.h`.
 
@@ -22,8 +22,7 @@ pub(super) const APPLY_SCALE_32_SINGLE: Kernel = Kernel {
     native: None,
 };
 
-/// `double_round = true`: above a shift of 31 the rounding constant leans by `2^30` away from zero, by the sign of the
-/// value (not of the product).
+/// `double_round = true`: above a shift of 31, the rounding constant moves by `2^30` away from zero, by the sign of the value, not the product.
 pub(super) const APPLY_SCALE_32_DOUBLE: Kernel = Kernel {
     name: "tosa-apply-scale-32-double",
     summary: "TOSA apply_scale_32, double rounding",
@@ -38,7 +37,7 @@ fn run<const DOUBLE_ROUND: bool>(params: &Params, x: &[i32], out: &mut [i32]) {
     each(x, out, |x| apply_scale_32::<DOUBLE_ROUND>(x, m, s));
 }
 
-/// The specification's `apply_scale_32`, in 64 bits: what MLIR's generic lowering computes, too.
+/// Computes the specification's `apply_scale_32`, in 64 bits. MLIR's generic lowering computes the same.
 #[inline(always)]
 pub(crate) fn apply_scale_32<const DOUBLE_ROUND: bool>(x: i32, m: i32, s: i32) -> i32 {
     let shift = (31 - s) as u32;

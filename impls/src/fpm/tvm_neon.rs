@@ -1,16 +1,13 @@
-//! TVM: the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
+//! TVM: the intrinsic rule for Armv8-A, with `sqrdmulh` and `srshl` on `int32x4`.
 //!
-//! For `s < 0`: `y = sqrdmulh(x, m)`, then `srshl(y, s)`. For `s >= 0`: `sqrdmulh(x * (1 << s), m)`, the product wrapping.
-//! `srshl` rounds ties up; the fixup `(y & s) >> 31`, which is -1 exactly where `y` is negative, is meant to turn that into
-//! ties away from zero.
+//! For `s < 0`: `y = sqrdmulh(x, m)`, then `srshl(y, s)`. For `s >= 0`: `sqrdmulh(x * (1 << s), m)`, where the product wraps. `srshl` rounds ties up.
+//! The fixup `(y & s) >> 31`, which is -1 exactly if `y` is negative, is meant to turn ties-up into ties away from zero.
 //!
-//! The rule as printed computes the fixup and `y + fixup`, and then shifts `y`. (The printed text and the merged source
-//! also differ in the mask, `s` and `-s`; with `-s` the fixup is always 0. Neither is used.) A vectoriser gives
-//! the rule four lanes at a time; elements after the last whole vector, and multipliers that are not Q0.31, take the
-//! default lowering of [`super::tvm_qmuls`], which rounds once.
+//! The rule as printed computes the fixup and `y + fixup`, and then shifts `y`, so the fixup has no effect. (The printed text and the merged source
+//! also differ in the mask, `s` and `-s`; with `-s` the fixup is always 0.) A vectoriser applies the rule to four lanes at a time. Elements after the
+//! last whole vector, and multipliers that are not Q0.31, use the default lowering of [`super::tvm_qmuls`], which rounds once.
 //!
-//! The fallback is a declared deviation: body and tail of one tensor follow different schemes. The contract says so, and a
-//! run must see the difference.
+//! The fallback is a declared deviation, because body and tail of one tensor follow different schemes. A run must observe the difference.
 //!
 //! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`,
 //! `_q_multiply_shift_arm`, from pull request 5980.
@@ -32,7 +29,7 @@ const DEVIATIONS: &[Deviation] = &[
     tail("the rule holds for int32x4 only; elements after the last whole vector take the default lowering"),
 ];
 
-/// The rule as printed: the fixup is computed and never used.
+/// Rule as printed: the fixup is computed and never used.
 pub(super) const RFC: Kernel = Kernel {
     name: "tvm-neon-rfc",
     summary: "TVM intrinsic rule for Armv8-A as printed in the RFC: fixup computed, never used",
@@ -46,7 +43,7 @@ pub(super) const RFC: Kernel = Kernel {
     native: Some(neon_form!("tiebreak_fpm_tvm_neon_rfc", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], rfc)),
 };
 
-/// The rule as its text means it: the fixup is applied.
+/// Rule as the text intends it: the fixup is applied.
 pub(super) const FIXUP: Kernel = Kernel {
     name: "tvm-neon-fixup",
     summary: "TVM intrinsic rule for Armv8-A as the RFC's text means it: fixup applied",
@@ -60,13 +57,13 @@ pub(super) const FIXUP: Kernel = Kernel {
     native: Some(neon_form!("tiebreak_fpm_tvm_neon_fixup", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], fixup)),
 };
 
-/// A run of accumulators by the rule as printed.
+/// Applies the rule as printed.
 #[inline(always)]
 fn rfc<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
     of_any_q::<V, false>(params, x, out);
 }
 
-/// A run of accumulators by the rule with its fixup applied.
+/// Applies the rule with its fixup.
 #[inline(always)]
 fn fixup<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
     of_any_q::<V, true>(params, x, out);
@@ -80,29 +77,29 @@ fn of_any_q<V: Vector, const APPLIES_FIXUP: bool>(params: &Params, x: &[i32], ou
     rule::<V, APPLIES_FIXUP>(params.channels[0], x, out, |x| x, |x| x);
 }
 
-/// What an operation takes that has the rule inside: one multiplier in Q0.31, and something to shift in the default lowering.
+/// Domain of an operation that contains the rule: one Q0.31 multiplier, and a right shift of at least 1 in the default lowering.
 pub(crate) const INSIDE: Domain = Domain { shifts: -31..=30, ..Domain::ALL };
 
-/// The deviation of the elements after the last whole vector; `reason` names them.
+/// Returns the deviation of the elements after the last whole vector; `reason` describes these elements.
 pub(crate) const fn tail(reason: &'static str) -> Deviation {
     let region = Region::VectorTail { lanes: LANES };
     Deviation { class: "position", region, instead: tvm_qmuls::PROMISE, reason }
 }
 
-/// The rule in Q0.31 on a run of accumulators, as printed or with its fixup applied.
+/// Applies the rule in Q0.31, as printed or with its fixup.
 #[inline(always)]
 pub(crate) fn multiplied<V: Vector, const APPLIES_FIXUP: bool>(channel: Channel, x: &[i32], out: &mut [i32]) {
     rule::<V, APPLIES_FIXUP>(channel, x, out, |x| x, |x| x);
 }
 
-/// The same on accumulators to each of which a bias is added first.
+/// Adds a bias to each accumulator, then applies the rule as [`multiplied`] does.
 #[inline(always)]
 pub(crate) fn biased<V: Vector, const APPLIES_FIXUP: bool>(channel: Channel, bias: i32, x: &[i32], out: &mut [i32]) {
     let lanes = V::splat(bias);
     rule::<V, APPLIES_FIXUP>(channel, x, out, |x| x.add(lanes), |x| x.wrapping_add(bias));
 }
 
-/// What `first` and `first_alone` make of a vector and of an element, multiplied.
+/// Applies `first` to vectors and `first_alone` to the elements of the tail, then the rule to the outcome.
 #[inline(always)]
 fn rule<V: Vector, const APPLIES_FIXUP: bool>(
     Channel { multiplier: m, shift: s }: Channel,
@@ -122,7 +119,7 @@ fn rule<V: Vector, const APPLIES_FIXUP: bool>(
     }
 }
 
-/// The step after `sqrdmulh` if the shift is to the right.
+/// Computes the step after `sqrdmulh` for a right shift.
 #[inline(always)]
 fn round<V: Vector, const APPLIES_FIXUP: bool>(y: V, shift: V) -> V {
     let fixed = y.add(y.and(shift).sshr31());

@@ -1,10 +1,10 @@
 //! TVM: the default lowering of the intrinsic `qmuls(x, y, q, s)`, which became `tir.q_multiply_shift`.
 //!
-//! The 64-bit Relay sequence for a multiplier with `q` fractional bits: shift right by `q + max(-s, 0)`. It is what a
-//! target without its own rule uses, and what the Arm rule falls back to for data that is not `int32x4` and for `q != 31`.
+//! It is the 64-bit Relay sequence for a multiplier with `q` fractional bits, with a right shift of `q + max(-s, 0)`. A target without its own rule
+//! uses this lowering. The Arm rule falls back to it for data that is not `int32x4` and for `q != 31`.
 //!
-//! Later versions of the source take a short cut in 32 bits when the multiplier is 2^30; the RFC has none, and neither has
-//! this kernel. The short cut is the mutant of apache/tvm issue 20340.
+//! Later versions of the source have a 32-bit shortcut for a multiplier of 2^30. The RFC and this kernel have no shortcut. The shortcut is the mutant
+//! of apache/tvm issue 20340.
 //!
 //! Source: RFC on fixed point multiplication; apache/tvm `src/target/intrin_rule.cc`, `tir.q_multiply_shift`.
 
@@ -13,14 +13,14 @@ use crate::contract::{Contract, Domain, Overflow, Promise};
 
 /// Domain of the default lowering.
 ///
-/// The rounding constant is `1 << (q + max(-s, 0) - 1)`, so there must be something to shift: `q - s >= 1`. A positive `s`
-/// is shifted left in 64 bits before the multiplication; what wraps there lies above the bits that the cast keeps.
+/// The rounding constant is `1 << (q + max(-s, 0) - 1)`, so the right shift must be at least 1; `q - s >= 1` guarantees it. For `s > 0`, the
+/// accumulator is shifted left in 64 bits before the multiplication. Bits that wrap are above the bits that the cast keeps.
 pub(super) const DOMAIN: Domain = Domain { q: 0..=31, right_shifts: 1..=62, ..Domain::ALL };
 
-/// The default lowering.
+/// Promise of the default lowering.
 pub(super) const PROMISE: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap };
 
-/// The default lowering, for every Q.
+/// Default lowering, for every Q.
 pub(super) const QMULS: Kernel = Kernel {
     name: "tvm-qmuls",
     summary: "TVM default lowering of the intrinsic qmuls(x, y, q, s), every Q",
@@ -34,13 +34,13 @@ pub(super) const QMULS: Kernel = Kernel {
     native: None,
 };
 
-/// The default lowering over a whole slice.
+/// Runs the default lowering over a whole slice.
 pub(super) fn run(params: &Params, x: &[i32], out: &mut [i32]) {
     let (multiplier, shift) = params.first();
     each(x, out, |x| qmuls(x, multiplier, params.q, shift));
 }
 
-/// One element.
+/// Computes one element.
 #[inline(always)]
 pub(super) fn qmuls(x: i32, y: i32, q: u32, s: i32) -> i32 {
     let left = s.max(0) as u32;

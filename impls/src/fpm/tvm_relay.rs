@@ -1,11 +1,11 @@
-//! TVM: the sequence of Relay operators that `fixed_point_multiply` is lowered to, in 64 bits.
+//! TVM: the sequence of 64-bit Relay operators to which `fixed_point_multiply` is lowered.
 //!
-//! `cast(i64)`, left shift by `max(s, 0)`, multiply, add the rounding constant, arithmetic shift right by
-//! `31 + max(-s, 0)`, `cast(i32)`. The rounding constant is `2^(30 + max(-s, 0))`, which rounds ties up (UPWARD); TONEAREST
-//! uses one less where the product is negative, which rounds ties away from zero.
+//! `cast(i64)`, left shift by `max(s, 0)`, multiply, add the rounding constant, arithmetic shift right by `31 + max(-s, 0)`, `cast(i32)`. The
+//! rounding constant is `2^(30 + max(-s, 0))`, which rounds ties up (UPWARD). TONEAREST subtracts 1 from the constant if the product is negative,
+//! which rounds ties away from zero.
 //!
-//! Left shifts are exact although the 64-bit product can overflow: for `s > 0` the right shift is 31, so only bits 31 to 62
-//! reach the result. A wrap modulo 2^64 does not change these bits.
+//! Left shifts are exact, although the 64-bit product can overflow. For `s > 0` the right shift is 31, so only bits 31 to 62 reach the result, and a
+//! wrap modulo 2^64 does not change these bits.
 //!
 //! Source: RFC "Using arm intrinsics to implement fixed point multiplication in TVM"; apache/tvm
 //! `src/relay/qnn/utils.cc`, `FixedPointMultiplyToNearest` and `FixedPointMultiplyPerChannel`.
@@ -17,9 +17,9 @@ const SOURCE: &str = "TVM RFC on fixed point multiplication; apache/tvm src/rela
 
 /// Per-tensor, ties up.
 ///
-/// Why the domain is everything: for `s <= 0` no step overflows (`2^62 + 2^61 < 2^63`). For `s > 0` the product
-/// `x * m * 2^s` can exceed 63 bits and wraps, but the shift is then by 31 exactly, the cast keeps bits 31..=62 of the
-/// sum, and wrapping modulo 2^64 leaves those alone. So the result is ties-up with the exact quotient wrapped to int32.
+/// The domain has no limits. For `s <= 0` no step overflows (`2^62 + 2^61 < 2^63`). For `s > 0` the product `x * m * 2^s` can exceed 63 bits and
+/// wrap, but the right shift is 31, the cast keeps bits 31..=62 of the sum, and wrapping modulo 2^64 does not change these bits. So the result is
+/// ties-up with the exact quotient wrapped to int32.
 pub(super) const RELAY: Kernel = Kernel {
     name: "tvm-relay",
     summary: "TVM relay operators in 64 bits, per tensor, UPWARD",
@@ -31,7 +31,7 @@ pub(super) const RELAY: Kernel = Kernel {
     native: None,
 };
 
-/// The same for a multiplier and shift per channel.
+/// Per-channel, ties up, with a multiplier and shift for each channel.
 pub(super) const PER_CHANNEL: Kernel = Kernel {
     name: "tvm-relay-per-channel",
     summary: "TVM relay operators in 64 bits, per channel, UPWARD",
@@ -42,9 +42,8 @@ pub(super) const PER_CHANNEL: Kernel = Kernel {
 
 /// Per-tensor, ties away from zero.
 ///
-/// Left shifts above 1 are outside the domain: the choice of rounding constant looks at the sign of the 64-bit product
-/// after it may have wrapped, and a tie can then be rounded towards zero. At `s = 1` only `MIN * MIN` wraps, and that is no
-/// tie.
+/// Left shifts above 1 are outside the domain. The rounding constant depends on the sign of the 64-bit product, which may have wrapped, so a tie can
+/// be rounded towards zero. At `s = 1` only `MIN * MIN` wraps, and that product is not a tie.
 pub(super) const TO_NEAREST: Kernel = Kernel {
     name: "tvm-relay-tonearest",
     summary: "TVM relay operators in 64 bits, per tensor, TONEAREST",
@@ -69,7 +68,7 @@ fn per_channel(params: &Params, x: &[i32], out: &mut [i32]) {
     }
 }
 
-/// The constants of one channel.
+/// Constants of one channel.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
     multiplier: i64,

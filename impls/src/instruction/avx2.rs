@@ -1,6 +1,6 @@
-//! The instructions of x86 themselves. They have no cumulative saturation flag.
+//! Native execution of the x86 instructions. They have no cumulative saturation flag.
 
-/// The native form of an instruction that [`super::register`] describes, over 256 bits. `$run` is generic over [`crate::simd::Wide`].
+/// Builds the native form of an instruction that [`super::register`] describes, on 256 bits. `$run` is generic over [`crate::simd::Wide`].
 macro_rules! wide_form {
     ($domain:expr, $isa:ident, |$acc:ident, $a:ident, $b:ident| $run:expr) => {{
         fn one<W: $crate::simd::Wide>($acc: W, $a: W, $b: W) -> W {
@@ -23,7 +23,7 @@ macro_rules! wide_form {
 
         |operands, out, qc| {
             $crate::simd::isa::$isa.require();
-            // SAFETY: the CPU has just been asked.
+            // SAFETY: `require` has checked that the CPU has the instruction set.
             unsafe { all(operands, out, qc) }
         }
     }};

@@ -1,28 +1,28 @@
-//! How the lanes of an operand lie in a register.
+//! Layout of the lanes of an operand in a register.
 
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// Lanes of one operand, or of the result.
+/// Lanes of one operand or of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lanes {
-    /// Lanes of one vector; none if the instruction does not have the operand.
+    /// Number of lanes in a vector; 0 if the instruction does not have the operand.
     pub count: usize,
     /// Bits of a lane: 8, 16 or 32.
     pub bits: u32,
-    /// Whether lanes are signed; lanes of 32 bits are.
+    /// True if lanes are signed; always true for lanes of 32 bits.
     pub signed: bool,
 }
 
 impl Lanes {
-    /// No operand.
+    /// Lanes of an operand that the instruction does not have.
     pub const NONE: Self = Self { count: 0, bits: 8, signed: true };
 
     pub(super) const fn of(count: usize, bits: u32, signed: bool) -> Self {
         Self { count, bits, signed }
     }
 
-    /// Values of a lane.
+    /// Returns the range of a lane's values.
     pub fn range(self) -> RangeInclusive<i32> {
         match self.signed {
             true => i32::MIN >> (32 - self.bits)..=i32::MAX >> (32 - self.bits),
@@ -30,7 +30,7 @@ impl Lanes {
         }
     }
 
-    /// A register of `N` bytes with these values; lane 0 is the least significant. Zeros after the last.
+    /// Packs values into a register of `N` bytes; lane 0 is the least significant. Lanes after the last value are 0.
     pub(super) fn pack<const N: usize>(self, values: &[i32]) -> [u8; N] {
         let mut register = [0; N];
         let bytes = self.bits as usize / 8;
@@ -40,7 +40,7 @@ impl Lanes {
         register
     }
 
-    /// The values of a register.
+    /// Reads the lane values of a register.
     pub(super) fn unpack(self, register: &[u8], values: &mut [i32]) {
         let bytes = self.bits as usize / 8;
         for (lane, value) in register.chunks_exact(bytes).zip(values) {

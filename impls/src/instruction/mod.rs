@@ -1,7 +1,7 @@
-//! Single vector instructions as kernels: the portable model, and the instruction itself on aarch64 and x86-64.
+//! Single vector instructions as kernels: the portable model, and the instruction on aarch64 and x86-64.
 //!
-//! The models are what [`crate::simd::Portable`] and [`crate::simd::PortableWide`] are built of, so verifying them against the
-//! instructions (value and saturation flag) carries every vector kernel from the host to aarch64.
+//! [`crate::simd::Portable`] and [`crate::simd::PortableWide`] are built of these models. Checking the models against the instructions (value and
+//! saturation flag) therefore transfers host results of every vector kernel to aarch64.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -22,50 +22,49 @@ use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, positive};
 use serde::{Deserialize, Serialize};
 
-/// `run([a, b, acc], out, qc)` runs one instruction over the operands into `out`, and for every vector writes to `qc` 1 where the
-/// cumulative saturation flag was set, otherwise 0. An operand that the instruction does not have is empty. Operands and results are
-/// lane values in an `i32`, extended as their lanes are signed; operand values are taken modulo the lane width. A last vector that is
-/// partly filled is padded with zeros.
+/// `run([a, b, acc], out, qc)` runs one instruction over the operands into `out`. For every vector, `qc` is 1 if the cumulative saturation flag was
+/// set, otherwise 0. An operand that the instruction does not have is empty. Operands and results are lane values in an `i32`, sign- or zero-extended
+/// by the signedness of their lanes. Operand values are taken modulo the lane width. A partly filled last vector is padded with zeros.
 pub type Run = fn(operands: [&[i32]; 3], out: &mut [i32], qc: &mut [i32]);
 
-/// The lanes of an instruction.
+/// Lanes of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// First operand.
     pub a: Lanes,
-    /// Second operand; no lanes if there is none.
+    /// Second operand; [`Lanes::NONE`] if there is none.
     pub b: Lanes,
-    /// What the destination holds before; no lanes if that is not read.
+    /// Destination before the instruction; [`Lanes::NONE`] if the instruction does not read it.
     pub acc: Lanes,
-    /// The destination.
+    /// Destination after the instruction.
     pub result: Lanes,
 }
 
-/// How much one call computes.
+/// Parameters of one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Params {
-    /// Vectors in each operand.
+    /// Number of vectors in each operand.
     pub vectors: usize,
 }
 
 impl Domain {
-    /// An instruction on two operands that treats each lane of `bits` bits alone.
+    /// Returns the domain of a lane-wise instruction on two operands of 128 bits, with lanes of `bits` bits.
     pub const fn lane_wise(bits: u32) -> Self {
         let lanes = Lanes { count: 128 / bits as usize, bits, signed: true };
         Self { a: lanes, b: lanes, acc: Lanes::NONE, result: lanes }
     }
 
-    /// The lanes of both operands and of the accumulator, as cases order them.
+    /// Returns the lanes of both operands and of the accumulator, in the order of a case's inputs.
     pub fn operands(&self) -> [Lanes; 3] {
         [self.a, self.b, self.acc]
     }
 
-    /// Lanes of a vector of results.
+    /// Returns the number of lanes in a vector of results.
     pub fn lanes(&self) -> usize {
         self.result.count
     }
 
-    /// Elements of the operands, and results: a value for each lane of the result, then a flag for each vector.
+    /// Sizes of the operands and results, in elements. Results are a value for each lane, then a flag for each vector. An error names the argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let vectors = positive("vectors", params.vectors)?;
         let of = |lanes: Lanes| shape::elements("vectors", &[vectors, lanes.count]);
@@ -74,12 +73,12 @@ impl Domain {
     }
 }
 
-/// One instruction at one element width. The name of an instruction that treats each lane alone is the instruction and the width,
-/// `sqrdmulh.s32`; for shifts by an immediate with the amount, `sshr31.s32`. Other names have the arrangement of the result,
-/// `umull.8h`, or the register, `vpmaddwd.ymm`. The scheme has the same name.
+/// Instruction at one element width. The name of a lane-wise instruction is the mnemonic and the width, `sqrdmulh.s32`; a shift by an immediate
+/// includes the amount, `sshr31.s32`. Other names have the arrangement of the result, `umull.8h`, or the register, `vpmaddwd.ymm`. Name and scheme
+/// are equal.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-/// Runs a model over whole slices.
+/// Runs a lane-wise model over whole slices.
 #[inline(always)]
 pub(crate) fn portable(
     lanes: usize,
@@ -89,7 +88,7 @@ pub(crate) fn portable(
     model: impl Fn(i64, i64) -> (i64, bool),
 ) {
     debug_assert!(a.len() == b.len() && a.len() == out.len() && qc.len() == a.len().div_ceil(lanes));
-    // Operand values are taken modulo the lane width, as packing them into a register does.
+    // Operand values are taken modulo the lane width, as if packed into a register.
     let lane = |value: i32| i64::from(value << (32 - bits) >> (32 - bits));
     let operands = a.chunks(lanes).zip(b.chunks(lanes));
     for ((a, b), (out, qc)) in operands.zip(out.chunks_mut(lanes).zip(qc)) {
@@ -103,7 +102,7 @@ pub(crate) fn portable(
     }
 }
 
-/// A registry line: name, lane bits, model and mnemonic; for a shift by an immediate also the amount.
+/// Registry line: name, lane bits, model and mnemonic; for a shift by an immediate also the amount.
 macro_rules! instruction {
     ($name:literal, 8, $model:expr, $($operands:tt)*) => {
         instruction!(@ $name, 8, 16, i8, $model, "16b", $($operands)*)
@@ -114,14 +113,14 @@ macro_rules! instruction {
     ($name:literal, 32, $model:expr, $($operands:tt)*) => {
         instruction!(@ $name, 32, 4, i32, $model, "4s", $($operands)*)
     };
-    // AND has no element width: an assembler knows it on bytes only.
+    // AND has no element width: assemblers accept it on bytes only.
     (@ $name:literal, $bits:literal, $lanes:literal, $lane:ty, $model:expr, $width:literal, bytes $mnemonic:literal) => {
         instruction!(# $name, $bits, $lanes, $lane, $model, "16b", $mnemonic, "{b:v}.16b")
     };
     (@ $name:literal, $bits:literal, $lanes:literal, $lane:ty, $model:expr, $width:literal, $mnemonic:literal) => {
         instruction!(# $name, $bits, $lanes, $lane, $model, $width, $mnemonic, concat!("{b:v}.", $width))
     };
-    // The second operand is not part of the instruction, but `asm!` wants every operand named: a comment names it.
+    // The instruction has no second operand, but `asm!` requires that every operand is named, so an assembler comment names it.
     (@ $name:literal, $bits:literal, $lanes:literal, $lane:ty, $model:expr, $width:literal, $mnemonic:literal, $by:literal) => {
         instruction!(# $name, $bits, $lanes, $lane, $model, $width, $mnemonic, concat!("#", $by, " // {b:v}"))
     };
@@ -135,7 +134,7 @@ macro_rules! instruction {
                 isa: "neon",
                 arch: "aarch64",
                 instructions: &[$mnemonic],
-                // It is the instruction itself, in a function without a name.
+                // The instruction is in a function without a name.
                 symbol: "",
                 available: || true,
                 #[cfg(target_arch = "aarch64")]

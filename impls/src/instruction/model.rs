@@ -1,9 +1,9 @@
-//! What each AArch64 instruction computes on one lane of `BITS` bits: its value, and whether it sets FPSR.QC.
+//! Models of AArch64 instructions on one lane of `BITS` bits: the value, and true if FPSR.QC is set.
 //!
-//! Operands are lane values sign-extended to `i64`; results are too. From the pseudocode of the Arm Architecture Reference
-//! Manual (DDI 0487, section C7.2), which works in unbounded integers; each function says why `i64` is enough.
+//! Operands and results are lane values sign-extended to `i64`. The source is the pseudocode of the Arm Architecture Reference Manual (DDI 0487,
+//! section C7.2), which uses unbounded integers. Comments explain why `i64` is enough if it is not obvious.
 
-/// `value` clamped to `BITS` bits, and whether that changed it.
+/// Clamps `value` to `BITS` bits; true if the value changed.
 #[inline(always)]
 const fn saturate<const BITS: u32>(value: i64) -> (i64, bool) {
     let (min, max) = (-1i64 << (BITS - 1), (1i64 << (BITS - 1)) - 1);
@@ -16,13 +16,13 @@ const fn saturate<const BITS: u32>(value: i64) -> (i64, bool) {
     }
 }
 
-/// `value` reduced to `BITS` bits in two's complement.
+/// Reduces `value` to `BITS` bits in two's complement.
 #[inline(always)]
 const fn wrap<const BITS: u32>(value: i64) -> i64 {
     value << (64 - BITS) >> (64 - BITS)
 }
 
-/// Shift-by-register instructions read the low byte of each lane as a signed number.
+/// Reads the low byte of a lane as a signed number, as shift-by-register instructions do.
 #[inline(always)]
 const fn shift_amount(lane: i64) -> i32 {
     lane as i8 as i32
@@ -30,7 +30,7 @@ const fn shift_amount(lane: i64) -> i32 {
 
 /// SQRDMULH: `sat((2ab + 2^(BITS-1)) >> BITS)`.
 ///
-/// Written with both sides of the shift halved, so that the largest product, 2^62, fits.
+/// Both sides of the shift are halved, so that the largest product, 2^62, fits.
 #[inline(always)]
 pub const fn sqrdmulh<const BITS: u32>(a: i64, b: i64) -> (i64, bool) {
     saturate::<BITS>((a * b + (1i64 << (BITS - 2))) >> (BITS - 1))
@@ -42,9 +42,9 @@ pub const fn sqdmulh<const BITS: u32>(a: i64, b: i64) -> (i64, bool) {
     saturate::<BITS>((a * b) >> (BITS - 1))
 }
 
-/// SRSHL: `wrap((a + 2^(-shift-1)) << shift)` for a right shift, `wrap(a << shift)` for a left one.
+/// SRSHL: `wrap((a + 2^(-shift-1)) << shift)` for a right shift, `wrap(a << shift)` for a left shift.
 ///
-/// A right shift by `BITS` or more gives 0 for every operand, so amounts are clamped to `BITS`; so does a left shift.
+/// A shift by `BITS` or more gives 0 for every operand, in both directions, so amounts are clamped to `BITS`.
 #[inline(always)]
 pub const fn srshl<const BITS: u32>(a: i64, b: i64) -> (i64, bool) {
     let shift = shift_amount(b);
@@ -59,7 +59,7 @@ pub const fn srshl<const BITS: u32>(a: i64, b: i64) -> (i64, bool) {
 
 /// SQSHL (register): `sat(a << shift)`; a right shift floors and cannot saturate.
 ///
-/// A left shift by `BITS` saturates every operand but 0, and 31 bits shifted by 32 still fit in `i64`.
+/// A left shift by `BITS` saturates every operand except 0, and 31 bits shifted by 32 fit in `i64`.
 #[inline(always)]
 pub const fn sqshl<const BITS: u32>(a: i64, b: i64) -> (i64, bool) {
     let shift = shift_amount(b);
@@ -92,7 +92,7 @@ pub const fn mul<const BITS: u32>(a: i64, b: i64) -> (i64, bool) {
     (wrap::<BITS>(a * b), false)
 }
 
-/// AND. Sign extension commutes with it, so the width does not matter.
+/// AND. Sign extension commutes with AND, so the width does not matter.
 #[inline(always)]
 pub const fn and<const BITS: u32>(a: i64, b: i64) -> (i64, bool) {
     (a & b, false)

@@ -1,9 +1,9 @@
-//! The instructions themselves: FPSR.QC cleared, one 128-bit vector executed, QC read.
+//! Native execution of AArch64 instructions: clear FPSR.QC, execute on one 128-bit vector, read QC.
 
 use bytemuck::Pod;
 use core::arch::aarch64::{int8x16_t, vld1q_s8, vst1q_s8};
 
-/// The native form of one instruction over lanes of `$lane`.
+/// Builds the native form of one instruction over lanes of `$lane`.
 macro_rules! form {
     ($mnemonic:expr, $width:expr, $second:expr, $lane:ty, $lanes:literal) => {
         |[a, b, _], out, qc| {
@@ -32,18 +32,18 @@ macro_rules! form {
 }
 pub(super) use form;
 
-/// The native form of an instruction that [`super::register`] describes. The template's last line is the instruction on `{d:v}`, `{a:v}` and
-/// `{b:v}`; an operand that it does not have is named in a comment, because `asm!` wants every operand named.
+/// Builds the native form of an instruction that [`super::register`] describes. The template's last line is the instruction on `{d:v}`, `{a:v}` and
+/// `{b:v}`. A comment in the template names an operand that the instruction does not have, because `asm!` requires every operand.
 macro_rules! register_form {
     ($domain:expr, $($template:literal),+) => {
         |operands, out, qc| {
             $crate::instruction::register::each::<16>(&$domain, operands, (out, qc), |acc, a, b| {
                 use core::arch::aarch64::{uint8x16_t, vld1q_u8, vst1q_u8};
                 let (mut d, a, b): (uint8x16_t, uint8x16_t, uint8x16_t) =
-                    // SAFETY: 16 bytes are there to read, three times.
+                    // SAFETY: all three arrays have 16 readable bytes.
                     unsafe { (vld1q_u8(acc.as_ptr()), vld1q_u8(a.as_ptr()), vld1q_u8(b.as_ptr())) };
                 let fpsr: u64;
-                // SAFETY: whoever runs this form has asked the CPU for the instruction. The block touches registers and the cumulative
+                // SAFETY: callers have checked that the CPU has the instruction. The block touches registers and the cumulative
                 // flags of FPSR only, which code without `preserves_flags` may change. Not `pure`: it clears a flag.
                 unsafe {
                     core::arch::asm!(
@@ -58,7 +58,7 @@ macro_rules! register_form {
                     );
                 }
                 let mut bytes = [0; 16];
-                // SAFETY: 16 bytes are there to write.
+                // SAFETY: 16 bytes are writable.
                 unsafe { vst1q_u8(bytes.as_mut_ptr(), d) }
                 (bytes, fpsr >> 27 & 1 != 0)
             });
@@ -67,7 +67,7 @@ macro_rules! register_form {
 }
 pub(super) use register_form;
 
-/// Packs operands into registers (zeros after the last), executes, and unpacks result and flag.
+/// Packs operands into registers (zeros after the last value), executes, and unpacks result and flag.
 #[inline(always)]
 pub(super) fn each_vector<T: Pod + Into<i32>, const N: usize>(
     (a, b): (&[i32], &[i32]),
@@ -86,7 +86,7 @@ pub(super) fn each_vector<T: Pod + Into<i32>, const N: usize>(
     }
 }
 
-/// A register of up to `N` lanes.
+/// Packs up to `N` lanes into a register.
 #[inline(always)]
 fn pack<T: Pod, const N: usize>(values: &[i32], narrow: impl Fn(i32) -> T) -> int8x16_t {
     let mut lanes = [T::zeroed(); N];
@@ -95,17 +95,17 @@ fn pack<T: Pod, const N: usize>(values: &[i32], narrow: impl Fn(i32) -> T) -> in
     }
     let bytes: &[i8] = bytemuck::cast_slice(&lanes);
     assert_eq!(bytes.len(), 16);
-    // SAFETY: 16 bytes are there to read.
+    // SAFETY: 16 bytes are readable.
     unsafe { vld1q_s8(bytes.as_ptr()) }
 }
 
-/// The lanes of a register.
+/// Unpacks the lanes of a register.
 #[inline(always)]
 fn unpack<T: Pod, const N: usize>(register: int8x16_t) -> [T; N] {
     let mut lanes = [T::zeroed(); N];
     let bytes: &mut [i8] = bytemuck::cast_slice_mut(&mut lanes);
     assert_eq!(bytes.len(), 16);
-    // SAFETY: 16 bytes are there to write.
+    // SAFETY: 16 bytes are writable.
     unsafe { vst1q_s8(bytes.as_mut_ptr(), register) }
     lanes
 }

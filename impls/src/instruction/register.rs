@@ -1,4 +1,4 @@
-//! Instructions whose lanes widen, narrow, meet or move, those of the integer products among them.
+//! Instructions that are not lane-wise: they widen, narrow, combine or move lanes. The instructions of integer products are among them.
 
 use super::{Domain, Kernel, Lanes, Run};
 use crate::contract::{Contract, Overflow};
@@ -42,7 +42,7 @@ pub(crate) fn each<const N: usize>(
     }
 }
 
-/// The model of an instruction on 128 bits, without a flag.
+/// Runs the model of an instruction on 128 bits; `model` returns the result, and true if it sets the flag.
 #[inline(always)]
 pub(crate) fn narrow(
     domain: &Domain,
@@ -59,7 +59,7 @@ pub(crate) fn narrow(
     });
 }
 
-/// The model of an instruction on 256 bits.
+/// Runs the model of an instruction on 256 bits, which has no flag.
 #[inline(always)]
 pub(crate) fn wide(
     domain: &Domain,
@@ -75,7 +75,7 @@ pub(crate) fn wide(
     });
 }
 
-/// The model of an instruction on 512 bits: that on 256 bits, twice.
+/// Runs the model of an instruction on 512 bits: the model on 256 bits, twice.
 #[inline(always)]
 pub(crate) fn widest(
     domain: &Domain,
@@ -94,7 +94,7 @@ pub(crate) fn widest(
     });
 }
 
-/// Whether a lane of `signed` values is outside of these.
+/// True if a lane is outside the range.
 fn outside(lanes: impl IntoIterator<Item = i32>, min: i32, max: i32) -> bool {
     lanes.into_iter().any(|lane| lane < min || lane > max)
 }
@@ -111,7 +111,7 @@ fn halves(register: Portable) -> [i32; 8] {
     std::array::from_fn(|i| i16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]).into())
 }
 
-/// A kernel of one instruction: name, summary and manual; the mnemonic is in a function without a name.
+/// Builds a kernel of one instruction from name, summary and manual. The instruction is in a function without a name.
 const fn kernel(
     [name, summary, source]: [&'static str; 3],
     instructions: &'static [&'static str],
@@ -129,7 +129,7 @@ const fn kernel(
     }
 }
 
-/// An instruction of Arm: constant, name, mnemonic, instruction set, operands and result, model, and the lines that an assembler reads.
+/// Defines an Arm instruction: constant, name, mnemonic, instruction set, operands and result, model, and assembler lines.
 macro_rules! neon {
     (
         $constant:ident, $name:literal, $mnemonic:literal, $isa:ident, ($a:expr, $b:expr, $acc:expr) => $result:expr,
@@ -148,7 +148,7 @@ macro_rules! neon {
     };
 }
 
-/// An instruction of x86 on registers of a width: the model of that width, and the code that runs it.
+/// Defines an x86 instruction on registers of a width: the model for that width, and the native code.
 macro_rules! on_registers {
     (
         $constant:ident, $name:literal, $mnemonic:literal, $isa:ident, ($a:expr, $b:expr, $acc:expr) => $result:expr,
@@ -167,7 +167,7 @@ macro_rules! on_registers {
     };
 }
 
-/// An instruction of x86 on `ymm` registers.
+/// Defines an x86 instruction on `ymm` registers.
 macro_rules! x86 {
     ($constant:ident, $name:literal, $mnemonic:literal, $isa:ident, $operands:tt => $result:expr, |$d:ident, $x:ident, $y:ident| $model:expr) => {
         on_registers!(
@@ -177,7 +177,7 @@ macro_rules! x86 {
     };
 }
 
-/// An instruction of x86 on `zmm` registers.
+/// Defines an x86 instruction on `zmm` registers.
 macro_rules! avx512 {
     ($constant:ident, $name:literal, $mnemonic:literal, $isa:ident, $operands:tt => $result:expr, |$d:ident, $x:ident, $y:ident| $model:expr) => {
         on_registers!(

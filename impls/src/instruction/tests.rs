@@ -1,14 +1,14 @@
-//! The models against the definitions in unbounded integers, and on aarch64 against the instructions.
+//! Tests of the models against the definitions in unbounded integers, and on aarch64 against the instructions.
 
 use super::{Domain, Kernel, Lanes, find, kernels};
 use crate::random::Random;
 
-/// Instructions that treat each lane alone; the oracle has the definitions of the others.
+/// Returns the lane-wise instructions. The oracle has the definitions of all other instructions.
 fn lane_wise() -> impl Iterator<Item = &'static Kernel> {
     kernels().iter().filter(|kernel| kernel.name.contains(".s"))
 }
 
-/// The definition, from the text of the Arm manual, in `i128`: nothing here overflows, so nothing is clamped.
+/// Computes the definition in the Arm manual, in `i128`, where no intermediate value overflows.
 fn definition(name: &str, bits: u32, a: i32, b: i32) -> (i32, bool) {
     let (a, b) = (i128::from(a), i128::from(b));
     let amount = b.rem_euclid(256);
@@ -43,7 +43,7 @@ fn definition(name: &str, bits: u32, a: i32, b: i32) -> (i32, bool) {
     }
 }
 
-/// Runs `run` with the pair repeated through a whole vector, so that the flag belongs to the pair.
+/// Runs `run` on vectors that repeat one pair, so that the flag belongs to the pair.
 fn check_pairs(kernel: &Kernel, run: super::Run, pairs: impl Iterator<Item = (i32, i32)>) {
     let n = kernel.contract.domain.lanes();
     let (mut out, mut qc) = (vec![0; n], [0]);
@@ -58,14 +58,14 @@ fn check_pairs(kernel: &Kernel, run: super::Run, pairs: impl Iterator<Item = (i3
     }
 }
 
-/// Values at which something changes, for lanes of `bits`.
+/// Returns values at which the behaviour of instructions changes, for lanes of `bits`.
 fn corners(bits: u32) -> Vec<i32> {
     let (min, max) = ((-1i64 << (bits - 1)) as i32, ((1i64 << (bits - 1)) - 1) as i32);
     let mut values = vec![min, min + 1, -1, 0, 1, max - 1, max];
     for k in 0..bits - 1 {
         values.extend([(1 << k) - 1, 1 << k, (1 << k) + 1, -(1 << k), -(1 << k) - 1]);
     }
-    // Shift amounts on both sides of the width, and amounts that only the low byte shows.
+    // Shift amounts on both sides of the width, and amounts that differ only above the low byte.
     values.extend((-70i32..=70).chain([-128, -127, 127, 128, 255, 256, 257, -129, 0x0102, 0x7F80]));
     let mut values: Vec<i32> = values.into_iter().map(|v| v << (32 - bits) >> (32 - bits)).collect();
     values.sort_unstable();
@@ -73,7 +73,7 @@ fn corners(bits: u32) -> Vec<i32> {
     values
 }
 
-/// Every pair of corners, and a deterministic stream after it.
+/// Returns every pair of corners, then pairs of a deterministic stream.
 fn directed(bits: u32, random: usize) -> impl Iterator<Item = (i32, i32)> {
     let corners = corners(bits);
     let pairs: Vec<_> = corners.iter().flat_map(|a| corners.iter().map(move |b| (*a, *b))).collect();
@@ -103,7 +103,7 @@ fn models_are_the_definitions() {
 #[test]
 #[cfg(target_arch = "aarch64")]
 fn instructions_are_the_definitions() {
-    // Those of x86 run in the lanes of x86.
+    // x86 instructions run in the x86 lanes.
     let is_here = kernels().iter().filter(|kernel| kernel.native.is_some_and(|native| native.arch == "aarch64"));
     assert!(
         is_here.clone().count() > 30
@@ -112,7 +112,7 @@ fn instructions_are_the_definitions() {
     check_all(crate::Form::Native);
 }
 
-/// Mixed lanes: every pair in another lane, the flag of a vector is that of any of its lanes.
+/// Every lane has another pair, and a vector's flag is set if any of its lanes sets it.
 #[test]
 fn a_vector_sets_the_flag_if_any_lane_does() {
     for kernel in lane_wise() {
@@ -159,7 +159,7 @@ fn names_are_unique_and_say_their_width() {
     assert!(lane_wise().all(|kernel| kernel.name.ends_with(&format!(".s{}", kernel.contract.domain.a.bits))));
 }
 
-/// What lanes hold of values and give back.
+/// Lanes give back the values that were packed into them.
 #[test]
 fn lanes_are_packed_and_unpacked() {
     for (bits, signed) in [(8, true), (8, false), (16, true), (16, false), (32, true)] {
@@ -173,7 +173,7 @@ fn lanes_are_packed_and_unpacked() {
     }
 }
 
-/// Instructions of this machine give what their models give, on every vector of bytes that a stream draws.
+/// Instructions of this machine give the results of their models, on pseudorandom vectors with many extremes.
 #[test]
 fn instructions_are_their_models() {
     let mut random = Random::new(1);

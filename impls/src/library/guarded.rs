@@ -1,5 +1,5 @@
-//! Memory of a call's tensors: each at the end of pages of its own, with a page without access behind it and before it, so that a read or a write outside of
-//! them ends the process. The bytes between a tensor and these pages are a pattern, which is looked at after the call.
+//! Memory of a call's tensors. Each tensor has its own pages, between two pages without access, so that a read or a write beyond them ends the
+//! process. The bytes between a tensor and these pages have a pattern, which is checked after the call.
 
 use crate::frame::BYTE;
 use crate::job_error::JobError;
@@ -8,21 +8,21 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
 
-/// Bytes of a page, or of several smaller ones.
+/// Bytes of a page, or of several smaller pages.
 const PAGE: usize = 1 << 16;
 
-/// Bytes to which a tensor is aligned before it is misaligned.
+/// Alignment of a tensor in bytes, before it is misaligned.
 const LINE: usize = 64;
 
-/// Bytes of pattern that are looked at before a tensor; behind it all of them are.
+/// Number of pattern bytes checked before a tensor; after it, all bytes are checked.
 const MARGIN: usize = 4 * LINE;
 
-/// The memory of one tensor, used again by every call.
+/// Memory of one tensor, reused by every call.
 pub(super) struct Guarded {
     base: *mut u8,
-    /// Bytes that may be read and written; a page before them and one behind them may not.
+    /// Number of accessible bytes, between two pages without access.
     len: usize,
-    /// Where the latest tensor lies in them.
+    /// Position of the latest tensor in the accessible bytes.
     place: Range<usize>,
 }
 
@@ -35,19 +35,19 @@ impl Default for Guarded {
     }
 }
 
-/// Where a tensor lies.
+/// Position of a tensor.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    /// Its last byte is the last before a page without access.
+    /// Last byte directly before a page without access.
     AtTheEnd,
-    /// Its first byte is the first behind a page without access.
+    /// First byte directly after a page without access.
     AtTheBeginning,
-    /// As many bytes past a boundary of 64.
+    /// Start at this number of bytes past a boundary of 64.
     Past(usize),
 }
 
 impl Guarded {
-    /// Makes room for `bytes`, fills it and everything around it with `pattern`, and gives it.
+    /// Makes room for a tensor of `bytes`, fills the tensor and the checked bytes around it with `pattern`, and returns the tensor.
     pub(super) fn room(&mut self, bytes: usize, place: Place, pattern: u8) -> Result<&mut [u8], JobError> {
         let needed = (bytes + MARGIN + 2 * LINE).next_multiple_of(PAGE);
         if self.len < needed {
@@ -65,19 +65,19 @@ impl Guarded {
         Ok(&mut self.all()[start..start + bytes])
     }
 
-    /// The tensor.
+    /// Returns the tensor.
     pub(super) fn tensor(&mut self) -> &mut [u8] {
         let place = self.place.clone();
         &mut self.all()[place]
     }
 
-    /// The tensor's address.
+    /// Returns the tensor's address.
     pub(super) fn pointer(&self) -> *mut u8 {
         // SAFETY: the place is within the mapping.
         unsafe { self.base.add(self.place.start) }
     }
 
-    /// Bytes around the tensor that are no longer the pattern.
+    /// Counts the bytes around the tensor that no longer have the pattern.
     pub(super) fn strays(&mut self, pattern: u8) -> usize {
         let (around, place) = (self.around(), self.place.clone());
         let all = self.all();
@@ -85,7 +85,7 @@ impl Guarded {
         changed(around.start..place.start) + changed(place.end..around.end)
     }
 
-    /// The tensor with its margins.
+    /// Returns the range of the tensor with its checked bytes.
     fn around(&self) -> Range<usize> {
         let behind = if self.place.start == 0 { (self.place.end + MARGIN).min(self.len) } else { self.len };
         self.place.start.saturating_sub(MARGIN)..behind
@@ -95,7 +95,7 @@ impl Guarded {
         if self.base.is_null() {
             return &mut [];
         }
-        // SAFETY: `map` made this many bytes, zeroed, and nobody else has them.
+        // SAFETY: `map` made this number of bytes, zeroed, and no other reference to them exists.
         unsafe { std::slice::from_raw_parts_mut(self.base, self.len) }
     }
 
@@ -114,7 +114,7 @@ impl Guarded {
 
     fn unmap(&mut self) {
         if !self.base.is_null() {
-            // SAFETY: the mapping that `map` made, of which no reference is left. It could only fail if there were none.
+            // SAFETY: `map` made this mapping, and no reference to it is left. `munmap` would fail only without a mapping.
             let _ = unsafe { munmap(self.base.wrapping_sub(PAGE).cast::<c_void>(), self.len + 2 * PAGE) };
             (self.base, self.len) = (ptr::null_mut(), 0);
         }
@@ -128,7 +128,7 @@ impl Drop for Guarded {
 }
 
 impl Place {
-    /// The place of a call: the misalignment chooses it, so that the same call has it again.
+    /// Returns the position for a misalignment, so that the same call has the same position again.
     pub(super) fn of(misalign: usize, element: usize) -> Self {
         match misalign {
             0 => Self::AtTheEnd,
@@ -138,7 +138,7 @@ impl Place {
     }
 }
 
-/// The pattern of a call, and that of its repetition.
+/// Patterns of a call and of its repetition.
 pub(super) const PATTERNS: [u8; 2] = [BYTE, !BYTE];
 
 #[cfg(test)]
@@ -167,12 +167,12 @@ mod tests {
             memory.room(100, place, 7).expect("room").fill(1);
             assert_eq!(memory.strays(7), 0);
             if !matches!(place, Place::AtTheEnd) {
-                // SAFETY: behind the tensor there are bytes of the same mapping.
+                // SAFETY: the bytes after the tensor are in the same mapping.
                 unsafe { memory.pointer().add(100).write(1) };
                 assert_eq!(memory.strays(7), 1);
             }
             if !matches!(place, Place::AtTheBeginning) {
-                // SAFETY: as above, before it.
+                // SAFETY: as above, before the tensor.
                 unsafe { memory.pointer().sub(3).write(1) };
                 assert!(memory.strays(7) > 0);
             }

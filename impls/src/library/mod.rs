@@ -1,5 +1,5 @@
-//! Kernels of a shared library of the caller's, by the interface of `tiebreak.h`. A worker loads the library and answers by the protocol of every worker:
-//! what the library does to its process, or beside its results, is a finding.
+//! Kernels of a shared library of the caller, with the interface of `tiebreak.h`. A worker loads the library and answers by the protocol of every
+//! worker. Damage to the process, and writes outside the results, are findings.
 
 mod abi;
 mod guarded;
@@ -17,20 +17,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tensor::Memory;
 
-/// The header, as a library includes it.
+/// Text of the header that a library includes.
 pub const HEADER: &str = include_str!("tiebreak.h");
 
-/// The version of the interface that this worker calls.
+/// Version of the interface that this worker calls.
 const ABI: i32 = 1;
 
-/// What the caller says of a library.
+/// Caller's promise about a library.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
-    /// Operations, of those that the library has; all of them if none is named.
+    /// Operations to run; if empty, all operations of the library.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ops: Vec<String>,
-    /// Name of the kernel, if there is one; otherwise the file's name, the operation and its types.
+    /// Name of the kernel; if absent, the file's name, the operation and its types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Scheme, `like` and domain of every kernel.
@@ -38,59 +38,59 @@ pub struct Promise {
     pub own: Own,
 }
 
-/// Why a library is not run.
+/// Reason for which a library cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum Unusable {
-    /// The system's loader does not take it.
+    /// The system's loader refuses the library.
     #[error("{}: {}", file.display(), reason(error))]
     Library {
-        /// The file.
+        /// Library file.
         file: PathBuf,
-        /// What the loader says.
+        /// Error of the loader.
         error: libloading::Error,
     },
-    /// It does not say which version it was compiled with.
+    /// The library does not export its interface version.
     #[error("{}: it does not export tiebreak_abi; write TIEBREAK_LIBRARY once in the library, and export it", .0.display())]
     NoVersion(PathBuf),
-    /// It was compiled with another version.
+    /// The library was compiled for another interface version.
     #[error("{}: it was compiled with version {version} of tiebreak.h, and this is {ABI}; compile it with the header that `tiebreak header` prints", file.display())]
     Version {
-        /// The file.
+        /// Library file.
         file: PathBuf,
-        /// Its version.
+        /// Interface version of the library.
         version: i32,
     },
-    /// What the caller says of it cannot be read.
+    /// The promise is not valid JSON of a [`Promise`].
     #[error("the promise: {0}")]
     Promise(serde_json::Error),
-    /// It has none of the functions.
+    /// The library exports no requested function.
     #[error("{}: it exports no function of tiebreak.h{of}, such as {example}; it exports {exports}", file.display())]
     NoFunction {
-        /// The file.
+        /// Library file.
         file: PathBuf,
-        /// The operations asked for.
+        /// Requested operations, as text for the message.
         of: String,
-        /// A function that would do.
+        /// Example of a function to export.
         example: String,
-        /// The functions of other operations that it exports.
+        /// Functions of other operations that the library exports.
         exports: String,
     },
-    /// One name for several functions.
+    /// One kernel name is given for several functions.
     #[error("{}: it exports {}, and one name is given; say which operation is meant", file.display(), functions.join(", "))]
     OneName {
-        /// The file.
+        /// Library file.
         file: PathBuf,
-        /// What it exports.
+        /// Exported functions.
         functions: Vec<String>,
     },
 }
 
-/// Message of the system's loader, the source of a loading error.
+/// Returns the message of the system's loader, the source of a loading error.
 pub fn reason(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// A loaded library.
+/// Loaded library.
 pub struct Library {
     library: libloading::Library,
     functions: Vec<(Offer, Function)>,
@@ -103,13 +103,13 @@ impl Library {
         Self::load(file, &serde_json::from_str(promise).map_err(Unusable::Promise)?)
     }
 
-    /// Loads a file, and finds the functions that are promised.
+    /// Loads a file and finds its functions for the promised operations.
     pub fn load(file: &Path, promise: &Promise) -> Result<Self, Unusable> {
         let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-        // SAFETY: initialisers of the library run in a process that is there for it.
+        // SAFETY: initialisers of the library run in a process that serves only this library.
         let library = unsafe { libloading::Library::new(&whole) }
             .map_err(|error| Unusable::Library { file: file.to_owned(), error })?;
-        // SAFETY: the header gives the function of this name no argument and an int32.
+        // SAFETY: by the header, this function has no argument and returns an int32.
         let version = unsafe { library.get::<unsafe extern "C" fn() -> i32>("tiebreak_abi") }
             .map_err(|_| Unusable::NoVersion(file.to_owned()))?;
         // SAFETY: as above.
@@ -118,7 +118,7 @@ impl Library {
             return Err(Unusable::Version { file: file.to_owned(), version });
         }
         let asked = |function: &&Function| promise.ops.is_empty() || promise.ops.iter().any(|op| op == function.op);
-        // SAFETY: only whether there is such a symbol is looked at.
+        // SAFETY: the symbol is looked up, and neither read nor called.
         let has = |function: &&Function| unsafe { library.get::<*const ()>(&function.symbol()) }.is_ok();
         let found: Vec<Function> = FUNCTIONS.iter().filter(asked).filter(has).copied().collect();
         if found.is_empty() {
@@ -137,7 +137,7 @@ impl Library {
     }
 }
 
-/// What a library offers as a function.
+/// Builds the offer for a function of the library.
 fn offer(file: &Path, promise: &Promise, function: &Function) -> Offer {
     let shown = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let stem = file.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -157,7 +157,7 @@ fn offer(file: &Path, promise: &Promise, function: &Function) -> Offer {
 
 impl Runner for Library {
     fn hello(&self) -> Hello {
-        // It is no worker of this project's kernels: what it was built from says nothing of the library.
+        // The sources of this worker do not identify the library.
         Hello { sources: None, ..Hello::of(self.functions.iter().map(|(offer, _)| offer.clone()).collect()) }
     }
 

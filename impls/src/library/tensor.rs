@@ -1,28 +1,28 @@
-//! A call of a function: its tensors as the elements that C has, in memory that shows what is done beside them.
+//! Call of a function: tensors are converted to elements of C, in memory that shows writes outside the results.
 
 use super::guarded::{Guarded, PATTERNS, Place};
 use crate::element::Element;
 use crate::job_error::JobError;
 
-/// An element of C.
+/// Element type in C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
-    /// Two to a byte, the first in the low half; of inputs alone.
+    /// 4 bits, two elements in a byte, the first in the low half; inputs only.
     I4,
     I8,
     U8,
     I16,
     U16,
-    /// int32, or the bits of a float.
+    /// int32, or the bits of an f32.
     Word,
-    /// The bits of a double, two words.
+    /// Bits of a double, in two words.
     Double,
-    /// `size_t`; of inputs alone.
+    /// `size_t`; inputs only.
     Size,
 }
 
 impl Type {
-    /// Bytes of an element.
+    /// Returns the bytes of an element.
     fn bytes(self) -> usize {
         match self {
             Self::I4 | Self::I8 | Self::U8 => 1,
@@ -33,7 +33,7 @@ impl Type {
         }
     }
 
-    /// Bytes of the tensor that these words are.
+    /// Returns the bytes of a tensor with this number of words.
     fn size(self, words: usize) -> usize {
         match self {
             Self::I4 => words.div_ceil(2),
@@ -42,7 +42,7 @@ impl Type {
         }
     }
 
-    /// Writes each word as an element. An error is a word that the type does not have.
+    /// Writes each word as an element. An error is a word outside the type's range.
     fn pack(self, words: &[i32], bytes: &mut [u8]) -> Result<(), i32> {
         let range = match self {
             Self::I4 => -8..=7,
@@ -75,7 +75,7 @@ impl Type {
         Ok(())
     }
 
-    /// The words of a tensor.
+    /// Reads the words of a tensor.
     fn unpack(self, bytes: &[u8], words: &mut [i32]) {
         let size = self.size(1);
         for (word, element) in words.iter_mut().zip(bytes.chunks_exact(size)) {
@@ -91,20 +91,20 @@ impl Type {
     }
 }
 
-/// An input: its name in the header, its type, and its values.
+/// Input: name in the header, type and values.
 pub(super) type Input<'a> = (&'static str, Type, &'a [i32]);
 
-/// The memory of all calls.
+/// Memory of all calls.
 #[derive(Default)]
 pub(super) struct Memory {
     inputs: Vec<Guarded>,
-    /// The inputs as they were.
+    /// Copies of the inputs before a call.
     before: Vec<Vec<u8>>,
     output: Guarded,
 }
 
 impl Memory {
-    /// Calls `function` on pointers to the inputs, in their order, and to the results. What it returns is its code.
+    /// Calls `function` with pointers to the inputs, in their order, and to the results. Returns the function's return code.
     pub(super) fn call(
         &mut self,
         inputs: &[Input<'_>],
@@ -129,7 +129,7 @@ impl Memory {
         if suspects.is_empty() {
             return Ok(0);
         }
-        // A result may be the pattern; over another one it is not.
+        // A written result may equal the pattern, so the call is repeated with another pattern.
         if self.once(inputs, result, output.len(), misalign, second, function)? == 0 {
             let again = left(self.output.tensor(), second);
             if let Some(at) = suspects.into_iter().find(|at| again.contains(at)) {
@@ -182,7 +182,7 @@ fn stray(changed: usize, place: String) -> Result<(), JobError> {
 mod tests {
     use super::*;
 
-    /// Copies bytes to results of one byte.
+    /// Calls a function that copies its input to its results, one byte each, and then applies `change`.
     fn call(change: impl Fn(*const u8, *mut u8), input: &[i32], misalign: usize) -> Result<Vec<i32>, JobError> {
         let mut output = vec![0; input.len()];
         let function = |inputs: &[*const u8], out: *mut u8| {

@@ -7,9 +7,9 @@
  *
  * Define exactly one TIEBREAK_LIBRARY in the library, and any of the functions. This header is C11 and C++11.
  *
- * Every function returns TIEBREAK_OK and all of its results, or one of the other codes and no results. Arrays do not overlap. They are aligned to their
- * elements, and to nothing more. A function may read and write its arrays alone, keeps its inputs as they are, and leaves the floating-point mode as it was.
- * The same inputs give the same results in every call.
+ * Every function writes all of its results and returns TIEBREAK_OK, or returns another code and writes no results. Arrays do not overlap. They are
+ * aligned to their elements only. A function accesses only its arrays, and changes neither its inputs nor the floating-point mode. The same inputs give the
+ * same results in every call.
  */
 #ifndef TIEBREAK_H
 #define TIEBREAK_H
@@ -22,7 +22,7 @@
 
 /* All results were written. */
 #define TIEBREAK_OK 0
-/* The kernel is not meant for these parameters: the case is counted, and is neither a failure nor a pass. */
+/* The parameters are outside the kernel's domain. The case is counted, and is neither a failure nor a pass. */
 #define TIEBREAK_OUTSIDE_DOMAIN 1
 /* Any other code is a failure, and is reported with its number. */
 
@@ -38,7 +38,7 @@
 extern "C" {
 #endif
 
-/* The version that a library was compiled with. TIEBREAK_LIBRARY defines it. */
+/* Interface version for which a library was compiled. TIEBREAK_LIBRARY defines this function. */
 TIEBREAK_EXPORT int32_t tiebreak_abi(void);
 
 #ifdef __cplusplus
@@ -50,9 +50,9 @@ TIEBREAK_EXPORT int32_t tiebreak_abi(void);
 #endif
 
 /*
- * fpm: fixed point multiply. out[i] is x[i] * multiplier * 2^(shift - q), rounded as the scheme says.
+ * fpm: fixed point multiply. out[i] is x[i] * multiplier * 2^(shift - q), rounded by the scheme.
  *
- * Element i is of channel i % channels (the channel is the last axis). channels is 1 for a multiply per tensor.
+ * Element i belongs to channel i % channels (the channel is the last axis). channels is 1 for a multiply per tensor.
  */
 typedef struct {
     size_t len;                /* elements of x and of out */
@@ -67,7 +67,7 @@ TIEBREAK_EXPORT int tiebreak_fpm(const tiebreak_fpm_params *params, const int32_
 /*
  * requantize: out[i] is clamp(fpm(acc[i] + bias) + zero_point, min, max).
  *
- * Element i is of channel i % channels. The sum of accumulator and bias wraps, unless the scheme says otherwise.
+ * Element i belongs to channel i % channels. The sum of accumulator and bias wraps, unless the scheme defines otherwise.
  */
 typedef struct {
     size_t len;                /* elements of acc and of out */
@@ -75,7 +75,7 @@ typedef struct {
     const int32_t *multiplier; /* Q0.31; for the scheme legacy an integer */
     const int32_t *shift;      /* positive: left */
     const int32_t *bias;       /* added to the accumulators */
-    int32_t zero_point;        /* of the output */
+    int32_t zero_point;        /* zero point of the output */
     int32_t min;               /* smallest result */
     int32_t max;               /* largest result */
 } tiebreak_requantize_params;
@@ -92,8 +92,8 @@ TIEBREAK_EXPORT int tiebreak_requantize_i16(const tiebreak_requantize_params *pa
 typedef struct {
     size_t len;                /* elements of the tensor */
     size_t channels;           /* elements of scale and of zero_point */
-    size_t inner;              /* product of the sizes of the axes behind the channel's */
-    const double *scale;       /* as the type states them; kernels round them to f32 */
+    size_t inner;              /* product of the sizes of the axes after the channel axis */
+    const double *scale;       /* scales of the type; kernels round scales to f32 */
     const int32_t *zero_point; /* stored value of 0 */
     int32_t min;               /* smallest stored value */
     int32_t max;               /* largest stored value */
@@ -108,7 +108,7 @@ TIEBREAK_EXPORT int tiebreak_dequantize_u8_f32(const tiebreak_cast_params *param
 TIEBREAK_EXPORT int tiebreak_dequantize_i16_f32(const tiebreak_cast_params *params, const int16_t *stored, float *out);
 TIEBREAK_EXPORT int tiebreak_dequantize_u16_f32(const tiebreak_cast_params *params, const uint16_t *stored, float *out);
 
-/* add, sub and mul: element by element, of two tensors with scales and zero points of their own. sub is lhs - rhs. */
+/* add, sub and mul: elementwise operations on two tensors, each with its own scale and zero point. sub is lhs - rhs. */
 typedef struct {
     float scale;
     int32_t zero_point;
@@ -136,7 +136,7 @@ TIEBREAK_EXPORT int tiebreak_mul_i16(const tiebreak_elementwise_params *params, 
 /*
  * matmul: out[i][j] is the sum over l of (lhs[i][l] + lhs_offset) * (rhs[l][j] + rhs_offset), modulo 2^32.
  *
- * All matrices are row-major: lhs [m][k], rhs [k][n], out [m][n]. An offset is minus the zero point.
+ * All matrices are row-major: lhs [m][k], rhs [k][n], out [m][n]. An offset is the negated zero point.
  */
 typedef struct {
     size_t m;
@@ -153,17 +153,17 @@ TIEBREAK_EXPORT int tiebreak_matmul_i16_i16(const tiebreak_matmul_params *params
 
 /*
  * qmatmul: matmul and requantize in one function, as in a fully connected layer: out[i][j] is clamp(fpm(sum + bias[j]) + zero_point, min, max), where sum is the
- * result of matmul. Sums, and sums with the bias, wrap, unless the scheme says otherwise.
+ * result of matmul. Sums, and sums with the bias, wrap, unless the scheme defines otherwise.
  *
- * The types in the name are those of lhs, rhs and out. Values of i4 are -8 to 7. They lie two to a byte, the first in the low half, one after the other along the
- * whole of rhs: a row begins within a byte if the elements before it are odd in number. The unused half of the last byte is 0.
+ * The types in the name are those of lhs, rhs and out. Values of i4 are -8 to 7. A byte has two values, the first in the low half. Packing
+ * is continuous over the whole of rhs: a row begins within a byte if an odd number of elements precedes it. The unused half of the last byte is 0.
  */
 typedef struct {
     tiebreak_matmul_params product;
     const int32_t *multiplier; /* n elements, Q0.31 */
     const int32_t *shift;      /* n elements; positive: left */
     const int32_t *bias;       /* n elements, added to the sums */
-    int32_t zero_point;        /* of the output */
+    int32_t zero_point;        /* zero point of the output */
     int32_t min;               /* smallest result */
     int32_t max;               /* largest result */
 } tiebreak_qmatmul_params;
@@ -175,10 +175,10 @@ TIEBREAK_EXPORT int tiebreak_qmatmul_i16_i8_i16(const tiebreak_qmatmul_params *p
 TIEBREAK_EXPORT int tiebreak_qmatmul_i8_i4_i8(const tiebreak_qmatmul_params *params, const int8_t *lhs, const uint8_t *rhs, int8_t *out);
 
 /*
- * conv2d: sums of (input - input_zero_point) * (weight - weight_zero_point), modulo 2^32. Padding has the value input_zero_point, so it adds nothing.
+ * conv2d: sums of (input - input_zero_point) * (weight - weight_zero_point), modulo 2^32. Padding has the value input_zero_point, so it contributes 0.
  *
  * input is [batches][height][width][channels], weights [kernel_h][kernel_w][channels / groups][out_channels],
- * out [batches][out_height][out_width][out_channels]. Channels of the input and of the output fall into groups in their order, each convolved alone;
+ * out [batches][out_height][out_width][out_channels]. Channels of the input and of the output are divided into groups in their order. Each group is convolved alone;
  * groups equals channels in a depthwise convolution.
  */
 typedef struct {
@@ -198,20 +198,20 @@ TIEBREAK_EXPORT int tiebreak_conv2d_i16_i16(const tiebreak_conv2d_params *params
 /*
  * Transposed conv2d: each element of the input adds to a window of the output. Input element (y, x) and weight (i, j) add
  * (input - input_zero_point) * (weight - weight_zero_point) to out row y * stride_h + i * dilation_h - top, column x * stride_w + j * dilation_w - left, modulo 2^32;
- * rows and columns outside of the output are left out.
+ * products outside the output are dropped.
  *
- * Layouts are those of conv2d, and so is the order of the weights. top, bottom, left and right are rows and columns taken off the output. out_height and out_width
- * include the output padding: out_height is (height - 1) * stride_h + (kernel_h - 1) * dilation_h + 1 - top - bottom, and as many rows more as the output padding has.
+ * Layouts are those of conv2d, and so is the order of the weights. top, bottom, left and right are rows and columns removed from the output. out_height and out_width
+ * include the output padding: out_height is (height - 1) * stride_h + (kernel_h - 1) * dilation_h + 1 - top - bottom, plus the rows of output padding.
  * A sum that no window reaches is 0.
  */
 TIEBREAK_EXPORT int tiebreak_conv2d_transposed_i8_i8(const tiebreak_conv2d_params *params, const int8_t *input, const int8_t *weights, int32_t *out);
 TIEBREAK_EXPORT int tiebreak_conv2d_transposed_u8_u8(const tiebreak_conv2d_params *params, const uint8_t *input, const uint8_t *weights, int32_t *out);
 
 /*
- * pool: the average or the maximum of each window, in the scale and zero point of the output, clamped. The scheme says which of them, and how it is rounded.
+ * pool: the average or the maximum of each window, in the scale and zero point of the output, clamped. The scheme defines which of the two, and the rounding.
  *
- * input is [batches][height][width][channels], out [batches][out_height][out_width][channels]. Padding is real 0 in an average, and left out of a maximum. On each
- * side it is less than the window, so that every window holds an element of the input.
+ * input is [batches][height][width][channels], out [batches][out_height][out_width][channels]. Padding is real 0 in an average, and ignored in a maximum. On each
+ * side, padding is less than the window, so that every window has an element of the input.
  */
 typedef struct {
     size_t batches, height, width, channels;
@@ -231,9 +231,9 @@ TIEBREAK_EXPORT int tiebreak_pool_i16(const tiebreak_pool_params *params, const 
 
 /*
  * qconv2d: conv2d and requantize in one function: out is clamp(fpm(sum + bias[o]) + zero_point, min, max), where sum is the result of conv2d and o its
- * output channel. Sums, and sums with the bias, wrap, unless the scheme says otherwise. ReLU is min = zero_point, and ReLU6 has the stored 6 as max.
+ * output channel. Sums, and sums with the bias, wrap, unless the scheme defines otherwise. ReLU is min = zero_point, and ReLU6 has the stored 6 as max.
  *
- * The types in the name are those of input, weights and out. In a depthwise convolution with a multiplier, output channel o is of input channel
+ * The types in the name are those of input, weights and out. In a depthwise convolution with a multiplier, output channel o belongs to input channel
  * o / (out_channels / channels).
  */
 typedef struct {
@@ -241,7 +241,7 @@ typedef struct {
     const int32_t *multiplier; /* out_channels elements, Q0.31 */
     const int32_t *shift;      /* out_channels elements; positive: left */
     const int32_t *bias;       /* out_channels elements, added to the sums */
-    int32_t zero_point;        /* of the output */
+    int32_t zero_point;        /* zero point of the output */
     int32_t min;               /* smallest result */
     int32_t max;               /* largest result */
 } tiebreak_qconv2d_params;
@@ -255,8 +255,8 @@ TIEBREAK_EXPORT int tiebreak_qconv2d_transposed_i8_i8_i8(const tiebreak_qconv2d_
 TIEBREAK_EXPORT int tiebreak_qconv2d_transposed_u8_u8_u8(const tiebreak_qconv2d_params *params, const uint8_t *input, const uint8_t *weights, uint8_t *out);
 
 /*
- * concat: the inputs one after another along an axis, each rescaled from its own scale and zero point to those of the output, and clamped to the type. The scheme says
- * how results are rounded.
+ * concat: the inputs in order along an axis, each rescaled from its own scale and zero point to those of the output, and clamped to the type. The scheme
+ * defines the rounding.
  *
  * inputs has all inputs one after another in memory, each row-major: input t has the sizes of out, and sizes[t] along the axis.
  */
@@ -275,8 +275,8 @@ TIEBREAK_EXPORT int tiebreak_concat_i8(const tiebreak_concat_params *params, con
 TIEBREAK_EXPORT int tiebreak_concat_u8(const tiebreak_concat_params *params, const uint8_t *inputs, uint8_t *out);
 
 /*
- * softmax: of each row, e^(d * step) over the sum of all of them, where d is an element minus the largest element of its row, and step is
- * multiplier * 2^(left_shift - 57). Results are in steps of 2^-8 for 8 bits and of 2^-16 for 16 bits, from the smallest value of the type on.
+ * softmax: for each row, e^(d * step) divided by its sum over the row, where d is an element minus the largest element of its row, and step is
+ * multiplier * 2^(left_shift - 57). Results are in steps of 2^-8 for 8 bits and of 2^-16 for 16 bits, starting at the smallest value of the type.
  *
  * input and out are [rows][depth]. The types in the name are those of input and of out.
  */
@@ -285,7 +285,7 @@ typedef struct {
     size_t depth;
     int32_t multiplier; /* Q0.31, at least 2^30 */
     int32_t left_shift; /* 0 to 30 */
-    int32_t diff_min;   /* in composed schemes, the exponential of a smaller d is 0 */
+    int32_t diff_min;   /* in composed schemes, the exponential is 0 for a smaller d */
 } tiebreak_softmax_params;
 
 TIEBREAK_EXPORT int tiebreak_softmax_i8_i8(const tiebreak_softmax_params *params, const int8_t *input, int8_t *out);

@@ -1,4 +1,4 @@
-//! Arm with the dot-product extension: `udot` or `sdot` into four partial sums a result, added up by `addp`.
+//! Arm with the dot-product extension: `udot` or `sdot` into four partial sums for each result, which `addp` adds.
 //!
 //! Source: RFC on int8 convolution for Arm, end of section Convolution core algorithm; apache/tvm
 //! python/tvm/topi/arm_cpu/tensor_intrin.py, dot_int8_int8_int32_neon_82. Semantics: Arm ARM (DDI 0487), C7.2.

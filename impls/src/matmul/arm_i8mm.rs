@@ -1,5 +1,5 @@
-//! Arm with the matrix-multiply extension: four accumulators of 2 by 2 results. Rows of a block are 16 deep and the
-//! instruction takes 8, so that two rows are zipped into the operands of two instructions.
+//! Arm with the matrix-multiply extension: four accumulators of 2 by 2 results. Rows of a block have a depth of 16 and the instruction takes 8, so
+//! two rows are zipped into the operands of two instructions.
 //!
 //! Source: Arm Architecture Reference Manual (DDI 0487), section C7.2; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py,
 //! gemm_acc_2x2_int8_int8_int32.
@@ -40,14 +40,14 @@ fn smmla<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]
     by_pairs(depth_blocks, a, b, c, R::smmla);
 }
 
-/// For both pairs of rows of a block: the first eight elements of both rows, then the last eight.
+/// Returns, for both pairs of rows of a block, the first eight elements of both rows, and the last eight elements of both rows.
 #[inline(always)]
 fn pairs<R: Register>(block: &[u8; BLOCK]) -> [[R; 2]; 2] {
     let [a, b, c, d] = rows::<R>(block);
     [[a.zip1_2d(b), a.zip2_2d(b)], [c.zip1_2d(d), c.zip2_2d(d)]]
 }
 
-/// `step` adds the products of two rows of `a` and two of `b` to their four results.
+/// Computes a block; `step` adds the products of two rows of `a` and two rows of `b` to their four results.
 #[inline(always)]
 fn by_pairs<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16], step: impl Fn(R, R, R) -> R) {
     let mut acc = [[R::splat(0); 2]; 2];

@@ -1,7 +1,6 @@
-//! Arm, bytes widened to 16 bits before they are multiplied: `smlal` and `smlal2`, or `umlal` and `umlal2`, add whole products to int32
-//! accumulators.
+//! Arm, bytes widened to 16 bits before multiplication: `smlal` and `smlal2`, or `umlal` and `umlal2`, add whole products to int32 accumulators.
 //!
-//! Source: RFC on int8 convolution for Arm, section Background: what the schedule did before the one the RFC proposes.
+//! Source: RFC on int8 convolution for Arm, section Background: the schedule that preceded the one of the RFC.
 
 use super::{Domain, Kernel, contract, form, micro, portable};
 use crate::element::Element;
@@ -17,7 +16,7 @@ pub(crate) const SMLAL: Kernel = Kernel {
         "RFC on int8 convolution for Arm, Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py",
     ),
     portable: portable!(I8, I8, smlal::<Portable>),
-    // `sxtl` and `sxtl2` are not named: some disassemblers write the alias, some `sshll` by 0.
+    // `sxtl` and `sxtl2` are not listed, because some disassemblers print them as `sshll` by 0.
     native: Some(form!(NEON, "tiebreak_matmul_arm_smlal_int16", ["smlal", "smlal2", "addp"], I8, I8, smlal)),
 };
 
@@ -31,7 +30,7 @@ pub(crate) const UMLAL: Kernel = Kernel {
         "RFC on int8 convolution for Arm, Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py",
     ),
     portable: portable!(U8, U8, umlal::<Portable>),
-    // `uxtl` and `uxtl2` are not named: some disassemblers write the alias, some `ushll` by 0.
+    // `uxtl` and `uxtl2` are not listed, because some disassemblers print them as `ushll` by 0.
     native: Some(form!(NEON, "tiebreak_matmul_arm_umlal_int16", ["umlal", "umlal2", "addp"], U8, U8, umlal)),
 };
 

@@ -1,9 +1,10 @@
-//! Arm, offsets added to the elements in place of the four-term expansion: in the inner loop, after each element is widened, or while operands are
-//! packed, into blocks of 16 bits. The expansion avoids both; `cargo xtask bench tables` counts the instructions and the loaded bytes of all three.
+//! Arm, offsets added to the elements instead of the four-term expansion: in the inner loop, after each element is widened, or while operands are
+//! packed, into blocks of 16 bits. The expansion avoids both costs; `cargo xtask bench tables` counts the instructions and the loaded bytes of all
+//! three forms.
 //!
-//! An element with its offset is at most 255 in magnitude, so that offsets are zero points of uint8, negated, and sums have 16 bits.
+//! Offsets are negated zero points of uint8, so an element plus its offset is at most 255 in magnitude and fits in 16 bits.
 //!
-//! Source: The low-precision paradigm in gemmlowp, section Efficient handling of offsets (what it avoids); tensorflow/tensorflow
+//! Source: The low-precision paradigm in gemmlowp, section Efficient handling of offsets (which avoids this cost); tensorflow/tensorflow
 //! tensorflow/lite/kernels/internal/optimized/depthwiseconv_uint8.h (`vaddq_s16` of the offset after `vmovl_u8`).
 
 use super::blocks::{self, DEPTH, ROWS, padded};
@@ -15,13 +16,13 @@ use crate::simd::form::neon_form;
 use crate::simd::{BYTES, LANES, Portable, Register};
 use std::ops::RangeInclusive;
 
-/// Zero points of uint8, negated.
+/// Negated zero points of uint8.
 const OFFSETS: RangeInclusive<i32> = -255..=0;
 
 pub(crate) const DOMAIN: Domain =
     Domain { lhs_offsets: OFFSETS, rhs_offsets: OFFSETS, ..Domain::all(Element::U8, Element::U8) };
 
-/// Offsets in the loop.
+/// Kernel that adds offsets in the loop.
 pub(crate) const IN_LOOP: Kernel = Kernel {
     name: "arm-smlal-offsets",
     summary: "Arm GEMM that adds offsets in its loop: uxtl, uxtl2, add, smlal, smlal2, addp",
@@ -39,7 +40,7 @@ pub(crate) const IN_LOOP: Kernel = Kernel {
     )),
 };
 
-/// Offsets in packed blocks.
+/// Kernel that adds offsets to packed blocks.
 pub(crate) const IN_BLOCKS: Kernel = Kernel {
     name: "arm-smlal-blocks-int16",
     summary: "Arm GEMM on blocks of int16 that have the offsets: smlal, smlal2, addp",
@@ -57,7 +58,7 @@ pub(crate) const IN_BLOCKS: Kernel = Kernel {
     )),
 };
 
-/// A micro-kernel of [`driver`] that takes the offsets of lhs and rhs.
+/// Micro-kernel of [`driver`] with the offsets of lhs and rhs as first argument.
 pub(crate) type OffsetKernel = fn([i32; 2], usize, &[u8], &[u8], &mut [i32; ROWS * ROWS]);
 
 #[inline(always)]
@@ -70,7 +71,7 @@ pub(crate) fn micro_kernel<R: Register>(offsets: [i32; 2], depth_blocks: usize, 
     });
 }
 
-/// The padding of the depth of an operand with this offset: its zero point, which the offset makes 0.
+/// Returns the padding of the depth for an operand with this offset: its zero point, so that padding plus offset is 0.
 fn zero_point(offset: i32) -> u8 {
     offset.wrapping_neg() as u8
 }
@@ -79,7 +80,7 @@ fn in_loop(micro: OffsetKernel, params: &Params, lhs: &[u8], rhs: &[u8], out: &m
     padded_in_loop(micro, zero_point, (params, lhs, rhs), out);
 }
 
-/// The same with another padding.
+/// Runs the kernel with offsets in the loop, with a padding given by `pad`.
 pub(crate) fn padded_in_loop(
     micro: OffsetKernel,
     pad: fn(i32) -> u8,
@@ -91,7 +92,7 @@ pub(crate) fn padded_in_loop(
     operands.product(params, |depth_blocks, a, b, c| micro(offsets, depth_blocks, a, b, c), out);
 }
 
-/// Bytes of a block of a panel, at two bytes an element.
+/// Bytes of a block of a panel, at two bytes for each element.
 const WIDE_BLOCK: usize = 2 * BLOCK;
 /// Bytes of a row of a block.
 const WIDE_ROW: usize = 2 * DEPTH;
@@ -115,7 +116,7 @@ fn wide_kernel<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i3
     }
 }
 
-/// The lower or the upper eight elements of each of the four rows of a block.
+/// Returns the lower or the upper eight elements of each of the four rows of a block.
 #[inline(always)]
 fn halves<R: Register>(block: &[u8; WIDE_BLOCK], half: usize) -> [R; ROWS] {
     let registers = block.as_chunks::<BYTES>().0;
@@ -123,7 +124,7 @@ fn halves<R: Register>(block: &[u8; WIDE_BLOCK], half: usize) -> [R; ROWS] {
     std::array::from_fn(|row| R::load_bytes(&registers[each * row + half]))
 }
 
-/// Adds the offsets, and packs blocks of int16, whose padding is 0.
+/// Adds the offsets and packs blocks of int16, with a padding of 0.
 fn in_blocks(micro: MicroKernel, params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     let widened = |elements: &[u8], offset: i32| -> Vec<[u8; 2]> {
         elements.iter().map(|element| (i32::from(*element).wrapping_add(offset) as i16).to_le_bytes()).collect()
@@ -132,7 +133,7 @@ fn in_blocks(micro: MicroKernel, params: &Params, lhs: &[u8], rhs: &[u8], out: &
     Operands { lhs: &lhs, rhs: &rhs, pads: [[0; 2]; 2] }.product(params, micro, out);
 }
 
-/// Both operands with the padding of each.
+/// Both operands, with the padding of each operand.
 struct Operands<'a, T> {
     lhs: &'a [T],
     rhs: &'a [T],
@@ -140,7 +141,7 @@ struct Operands<'a, T> {
 }
 
 impl<T: Bytes> Operands<'_, T> {
-    /// Packs, multiplies and unpacks; no term is left to add.
+    /// Packs, multiplies and unpacks. The elements contain the offsets, so the results need no further terms.
     fn product(&self, params: &Params, micro: impl Fn(usize, &[u8], &[u8], &mut [i32; 16]), out: &mut [i32]) {
         let Params { m, n, k, .. } = *params;
         let depth = padded(k, DEPTH);

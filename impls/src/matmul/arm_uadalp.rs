@@ -1,5 +1,5 @@
-//! Arm without the dot-product extension: four partial sums a result, by `umull`, `uadalp`, `umull2`, `uadalp`, added up by
-//! `addp`. A product of two bytes fits 16 bits, and every sum has 32.
+//! Arm without the dot-product extension: `umull`, `uadalp`, `umull2`, `uadalp` make four partial sums for each result, which `addp` adds. A product
+//! of two bytes fits in 16 bits, and every sum has 32 bits.
 //!
 //! Source: RFC on int8 convolution for Arm, section Convolution core algorithm; apache/tvm
 //! python/tvm/topi/arm_cpu/tensor_intrin.py, gemm_4x4_int8_int8_int32.

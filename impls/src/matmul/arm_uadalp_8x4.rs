@@ -1,7 +1,7 @@
-//! Arm without the dot-product extension, 8 rows by 4 columns: the tile that the RFC turns down. Each of its 32 results has a register of four partial
-//! sums, which are all registers there are, so that sums go to the stack and back in each step. `cargo xtask bench tables` counts the bytes.
+//! Arm without the dot-product extension, 8 rows by 4 columns: the tile that the RFC rejects. Each of its 32 results has a register of four partial
+//! sums. These are all registers of the machine, so sums are spilled to the stack in each step. `cargo xtask bench tables` counts the bytes.
 //!
-//! Source: RFC on int8 convolution for Arm, section Convolution core algorithm, on the choice of 4 by 4; its instructions are those of
+//! Source: RFC on int8 convolution for Arm, section Convolution core algorithm, on the choice of 4 by 4. The instructions are those of
 //! [`super::arm_uadalp`].
 
 use super::tiles::product;
@@ -13,9 +13,9 @@ use crate::simd::{BYTES, LANES, Portable, Register};
 
 /// Rows of a block.
 const ROWS: usize = 8;
-/// Columns of a block: the lanes of a register.
+/// Columns of a block: as many as the lanes of a register.
 const COLUMNS: usize = LANES;
-/// Results of a block.
+/// Number of results of a block.
 const BLOCK: usize = ROWS * COLUMNS;
 
 /// Unsigned elements.

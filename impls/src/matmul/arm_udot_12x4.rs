@@ -1,7 +1,7 @@
-//! Arm with the dot-product extension, 12 rows by 4 columns: a lane is a column, so that each row of the block has one accumulator, and twelve of
-//! them, a register of `b` and one of `a` leave registers free. The block of 4 by 4 without the extension needs intermediate registers.
+//! Arm with the dot-product extension, 12 rows by 4 columns: a lane is a column, so each row of the block has one accumulator. Twelve accumulators, a
+//! register of `b` and a register of `a` leave registers free. The block of 4 by 4 without the extension needs intermediate registers.
 //!
-//! A register of `b` has four elements of the depth of each of four columns; four elements of a row of `a` are repeated through a register.
+//! A register of `b` has four elements of the depth for each of four columns. Four elements of a row of `a` are repeated in a register.
 //!
 //! Source: RFC on int8 convolution for Arm, section Convolution core algorithm, on the dot-product extension. Semantics: Arm ARM (DDI 0487), C7.2.
 
@@ -13,11 +13,11 @@ use crate::simd::{BYTES, LANES, Portable, Register};
 
 /// Rows of a block.
 const ROWS: usize = 12;
-/// Columns of a block: the lanes of a register.
+/// Columns of a block: as many as the lanes of a register.
 const COLUMNS: usize = LANES;
 /// Elements of the depth that one instruction takes.
 const DEPTH: usize = 4;
-/// Results of a block.
+/// Number of results of a block.
 const BLOCK: usize = ROWS * COLUMNS;
 
 /// Unsigned elements.

@@ -1,9 +1,8 @@
-//! Arm, the fast variant of [`super::arm_uadalp`]: products `k` and `k + 8` of a block of 16 are added in 16 bits before they
-//! are widened; the contract says what that computes everywhere.
+//! Arm, the fast variant of [`super::arm_uadalp`]: products `k` and `k + 8` of a block of 16 are added in 16 bits before they are widened. The scheme
+//! of the contract defines the wrapped results, too.
 //!
-//! Where it is exact: signed, unless all four factors are -128. Unsigned, the RFC asks that 255 * 255 does not meet 255 * 255
-//! (weights in 0..=254), which is not enough: 2 * 255 * 254 = 129540 does not fit 16 bits either. Weights in 0..=128 are enough,
-//! 2 * 255 * 128 = 65280.
+//! The signed kernel is exact unless all four factors are -128. For the unsigned kernel, the RFC requires that 255 * 255 is not added to 255 * 255
+//! (weights in 0..=254). This is not enough: 2 * 255 * 254 = 129540 does not fit in 16 bits. Weights in 0..=128 are enough: 2 * 255 * 128 = 65280.
 //!
 //! Source: RFC on int8 convolution for Arm, the `fastmath` option of section Convolution core algorithm.
 

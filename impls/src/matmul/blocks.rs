@@ -1,4 +1,5 @@
-//! Packing into blocks of 4 by 16, and back: what the micro-kernel reads lies together, and every block is whole. `transform` has each as a kernel.
+//! Packing into blocks of 4 by 16, and unpacking. The elements that the micro-kernel reads are contiguous, and every block is whole. `transform` has
+//! each function as a kernel.
 //!
 //! Source: RFC on int8 convolution for Arm, sections Interleaving, Interleaving and block-transposing, Unpacking; apache/tvm
 //! python/tvm/topi/arm_cpu/conv2d_gemm.py and conv2d_alter_op.py.
@@ -10,12 +11,12 @@ pub(crate) const DEPTH: usize = 16;
 /// Elements of one block.
 const BLOCK: usize = ROWS * DEPTH;
 
-/// `[M,K]` to `[M'/4, K'/16, 4, 16]`: a row is cut into runs of 16, which lie one block apart. Padding is `T::default()`.
+/// Packs `[M,K]` to `[M'/4, K'/16, 4, 16]`: a row is cut into runs of 16, which are one block apart. Padding is `T::default()`.
 pub(crate) fn interleave<T: Copy + Default>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
     interleave_padded(rows, columns, T::default(), input, out);
 }
 
-/// The same with another padding.
+/// Packs with a padding given by the caller.
 pub(super) fn interleave_padded<T: Copy>(rows: usize, columns: usize, pad: T, input: &[T], out: &mut [T]) {
     debug_assert_eq!(input.len(), rows * columns);
     let panel = columns.div_ceil(DEPTH) * BLOCK;
@@ -28,13 +29,13 @@ pub(super) fn interleave_padded<T: Copy>(rows: usize, columns: usize, pad: T, in
     }
 }
 
-/// `[K,N]` to `[N'/4, K'/16, 4, 16]`: a row is cut into runs of 4, one a panel, each scattered over the 4 rows of a
-/// block. Padding is `T::default()`.
+/// Packs `[K,N]` to `[N'/4, K'/16, 4, 16]`: a row is cut into runs of 4, one run for each panel, and a run is scattered over the 4 rows of a block.
+/// Padding is `T::default()`.
 pub(crate) fn block_transpose<T: Copy + Default>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
     block_transpose_padded(rows, columns, T::default(), input, out);
 }
 
-/// The same with another padding.
+/// Packs with a padding given by the caller.
 pub(super) fn block_transpose_padded<T: Copy>(rows: usize, columns: usize, pad: T, input: &[T], out: &mut [T]) {
     debug_assert_eq!(input.len(), rows * columns);
     let panel = rows.div_ceil(DEPTH) * BLOCK;
@@ -48,7 +49,7 @@ pub(super) fn block_transpose_padded<T: Copy>(rows: usize, columns: usize, pad: 
     }
 }
 
-/// `[M'/4, N'/4, 4, 4]` to `[M,N]`; the padding is dropped.
+/// Unpacks `[M'/4, N'/4, 4, 4]` to `[M,N]`, without the padding.
 pub(crate) fn unpack<T: Copy>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
     debug_assert_eq!(out.len(), rows * columns);
     let panel = columns.div_ceil(ROWS) * ROWS * ROWS;
@@ -60,7 +61,7 @@ pub(crate) fn unpack<T: Copy>(rows: usize, columns: usize, input: &[T], out: &mu
     }
 }
 
-/// `n` rounded up to whole blocks.
+/// Rounds `n` up to whole blocks.
 pub(crate) fn padded(n: usize, block: usize) -> usize {
     n.div_ceil(block) * block
 }

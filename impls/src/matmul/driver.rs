@@ -1,8 +1,8 @@
-//! The blocked product: both operands packed into blocks of 4 by 16, a micro-kernel that makes a block of 4 by 4, unpacking,
-//! and the offsets by the four-term expansion, all of it modulo 2^32.
+//! Blocked product, all modulo 2^32: both operands are packed into blocks of 4 by 16, a micro-kernel computes blocks of 4 by 4, the blocks are
+//! unpacked, and the four-term expansion adds the offsets.
 //!
-//! Sources: RFC on int8 convolution for Arm (packing, micro-kernel, unpacking); The low-precision paradigm in gemmlowp,
-//! section Efficient handling of offsets. Each step is a function pointer, so that a mutant can replace one and keep the rest.
+//! Sources: RFC on int8 convolution for Arm (packing, micro-kernel, unpacking); The low-precision paradigm in gemmlowp, section Efficient handling of
+//! offsets. Each step is a function pointer: a mutant can replace one step and keep the others.
 
 use super::Params;
 use super::blocks::{self, DEPTH, ROWS, padded};
@@ -13,10 +13,10 @@ use bytemuck::Pod;
 /// are panels `[depth_blocks, 4, 16]` of packed elements; `c` is overwritten.
 pub(crate) type MicroKernel = fn(usize, &[u8], &[u8], &mut [i32; ROWS * ROWS]);
 
-/// `layout(rows, columns, plain, packed)`: lays a row-major matrix out in blocks; all other elements are to be 0.
+/// `layout(rows, columns, plain, packed)`: packs a row-major matrix into blocks; all other elements are 0.
 pub(crate) type Layout<T> = fn(usize, usize, &[T], &mut [T]);
 
-/// The terms of the expansion of one result.
+/// Terms of the expansion of one result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
     /// Sum of the products of raw elements.
@@ -31,27 +31,27 @@ pub(crate) struct Terms {
 pub(crate) trait Bytes: Pod + Default {}
 impl<T: Pod + Default> Bytes for T {}
 
-/// The steps of a product.
+/// Steps of a product.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Steps<T: 'static = u8> {
     /// Type of lhs.
     pub(crate) lhs: Element,
     /// Type of rhs.
     pub(crate) rhs: Element,
-    /// `[M,K]` to panels of lhs.
+    /// Packs `[M,K]` into panels of lhs.
     pub(crate) interleave: Layout<T>,
-    /// `[K,N]` to panels of rhs.
+    /// Packs `[K,N]` into panels of rhs.
     pub(crate) block_transpose: Layout<T>,
-    /// A panel of lhs times a panel of rhs.
+    /// Multiplies a panel of lhs by a panel of rhs.
     pub(crate) micro_kernel: MicroKernel,
-    /// `[M'/4, N'/4, 4, 4]` to `[M,N]`.
+    /// Unpacks `[M'/4, N'/4, 4, 4]` to `[M,N]`.
     pub(crate) unpack: fn(usize, usize, &[i32], &mut [i32]),
-    /// One result of its terms.
+    /// Computes one result from its terms.
     pub(crate) expand: fn(&Params, Terms) -> i32,
 }
 
 impl<T: Bytes> Steps<T> {
-    /// The correct steps around a micro-kernel.
+    /// Returns the correct steps around a micro-kernel.
     pub(crate) const fn new(lhs: Element, rhs: Element, micro_kernel: MicroKernel) -> Self {
         Self {
             lhs,
@@ -65,8 +65,7 @@ impl<T: Bytes> Steps<T> {
     }
 }
 
-/// `product + lhs_offset * (sum of rhs) + rhs_offset * (sum of lhs) + lhs_offset * rhs_offset * depth`, the depth being the
-/// true one, not that of the padded panels.
+/// Computes `product + lhs_offset * (sum of rhs) + rhs_offset * (sum of lhs) + lhs_offset * rhs_offset * depth`, with the unpadded depth.
 pub(crate) fn expand(params: &Params, terms: Terms) -> i32 {
     let constant = params.lhs_offset.wrapping_mul(params.rhs_offset).wrapping_mul(params.k as i32);
     terms
@@ -76,7 +75,7 @@ pub(crate) fn expand(params: &Params, terms: Terms) -> i32 {
         .wrapping_add(constant)
 }
 
-/// Runs the steps: [`super::Run`] for a kernel that is made of them.
+/// Runs the steps, as the [`super::Run`] of a kernel that consists of them.
 pub(crate) fn product<T: Bytes>(steps: &Steps<T>, params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     let Params { m, n, k, .. } = *params;
     let (lhs, rhs) = (bytemuck::cast_slice::<u8, T>(lhs), bytemuck::cast_slice::<u8, T>(rhs));
@@ -101,7 +100,7 @@ pub(crate) fn product<T: Bytes>(steps: &Steps<T>, params: &Params, lhs: &[u8], r
     }
 }
 
-/// Every block of the result: each panel of lhs with each panel of rhs, `panel` bytes long.
+/// Computes every block of the result: each panel of lhs with each panel of rhs, `panel` bytes long.
 pub(super) fn blocks(
     micro_kernel: impl Fn(usize, &[u8], &[u8], &mut [i32; ROWS * ROWS]),
     (depth_blocks, panel): (usize, usize),
@@ -111,19 +110,19 @@ pub(super) fn blocks(
 ) {
     let mut c = c.as_chunks_mut::<{ ROWS * ROWS }>().0.iter_mut();
     for a in a.chunks_exact(panel) {
-        // `c` comes second: a `zip` that asked it first would lose a block at the end of each row.
+        // `c` is the second operand of `zip`: as the first operand, it would lose a block at the end of each row.
         for (b, c) in b.chunks_exact(panel).zip(c.by_ref()) {
             micro_kernel(depth_blocks, a, b, c);
         }
     }
 }
 
-/// The sum of raw elements, modulo 2^32.
+/// Returns the sum of raw elements, modulo 2^32.
 fn sum<T: Bytes>(element: Element, row: &[T]) -> i32 {
     row.iter().fold(0, |sum, value| sum.wrapping_add(element.read(bytemuck::bytes_of(value))))
 }
 
-/// The sum of each of the `n` columns of raw elements, modulo 2^32.
+/// Returns the sum of each of the `n` columns of raw elements, modulo 2^32.
 fn column_sums<T: Bytes>(element: Element, n: usize, matrix: &[T]) -> Vec<i32> {
     let mut sums = vec![0i32; n];
     for row in matrix.chunks_exact(n) {

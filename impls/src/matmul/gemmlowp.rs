@@ -1,8 +1,8 @@
-//! gemmlowp without SIMD: both sides are packed cell by cell (4 wide, 16 deep) with the sums of their slices, the reference kernel
-//! multiplies cells, and unpacking adds the rank-one updates.
+//! gemmlowp without SIMD: both sides are packed cell by cell (4 wide, 16 deep) with the sums of their slices; the reference kernel multiplies cells;
+//! unpacking adds the rank-one updates.
 //!
-//! Sides are addressed by (width, depth), so that one routine packs both; an incomplete cell is extended by zeros, which
-//! change neither a product nor a sum. Signed overflow is undefined in the source; here sums wrap.
+//! Sides are addressed by (width, depth), so that one routine packs both sides. An incomplete cell is padded with zeros, which change neither
+//! products nor sums. Sums wrap here; signed overflow is undefined in the source.
 //!
 //! Source: google/gemmlowp internal/pack.h (PackingRegisterBlockBase), internal/kernel_reference.h, internal/kernel_default.h,
 //! internal/unpack.h (UnpackResultImplGeneric); The low-precision paradigm in gemmlowp, Efficient handling of offsets.
@@ -28,7 +28,7 @@ pub(crate) const REFERENCE: Kernel = Kernel {
     native: None,
 };
 
-/// A matrix by (width, depth): rows of lhs or columns of rhs are its slices.
+/// Matrix by (width, depth). Its slices are rows of lhs or columns of rhs.
 #[derive(Clone, Copy)]
 struct Side<'a> {
     data: &'a [u8],
@@ -38,11 +38,11 @@ struct Side<'a> {
     depth_stride: usize,
 }
 
-/// A side in cells, those of one slice of width one after the other, each width-major.
+/// Packed side. The cells of one slice of width are consecutive, and each cell is width-major.
 struct Packed {
     cells: Vec<[u8; WIDTH * DEPTH]>,
     sums: Vec<i32>,
-    /// Cells from one slice of width to the next.
+    /// Number of cells from one slice of width to the next.
     run: usize,
 }
 
@@ -78,7 +78,7 @@ fn pack(side: Side<'_>) -> Packed {
     Packed { cells, sums, run }
 }
 
-/// The reference kernel: for each cell the three plain loops of a matrix product, depth outermost.
+/// Computes one block as the reference kernel does: for each cell, the three plain loops of a matrix product, with the depth outermost.
 fn kernel(lhs: &[[u8; WIDTH * DEPTH]], rhs: &[[u8; WIDTH * DEPTH]]) -> [[i32; WIDTH]; WIDTH] {
     let mut acc = [[0i32; WIDTH]; WIDTH];
     for (lhs, rhs) in lhs.iter().zip(rhs) {
@@ -94,7 +94,7 @@ fn kernel(lhs: &[[u8; WIDTH * DEPTH]], rhs: &[[u8; WIDTH * DEPTH]]) -> [[i32; WI
     acc
 }
 
-/// Writes one block, whose upper left corner lies at `(row, column)`: the sum of the four terms of each result.
+/// Writes one block with its upper left corner at `(row, column)`: the sum of the four terms of each result.
 fn unpack(
     params: &Params,
     block: &[[i32; WIDTH]; WIDTH],

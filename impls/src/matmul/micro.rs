@@ -1,12 +1,12 @@
-//! Micro-kernels over 128-bit registers: a block of 4 by 4 of which each result has an accumulator of four lanes.
+//! Micro-kernels on 128-bit registers: a block of 4 by 4 results, each with an accumulator of four lanes.
 
 use super::blocks::{DEPTH, ROWS};
 use crate::simd::{BYTES, LANES, Register};
 
-/// Bytes of a block of a panel, at one byte an element.
+/// Bytes of a block of a panel, at one byte for each element.
 pub(super) const BLOCK: usize = ROWS * DEPTH;
 
-/// The four rows of a block, a register each.
+/// Loads the four rows of a block, one row in each register.
 #[inline(always)]
 pub(super) fn rows<R: Register>(block: &[u8; BLOCK]) -> [R; ROWS] {
     let rows = block.as_chunks::<BYTES>().0;
@@ -38,7 +38,7 @@ pub(super) fn by_rows<R: Register>(
     }
 }
 
-/// Micro-kernels that apply a step along the depth, by the name of each.
+/// Defines micro-kernels that apply a step along the depth, by the name of each micro-kernel.
 macro_rules! row_kernels {
     ($($visibility:vis $name:ident: $step:expr),+) => {$(
         #[inline(always)]

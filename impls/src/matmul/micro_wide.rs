@@ -1,5 +1,5 @@
-//! Micro-kernels over 256-bit registers. A row of 16 bytes fills half of one, so that a row of `a` stands in both halves and meets
-//! two rows of `b`; a row of 16 int16 fills one.
+//! Micro-kernels on 256-bit registers. A row of 16 bytes fills half a register, so a row of `a` is in both halves, for two rows of `b`. A row of 16
+//! int16 fills a register.
 
 use super::blocks::ROWS;
 use super::micro::BLOCK;
@@ -8,7 +8,7 @@ use crate::simd::{WIDE_BYTES, WIDE_LANES, Wide};
 /// Bytes of a block of int16.
 const WIDE_BLOCK: usize = 2 * BLOCK;
 
-/// Applies `step(accumulator, a, b)` along the depth on elements of one byte; the four lanes of a result are added wrapping.
+/// Applies `step(accumulator, a, b)` along the depth, on elements of one byte. The four lanes of a result are added with wrapping.
 #[inline(always)]
 pub(super) fn by_halves<W: Wide>(
     depth_blocks: usize,
@@ -36,7 +36,7 @@ pub(super) fn by_halves<W: Wide>(
     }
 }
 
-/// The same on int16, where each result has a register of its own.
+/// Applies `step(accumulator, a, b)` along the depth, on int16. Each result has a register.
 #[inline(always)]
 pub(super) fn by_registers<W: Wide>(
     depth_blocks: usize,

@@ -1,7 +1,7 @@
 //! Integer matrix multiplication: `out[i,j] = sum over k of (lhs[i,k] + lhs_offset) * (rhs[k,j] + rhs_offset)`, int32.
 //!
-//! Offsets are those of gemmlowp's low-precision paradigm: a zero point is a negative offset. Every kernel multiplies the raw
-//! elements and adds the offsets by the four-term expansion, as the sources do.
+//! Offsets are those of gemmlowp's low-precision paradigm: a zero point is a negative offset. Most kernels multiply the raw elements and add the
+//! offsets by the four-term expansion, as the sources do. `arm_offsets` adds offsets to the elements, and `tvm_int16` accepts no offsets.
 
 pub(crate) mod arm_bitserial;
 pub(crate) mod arm_dotprod;
@@ -44,14 +44,14 @@ pub struct Params {
     pub n: usize,
     /// Depth: columns of lhs, rows of rhs.
     pub k: usize,
-    /// Added to each element of lhs.
+    /// Offset added to each element of lhs.
     pub lhs_offset: i32,
-    /// Added to each element of rhs.
+    /// Offset added to each element of rhs.
     pub rhs_offset: i32,
 }
 
 impl Params {
-    /// Sizes of lhs, rhs (and nothing), and of the result; or the invalid argument.
+    /// Sizes of lhs, rhs and the result, in elements. An error names the invalid argument.
     pub fn sizes(&self) -> Result<Sizes, ShapeError> {
         let (m, n, k) = (shape::positive("m", self.m)?, shape::positive("n", self.n)?, shape::positive("k", self.k)?);
         let (lhs, rhs) = (shape::elements("lhs", &[m, k])?, shape::elements("rhs", &[k, n])?);
@@ -59,27 +59,27 @@ impl Params {
     }
 }
 
-/// The operands on which a kernel keeps its promise.
+/// Operands on which a kernel keeps its promise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Type of lhs.
     pub lhs: Element,
     /// Type of rhs.
     pub rhs: Element,
-    /// Values of lhs, all those of its type for most kernels.
+    /// Values of lhs; for most kernels all values of its type.
     pub lhs_values: RangeInclusive<i32>,
     /// Values of rhs.
     pub rhs_values: RangeInclusive<i32>,
     /// Depths.
     pub depth: RangeInclusive<usize>,
-    /// Offsets of lhs; of a convolution the input's zero point, negated.
+    /// Offsets of lhs; for a convolution the negated zero point of the input.
     pub lhs_offsets: RangeInclusive<i32>,
-    /// Offsets of rhs; of a convolution the weights' zero point, negated.
+    /// Offsets of rhs; for a convolution the negated zero point of the weights.
     pub rhs_offsets: RangeInclusive<i32>,
 }
 
 impl Domain {
-    /// Every value, every depth and every offset.
+    /// Returns the domain of every value, every depth and every offset.
     pub const fn all(lhs: Element, rhs: Element) -> Self {
         let (lhs_offsets, rhs_offsets) = (i32::MIN..=i32::MAX, i32::MIN..=i32::MAX);
         Self {
@@ -94,8 +94,8 @@ impl Domain {
     }
 }
 
-/// `run(params, lhs, rhs, out)`: lhs `[M, K]` and rhs `[K, N]` row-major, little-endian elements of the domain's types at any
-/// alignment; out `[M, N]` row-major. `params` and lengths have been checked.
+/// `run(params, lhs, rhs, out)`: lhs `[M, K]` and rhs `[K, N]` row-major, little-endian elements of the domain's types at any alignment; out `[M, N]`
+/// row-major. Callers have checked `params` and the lengths.
 pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 
 /// A matrix multiplication under test.
@@ -148,13 +148,12 @@ static KERNELS: &[Kernel] = &[
     gemmlowp::REFERENCE,
 ];
 
-/// A contract without deviations; a result beyond int32 wraps, as sums in 32-bit lanes do.
+/// Returns a contract without deviations. A result beyond int32 wraps, as sums in 32-bit lanes do.
 const fn contract(scheme: &'static str, domain: Domain, source: &'static str) -> Contract<Domain> {
     Contract { promise: Promise { scheme, overflow: Overflow::Wrap }, domain, deviations: &[], source }
 }
 
-/// The portable form: a micro-kernel between the steps of [`driver`]. Elements are of one byte, or
-/// of those of the type stated.
+/// Builds the portable form: a micro-kernel between the steps of [`driver`]. Elements have one byte, or the byte type given.
 macro_rules! portable {
     ($lhs:ident, $rhs:ident, $micro_kernel:expr) => {
         $crate::matmul::portable!($lhs, $rhs, u8, $micro_kernel)
@@ -170,7 +169,7 @@ macro_rules! portable {
 }
 pub(crate) use portable;
 
-/// The native form of a micro-kernel that is generic over [`crate::simd::Register`], on elements of one byte.
+/// Builds the native form of a micro-kernel that is generic over [`crate::simd::Register`], on elements of one byte.
 macro_rules! form {
     ($isa:ident, $symbol:literal, $instructions:tt, $lhs:ident, $rhs:ident, $micro_kernel:ident) => {
         $crate::simd::form::neon_form!(
@@ -187,7 +186,7 @@ macro_rules! form {
 }
 use form;
 
-/// The native form of a micro-kernel that is generic over [`crate::simd::Wide`], on elements of the bytes stated.
+/// Builds the native form of a micro-kernel that is generic over [`crate::simd::Wide`], on elements of the byte type given.
 macro_rules! wide_form {
     ($isa:ident, $symbol:literal, $instructions:tt, $lhs:ident, $rhs:ident, $bytes:ty, $micro_kernel:ident) => {
         $crate::simd::form::avx2_form!(

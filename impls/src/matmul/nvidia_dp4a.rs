@@ -1,5 +1,5 @@
-//! NVIDIA: `dp4a` along the depth, four elements a step, into one accumulator. A model of what the instruction is documented to
-//! do; nothing here runs on a GPU.
+//! NVIDIA: `dp4a` along the depth, four elements in each step, into one accumulator. This models the documented behaviour of the instruction; it does
+//! not run on a GPU.
 //!
 //! Source: PTX ISA, Integer Arithmetic Instructions: dp4a; apache/tvm python/tvm/topi/cuda/tensor_intrin.py, dp4a.
 
@@ -11,7 +11,7 @@ use crate::element::Element;
 
 const SOURCE: &str = "PTX ISA, Integer Arithmetic Instructions, dp4a; apache/tvm python/tvm/topi/cuda/tensor_intrin.py";
 
-/// Both signed.
+/// Both operands signed.
 pub(crate) const S8: Kernel = Kernel {
     name: "nvidia-dp4a-s8",
     summary: "NVIDIA GEMM by dp4a.s32.s32, model",
@@ -20,7 +20,7 @@ pub(crate) const S8: Kernel = Kernel {
     native: None,
 };
 
-/// Both unsigned.
+/// Both operands unsigned.
 pub(crate) const U8: Kernel = Kernel {
     name: "nvidia-dp4a-u8",
     summary: "NVIDIA GEMM by dp4a.u32.u32, model",
@@ -29,7 +29,7 @@ pub(crate) const U8: Kernel = Kernel {
     native: None,
 };
 
-/// Unsigned by signed.
+/// Unsigned lhs, signed rhs.
 pub(crate) const MIXED: Kernel = Kernel {
     name: "nvidia-dp4a-mixed",
     summary: "NVIDIA GEMM by dp4a.u32.s32, model",

@@ -1,10 +1,10 @@
-//! Every kernel, in both forms, against a triple loop over the promise of its contract.
+//! Tests of every kernel, in both forms, against a triple loop over the promise of its contract.
 
 use super::{Kernel, Params, kernels};
 use crate::Form;
 use crate::element::Element;
 
-/// The sum of the raw products of one result by the scheme, in 64 bits; the offsets come on top.
+/// Returns the sum of the raw products of one result by the scheme, in 64 bits, without the offsets.
 pub(crate) fn raw(scheme: &str, products: &[i64]) -> i64 {
     let wrap = |sum: i64| -> i64 {
         match scheme {
@@ -37,7 +37,7 @@ pub(crate) fn raw(scheme: &str, products: &[i64]) -> i64 {
     }
 }
 
-/// The definition: products and offsets apart, the result modulo 2^32.
+/// Computes the definition: raw products by the scheme, terms of the offsets exactly, the result modulo 2^32.
 pub(crate) fn expected(kernel: &Kernel, params: &Params, lhs: &[i32], rhs: &[i32]) -> Vec<i32> {
     let Params { m, n, k, .. } = *params;
     let (lhs_offset, rhs_offset) = (i128::from(params.lhs_offset), i128::from(params.rhs_offset));
@@ -58,7 +58,7 @@ pub(crate) fn expected(kernel: &Kernel, params: &Params, lhs: &[i32], rhs: &[i32
     out
 }
 
-/// Deterministic numbers.
+/// Stream of deterministic numbers.
 struct Stream(u64);
 
 impl Stream {
@@ -71,7 +71,7 @@ impl Stream {
         z ^ (z >> 31)
     }
 
-    /// A value of the type, every other one an extreme.
+    /// Returns a value of the type; about half of the values are extremes.
     fn element(&mut self, element: Element) -> i32 {
         let range = element.range();
         let (min, max) = (*range.start(), *range.end());
@@ -84,7 +84,7 @@ impl Stream {
     }
 }
 
-/// Lays both operands `misalign` bytes past the start of an allocation and runs the kernel.
+/// Puts both operands `misalign` bytes past the start of an allocation and runs the kernel.
 pub(crate) fn run(kernel: &Kernel, form: Form, params: &Params, lhs: &[i32], rhs: &[i32], misalign: usize) -> Vec<i32> {
     let bytes = |element: Element, values: &[i32]| {
         let mut bytes = vec![0xA5; misalign + values.len() * element.bytes()];
@@ -98,7 +98,7 @@ pub(crate) fn run(kernel: &Kernel, form: Form, params: &Params, lhs: &[i32], rhs
     out
 }
 
-/// Both forms give the promised results. A kernel of few offsets has the nearest of them.
+/// Checks that both forms give the promised results. Offsets are clamped to the kernel's domain.
 fn check(kernel: &Kernel, params: &Params, lhs: &[i32], rhs: &[i32], misalign: usize) {
     let domain = &kernel.contract.domain;
     let within = |offset: i32, offsets: &std::ops::RangeInclusive<i32>| offset.clamp(*offsets.start(), *offsets.end());
@@ -158,7 +158,7 @@ fn every_alignment() {
     }
 }
 
-/// Sums beyond int32: 2^15 products of the largest size, and their wrap.
+/// Sums beyond int32, of about 2^15 products of the largest size, wrap.
 #[test]
 fn results_beyond_int32_wrap() {
     for kernel in kernels() {
@@ -175,7 +175,7 @@ fn results_beyond_int32_wrap() {
     }
 }
 
-/// The bound of the bit-serial kernel is sharp: one element more, and a lane of ones alone wraps.
+/// The bound of the bit-serial kernel is sharp: with one element more, a lane of ones wraps.
 #[test]
 fn bitserial_counts_wrap_just_beyond_the_declared_depth() {
     let kernel = super::find("arm-bitserial").expect("registered");
@@ -188,7 +188,7 @@ fn bitserial_counts_wrap_just_beyond_the_declared_depth() {
     assert_eq!(out, [524_176 - 65_536]);
 }
 
-/// One accumulator of `vpdpbusds` reaches the end of int32 at the 16,578th block of its largest quad, and stays there.
+/// An accumulator of `vpdpbusds` saturates at the 16,578th block with the largest quad, and stays at the end of int32.
 #[test]
 fn saturating_accumulators_stop_at_the_end_of_int32() {
     let kernel = super::find("x86-vnni-saturating").expect("registered");
@@ -199,7 +199,7 @@ fn saturating_accumulators_stop_at_the_end_of_int32() {
     for rhs in [127, -128] {
         check(kernel, &Params { m: 1, n: 1, k, lhs_offset: 3, rhs_offset: -5 }, &vec![255; k], &vec![rhs; k], 0);
     }
-    // Up to the end, then down again: the order of the depth shows.
+    // The sum saturates and then decreases, so the order of the depth matters.
     let rhs: Vec<i32> = (0..2 * k).map(|at| if at < k { 127 } else { -128 }).collect();
     let params = Params { m: 1, n: 1, k: 2 * k, lhs_offset: 0, rhs_offset: 0 };
     check(kernel, &params, &vec![255; 2 * k], &rhs, 0);
@@ -222,7 +222,7 @@ fn sixteen_bit_lanes_wrap_where_the_fast_forms_say() {
     assert_eq!(pair("arm-smlal-fast", -128, -128), -32768);
     assert_eq!(pair("arm-smlal-fast", -128, -127), 32512);
     assert_eq!(pair("arm-umlal-fast", 255, 255), 64514);
-    // Weights in 0..=254 are not enough, those in 0..=128 are.
+    // Weights in 0..=254 are not enough; weights in 0..=128 are enough.
     assert_eq!(pair("arm-umlal-fast", 255, 254), 129_540 - 65_536);
     assert_eq!(pair("arm-umlal-fast", 255, 129), 65_790 - 65_536);
     assert_eq!(pair("arm-umlal-fast", 255, 128), 65_280);
@@ -248,7 +248,7 @@ fn names_and_symbols_are_each_used_once() {
     assert_eq!(symbols.iter().collect::<std::collections::BTreeSet<_>>().len(), symbols.len());
 }
 
-/// Where a lane is meant to have every instruction of its architecture, no form falls back silently.
+/// The ISA path names the code that runs, so no form falls back silently.
 #[test]
 fn forms_say_what_runs() {
     for kernel in kernels() {

@@ -1,5 +1,5 @@
-//! Products of unsigned bytes in blocks of other sizes than the 4 by 4 of [`super::driver`]: both operands packed into panels, a micro-kernel for each
-//! block, and the four-term expansion of the offsets.
+//! Products of unsigned bytes in blocks of other sizes than the 4 by 4 of [`super::driver`]: both operands are packed into panels, a micro-kernel
+//! computes each block, and the four-term expansion adds the offsets.
 
 use super::Params;
 use super::driver::{Terms, expand};
@@ -36,7 +36,7 @@ pub(super) fn product<const ROWS: usize, const COLUMNS: usize, const DEPTH: usiz
     }
 }
 
-/// Panels of `SIDE` rows or columns, `[depth/DEPTH, SIDE, DEPTH]` each, padded by 0.
+/// Packs panels of `SIDE` rows or columns, `[depth/DEPTH, SIDE, DEPTH]` each, padded with 0.
 fn panels<const SIDE: usize, const DEPTH: usize>(
     count: usize,
     depth: usize,

@@ -1,4 +1,4 @@
-//! TVM: a product whose `out_dtype` is int16. Operands become int16 before they are multiplied, so that products and their sum are int16 and wrap.
+//! TVM: a product with an int16 `out_dtype`. Operands are cast to int16 before multiplication, so products and their sum are int16 and wrap.
 //!
 //! Source: apache/tvm python/tvm/topi/nn/dense.py, `matmul`: `te.sum(a.astype(out_dtype) * b.astype(out_dtype))`.
 
@@ -7,7 +7,7 @@ use super::micro::BLOCK;
 use super::{Domain, Kernel, contract, portable};
 use crate::element::Element;
 
-/// int8, which two products of the least value fill.
+/// int8. Two products of -128 by -128 overflow the sum.
 pub(crate) const I8: Kernel = Kernel {
     name: "tvm-dense-int16-i8",
     summary: "TVM dense, int8, out_dtype int16: products and sums of int16",

@@ -1,6 +1,6 @@
-//! x86 with AVX2. On bytes `vpmaddubsw` adds two products in signed 16 bits, saturating (255 * 127 twice does not fit), before
-//! `vpmaddwd` by ones widens. On int16 `vpmaddwd` alone; its one sum that does not fit, of -32768 four times, wraps to -2^31,
-//! as the int32 sum does.
+//! x86 with AVX2. On bytes, `vpmaddubsw` adds two products in signed 16 bits with saturation (two products of 255 * 127 do not fit), then `vpmaddwd`
+//! by ones widens. On int16, `vpmaddwd` suffices. Its only sum that does not fit, with all four factors -32768, wraps to -2^31, as the int32 sum
+//! does.
 //!
 //! Source: apache/tvm python/tvm/topi/x86/tensor_intrin.py, dot_16x1x16_uint8_int8_int32_skylake and
 //! dot_16x1x16_uint8_int8_int16; int8 code generation for backends; Intel SDM volume 2.

@@ -1,5 +1,6 @@
-//! x86 with VNNI: `vpdpbusd`, whose accumulators wrap, and `vpdpbusds`, whose accumulators saturate at each step: with it
-//! the result depends on the order of the depth, and on how many accumulators a result has (here four, a quad of 16 each).
+//! x86 with VNNI: the accumulators of `vpdpbusd` wrap; those of `vpdpbusds` saturate at each step. With saturation, the result depends on the order
+//! of the depth and on the number of accumulators for each result. Here there are four, and each block of 16 elements adds a quad to each
+//! accumulator.
 //!
 //! Source: Intel SDM volume 2, VPDPBUSD, VPDPBUSDS; apache/tvm python/tvm/topi/x86/tensor_intrin.py,
 //! dot_16x1x16_uint8_int8_int32_cascadelake.
@@ -10,7 +11,7 @@ use crate::simd::{PortableWide, Wide};
 
 const SOURCE: &str = "apache/tvm python/tvm/topi/x86/tensor_intrin.py; Intel SDM volume 2, VPDPBUSD and VPDPBUSDS";
 
-/// Wrapping.
+/// Kernel with wrapping accumulators.
 pub(crate) const VNNI: Kernel = Kernel {
     name: "x86-vnni",
     summary: "x86 GEMM with VNNI: vpdpbusd",
@@ -19,7 +20,7 @@ pub(crate) const VNNI: Kernel = Kernel {
     native: Some(wide_form!(VNNI, "tiebreak_matmul_x86_vnni", ["vpdpbusd"], U8, I8, u8, dpbusd)),
 };
 
-/// Saturating.
+/// Kernel with saturating accumulators.
 pub(crate) const SATURATING: Kernel = Kernel {
     name: "x86-vnni-saturating",
     summary: "x86 GEMM with VNNI: vpdpbusds, saturating at 32 bits in each of four accumulators",

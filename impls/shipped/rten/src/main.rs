@@ -1,4 +1,4 @@
-//! rten-gemm as a lane: its int8 matrix product as the library chooses its code for the CPU, with a zero point for each operand.
+//! rten-gemm as a lane: its int8 matrix product, with the code that the library selects for the CPU, and a zero point for each operand.
 
 #[path = "../../worker.rs"]
 mod worker;
@@ -13,14 +13,14 @@ fn narrow<T: TryFrom<i32>>(words: &[i32]) -> Result<Vec<T>, Failure> {
     all.map_err(|_| Failure::Failed("an element is outside its type".to_owned()))
 }
 
-/// A zero point for each of `count` rows or columns.
+/// Returns a zero point for each of `count` rows or columns.
 fn zero_points<T: TryFrom<i64> + Copy>(offset: i64, count: usize) -> Result<Vec<T>, Failure> {
     let zero_point =
         T::try_from(-offset).map_err(|_| Failure::OutsideDomain("a zero point is of the operand's type"))?;
     Ok(vec![zero_point; count])
 }
 
-/// `lhs` is m x k, of u8; `rhs` is k x n, of i8; both follow each other.
+/// Multiplies `lhs`, m x k of u8, by `rhs`, k x n of i8. `inputs` has `lhs`, then `rhs`.
 fn product(gemm: &GemmExecutor<u8, i8, i32>, params: &Value, inputs: &[i32], len: usize) -> Result<Vec<i32>, Failure> {
     let size = |name| integer(params, name).map(|size| size as usize);
     let (m, n, k) = (size("m")?, size("n")?, size("k")?);

@@ -1,4 +1,4 @@
-//! tract-linalg as a lane: `Scaler` times int32, the same scaling fused into the matrix kernels of the machine, and the int8 product of these kernels.
+//! tract-linalg as a lane: `Scaler` times int32, the same scaling fused into the machine's matrix kernels, and the int8 product of these kernels.
 
 #[path = "../../worker.rs"]
 mod worker;
@@ -9,10 +9,10 @@ use tract_linalg::Scaler;
 use tract_linalg::mmm::{AsInputValue, FusedSpec, MatMatMul, RoundingPolicy};
 use worker::{Failure, Kernel, failed, integer, serve};
 
-/// Kernels that are driven where the CPU has their instructions.
+/// Matrix kernels that this lane runs if the CPU has their instructions.
 const MATRIX: [&str; 3] = ["generic_i32_4x4", "avx2_mmm_i32_8x8", "avx512vnni_mmm_i32_16x16"];
 
-/// Each policy for ties that has a scheme, with its name in a kernel's name.
+/// Rounding policies for ties that have a scheme: name in the kernel's name, policy, scheme.
 const POLICIES: [(&str, RoundingPolicy, &str); 5] = [
     ("zero", RoundingPolicy::Zero, "ties-to-zero:wrap"),
     ("away", RoundingPolicy::Away, "ties-away:wrap"),
@@ -21,10 +21,10 @@ const POLICIES: [(&str, RoundingPolicy, &str); 5] = [
     ("even", RoundingPolicy::Even, "ties-even:wrap"),
 ];
 
-/// Rows of the matrix in which a vector of accumulators is scaled; what remains is one column.
+/// Number of rows of the matrix in which accumulators are scaled; the remaining accumulators are one column.
 const ROWS: usize = 16;
 
-/// Shift to the right and multiplier, as tract has them: the result is x * m * 2^-(31 + shift).
+/// Returns the right shift and the multiplier, as tract defines them: the result is x * m * 2^-(31 + shift).
 fn scale(params: &Value) -> Result<(isize, i32), Failure> {
     let [channel] = params["channels"].as_array().map_or(&[][..], Vec::as_slice) else {
         return Err(Failure::OutsideDomain("one channel"));
@@ -44,7 +44,7 @@ fn by_scalar(policy: RoundingPolicy) -> impl Fn(&Value, &[i32], usize) -> Result
     }
 }
 
-/// Runs a kernel on a matrix with these steps and the step that stores it.
+/// Runs a kernel with these steps and a last step that stores the matrix.
 fn stored(kernel: &dyn MatMatMul, m: usize, n: usize, mut steps: Vec<FusedSpec>) -> Result<Vec<i32>, Failure> {
     let mut out = Tensor::zero::<i32>(&[m, n]).map_err(failed)?;
     // SAFETY: the store is of m rows and n columns of int32, as `out` is; operands are packed for this kernel.
@@ -92,7 +92,7 @@ fn matrix_of(words: &[i32], rows: usize, columns: usize) -> Result<Tensor, Failu
     tensor1(&bytes).into_shape(&[rows, columns]).map_err(failed)
 }
 
-/// `lhs` is m x k, `rhs` is k x n, both of i8; they follow each other. These kernels have no zero points.
+/// Multiplies `lhs`, m x k, by `rhs`, k x n, both of i8. `inputs` has `lhs`, then `rhs`. These kernels have no zero points.
 fn product(kernel: Box<dyn MatMatMul>) -> impl Fn(&Value, &[i32], usize) -> Result<Vec<i32>, Failure> {
     move |params, inputs, _| {
         let size = |name| integer(params, name).map(|size| size as usize);

@@ -1,8 +1,9 @@
-//! TVM: a transposed convolution as a convolution of a larger image. `dilate` puts `stride - 1` elements between those of the data, `pad` puts
-//! `filter - 1 - padding` around them and the output padding after them; the result is convolved with stride 1 and the filter rotated by 180 degrees.
+//! TVM: a transposed convolution as a convolution of a larger image. `dilate` puts `stride - 1` elements between the elements of the data. `pad` puts
+//! `filter - 1 - padding` elements around the data, and the output padding after it. The larger image is convolved with stride 1 and the filter
+//! rotated by 180 degrees.
 //!
-//! `qnn.conv2d_transpose` takes the zero points off first, in int16: what is put between and around is a 0 there. Here the zero point is put in, and taken off.
-//! The sources have no dilation of the filter, and an output padding below the stride.
+//! `qnn.conv2d_transpose` subtracts the zero points first, in int16, and inserts 0. Here the zero point is inserted and then subtracted. The sources
+//! have no dilation of the filter, and require an output padding below the stride.
 //!
 //! Source: apache/tvm python/tvm/topi/nn/conv2d_transpose.py, conv2d_transpose_nchw_preprocess; python/tvm/relay/qnn/op/legalizations.py,
 //! qnn_conv2d_transpose_legalize.
@@ -12,29 +13,29 @@ use crate::conv2d::{Domain, Kernel, Params, direct};
 use crate::element::Element;
 use crate::matmul;
 
-/// What the schedules take.
+/// Transposed convolutions that the schedules accept.
 const TAKEN: Transposed = Transposed { dilation: Dilation::One, outputs: Outputs::BelowStride };
 const SOURCE: &str = "apache/tvm python/tvm/topi/nn/conv2d_transpose.py; python/tvm/relay/qnn/op/legalizations.py";
 
-/// The steps of such a convolution, so that a mutant can replace one and keep the rest.
+/// Steps of such a convolution. A mutant can replace one step and keep the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Steps {
-    /// The raw value between elements and around them.
+    /// Raw value between the elements and around them.
     pub(crate) between: fn(&Params) -> i32,
-    /// Elements put before the first one along a side.
+    /// Number of elements inserted before the first element of a side.
     pub(crate) before: fn(&Side) -> usize,
-    /// The filter element that a place of so many taps has.
+    /// Index of the filter element at a position of the rotated filter, from the position and the number of filter elements.
     pub(crate) tap: fn(usize, usize) -> usize,
 }
 
-/// The correct ones.
+/// Correct steps.
 pub(crate) const STEPS: Steps = Steps {
     between: |params| params.input_zero_point,
     before: |side| side.reach() - side.padding[0],
     tap: |at, taps| taps - 1 - at,
 };
 
-/// All groups and all values of a type.
+/// Returns the domain of all groups and all values of a type.
 pub(crate) const fn domain(element: Element) -> Domain {
     Domain { operands: matmul::Domain::all(element, element), grouped: true, transposed: Some(TAKEN) }
 }
@@ -59,7 +60,7 @@ pub(in crate::conv2d) const U8: Kernel = Kernel::scalar(
     |params, input, weights, out| convolve(&STEPS, Element::U8, params, (input, weights), out),
 );
 
-/// The convolution of stride 1, without padding.
+/// Computes the convolution of stride 1, without padding.
 pub(crate) fn convolve(steps: &Steps, element: Element, p: &Params, (input, weights): (&[u8], &[u8]), out: &mut [i32]) {
     let difference = |value: i32| value.wrapping_sub(p.input_zero_point);
     let data: Vec<i32> = input.iter().map(|byte| difference(element.read(&[*byte]))).collect();
@@ -75,7 +76,7 @@ pub(crate) fn convolve(steps: &Steps, element: Element, p: &Params, (input, weig
     });
 }
 
-/// The larger image, and the convolution over it: as large as its filter needs for the output.
+/// Returns the larger image, and the parameters of the convolution over it. The image has exactly the size that the output requires.
 pub(crate) fn inserted<T: Copy>(p: &Params, input: &[T], between: T, before: fn(&Side) -> usize) -> (Params, Vec<T>) {
     let (rows, columns) = p.output().unwrap_or_default();
     let [of_rows, of_columns] = [Side::rows(p), Side::columns(p)];
@@ -94,7 +95,7 @@ pub(crate) fn inserted<T: Copy>(p: &Params, input: &[T], between: T, before: fn(
     (Params { transposed: false, output_padding_h: 0, output_padding_w: 0, ..plain }, image)
 }
 
-/// The filter with each place's element by `tap`.
+/// Returns the filter with its elements reordered by `tap`.
 pub(crate) fn rotated(p: &Params, weights: &[u8], tap: fn(usize, usize) -> usize) -> Vec<u8> {
     let (taps, each) = (p.kernel_h * p.kernel_w, p.channels / p.groups * p.out_channels);
     (0..taps).flat_map(|at| &weights[tap(at, taps) * each..][..each]).copied().collect()

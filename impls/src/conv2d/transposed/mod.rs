@@ -1,8 +1,8 @@
-//! Transposed convolution, NHWC: input element `(y,x)` adds `(in[b,y,x,c] - input_zero_point) * (weight[i,j,c,o] - weight_zero_point)` to
-//! `out[b, y*stride_h + i*dilation_h - top, x*stride_w + j*dilation_w - left, o]`, int32. Padding takes rows and columns off the output; output padding leaves
-//! some below and to the right.
+//! Transposed convolution, NHWC: input element `(y,x)` adds `(in[b,y,x,c] - input_zero_point) * (weight[i,j,c,o] - weight_zero_point)` to `out[b,
+//! y*stride_h + i*dilation_h - top, x*stride_w + j*dilation_w - left, o]`, int32. Padding removes rows and columns of the output; output padding adds
+//! rows at the bottom and columns at the right.
 //!
-//! Filters lie as those of a convolution do, `[KH,KW,C/groups,O]`, whatever the order of axes in a source.
+//! Filters have the layout of a convolution, `[KH,KW,C/groups,O]`, for every order of axes in a source.
 
 pub(crate) mod inserted;
 pub(crate) mod scatter;
@@ -13,26 +13,26 @@ use crate::contract::{Overflow, Promise};
 use crate::shape::{MAX_ELEMENTS, ShapeError, broken, positive};
 use serde::{Deserialize, Serialize};
 
-/// The transposed convolutions that a kernel takes.
+/// Transposed convolutions that a kernel accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transposed {
-    /// How far filter elements may lie apart.
+    /// Accepted dilations of the filter.
     pub dilation: Dilation,
-    /// Sizes of the output.
+    /// Accepted sizes of the output.
     pub outputs: Outputs,
 }
 
-/// How far filter elements may lie apart. A word and no flag: which domain is the widest does not depend on it.
+/// Accepted dilations of the filter. An enum, because a bool would count when the harness selects the widest domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dilation {
-    /// Side by side.
+    /// Dilation 1 only.
     One,
-    /// As the parameters say.
+    /// Any dilation.
     Any,
 }
 
-/// Sizes of the output that a kernel takes.
+/// Sizes of the output that a kernel accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outputs {
@@ -40,15 +40,15 @@ pub enum Outputs {
     Any,
     /// Output padding below the stride.
     BelowStride,
-    /// `stride` outputs for each input element, and no more than the last window covers, as TFLite's paddings SAME and VALID have it; and padding that
-    /// does not reach beyond the steps.
+    /// At least `stride` outputs for each input element, and no more than the last window covers, as with TFLite's paddings SAME and VALID. The
+    /// padding before the output is at most `stride` for each input element.
     WholeSteps,
 }
 
-/// Exact sums that wrap.
+/// Promise of exact sums that wrap.
 const EXACT: Promise = Promise { scheme: "exact", overflow: Overflow::Wrap };
 
-/// The sizes along one side, with the names of what may be wrong with them.
+/// Sizes along one side, with the names of the arguments for errors.
 pub(crate) struct Side {
     pub(crate) size: usize,
     pub(crate) padding: [usize; 2],
@@ -86,12 +86,12 @@ impl Side {
         }
     }
 
-    /// From the first filter element to the last.
+    /// Returns the distance from the first filter element to the last.
     pub(crate) fn reach(&self) -> usize {
         (self.kernel - 1) * self.dilation
     }
 
-    /// Outputs along this side.
+    /// Returns the number of outputs along this side. An error names the invalid argument.
     fn outputs(&self) -> Result<usize, ShapeError> {
         let [size, before, after, kernel, stride, dilation, more] = self.names;
         let steps = positive(size, self.size)? - 1;
@@ -117,7 +117,7 @@ impl Side {
         }
     }
 
-    /// Whether a kernel takes these sizes, which have been checked.
+    /// Checks that a kernel accepts these sizes, which are valid. An error names the argument outside the domain.
     fn takes(&self, domain: Transposed) -> Result<(), ShapeError> {
         let [.., dilation, more] = self.names;
         if domain.dilation == Dilation::One && self.dilation > 1 {
@@ -143,12 +143,12 @@ impl Side {
     }
 }
 
-/// Rows and columns of the output, or the invalid argument.
+/// Returns the rows and columns of the output. An error names the invalid argument.
 pub(crate) fn output(p: &Params) -> Result<(usize, usize), ShapeError> {
     Ok((Side::rows(p).outputs()?, Side::columns(p).outputs()?))
 }
 
-/// Whether a kernel of this domain takes a convolution, or the argument that it does not take.
+/// Checks that a kernel of this domain accepts a convolution. An error names the argument outside the domain.
 pub fn takes(domain: Option<Transposed>, p: &Params) -> Result<(), ShapeError> {
     match (domain, p.transposed) {
         (None, false) => Ok(()),

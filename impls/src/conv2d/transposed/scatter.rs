@@ -1,8 +1,8 @@
-//! TensorFlow Lite's reference transposed convolutions, before bias and requantization: the scatter.
+//! TensorFlow Lite's reference transposed convolutions, before bias and requantization, in scatter form.
 //!
-//! Accumulators of the whole output begin at 0. Each input element goes over its window, which begins at `in * stride - pad`, and adds `(input + input_offset) *
-//! (filter + filter_offset)` to each output of it that is there. The int8 function has no filter offset, its filters being symmetric: a weight zero point of 0
-//! here. The output has the size that the caller gives. Sums wrap where C++ leaves them undefined.
+//! Accumulators of the whole output start at 0. Each input element has a window, which begins at `in * stride - pad`, and adds `(input +
+//! input_offset) * (filter + filter_offset)` to each output of the window. The int8 function has no filter offset because its filters are symmetric;
+//! its weight zero point is 0 here. The caller gives the size of the output. Sums wrap here; overflow is undefined in C++.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/transpose_conv.h`, `TransposeConv`;
 //! `reference/transpose_conv.h`, `TransposeConv`.
@@ -13,7 +13,7 @@ use crate::element::Element;
 use crate::matmul;
 use std::ops::Range;
 
-/// What the functions take: filters without dilation, any size of the output.
+/// Transposed convolutions that the functions accept: filters without dilation, any size of the output.
 pub(crate) const PLAIN: Transposed = Transposed { dilation: Dilation::One, outputs: Outputs::Any };
 
 const fn domain(element: Element) -> Domain {
@@ -53,8 +53,8 @@ pub(crate) fn scatter(p: &Params, input: (Element, &[u8]), weights: (Element, &[
     });
 }
 
-/// Calls `add(input, weights, outputs)` for every input element and every filter element that is in the output: the index of the one, and the output channels of the
-/// other, as filter elements and as sums.
+/// Calls `add(input, weights, outputs)` for every input element and every filter element whose product is in the output. `input` is an index;
+/// `weights` and `outputs` are ranges of the group's output channels, in the filter and in the sums.
 #[inline(always)]
 pub(crate) fn each(p: &Params, mut add: impl FnMut(usize, Range<usize>, Range<usize>)) {
     let Ok((rows, columns)) = p.output() else { return };
@@ -63,7 +63,7 @@ pub(crate) fn each(p: &Params, mut add: impl FnMut(usize, Range<usize>, Range<us
         let (pixel, c) = (at / p.channels, at % p.channels);
         let (batch, y, x) = (pixel / (p.height * p.width), pixel / p.width % p.height, pixel % p.width);
         for i in 0..p.kernel_h {
-            // Above the output they have wrapped.
+            // Rows above the output wrap to large numbers.
             let row = (y * p.stride_h + i * p.dilation_h).wrapping_sub(p.top);
             for j in 0..p.kernel_w {
                 let column = (x * p.stride_w + j * p.dilation_w).wrapping_sub(p.left);

@@ -1,9 +1,10 @@
-//! XNNPACK: a transposed convolution as one convolution for each phase of the strides. Outputs whose place, with the padding before them, leaves the same rest
-//! of the strides see the same part of the filter, every `stride`th element of it, and nothing between elements of the input: an indirection buffer points to
-//! pixels, or to a buffer of zero points outside the image, and a matrix kernel multiplies them.
+//! XNNPACK: a transposed convolution as one convolution for each phase of the strides. A phase is the remainder of an output position, plus the
+//! padding before the output, by the stride. Outputs of one phase use the same part of the filter, every `stride`th element, and need no elements
+//! between those of the input. An indirection buffer points to pixels, or to a buffer of zero points outside the image, and a matrix kernel
+//! multiplies them.
 //!
-//! A dilated filter, a stride of 1, or one above the filter is a single convolution by the whole filter (`igemm`), with zero points where no element
-//! is met.
+//! A dilated filter, a stride of 1, or a stride above the filter's size is a single convolution by the whole filter (`igemm`), with zero points at
+//! filter elements without an input element.
 //!
 //! Source: google/XNNPACK src/operators/deconvolution-nhwc.c, create_deconvolution2d_nhwc (`xnn_microkernel_type_subconv2d`); src/indirection.c,
 //! xnn_indirection_init_subconv2d and xnn_indirection_init_deconv2d.
@@ -16,7 +17,7 @@ use crate::matmul::{self, arm_dotprod, arm_int16};
 const TAKEN: Transposed = Transposed { dilation: Dilation::Any, outputs: Outputs::BelowStride };
 const SOURCE: &str = "google/XNNPACK src/operators/deconvolution-nhwc.c; src/indirection.c";
 
-/// int8 by the dot product.
+/// int8, by the dot-product instruction.
 pub(in crate::conv2d) const QS8: Kernel = by_matmul::kernel!(
     arm_dotprod::SDOT,
     convolve,
@@ -40,16 +41,16 @@ pub(in crate::conv2d) const QU8: Kernel = by_matmul::kernel!(
     ]
 );
 
-/// Along one side: the outputs of a phase, and the filter elements that they see.
+/// One phase along one side: the outputs, and the filter elements that they use.
 struct Phase {
     outputs: Vec<usize>,
     taps: Vec<usize>,
 }
 
-/// The rest that an output's place leaves of the stride.
+/// Function from an output position to the remainder by the stride, its phase.
 pub(crate) type Rest = fn(&Side, usize) -> usize;
 
-/// The place with the padding before the output.
+/// Phase of an output: the remainder of its position plus the padding before the output.
 pub(crate) const REST: Rest = |side, output| (output + side.padding[0]) % side.stride;
 
 fn phases(side: &Side, outputs: usize, single: bool, rest: Rest) -> Vec<Phase> {
@@ -63,7 +64,7 @@ fn phases(side: &Side, outputs: usize, single: bool, rest: Rest) -> Vec<Phase> {
     (0..side.stride).map(phase).collect()
 }
 
-/// The element of the input that an output meets through a filter element: so many steps before the output's own.
+/// Returns the input element that an output combines with a filter element; `None` if there is none.
 fn met(side: &Side, output: usize, tap: usize, single: bool) -> Option<usize> {
     let place = output + side.padding[0];
     let at = if single {
@@ -75,12 +76,12 @@ fn met(side: &Side, output: usize, tap: usize, single: bool) -> Option<usize> {
     (at < side.size).then_some(at)
 }
 
-/// Every phase in turn.
+/// Computes every phase.
 pub(crate) fn convolve(steps: &Steps, p: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
     by_phases(steps, REST, p, (input, weights), out);
 }
 
-/// The same with outputs assigned to phases by `rest`.
+/// Computes every phase, with outputs assigned to phases by `rest`.
 pub(crate) fn by_phases(steps: &Steps, rest: Rest, p: &Params, operands: (&[u8], &[u8]), out: &mut [i32]) {
     let Ok((rows, columns)) = p.output() else { return };
     let [of_rows, of_columns] = [Side::rows(p), Side::columns(p)];
@@ -97,7 +98,7 @@ pub(crate) fn by_phases(steps: &Steps, rest: Rest, p: &Params, operands: (&[u8],
     }
 }
 
-/// One phase of one group: the indirection, the product, and the results in their places.
+/// Computes one phase of one group: indirection, product, and copy of the results to their positions.
 fn subconvolution(
     steps: &Steps,
     p: &Params,

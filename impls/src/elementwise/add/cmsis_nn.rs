@@ -1,4 +1,4 @@
-//! CMSIS-NN: `arm_elementwise_add_s8`, in both builds of `arm_nn_requantize`; its multipliers as TFLite Micro prepares them.
+//! CMSIS-NN: `arm_elementwise_add_s8`, in both builds of `arm_nn_requantize`, with multipliers as TFLite Micro prepares them.
 //!
 //! Source: ARM-software/CMSIS-NN `Source/BasicMathFunctions/arm_elementwise_add_s8.c` (the form without MVE);
 //! tensorflow/tflite-micro `tensorflow/lite/micro/kernels/add_common.cc` (CalculateOpDataAdd).

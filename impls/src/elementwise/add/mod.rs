@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::{Operand, Params, Run};
 
-/// The scales that a kernel takes. All are normal floats in 2^-100 to 2^100, within a factor of 2^40 of one another.
+/// Scales that a kernel accepts. All scales are normal floats in 2^-100 to 2^100, within a factor of 2^40 of one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scales {
@@ -29,7 +29,7 @@ pub enum Scales {
     Rescaled,
     /// The scale of each operand over the output's scale is in `[2^-10, 2^8)`. The source checks both quotients.
     Ratios,
-    /// As [`Scales::Ratios`], but the smaller quotient may be down to 2^-14, and the multiplier of the larger quotient has at most 22 bits. The source
+    /// As [`Scales::Ratios`], but the smaller quotient may be down to 2^-14, and the multiplier of the larger one has at most 22 bits. The source
     /// computes other scales in f32.
     Wide,
 }
@@ -63,7 +63,7 @@ impl super::Scales for Scales {
 
 const APART: f64 = (1u64 << 40) as f64;
 
-/// The parameters that a kernel accepts.
+/// Parameters that a kernel accepts.
 pub type Domain = super::Domain<Scales>;
 
 /// An addition under test.

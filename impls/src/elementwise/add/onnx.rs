@@ -1,8 +1,8 @@
-//! ONNX Runtime: MLAS's QLinearAdd. Its portable form computes in f32; its NEON form by integer multipliers over one power of two: the
-//! larger multiplier has 22 bits, and ties go away from zero (the sign is added before a shift that rounds ties up). If ratios of scales have no such
-//! multipliers, NEON falls back to the portable form; such ratios are outside the domain of the NEON kernel.
+//! ONNX Runtime: MLAS's QLinearAdd. The portable form computes in f32. The NEON form uses integer multipliers over one power of two: the larger
+//! multiplier has 22 bits, and ties go away from zero, because the sign is added before a shift that rounds ties up. If ratios of scales have no such
+//! multipliers, the source falls back to the portable form; these ratios are outside the domain of the NEON kernel.
 //!
-//! The portable form clamps in f32, before the zero point is added in f32 and the sum rounded: no conversion overflows.
+//! The portable form clamps in f32, before it adds the zero point in f32 and rounds the sum. No conversion overflows.
 //!
 //! Source: microsoft/onnxruntime `onnxruntime/core/mlas/lib/qladd.cpp`, `MlasQLinearAddKernelRawHelper`, `MlasQLinearAddKernelHelper` (NEON),
 //! `MlasCalcQLinearAddParameters`.
@@ -26,7 +26,7 @@ pub(super) const RAW_U8: Kernel = raw("onnx-qlinearadd-u8", Element::U8, |params
     in_f32(params, Element::U8, lhs, rhs, out, |lhs, rhs| lhs + rhs);
 });
 
-/// int8 by the integer multipliers of the NEON form.
+/// int8, with the integer multipliers of the NEON form.
 pub(super) const NEON_I8: Kernel = Kernel::scalar(
     "onnx-qlinearadd-fixed-i8",
     "ONNX Runtime QLinearAdd as MLAS has it on NEON: multipliers of 22 bits, one rounding shift, ties away",
@@ -37,7 +37,7 @@ pub(super) const NEON_I8: Kernel = Kernel::scalar(
         let Some(by) = fixed_multipliers(params) else { return };
         each(Element::I8, lhs, rhs, out, |lhs, rhs| {
             let sum = (lhs - params.lhs.zero_point) * by.lhs + (rhs - params.rhs.zero_point) * by.rhs;
-            // In 64 bits, as the instruction rounds; the sign makes ties go away from zero.
+            // The instruction rounds without overflow, hence 64 bits. Adding the sign makes ties go away from zero.
             let rounded = (i64::from(sum + (sum >> 31)) + (1 << (by.shift - 1))) >> by.shift;
             clamp(rounded as i32 + params.out.zero_point, params)
         });
@@ -50,7 +50,7 @@ const fn raw(name: &'static str, element: Element, run: Run) -> Kernel {
     Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
 }
 
-/// The multipliers; `None` if the source falls back to f32.
+/// Returns the integer multipliers; `None` if the source falls back to f32.
 pub(crate) fn fixed_multipliers(params: &Params) -> Option<Fixed> {
     let ratios = [params.lhs, params.rhs].map(|operand| operand.single() / params.out.single());
     let least = 2f32.powi(-14);

@@ -1,6 +1,7 @@
-//! PyTorch: `qadd`, the scalar form: both dequantized and added in f32, quantized by the reciprocal of the output's scale.
+//! PyTorch: `qadd`, the scalar form. Both operands are dequantized and added in f32, and the sum is quantized by the reciprocal of the output's
+//! scale.
 //!
-//! (The vector form distributes the zero point over the product, and on AVX2 fuses it.)
+//! (The vector form distributes the zero point over the product, and fuses the multiplication and addition on AVX2.)
 //!
 //! Source: pytorch/pytorch `aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp`, `qadd_kernel`;
 //! `aten/src/ATen/native/quantized/AffineQuantizerBase.cpp`, `dequantize_val`, `quantize_val`.
@@ -41,7 +42,7 @@ fn run(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32
     let reciprocal = 1.0 / params.out.single();
     each(element, lhs, rhs, out, |lhs, rhs| {
         let sum = real(lhs, params.lhs) + real(rhs, params.rhs);
-        // Casts of floats saturate here, and the sum with the zero point after them: far beyond every bound.
+        // The cast saturates, and so does the addition of the zero point. Saturated values are far beyond every bound.
         let scaled = (sum * reciprocal).round_ties_even() as i32;
         clamp(scaled.saturating_add(params.out.zero_point), params)
     });

@@ -1,4 +1,4 @@
-//! Additions against the exact sum in doubles, at known values, and at every place.
+//! Tests of additions against the exact sum in doubles, at known values, and at every position.
 
 use super::*;
 use crate::Form;
@@ -6,25 +6,25 @@ use crate::elementwise::tests::{self, every_kernel_computes, moved, params, run}
 use crate::fpm::tflite::quantize_multiplier;
 use crate::quantized::Scale;
 
-/// All pairs of 8 bits: each result is within one of the sum in doubles, and is the sum rounded if the sum is not near a half.
+/// All pairs of 8-bit values: each result is the sum in doubles, rounded; if the sum is near a half, the result is within 1 of the sum.
 #[test]
 fn every_kernel_adds() {
     let scales =
         [[(0.1, 3), (0.1, 3), (0.2, -5)], [(0.0235, -1), (0.3, 17), (0.31, 4)], [(0.05, 127), (0.04, -128), (0.03, 0)]];
-    // 16 bits are lifted by 15: a sum of 2^16 is known to 2^-14 or so.
+    // 16-bit operands are shifted left by 15, so a sum of 2^16 has an error of about 2^-14.
     let near = |element| if element == Element::I16 { 0.1 } else { 1e-3 };
-    // TVM rounds each operand to a step of the output, and then the sum.
+    // TVM rounds each operand to a step of the output, and then adds.
     let wider = |name: &str| if name.starts_with("tvm-qnn-add") { 1.5 } else { 0.5 };
     every_kernel_computes(kernels(), scales, moved, |a, b| a + b, near, wider);
 }
 
-/// The same pair at every index of every length gives the same.
+/// The same pair gives the same result at every index of every length.
 #[test]
 fn every_place_and_length_gives_the_same() {
     tests::every_place_and_length_gives_the_same(kernels(), |_, zero_point| zero_point);
 }
 
-/// One and a half with either sign, from equal scales and an output of twice their size.
+/// Checks the rounding of 1.5 and -1.5. Both operands have one scale, half of the output's scale.
 #[test]
 fn ties_go_where_each_kernel_takes_them() {
     let table = [
@@ -46,7 +46,7 @@ fn ties_go_where_each_kernel_takes_them() {
     }
 }
 
-/// One kernel adds the zero point before the rounding, the other after the rounding: half to even of an odd place and of an even place.
+/// ONNX Runtime adds the zero point before rounding, PyTorch after rounding. With an odd zero point, ties to even differ.
 #[test]
 fn a_zero_point_before_the_rounding_moves_ties() {
     let p = params(Element::I8, [(0.5, 0), (0.5, 0), (1.0, 1)], 1);
@@ -80,7 +80,7 @@ fn what_cannot_be_is_named() {
     assert_eq!(argument("tflite-add-i8", Params { out: scale(2f64.powi(-19)), ..sound }), "out_scale");
     assert_eq!(argument("xnnpack-qs8-vadd", Params { out: scale(2f64.powi(-8)), ..sound }), "out_scale");
     assert_eq!(argument("xnnpack-qs8-vadd", Params { rhs: scale(2f64.powi(-11)), ..sound }), "out_scale");
-    // `(kernel, scale of lhs, of rhs, of the result, whether it takes them)`, on both sides of each end.
+    // `(kernel, scale of lhs, scale of rhs, scale of the result, true if accepted)`, on both sides of each limit.
     let below = |x: f64| f64::from((x as f32).next_down());
     let above = |x: f64| f64::from((x as f32).next_up());
     let [far, least, ten] = [-40, -14, -10].map(|power| 2f64.powi(power));
@@ -94,7 +94,7 @@ fn what_cannot_be_is_named() {
         ("onnx-qlinearadd-fixed-i8", ten, ten, 1.0, true),
         ("onnx-qlinearadd-fixed-i8", below(ten), below(ten), 1.0, false),
         ("onnx-qlinearadd-fixed-i8", 1.5 * ten, 1.5 * ten, 1.0, true),
-        // Its 22 bits round up to the 23rd.
+        // The multiplier of 22 bits rounds up to 23 bits.
         ("onnx-qlinearadd-fixed-i8", below(2.0), 1.0, 1.0, false),
     ] {
         let [lhs, rhs, out] = [lhs, rhs, out].map(scale);

@@ -1,9 +1,9 @@
-//! TensorFlow Lite: each operand less its zero point, shifted left by 20 (15 for 16 bits), rescaled to half of the larger scale; the sum,
-//! rescaled to the output's scale; the output's zero point; clamp to the activation's bounds.
+//! TensorFlow Lite: ADD. The zero point is subtracted from each operand; the difference is shifted left by 20 (15 for 16 bits) and rescaled to twice
+//! the larger scale. The sum is rescaled to the output's scale, increased by the output's zero point, and clamped to the activation's bounds.
 //!
-//! The multipliers are quotients in double of scales that are floats. No sum here can overflow: a difference has one bit more than its type,
-//! and terms are at most halves of what is shifted. A multiplier of 1 and more for the sum aborts `QuantizeMultiplierSmallerThanOneExp`.
-//! The 16-bit kernel is `AddGeneralParamScale`, which takes any scales and zero points.
+//! The multipliers are quotients, in double, of scales that are floats. No sum overflows: a difference has one bit more than its type, and a
+//! multiplier is at most a half, so that a term is at most half of the shifted difference. A multiplier of 1 or more for the sum aborts in
+//! `QuantizeMultiplierSmallerThanOneExp`. The 16-bit kernel is `AddGeneralParamScale`, which accepts any scales and zero points.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/add.cc` (Prepare), `tensorflow/lite/kernels/internal/reference/add.h`
 //! (AddElementwise), `tensorflow/lite/kernels/internal/quantization_util.cc`.
@@ -57,7 +57,7 @@ const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
     )
 }
 
-/// The multipliers that `Prepare` derives from the scales.
+/// Multipliers that `Prepare` derives from the scales, as multiplier and shift.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Multipliers {
     pub(crate) left_shift: u32,
@@ -84,18 +84,18 @@ pub(crate) fn left_shift(element: Element) -> u32 {
     if element == Element::I16 { 15 } else { 20 }
 }
 
-/// Twice the larger scale of both operands.
+/// Returns twice the larger scale of both operands.
 pub(crate) fn twice_max(params: &Params) -> f64 {
     f64::from(2.0 * params.lhs.single().max(params.rhs.single()))
 }
 
-/// The multiplier of the sum.
+/// Returns the multiplier and shift of the sum.
 pub(crate) fn output_multiplier(params: &Params, left_shift: u32) -> (i32, i32) {
     let lifted = (1i32 << left_shift) as f32 * params.out.single();
     quantize_multiplier(twice_max(params) / f64::from(lifted))
 }
 
-/// `AddElementwise`, by any `MultiplyByQuantizedMultiplier`.
+/// Computes `AddElementwise`; `rescale` is any `MultiplyByQuantizedMultiplier`.
 #[inline(always)]
 pub(crate) fn add(
     params: &Params,
@@ -108,7 +108,7 @@ pub(crate) fn add(
     add_by(params, &Multipliers::new(params, left_shift(element)), element, lhs, rhs, out, rescale);
 }
 
-/// As [`add`], by multipliers of either sign.
+/// As [`add`], with given multipliers of either sign.
 #[inline(always)]
 pub(crate) fn add_by(
     params: &Params,
@@ -122,7 +122,7 @@ pub(crate) fn add_by(
     each(element, lhs, rhs, out, |lhs, rhs| clamp(sum(params, by, (lhs, rhs), &rescale), params));
 }
 
-/// One sum with its zero point, before the clamp.
+/// Computes one sum with the output's zero point, before the clamp.
 #[inline(always)]
 pub(crate) fn sum(params: &Params, by: &Multipliers, pair: (i32, i32), rescale: impl Fn(i32, i32, i32) -> i32) -> i32 {
     let lhs = rescale((pair.0 - params.lhs.zero_point) << by.left_shift, by.lhs.0, by.lhs.1);

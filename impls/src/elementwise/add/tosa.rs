@@ -1,9 +1,9 @@
 //! TOSA: `tfl.add` legalized to `tosa.rescale` of both operands, `tosa.add`, `tosa.rescale`.
 //!
-//! With double rounding an operand is rescaled twice, by 2^20 and by its factor, because a rescale that is lifted by its multiplier shifts
-//! right by too little to round doubly; an operand whose factor is exactly a half is lifted by the multiplier, which is exact either way.
-//! With single rounding all are lifted by the multiplier. The output's rescale adds its zero point; a clamp below the type's is a
-//! `tosa.clamp` after it.
+//! With double rounding, an operand is rescaled twice: by 2^20, and by its factor. One rescale by their product would shift right by too little to
+//! round doubly. If the factor is exactly a half, the source folds 2^20 into the multiplier, which is exact either way. With single rounding, 2^20 is
+//! folded into the multiplier of each operand. The output's rescale adds the output's zero point. A `tosa.clamp` follows if the bounds are narrower
+//! than the type's.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_tfl.cc`, `matchAndRewriteAddSub`;
 //! `legalize_utils.cc`, `buildRescale`; llvm/llvm-project `mlir/lib/Dialect/Tosa/Utils/QuantUtils.cpp`, `computeMultiplierAndShift`.
@@ -30,7 +30,7 @@ pub(super) const DOUBLE_U8: Kernel = double("tosa-add-double-u8", Element::U8, |
     twice_rescaled(params, Element::U8, lhs, rhs, out, apply_scale_32::<true>, sum);
 });
 
-/// int8, `DOUBLE_ROUND`, each `tosa.apply_scale` in the halves of MLIR's 32-bit lowering.
+/// int8, `DOUBLE_ROUND`; each `tosa.apply_scale` is computed in two 32-bit halves, as in MLIR's 32-bit lowering.
 pub(super) const HALVES_I8: Kernel = double("tosa-add-halves-double-i8", Element::I8, |params, lhs, rhs, out| {
     let rescale = |x, m, s| apply_scale::<true>(x, m, (31 - s) as u32);
     twice_rescaled(params, Element::I8, lhs, rhs, out, rescale, sum);
@@ -52,13 +52,13 @@ const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
     Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
 }
 
-/// `tosa.add`.
+/// Computes `tosa.add`.
 #[inline(always)]
 fn sum(lhs: i32, rhs: i32) -> i32 {
     lhs + rhs
 }
 
-/// int8, each operand lifted by its multiplier and rounded once; `combine` is the op between the rescales.
+/// Computes int8 results with 2^left_shift folded into each operand's multiplier; each rescale rounds once. `combine` is between the rescales.
 #[inline(always)]
 pub(crate) fn once_rescaled(
     params: &Params,
@@ -78,7 +78,7 @@ pub(crate) fn once_rescaled(
     });
 }
 
-/// Each operand lifted, then rescaled; `combine` is the op between the rescales.
+/// Rescales each operand by 2^left_shift, then by its factor. `combine` is the op between the rescales.
 #[inline(always)]
 pub(crate) fn twice_rescaled(
     params: &Params,

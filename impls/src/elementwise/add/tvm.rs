@@ -1,5 +1,6 @@
-//! TVM: `qnn.add` as it is canonicalized. Each operand is requantized to the scale and zero point of the output, in int32; then they are added, and one of the two zero
-//! points is subtracted. An operand with the output's scale and zero point is only widened, which is the same. The rounding is that of `qnn.requantize`.
+//! TVM: `qnn.add` after canonicalization. Each operand is requantized to the output's scale and zero point, in int32. The sum of both has the zero
+//! point twice, and one zero point is subtracted. An operand with the output's scale and zero point is only widened, which gives the same results.
+//! The rounding is that of `qnn.requantize`.
 //!
 //! Source: apache/tvm `src/relay/qnn/op/add.cc`, `src/relay/qnn/op/requantize.cc`, `src/relay/qnn/utils.cc`.
 
@@ -14,7 +15,7 @@ use crate::fpm::tvm_relay::Step;
 
 const SOURCE: &str = "apache/tvm src/relay/qnn/op/add.cc QnnAddCanonicalize; src/relay/qnn/op/requantize.cc";
 
-/// The clip of the source is that of the type.
+/// Domain without bounds of the caller: the source clips to the type's range.
 pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Ratios, clamp: false };
 
 /// int8, UPWARD, the default.
@@ -53,13 +54,13 @@ const fn kernel(
     Kernel::scalar(name, summary, Promise { scheme, overflow: Overflow::Wrap }, domain, SOURCE, run)
 }
 
-/// The multiplication that brings an operand to the output's scale.
+/// Returns the multiplication that rescales an operand to the output's scale.
 pub(crate) fn step(params: &Params, operand: Operand) -> Step {
     let (multiplier, shift) = quantize_multiplier(f64::from(operand.single()) / f64::from(params.out.single()));
     Step::new(Channel { multiplier, shift })
 }
 
-/// The whole addition; `by` is the rounding of `qnn.requantize`.
+/// Computes the whole addition; `by` is the rounding of `qnn.requantize`.
 #[inline(always)]
 pub(crate) fn add(
     params: &Params,

@@ -1,9 +1,9 @@
-//! XNNPACK: both operands by integer multipliers over one power of two, chosen so that the larger has 21 bits; the sum with the rounding term
-//! shifted right once, ties up.
+//! XNNPACK: each operand is multiplied by an integer multiplier over one power of two, chosen so that the larger multiplier has 21 bits. The sum with
+//! the rounding term is shifted right once, ties up.
 //!
-//! The scalar form folds rounding term and zero points into a bias. The NEON form subtracts zero points first, rounds by `srshl`, and
-//! saturates to 16 bits before and after the output's zero point. The saturations change no result: ratios of scales below 2^8 leave sums below 2^17, and a
-//! value that saturates at 16 bits stays beyond 8 bits with any zero point of 8 bits.
+//! The scalar form folds the rounding term and the zero points into a bias. The NEON form subtracts zero points first, rounds by `srshl`, and
+//! saturates to 16 bits before and after it adds the output's zero point. The saturations change no result: ratios of scales below 2^8 keep sums
+//! below 2^17, and a value that saturates at 16 bits stays outside 8 bits with any zero point of 8 bits.
 //!
 //! Source: google/XNNPACK `src/qs8-vadd/scalar.c.in`, `src/qs8-vadd/neon.c.in`; `src/microparams-init.c`,
 //! `xnn_init_qs8_add_minmax_scalar_params`.
@@ -15,7 +15,7 @@ use crate::elementwise::loops::{clamp, each, in_lanes};
 use crate::simd::{LANES, Portable, Vector};
 
 const PROMISE: Promise = Promise { scheme: "xnnpack", overflow: Overflow::Wrap };
-/// Bits of the larger multiplier after its first.
+/// Number of bits of the larger multiplier after the leading bit.
 pub(crate) const BITS: i32 = 20;
 pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Ratios, clamp: false };
 
@@ -57,7 +57,7 @@ const fn by_bias(name: &'static str, element: Element, run: Run) -> Kernel {
     Kernel::scalar(name, summary, PROMISE, Domain { element, ..DOMAIN }, "google/XNNPACK src/qs8-vadd/scalar.c.in", run)
 }
 
-/// Multipliers of both operands, and their shift.
+/// Multipliers of both operands, and their common right shift.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed {
     pub(crate) lhs: i32,
@@ -65,7 +65,7 @@ pub(crate) struct Fixed {
     pub(crate) shift: u32,
 }
 
-/// `lrintf(ratio * 2^shift)`, the larger of both with `bits` bits after its first.
+/// Computes `lrintf(ratio * 2^shift)` for both operands. The larger multiplier has `bits` bits after the leading bit.
 pub(crate) fn fixed(params: &Params, bits: i32) -> Fixed {
     let ratio = |scale: f32| scale / params.out.single();
     let (lhs, rhs) = (ratio(params.lhs.single()), ratio(params.rhs.single()));
@@ -76,7 +76,7 @@ pub(crate) fn fixed(params: &Params, bits: i32) -> Fixed {
     Fixed { lhs: multiplier(lhs), rhs: multiplier(rhs), shift: shift as u32 }
 }
 
-/// The scalar form, by multipliers of either sign.
+/// Runs the scalar form with multipliers of either sign.
 #[inline(always)]
 pub(crate) fn biased(params: &Params, by: Fixed, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     let bias = (1 << (by.shift - 1)) - by.lhs * params.lhs.zero_point - by.rhs * params.rhs.zero_point;
@@ -86,7 +86,7 @@ pub(crate) fn biased(params: &Params, by: Fixed, element: Element, lhs: &[u8], r
     });
 }
 
-/// The NEON form, by multipliers of either sign.
+/// Runs the NEON form with multipliers of either sign.
 #[inline(always)]
 pub(crate) fn vectors<V: Vector>(params: &Params, by: Fixed, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     let constants = [V::splat(by.lhs), V::splat(by.rhs), V::splat(-(by.shift as i32))];

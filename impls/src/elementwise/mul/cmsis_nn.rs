@@ -1,4 +1,4 @@
-//! CMSIS-NN: `arm_elementwise_mul_s8`, in both builds of `arm_nn_requantize`; its multiplier as TFLite Micro prepares it.
+//! CMSIS-NN: `arm_elementwise_mul_s8`, in both builds of `arm_nn_requantize`, with the multiplier as TFLite Micro prepares it.
 //!
 //! Source: ARM-software/CMSIS-NN `Source/BasicMathFunctions/arm_elementwise_mul_s8.c` (the form without MVE and DSP);
 //! tensorflow/tflite-micro `tensorflow/lite/micro/kernels/mul_common.cc` (CalculateOpDataMul).

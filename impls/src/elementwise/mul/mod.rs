@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 
 pub use super::{Operand, Params, Run};
 
-/// The scales that a kernel takes. All are normal floats in 2^-30 to 2^30.
+/// Scales that a kernel accepts. All scales are normal floats in 2^-30 to 2^30.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scales {
-    /// The product of both operands' scales over the output's scale is below 2^14 for 8 bits and below 1 for 16 bits, so that every value of a rescale
-    /// fits in int32.
+    /// The product of both operands' scales over the output's scale is below 2^14 for 8 bits and below 1 for 16 bits, so that every intermediate
+    /// value of a rescale fits in int32.
     Rescaled,
     /// The product of both operands' scales over the output's scale is in `[2^-16, 2^8)`. The source checks the quotient.
     Ratio,
@@ -51,12 +51,12 @@ impl super::Scales for Scales {
     }
 }
 
-/// The product of both operands' scales over the output's, in f32.
+/// Returns the product of both operands' scales over the output's scale, in f32.
 pub(crate) fn ratio(params: &Params) -> f32 {
     params.lhs.single() * params.rhs.single() / params.out.single()
 }
 
-/// The parameters that a kernel accepts. The sources check that zero points of 16 bits are 0.
+/// Parameters that a kernel accepts. The sources check that zero points of 16 bits are 0.
 pub type Domain = super::Domain<Scales>;
 
 /// A multiplication under test.
@@ -94,7 +94,7 @@ static KERNELS: &[Kernel] = &[
     pytorch::QMUL_U8,
 ];
 
-/// The product of both stored values less their zero points.
+/// Returns the product of both stored values less their zero points.
 #[inline(always)]
 pub(crate) fn product(params: &Params, lhs: i32, rhs: i32) -> i32 {
     (lhs - params.lhs.zero_point) * (rhs - params.rhs.zero_point)

@@ -1,8 +1,8 @@
-//! ONNX Runtime: MLAS's QLinearMul. Its C++ form dequantizes both operands, multiplies and divides in f32; its NEON and SSE2 forms multiply the
-//! differences as integers and scale the product by one quotient in f32. Both add the zero point in f32 before they round.
+//! ONNX Runtime: MLAS's QLinearMul. The C++ form dequantizes both operands, multiplies and divides in f32. The NEON and SSE2 forms multiply the
+//! differences as integers and scale the product by one quotient in f32. All forms add the zero point in f32 before they round.
 //!
-//! The C++ form clamps in f32 before the zero point; the vector forms saturate as they narrow. Every product in the domain fits in
-//! int32; beyond int32 NEON and SSE2 differ.
+//! The C++ form clamps in f32 before it adds the zero point; the vector forms saturate when they narrow. Every product in the domain fits in int32;
+//! beyond int32, NEON and SSE2 differ.
 //!
 //! Source: microsoft/onnxruntime `onnxruntime/core/mlas/lib/qlmul.cpp`, `MlasQLinearMulKernel`, `MlasQLinearMulVectorS16`.
 

@@ -1,5 +1,5 @@
-//! PyTorch: `qmul`: the int32 product times one multiplier in float, rounded, then the zero point, then the clamp. The multiplier is the product of both
-//! scales and the reciprocal of the output's scale.
+//! PyTorch: `qmul`. The int32 product is multiplied by one float multiplier and rounded; then the zero point is added, and the result is clamped. The
+//! multiplier is the product of both operands' scales and the reciprocal of the output's scale.
 //!
 //! Source: pytorch/pytorch `aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp`, `qmul_kernel`;
 //! `aten/src/ATen/native/quantized/AffineQuantizerBase.cpp`, `requantize_from_int`.
@@ -35,7 +35,7 @@ pub(crate) fn multiplier(params: &Params) -> f32 {
     params.lhs.single() * params.rhs.single() * inverse
 }
 
-/// `requantize_from_int` of each product.
+/// Computes `requantize_from_int` for each product.
 #[inline(always)]
 fn scaled(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32], multiplier: f32) {
     each(element, lhs, rhs, out, |lhs, rhs| {

@@ -1,33 +1,33 @@
-//! Multiplications against the exact product in doubles, at known values, and at every place.
+//! Tests of multiplications against the exact product in doubles, at known values, and at every position.
 
 use super::*;
 use crate::Form;
 use crate::elementwise::tests::{self, every_kernel_computes, moved, params, run};
 use crate::quantized::Scale;
 
-/// Zero points for any type: as [`moved`], and 0 for 16 bits.
+/// Adapts a zero point to any type: 0 for 16 bits, otherwise as [`moved`].
 fn centred(element: Element, zero_point: i32) -> i32 {
     if element == Element::I16 { 0 } else { moved(element, zero_point) }
 }
 
-/// All pairs of 8 bits: each result is within one of the product in doubles, and is the product rounded if the product is not near a half.
+/// All pairs of 8-bit values: each result is the product in doubles, rounded; near a half, the result is within 1 of the product.
 #[test]
 fn every_kernel_multiplies() {
     let scales =
         [[(0.1, 3), (0.1, 3), (0.2, -5)], [(0.0235, -1), (0.3, 17), (0.31, 4)], [(0.05, 127), (0.04, -128), (0.3, 0)]];
-    // A double rounding rounds the product to fractions of 4 bits or more first; a multiplier of 24 bits knows a result of 2^15 to 2^-9.
+    // Double rounding first rounds the product to at least 4 fractional bits. A multiplier of 24 bits gives a result of 2^15 an error of 2^-9.
     let near = |_| 1.0 / 31.0;
     let wider = |_: &str| 0.5;
     every_kernel_computes(kernels(), scales, centred, |a, b| a * b, near, wider);
 }
 
-/// The same pair at every index of every length gives the same.
+/// The same pair gives the same result at every index of every length.
 #[test]
 fn every_place_and_length_gives_the_same() {
     tests::every_place_and_length_gives_the_same(kernels(), centred);
 }
 
-/// A half and one and a half with either sign, from a quotient of a quarter.
+/// Checks the rounding of 0.5, -0.5, 1.5 and -1.5, from a quotient of scales of a quarter.
 #[test]
 fn ties_go_where_each_kernel_takes_them() {
     let table = [
@@ -51,7 +51,7 @@ fn ties_go_where_each_kernel_takes_them() {
     }
 }
 
-/// Two kernels add the zero point before the rounding, the others after the rounding: half to even of an odd place and of an even place.
+/// ONNX Runtime's kernels add the zero point before rounding, the other kernels after rounding. With an odd zero point, ties to even differ.
 #[test]
 fn a_zero_point_before_the_rounding_moves_ties() {
     let p = params(Element::I8, [(0.5, 0), (0.5, 0), (1.0, 1)], 1);
@@ -60,7 +60,7 @@ fn a_zero_point_before_the_rounding_moves_ties() {
     assert_eq!([of("xnnpack-qs8-vmul"), of("pytorch-qmul-i8")], [[1], [1]]);
 }
 
-/// The product of the scales rounds in float, and not in double.
+/// The product of the scales is rounded in float, and not in double.
 #[test]
 fn multipliers_are_those_of_the_sources() {
     let p = params(Element::I8, [(0.1, 0), (0.3, 0), (0.7, 0)], 1);

@@ -1,8 +1,8 @@
-//! TensorFlow Lite: the int32 product of both operands less their zero points, `MultiplyByQuantizedMultiplier`, the output's zero point, clamp
-//! to the activation's bounds.
+//! TensorFlow Lite: MUL. The int32 product of both operands less their zero points goes through `MultiplyByQuantizedMultiplier`; the output's zero
+//! point is added, and the result is clamped to the activation's bounds.
 //!
-//! TFLite computes the quotient in float and widens the quotient to double, so that the multiplier has 24 bits; TFLite Micro casts the scales to double
-//! first. Both check that zero points of 16 bits are 0.
+//! TFLite computes the quotient of scales in float and widens it to double, so that the multiplier has 24 bits. TFLite Micro casts the scales to
+//! double first. Both check that zero points of 16 bits are 0.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/mul.cc` (Prepare),
 //! `tensorflow/lite/kernels/internal/reference/integer_ops/mul.h` (MulElementwise); tensorflow/tflite-micro
@@ -65,18 +65,18 @@ const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
     )
 }
 
-/// TFLite's multiplier and shift: the quotient in float.
+/// Returns TFLite's multiplier and shift, from a quotient in float.
 pub(crate) fn single_multiplier(params: &Params) -> (i32, i32) {
     quantize_multiplier(ratio(params).into())
 }
 
-/// TFLite Micro's multiplier and shift: the quotient in double.
+/// Returns TFLite Micro's multiplier and shift, from a quotient in double.
 pub(crate) fn double_multiplier(params: &Params) -> (i32, i32) {
     let [lhs, rhs, out] = [params.lhs, params.rhs, params.out].map(|operand| f64::from(operand.single()));
     quantize_multiplier(lhs * rhs / out)
 }
 
-/// `MulElementwise` with TFLite's multiplier, by any `MultiplyByQuantizedMultiplier`.
+/// Computes `MulElementwise` with TFLite's multiplier; `rescale` is any `MultiplyByQuantizedMultiplier`.
 #[inline(always)]
 pub(crate) fn mul(
     params: &Params,
@@ -89,7 +89,7 @@ pub(crate) fn mul(
     rescaled(params, element, lhs, rhs, out, single_multiplier(params), rescale);
 }
 
-/// `MulElementwise`.
+/// Computes `MulElementwise` with a given multiplier and shift.
 #[inline(always)]
 pub(crate) fn rescaled(
     params: &Params,

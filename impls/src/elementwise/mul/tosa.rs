@@ -1,7 +1,7 @@
-//! TOSA: `tfl.mul` legalized to `tosa.rescale` of both operands by 1, which subtracts their zero points, `tosa.mul` of int32, and
-//! `tosa.rescale`, which adds the output's zero point; a clamp below the type's is a `tosa.clamp` after it.
+//! TOSA: `tfl.mul` legalized to three ops. A `tosa.rescale` of both operands by 1 subtracts their zero points, `tosa.mul` multiplies in int32, and a
+//! `tosa.rescale` adds the output's zero point. A `tosa.clamp` follows if the bounds are narrower than the type's.
 //!
-//! The multiplier is made of scales that are doubles, in double.
+//! The multiplier is computed in double, from scales that are doubles.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_common.cc`, `convertMultiplyOp`;
 //! `legalize_utils.cc`, `buildRescaleToInt32`, `buildRescaleFromInt32`.

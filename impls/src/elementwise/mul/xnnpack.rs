@@ -1,8 +1,8 @@
-//! XNNPACK: the int32 product times a quotient of scales in float. The scalar form scales in f32, clamps, and rounds by a magic bias; the
-//! last bits of the sum are the integer. The NEON form is `rndnu`; its multiplier is the quotient's significand.
+//! XNNPACK: the int32 product times a quotient of scales in float. The scalar form scales in f32, clamps, and rounds by a magic bias: the low bits of
+//! the sum are the integer. The NEON form is `rndnu`; its multiplier is the significand of the quotient.
 //!
-//! The NEON form saturates to 16 bits before and after the output's zero point. The saturations change no result: a value that saturates at 16 bits
-//! stays beyond 8 bits with any zero point of 8 bits.
+//! The NEON form saturates to 16 bits before and after it adds the output's zero point. The saturations change no result: a value that saturates at
+//! 16 bits stays outside 8 bits with any zero point of 8 bits.
 //!
 //! Source: google/XNNPACK `src/qs8-vmul/scalar.c.in`, `src/qs8-vmul/neon.c.in` (RNDNU); `src/microparams-init.c`,
 //! `xnn_init_qs8_mul_minmax_scalar_params`, `xnn_init_qs8_mul_minmax_rndnu_neon_params`.
@@ -47,7 +47,7 @@ const fn by_magic(name: &'static str, element: Element, run: Run) -> Kernel {
     Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, "google/XNNPACK src/qs8-vmul/scalar.c.in", run)
 }
 
-/// `1.5 * 2^23`: a sum with it has steps of 1.
+/// `1.5 * 2^23`: sums with this addend have steps of 1, which rounds them to integers.
 const MAGIC: f32 = 12_582_912.0;
 
 #[inline(always)]
@@ -61,7 +61,7 @@ fn magic(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i
     });
 }
 
-/// The significand of a float as a Q0.31 multiplier, and its shift.
+/// Returns the significand of a float as a Q0.31 multiplier, and its shift.
 pub(crate) fn significand(scale: f32) -> (i32, i32) {
     let bits = scale.to_bits();
     let multiplier = (bits & 0x007f_ffff | 0x0080_0000) << 7;

@@ -1,4 +1,4 @@
-//! Quantized subtraction of two tensors; one file for each system. The scales that kernels take are those of [`super::add`].
+//! Quantized subtraction of two tensors; one file for each system. [`super::add`] defines the accepted scales.
 
 mod onnx;
 #[cfg(test)]

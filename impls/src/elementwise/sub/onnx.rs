@@ -1,5 +1,6 @@
-//! ONNX: `Sub` between `DequantizeLinear` and `QuantizeLinear`, as a runtime without a quantized subtraction executes it: the operands dequantized
-//! and subtracted in f32, the quotient by the output's scale rounded to nearest even, the zero point added to the integer.
+//! ONNX: `Sub` between `DequantizeLinear` and `QuantizeLinear`, as executed by a runtime without a quantized subtraction. The operands are
+//! dequantized and subtracted in f32; the difference is divided by the output's scale and rounded to nearest even; the zero point is added to the
+//! integer.
 //!
 //! Source: ONNX operators, DequantizeLinear, Sub, QuantizeLinear; microsoft/onnxruntime `onnxruntime/core/mlas/lib/quantize.cpp`, which has no
 //! QLinearSub.
@@ -32,7 +33,7 @@ fn run(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32
     let real = |stored: i32, operand: Operand| (stored - operand.zero_point) as f32 * operand.single();
     each(element, lhs, rhs, out, |lhs, rhs| {
         let difference = real(lhs, params.lhs) - real(rhs, params.rhs);
-        // Casts of floats saturate here: far beyond every bound.
+        // The cast saturates. Saturated values are far beyond every bound.
         let scaled = (difference / params.out.single()).round_ties_even() as i32;
         clamp(scaled.saturating_add(params.out.zero_point), params)
     });

@@ -1,28 +1,28 @@
-//! Subtractions against the exact difference in doubles, at known values, and at every place.
+//! Tests of subtractions against the exact difference in doubles, at known values, and at every position.
 
 use super::*;
 use crate::Form;
 use crate::element::Element;
 use crate::elementwise::tests::{self, every_kernel_computes, moved, params, run};
 
-/// All pairs of 8 bits: each result is within one of the difference in doubles, and is the difference rounded if it is not near a half.
+/// All pairs of 8-bit values: each result is the difference in doubles, rounded; near a half, the result is within 1 of the difference.
 #[test]
 fn every_kernel_subtracts() {
     let scales =
         [[(0.1, 3), (0.1, 3), (0.2, -5)], [(0.0235, -1), (0.3, 17), (0.31, 4)], [(0.05, 127), (0.04, -128), (0.03, 0)]];
     let near = |element| if element == Element::I16 { 0.1 } else { 1e-3 };
-    // TVM rounds each operand to a step of the output, and then the difference.
+    // TVM rounds each operand to a step of the output, and then subtracts.
     let wider = |name: &str| if name.starts_with("tvm-qnn-subtract") { 1.5 } else { 0.5 };
     every_kernel_computes(kernels(), scales, moved, |a, b| a - b, near, wider);
 }
 
-/// The same pair at every index of every length gives the same.
+/// The same pair gives the same result at every index of every length.
 #[test]
 fn every_place_and_length_gives_the_same() {
     tests::every_place_and_length_gives_the_same(kernels(), |_, zero_point| zero_point);
 }
 
-/// One and a half with either sign, from equal scales and an output of twice their size.
+/// Checks the rounding of 1.5 and -1.5. Both operands have one scale, half of the output's scale.
 #[test]
 fn ties_go_where_each_kernel_takes_them() {
     let table = [
@@ -42,7 +42,7 @@ fn ties_go_where_each_kernel_takes_them() {
     }
 }
 
-/// A high product rounds ties up, with either sign of the multiplier: SUB by ADD is another function than SUB.
+/// A high product rounds ties up for either sign of the multiplier, so SUB by ADD and SUB are different functions.
 #[test]
 fn a_negated_multiplier_is_another_function() {
     let p = params(Element::I8, [(0.5, 0), (0.3, 0), (1.0, 0)], 1);
@@ -50,7 +50,7 @@ fn a_negated_multiplier_is_another_function() {
     assert_eq!((of("tflite-sub-i8"), of("tflite-sub-negated-i8")), (vec![-58], vec![-57]));
 }
 
-/// The least value less itself, and zero less the least value.
+/// Results of -128 - -128, 0 - -128 and -1 - -128.
 #[test]
 fn the_least_value_has_a_negative() {
     for kernel in kernels().iter().filter(|kernel| kernel.contract.domain.element == Element::I8) {

@@ -1,11 +1,12 @@
-//! TensorFlow Lite: SUB. Each operand less its zero point, shifted left by 20 (15 for 16 bits), rescaled to half of the larger scale; the
-//! difference, rescaled to the output's scale; the output's zero point; clamp to the activation's bounds. Multipliers are those of ADD.
+//! TensorFlow Lite: SUB. The zero point is subtracted from each operand; the difference is shifted left by 20 (15 for 16 bits) and rescaled to twice
+//! the larger scale. The difference of both operands is rescaled to the output's scale, increased by the output's zero point, and clamped to the
+//! activation's bounds. The multipliers are those of ADD.
 //!
-//! Releases before `SubElementwise` ran the code of ADD with a negated multiplier of the right operand. A high product rounds ties up, and so the
-//! product by a negated multiplier is not the negative of the product: two kernels, two schemes.
+//! Releases before `SubElementwise` ran the code of ADD with a negated multiplier of the right operand. A high product rounds ties up, so the product
+//! by a negated multiplier is not the negated product. Hence two kernels and two schemes.
 //!
-//! The reference kernels; int8 and uint8 broadcast by `BroadcastQuantSubSlow`, which computes each element as `SubElementwise` does. (`Sub16`, for
-//! scales that are powers of two in LSTM cells, is no kernel here.)
+//! These are the reference kernels. With broadcasting, int8 and uint8 use `BroadcastQuantSubSlow`, which computes each element as `SubElementwise`
+//! does. (`Sub16`, for scales that are powers of two in LSTM cells, has no kernel here.)
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/sub.cc` (PrepareGeneralSubOp, EvalQuantized),
 //! `tensorflow/lite/kernels/internal/reference/sub.h` (SubElementwise).
@@ -52,13 +53,13 @@ pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
 
 const BY_ADD: &str = "TFLite SUB by ADD, the right operand's multiplier negated, double rounding";
 
-/// int8 by ADD.
+/// int8 by the code of ADD.
 pub(super) const NEGATED_I8: Kernel =
     double("tflite-sub-negated-i8", "tflite-negated", BY_ADD, Element::I8, |params, lhs, rhs, out| {
         negated(params, Element::I8, lhs, rhs, out);
     });
 
-/// Unsigned bytes by ADD.
+/// Unsigned bytes by the code of ADD.
 pub(super) const NEGATED_U8: Kernel =
     double("tflite-sub-negated-u8", "tflite-negated", BY_ADD, Element::U8, |params, lhs, rhs, out| {
         negated(params, Element::U8, lhs, rhs, out);
@@ -69,7 +70,7 @@ const fn double(name: &'static str, scheme: &'static str, summary: &'static str,
     Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
 }
 
-/// `SubElementwise`, by any `MultiplyByQuantizedMultiplier`.
+/// Computes `SubElementwise`; `rescale` is any `MultiplyByQuantizedMultiplier`.
 #[inline(always)]
 pub(crate) fn subtract(
     params: &Params,
@@ -83,7 +84,7 @@ pub(crate) fn subtract(
     each(element, lhs, rhs, out, |lhs, rhs| clamp(difference(params, &by, (lhs, rhs), &rescale), params));
 }
 
-/// One difference with its zero point, before the clamp.
+/// Computes one difference with the output's zero point, before the clamp.
 #[inline(always)]
 pub(crate) fn difference(
     params: &Params,
@@ -96,7 +97,7 @@ pub(crate) fn difference(
     rescale(lhs - rhs, by.out.0, by.out.1).wrapping_add(params.out.zero_point)
 }
 
-/// `AddElementwise` with `input2_multiplier *= -1`.
+/// Computes `AddElementwise` with `input2_multiplier *= -1`.
 #[inline(always)]
 fn negated(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     let by = Multipliers::new(params, left_shift(element));

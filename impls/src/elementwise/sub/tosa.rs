@@ -1,5 +1,5 @@
-//! TOSA: `tfl.sub` legalized to `tosa.rescale` of both operands, `tosa.sub`, `tosa.rescale`, by the pattern of `tfl.add`: see
-//! [`crate::elementwise::add`].
+//! TOSA: `tfl.sub` legalized to `tosa.rescale` of both operands, `tosa.sub` and `tosa.rescale`, by the pattern of `tfl.add`
+//! ([`crate::elementwise::add`]).
 //!
 //! Source: tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_tfl.cc`, `matchAndRewriteAddSub`.
 

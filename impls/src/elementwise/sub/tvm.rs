@@ -1,5 +1,5 @@
-//! TVM: `qnn.subtract` as it is canonicalized. Each operand is requantized to the scale and zero point of the output, in int32; then they are
-//! subtracted, which loses the zero point, and one is added. The rounding is that of `qnn.requantize`.
+//! TVM: `qnn.subtract` after canonicalization. Each operand is requantized to the output's scale and zero point, in int32. The zero points cancel in
+//! the difference, and the output's zero point is added. The rounding is that of `qnn.requantize`.
 //!
 //! Source: apache/tvm `src/relay/qnn/op/subtract.cc`, `src/relay/qnn/op/requantize.cc`, `src/relay/qnn/utils.cc`.
 
@@ -40,7 +40,7 @@ const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str,
     Kernel::scalar(name, summary, Promise { scheme, overflow: Overflow::Wrap }, domain, SOURCE, run)
 }
 
-/// The whole subtraction; `by` is the rounding of `qnn.requantize`.
+/// Computes the whole subtraction; `by` is the rounding of `qnn.requantize`.
 #[inline(always)]
 pub(crate) fn subtract(
     params: &Params,

@@ -1,5 +1,5 @@
-//! XNNPACK: a subtraction is `vadd` whose right multiplier is negated. The larger multiplier has 21 bits; the rounding of a multiplier to nearest
-//! even is that of its negative.
+//! XNNPACK: a subtraction is `vadd` with a negated right multiplier. The larger multiplier has 21 bits. Negation commutes with the rounding of a
+//! multiplier to nearest even.
 //!
 //! Source: google/XNNPACK `src/operators/binary-elementwise-nd.c` (the quantized forms of `xnn_binary_subtract`), `src/qs8-vadd/scalar.c.in`,
 //! `src/qs8-vadd/neon.c.in`.
@@ -50,7 +50,7 @@ const fn by_bias(name: &'static str, element: Element, run: Run) -> Kernel {
     Kernel::scalar(name, summary, PROMISE, Domain { element, ..DOMAIN }, "google/XNNPACK src/qs8-vadd/scalar.c.in", run)
 }
 
-/// The multipliers of a subtraction.
+/// Returns the multipliers of a subtraction: the right multiplier is negated.
 fn subtracting(params: &Params) -> Fixed {
     let by = fixed(params, BITS);
     Fixed { rhs: -by.rhs, ..by }

@@ -1,4 +1,4 @@
-//! Calls of scalings, casts, element by element operations and poolings.
+//! Calls of scalings, casts, elementwise operations and pooling.
 
 use super::super::tensor::Type;
 use super::functions::named;

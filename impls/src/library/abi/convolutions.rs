@@ -26,7 +26,7 @@ impl Call<'_> {
         self.scale(&whole, &tensors, result, output, |scaling| Qconv2d { conv, scaling })
     }
 
-    /// A convolution as C has it, if it is of the function's form.
+    /// Converts a convolution to the C structure. An error reports a convolution of the other form, transposed or not.
     fn shape(&self, params: &conv2d::Params) -> Result<Conv2d, JobError> {
         if params.transposed != self.function.transposed {
             let not = if params.transposed { "" } else { "not " };
@@ -37,7 +37,7 @@ impl Call<'_> {
     }
 }
 
-/// A convolution as C has it.
+/// Converts a convolution to the C structure.
 fn shape(params: &conv2d::Params) -> Result<Conv2d, JobError> {
     let (out_height, out_width) = params.output()?;
     Ok(Conv2d {

@@ -1,22 +1,22 @@
-//! The functions that a library may export.
+//! Functions that a library may export.
 
 use super::super::tensor::Type;
 use serde_json::Value;
 
-/// A function that a library may export.
+/// Function that a library may export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::library) struct Function {
     /// Operation.
     pub(in crate::library) op: &'static str,
-    /// Whether it is of transposed convolutions, which have functions of their own.
+    /// True for a function of transposed convolutions, which have separate functions.
     pub(in crate::library) transposed: bool,
-    /// Types in its name, in the order of its tensors.
+    /// Types in the function's name, in the order of its tensors.
     pub(in crate::library) types: &'static [&'static str],
-    /// The field of the operation's domain that each type is.
+    /// Field of the operation's domain that each type fills.
     pub(in crate::library) fields: &'static [&'static str],
 }
 
-/// All of them.
+/// All functions of `tiebreak.h`.
 pub(in crate::library) const FUNCTIONS: &[Function] = &[
     Function::of("fpm", &[], &[]),
     Function::of("requantize", &["i8"], &["output"]),
@@ -69,7 +69,7 @@ pub(in crate::library) const FUNCTIONS: &[Function] = &[
     Function::of("softmax", &["i8", "i16"], &["input", "output"]),
 ];
 
-/// Type of a tensor, by its name in a function's.
+/// Returns the type of a tensor from its name in a function's name.
 pub(super) fn named(name: &str) -> Type {
     match name {
         "i4" => Type::I4,
@@ -90,27 +90,27 @@ impl Function {
         Self { transposed: true, ..Self::of(op, types, fields) }
     }
 
-    /// The words that follow `tiebreak` in the function's name.
+    /// Returns the parts of the function's name after `tiebreak`.
     pub(in crate::library) fn words(&self) -> impl Iterator<Item = &'static str> {
         let form = self.transposed.then_some("transposed");
         [self.op].into_iter().chain(form).chain(self.types.iter().copied())
     }
 
-    /// `tiebreak_requantize_i8`.
+    /// Returns the name in C, such as `tiebreak_requantize_i8`.
     pub(in crate::library) fn symbol(&self) -> String {
         ["tiebreak"].into_iter().chain(self.words()).collect::<Vec<_>>().join("_")
     }
 
-    /// Fields of the operation's domain that the function states by its name.
+    /// Returns the fields of the operation's domain that the function's name determines.
     pub(in crate::library) fn domain(&self) -> Vec<(&'static str, Value)> {
         let types = self.fields.iter().copied().zip(self.types.iter().map(|name| Value::from(*name)));
-        // A function of products has the stages of a layer as its parameters.
+        // `qmatmul` functions have the stages of a layer as parameters.
         let lists = (self.op == "qmatmul").then(|| ("lists", Value::from("layer")));
         let transposed = self.transposed.then(|| ("transposed", Value::from(true)));
         types.chain(lists).chain(transposed).collect()
     }
 
-    /// Type of the `at`th tensor.
+    /// Returns the type of the `at`th tensor; `Word` if the name has no such type.
     pub(super) fn element(&self, at: usize) -> Type {
         self.types.get(at).map_or(Type::Word, |name| named(name))
     }
@@ -120,7 +120,7 @@ impl Function {
 mod tests {
     use super::*;
 
-    /// Names of all functions of the header are those of the table.
+    /// The header and the table have the same function names.
     #[test]
     fn the_header_and_the_table_have_the_same_functions() {
         let header = crate::library::HEADER;

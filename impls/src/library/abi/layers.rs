@@ -1,4 +1,4 @@
-//! Calls of products, concatenations and softmax.
+//! Calls of matrix products, concatenations and softmax.
 
 use super::super::tensor::Type;
 use super::params::{Concat, Matmul, Qmatmul, Softmax};
@@ -34,7 +34,7 @@ impl Call<'_> {
 
     pub(super) fn concat(self, params: &concat::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
         let element = self.typed(0, params.element)?;
-        // Sizes have been checked: each is a number of elements.
+        // Sizes have been checked and fit in an i32.
         let shape: Vec<i32> = params.shape.iter().map(|size| *size as i32).collect();
         let sizes: Vec<i32> = params.inputs.iter().map(|input| input.size as i32).collect();
         let scale: Vec<i32> = params.inputs.iter().map(|input| input.operand.single().to_bits() as i32).collect();
@@ -69,7 +69,7 @@ impl Call<'_> {
     }
 }
 
-/// A product as C has it.
+/// Converts a product to the C structure.
 fn product(params: &matmul::Params) -> Matmul {
     let matmul::Params { m, n, k, lhs_offset, rhs_offset } = *params;
     Matmul { m, n, k, lhs_offset, rhs_offset }

@@ -1,4 +1,4 @@
-//! The functions of `tiebreak.h`: for each operation its parameters as C has them, and the calls.
+//! Functions of `tiebreak.h`: the C structure of each operation's parameters, and the calls.
 
 mod calls;
 mod convolutions;
@@ -21,15 +21,15 @@ use std::ffi::{c_int, c_void};
 
 pub(super) use functions::{FUNCTIONS, Function};
 
-/// A function of one tensor.
+/// Function of one tensor.
 type Unary = unsafe extern "C" fn(*const c_void, *const u8, *mut u8) -> c_int;
-/// A function of two tensors.
+/// Function of two tensors.
 type Binary = unsafe extern "C" fn(*const c_void, *const u8, *const u8, *mut u8) -> c_int;
 
-/// Code of a call that the function was not meant for.
+/// Return code for parameters outside the function's domain.
 const OUTSIDE_DOMAIN: i32 = 1;
 
-/// Words that a job over `len` results reads and writes.
+/// Returns the numbers of words that a job over `len` results reads and writes.
 pub(super) fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
     lengths_of_any(job, len).unwrap_or_else(|| Err(missing(job.names().0)))
 }
@@ -38,7 +38,7 @@ fn missing(op: &str) -> JobError {
     JobError::Module(format!("tiebreak.h has no function of {op}"))
 }
 
-/// What a call works with.
+/// Library, function and memory of one call.
 pub(super) struct Call<'a> {
     pub(super) library: &'a Library,
     pub(super) function: &'a Function,
@@ -67,7 +67,7 @@ impl Call<'_> {
         }
     }
 
-    /// The function of these tensors, one or two, and of parameters with these arrays, which are inputs too.
+    /// Calls the function with one or two tensors. The parameters point to `arrays`, which are inputs too.
     fn call<P>(
         self,
         arrays: &[Input<'_>],
@@ -77,7 +77,7 @@ impl Call<'_> {
         params: impl Fn(&[*const u8]) -> P,
     ) -> Result<(), JobError> {
         let symbol = self.function.symbol();
-        // SAFETY: the header gives a function of one tensor the first arguments, and one of two tensors the second. The other is not called.
+        // SAFETY: by the header, a function of one tensor is a `Unary`, and a function of two tensors a `Binary`. The other type is not called.
         let (unary, binary) = unsafe { (self.library.get::<Unary>(&symbol), self.library.get::<Binary>(&symbol)) };
         let missing = |error: libloading::Error| JobError::Module(error.to_string());
         let (unary, binary) = (unary.map_err(missing)?, binary.map_err(missing)?);
@@ -85,9 +85,9 @@ impl Call<'_> {
             let params = params(at);
             let params = (&raw const params).cast();
             match at[arrays.len()..] {
-                // SAFETY: the parameters are those of the header, and the tensor is as long as they say.
+                // SAFETY: the parameters have the layout of the header, and the tensor has the length that they state.
                 [tensor] => unsafe { unary(params, tensor, out) },
-                // SAFETY: the same of both tensors.
+                // SAFETY: as above, for both tensors.
                 [lhs, rhs] => unsafe { binary(params, lhs, rhs, out) },
                 _ => unreachable!("a function has one tensor or two"),
             }
@@ -95,7 +95,7 @@ impl Call<'_> {
         judged(&symbol, code)
     }
 
-    /// The same of a function that scales sums.
+    /// Calls a function that scales sums, with the arrays of the scaling.
     fn scale<P>(
         self,
         whole: &requantize::Params,
@@ -119,7 +119,7 @@ impl Call<'_> {
         })
     }
 
-    /// Type of the `at`th tensor, which is that of the parameters.
+    /// Returns the type of the `at`th tensor. An error reports a different type in the parameters.
     fn typed(&self, at: usize, asked: Element) -> Result<Type, JobError> {
         let own = self.function.element(at);
         if own == named(asked.name()) {
@@ -129,12 +129,12 @@ impl Call<'_> {
     }
 }
 
-/// Scale and zero point as C has them.
+/// Converts scale and zero point to the C structure.
 fn scaled(operand: Operand) -> Scaled {
     Scaled { scale: operand.single(), zero_point: operand.zero_point }
 }
 
-/// Multipliers and shifts.
+/// Splits channels into multipliers and shifts.
 pub(super) fn columns(channels: &[Channel]) -> [Vec<i32>; 2] {
     [
         channels.iter().map(|channel| channel.multiplier).collect(),
@@ -142,7 +142,7 @@ pub(super) fn columns(channels: &[Channel]) -> [Vec<i32>; 2] {
     ]
 }
 
-/// What a function's code means.
+/// Converts a function's return code to a result.
 fn judged(symbol: &str, code: i32) -> Result<(), JobError> {
     match code {
         0 => Ok(()),

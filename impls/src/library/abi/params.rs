@@ -1,6 +1,6 @@
-//! Parameters of the functions, as C has them.
+//! C structures of the functions' parameters.
 
-/// Structures of the header, whose fields of one type are listed together.
+/// Defines structures of the header; fields of one type are listed together.
 macro_rules! structures {
     ($($(#[$doc:meta])* $name:ident { $([$($field:ident),+]: $type:ty;)+ })+) => {$(
         $(#[$doc])*
@@ -20,7 +20,7 @@ structures! {
         [q]: u32;
     }
 
-    /// The last fields of the parameters of a function that scales sums.
+    /// Last fields of the parameters of a function that scales sums.
     Scaling {
         [multiplier, shift, bias]: *const i32;
         [zero_point, min, max]: i32;

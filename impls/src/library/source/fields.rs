@@ -1,4 +1,4 @@
-//! Parameters of a call as C source.
+//! C source of the parameters of a call.
 
 use super::super::abi::columns;
 use super::{Array, array, double, int32, single};
@@ -8,7 +8,7 @@ use crate::protocol::Job;
 use crate::quantized::Granularity;
 use crate::requantize;
 
-/// Arrays and fields of the parameters of a call with so many inputs.
+/// Returns the arrays and fields of the parameters of a call with `len` inputs. An error says why `tiebreak.h` has no such call.
 pub(super) fn parameters(job: &Job, len: usize) -> Result<(Vec<Array>, Vec<String>), String> {
     let sizes = |all: &[usize]| all.iter().map(usize::to_string).collect::<Vec<_>>();
     let words = |all: &[i32]| all.iter().map(|word| int32(*word)).collect::<Vec<_>>();
@@ -92,13 +92,13 @@ pub(super) fn parameters(job: &Job, len: usize) -> Result<(Vec<Array>, Vec<Strin
     }
 }
 
-/// Fields of a product.
+/// Returns the fields of a product.
 fn product(p: &matmul::Params) -> Vec<String> {
     let sizes = [p.m, p.n, p.k].into_iter().map(|size| size.to_string());
     sizes.chain([p.lhs_offset, p.rhs_offset].map(int32)).collect()
 }
 
-/// Arrays and last fields of a function that scales its sums.
+/// Returns the arrays and the last fields of a function that scales sums.
 fn scaling(whole: &requantize::Params) -> (Vec<Array>, Vec<String>) {
     let [multiplier, shift] = columns(&whole.channels);
     let named = [("multiplier", &multiplier), ("shift", &shift), ("bias", &whole.bias)];
@@ -106,7 +106,7 @@ fn scaling(whole: &requantize::Params) -> (Vec<Array>, Vec<String>) {
     (arrays, [whole.zero_point, whole.min, whole.max].map(int32).to_vec())
 }
 
-/// Fields of a convolution.
+/// Returns the fields of a convolution.
 fn shape(p: &conv2d::Params) -> Result<Vec<String>, String> {
     let (out_height, out_width) = p.output().map_err(|error| error.to_string())?;
     let shape = [p.batches, p.height, p.width, p.channels, p.kernel_h, p.kernel_w, p.out_channels, p.groups];

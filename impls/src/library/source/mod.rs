@@ -1,4 +1,4 @@
-//! A call of a function of `tiebreak.h` as C source: the parameters, the operands, and the results that are expected.
+//! C source of a call to a function of `tiebreak.h`: parameters, operands and expected results.
 
 mod fields;
 
@@ -8,38 +8,38 @@ use crate::protocol::Job;
 use fields::parameters;
 use serde_json::Value;
 
-/// An array of constants.
+/// Array of constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
-    /// Its name in the header.
+    /// Name of the array in the header.
     pub name: &'static str,
-    /// Type of its elements in C. Floats are written by their bits, as `uint32_t`.
+    /// C type of the elements. Floats are written as their bits, in `uint32_t`.
     pub stored: &'static str,
-    /// Type of the elements that a function gets.
+    /// C type of the elements that the function receives.
     pub passed: &'static str,
-    /// The elements as C writes them.
+    /// Elements as C literals.
     pub elements: Vec<String>,
 }
 
-/// A call.
+/// Call of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The function's name.
+    /// Name of the function.
     pub symbol: String,
-    /// Type of its parameters.
+    /// C type of the parameters.
     pub params: &'static str,
     /// Arrays that the parameters point to.
     pub arrays: Vec<Array>,
-    /// Fields of the parameters in their order; a field that points to an array has its name after a `*`.
+    /// Fields of the parameters in their order. A field that points to an array is `*` and the array's name.
     pub fields: Vec<String>,
-    /// The operands.
+    /// Operands.
     pub operands: Vec<Array>,
-    /// The results.
+    /// Expected results.
     pub results: Array,
 }
 
-/// The call of a job on its operands, with the results that are expected; `domain` has the types that the parameters leave open. An error says why `tiebreak.h` has
-/// no such call.
+/// Builds the call of a job on its operands, with the expected results. `domain` has the types that the job's parameters do not state. An error says
+/// why `tiebreak.h` has no such call.
 pub fn call(job: &Job, domain: &Value, input: &[i32], results: &[i32]) -> Result<Call, String> {
     let op = job.names().0;
     let mut of_op = FUNCTIONS.iter().filter(|function| function.op == op).peekable();
@@ -74,10 +74,10 @@ pub fn call(job: &Job, domain: &Value, input: &[i32], results: &[i32]) -> Result
     })
 }
 
-/// Type of an operand; none of int32.
+/// Returns the type of an operand; `None` for int32.
 fn operand(op: &str, function: &Function, at: usize) -> Option<&'static str> {
     match op {
-        // The type in the name is that of the results.
+        // The type in the name is the type of the results.
         "requantize" => None,
         // Both operands have one type.
         "add" | "sub" | "mul" => function.types.first().copied(),
@@ -85,7 +85,7 @@ fn operand(op: &str, function: &Function, at: usize) -> Option<&'static str> {
     }
 }
 
-/// Whether a job is of the functions of transposed convolutions.
+/// True if a job is a transposed convolution, which has separate functions.
 fn is_transposed(job: &Job) -> bool {
     match job {
         Job::Conv2d { params, .. } => params.transposed,
@@ -94,7 +94,7 @@ fn is_transposed(job: &Job) -> bool {
     }
 }
 
-/// What the types of a function are for a job.
+/// Returns the job's types for the type fields of a function; `None` if a type is missing.
 fn types(job: &Job, domain: &Value, function: &Function) -> Option<Vec<String>> {
     let name = |field: &&str| match job {
         Job::Quantize { params, .. } | Job::Dequantize { params, .. } => Some(match *field {
@@ -116,13 +116,13 @@ fn types(job: &Job, domain: &Value, function: &Function) -> Option<Vec<String>> 
     function.fields.iter().map(name).collect()
 }
 
-/// A field of a domain, which may be a part of another field.
+/// Returns a field of a domain, which may be nested in another field.
 fn named<'a>(domain: &'a Value, field: &str) -> Option<&'a Value> {
     let fields = domain.as_object()?;
     fields.get(field).or_else(|| fields.values().find_map(|inner| named(inner, field)))
 }
 
-/// Names of the operands in the header, with the words of each.
+/// Returns the names of the operands in the header, and the number of words of each operand.
 fn operands(job: &Job, input: usize) -> Option<Vec<(&'static str, usize)>> {
     let two =
         |names: [&'static str; 2], first: usize| Some(vec![(names[0], first), (names[1], input.checked_sub(first)?)]);
@@ -142,7 +142,7 @@ fn operands(job: &Job, input: usize) -> Option<Vec<(&'static str, usize)>> {
     }
 }
 
-/// Name of an operation's parameters.
+/// Returns the C type of an operation's parameters.
 fn params(op: &str) -> &'static str {
     match op {
         "fpm" => "tiebreak_fpm_params",
@@ -159,7 +159,7 @@ fn params(op: &str) -> &'static str {
     }
 }
 
-/// Words as an array; int32 if no type is named.
+/// Converts words to an array; its type is int32 if `ty` is `None`.
 fn array(name: &'static str, ty: Option<&str>, words: &[i32]) -> Array {
     if ty == Some("i4") {
         let mut bytes = vec![0; Element::I4.size(words.len())];
@@ -182,17 +182,17 @@ fn array(name: &'static str, ty: Option<&str>, words: &[i32]) -> Array {
     Array { name, stored, passed, elements: words.iter().map(element).collect() }
 }
 
-/// An int32 as C writes it: the smallest is no literal.
+/// Writes an int32 in C. The smallest int32 is not a literal.
 fn int32(value: i32) -> String {
     if value == i32::MIN { "(-2147483647 - 1)".to_owned() } else { value.to_string() }
 }
 
-/// A float by its digits, which C reads as the same one.
+/// Writes a float in decimal digits, which C reads as the same float.
 fn single(value: f32) -> String {
     format!("{value:?}f")
 }
 
-/// A double by its digits, which C reads as the same one.
+/// Writes a double in decimal digits, which C reads as the same double.
 fn double(value: f64) -> String {
     format!("{value:?}")
 }
@@ -241,7 +241,7 @@ mod tests {
         };
         let transposed = of(params);
         assert_eq!(transposed.symbol, "tiebreak_conv2d_transposed_i8_i8");
-        // The last sizes are those of the output, with its padding.
+        // The last sizes are those of the output with output padding.
         assert_eq!(transposed.fields[16..18], ["1", "4"]);
         let usual = of(conv2d::Params { transposed: false, output_padding_w: 0, ..params });
         assert_eq!((usual.symbol.as_str(), usual.params), ("tiebreak_conv2d_i8_i8", transposed.params));
