@@ -1,12 +1,11 @@
-//! Contracts: the scheme that a kernel implements, its domain, and its known deviations. A scheme is named here as text, because this crate
-//! does not know the oracle that executes schemes; a test of the harness looks up every name in the oracle's registry.
+//! Contracts: the scheme that a kernel implements, its domain, and its known deviations. A scheme is named here as text, because this crate does not
+//! know the oracle that executes schemes; a test of the harness looks up every name in the oracle's registry.
 //!
-//! Overflow is part of a promise, not of a scheme: `ties-up:wrap` and `ties-up` (undefined if int32 cannot hold the result) are the same
-//! mathematics. The default reference is `ties-up`. For an undefined result no kernel differs from the reference, and reports count such
-//! inputs separately.
+//! Overflow is part of a promise, not of a scheme: `ties-up:wrap` and `ties-up` (undefined if int32 cannot hold the result) are the same mathematics.
+//! The default reference is `ties-up`. For an undefined result no kernel differs from the reference, and reports count such inputs separately.
 //!
-//! A kernel that cannot be exact promises its actual arithmetic. The fast paths through 16-bit lanes promise `pairs-u16-wrap` and similar
-//! schemes on all operands, and reports count their differences from `exact`. `bounds` derives the operands for which they are exact.
+//! A kernel that cannot be exact promises its actual arithmetic. The fast paths through 16-bit lanes promise `pairs-u16-wrap` and similar schemes on
+//! all operands, and reports count their differences from `exact`. `bounds` derives the operands for which they are exact.
 
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;

@@ -1,15 +1,15 @@
 //! One element of a batch as a function of integers, for translators of LLVM IR: a kernel's code for one element, without loop and memory.
 //!
-//! The module exists only with the feature `elements`. Each function calls a registered kernel on a batch of one whole vector and one more
-//! element, and returns the element at one position; the optimiser removes the batch. `cargo xtask prove --kernels` reads the result.
+//! The module exists only with the feature `elements`. Each function calls a registered kernel on a batch of one whole vector and one more element,
+//! and returns the element at one position; the optimiser removes the batch. `cargo xtask prove --kernels` reads the result.
 
 use crate::simd::LANES;
 
 /// Elements of the batch: one whole vector and one more element.
 pub(crate) const BATCH: usize = LANES + 1;
 
-/// Defines the functions `tiebreak_OP_NUMBER_FORM_POSITION` of each kernel: its portable form at each position, and on its target its
-/// native form. `element` takes the code, the batch and these parameters.
+/// Defines the functions `tiebreak_OP_NUMBER_FORM_POSITION` of each kernel: its portable form at each position, and on its target its native form.
+/// `element` takes the code, the batch and these parameters.
 macro_rules! positions {
     ($op:literal, $element:ident $parameters:tt, $run:ty; $($number:literal: $kernel:expr;)+) => {
         $(const _: () = {

@@ -1,6 +1,5 @@
-//! Kernels of a caller, which have a name, a contract and a domain, but no code in this process. A run adds one for each kernel that a
-//! worker or a lanes file offers. They are kept until the process ends, because the engine takes `'static` kernels, like those in the lists
-//! of this crate.
+//! Kernels of a caller, which have a name, a contract and a domain, but no code in this process. A run adds one for each kernel that a worker or a
+//! lanes file offers. They are kept until the process ends, because the engine takes `'static` kernels, like those in the lists of this crate.
 
 use crate::operation::Code;
 use serde::{Deserialize, Deserializer};

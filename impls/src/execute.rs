@@ -23,8 +23,7 @@ pub fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
     job.lengths(len)
 }
 
-/// Returns the lengths from the job's parameters alone, for any kernel name. `None` if the sizes depend on the kernel's instruction or
-/// layout.
+/// Returns the lengths from the job's parameters alone, for any kernel name. `None` if the sizes depend on the kernel's instruction or layout.
 pub fn lengths_of_any(job: &Job, len: usize) -> Option<Result<Lengths, JobError>> {
     let of =
         |sizes: Result<Sizes, ShapeError>| sizes.map(|sizes| Lengths { input: sizes.input(), output: sizes.outputs });
@@ -55,8 +54,7 @@ pub fn lengths_of_any(job: &Job, len: usize) -> Option<Result<Lengths, JobError>
 /// Runs one job in this process. `input` and `output` are laid out as [`Job`] says; operands of 8 or 16 bits are placed
 /// `misalign` elements past a 64-byte boundary.
 ///
-/// Errors: a panic in the kernel, an unknown name, slices of the wrong length. Process mutants are refused, because they may end their
-/// process.
+/// Errors: a panic in the kernel, an unknown name, slices of the wrong length. Process mutants are refused, because they may end their process.
 ///
 /// The buffers are the caller's. [`frame::run`] makes buffers that show stray writes and unwritten results.
 pub fn execute(job: &Job, form: Form, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError> {
@@ -127,8 +125,8 @@ impl Packed {
 /// Operand: name for errors, element type, values.
 pub(crate) type Operand<'a> = (&'a str, Element, &'a [i32]);
 
-/// Calls a kernel with two operands in the layout of their element types, `misalign` elements past a 64-byte boundary. An error names a
-/// value that does not fit its type, or a write of the kernel to an operand or near it.
+/// Calls a kernel with two operands in the layout of their element types, `misalign` elements past a 64-byte boundary. An error names a value that
+/// does not fit its type, or a write of the kernel to an operand or near it.
 pub(crate) fn packed(
     operands: [Operand<'_>; 2],
     misalign: usize,

@@ -1,9 +1,8 @@
 //! Arithmetic in the expressed types, as compilers and processors do it.
 //!
-//! f16 and bf16 are computed in f32 and rounded after every operation, as LLVM does for x86 and for aarch64 without half-precision
-//! arithmetic. The result is correctly rounded although it rounds twice: f32 has 24 bits, and `24 >= 2p + 2` for p = 11 and p = 8, so no
-//! quotient, sum or product of two such values is between a tie and the f32 to which it rounds (Figueroa, "When is double rounding
-//! innocuous?", 1995).
+//! f16 and bf16 are computed in f32 and rounded after every operation, as LLVM does for x86 and for aarch64 without half-precision arithmetic. The
+//! result is correctly rounded although it rounds twice: f32 has 24 bits, and `24 >= 2p + 2` for p = 11 and p = 8, so no quotient, sum or product of
+//! two such values is between a tie and the f32 to which it rounds (Figueroa, "When is double rounding innocuous?", 1995).
 
 use half::{bf16, f16};
 
@@ -176,9 +175,9 @@ macro_rules! half {
 half!(f16);
 half!(bf16);
 
-/// Rounds a double to odd: the nearest f32 towards zero, with its last bit set if bits were lost. A second rounding to at most 22 bits
-/// gives the correctly rounded double (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008). Rounding through the
-/// nearest f32 does not, and `from_f64` of the crate `half` may do that.
+/// Rounds a double to odd: the nearest f32 towards zero, with its last bit set if bits were lost. A second rounding to at most 22 bits gives the
+/// correctly rounded double (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008). Rounding through the nearest f32 does not,
+/// and `from_f64` of the crate `half` may do that.
 fn odd(value: f64) -> f32 {
     let nearest = value as f32;
     let back = f64::from(nearest);
@@ -248,8 +247,8 @@ mod tests {
         }
     }
 
-    /// All pairs of some patterns, including subnormal ones. In double a sum or product of f16 is exact, and a quotient is correctly
-    /// rounded, because `53 >= 2 * 11 + 2`.
+    /// All pairs of some patterns, including subnormal ones. In double a sum or product of f16 is exact, and a quotient is correctly rounded, because
+    /// `53 >= 2 * 11 + 2`.
     #[test]
     fn f16_operations_round_once() {
         let patterns = (0..0x7c00).step_by(97).chain([1, 2, 3, 0x3ff, 0x400, 0x401, 0x7bff]);

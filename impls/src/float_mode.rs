@@ -1,8 +1,8 @@
-//! Float mode of the processor: the rounding mode, flushing of subnormal numbers to zero, and trapping exceptions. The register is MXCSR on
-//! x86-64 and FPCR on aarch64. A call that changes the mode and returns changes the results of later calls, of any kernel.
+//! Float mode of the processor: the rounding mode, flushing of subnormal numbers to zero, and trapping exceptions. The register is MXCSR on x86-64
+//! and FPCR on aarch64. A call that changes the mode and returns changes the results of later calls, of any kernel.
 //!
-//! The frame restores the mode after each call. Otherwise the next kernel would be blamed, or the oracle, which computes in the same
-//! process. Flags of exceptions that have occurred are not part of the mode.
+//! The frame restores the mode after each call. Otherwise the next kernel would be blamed, or the oracle, which computes in the same process. Flags
+//! of exceptions that have occurred are not part of the mode.
 
 use crate::job_error::JobError;
 
@@ -64,8 +64,7 @@ mod register {
 
     pub(super) fn write(mode: u64) {
         let word = (u64::from(word()) & OCCURRED | mode) as u32;
-        // SAFETY: the instruction reads the four bytes of `word`. Every bit comes from a word that `stmxcsr` wrote, so no reserved bit is
-        // set.
+        // SAFETY: the instruction reads the four bytes of `word`. Every bit comes from a word that `stmxcsr` wrote, so no reserved bit is set.
         unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, readonly, preserves_flags)) };
     }
 }

@@ -1,5 +1,5 @@
-//! Buffers of a call: results begin as a pattern, and the same pattern is on both sides of inputs and results. The frame checks after the
-//! call what the kernel left of the pattern, and that the float mode is unchanged.
+//! Buffers of a call: results begin as a pattern, and the same pattern is on both sides of inputs and results. The frame checks after the call what
+//! the kernel left of the pattern, and that the float mode is unchanged.
 
 use crate::float_mode;
 use crate::job_error::JobError;
@@ -35,9 +35,9 @@ struct Places {
 }
 
 impl Places {
-    /// Places both buffers `misalign` words past a 64-byte boundary. The page begins at word `first`. The input is near the start of the
-    /// page for an even misalignment, and in its last 64 bytes for an odd one, so that the input crosses into the next page. The place in
-    /// the page depends only on the call, so the same call shows an address-dependent fault again.
+    /// Places both buffers `misalign` words past a 64-byte boundary. The page begins at word `first`. The input is near the start of the page for an
+    /// even misalignment, and in its last 64 bytes for an odd one, so that the input crosses into the next page. The place in the page depends only
+    /// on the call, so the same call shows an address-dependent fault again.
     fn new(first: usize, misalign: usize, input: usize, output: usize) -> Self {
         let line = if misalign.is_multiple_of(2) { MARGIN } else { PAGE - LINE };
         let at = first + line + misalign % LINE;
@@ -72,8 +72,8 @@ impl Places {
 
 /// Runs `call` on copies of `input` and of `output` that begin `misalign` words past a 64-byte boundary, with a pattern around both.
 ///
-/// Errors: the error of the call, or that the kernel wrote outside its buffers, changed its input, left a result unwritten, or changed the
-/// float mode.
+/// Errors: the error of the call, or that the kernel wrote outside its buffers, changed its input, left a result unwritten, or changed the float
+/// mode.
 pub fn run(
     input: &[i32],
     output: &mut [i32],

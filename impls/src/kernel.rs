@@ -1,7 +1,7 @@
 //! Kernel of a tensor operation: name, contract, and code in up to two forms.
 //!
-//! A missing instruction set is not a failure: the ISA path of the ledger says that the instructions did not run, and the portable model
-//! runs against the same contract.
+//! A missing instruction set is not a failure: the ISA path of the ledger says that the instructions did not run, and the portable model runs against
+//! the same contract.
 
 use crate::Form;
 use crate::contract::{Contract, Promise};
@@ -63,8 +63,8 @@ impl<R: Copy, D> Kernel<R, D> {
         }
     }
 
-    /// Describes what executes under `form`: `scalar`, `portable` (vector code over models), or `neon: umull, uadalp`. If the architecture
-    /// is right but the CPU lacks the instructions, the text says that they were not run.
+    /// Describes what executes under `form`: `scalar`, `portable` (vector code over models), or `neon: umull, uadalp`. If the architecture is right
+    /// but the CPU lacks the instructions, the text says that they were not run.
     pub fn isa_path(&self, form: Form) -> String {
         match (form, &self.native) {
             (_, None) => "scalar".to_owned(),
@@ -81,8 +81,7 @@ impl<R: Copy, D> Kernel<R, D> {
     }
 }
 
-/// Placeholder for the code of a kernel that only lanes of compiled modules have. Such a job is refused with a message before this is
-/// called.
+/// Placeholder for the code of a kernel that only lanes of compiled modules have. Such a job is refused with a message before this is called.
 pub(crate) fn elsewhere(_: &Params, _: &[i32], _: &mut [i32]) {
     panic!("this kernel runs in lanes of compiled modules only");
 }

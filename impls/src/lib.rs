@@ -59,12 +59,12 @@ macro_rules! operations {
         $make! {
             /// Fixed point multiply. Input: `len` accumulators. Output: `len` int32.
             Fpm(crate::fpm::Fpm);
-            /// One vector instruction or its portable model. Input: the lanes of the first operand, then of the second, then of the
-            /// accumulator (if any), one int32 per lane. Output: one value per lane of the result, then one int32 per vector: 1 if the
-            /// vector set the cumulative saturation flag, otherwise 0.
+            /// One vector instruction or its portable model. Input: the lanes of the first operand, then of the second, then of the accumulator (if
+            /// any), one int32 per lane. Output: one value per lane of the result, then one int32 per vector: 1 if the vector set the cumulative
+            /// saturation flag, otherwise 0.
             Instruction(crate::instruction::Instruction);
-            /// Dot-product steps. Input: accumulators, then the elements of `a`, then the elements of `b`, one int32 per element for every
-            /// type. Output: `len` results.
+            /// Dot-product steps. Input: accumulators, then the elements of `a`, then the elements of `b`, one int32 per element for every type.
+            /// Output: `len` results.
             Dot(crate::dot::Dot);
             /// Integer matrix product. Input: lhs `[M,K]`, then rhs `[K,N]`, row-major. Output: `[M,N]`; `len` is `M*N`.
             Matmul(crate::matmul::Matmul);
@@ -80,8 +80,7 @@ macro_rules! operations {
             Quantize(crate::quantize::Quantize);
             /// Dequantization. Input: stored values. Output: words of `len` expressed values, two words per f64, otherwise one.
             Dequantize(crate::dequantize::Dequantize);
-            /// Quantized addition. Input: `len` stored values of the left operand, then `len` of the right operand. Output: `len` stored
-            /// values.
+            /// Quantized addition. Input: `len` stored values of the left operand, then `len` of the right operand. Output: `len` stored values.
             Add(crate::elementwise::add::Add);
             /// Quantized multiplication. Input and output as for [`Job::Add`].
             Mul(crate::elementwise::mul::Mul);

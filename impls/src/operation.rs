@@ -1,8 +1,8 @@
-//! Interface of an operation for everything that runs kernels: its registry of kernels and known bugs, the sizes of its tensors, and the
-//! call for a payload.
+//! Interface of an operation for everything that runs kernels: its registry of kernels and known bugs, the sizes of its tensors, and the call for a
+//! payload.
 //!
-//! An operation is a folder of this crate and one line in `operations!`, from which the protocol's jobs, the worker's greeting and the
-//! execution of both are made.
+//! An operation is a folder of this crate and one line in `operations!`, from which the protocol's jobs, the worker's greeting and the execution of
+//! both are made.
 
 use crate::Form;
 use crate::elsewhere;
@@ -141,8 +141,8 @@ macro_rules! lookups {
 }
 pub(crate) use lookups;
 
-/// Items of [`TensorOperation`] that are the same in every operation: name, types, lists, job, and the domain's sizes unless the operation
-/// has its own. The known bugs are in the module of [`crate::mutants`] with the operation's name.
+/// Items of [`TensorOperation`] that are the same in every operation: name, types, lists, job, and the domain's sizes unless the operation has its
+/// own. The known bugs are in the module of [`crate::mutants`] with the operation's name.
 macro_rules! common_items {
     ($op:ident, $job:ident) => {
         $crate::operation::common_items!($op, $job, own sizes);

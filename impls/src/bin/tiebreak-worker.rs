@@ -1,6 +1,6 @@
 //! Worker that runs kernels for another process: requests on standard input, answers on standard output.
-//! `tiebreak-worker --library FILE PROMISE` runs the kernels of a shared library; PROMISE is JSON. `tiebreak-worker --module FILE --module
-//! FILE ..` runs the casts of compiled modules.
+//! `tiebreak-worker --library FILE PROMISE` runs the kernels of a shared library; PROMISE is JSON. `tiebreak-worker --module FILE --module FILE ..`
+//! runs the casts of compiled modules.
 
 use std::io::{self, BufReader, Write};
 use std::process::ExitCode;

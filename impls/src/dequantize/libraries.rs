@@ -1,7 +1,7 @@
 //! Libraries that subtract in integers: TensorFlow Lite, ONNX Runtime, PyTorch, XNNPACK.
 //!
-//! With 8- and 16-bit stored values the difference has at most 17 bits, so an f32 holds it and only the product with the scale rounds: all
-//! four are correctly rounded. They would differ for a wider difference, which no domain here contains.
+//! With 8- and 16-bit stored values the difference has at most 17 bits, so an f32 holds it and only the product with the scale rounds: all four are
+//! correctly rounded. They would differ for a wider difference, which no domain here contains.
 
 use super::{Kernel, each};
 use crate::contract::{Overflow, Promise};
@@ -64,8 +64,8 @@ pub(super) const XNNPACK: Kernel = Kernel::scalar(
     difference_first,
 );
 
-/// `scale * q + (-zero_point * scale)`, with both products and the sum rounded to f32. Vector code over the general `Vectorized` computes
-/// this, with the second product precomputed. (The AVX2 form of `Vectorized` fuses the first product with the sum.)
+/// `scale * q + (-zero_point * scale)`, with both products and the sum rounded to f32. Vector code over the general `Vectorized` computes this, with
+/// the second product precomputed. (The AVX2 form of `Vectorized` fuses the first product with the sum.)
 pub(super) const DISTRIBUTED: Kernel = Kernel::scalar(
     "distributed",
     "PyTorch Vectorized: q * scale - zero point * scale, every step rounded to f32",

@@ -1,9 +1,9 @@
-//! MLIR `quant.dcast`, as `--lower-quant-ops` lowers it: stored value and zero point are converted to the expressed type, then subtracted
-//! and multiplied in that type. Nothing is clamped.
+//! MLIR `quant.dcast`, as `--lower-quant-ops` lowers it: stored value and zero point are converted to the expressed type, then subtracted and
+//! multiplied in that type. Nothing is clamped.
 //!
-//! The lowering skips the subtraction of a zero point of 0 per layer and keeps it per channel. The result is the same, since no integer
-//! converts to -0. Conversions are correctly rounded here, as in the RFC's steps. (For x86 llc 22 converts i32 to bf16 through f32, which
-//! rounds twice: 16842753 becomes 16777216 and not 16908288.)
+//! The lowering skips the subtraction of a zero point of 0 per layer and keeps it per channel. The result is the same, since no integer converts to
+//! -0. Conversions are correctly rounded here, as in the RFC's steps. (For x86 llc 22 converts i32 to bf16 through f32, which rounds twice: 16842753
+//! becomes 16777216 and not 16908288.)
 //!
 //! Source: MLIR RFC "Improvements in the 'quant' dialect", `quant.dcast` and `--lower-quant-ops`; llvm/llvm-project
 //! `mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp`.

@@ -1,5 +1,5 @@
-//! Tensors in MLIR's C interface: descriptors of words (MLIR documentation, "LLVM IR Target", "C-compatible wrapper emission" and "Unranked
-//! MemRef types").
+//! Tensors in MLIR's C interface: descriptors of words (MLIR documentation, "LLVM IR Target", "C-compatible wrapper emission" and "Unranked MemRef
+//! types").
 
 use crate::frame::BYTE;
 use crate::job_error::JobError;
@@ -94,8 +94,8 @@ fn descriptor(pointer: *mut u8, shape: &[usize]) -> Vec<usize> {
     words
 }
 
-/// Calls `function` on a tensor of `shape`, and copies the result into `output`. Error if the result has another shape or shares the
-/// argument's memory.
+/// Calls `function` on a tensor of `shape`, and copies the result into `output`. Error if the result has another shape or shares the argument's
+/// memory.
 ///
 /// # Safety
 /// `function` is a wrapper of MLIR's C interface with one tensor argument of `input`'s element type that it does not write, and

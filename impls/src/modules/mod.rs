@@ -1,7 +1,7 @@
 //! Shared objects with compiled casts: loads them, finds a function, and calls it.
 //!
-//! A module has functions named by [`crate::quantized::symbol`], in MLIR's C interface. For each kernel that it contains it also has a
-//! string `tiebreak:KERNEL`, the ISA path.
+//! A module has functions named by [`crate::quantized::symbol`], in MLIR's C interface. For each kernel that it contains it also has a string
+//! `tiebreak:KERNEL`, the ISA path.
 
 mod memref;
 

@@ -1,5 +1,5 @@
-//! Concatenations with another input's parameters, without the rescaling, with another rounding or zero-point placement, or with elements
-//! out of place.
+//! Concatenations with another input's parameters, without the rescaling, with another rounding or zero-point placement, or with elements out of
+//! place.
 
 use super::tensor::{Mutant, mutant};
 use crate::concat::cmsis_nn::DOMAIN as COPIES;

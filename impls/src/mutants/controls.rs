@@ -1,5 +1,4 @@
-//! Negative controls: pairs of a kernel and a scheme that look different and are equal. A difference reported here is an error of the
-//! harness.
+//! Negative controls: pairs of a kernel and a scheme that look different and are equal. A difference reported here is an error of the harness.
 
 use crate::contract::{Domain, Overflow, Promise};
 use crate::fpm::{self, Kernel};

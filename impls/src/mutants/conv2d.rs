@@ -1,5 +1,5 @@
-//! Convolutions that pad with a value that does not represent 0, or on the wrong side, and transposed convolutions with a wrong filter,
-//! padding, output padding or phase.
+//! Convolutions that pad with a value that does not represent 0, or on the wrong side, and transposed convolutions with a wrong filter, padding,
+//! output padding or phase.
 
 use super::tensor::{Mutant, mutant};
 use crate::conv2d::by_matmul::{Steps, convolve};

@@ -22,8 +22,8 @@ pub(super) const SINGLE_FOR_DOUBLE: Mutant = scalar!(
 
 /// The vector body truncates and then rounds, which is a single rounding. The tail rounds in both steps.
 ///
-/// For right shifts the body is exactly ties-up, so only the tail is wrong. This is CMSIS-NN's `_pred` form, which its matrix kernels use
-/// for the elements after the last whole vector.
+/// For right shifts the body is exactly ties-up, so only the tail is wrong. This is CMSIS-NN's `_pred` form, which its matrix kernels use for the
+/// elements after the last whole vector.
 pub(super) const DOUBLE_ROUNDING_TAIL: Mutant = Mutant {
     kernel: Kernel {
         name: "mutant-tail-double-rounding",

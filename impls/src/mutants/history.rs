@@ -1,5 +1,5 @@
-//! Mutants whose results depend on earlier calls, and a mutant that changes the results of later calls. Each is right on any single call in
-//! a fresh process, so only a sequence of calls, or the checks of a call's frame, can detect it.
+//! Mutants whose results depend on earlier calls, and a mutant that changes the results of later calls. Each is right on any single call in a fresh
+//! process, so only a sequence of calls, or the checks of a call's frame, can detect it.
 
 use super::process::Fault;
 use crate::contract::{Domain, Overflow, Promise};

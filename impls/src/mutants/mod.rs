@@ -1,5 +1,5 @@
-//! Known bugs, re-implemented to prove that the harness detects them. They cannot be mistaken for kernels: they are in separate registries,
-//! and [`crate::fpm::find`] does not return them.
+//! Known bugs, re-implemented to prove that the harness detects them. They cannot be mistaken for kernels: they are in separate registries, and
+//! [`crate::fpm::find`] does not return them.
 //!
 //! Every mutant claims a contract, breaks it, and names the class. The values in `witnesses` are from the reports of the original bugs.
 

@@ -1,5 +1,5 @@
-//! Products with output stages that are wrong after the sum: 64-bit sums lose their upper half, multipliers lose their lower half, or sums
-//! are scaled in the wrong float type.
+//! Products with output stages that are wrong after the sum: 64-bit sums lose their upper half, multipliers lose their lower half, or sums are scaled
+//! in the wrong float type.
 
 use super::tensor::{Mutant, mutant};
 use crate::element::Element::I8;

@@ -1,5 +1,5 @@
-//! Every mutant of quantization and dequantization gives the buggy value at its witness, and the kernel with the claimed contract gives the
-//! promised value.
+//! Every mutant of quantization and dequantization gives the buggy value at its witness, and the kernel with the claimed contract gives the promised
+//! value.
 
 use super::tensor::Mutant;
 use crate::Form;
@@ -192,7 +192,7 @@ fn rows_of_the_wrong_block() {
     assert_eq!(of(keeper), [8, 4, 8, 4, 2, 1, 2, 1]);
 }
 
-/// Nine values for each mutant: two whole vectors, and one value after them. The right kernel has a separate rule for each part.
+/// Nine values for each mutant: one whole vector of eight, and one value after it. The right kernel has a separate rule for each part.
 #[test]
 fn vectors_of_tflite_and_the_element_behind_them() {
     let keeper = quantizations::find("tflite-quantize-neon").expect("a kernel");

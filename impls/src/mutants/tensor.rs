@@ -18,8 +18,8 @@ pub struct Mutant<R: 'static, D: 'static> {
     pub witnesses: &'static [Witness],
 }
 
-/// Makes a mutant from its name, the class it shows, a one-line summary, the scheme it claims with the policy for results beyond int32, the
-/// domain, the origin, and the code.
+/// Makes a mutant from its name, the class it shows, a one-line summary, the scheme it claims with the policy for results beyond int32, the domain,
+/// the origin, and the code.
 macro_rules! mutant {
     (
         $name:literal, $class:literal, $summary:literal, claims $scheme:literal $overflow:ident on $domain:expr,

@@ -298,8 +298,7 @@ fn sub_mutants_differ() {
     sums_differ(super::sub::MUTANTS, &claims.map(|(scheme, name)| (scheme, sub::find(name).expect("registered"))));
 }
 
-/// Checks all pairs of 8 bits with the scales of each claim: each mutant differs, and the kernel of the claimed scheme gives the claimed
-/// results.
+/// Checks all pairs of 8 bits with the scales of each claim: each mutant differs, and the kernel of the claimed scheme gives the claimed results.
 fn sums_differ(mutants: &[Mutant<add::Run, add::Domain>], claims: &[(&str, &add::Kernel)]) {
     let all: Vec<(i32, i32)> = (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b))).collect();
     let (lhs, rhs): (Vec<i32>, Vec<i32>) = all.into_iter().unzip();

@@ -1,6 +1,5 @@
-//! CMSIS-NN: the rounding of TensorFlow Lite. The form for DSP extensions keeps int32 sums of all channels in a buffer and adds pixels by
-//! `QADD`. The form for MVE sums sixteen channels at a time in four vectors, with predication for the last channels, and divides lane by
-//! lane.
+//! CMSIS-NN: the rounding of TensorFlow Lite. The form for DSP extensions keeps int32 sums of all channels in a buffer and adds pixels by `QADD`. The
+//! form for MVE sums sixteen channels at a time in four vectors, with predication for the last channels, and divides lane by lane.
 //!
 //! Source: ARM-software/CMSIS-NN `Source/PoolingFunctions/arm_avgpool_s8.c`, `arm_avgpool_s16.c`, `arm_max_pool_s8.c`.
 

@@ -1,7 +1,7 @@
-//! ONNX Runtime. QLinearAveragePool dequantizes each element to f32, adds, and divides by the count. It then divides by the output's scale,
-//! adds the zero point, and rounds to nearest, ties to even; each step is in f32. With `count_include_pad` the divisor is the whole window;
-//! padding adds 0. QLinearGlobalAveragePool adds differences in int32. On NEON it multiplies the sum by the 24-bit significand of the scale
-//! and shifts once, ties away from zero. On SSE2 it multiplies in f32 and converts, ties to even.
+//! ONNX Runtime. QLinearAveragePool dequantizes each element to f32, adds, and divides by the count. It then divides by the output's scale, adds the
+//! zero point, and rounds to nearest, ties to even; each step is in f32. With `count_include_pad` the divisor is the whole window; padding adds 0.
+//! QLinearGlobalAveragePool adds differences in int32. On NEON it multiplies the sum by the 24-bit significand of the scale and shifts once, ties
+//! away from zero. On SSE2 it multiplies in f32 and converts, ties to even.
 //!
 //! Source: microsoft/onnxruntime `onnxruntime/contrib_ops/cpu/quantization/qlinear_pool.cc` (QLinearPoolNhwc2DTask, quantize_value),
 //! `onnxruntime/core/mlas/lib/qlgavgpool.cpp` (MlasQLinearGlobalAveragePool, RequantizeBiasedSum); MaxPool-12 of int8 and uint8.

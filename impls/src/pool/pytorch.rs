@@ -1,6 +1,6 @@
-//! PyTorch's quantized `avg_pool2d` of contiguous tensors. The int32 sum, less the zero points of the elements in the image, is multiplied
-//! by (input scale / output scale) / divisor, computed in double and rounded to f32. Product and sum with the zero point are in f32,
-//! rounded to nearest, ties to even. With `count_include_pad` the divisor is the whole window.
+//! PyTorch's quantized `avg_pool2d` of contiguous tensors. The int32 sum, less the zero points of the elements in the image, is multiplied by (input
+//! scale / output scale) / divisor, computed in double and rounded to f32. Product and sum with the zero point are in f32, rounded to nearest, ties
+//! to even. With `count_include_pad` the divisor is the whole window.
 //!
 //! Source: pytorch/pytorch `aten/src/ATen/native/quantized/cpu/AveragePool2d.cpp` (avg_pool2d_out_frame).
 

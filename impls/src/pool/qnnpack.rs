@@ -1,6 +1,6 @@
-//! QNNPACK: the int32 sum, with a bias of minus the zero points of the whole window, times the 24-bit significand of the scale in 64 bits.
-//! The product, less 1 if the sum is negative, is shifted right with rounding once: ties go away from zero. Padding is a buffer of zero
-//! points, and the divisor counts it.
+//! QNNPACK: the int32 sum, with a bias of minus the zero points of the whole window, times the 24-bit significand of the scale in 64 bits. The
+//! product, less 1 if the sum is negative, is shifted right with rounding once: ties go away from zero. Padding is a buffer of zero points, and the
+//! divisor counts it.
 //!
 //! Source: pytorch/QNNPACK `src/qnnpack/requantization.h` (qnnp_avgpool_quantize), `src/average-pooling.c`.
 

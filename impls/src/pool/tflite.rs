@@ -1,9 +1,9 @@
-//! TensorFlow Lite: the int32 sum of the stored values, plus or minus half the number of elements in the image, divided as in C. This
-//! rounds to nearest, ties away from zero. Padding is left out of sums, divisors and maxima. Scale and zero point of input and output are
-//! equal (`lite/kernels/pooling.cc`, Prepare).
+//! TensorFlow Lite: the int32 sum of the stored values, plus or minus half the number of elements in the image, divided as in C. This rounds to
+//! nearest, ties away from zero. Padding is left out of sums, divisors and maxima. Scale and zero point of input and output are equal
+//! (`lite/kernels/pooling.cc`, Prepare).
 //!
-//! The optimized int8 form adds pixel after pixel to int16 accumulators of up to 256 channels. It leaves windows of more than 256 elements
-//! to the reference form, because an int16 holds the sum of 256 elements of 8 bits and no more.
+//! The optimized int8 form adds pixel after pixel to int16 accumulators of up to 256 channels. It leaves windows of more than 256 elements to the
+//! reference form, because an int16 holds the sum of 256 elements of 8 bits and no more.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/pooling.h` (AveragePool, MaxPool),
 //! `tensorflow/lite/kernels/internal/reference/pooling.h` (uint8), `tensorflow/lite/kernels/internal/optimized/integer_ops/pooling.h` (AveragePool16).

@@ -1,5 +1,5 @@
-//! TOSA's AVG_POOL2D: the int32 sum of differences from the input's zero point, `apply_scale_32` by `reciprocal_scale` of the number of
-//! elements in the image, plus the output's zero point, saturated. The scales of both tensors are equal.
+//! TOSA's AVG_POOL2D: the int32 sum of differences from the input's zero point, `apply_scale_32` by `reciprocal_scale` of the number of elements in
+//! the image, plus the output's zero point, saturated. The scales of both tensors are equal.
 //!
 //! Source: TOSA specification 1.0, AVG_POOL2D, `reciprocal_scale`, `apply_scale_32`.
 

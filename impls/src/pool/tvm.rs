@@ -1,5 +1,5 @@
-//! TVM's `qnn.avg_pool2d` for equal input and output quantization: a cast to int32, `nn.avg_pool2d` with a division toward zero, a clip to
-//! the type. Padding is the stored value 0 for any zero point, and the divisor counts it if `count_include_pad` is set.
+//! TVM's `qnn.avg_pool2d` for equal input and output quantization: a cast to int32, `nn.avg_pool2d` with a division toward zero, a clip to the type.
+//! Padding is the stored value 0 for any zero point, and the divisor counts it if `count_include_pad` is set.
 //!
 //! Source: apache/tvm `src/relay/qnn/op/avg_pool2d.cc` (QnnAvgPoolCanonicalize), `include/tvm/topi/nn/pooling.h` (pool_impl).
 

@@ -1,6 +1,6 @@
-//! XNNPACK: the int32 sum, with a bias of minus the zero points of the whole window, requantized by `input scale / (output scale * count)`
-//! in f32. `fp32` kernels multiply in f32, clamp, and round by a magic bias, ties to even. `rndnu` kernels multiply by the significand with
-//! `sqdmulh` and round by one shift, ties up. Padding is a buffer of zero points, and the divisor counts it.
+//! XNNPACK: the int32 sum, with a bias of minus the zero points of the whole window, requantized by `input scale / (output scale * count)` in f32.
+//! `fp32` kernels multiply in f32, clamp, and round by a magic bias, ties to even. `rndnu` kernels multiply by the significand with `sqdmulh` and
+//! round by one shift, ties up. Padding is a buffer of zero points, and the divisor counts it.
 //!
 //! Source: google/XNNPACK `src/qu8-avgpool/unipass-scalar.c.in`, `src/qs8-gavgpool/unipass-scalar.c.in`, `src/qs8-gavgpool/unipass-neon.c.in`,
 //! `src/microparams-init.c`.

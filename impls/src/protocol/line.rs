@@ -1,5 +1,5 @@
-//! Deserialization of a request in one pass. Serde's derived code for tagged and flattened types first copies all fields to find the tag. A
-//! worker in an emulator spent more time on that than on its kernels.
+//! Deserialization of a request in one pass. Serde's derived code for tagged and flattened types first copies all fields to find the tag. A worker in
+//! an emulator spent more time on that than on its kernels.
 
 use super::{Batch, Job, OpName, Request, Source};
 use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};

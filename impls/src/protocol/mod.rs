@@ -1,8 +1,8 @@
 //! Protocol between the harness and a worker process, in text and bytes, so that any program can be a lane.
 //!
-//! The worker reads requests from standard input and answers on standard output, in order. A request is one line of JSON ([`Request`]),
-//! followed by exactly the payload bytes that the line announces. An answer is one line of JSON ([`Answer`]), followed by exactly the bytes
-//! that this line announces. Integers in payloads are little-endian int32. Several requests may be in flight. End of input ends the worker.
+//! The worker reads requests from standard input and answers on standard output, in order. A request is one line of JSON ([`Request`]), followed by
+//! exactly the payload bytes that the line announces. An answer is one line of JSON ([`Answer`]), followed by exactly the bytes that this line
+//! announces. Integers in payloads are little-endian int32. Several requests may be in flight. End of input ends the worker.
 //!
 //! Example (a test checks these lines):
 //!
@@ -23,8 +23,8 @@
 //! < {"answer":"failed","reason":"offsets below 0 only","kind":"outside-domain"}
 //! ```
 //!
-//! A worker may offer a kernel under its own name. The offer states the promised scheme or a similar kernel of this project, and the part
-//! of that kernel's domain that the new kernel accepts:
+//! A worker may offer a kernel under its own name. The offer states the promised scheme or a similar kernel of this project, and the part of that
+//! kernel's domain that the new kernel accepts:
 //!
 //! ```text
 //! {"op":"requantize","kernel":"mylib-requantize","isa_path":"avx2","scheme":"gemmlowp-double","domain":{"output":"i8","shifts":[-31,0]}}
@@ -32,8 +32,8 @@
 //!
 //! `docs/example-worker.py` is a worker in thirty lines.
 //!
-//! Harness and worker are connected by pipes, not by shared memory. A sweep sends one line per block and receives 4 bytes per result, which
-//! is fast enough (`cargo xtask bench` measures it), and any program that can read and write can be a lane.
+//! Harness and worker are connected by pipes, not by shared memory. A sweep sends one line per block and receives 4 bytes per result, which is fast
+//! enough (`cargo xtask bench` measures it), and any program that can read and write can be a lane.
 
 mod line;
 
@@ -137,8 +137,7 @@ macro_rules! jobs {
                 }
             }
 
-            /// Writes a range, as described at [`crate::execute::fill`]. Does nothing for an unknown kernel, which [`Self::lengths`]
-            /// refuses.
+            /// Writes a range, as described at [`crate::execute::fill`]. Does nothing for an unknown kernel, which [`Self::lengths`] refuses.
             pub(crate) fn fill(&self, start: i32, elements: &mut [i32]) {
                 match self {
                     $(Self::$variant { kernel, params } => {
@@ -197,10 +196,9 @@ pub enum Source {
         /// Length of the payload, in bytes.
         bytes: usize,
     },
-    /// Consecutive accumulators `start, start + 1, ...`, made by the worker without a payload. For dot-product steps: the first result of
-    /// step `i` has `start + i` as the four bytes `a0, a1, b0, b1`, lowest first, in the kernel's place for a pair and in the operands'
-    /// types; every other element and accumulator is 0. For quantizations of 16 or 32 bits: consecutive bit patterns. For dequantizations:
-    /// consecutive stored values.
+    /// Consecutive accumulators `start, start + 1, ...`, made by the worker without a payload. For dot-product steps: the first result of step `i`
+    /// has `start + i` as the four bytes `a0, a1, b0, b1`, lowest first, in the kernel's place for a pair and in the operands' types; every other
+    /// element and accumulator is 0. For quantizations of 16 or 32 bits: consecutive bit patterns. For dequantizations: consecutive stored values.
     Range {
         /// First accumulator, or first four bytes.
         start: i32,
@@ -237,8 +235,8 @@ pub struct Hello {
     pub arch: String,
     /// Every kernel that the worker can run, mutants included.
     pub kernels: Vec<Offer>,
-    /// Hash of the sources of the worker's kernels; given only by a worker of this project. The harness refuses a worker whose hash differs
-    /// from its own.
+    /// Hash of the sources of the worker's kernels; given only by a worker of this project. The harness refuses a worker whose hash differs from its
+    /// own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<String>,
 }
@@ -253,8 +251,8 @@ impl Hello {
 
 /// One kernel that a worker offers.
 ///
-/// A kernel that is not of this project has its own name, and a claim: `like` names the kernel whose contract it claims, `scheme` its
-/// scheme. With both, the domain is that of the kernel `like`, and the scheme is `scheme`.
+/// A kernel that is not of this project has its own name, and a claim: `like` names the kernel whose contract it claims, `scheme` its scheme. With
+/// both, the domain is that of the kernel `like`, and the scheme is `scheme`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
     /// Operation, such as `fpm` or `instruction`.
@@ -275,12 +273,12 @@ pub struct Own {
     /// Scheme of the operation, as `NAME` or `NAME:POLICY`. If absent, the scheme of `like`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
-    /// Kernel of this project, whose contract, domain and plan apply. If absent, the first kernel that promises the scheme and whose domain
-    /// contains the given one.
+    /// Kernel of this project, whose contract, domain and plan apply. If absent, the first kernel that promises the scheme and whose domain contains
+    /// the given one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<String>,
-    /// Part of that kernel's domain that the offered kernel accepts: fields of the operation's domain, each as `[FIRST, LAST]`, as one
-    /// value, or as a list.
+    /// Part of that kernel's domain that the offered kernel accepts: fields of the operation's domain, each as `[FIRST, LAST]`, as one value, or as a
+    /// list.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub domain: Map<String, Value>,
 }

@@ -1,9 +1,9 @@
 //! CMSIS-NN: int8 convolution and depthwise convolution for Cortex-M, with requantization.
 //!
-//! `arm_convolve_s8` writes the patches of two results as int16 with the offset added, so that padding is 0. It multiplies two patches by
-//! two filters at a time, and the remaining ones singly. `arm_depthwise_conv_s8` has a generic loop, and a loop over four results at a time
-//! for one image without dilation, if the channel multiplier is a multiple of 4. The accumulator starts with the bias; then follow
-//! `arm_nn_requantize`, the offset, `MAX` and `MIN`. Sums wrap where C leaves them undefined.
+//! `arm_convolve_s8` writes the patches of two results as int16 with the offset added, so that padding is 0. It multiplies two patches by two filters
+//! at a time, and the remaining ones singly. `arm_depthwise_conv_s8` has a generic loop, and a loop over four results at a time for one image without
+//! dilation, if the channel multiplier is a multiple of 4. The accumulator starts with the bias; then follow `arm_nn_requantize`, the offset, `MAX`
+//! and `MIN`. Sums wrap where C leaves them undefined.
 //!
 //! Source: ARM-software/CMSIS-NN `Source/ConvolutionFunctions/arm_convolve_s8.c`, `arm_depthwise_conv_s8.c`,
 //! `Source/ConvolutionFunctions/arm_nn_mat_mult_kernel_s8_s16.c`.

@@ -1,9 +1,9 @@
 //! CMSIS-NN: convolutions of int16 by int8 for Cortex-M, with requantization.
 //!
-//! `arm_convolve_s16` writes patches of int16, padded by 0, and multiplies two patches by the filters. It sums the first 512 products of a
-//! result in 32 bits and the others in 64 bits, and adds the 64-bit bias. If an image has an odd number of results, all products of the
-//! last result are summed in 32 bits. Both sums are exact for 512 products with weights of -127 to 127; for more products the sum of the
-//! last result wraps. With a 32-bit bias `arm_nn_requantize` follows, as for int8.
+//! `arm_convolve_s16` writes patches of int16, padded by 0, and multiplies two patches by the filters. It sums the first 512 products of a result in
+//! 32 bits and the others in 64 bits, and adds the 64-bit bias. If an image has an odd number of results, all products of the last result are summed
+//! in 32 bits. Both sums are exact for 512 products with weights of -127 to 127; for more products the sum of the last result wraps. With a 32-bit
+//! bias `arm_nn_requantize` follows, as for int8.
 //!
 //! `arm_depthwise_conv_s16` starts each 64-bit accumulator with the bias. Both functions end with `arm_nn_requantize_s64`.
 //!

@@ -4,8 +4,8 @@ use super::Params;
 use crate::conv2d::im2col::{depth, im2col};
 use crate::element::Element;
 
-/// Returns the sums of all products in the order of `[B,OH,OW,O]`, by the expansion into four terms: `sum(a*b) - zb*sum(a) - za*sum(b) +
-/// k*za*zb`, where `a` is the input padded by `padding` and `b` the weights. Everything wraps.
+/// Returns the sums of all products in the order of `[B,OH,OW,O]`, by the expansion into four terms: `sum(a*b) - zb*sum(a) - za*sum(b) + k*za*zb`,
+/// where `a` is the input padded by `padding` and `b` the weights. Everything wraps.
 pub(crate) fn expanded(
     params: &Params,
     (input, image): (Element, &[u8]),

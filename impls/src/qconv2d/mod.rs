@@ -1,9 +1,9 @@
-//! Quantized convolution, NHWC, in one kernel: the convolution of [`crate::conv2d`], then bias, fixed point multiply, zero point and clamp
-//! of each sum: `out[b,y,x,o] = clamp(fpm(sum[b,y,x,o] + bias[o], channel[o]) + zero_point, min, max)`, of 8 or 16 bits. ReLU and ReLU6 are
-//! bounds of the clamp. Convolutions of int16 may have 64-bit biases, and then have 64-bit sums.
+//! Quantized convolution, NHWC, in one kernel: the convolution of [`crate::conv2d`], then bias, fixed point multiply, zero point and clamp of each
+//! sum: `out[b,y,x,o] = clamp(fpm(sum[b,y,x,o] + bias[o], channel[o]) + zero_point, min, max)`, of 8 or 16 bits. ReLU and ReLU6 are bounds of the
+//! clamp. Convolutions of int16 may have 64-bit biases, and then have 64-bit sums.
 //!
-//! A depthwise convolution has as many groups as input channels. Its multiplier is the number of output channels per group, so output
-//! channel `o` belongs to input channel `o / multiplier`. Transposed convolutions are in [`transpose_conv`].
+//! A depthwise convolution has as many groups as input channels. Its multiplier is the number of output channels per group, so output channel `o`
+//! belongs to input channel `o / multiplier`. Transposed convolutions are in [`transpose_conv`].
 
 mod cmsis_nn;
 pub(crate) mod cmsis_nn_i16;
@@ -188,8 +188,8 @@ impl Domain {
     }
 }
 
-/// Kernel function `run(params, input, weights, out)`: little-endian elements of the domain's types at any alignment, to values of the
-/// output type in int32. The caller has checked `params` and lengths, and the input zero point is a value of the input's type.
+/// Kernel function `run(params, input, weights, out)`: little-endian elements of the domain's types at any alignment, to values of the output type in
+/// int32. The caller has checked `params` and lengths, and the input zero point is a value of the input's type.
 pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 
 /// Quantized convolution under test.

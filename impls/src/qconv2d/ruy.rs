@@ -1,9 +1,9 @@
 //! TensorFlow Lite's optimized convolutions: im2col, and ruy's product with its packing, sums and multiplier.
 //!
-//! ruy packs both sides with the sums of rows and columns, subtracts the zero points by the expansion into four terms, adds the bias, and
-//! applies the multiplier: `(x * multiplier + 2^(30 - shift)) >> (31 - shift)`, one rounding, ties up. ruy's comment gives the reason for
-//! replacing `SQRDMULH` and a corrected shift: "double rounding and symmetric rounding are removed compared to reference". On NEON
-//! `sqdmulh` and `srshl` give the same result, because `sqdmulh` truncates and only `srshl` rounds.
+//! ruy packs both sides with the sums of rows and columns, subtracts the zero points by the expansion into four terms, adds the bias, and applies the
+//! multiplier: `(x * multiplier + 2^(30 - shift)) >> (31 - shift)`, one rounding, ties up. ruy's comment gives the reason for replacing `SQRDMULH`
+//! and a corrected shift: "double rounding and symmetric rounding are removed compared to reference". On NEON `sqdmulh` and `srshl` give the same
+//! result, because `sqdmulh` truncates and only `srshl` rounds.
 //!
 //! Source: google/ruy `ruy/apply_multiplier.cc`, `ruy/kernel_common.h`; tensorflow/tensorflow
 //! `tensorflow/lite/kernels/internal/optimized/integer_ops/conv.h`, `ConvPerChannel`.

@@ -173,8 +173,8 @@ fn fused_kernels_are_two_kernels_of_their_system() {
     }
 }
 
-/// A depth multiplier of 4 runs the wide loop for one image without dilation, and the generic loop for two images: the results of each
-/// image are the same.
+/// A depth multiplier of 4 runs the wide loop for one image without dilation, and the generic loop for two images: the results of each image are the
+/// same.
 #[test]
 fn both_depthwise_loops_of_cmsis_nn_agree() {
     let kernel = super::find("cmsis-nn-depthwise-i8").expect("registered");

@@ -1,8 +1,8 @@
 //! TensorFlow Lite's reference convolutions, from input elements to output elements.
 //!
 //! `acc += filter_val * (input_val + input_offset)` over the places inside the image; `acc += bias_data[out_channel]`;
-//! `MultiplyByQuantizedMultiplier` per channel; `acc += output_offset`; `max` and `min` with the bounds of the activation. Functions of
-//! int8 have no filter offset. Functions of uint8 have one multiplier for all channels. Sums wrap where C++ leaves them undefined.
+//! `MultiplyByQuantizedMultiplier` per channel; `acc += output_offset`; `max` and `min` with the bounds of the activation. Functions of int8 have no
+//! filter offset. Functions of uint8 have one multiplier for all channels. Sums wrap where C++ leaves them undefined.
 //!
 //! A depthwise function loops over input channels and, inside, over the multiplier: output channel `m + in_channel * depth_multiplier`.
 //!
@@ -94,8 +94,8 @@ pub(crate) fn tail(params: &Params, sum: i32, o: usize) -> i32 {
     params.finish(double_rounding(sum.wrapping_add(params.bias(o)), multiplier, shift))
 }
 
-/// Computes each result from the sum under the filter and its output channel. `padding` is the value outside the image; with `None` such
-/// places are skipped.
+/// Computes each result from the sum under the filter and its output channel. `padding` is the value outside the image; with `None` such places are
+/// skipped.
 #[inline(always)]
 pub(crate) fn results(
     params: &Params,

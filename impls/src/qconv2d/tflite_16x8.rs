@@ -1,9 +1,8 @@
 //! TensorFlow Lite's reference convolutions of int16 by int8, from input elements to output elements.
 //!
-//! `acc += filter_val * input_val` over the image in a 64-bit accumulator; `acc += bias_data[out_channel]`;
-//! `MultiplyByQuantizedMultiplier(int64_t, ..)` per channel, with a multiplier reduced to 16 bits; `max` and `min`. Input, filter and
-//! output have no offset. With an int32 bias `ConvPerChannel` has an int32 accumulator, whose sums wrap where C++ leaves them undefined,
-//! and the multiplication of int8.
+//! `acc += filter_val * input_val` over the image in a 64-bit accumulator; `acc += bias_data[out_channel]`; `MultiplyByQuantizedMultiplier(int64_t,
+//! ..)` per channel, with a multiplier reduced to 16 bits; `max` and `min`. Input, filter and output have no offset. With an int32 bias
+//! `ConvPerChannel` has an int32 accumulator, whose sums wrap where C++ leaves them undefined, and the multiplication of int8.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h`, `depthwise_conv.h`, `transpose_conv.h`, the functions of int16;
 //! `tensorflow/lite/kernels/internal/common.cc`.

@@ -3,10 +3,10 @@
 //! TFLite's reference adds the products of each element to accumulators of the whole output. A second pass applies bias,
 //! `MultiplyByQuantizedMultiplier`, output offset and bounds.
 //!
-//! CMSIS-NN has two forms. `arm_transpose_conv_s8` keeps a ring of accumulator rows, as many as a window is high, which start with the
-//! bias. After each input row, the rows to which no later input row adds are requantized, written, and set to the bias again. The second
-//! form, for strides up to 2 and more than 16 input channels, is `arm_convolve_s8` with the strides as upscale factors of the input and
-//! with reversed filters, padded by `filter - 1 - pad`. Sums wrap where C leaves them undefined.
+//! CMSIS-NN has two forms. `arm_transpose_conv_s8` keeps a ring of accumulator rows, as many as a window is high, which start with the bias. After
+//! each input row, the rows to which no later input row adds are requantized, written, and set to the bias again. The second form, for strides up to
+//! 2 and more than 16 input channels, is `arm_convolve_s8` with the strides as upscale factors of the input and with reversed filters, padded by
+//! `filter - 1 - pad`. Sums wrap where C leaves them undefined.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/transpose_conv.h` and `reference/transpose_conv.h`;
 //! ARM-software/CMSIS-NN `Source/ConvolutionFunctions/arm_transpose_conv_s8.c`, `arm_transpose_conv_wrapper_s8.c`.

@@ -1,9 +1,8 @@
 //! TVM's convolution by matrix product for Armv8-A, fused: im2col is an index map, weights are packed ahead of time, and the unpacking requantizes.
 //!
-//! The matrix of im2col is never stored. The product gathers a panel of four output pixels from the image, with the input zero point
-//! outside the image and 0 beyond the depth. The weights of a group are packed once, together with the sums of their columns. A block of 4
-//! by 4 sums passes from the micro-kernel through the terms of the offsets, bias, fixed point multiply in 64 bits, zero point and clamp to
-//! its place in the output.
+//! The matrix of im2col is never stored. The product gathers a panel of four output pixels from the image, with the input zero point outside the
+//! image and 0 beyond the depth. The weights of a group are packed once, together with the sums of their columns. A block of 4 by 4 sums passes from
+//! the micro-kernel through the terms of the offsets, bias, fixed point multiply in 64 bits, zero point and clamp to its place in the output.
 //!
 //! Source: RFC on int8 convolution for Arm, sections Im2Col (the transform is virtual), Weight transform and Output transform; apache/tvm
 //! python/tvm/topi/arm_cpu/conv2d_gemm.py, `compute_conv2d_gemm_without_weight_transform`.
@@ -21,8 +20,8 @@ use crate::matmul::driver::MicroKernel;
 use crate::simd::Portable;
 use crate::simd::form::neon_form;
 
-/// `block(depth_blocks, a, b, [rows, columns], c)`: computes a panel of pixels times a panel of weights, and adds the term of its row and
-/// the term of its column to each sum, modulo 2^32.
+/// `block(depth_blocks, a, b, [rows, columns], c)`: computes a panel of pixels times a panel of weights, and adds the term of its row and the term of
+/// its column to each sum, modulo 2^32.
 pub(crate) type BlockKernel = fn(usize, &[u8], &[u8], [&[i32; ROWS]; 2], &mut [i32; ROWS * ROWS]);
 
 /// int8 in portable code.
@@ -200,8 +199,8 @@ pub(crate) fn convolve(steps: &Steps, params: &Params, input: &[u8], weights: &[
     }
 }
 
-/// Fills the panel `[depth'/16, 4, 16]` of `count` output pixels from `first` on, and returns the sum of each row. Pixels beyond `count`
-/// and elements beyond the depth are 0.
+/// Fills the panel `[depth'/16, 4, 16]` of `count` output pixels from `first` on, and returns the sum of each row. Pixels beyond `count` and elements
+/// beyond the depth are 0.
 fn gather(
     element: Element,
     window: &conv2d::Params,

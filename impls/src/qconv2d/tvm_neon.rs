@@ -1,9 +1,9 @@
 //! TVM: fused `qnn.conv2d` that multiplies by the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
 //!
-//! The innermost loop is over output channels and is vectorized by four. The rule accepts only `int32x4`: the last `out_channels % 4`
-//! results of each pixel take the default lowering, which rounds once. The contract declares this as a deviation, so body and tail of one
-//! tensor follow different schemes. The rule has one multiplier: a requantization per channel is lowered to Relay operators. Requantization
-//! multiplies in Q0.31, so the rule's case for another Q does not occur.
+//! The innermost loop is over output channels and is vectorized by four. The rule accepts only `int32x4`: the last `out_channels % 4` results of each
+//! pixel take the default lowering, which rounds once. The contract declares this as a deviation, so body and tail of one tensor follow different
+//! schemes. The rule has one multiplier: a requantization per channel is lowered to Relay operators. Requantization multiplies in Q0.31, so the
+//! rule's case for another Q does not occur.
 //!
 //! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`, `_q_multiply_shift_arm`;
 //! `src/relay/qnn/op/requantize.cc`.

@@ -1,9 +1,9 @@
 //! TVM: `qnn.conv2d`, `bias_add`, `qnn.requantize` and `clip`, canonicalised to Relay and fused.
 //!
-//! `qnn.conv2d` pads with the input zero point and becomes four terms on raw elements: the convolution, less `weight_zero_point` times the
-//! sum of the elements under the filter, less `input_zero_point` times the sum of the filter, plus the product of both zero points with the
-//! depth. `qnn.requantize` is the fixed point multiply in 64 bits, the output zero point, and a clip to the output type. The activation's
-//! `clip` follows within that type, so both are one clamp. Everything except the multiplication is int32 arithmetic, which wraps.
+//! `qnn.conv2d` pads with the input zero point and becomes four terms on raw elements: the convolution, less `weight_zero_point` times the sum of the
+//! elements under the filter, less `input_zero_point` times the sum of the filter, plus the product of both zero points with the depth.
+//! `qnn.requantize` is the fixed point multiply in 64 bits, the output zero point, and a clip to the output type. The activation's `clip` follows
+//! within that type, so both are one clamp. Everything except the multiplication is int32 arithmetic, which wraps.
 //!
 //! Source: apache/tvm `src/relay/qnn/op/convolution.cc`, `QnnConv2DCanonicalize`; `src/relay/qnn/op/requantize.cc`, `RequantizeLower`.
 

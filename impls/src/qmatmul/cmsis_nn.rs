@@ -1,8 +1,8 @@
 //! CMSIS-NN: fully connected layers of int8 for Cortex-M.
 //!
-//! `arm_nn_vec_mat_mult_t_s8` starts each accumulator with the bias and adds the products of offset elements, four filters at a time and
-//! the remaining filters singly. Then follow `arm_nn_requantize`, the offset, `MAX` and `MIN`. `arm_fully_connected_per_channel_s8` has a
-//! multiplier for each filter. Sums wrap where C leaves them undefined.
+//! `arm_nn_vec_mat_mult_t_s8` starts each accumulator with the bias and adds the products of offset elements, four filters at a time and the
+//! remaining filters singly. Then follow `arm_nn_requantize`, the offset, `MAX` and `MIN`. `arm_fully_connected_per_channel_s8` has a multiplier for
+//! each filter. Sums wrap where C leaves them undefined.
 //!
 //! Source: ARM-software/CMSIS-NN `Source/FullyConnectedFunctions/arm_fully_connected_s8.c`, `arm_fully_connected_per_channel_s8.c`,
 //! `Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s8.c`.

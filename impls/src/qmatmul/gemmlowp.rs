@@ -1,9 +1,8 @@
 //! gemmlowp: `GemmWithOutputPipeline` with any list of stages, and the entry point of the legacy paradigm, `EightBitIntGemm`.
 //!
-//! Both multiply raw elements by cells, and add the terms of the offsets when a block is unpacked, before the pipeline. In vectors a stage
-//! processes four results, and scalar code processes the rest of a row. One step differs, and the contract declares it: the left shift of
-//! `OutputStageTanh` wraps in vectors and saturates in scalar code. The left shift of `ScaleInt32ByFixedPointAndExponent` wraps in both, as
-//! on NEON.
+//! Both multiply raw elements by cells, and add the terms of the offsets when a block is unpacked, before the pipeline. In vectors a stage processes
+//! four results, and scalar code processes the rest of a row. One step differs, and the contract declares it: the left shift of `OutputStageTanh`
+//! wraps in vectors and saturates in scalar code. The left shift of `ScaleInt32ByFixedPointAndExponent` wraps in both, as on NEON.
 //!
 //! Depths and offsets are limited so that no sum leaves int32.
 //!

@@ -1,10 +1,9 @@
-//! Fully connected layers of int8 by int4. Two weights share a byte, the first in the low half, without gaps: after an odd number of
-//! weights the next row begins within a byte.
+//! Fully connected layers of int8 by int4. Two weights share a byte, the first in the low half, without gaps: after an odd number of weights the next
+//! row begins within a byte.
 //!
-//! TFLite unpacks the weights to int8 and runs its reference layer. CMSIS-NN's `arm_nn_vec_mat_mult_t_s4` reads filters in pairs. If the
-//! number of weights is odd, the last weight of the first filter shares a byte with the first weight of the second filter, and that product
-//! is kept for the second filter. The last filter of an odd number of filters ends with a byte of its own. Sums wrap where C leaves them
-//! undefined.
+//! TFLite unpacks the weights to int8 and runs its reference layer. CMSIS-NN's `arm_nn_vec_mat_mult_t_s4` reads filters in pairs. If the number of
+//! weights is odd, the last weight of the first filter shares a byte with the first weight of the second filter, and that product is kept for the
+//! second filter. The last filter of an odd number of filters ends with a byte of its own. Sums wrap where C leaves them undefined.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/fully_connected.cc`, `tensorflow/lite/kernels/internal/portable_tensor_utils.cc`, `UnpackDenseInt4IntoInt8`;
 //! ARM-software/CMSIS-NN `Source/FullyConnectedFunctions/arm_fully_connected_s4.c`, `Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s4.c`.

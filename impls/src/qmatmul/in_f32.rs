@@ -1,11 +1,10 @@
 //! Products whose sums are scaled in f32: XNNPACK's `fp32` requantization, and ONNX Runtime's `QLinearMatMul` and `QLinearConv`.
 //!
-//! The sum with its bias wraps in int32, is rounded to f32, and is multiplied by the scale in f32. The result is clamped to the ends of the
-//! output less the zero point and rounded to nearest, ties to even. Then the zero point is added. A scale is a 24-bit multiplier: `m *
-//! 2^(s-31)` is an f32.
+//! The sum with its bias wraps in int32, is rounded to f32, and is multiplied by the scale in f32. The result is clamped to the ends of the output
+//! less the zero point and rounded to nearest, ties to even. Then the zero point is added. A scale is a 24-bit multiplier: `m * 2^(s-31)` is an f32.
 //!
-//! Rounding is `lrintf`, `vcvtn`, or the addition of a magic bias of 1.5 * 2^23. With the magic bias, the bits of (bias less zero point)
-//! are subtracted from the bits of the sum. Within the clamp all three are the same.
+//! Rounding is `lrintf`, `vcvtn`, or the addition of a magic bias of 1.5 * 2^23. With the magic bias, the bits of (bias less zero point) are
+//! subtracted from the bits of the sum. Within the clamp all three are the same.
 //!
 //! Source: google/XNNPACK `src/qs8-gemm/scalar.c.in` with `fp32` and its variants `lrintf` and `fmagic`; microsoft/onnxruntime `onnxruntime/core/mlas/lib/requantize.cpp`
 //! `MlasRequantizeOutput`, `onnxruntime/core/providers/cpu/quantization/quantize_linear_matmul.cc`.

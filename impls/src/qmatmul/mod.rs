@@ -1,8 +1,8 @@
-//! Quantized matrix product in one kernel: the product of [`crate::matmul`] with its offsets, then a list of output stages for each sum:
-//! biases, multiplications, clamps, `tanh`, casts.
+//! Quantized matrix product in one kernel: the product of [`crate::matmul`] with its offsets, then a list of output stages for each sum: biases,
+//! multiplications, clamps, `tanh`, casts.
 //!
-//! Systems with fully connected layers have one list, [`Layer`]: bias, multiplication and zero point, clamp, cast. With 64-bit biases the
-//! list is [`Layer64`]. gemmlowp accepts any list whose sums are int32.
+//! Systems with fully connected layers have one list, [`Layer`]: bias, multiplication and zero point, clamp, cast. With 64-bit biases the list is
+//! [`Layer64`]. gemmlowp accepts any list whose sums are int32.
 
 mod cmsis_nn;
 pub(crate) mod gemmlowp;
@@ -247,9 +247,8 @@ impl Domain {
     }
 }
 
-/// Kernel function `run(params, lhs, rhs, out)`: lhs `[M, K]` and rhs `[K, N]`, row-major, little-endian elements of the domain's types at
-/// any alignment, two int4 per byte; out `[M, N]`, row-major, values of the last stage in int32. The caller has checked `params` and
-/// lengths.
+/// Kernel function `run(params, lhs, rhs, out)`: lhs `[M, K]` and rhs `[K, N]`, row-major, little-endian elements of the domain's types at any
+/// alignment, two int4 per byte; out `[M, N]`, row-major, values of the last stage in int32. The caller has checked `params` and lengths.
 pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 
 /// Quantized matrix product under test.

@@ -1,11 +1,11 @@
 //! gemmlowp: `OutputStageTanh` for one value and for four lanes.
 //!
-//! The input less the zero point is multiplied by the inverse of the amplitude and shifted left to three integer bits. For `a = -|input|`,
-//! `tanh(a)` is `(1 - e^(2a)) / (1 + e^(2a))`, computed by the exponential and three steps of Newton-Raphson. The result is multiplied by
-//! the amplitude and shifted right, which floors. Inputs of eight amplitudes or more give the ends.
+//! The input less the zero point is multiplied by the inverse of the amplitude and shifted left to three integer bits. For `a = -|input|`, `tanh(a)`
+//! is `(1 - e^(2a)) / (1 + e^(2a))`, computed by the exponential and three steps of Newton-Raphson. The result is multiplied by the amplitude and
+//! shifted right, which floors. Inputs of eight amplitudes or more give the ends.
 //!
-//! For an amplitude that is a power of two, the left shift of the largest input below eight amplitudes gives 2^31: the scalar `ShiftLeft`
-//! saturates, and `vshlq` wraps.
+//! For an amplitude that is a power of two, the left shift of the largest input below eight amplitudes gives 2^31: the scalar `ShiftLeft` saturates,
+//! and `vshlq` wraps.
 //!
 //! Source: google/gemmlowp `internal/output.h`, `fixedpoint/fixedpoint.h`.
 
@@ -21,8 +21,7 @@ const DOUBLED: i32 = 4;
 /// One, with two integer bits.
 const ONE: i32 = 1 << 29;
 
-/// Checks that the source computes its constants without overflow, and that f64 gives the same as real numbers. An error names the invalid
-/// argument.
+/// Checks that the source computes its constants without overflow, and that f64 gives the same as real numbers. An error names the invalid argument.
 pub(super) fn check(zero_point: i32, amplitude: i32) -> Result<(), ShapeError> {
     if !(1..=1 << 20).contains(&amplitude) {
         return Err(broken("stages", format!("the amplitude of tanh, {amplitude}, is not in 1 to {}", 1 << 20)));

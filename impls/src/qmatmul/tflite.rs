@@ -1,8 +1,7 @@
 //! TensorFlow Lite's reference fully connected layers, from input elements to output elements.
 //!
-//! `acc += (filter_val + filter_offset) * (input_val + input_offset)`; `acc += bias_data[out_c]`; `MultiplyByQuantizedMultiplier`, per
-//! channel in `FullyConnectedPerChannel`; `acc += output_offset`; `max` and `min` with the bounds of the activation. Sums wrap where C++
-//! leaves them undefined.
+//! `acc += (filter_val + filter_offset) * (input_val + input_offset)`; `acc += bias_data[out_c]`; `MultiplyByQuantizedMultiplier`, per channel in
+//! `FullyConnectedPerChannel`; `acc += output_offset`; `max` and `min` with the bounds of the activation. Sums wrap where C++ leaves them undefined.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/fully_connected.h`; `reference/fully_connected.h`.
 

@@ -1,7 +1,7 @@
 //! TVM: fused `qnn.dense` that multiplies by the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
 //!
-//! The innermost loop is over columns and is vectorized by four. The rule accepts only `int32x4`: the last `n % 4` results of each row take
-//! the default lowering, which rounds once. The contract declares this as a deviation. The rule has one multiplier.
+//! The innermost loop is over columns and is vectorized by four. The rule accepts only `int32x4`: the last `n % 4` results of each row take the
+//! default lowering, which rounds once. The contract declares this as a deviation. The rule has one multiplier.
 //!
 //! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`, `_q_multiply_shift_arm`;
 //! `src/relay/qnn/op/dense.cc`, `requantize.cc`.

@@ -1,8 +1,8 @@
 //! TVM: `qnn.dense`, `bias_add`, `qnn.requantize` and `clip`, canonicalised to Relay and fused.
 //!
-//! `qnn.dense` becomes four terms on raw elements: the product, less the zero points times the sums of rows and columns, plus the product
-//! of both zero points with the depth. `qnn.requantize` is the fixed point multiply in 64 bits, the output zero point, and a clip to the
-//! output type. Everything except the multiplication is int32 arithmetic, which wraps.
+//! `qnn.dense` becomes four terms on raw elements: the product, less the zero points times the sums of rows and columns, plus the product of both
+//! zero points with the depth. `qnn.requantize` is the fixed point multiply in 64 bits, the output zero point, and a clip to the output type.
+//! Everything except the multiplication is int32 arithmetic, which wraps.
 //!
 //! Source: apache/tvm `src/relay/qnn/op/dense.cc`, `QnnDenseCanonicalize`; `src/relay/qnn/op/requantize.cc`, `RequantizeLower`.
 

@@ -1,12 +1,11 @@
-//! Layers of int16 activations, int8 weights and int64 biases. Sums have 64 bits, of which every source requires 48. The multiplier is
-//! reduced to 16 bits, so that the product fits in 64 bits.
+//! Layers of int16 activations, int8 weights and int64 biases. Sums have 64 bits, of which every source requires 48. The multiplier is reduced to 16
+//! bits, so that the product fits in 64 bits.
 //!
-//! TFLite's `MultiplyByQuantizedMultiplier(int64_t, ..)` adds half of the last place before its shift, and TOSA's `apply_scale_16` does the
-//! same with a 16-bit multiplier. CMSIS-NN's `arm_nn_requantize_s64` shifts with one extra fraction bit, casts to int32, and then rounds
-//! that bit away.
+//! TFLite's `MultiplyByQuantizedMultiplier(int64_t, ..)` adds half of the last place before its shift, and TOSA's `apply_scale_16` does the same with
+//! a 16-bit multiplier. CMSIS-NN's `arm_nn_requantize_s64` shifts with one extra fraction bit, casts to int32, and then rounds that bit away.
 //!
-//! `arm_nn_vec_mat_mult_t_s16` with `ARM_MATH_DSP` sums the first 512 products in 32 bits. This is exact for weights of -127 to 127, which
-//! TFLite's specification of 8-bit quantization requires, and not for 512 products of -32768 and -128. Read from the source.
+//! `arm_nn_vec_mat_mult_t_s16` with `ARM_MATH_DSP` sums the first 512 products in 32 bits. This is exact for weights of -127 to 127, which TFLite's
+//! specification of 8-bit quantization requires, and not for 512 products of -32768 and -128. Read from the source.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/fully_connected.h`, `tensorflow/lite/kernels/internal/common.cc`;
 //! ARM-software/CMSIS-NN `Source/FullyConnectedFunctions/arm_fully_connected_s16.c`, `Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s16.c`; TOSA specification,

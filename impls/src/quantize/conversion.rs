@@ -1,10 +1,10 @@
-//! `arith.fptosi` and `arith.fptoui`, as processors execute them: truncation towards zero if the result fits. Otherwise LLVM calls the
-//! result poison, and each target gives the result of its instructions.
+//! `arith.fptosi` and `arith.fptoui`, as processors execute them: truncation towards zero if the result fits. Otherwise LLVM calls the result poison,
+//! and each target gives the result of its instructions.
 //!
-//! The sequences are those that llc 22.1.8 emits for the baselines of x86-64 and aarch64, and for aarch64 with +fullfp16. A type whose
-//! width is not 8, 16 or 32 is converted as the next wider of these types, and stays that wide until it is stored. Only u32 is wider than
-//! the instruction, and goes through 64 bits on x86. Values are doubles, which hold every expressed type exactly. `mlir_places.rs` has the
-//! sequence for each element of a row.
+//! The sequences are those that llc 22.1.8 emits for the baselines of x86-64 and aarch64, and for aarch64 with +fullfp16. A type whose width is not
+//! 8, 16 or 32 is converted as the next wider of these types, and stays that wide until it is stored. Only u32 is wider than the instruction, and
+//! goes through 64 bits on x86. Values are doubles, which hold every expressed type exactly. `mlir_places.rs` has the sequence for each element of a
+//! row.
 
 use crate::quantized::{Expressed, Storage};
 
@@ -39,8 +39,7 @@ pub(crate) fn x86(x: f64, storage: Storage) -> i64 {
     }
 }
 
-/// Converts one value on x86 at -O2, where unsigned types of 17 to 31 bits also go through 32 bits: `cvttss2si eax` instead of `cvttss2si
-/// rax`.
+/// Converts one value on x86 at -O2, where unsigned types of 17 to 31 bits also go through 32 bits: `cvttss2si eax` instead of `cvttss2si rax`.
 #[inline(always)]
 pub(crate) fn x86_optimized(x: f64, storage: Storage) -> i64 {
     match storage {
@@ -85,8 +84,7 @@ pub(crate) fn aarch64(x: f64, storage: Storage) -> i64 {
     storage.low_bits(converted)
 }
 
-/// Converts one value on aarch64, for bf16, and at -O2 for every type: `fcvtzs` also for unsigned types except u32. All 32 bits are
-/// clamped.
+/// Converts one value on aarch64, for bf16, and at -O2 for every type: `fcvtzs` also for unsigned types except u32. All 32 bits are clamped.
 #[inline(always)]
 pub(crate) fn aarch64_register(x: f64, storage: Storage) -> i64 {
     match storage {
@@ -96,16 +94,14 @@ pub(crate) fn aarch64_register(x: f64, storage: Storage) -> i64 {
     }
 }
 
-/// Converts one element of a vector of f64 on aarch64: `fcvtzs` to 64 bits, `fcvtzu` for u32, then `xtn`, `uzp1` or `tbl`, which keep the
-/// low bits.
+/// Converts one element of a vector of f64 on aarch64: `fcvtzs` to 64 bits, `fcvtzu` for u32, then `xtn`, `uzp1` or `tbl`, which keep the low bits.
 #[inline(always)]
 pub(crate) fn aarch64_doubles(x: f64, storage: Storage) -> i64 {
     let unsigned = storage == Storage { bits: 32, signed: false };
     storage.low_bits(if unsigned { x as u64 as i64 } else { x as i64 })
 }
 
-/// Converts one element of a vector of f16 on aarch64 with +fullfp16: `fcvtzs` on 16-bit lanes, which saturates to 16 bits, then the low
-/// bits.
+/// Converts one element of a vector of f16 on aarch64 with +fullfp16: `fcvtzs` on 16-bit lanes, which saturates to 16 bits, then the low bits.
 #[inline(always)]
 pub(crate) fn aarch64_halves(x: f64, storage: Storage) -> i64 {
     storage.low_bits((x as i16).into())
@@ -242,8 +238,7 @@ mod tests {
                         aarch64_doubles(x, storage),
                     ];
                     assert_eq!(all, [x.trunc() as i64; 8], "{x} to {}", storage.name());
-                    // Vectors of f16 are used only for these types: up to 16 bits signed, and up to 15 bits for signed conversion of
-                    // unsigned types.
+                    // Vectors of f16 are used only for these types: up to 16 bits signed, and up to 15 bits for signed conversion of unsigned types.
                     let halves = (bits <= 16 && (signed || bits < 16)).then(|| aarch64_halves(x, storage));
                     let unsigned = (bits <= 16 && !signed).then(|| aarch64_unsigned_halves(x, storage));
                     assert!(halves.into_iter().chain(unsigned).all(|v| v == x.trunc() as i64), "{x}");

@@ -1,11 +1,11 @@
-//! MLIR `quant.qcast`, as `--lower-quant-ops` lowers it: divide, add the zero point, convert, clamp. All steps before the clamp are in the
-//! expressed type.
+//! MLIR `quant.qcast`, as `--lower-quant-ops` lowers it: divide, add the zero point, convert, clamp. All steps before the clamp are in the expressed
+//! type.
 //!
-//! The RFC's steps do not fix the rounding of the conversion; `arith.fptosi` truncates. The clamp follows the conversion, and is emitted
-//! only if the bounds are narrower than the storage type. A value outside the storage type is therefore poison: the scheme promises no
-//! value, and each kernel gives the result of its target's instructions. The scale is a double rounded to the expressed type. The zero
-//! point is a constant of the storage type, converted. Its addition is skipped for a zero point of 0 per layer and kept per channel, where
-//! it turns -0 into 0, which converts to the same integer.
+//! The RFC's steps do not fix the rounding of the conversion; `arith.fptosi` truncates. The clamp follows the conversion, and is emitted only if the
+//! bounds are narrower than the storage type. A value outside the storage type is therefore poison: the scheme promises no value, and each kernel
+//! gives the result of its target's instructions. The scale is a double rounded to the expressed type. The zero point is a constant of the storage
+//! type, converted. Its addition is skipped for a zero point of 0 per layer and kept per channel, where it turns -0 into 0, which converts to the
+//! same integer.
 //!
 //! Source: MLIR RFC "Improvements in the 'quant' dialect", `quant.qcast` and `--lower-quant-ops`; llvm/llvm-project
 //! `mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp`; assembly of llc 22.1.8.
@@ -36,11 +36,10 @@ pub(crate) const DOMAIN: Domain = Domain {
 pub(crate) struct Target {
     /// Returns the conversion of each element of a row.
     parts: fn(&Params, &Row<'_>) -> Parts,
-    /// True if one instruction does a product with 2^n and the conversion after it, `fcvtzs w0, h0, #n`. The product then does not overflow
-    /// to infinity.
+    /// True if one instruction does a product with 2^n and the conversion after it, `fcvtzs w0, h0, #n`. The product then does not overflow to
+    /// infinity.
     fixed_point: bool,
-    /// True if a conversion and a clamp to `-2^n ..= 2^n - 1` without memory between them become `llvm.fptosi.sat`: `maxss`, `minss`,
-    /// `cvttss2si`.
+    /// True if a conversion and a clamp to `-2^n ..= 2^n - 1` without memory between them become `llvm.fptosi.sat`: `maxss`, `minss`, `cvttss2si`.
     saturates: bool,
 }
 
@@ -125,8 +124,8 @@ fn optimized(params: &Params, x: &[i32], out: &mut [i32], target: Target) {
     with_real!(*expressed, lowered::<_>(params, x, out, |row| (target.parts)(params, row), fixed_point, store));
 }
 
-/// Runs the lowering. `fixed_point` is true if the element at a place is converted by an instruction with a power of two; `store` turns a
-/// sum into a stored value.
+/// Runs the lowering. `fixed_point` is true if the element at a place is converted by an instruction with a power of two; `store` turns a sum into a
+/// stored value.
 fn lowered<T: Real>(
     params: &Params,
     x: &[i32],
@@ -152,8 +151,8 @@ fn lowered<T: Real>(
     });
 }
 
-/// True if one instruction makes the quotient, a product with 2^n, together with the conversion. The scale is then a constant of the code
-/// instead of a value from a buffer, its reciprocal is an f16, and there is no zero point to add.
+/// True if one instruction makes the quotient, a product with 2^n, together with the conversion. The scale is then a constant of the code instead of
+/// a value from a buffer, its reciprocal is an f16, and there is no zero point to add.
 fn is_power<T: Real>(params: &Params, scale: T, zero_point: Option<T>) -> bool {
     let constant =
         params.container == Container::Scalar || matches!(params.quantized.granularity, Granularity::Blocks { .. });
@@ -176,8 +175,8 @@ fn summed<T: Real>(x: T, scale: T, zero_point: Option<T>) -> f64 {
     zero_point.map_or(scaled, |zero_point| scaled.plus(zero_point)).double()
 }
 
-/// Clamp as the compiler emits it. A bound as wide as the type is folded away. This shows in a register wider than the type: poison is then
-/// not clamped.
+/// Clamp as the compiler emits it. A bound as wide as the type is folded away. This shows in a register wider than the type: poison is then not
+/// clamped.
 #[derive(Clone, Copy)]
 struct Clamp {
     storage: Storage,

@@ -1,12 +1,12 @@
 //! Conversion of each element of a row, in the code that opt and llc 22.1.8 make of the lowering's loops at -O2.
 //!
-//! Read in that code, loop by loop. The innermost loop has a body of whole vectors, on aarch64 often a second body of shorter vectors, and
-//! a remainder of single elements. Each part has its own instructions, which differ only on poison:
+//! Read in that code, loop by loop. The innermost loop has a body of whole vectors, on aarch64 often a second body of shorter vectors, and a
+//! remainder of single elements. Each part has its own instructions, which differ only on poison:
 //!
 //! | | body | vectors after it | one by one |
 //! | --- | --- | --- | --- |
 //! | x86, f32, f16, bf16 | 8: cvttps2dq, packs | | cvttss2si |
-//! | x86, bf16 to u32; f32 and f16 by constant scales | 4: cvttps2dq, packs | | cvttss2si |
+//! | x86, bf16 to u32; f32 and f16 by constant scales | 4: the same | | cvttss2si |
 //! | x86, f64; by constant scales | 4; 2: cvttpd2dq, packs or shuffles | | cvttsd2si |
 //! | aarch64, u8 of f32 | 32: fcvtzu | fcvtzs | fcvtzs |
 //! | aarch64, u16 of f32, f16, bf16 | 4: fcvtzu | | fcvtzs |
@@ -18,12 +18,12 @@
 //! | aarch64 +fullfp16, f16 to 9 to 15 bits | 8: fcvtzs to 16 bits | | fcvtzs to 32 bits |
 //! | aarch64 +fullfp16, f16 to 1 to 7 bits, by constant scales | 4: fcvtzs to 16 bits | | fcvtzs to 32 bits |
 //!
-//! Everything else is converted by the instruction of the last column, or by an equivalent instruction. A vector loop may need a check once
-//! per call for overlapping buffers. The code then enters the loop only from the length at which the check pays.
+//! Everything else is converted by the instruction of the last column, or by an equivalent instruction. A vector loop may need a check once per call
+//! for overlapping buffers. The code then enters the loop only from the length at which the check pays.
 //!
-//! Rows in which each element has its own scale are converted element by element. Rows of up to three channels are unrolled, and the
-//! vectors are those of the next outer loop: of four rows on x86 (f32 to i8), of eight on aarch64 (f16 to u16, with +fullfp16 also to bytes
-//! and i16). There the vectorizer weighs costs and also vectorizes some other rows. Their results follow no model.
+//! Rows in which each element has its own scale are converted element by element. Rows of up to three channels are unrolled, and the vectors are
+//! those of the next outer loop: of four rows on x86 (f32 to i8), of eight on aarch64 (f16 to u16, with +fullfp16 also to bytes and i16). There the
+//! vectorizer weighs costs and also vectorizes some other rows. Their results follow no model.
 
 use super::conversion::{self, Convert};
 use super::mlir_loops::Row;
@@ -62,8 +62,7 @@ impl Parts {
     }
 }
 
-/// True if rows of up to three channels are vectorized, `width` iterations of the outer loop at a time, and this row is part of a whole
-/// vector.
+/// True if rows of up to three channels are vectorized, `width` iterations of the outer loop at a time, and this row is part of a whole vector.
 fn is_in_rows(params: &Params, row: &Row<'_>, width: usize) -> bool {
     let (turn, turns) = row.turn;
     let few = row.elements.len() <= 3 && !row.has_one_scale();
@@ -107,8 +106,8 @@ pub(crate) fn x86(params: &Params, row: &Row<'_>) -> Parts {
     Parts::whole(row, width, body, rest)
 }
 
-/// Returns the number of elements from which x86 code enters the vector loop. With one loop per call, the elements must pay for the check
-/// of the buffers.
+/// Returns the number of elements from which x86 code enters the vector loop. With one loop per call, the elements must pay for the check of the
+/// buffers.
 fn least(params: &Params, width: usize) -> usize {
     let quantized = &params.quantized;
     let one_loop = params.container == Container::Unranked || params.shape.len() == 1;
@@ -279,8 +278,8 @@ mod tests {
         assert_eq!(half("mlir-qcast-neon-f16", U8), [(0, 24), (251, 15), (0, 24), (251, 15)]);
     }
 
-    /// Clamps of a scalar in its register: aarch64 clamps 32 bits, `fptosi.sat` saturates on x86, and a bound that no finite f16 reaches is
-    /// folded away.
+    /// Clamps of a scalar in its register: aarch64 clamps 32 bits, `fptosi.sat` saturates on x86, and a bound that no finite f16 reaches is folded
+    /// away.
     #[test]
     fn scalars_are_clamped_in_registers() {
         let one = |kernel, expressed, storage, (min, max): (i64, i64), quotient| {

@@ -57,8 +57,7 @@ impl Domain {
             && self.containers.contains(&params.container)
     }
 
-    /// Returns the sizes of the words of expressed values, of two tensors without elements, and of the results. An error names the invalid
-    /// argument.
+    /// Returns the sizes of the words of expressed values, of two tensors without elements, and of the results. An error names the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         params.quantize_sizes()
     }

@@ -1,8 +1,8 @@
 //! NEON: product with the reciprocal, `fcvtns`, and saturating narrowing, eight values at a time.
 //!
-//! `fcvtns` saturates to 32 bits and turns NaN into 0, which becomes the zero point. `sqxtn` saturates to 16 bits before `sqadd` adds the
-//! zero point in 16 bits. The result is the same, because a saturated value stays beyond 8 bits for every 8-bit zero point. The tail takes
-//! the same instructions, so body and tail agree.
+//! `fcvtns` saturates to 32 bits and turns NaN into 0, which becomes the zero point. `sqxtn` saturates to 16 bits before `sqadd` adds the zero point
+//! in 16 bits. The result is the same, because a saturated value stays beyond 8 bits for every 8-bit zero point. The tail takes the same
+//! instructions, so body and tail agree.
 //!
 //! Source: google/XNNPACK `src/f32-qs8-vcvt/neonv8.c.in`; the same body is in pytorch/pytorch
 //! `aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp`, `quantize_tensor_arm_q8`.

@@ -1,13 +1,12 @@
 //! ONNX Runtime: QuantizeLinear, `saturate(round_half_even(x / scale) + zero_point)`.
 //!
-//! The vector code divides, clamps to the bounds less the zero point, converts by `cvtps2dq` or `fcvtns`, and adds the zero point in
-//! integers. `maxps` and `fmaxnm` return the bound if the quotient is NaN, so NaN becomes the smallest value. Tails take the same steps.
+//! The vector code divides, clamps to the bounds less the zero point, converts by `cvtps2dq` or `fcvtns`, and adds the zero point in integers.
+//! `maxps` and `fmaxnm` return the bound if the quotient is NaN, so NaN becomes the smallest value. Tails take the same steps.
 //!
-//! Blocks along the last axis take the same code, one call per block. Blocks along another axis take a loop that applies `nearbyint` to the
-//! quotient, casts to int32, and adds the zero point before the clamp. In C++ the cast is undefined beyond int32, for infinities and for
-//! NaN. The sum is undefined beyond int32: from 2^31 on, below -2^31, and within a zero point of both ends. The largest f32 below 2^31 is
-//! 2^31 - 128, so a zero point of 128 or more makes its sum undefined. For undefined results the scheme has no value, and the kernel has a
-//! saturating cast and a wrapping sum.
+//! Blocks along the last axis take the same code, one call per block. Blocks along another axis take a loop that applies `nearbyint` to the quotient,
+//! casts to int32, and adds the zero point before the clamp. In C++ the cast is undefined beyond int32, for infinities and for NaN. The sum is
+//! undefined beyond int32: from 2^31 on, below -2^31, and within a zero point of both ends. The largest f32 below 2^31 is 2^31 - 128, so a zero point
+//! of 128 or more makes its sum undefined. For undefined results the scheme has no value, and the kernel has a saturating cast and a wrapping sum.
 //!
 //! Source: ONNX operators, QuantizeLinear; microsoft/onnxruntime `onnxruntime/core/mlas/lib/quantize.cpp`, `MlasQuantizeLinearVector`;
 //! `onnxruntime/core/util/qmath.h`, `BlockedQuantizeLinear`; `onnxruntime/core/providers/cpu/quantization/quantize_linear.cc`, `QuantizeLinear::Compute`, which
@@ -75,8 +74,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Finds the axis with fewer blocks than indices, or the first axis if each index has its own block. A tensor without blocks is one
-    /// block.
+    /// Finds the axis with fewer blocks than indices, or the first axis if each index has its own block. A tensor without blocks is one block.
     fn of(params: &Params) -> Self {
         let shape = &params.shape;
         let Granularity::Blocks { counts, .. } = &params.quantized.granularity else {

@@ -1,13 +1,13 @@
-//! PyTorch: `fbgemm::Quantize`, one value at a time. It deliberately multiplies by the rounded reciprocal of the scale: 0.273939937 at
-//! scale 0.00214854861 gives 128, where division gives 127.
+//! PyTorch: `fbgemm::Quantize`, one value at a time. It deliberately multiplies by the rounded reciprocal of the scale: 0.273939937 at scale
+//! 0.00214854861 gives 128, where division gives 127.
 //!
-//! With `LEGACY`, the template's default and the choice of `quantize_per_tensor`, the zero point is added in f32 before the rounding.
-//! Without it, as in `quantize_val`, the zero point is added after the rounding. The clamp is in double. NaN reaches the cast to the output
-//! type, which C++ leaves undefined; here it gives 0.
+//! With `LEGACY`, the template's default and the choice of `quantize_per_tensor`, the zero point is added in f32 before the rounding. Without it, as
+//! in `quantize_val`, the zero point is added after the rounding. The clamp is in double. NaN reaches the cast to the output type, which C++ leaves
+//! undefined; here it gives 0.
 //!
-//! `QuantizeAvx2` with `LEGACY` fuses product and sum into one rounding. `vminps` then returns its second operand for NaN, and keeps sums
-//! below 2^31. `vcvtps2dq` gives the smallest int32 for sums below -2^31. The clamp is in int32. A masked load sends the tail through the
-//! same instructions, so body and tail agree. The steps here process one value at a time, as each instruction does.
+//! `QuantizeAvx2` with `LEGACY` fuses product and sum into one rounding. `vminps` then returns its second operand for NaN, and keeps sums below 2^31.
+//! `vcvtps2dq` gives the smallest int32 for sums below -2^31. The clamp is in int32. A masked load sends the tail through the same instructions, so
+//! body and tail agree. The steps here process one value at a time, as each instruction does.
 //!
 //! Source: pytorch/FBGEMM `include/fbgemm/QuantUtils.h`, `Quantize`; pytorch/pytorch `AffineQuantizerBase.cpp`, `quantize_val`, and
 //! `cpu/kernels/QuantizedOpKernels.cpp`, `quantize_tensor_per_tensor_affine_cpu`, in `aten/src/ATen/native/quantized`;
