@@ -8,7 +8,7 @@ use crate::simd::LANES;
 /// Elements of the batch: one whole vector and one more element.
 pub(crate) const BATCH: usize = LANES + 1;
 
-/// Defines the functions `tiebreak_OP_NUMBER_FORM_POSITION` of each kernel: its portable form at each position, and on its target its native form.
+/// Defines the functions `tiebreak_OP_NAME_FORM_POSITION` of each kernel: its portable form at each position, and on its target its native form.
 /// `element` takes the code, the batch and these parameters.
 macro_rules! positions {
     ($op:literal, $element:ident $parameters:tt, $run:ty; $($number:literal: $kernel:expr;)+) => {

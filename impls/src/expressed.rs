@@ -2,7 +2,7 @@
 //!
 //! f16 and bf16 are computed in f32 and rounded after every operation, as LLVM does for x86 and for aarch64 without half-precision arithmetic. The
 //! result is correctly rounded although it rounds twice: f32 has 24 bits, and `24 >= 2p + 2` for p = 11 and p = 8, so no quotient, sum or product of
-//! two such values is between a tie and the f32 to which it rounds (Figueroa, "When is double rounding innocuous?", 1995).
+//! two such values is between a tie of the 16-bit type and the f32 to which it rounds (Figueroa, "When is double rounding innocuous?", 1995).
 
 use half::{bf16, f16};
 

@@ -12,7 +12,7 @@ const PATTERNS: [i32; 2] = [0x5AD5_A3C7, !0x5AD5_A3C7];
 /// Byte around operands of 8 or 16 bits. A sum that reads past an operand is wrong, as it would not be over zeros.
 pub const BYTE: u8 = 0xA7;
 
-/// Words in the 64 bytes to which buffers are aligned before they are misaligned.
+/// Words in 64 bytes, the alignment of buffers before `misalign` is added.
 const LINE: usize = 64 / size_of::<i32>();
 
 /// Words in a page.

@@ -106,7 +106,7 @@ pub enum JobError {
     /// The batch gives a range of inputs, but the operation takes only a payload.
     #[error("this operation takes a payload, not a range")]
     NoRanges,
-    /// A compiled module lacks the job's function, or the function returns a tensor of another shape.
+    /// A compiled module lacks the job's function, or the function returns a tensor that does not fit the job.
     #[error("{0}")]
     Module(String),
     /// The job is outside the kernel's domain.

@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// SHA-256 of the sources; `None` in a copy of the crate without its build script.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");
 
-/// Workspace with the sources.
+/// Path of the workspace with the sources.
 pub const WORKSPACE: Option<&str> = option_env!("TIEBREAK_WORKSPACE");
 
 /// Only argument of a call that asks a program of the project for the hashes of its sources.
@@ -38,5 +38,5 @@ pub fn of_worker() -> String {
     described(&[("impls", SOURCES)])
 }
 
-/// SHA-256 of the sources of the kernels of `fpm` and its mutants, to which recorded proofs refer.
+/// SHA-256 of the sources of the kernels of `fpm` and `requantize` and their mutants, to which recorded proofs refer.
 pub const PROVED: Option<&str> = option_env!("TIEBREAK_PROVED_SOURCES");

@@ -6,7 +6,7 @@ use crate::fpm::{self, Kernel, Params};
 use crate::quantize::{self, onnx};
 use crate::quantized;
 
-/// Accumulator at which a process mutant fails. For every other accumulator it is exactly ties-up.
+/// Accumulator at which a process mutant fails. For every other accumulator the mutant is exactly ties-up.
 pub const FAULT_AT: i32 = 0x0BAD_F00D;
 
 const SOURCE: &str = "of our own: what a worker process must survive or report";

@@ -196,9 +196,9 @@ pub enum Source {
         /// Length of the payload, in bytes.
         bytes: usize,
     },
-    /// Consecutive accumulators `start, start + 1, ...`, made by the worker without a payload. For dot-product steps: the first result of step `i`
-    /// has `start + i` as the four bytes `a0, a1, b0, b1`, lowest first, in the kernel's place for a pair and in the operands' types; every other
-    /// element and accumulator is 0. For quantizations of 16 or 32 bits: consecutive bit patterns. For dequantizations: consecutive stored values.
+    /// Consecutive accumulators `start, start + 1, ...`, made by the worker without a payload. For dot-product steps: each result `i` with a pair in
+    /// the kernel's domain takes `start + i` as the four bytes `a0, a1, b0, b1`, lowest first, in the types of the operands; every other element and
+    /// accumulator is 0. For quantizations of 16 or 32 bits: consecutive bit patterns. For dequantizations: consecutive stored values.
     Range {
         /// First accumulator, or first four bytes.
         start: i32,

@@ -109,7 +109,7 @@ pub struct Domain {
     pub grouped: bool,
     /// True if `groups` may differ from `channels`; a depthwise kernel has false.
     pub dense: bool,
-    /// True if filters may have more than one place, with strides and padding.
+    /// True if filters may have more than one place, with strides, dilations and padding.
     pub spatial: bool,
     /// True if sums and biases have 64 bits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

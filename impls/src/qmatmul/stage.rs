@@ -67,9 +67,9 @@ pub enum Stage {
     },
     /// `zero_point + amplitude * tanh((v - zero_point) / amplitude)`.
     Tanh {
-        /// Input and output value that represents 0.
+        /// int32 value of input and output that represents 0.
         zero_point: i32,
-        /// Difference from the zero point that represents 1.
+        /// int32 difference from the zero point that represents 1.
         amplitude: i32,
     },
     /// Saturating cast, the last stage.

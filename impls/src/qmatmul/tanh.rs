@@ -1,8 +1,8 @@
 //! gemmlowp: `OutputStageTanh` for one value and for four lanes.
 //!
-//! The input less the zero point is multiplied by the inverse of the amplitude and shifted left to three integer bits. For `a = -|input|`, `tanh(a)`
-//! is `(1 - e^(2a)) / (1 + e^(2a))`, computed by the exponential and three steps of Newton-Raphson. The result is multiplied by the amplitude and
-//! shifted right, which floors. Inputs of eight amplitudes or more give the ends.
+//! The input less the zero point is multiplied by the inverse of the amplitude and shifted left to three integer bits. `|tanh(x)|` is `(1 - e^(2a)) /
+//! (1 + e^(2a))` for `a = -|x|`, computed by the exponential and three steps of Newton-Raphson. The result is multiplied by the amplitude and shifted
+//! right, which floors. Inputs of eight amplitudes or more give the ends.
 //!
 //! For an amplitude that is a power of two, the left shift of the largest input below eight amplitudes gives 2^31: the scalar `ShiftLeft` saturates,
 //! and `vshlq` wraps.

@@ -107,7 +107,7 @@ pub(crate) fn aarch64_halves(x: f64, storage: Storage) -> i64 {
     storage.low_bits((x as i16).into())
 }
 
-/// Converts one element of such a vector by `fcvtzu`.
+/// Converts one element of a vector of f16 on aarch64 with +fullfp16 to an unsigned type: `fcvtzu` on 16-bit lanes, then the low bits.
 #[inline(always)]
 pub(crate) fn aarch64_unsigned_halves(x: f64, storage: Storage) -> i64 {
     storage.low_bits((x as u16).into())

@@ -112,7 +112,7 @@ pub(crate) fn qcast(params: &Params, x: &[i32], out: &mut [i32], convert: Conver
 fn optimized(params: &Params, x: &[i32], out: &mut [i32], target: Target) {
     let Quantized { storage, min, max, expressed, granularity, .. } = &params.quantized;
     let scalar = params.container == Container::Scalar;
-    // Constant scales keep all steps in one loop, and its values in registers.
+    // Constant scales keep all steps in one loop, and the values in registers.
     let clamp = Clamp::new(params, scalar || *granularity != Granularity::Layer, *expressed == Expressed::F16);
     let saturates = target.saturates && scalar && *expressed != Expressed::F16 && storage.signed && *min == -max - 1;
     let saturates = saturates && (max + 1).count_ones() == 1 && min > storage.range().start();

@@ -26,7 +26,7 @@ pub enum Granularity {
     },
 }
 
-/// Finest granularity that a kernel accepts; it implies every coarser granularity. Only blocks along another axis than the last imply none.
+/// Finest granularity that a kernel accepts. It implies every coarser granularity, except that `OtherAxis` implies no other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finest {

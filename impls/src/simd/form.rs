@@ -1,7 +1,7 @@
 //! Native forms: the vector code of a kernel over real instructions, under a symbol that a disassembler finds.
 
 /// Makes the [`crate::kernel::Native`] form with the instructions in `fn name(arguments) body`, exported as `$symbol`. `$run` is the registered
-/// function, which calls `name`. The short pattern `$body::<Neon>(arguments)` registers a function that only calls `$body`.
+/// function, in terms of `name`. The short pattern `$body::<Neon>(arguments)` registers a function that only calls `$body`.
 macro_rules! neon_form {
     (
         $isa:ident, $symbol:literal, $instructions:tt, $type:ty,

@@ -16,7 +16,7 @@ use std::io::{self, BufRead, IoSlice, Read, Write};
 /// Longest batch that a worker accepts, in elements. The bound is far above any block of a run, and keeps a garbled length from exhausting memory.
 pub const MAX_LEN: usize = 1 << 24;
 
-/// Elements in the 64 bytes to which buffers are aligned before they are misaligned.
+/// Elements in 64 bytes, the alignment of buffers before `misalign` is added.
 const LINE: usize = 64 / size_of::<i32>();
 
 /// Runner of the batches that a worker reads.
