@@ -175,9 +175,9 @@ macro_rules! half {
 half!(f16);
 half!(bf16);
 
-/// Rounds a double to odd: the nearest f32 towards zero, with its last bit set if bits were lost. A second rounding to at most 22 bits gives the
-/// correctly rounded double (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008). Rounding through the nearest f32 does not,
-/// and `from_f64` of the crate `half` may do that.
+/// Rounds a double to odd: the nearest f32 towards zero, with its last bit set if bits were lost. A second rounding to at most 22 bits then equals a
+/// single rounding of the double (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008). A second rounding of the nearest f32
+/// does not, and `from_f64` of the crate `half` may round that way.
 fn odd(value: f64) -> f32 {
     let nearest = value as f32;
     let back = f64::from(nearest);
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(f16::nearest(65519.999999999).to_bits(), 0x7bff);
         assert_eq!(f16::nearest(65520.0).to_bits(), 0x7c00);
         assert_eq!(bf16::nearest(f64::MAX), bf16::INFINITY);
-        // A conversion through the nearest f32 would turn 2^24 + 2^16 into 2^24.
+        // A conversion through the nearest f32, 2^24 + 2^16, would give 2^24.
         assert_eq!(bf16::integer((1 << 24) + (1 << 16) + 1).double(), 16_908_288.0);
         assert_eq!(bf16::integer(-(1 << 24) - (1 << 16)).double(), -16_777_216.0);
     }

@@ -10,7 +10,7 @@ use crate::quantized::Params;
 /// Code under test, with its contract. `R` is the function type of the operation, `D` its domain type.
 #[derive(Clone, Debug)]
 pub struct Kernel<R: 'static, D: 'static> {
-    /// Name on the command line and in every report. A system has the same name in all operations.
+    /// Name on the command line and in every report, unique in its operation.
     pub name: &'static str,
     /// One-line description.
     pub summary: &'static str,

@@ -1,7 +1,7 @@
 //! Libraries that subtract in integers: TensorFlow Lite, ONNX Runtime, PyTorch, XNNPACK.
 //!
-//! With 8- and 16-bit stored values the difference has at most 17 bits, so an f32 holds it and only the product with the scale rounds: all four are
-//! correctly rounded. They would differ for a wider difference, which no domain here contains.
+//! With 8- and 16-bit stored values the difference has at most 17 bits, so an f32 holds it and only the product with the scale rounds: all four
+//! libraries are correctly rounded. They would disagree on a wider difference, which no domain here contains.
 
 use super::{Kernel, each};
 use crate::contract::{Overflow, Promise};

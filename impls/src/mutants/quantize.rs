@@ -239,7 +239,7 @@ fn nearest_steps(params: &Params, x: &[i32], out: &mut [i32]) {
     with_real!(params.quantized.expressed, steps::<_>(params, x, out, f64::round_ties_even));
 }
 
-/// Adds the zero point to the nearest integer of `x / scale` (in f32, then int32) and narrows by `narrow`. NaN becomes the smallest value.
+/// Applies `narrow` to the nearest integer of `x / scale` (in f32, then int32) and the zero point. NaN becomes the smallest value.
 fn narrowed(params: &Params, x: &[i32], out: &mut [i32], narrow: impl Fn(&Quantized, i64, i64) -> i64) {
     let quantized = &params.quantized;
     each(

@@ -13,7 +13,7 @@ fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R
     mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
 }
 
-/// Returns a kernel that keeps the contract of a mutant's claim; no shipped kernel follows the exact schemes.
+/// Returns a kernel that keeps the contract claimed by a mutant; no shipped kernel follows the exact schemes.
 fn keeper(scheme: &str) -> Option<&'static str> {
     match scheme {
         "onnx" => Some("onnx-quantizelinear"),

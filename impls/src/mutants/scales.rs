@@ -26,7 +26,7 @@ fn layer(params: &Params, scale: usize) -> Params {
     one
 }
 
-/// Returns the scale for a block along each axis of `index % blocks`.
+/// Returns the scale for a block of `index % blocks` along each axis.
 pub(super) fn block_modulo(params: &Params, index: usize) -> usize {
     let row_major = |block, [at, _, count]: [usize; 3]| block * count + at % count;
     places(params, index).map_or_else(|| params.scale_of(index), |places| places.into_iter().fold(0, row_major))

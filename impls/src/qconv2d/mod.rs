@@ -1,6 +1,6 @@
 //! Quantized convolution, NHWC, in one kernel: the convolution of [`crate::conv2d`], then bias, fixed point multiply, zero point and clamp of each
-//! sum: `out[b,y,x,o] = clamp(fpm(sum[b,y,x,o] + bias[o], channel[o]) + zero_point, min, max)`, of 8 or 16 bits. ReLU and ReLU6 are bounds of the
-//! clamp. Convolutions of int16 may have 64-bit biases, and then have 64-bit sums.
+//! sum: `out[b,y,x,o] = clamp(fpm(sum[b,y,x,o] + bias[o], channel[o]) + zero_point, min, max)`. Results have 8 or 16 bits. ReLU and ReLU6 are bounds
+//! of the clamp. Convolutions of int16 may have 64-bit biases, and then have 64-bit sums.
 //!
 //! A depthwise convolution has as many groups as input channels. Its multiplier is the number of output channels per group, so output channel `o`
 //! belongs to input channel `o / multiplier`. Transposed convolutions are in [`transpose_conv`].

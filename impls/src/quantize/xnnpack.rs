@@ -1,5 +1,5 @@
 //! XNNPACK: f32 to qs8 and qu8 by a magic bias. The sum of `1.5 * 2^23` and a number below `2^22` has the nearest integer in its low bits, ties to
-//! even, because its last place has weight 1.
+//! even, because the last place of the sum has weight 1.
 //!
 //! `math_max_f32` is `fmaxf`, which returns the bound for NaN. (The variant `imagic` instead clamps the sum's bits as int32, and turns NaN into a
 //! bound by its sign.)

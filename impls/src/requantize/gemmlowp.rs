@@ -1,8 +1,9 @@
 //! gemmlowp: output stages, each as a function, and pipelines of them.
 //!
 //! `QuantizeDownInt32ToUint8Scale` follows the formula in `public/output_stages.h`: the rounding term is added before the shift, which rounds ties
-//! up. Its product is an int32: "the integer multiplication [...] risks overflowing". (`internal/output.h` divides by `RoundingDivideByPOT` since its
-//! rounding shifts were generalised, which rounds ties away from zero: for a product of -1 and a shift of 1 it gives -1, and the printed formula 0.)
+//! up. (Since the generalisation of its rounding shifts, `internal/output.h` divides by `RoundingDivideByPOT`, which rounds ties away from zero: for
+//! a product of -1 and a shift of 1 it gives -1, and the printed formula 0.) The product is an int32: "the integer multiplication [...] risks
+//! overflowing".
 //!
 //! `ScaleInt32ByFixedPointAndExponent` shifts left by `ShiftLeft`, here as on NEON, where it is `vshl` and wraps. The scalar `ShiftLeft` saturates,
 //! without a guarantee: "we don't care about the results in the overflow case".
