@@ -1,4 +1,4 @@
-//! Gives the crate the hash of what it is built from.
+//! Passes the hash of the crate's sources to its build.
 
 fn main() {
     tiebreak_sources::bake("impls");

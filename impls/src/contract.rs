@@ -1,44 +1,41 @@
-//! Contracts: the scheme that a kernel implements, the domain on which it does, and its known deviations. Schemes are named
-//! here as text, because this crate does not know the oracle that executes them; a test of the harness looks every name up
-//! in the oracle's registry.
+//! Contracts: the scheme that a kernel implements, its domain, and its known deviations. A scheme is named here as text, because this crate does not
+//! know the oracle that executes schemes; a test of the harness looks up every name in the oracle's registry.
 //!
-//! Overflow is part of a promise, not of a scheme: `ties-up:wrap` and `ties-up` (undefined if int32 cannot hold the result)
-//! are the same mathematics. The default reference is the second form. If no int32 is right, no result can differ from the
-//! reference, and reports count those inputs separately.
+//! Overflow is part of a promise, not of a scheme: `ties-up:wrap` and `ties-up` (undefined if int32 cannot hold the result) are the same mathematics.
+//! The default reference is `ties-up`. For an undefined result no kernel differs from the reference, and reports count such inputs separately.
 //!
-//! A kernel that cannot be exact promises what it computes: the fast paths through 16-bit lanes promise `pairs-u16-wrap`
-//! and similar schemes on all operands, and are counted against `exact`. `bounds` derives the operands for which they are
-//! exact.
+//! A kernel that cannot be exact promises its actual arithmetic. The fast paths through 16-bit lanes promise `pairs-u16-wrap` and similar schemes on
+//! all operands, and reports count their differences from `exact`. `bounds` derives the operands for which they are exact.
 
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// The policy for an exact result that does not fit in the output type.
+/// Policy for an exact result that does not fit in the output type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
     /// Two's-complement wrap, as a cast does.
     Wrap,
     /// Clamped to the nearest representable value.
     Saturate,
-    /// No promise: such an input is outside the domain.
+    /// No promise: the input is outside the domain.
     OutOfDomain,
 }
 
-/// A scheme by name, with the policy for results that do not fit.
+/// Scheme by name, with the policy for results that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Promise {
     /// Name in the oracle's registry, such as `gemmlowp-double`.
     pub scheme: &'static str,
-    /// The policy for a final result that does not fit in int32.
+    /// Policy for a final result that does not fit in int32.
     pub overflow: Overflow,
 }
 
-/// The parameters on which a kernel keeps its promise. The accumulator is always any int32.
+/// Parameters on which a kernel keeps its promise. The accumulator is always any int32.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
-    /// Multipliers, as Q0.31 integers (or Q0.q where `q` is another).
+    /// Multipliers, as Q0.31 integers (or Q0.q for another `q`).
     pub multipliers: RangeInclusive<i32>,
-    /// Every multiplier is a multiple of this power of two (2^7 for a 24-bit significand, otherwise 1).
+    /// Power of two that divides every multiplier (2^7 for a 24-bit significand, otherwise 1).
     pub multiple_of: i32,
     /// Shifts, positive = left.
     pub shifts: RangeInclusive<i32>,
@@ -46,7 +43,7 @@ pub struct Domain {
     pub q: RangeInclusive<u32>,
     /// Bounds on the whole right shift `q - shift`.
     pub right_shifts: RangeInclusive<i32>,
-    /// Whether several channels may share a batch.
+    /// True if several channels may share a batch.
     pub per_channel: bool,
 }
 
@@ -61,7 +58,7 @@ impl Domain {
         per_channel: false,
     };
 
-    /// Whether the promise covers these parameters.
+    /// True if the promise covers these parameters.
     pub fn contains(&self, multiplier: i32, shift: i32, q: u32) -> bool {
         self.multipliers.contains(&multiplier)
             && multiplier % self.multiple_of == 0
@@ -71,20 +68,20 @@ impl Domain {
     }
 }
 
-/// Where a declared deviation holds.
+/// Elements on which a declared deviation holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Region {
-    /// The last `n mod lanes` elements of a run of `n`, which a vector body does not reach.
+    /// Last `n mod lanes` elements of a run of `n`, which a vector body does not reach.
     VectorTail {
         /// Elements in one vector.
         lanes: usize,
     },
-    /// Every element when the multiplier is not Q0.31.
+    /// Every element, if the multiplier is not Q0.31.
     QNot31,
 }
 
 impl Region {
-    /// Whether element `index` of `len`, with a multiplier of `q` fractional bits, lies in the region.
+    /// True if the region contains element `index` of `len`, for a multiplier of `q` fractional bits.
     pub fn contains(self, index: usize, len: usize, q: u32) -> bool {
         match self {
             Self::VectorTail { lanes } => index >= len - len % lanes,
@@ -93,39 +90,39 @@ impl Region {
     }
 }
 
-/// A difference from the contract's scheme that is known and kept: in `region` the kernel follows `instead`, exactly.
+/// Known and kept difference from the contract's scheme: in `region` the kernel follows `instead`, exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deviation {
     /// Class of the difference, as the judge names it (`position`, `fallback`, ...).
     pub class: &'static str,
-    /// Where it holds.
+    /// Elements on which the deviation holds.
     pub region: Region,
-    /// The scheme that the kernel follows there.
+    /// Scheme that the kernel follows in the region.
     pub instead: Promise,
-    /// Why, in a sentence a reviewer can use.
+    /// Reason for the deviation, in a sentence that a reviewer can use.
     pub reason: &'static str,
 }
 
-/// The promise of one kernel. `D` is the domain type of its operation.
+/// Promise of one kernel. `D` is the domain type of its operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contract<D = Domain> {
-    /// The promised scheme.
+    /// Promised scheme.
     pub promise: Promise,
-    /// For which parameters.
+    /// Parameters for which the promise holds.
     pub domain: D,
-    /// Known deviations; the first region that contains an element decides.
+    /// Known deviations; the first whose region contains an element decides.
     pub deviations: &'static [Deviation],
-    /// Document and section, or repository and file, that the semantics come from.
+    /// Source of the semantics: document and section, or repository and file.
     pub source: &'static str,
 }
 
 impl<D> Contract<D> {
-    /// A promise without deviations.
+    /// Makes a contract without deviations.
     pub(crate) const fn new(scheme: &'static str, overflow: Overflow, domain: D, source: &'static str) -> Self {
         Self { promise: Promise { scheme, overflow }, domain, deviations: &[], source }
     }
 
-    /// The promise that binds element `index` of `len`, and the deviation it comes from, if one does.
+    /// Returns the promise that binds element `index` of `len`, and the deviation that replaces the contract's promise, if any.
     pub fn at(&self, index: usize, len: usize, q: u32) -> (Promise, Option<&'static Deviation>) {
         match self.deviations.iter().find(|d| d.region.contains(index, len, q)) {
             Some(deviation) => (deviation.instead, Some(deviation)),

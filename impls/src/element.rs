@@ -3,17 +3,17 @@
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// The type of one element.
+/// Type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Element {
-    /// Unsigned, 1 bit; a byte each in a payload.
+    /// Unsigned, 1 bit; one byte each in a payload.
     U1,
-    /// Unsigned, 2 bits; a byte each in a payload.
+    /// Unsigned, 2 bits; one byte each in a payload.
     U2,
-    /// Unsigned, 3 bits; a byte each in a payload.
+    /// Unsigned, 3 bits; one byte each in a payload.
     U3,
-    /// Unsigned, 4 bits; a byte each in a payload.
+    /// Unsigned, 4 bits; one byte each in a payload.
     U4,
     /// Signed, 4 bits; two to a byte in a payload, the first in the low half.
     I4,
@@ -26,7 +26,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// Every value.
+    /// Returns the smallest to the largest value.
     pub const fn range(self) -> RangeInclusive<i32> {
         match self {
             Self::U1 => 0..=1,
@@ -40,7 +40,7 @@ impl Element {
         }
     }
 
-    /// Bytes of one element, if it has bytes of its own.
+    /// Returns the bytes of one element; 1 for `I4`, of which two share a byte.
     pub fn bytes(self) -> usize {
         match self {
             Self::I16 => 2,
@@ -48,12 +48,12 @@ impl Element {
         }
     }
 
-    /// Bytes of so many elements, one after the other.
+    /// Returns the bytes of `len` consecutive elements.
     pub fn size(self, len: usize) -> usize {
         if self == Self::I4 { len.div_ceil(2) } else { len * self.bytes() }
     }
 
-    /// Bits of a value.
+    /// Returns the bits of one value.
     pub const fn bits(self) -> u32 {
         match self {
             Self::U1 => 1,
@@ -65,7 +65,7 @@ impl Element {
         }
     }
 
-    /// `u8`, `i8`, `i16`.
+    /// Returns the name, such as `u8` or `i16`.
     pub fn name(self) -> &'static str {
         match self {
             Self::U1 => "u1",
@@ -79,8 +79,7 @@ impl Element {
         }
     }
 
-    /// Writes `values`, each in [`Element::range`], to `out` as little-endian elements; `out` holds as many bytes as [`Element::size`]
-    /// says.
+    /// Writes `values`, each in [`Element::range`], to `out` as little-endian elements. `out` has [`Element::size`] bytes.
     pub fn pack(self, values: &[i32], out: &mut [u8]) {
         debug_assert_eq!(out.len(), self.size(values.len()));
         match self {
@@ -96,7 +95,7 @@ impl Element {
         }
     }
 
-    /// The element whose bytes, little-endian, begin at `from`; the low half of a byte, if it has no byte of its own.
+    /// Reads the little-endian element at the start of `from`; for `I4`, from the low half of the first byte.
     #[inline(always)]
     pub fn read(self, from: &[u8]) -> i32 {
         match self {

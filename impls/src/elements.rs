@@ -1,15 +1,15 @@
-//! One element of a batch as a function of integers, for translators of LLVM IR: the code of a kernel around one element, without loop and memory.
+//! One element of a batch as a function of integers, for translators of LLVM IR: a kernel's code for one element, without loop and memory.
 //!
-//! Only the feature `elements` has this module. Each function calls the form that the registry holds on a batch of one vector and one element more,
-//! and returns the element of one position; the optimiser removes the batch. `cargo xtask prove --kernels` reads the result.
+//! The module exists only with the feature `elements`. Each function calls a registered kernel on a batch of one whole vector and one more element,
+//! and returns the element at one position; the optimiser removes the batch. `cargo xtask prove --kernels` reads the result.
 
 use crate::simd::LANES;
 
-/// Elements of the batch: a whole vector and one more.
+/// Elements of the batch: one whole vector and one more element.
 pub(crate) const BATCH: usize = LANES + 1;
 
-/// The functions of one kernel, `tiebreak_OP_NAME_FORM_POSITION`: its portable form at each position, and on its target its native form. `element` takes the
-/// code, the batch and these parameters.
+/// Defines the functions `tiebreak_OP_NAME_FORM_POSITION` of each kernel: its portable form at each position, and on its target its native form.
+/// `element` takes the code, the batch and these parameters.
 macro_rules! positions {
     ($op:literal, $element:ident $parameters:tt, $run:ty; $($number:literal: $kernel:expr;)+) => {
         $(const _: () = {
@@ -35,7 +35,7 @@ macro_rules! positions {
     ) => {
         const _: () = {
             const RUN: Option<$run> = $code;
-            // SAFETY: the name is this project's own and each is used once.
+            // SAFETY: the name has this project's prefix, and each name is used once.
             #[unsafe(export_name = concat!("tiebreak_", $op, "_", $number, "_", $form, "_", $at))]
             extern "Rust" fn $name(x0: i32, x1: i32, x2: i32, x3: i32, x4: i32, $($parameter: i32),*) -> i32 {
                 match RUN {

@@ -1,4 +1,4 @@
-//! Runs one job in this process: finds the kernel, checks parameters and lengths, and lays out the operands for the kernel.
+//! Execution of one job in this process: finds the kernel, checks parameters and lengths, and lays out the operands for the kernel.
 
 use crate::Form;
 use crate::element::Element;
@@ -9,21 +9,21 @@ use crate::shape::{ShapeError, Sizes};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Input and output elements of a job over `len` elements.
+/// Input and output lengths of a job over `len` elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
     /// Elements of the payload.
     pub input: usize,
-    /// Results.
+    /// Results of the job.
     pub output: usize,
 }
 
-/// How many elements a job over `len` elements reads and writes; for a tensor operation `len` is the number of results.
+/// Returns the lengths of a job over `len` elements. For a tensor operation `len` is the number of results.
 pub fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
     job.lengths(len)
 }
 
-/// The same by the parameters of the job alone, whatever kernel it names; none for an operation whose sizes are those of a kernel's instruction or layout.
+/// Returns the lengths from the job's parameters alone, for any kernel name. `None` if the sizes depend on the kernel's instruction or layout.
 pub fn lengths_of_any(job: &Job, len: usize) -> Option<Result<Lengths, JobError>> {
     let of =
         |sizes: Result<Sizes, ShapeError>| sizes.map(|sizes| Lengths { input: sizes.input(), output: sizes.outputs });
@@ -54,10 +54,9 @@ pub fn lengths_of_any(job: &Job, len: usize) -> Option<Result<Lengths, JobError>
 /// Runs one job in this process. `input` and `output` are laid out as [`Job`] says; operands of 8 or 16 bits are placed
 /// `misalign` elements past a 64-byte boundary.
 ///
-/// A panic in the kernel is an error, like an unknown name or slices of the wrong length. Process mutants are refused:
-/// they are meant for a process that may die.
+/// Errors: a panic in the kernel, an unknown name, slices of the wrong length. Process mutants are refused, because they may end their process.
 ///
-/// What the kernel finds around its buffers, and in its results, is the caller's; [`frame::run`] makes buffers that show what it does to them.
+/// The buffers are the caller's. [`frame::run`] makes buffers that show stray writes and unwritten results.
 pub fn execute(job: &Job, form: Form, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError> {
     if job.ends_its_process() {
         return Err(JobError::Elsewhere { kernel: job.names().1.to_owned(), place: "a worker process only" });
@@ -65,12 +64,12 @@ pub fn execute(job: &Job, form: Form, input: &[i32], output: &mut [i32], misalig
     job.execute(form, input, output, misalign)
 }
 
-/// The inputs that a range stands for.
+/// Writes the inputs of a range that begins at `start`.
 pub fn fill(job: &Job, start: i32, elements: &mut [i32]) {
     job.fill(start, elements);
 }
 
-/// The tensors of a payload.
+/// Splits a payload into its tensors.
 pub(crate) fn parts<'a>(sizes: &Sizes, input: &'a [i32]) -> Result<[&'a [i32]; 3], JobError> {
     check_len(sizes.input(), input.len())?;
     let (first, rest) = input.split_at(sizes.inputs[0]);
@@ -78,10 +77,10 @@ pub(crate) fn parts<'a>(sizes: &Sizes, input: &'a [i32]) -> Result<[&'a [i32]; 3
     Ok([first, second, third])
 }
 
-/// A tensor as its element type lays it out, at a chosen distance from a 64-byte boundary, with a pattern around it.
+/// Tensor in the layout of its element type, at a chosen distance from a 64-byte boundary, with a pattern on both sides.
 struct Packed {
     storage: Vec<u8>,
-    /// The storage as it was made.
+    /// Copy of the storage from before the call.
     before: Vec<u8>,
     place: Range<usize>,
 }
@@ -89,14 +88,14 @@ struct Packed {
 impl Packed {
     fn new(name: &str, element: Element, values: &[i32], misalign: usize) -> Result<Self, JobError> {
         let range = element.range();
-        // All of them, with no end at the first: vector instructions do that, also where they are emulated.
+        // Looks at every value without an early exit, because vector instructions do that fast, also under emulation.
         if values.iter().fold(false, |other, value| other | !range.contains(value)) {
             let other = values.iter().find(|value| !range.contains(value)).expect("there is one");
             return Err(JobError::Element { operand: name.to_owned(), value: *other, element: element.name() });
         }
         let len = element.size(values.len());
         let mut storage = vec![frame::BYTE; len + 4 * 64];
-        // Alignment changes coverage, not results: where an allocator cannot say, the operand lies where it lies.
+        // Alignment changes coverage, not results: if an allocator cannot tell a boundary, the operand is left at its place.
         let boundary = storage.as_ptr().align_offset(64);
         let start = 64 + if boundary < 64 { boundary + misalign % 16 } else { misalign % 16 };
         let place = start..start + len;
@@ -108,9 +107,9 @@ impl Packed {
         &self.storage[self.place.clone()]
     }
 
-    /// Whether a call left the operand, and what lies around it, as they were.
+    /// Checks that a call changed neither the operand nor its surroundings.
     fn check(&self, name: &str) -> Result<(), JobError> {
-        // The compiler may take shared bytes for unchanged, which is what is in question.
+        // Without `black_box` the compiler may assume that shared bytes are unchanged, and remove the check.
         let this = std::hint::black_box(self);
         if frame::are_equal(&this.storage, &this.before) {
             return Ok(());
@@ -123,11 +122,11 @@ impl Packed {
     }
 }
 
-/// A name for errors, an element type, and values.
+/// Operand: name for errors, element type, values.
 pub(crate) type Operand<'a> = (&'a str, Element, &'a [i32]);
 
-/// Calls a kernel of two operands as their element types lay them out, `misalign` elements past a 64-byte boundary. An error says which value
-/// does not fit its type, or that the kernel wrote to an operand or near it.
+/// Calls a kernel with two operands in the layout of their element types, `misalign` elements past a 64-byte boundary. An error names a value that
+/// does not fit its type, or a write of the kernel to an operand or near it.
 pub(crate) fn packed(
     operands: [Operand<'_>; 2],
     misalign: usize,
@@ -145,7 +144,7 @@ pub(crate) fn check_len(expected: usize, got: usize) -> Result<(), JobError> {
     if expected == got { Ok(()) } else { Err(JobError::Length { expected, got }) }
 }
 
-/// What a call returns; a panic in it is an error.
+/// Returns the result of `run`, or an error if it panics.
 pub(crate) fn guard<T>(kernel: &'static str, run: impl FnOnce() -> T) -> Result<T, JobError> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
         let message = payload

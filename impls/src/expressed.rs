@@ -1,36 +1,35 @@
 //! Arithmetic in the expressed types, as compilers and processors do it.
 //!
-//! f16 and bf16 are computed in f32 and rounded after every operation, which is what LLVM emits for x86 and for aarch64
-//! without half-precision arithmetic. That gives the correctly rounded result although it rounds twice: f32 has 24 bits, and
-//! `24 >= 2p + 2` for p = 11 and p = 8, so that no quotient, sum or product of two such values lies between a value halfway between two
-//! others and what f32 rounds to it (Figueroa, "When is double rounding innocuous?", 1995).
+//! f16 and bf16 are computed in f32 and rounded after every operation, as LLVM does for x86 and for aarch64 without half-precision arithmetic. The
+//! result is correctly rounded although it rounds twice: f32 has 24 bits, and `24 >= 2p + 2` for p = 11 and p = 8, so no quotient, sum or product of
+//! two such values is between a tie of the 16-bit type and the f32 to which it rounds (Figueroa, "When is double rounding innocuous?", 1995).
 
 use half::{bf16, f16};
 
-/// A value of an expressed type.
+/// Value of an expressed type.
 pub(crate) trait Real: Copy {
-    /// Words of int32 in a payload.
+    /// Words of int32 per value in a payload.
     const WORDS: usize;
 
-    /// From its words, the low one first.
+    /// Reads a value from its words, the low word first.
     fn load(words: &[i32]) -> Self;
-    /// To its words.
+    /// Writes the value to its words, the low word first.
     fn store(self, words: &mut [i32]);
-    /// The nearest value, ties to even.
+    /// Returns the nearest value, ties to even.
     fn nearest(value: f64) -> Self;
-    /// The same value; every value of every type is a double.
+    /// Converts to a double, exactly: a double holds every value of every expressed type.
     fn double(self) -> f64;
 
-    /// `self / other`, rounded.
+    /// Returns `self / other`, rounded.
     fn divided_by(self, other: Self) -> Self;
-    /// `self + other`, rounded.
+    /// Returns `self + other`, rounded.
     fn plus(self, other: Self) -> Self;
-    /// `self - other`, rounded.
+    /// Returns `self - other`, rounded.
     fn minus(self, other: Self) -> Self;
-    /// `self * other`, rounded.
+    /// Returns `self * other`, rounded.
     fn times(self, other: Self) -> Self;
 
-    /// The nearest value to an integer of at most 33 bits, which is a double.
+    /// Returns the value nearest to an integer of at most 33 bits, which a double holds exactly.
     fn integer(value: i64) -> Self {
         Self::nearest(value as f64)
     }
@@ -125,7 +124,7 @@ impl Real for f64 {
     }
 }
 
-/// A type of 16 bits, computed in f32.
+/// Implements [`Real`] for a type of 16 bits, computed in f32.
 macro_rules! half {
     ($type:ident) => {
         impl Real for $type {
@@ -176,9 +175,9 @@ macro_rules! half {
 half!(f16);
 half!(bf16);
 
-/// A double rounded to odd: the f32 nearest towards zero, its last bit set where anything was lost. Rounding that again to at most
-/// 22 bits is as good as rounding the double (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008);
-/// through the nearest f32 it is not, and `from_f64` of the crate `half` may go that way.
+/// Rounds a double to odd: the nearest f32 towards zero, with its last bit set if bits were lost. A second rounding to at most 22 bits then equals a
+/// single rounding of the double (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008). A second rounding of the nearest f32
+/// does not, and `from_f64` of the crate `half` may round that way.
 fn odd(value: f64) -> f32 {
     let nearest = value as f32;
     let back = f64::from(nearest);
@@ -186,7 +185,7 @@ fn odd(value: f64) -> f32 {
         return nearest;
     }
     let bits = nearest.to_bits();
-    // Bits of one sign are ordered as magnitudes; an infinity steps down to the largest number.
+    // The bits of numbers of one sign are ordered as their magnitudes; the step down from infinity gives the largest number.
     let down = if back.abs() > value.abs() { bits - 1 } else { bits };
     f32::from_bits(down | 1)
 }
@@ -208,7 +207,7 @@ pub(crate) use with_real;
 mod tests {
     use super::*;
 
-    /// The nearest f16 by counting: every non-negative number is compared.
+    /// Finds the nearest f16 by comparison with every non-negative number.
     fn brute_force(value: f64) -> u16 {
         let distance = |bits: u16| (f16::from_bits(bits).double() - value).abs();
         (0..0x7c00).min_by(|a, b| distance(*a).total_cmp(&distance(*b)).then((a & 1).cmp(&(b & 1)))).expect("numbers")
@@ -216,7 +215,7 @@ mod tests {
 
     #[test]
     fn doubles_round_once() {
-        // Above a tie by less than f32 can tell; exactly a tie; just below.
+        // Ties exactly, and values above and below a tie by less than f32 can represent.
         for base in [1.0, f64::exp2(-24.0) * 3.0, 1024.0] {
             let step = if base < 1e-6 { f64::exp2(-24.0) } else { base / 1024.0 };
             for nudge in [0.0, 1e-12, -1e-12] {
@@ -228,7 +227,7 @@ mod tests {
         assert_eq!(f16::nearest(65519.999999999).to_bits(), 0x7bff);
         assert_eq!(f16::nearest(65520.0).to_bits(), 0x7c00);
         assert_eq!(bf16::nearest(f64::MAX), bf16::INFINITY);
-        // Through the nearest f32, 2^24 + 2^16, it would be 2^24.
+        // A conversion through the nearest f32, 2^24 + 2^16, would give 2^24.
         assert_eq!(bf16::integer((1 << 24) + (1 << 16) + 1).double(), 16_908_288.0);
         assert_eq!(bf16::integer(-(1 << 24) - (1 << 16)).double(), -16_777_216.0);
     }
@@ -248,8 +247,8 @@ mod tests {
         }
     }
 
-    /// All pairs of some patterns, subnormal ones too: in double a sum or product of f16 is exact, and a quotient is correctly
-    /// rounded by `24 >= 2 * 11 + 2` again, since 53 is more than 24.
+    /// All pairs of some patterns, including subnormal ones. In double a sum or product of f16 is exact, and a quotient is correctly rounded, because
+    /// `53 >= 2 * 11 + 2`.
     #[test]
     fn f16_operations_round_once() {
         let patterns = (0..0x7c00).step_by(97).chain([1, 2, 3, 0x3ff, 0x400, 0x401, 0x7bff]);

@@ -1,12 +1,12 @@
-//! How the processor computes floats: the rounding mode, whether subnormal numbers are flushed to zero, which exceptions trap. MXCSR on x86-64, FPCR on
-//! aarch64. A call that changes it and returns changes the results of later calls, of whatever kernel.
+//! Float mode of the processor: the rounding mode, flushing of subnormal numbers to zero, and trapping exceptions. The register is MXCSR on x86-64
+//! and FPCR on aarch64. A call that changes the mode and returns changes the results of later calls, of any kernel.
 //!
-//! The frame restores the mode after each call. Otherwise the next kernel would get the blame, or the oracle, which
-//! computes in the same process. Exception flags that floats have raised are not part of the mode.
+//! The frame restores the mode after each call. Otherwise the next kernel would be blamed, or the oracle, which computes in the same process. Flags
+//! of exceptions that have occurred are not part of the mode.
 
 use crate::job_error::JobError;
 
-/// Runs a call, and sets the mode back if it was changed: an error then, unless the call has one of its own.
+/// Runs a call and restores the mode if the call changed it. A changed mode is then the error, unless the call returned an error itself.
 pub(crate) fn kept<T>(call: impl FnOnce() -> Result<T, JobError>) -> Result<T, JobError> {
     let before = register::read();
     let result = call();
@@ -19,12 +19,12 @@ pub(crate) fn kept<T>(call: impl FnOnce() -> Result<T, JobError>) -> Result<T, J
     Err(JobError::ChangedFloatMode { register: register::NAME, before, after, what: described(before, after) })
 }
 
-/// Lets floats round up from here on: what a known bug leaves behind.
+/// Sets the rounding mode to upward and leaves it so, as a known bug does.
 pub(crate) fn round_up() {
     register::write(register::read() | register::UP);
 }
 
-/// What changed, in words.
+/// Describes the changed fields.
 fn described(before: u64, after: u64) -> String {
     let changed = |bits: u64| (before ^ after) & bits != 0;
     let names = register::BITS.iter().filter(|(bits, _)| changed(*bits)).map(|(_, name)| *name);
@@ -37,10 +37,10 @@ mod register {
     use std::arch::asm;
 
     pub(super) const NAME: &str = "MXCSR";
-    /// Rounding up.
+    /// Rounding mode upward.
     pub(super) const UP: u64 = 2 << 13;
 
-    /// Flags of exceptions that have occurred. Each inexact result sets one, so they are no part of the mode.
+    /// Flags of exceptions that have occurred. Each inexact result sets one, so they are not part of the mode.
     const OCCURRED: u64 = 0x3F;
 
     /// Fields by name.
@@ -64,7 +64,7 @@ mod register {
 
     pub(super) fn write(mode: u64) {
         let word = (u64::from(word()) & OCCURRED | mode) as u32;
-        // SAFETY: the instruction reads the four bytes of `word`. All bits are of a word that `stmxcsr` wrote, so that none is reserved.
+        // SAFETY: the instruction reads the four bytes of `word`. Every bit comes from a word that `stmxcsr` wrote, so no reserved bit is set.
         unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, readonly, preserves_flags)) };
     }
 }
@@ -74,7 +74,7 @@ mod register {
     use std::arch::asm;
 
     pub(super) const NAME: &str = "FPCR";
-    /// Rounding up.
+    /// Rounding mode upward.
     pub(super) const UP: u64 = 1 << 22;
 
     /// Fields by name.
@@ -85,7 +85,7 @@ mod register {
         (0x9F00, "traps"),
     ];
 
-    /// The whole register: what has occurred is in FPSR.
+    /// Reads the whole register: flags of exceptions that have occurred are in FPSR.
     pub(super) fn read() -> u64 {
         let mode: u64;
         // SAFETY: the instruction reads a register that every process may read, and changes nothing else.
@@ -99,7 +99,7 @@ mod register {
     }
 }
 
-/// Elsewhere the mode is not looked at.
+/// Targets without a float mode that is checked.
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod register {
     pub(super) const NAME: &str = "";
@@ -117,7 +117,7 @@ mod register {
 mod tests {
     use super::*;
 
-    /// Rounding up, and flushing to zero.
+    /// Rounding upward, and flushing to zero.
     const CHANGED: u64 = if cfg!(target_arch = "x86_64") { 2 << 13 | 1 << 15 } else { 1 << 22 | 1 << 24 };
 
     #[test]

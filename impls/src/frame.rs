@@ -1,32 +1,32 @@
-//! Buffers as a kernel gets them: results begin as a pattern, and the same pattern lies on both sides of inputs and results. What the kernel
-//! leaves of it is looked at afterwards, and whether it computes floats as before.
+//! Buffers of a call: results begin as a pattern, and the same pattern is on both sides of inputs and results. The frame checks after the call what
+//! the kernel left of the pattern, and that the float mode is unchanged.
 
 use crate::float_mode;
 use crate::job_error::JobError;
 use std::cell::RefCell;
 use std::ops::{BitOr, BitXor};
 
-/// What lies in results and around buffers. A result that still equals the first is asked for again over the second.
+/// Patterns in results and around buffers. If a result still equals the first pattern, the call is repeated over the second.
 const PATTERNS: [i32; 2] = [0x5AD5_A3C7, !0x5AD5_A3C7];
 
-/// The bytes around operands of 8 or 16 bits. A sum that takes too much of them is wrong, as it would not be over zeros.
+/// Byte around operands of 8 or 16 bits. A sum that reads past an operand is wrong, as it would not be over zeros.
 pub const BYTE: u8 = 0xA7;
 
-/// Words in the 64 bytes to which buffers are aligned before they are misaligned.
+/// Words in 64 bytes, the alignment of buffers before `misalign` is added.
 const LINE: usize = 64 / size_of::<i32>();
 
-/// Words of a page.
+/// Words in a page.
 const PAGE: usize = 4096 / size_of::<i32>();
 
-/// Words of pattern between buffers: as many as the widest vector body of a kernel reads or writes at once.
+/// Smallest number of words between buffers: as many as the widest vector body of a kernel reads or writes at once.
 const MARGIN: usize = 4 * LINE;
 
 thread_local! {
-    /// The words of the last call on this thread, used again.
+    /// Words of the last call on this thread, reused.
     static WORDS: RefCell<Vec<i32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Where a call's buffers lie in its words.
+/// Positions of a call's buffers in its words.
 struct Places {
     begin: usize,
     input: usize,
@@ -35,9 +35,9 @@ struct Places {
 }
 
 impl Places {
-    /// Both begin `misalign` words past a boundary of 64 bytes, of a page that begins `first` words from the beginning: the input at its start, or where the
-    /// misalignment is odd in its last 64 bytes, so that the input lies in two pages. Where a buffer lies in its page depends on the call alone: a fault of
-    /// addresses is shown again by the same call.
+    /// Places both buffers `misalign` words past a 64-byte boundary. The page begins at word `first`. The input is near the start of the page for an
+    /// even misalignment, and in its last 64 bytes for an odd one, so that the input crosses into the next page. The place in the page depends only
+    /// on the call, so the same call shows an address-dependent fault again.
     fn new(first: usize, misalign: usize, input: usize, output: usize) -> Self {
         let line = if misalign.is_multiple_of(2) { MARGIN } else { PAGE - LINE };
         let at = first + line + misalign % LINE;
@@ -45,7 +45,7 @@ impl Places {
         Self { begin: at - MARGIN, input: at, output: output_at, end: output_at + output + MARGIN }
     }
 
-    /// Whether a call left everything but its results as it was.
+    /// Checks that a call changed only its results.
     fn check(&self, words: &[i32], pattern: i32, input: &[i32], results: usize) -> Result<(), JobError> {
         let kept = &words[self.input..][..input.len()];
         if !are_equal(kept, input)
@@ -72,18 +72,19 @@ impl Places {
 
 /// Runs `call` on copies of `input` and of `output` that begin `misalign` words past a 64-byte boundary, with a pattern around both.
 ///
-/// An error is that of the call, or says that it wrote outside its buffers, changed its input, or left a result as it was.
+/// Errors: the error of the call, or that the kernel wrote outside its buffers, changed its input, left a result unwritten, or changed the float
+/// mode.
 pub fn run(
     input: &[i32],
     output: &mut [i32],
     misalign: usize,
     mut call: impl FnMut(&[i32], &mut [i32]) -> Result<(), JobError>,
 ) -> Result<(), JobError> {
-    // Taken, not borrowed: a call that panics leaves nothing locked.
+    // Taken, not borrowed: after a panic in the call nothing stays locked.
     let mut words = WORDS.take();
     let [first, second] = PATTERNS;
     framed(&mut words, first, input, output, misalign, &mut call)?;
-    // With no end at the first, like the comparisons below.
+    // No early exit, as in the comparisons below.
     if output.iter().fold(false, |seen, word| seen | (*word == first)) {
         let suspects: Vec<usize> = (0..output.len()).filter(|i| output[*i] == first).collect();
         let mut again = vec![0; output.len()];
@@ -96,13 +97,13 @@ pub fn run(
     Ok(())
 }
 
-/// Runs a call on plain buffers, as a sweep does: only the float mode is looked at.
+/// Runs a call on plain buffers, as a sweep does, and checks only the float mode.
 pub fn plain(call: impl FnOnce() -> Result<(), JobError>) -> Result<(), JobError> {
     float_mode::kept(call)
 }
 
-/// Whether two buffers of one length hold the same. All of both is looked at, by plain vector instructions: the comparison of the C library takes others, on
-/// which an emulator spent more time than on most kernels.
+/// True if two buffers of one length are equal. Compares all elements with plain vector instructions: the C library's comparison uses other
+/// instructions, on which an emulator spent more time than on most kernels.
 pub(crate) fn are_equal<T: Copy + BitXor<Output = T> + BitOr<Output = T> + Default + PartialEq>(
     a: &[T],
     b: &[T],
@@ -111,12 +112,12 @@ pub(crate) fn are_equal<T: Copy + BitXor<Output = T> + BitOr<Output = T> + Defau
     a.iter().zip(b).fold(T::default(), |differences, (a, b)| differences | (*a ^ *b)) == T::default()
 }
 
-/// Whether all words are one, likewise.
+/// True if every word equals `word`; no early exit, for the same reason.
 fn is_all(words: &[i32], word: i32) -> bool {
     words.iter().fold(0, |differences, other| differences | (other ^ word)) == 0
 }
 
-/// One call over one pattern.
+/// Makes one call over one pattern.
 fn framed(
     words: &mut Vec<i32>,
     pattern: i32,
@@ -129,7 +130,7 @@ fn framed(
     if words.len() < needed {
         words.resize(needed, pattern);
     }
-    // An allocator that cannot say leaves the buffers where they are: alignment changes coverage, not results.
+    // If an allocator cannot tell a boundary, the buffers stay at their place: alignment changes coverage, not results.
     let boundary = words.as_ptr().align_offset(4096);
     let places = Places::new(if boundary < PAGE { boundary } else { 0 }, misalign, input.len(), output.len());
     words[places.begin..places.input].fill(pattern);
@@ -137,7 +138,7 @@ fn framed(
     words[places.input + input.len()..places.end].fill(pattern);
     let (before, after) = words.split_at_mut(places.output);
     float_mode::kept(|| call(&before[places.input..][..input.len()], &mut after[..output.len()]))?;
-    // The compiler may take a shared input for unchanged, which is what is in question.
+    // Without `black_box` the compiler may assume that a shared input is unchanged, and remove the check.
     places.check(std::hint::black_box(words), pattern, input, output.len())?;
     output.copy_from_slice(&words[places.output..][..output.len()]);
     Ok(())
@@ -168,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Origin: issue 30, item 16: a fault at the end of a page came and went with what had been allocated before.
+    /// Origin: issue 30, item 16. A fault at the end of a page came and went with earlier allocations.
     #[test]
     fn places_in_a_page_depend_on_the_call_alone() {
         let place = |misalign: usize, len: usize| {

@@ -1,13 +1,13 @@
-//! Why a job gives no results: it was refused, or its kernel did what none may.
+//! Reasons why a job gives no results: it was refused, or its kernel did something forbidden.
 
 use crate::shape::ShapeError;
 use serde::{Deserialize, Serialize};
 
-/// What became of a job that gives no results, as the protocol names it.
+/// Outcome of a job that gives no results, as named in the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
-    /// It was refused.
+    /// The job was refused.
     #[default]
     Refused,
     /// The kernel panicked.
@@ -16,158 +16,158 @@ pub enum FailureKind {
     StrayWrite,
     /// The kernel changed an operand.
     ChangedOperand,
-    /// The kernel left a result as it was.
+    /// The kernel left a result unwritten.
     Unwritten,
-    /// The kernel left another float mode behind.
+    /// The kernel changed the float mode.
     FloatMode,
-    /// The worker says that the batch is outside the domain of its kernel: neither a failure nor a pass.
+    /// The worker reports that the batch is outside the domain of its kernel: neither a failure nor a pass.
     OutsideDomain,
 }
 
 impl FailureKind {
-    /// Whether nothing ran: what an answer means that does not say.
+    /// True if nothing ran. An answer without a kind means this.
     pub fn is_refused(&self) -> bool {
         *self == Self::Refused
     }
 }
 
-/// Why a job gives no results.
+/// Reason why a job gives no results.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
-    /// No kernel of the operation is called so.
+    /// The operation has no kernel of this name.
     #[error("unknown {op} kernel {kernel}")]
     UnknownKernel {
-        /// The operation.
+        /// Operation.
         op: &'static str,
-        /// The name.
+        /// Name of the kernel.
         kernel: String,
     },
     /// The kernel's code is not in this process.
     #[error("{kernel} runs in {place}")]
     Elsewhere {
-        /// Its name.
+        /// Name of the kernel.
         kernel: String,
-        /// Where its code is.
+        /// Place of its code.
         place: &'static str,
     },
     /// A parameter breaks a rule of the operation.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// The job is asked for another number of results than its shape has.
+    /// The job asks for a number of results that is not the shape's.
     #[error("{asked} results asked for where the shape gives {given}")]
     Results {
-        /// Results asked for.
+        /// Number of results that the job asks for.
         asked: usize,
-        /// Results of the shape.
+        /// Number of results of the shape.
         given: usize,
     },
-    /// A slice has another length than the job needs.
+    /// A slice has the wrong length for the job.
     #[error("expected {expected} elements, got {got}")]
     Length {
-        /// Elements that the job needs.
+        /// Number of elements that the job needs.
         expected: usize,
-        /// Elements of the slice.
+        /// Number of elements in the slice.
         got: usize,
     },
-    /// An operand holds a value that its type does not have.
+    /// A value of an operand does not fit the operand's type.
     #[error("{operand}: {value} is no {element}")]
     Element {
-        /// The operand.
+        /// Name of the operand.
         operand: String,
-        /// The value.
+        /// Value that does not fit.
         value: i32,
-        /// Its type.
+        /// Name of the operand's type.
         element: &'static str,
     },
     /// The batch is longer than a worker accepts.
     #[error("a batch of {len} elements; at most {most} are accepted")]
     TooLong {
-        /// Elements of the batch.
+        /// Elements in the batch.
         len: usize,
-        /// As many as are accepted.
+        /// Largest accepted number of elements.
         most: usize,
     },
-    /// The buffers lie further from a boundary than the boundaries from each other.
+    /// The misalignment is not smaller than a cache line.
     #[error("misaligned by {misalign} elements; a cache line has {line}")]
     Misaligned {
-        /// Elements past the boundary.
+        /// Misalignment, in elements past the boundary.
         misalign: usize,
-        /// Elements between two.
+        /// Elements in a cache line.
         line: usize,
     },
-    /// The payload has another length than the batch needs.
+    /// The payload has the wrong length for the batch.
     #[error("a payload of {bytes} bytes where the batch needs {needed}")]
     Payload {
-        /// Bytes of the payload.
+        /// Bytes in the payload.
         bytes: usize,
         /// Bytes that the batch needs.
         needed: usize,
     },
-    /// A range stands for no inputs of the operation.
+    /// The batch gives a range of inputs, but the operation takes only a payload.
     #[error("this operation takes a payload, not a range")]
     NoRanges,
-    /// A compiled module does not have the job's function, or the function returns another tensor than the job's.
+    /// A compiled module lacks the job's function, or the function returns a tensor that does not fit the job.
     #[error("{0}")]
     Module(String),
-    /// The kernel is not meant for the job.
+    /// The job is outside the kernel's domain.
     #[error("{0}")]
     OutsideDomain(String),
     /// The kernel panicked.
     #[error("{kernel} panicked: {message}")]
     Panicked {
-        /// Its name.
+        /// Name of the kernel.
         kernel: &'static str,
-        /// What it said.
+        /// Message of the panic.
         message: String,
     },
     /// The kernel wrote outside its results.
     #[error("it wrote outside its results: {changed} {unit} {place}")]
     StrayWrite {
-        /// What changed.
+        /// Number of changed units.
         changed: usize,
-        /// Of what: words, or bytes.
+        /// Unit: words or bytes.
         unit: &'static str,
-        /// Where, such as `after its results`.
+        /// Place of the change, such as `after its results`.
         place: String,
     },
     /// The kernel changed an element of its input.
     #[error("it changed its input: element {at} of {len}")]
     ChangedInput {
-        /// The first that changed.
+        /// Index of the first changed element.
         at: usize,
-        /// Elements of the input.
+        /// Elements in the input.
         len: usize,
     },
     /// The kernel changed an operand of 8 or 16 bits.
     #[error("it changed its input {operand}")]
     ChangedOperand {
-        /// The operand.
+        /// Name of the operand.
         operand: String,
     },
-    /// The kernel left a result as it was.
+    /// The kernel left a result unwritten.
     #[error("it left result {at} of {len} unwritten")]
     Unwritten {
-        /// The first such result.
+        /// Index of the first unwritten result.
         at: usize,
-        /// Results of the job.
+        /// Number of results of the job.
         len: usize,
     },
-    /// The kernel changed how the processor computes floats, and returned.
+    /// The kernel returned with a changed float mode.
     #[error("it left another float mode behind: {register} {after:#x} where it was {before:#x} ({what})")]
     ChangedFloatMode {
-        /// The register.
+        /// Name of the mode register.
         register: &'static str,
-        /// The mode before the call.
+        /// Mode before the call.
         before: u64,
-        /// The mode after it.
+        /// Mode after the call.
         after: u64,
-        /// What changed, in words.
+        /// Description of the change.
         what: String,
     },
 }
 
 impl JobError {
-    /// What became of the job.
+    /// Returns the outcome as the protocol names it.
     pub fn kind(&self) -> FailureKind {
         match self {
             Self::Panicked { .. } => FailureKind::Panic,

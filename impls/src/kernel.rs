@@ -1,7 +1,7 @@
-//! What every kernel of a tensor operation is: a name, a contract, and the code in its forms.
+//! Kernel of a tensor operation: name, contract, and code in up to two forms.
 //!
-//! A missing instruction set is no failure: the ISA path of the ledger says that the instructions did not run, and the
-//! portable model runs against the same contract.
+//! A missing instruction set is not a failure: the ISA path of the ledger says that the instructions did not run, and the portable model runs against
+//! the same contract.
 
 use crate::Form;
 use crate::contract::{Contract, Promise};
@@ -10,38 +10,37 @@ use crate::quantized::Params;
 /// Code under test, with its contract. `R` is the function type of the operation, `D` its domain type.
 #[derive(Clone, Debug)]
 pub struct Kernel<R: 'static, D: 'static> {
-    /// Name on the command line and in every report; the same in every operation the system has.
+    /// Name on the command line and in every report, unique in its operation.
     pub name: &'static str,
-    /// A description in one line.
+    /// One-line description.
     pub summary: &'static str,
-    /// Its contract.
+    /// Contract of the kernel.
     pub contract: Contract<D>,
-    /// Runs on every target: scalar code, or vector code over portable models of its instructions.
+    /// Code for every target: scalar code, or vector code over portable models of its instructions.
     pub portable: R,
-    /// The same with real vector instructions, where the system has such a form.
+    /// Same algorithm with real vector instructions; `None` if the system has no such form.
     pub native: Option<Native<R>>,
 }
 
-/// A vector form of a kernel: the same algorithm over real instructions.
+/// Vector form of a kernel: the same algorithm over real instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Native<R: 'static> {
     /// Instruction set: `neon`, `neon dotprod`, `avx2`, ...
     pub isa: &'static str,
-    /// Architecture that has it, as Rust spells it: `aarch64`, `x86_64`.
+    /// Architecture that has the instruction set, in Rust's spelling: `aarch64`, `x86_64`.
     pub arch: &'static str,
-    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` must contain
-    /// every one of them.
+    /// Instructions of the body, in assembler spelling, each once. The object code under `symbol` must contain all of them.
     pub instructions: &'static [&'static str],
-    /// Symbol of the function that holds them, in builds for `arch`.
+    /// Symbol of the function with these instructions, in builds for `arch`.
     pub symbol: &'static str,
-    /// Whether this machine has the instructions.
+    /// Returns true if this machine has the instructions.
     pub available: fn() -> bool,
-    /// The code; `None` where this build is not for `arch`.
+    /// Code; `None` if this build is not for `arch`.
     pub run: Option<R>,
 }
 
 impl<R, D> Kernel<R, D> {
-    /// A kernel of one form, the same on every target, without deviations.
+    /// Makes a kernel with one form, the same on every target, and without deviations.
     pub(crate) const fn scalar(
         name: &'static str,
         summary: &'static str,
@@ -56,7 +55,7 @@ impl<R, D> Kernel<R, D> {
 }
 
 impl<R: Copy, D> Kernel<R, D> {
-    /// The code that `form` runs on this machine.
+    /// Returns the code that `form` runs on this machine.
     pub fn run(&self, form: Form) -> R {
         match (form, &self.native) {
             (Form::Native, Some(Native { run: Some(run), available, .. })) if available() => *run,
@@ -64,8 +63,8 @@ impl<R: Copy, D> Kernel<R, D> {
         }
     }
 
-    /// What executes under `form`: `scalar`, `portable` (vector code over models), or `neon: umull, uadalp`. Where this is
-    /// the right architecture without the instructions, that the real ones were not run.
+    /// Describes what executes under `form`: `scalar`, `portable` (vector code over models), or `neon: umull, uadalp`. If the architecture is right
+    /// but the CPU lacks the instructions, the text says that they were not run.
     pub fn isa_path(&self, form: Form) -> String {
         match (form, &self.native) {
             (_, None) => "scalar".to_owned(),
@@ -82,7 +81,7 @@ impl<R: Copy, D> Kernel<R, D> {
     }
 }
 
-/// The code of a kernel that only lanes of compiled modules have. It is refused in words before anything calls this.
+/// Placeholder for the code of a kernel that only lanes of compiled modules have. Such a job is refused with a message before this is called.
 pub(crate) fn elsewhere(_: &Params, _: &[i32], _: &mut [i32]) {
     panic!("this kernel runs in lanes of compiled modules only");
 }

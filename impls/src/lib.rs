@@ -44,27 +44,27 @@ pub mod sources;
 pub mod transform;
 pub mod worker;
 
-/// Which form of a kernel runs.
+/// Form of a kernel's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// Scalar code, or vector code over [`simd::Portable`]: the same on every target.
+    /// Scalar code, or vector code over [`simd::Portable`]; the same on every target.
     Portable,
-    /// Real vector instructions where this build has them, otherwise the portable form.
+    /// Real vector instructions if this build has them, otherwise the portable form.
     Native,
 }
 
-/// Every operation, for what is made of each: the variant of its job, and its marker. Input and output are those of a worker.
+/// Calls `$make` with every operation: the variant of its job, and its marker type. Input and output are those of a worker.
 macro_rules! operations {
     ($make:ident) => {
         $make! {
             /// Fixed point multiply. Input: `len` accumulators. Output: `len` int32.
             Fpm(crate::fpm::Fpm);
-            /// One vector instruction or its portable model. Input: the lanes of the first operand, then those of the second, then
-            /// those of the accumulator, if it has them, each in an int32. Output: a value for each lane of the result, then one int32
-            /// a vector: 1 where the cumulative saturation flag was set by that vector, otherwise 0.
+            /// One vector instruction or its portable model. Input: the lanes of the first operand, then of the second, then of the accumulator (if
+            /// any), one int32 per lane. Output: one value per lane of the result, then one int32 per vector: 1 if the vector set the cumulative
+            /// saturation flag, otherwise 0.
             Instruction(crate::instruction::Instruction);
-            /// Dot-product steps. Input: accumulators, then the elements of `a`, then those of `b`, each in an int32 whatever its
-            /// type. Output: `len` results.
+            /// Dot-product steps. Input: accumulators, then the elements of `a`, then the elements of `b`, one int32 per element for every type.
+            /// Output: `len` results.
             Dot(crate::dot::Dot);
             /// Integer matrix product. Input: lhs `[M,K]`, then rhs `[K,N]`, row-major. Output: `[M,N]`; `len` is `M*N`.
             Matmul(crate::matmul::Matmul);
@@ -72,19 +72,19 @@ macro_rules! operations {
             Conv2d(crate::conv2d::Conv2d);
             /// Requantization. Input: `len` accumulators. Output: `len` values of the kernel's output type.
             Requantize(crate::requantize::Requantize);
-            /// Quantized convolution. Input as that of [`Job::Conv2d`]. Output: `[B,OH,OW,O]`, values of the kernel's output type.
+            /// Quantized convolution. Input as for [`Job::Conv2d`]. Output: `[B,OH,OW,O]`, values of the kernel's output type.
             Qconv2d(crate::qconv2d::Qconv2d);
-            /// Quantized matrix product. Input as that of [`Job::Matmul`]. Output: `[M,N]`, values of the last output stage.
+            /// Quantized matrix product. Input as for [`Job::Matmul`]. Output: `[M,N]`, values of the last output stage.
             Qmatmul(crate::qmatmul::Qmatmul);
-            /// Quantization. Input: words of expressed values, two a value of f64, otherwise one. Output: `len` stored values.
+            /// Quantization. Input: words of expressed values, two words per f64, otherwise one. Output: `len` stored values.
             Quantize(crate::quantize::Quantize);
-            /// Dequantization. Input: stored values. Output: `len` words of expressed values, two a value of f64, otherwise one.
+            /// Dequantization. Input: stored values. Output: words of `len` expressed values, two words per f64, otherwise one.
             Dequantize(crate::dequantize::Dequantize);
-            /// Quantized addition. Input: `len` stored values of the left operand, then those of the right one. Output: `len` stored values.
+            /// Quantized addition. Input: `len` stored values of the left operand, then `len` of the right operand. Output: `len` stored values.
             Add(crate::elementwise::add::Add);
-            /// Quantized multiplication. Input and output as those of [`Job::Add`].
+            /// Quantized multiplication. Input and output as for [`Job::Add`].
             Mul(crate::elementwise::mul::Mul);
-            /// Quantized subtraction. Input and output as those of [`Job::Add`].
+            /// Quantized subtraction. Input and output as for [`Job::Add`].
             Sub(crate::elementwise::sub::Sub);
             /// Concatenation along an axis. Input: the stored values of each input, row-major, one input after another. Output: stored values of `shape`.
             Concat(crate::concat::Concat);
@@ -94,7 +94,7 @@ macro_rules! operations {
             Exp(crate::exp::Exp);
             /// Softmax. Input: stored values `[rows, depth]`. Output: values of the output type `[rows, depth]`.
             Softmax(crate::softmax::Softmax);
-            /// Layout transform. Input and output: the elements before and after it.
+            /// Layout transform. Input: the elements before the transform. Output: the elements after it.
             Transform(crate::transform::Transform);
         }
     };

@@ -1,6 +1,8 @@
-//! What an operation is to everything that runs kernels: its registry of kernels and known bugs, the sizes of its tensors, and how a payload becomes a call.
+//! Interface of an operation for everything that runs kernels: its registry of kernels and known bugs, the sizes of its tensors, and the call for a
+//! payload.
 //!
-//! An operation is a folder of this crate and one line in [`crate::protocol`], which makes the protocol's jobs, the worker's greeting and the execution of both.
+//! An operation is a folder of this crate and one line in `operations!`, from which the protocol's jobs, the worker's greeting and the execution of
+//! both are made.
 
 use crate::Form;
 use crate::elsewhere;
@@ -18,7 +20,7 @@ use std::fmt::Debug;
 pub trait Code: Sync + 'static {
     /// Name on the command line and in every report.
     fn name(&self) -> &'static str;
-    /// What executes under `form`.
+    /// Describes what executes under `form`.
     fn isa_path(&self, form: Form) -> String;
 }
 
@@ -32,30 +34,30 @@ impl<R: Copy + Sync, D: Sync> Code for Kernel<R, D> {
     }
 }
 
-/// An operation of any kind.
+/// Operation of any kind.
 pub trait Operation {
-    /// Name in every room.
+    /// Name, the same in every room.
     const NAME: &'static str;
-    /// What a batch has beside its elements.
+    /// Parameters of a batch, besides its elements.
     type Parameters: Clone + Debug + Eq + Serialize + DeserializeOwned;
     /// Code under test.
     type Kernel: Code;
 
-    /// Kernels, then known bugs.
+    /// Returns kernels, then known bugs.
     fn every() -> impl Iterator<Item = &'static Self::Kernel>;
-    /// Known bugs that take their process down: to be run in a worker only.
+    /// Returns the known bugs that end their process, and run only in a worker.
     fn process_mutants() -> impl Iterator<Item = &'static Self::Kernel>;
-    /// Where a kernel runs of which this crate has no code.
+    /// Returns the place where a kernel without code in this crate runs; `None` if the code is here.
     fn elsewhere(_kernel: &Self::Kernel) -> Option<&'static str> {
         None
     }
-    /// What a job over `len` elements reads and writes.
+    /// Returns the lengths of a job over `len` elements.
     fn lengths(kernel: &Self::Kernel, parameters: &Self::Parameters, len: usize) -> Result<Lengths, JobError>;
-    /// Whether a batch may be a range, which [`Operation::fill`] makes.
+    /// True if a batch may be a range, which [`Operation::fill`] expands.
     fn takes_ranges(kernel: &Self::Kernel, parameters: &Self::Parameters) -> bool;
-    /// The inputs that a range stands for.
+    /// Writes the inputs of a range.
     fn fill(kernel: &Self::Kernel, parameters: &Self::Parameters, start: i32, elements: &mut [i32]);
-    /// Runs it.
+    /// Runs the kernel.
     fn execute(
         kernel: &Self::Kernel,
         parameters: &Self::Parameters,
@@ -65,55 +67,55 @@ pub trait Operation {
         misalign: usize,
     ) -> Result<(), JobError>;
 
-    /// The kernel of that name, known bugs among them.
+    /// Returns the kernel or known bug of this name.
     fn find(name: &str) -> Result<&'static Self::Kernel, JobError> {
         let found = Self::every().chain(Self::process_mutants()).find(|kernel| kernel.name() == name);
         found.ok_or_else(|| JobError::UnknownKernel { op: Self::NAME, kernel: name.to_owned() })
     }
 
-    /// The same, or a kernel of somebody else's, of which there is a contract and no code.
+    /// Returns the kernel or known bug of this name, or a caller's kernel, which has a contract and no code.
     fn known(name: &str) -> Result<&'static Self::Kernel, JobError> {
         Self::find(name).or_else(|unknown| elsewhere::find(Self::NAME, name).ok_or(unknown))
     }
 }
 
-/// Consecutive elements.
+/// Writes consecutive integers.
 pub(crate) fn consecutive(start: i32, elements: &mut [i32]) {
     elements.iter_mut().enumerate().for_each(|(i, value)| *value = start.wrapping_add(i as i32));
 }
 
-/// An operation on tensors.
+/// Operation on tensors.
 pub trait TensorOperation: 'static {
-    /// Name in every room.
+    /// Name, the same in every room.
     const OP: &'static str;
-    /// Shape, offsets, ...
+    /// Parameters of a batch: shape, offsets, ...
     type Params: Clone + Debug + Eq + Send + Sync + Serialize + DeserializeOwned;
-    /// What a contract's domain is made of.
+    /// Domain of a contract.
     type Domain: Clone + Debug + Send + Sync + Serialize + DeserializeOwned + 'static;
-    /// Function type of its kernels.
+    /// Function type of the kernels.
     type Run: Copy + Send + Sync + 'static;
 
-    /// Every kernel, in the order of reports.
+    /// Returns every kernel, in the order of reports.
     fn kernels() -> &'static [Kernel<Self::Run, Self::Domain>];
-    /// Known bugs.
+    /// Returns the known bugs.
     fn mutants() -> &'static [Mutant<Self::Run, Self::Domain>];
-    /// Known bugs that take their process down: to be run in a worker only.
+    /// Returns the known bugs that end their process, and run only in a worker.
     fn process_mutants() -> &'static [Kernel<Self::Run, Self::Domain>] {
         &[]
     }
-    /// The job of a kernel.
+    /// Makes the job of a kernel.
     fn job(kernel: &str, params: &Self::Params) -> Job;
-    /// Words read and written.
+    /// Returns the words read and written.
     fn sizes(domain: &Self::Domain, params: &Self::Params) -> Result<Sizes, ShapeError>;
-    /// Where kernels of a domain run of which this crate has no code.
+    /// Returns the place where kernels of this domain run if this crate has no code for them; `None` if the code is here.
     fn elsewhere(_domain: &Self::Domain) -> Option<&'static str> {
         None
     }
-    /// Whether a batch may be a range.
+    /// True if a batch may be a range.
     fn takes_ranges(_domain: &Self::Domain, _params: &Self::Params) -> bool {
         false
     }
-    /// The inputs that a range stands for.
+    /// Writes the inputs of a range.
     fn fill(_domain: &Self::Domain, _params: &Self::Params, start: i32, elements: &mut [i32]) {
         consecutive(start, elements);
     }
@@ -123,15 +125,15 @@ pub trait TensorOperation: 'static {
         Self: Sized;
 }
 
-/// The functions `kernels` and `find` of an operation's module, over its list `KERNELS`.
+/// Defines the functions `kernels` and `find` of an operation's module, over its list `KERNELS`.
 macro_rules! lookups {
     () => {
-        /// Every kernel, in the order of reports.
+        /// Returns every kernel, in the order of reports.
         pub fn kernels() -> &'static [Kernel] {
             KERNELS
         }
 
-        /// The kernel of that name; mutants are not kernels.
+        /// Returns the kernel of this name; mutants are not kernels.
         pub fn find(name: &str) -> Option<&'static Kernel> {
             KERNELS.iter().find(|kernel| kernel.name == name)
         }
@@ -139,8 +141,8 @@ macro_rules! lookups {
 }
 pub(crate) use lookups;
 
-/// The items of [`TensorOperation`] that are the same in every operation: name, types, lists, job, and sizes as the domain has them, unless the operation
-/// has its own. The known bugs are in the module of [`crate::mutants`] that has the operation's name.
+/// Items of [`TensorOperation`] that are the same in every operation: name, types, lists, job, and the domain's sizes unless the operation has its
+/// own. The known bugs are in the module of [`crate::mutants`] with the operation's name.
 macro_rules! common_items {
     ($op:ident, $job:ident) => {
         $crate::operation::common_items!($op, $job, own sizes);
@@ -172,19 +174,19 @@ pub(crate) use common_items;
 
 /// One call of a kernel.
 pub struct Call<'a, O: TensorOperation> {
-    /// Its name.
+    /// Name of the kernel.
     pub name: &'static str,
-    /// The form of it that runs.
+    /// Code of the form that runs.
     pub code: O::Run,
-    /// Its domain.
+    /// Domain of the kernel.
     pub domain: &'a O::Domain,
-    /// Shape, offsets, ...
+    /// Parameters of the batch: shape, offsets, ...
     pub params: &'a O::Params,
-    /// The input tensors.
+    /// Input tensors.
     pub tensors: [&'a [i32]; 3],
-    /// The result.
+    /// Results.
     pub output: &'a mut [i32],
-    /// Elements past a 64-byte boundary.
+    /// Misalignment, in elements past a 64-byte boundary.
     pub misalign: usize,
 }
 

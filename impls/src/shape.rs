@@ -1,29 +1,29 @@
-//! Shape validation: every size, stride and offset is checked before anything is allocated or multiplied.
+//! Validation of shapes: every size, stride and offset is checked before any allocation or multiplication.
 
-/// Largest tensor, in elements. Far above any layer; it keeps a garbled size from exhausting memory.
+/// Largest tensor, in elements. The bound is far above any layer, and keeps a garbled size from exhausting memory.
 pub const MAX_ELEMENTS: usize = 1 << 24;
 
-/// An argument that breaks a rule of its operation.
+/// Argument that breaks a rule of its operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{argument}: {rule}")]
 pub struct ShapeError {
-    /// The argument, such as `stride_h`.
+    /// Name of the argument, such as `stride_h`.
     pub argument: &'static str,
-    /// The rule it breaks, in words.
+    /// Description of the broken rule.
     pub rule: String,
 }
 
-/// `argument` breaks `rule`.
+/// Makes the error that `argument` breaks `rule`.
 pub fn broken(argument: &'static str, rule: impl Into<String>) -> ShapeError {
     ShapeError { argument, rule: rule.into() }
 }
 
-/// `n`, where it is at least 1.
+/// Returns `n`, or an error if it is 0.
 pub fn positive(argument: &'static str, n: usize) -> Result<usize, ShapeError> {
     if n == 0 { Err(broken(argument, "must be at least 1, not 0")) } else { Ok(n) }
 }
 
-/// The number of elements of a tensor of these sizes, where it is no more than [`MAX_ELEMENTS`].
+/// Returns the number of elements of a tensor of these sizes, or an error if it is more than [`MAX_ELEMENTS`].
 pub fn elements(argument: &'static str, sizes: &[usize]) -> Result<usize, ShapeError> {
     let product = sizes.iter().try_fold(1usize, |n, size| n.checked_mul(*size));
     match product {
@@ -35,17 +35,17 @@ pub fn elements(argument: &'static str, sizes: &[usize]) -> Result<usize, ShapeE
     }
 }
 
-/// How many elements a batch of an operation reads and writes.
+/// Number of elements that a batch of an operation reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// Elements of each input tensor, in the order of the payload.
     pub inputs: [usize; 3],
-    /// Results.
+    /// Number of results.
     pub outputs: usize,
 }
 
 impl Sizes {
-    /// Elements of all inputs.
+    /// Returns the elements of all inputs.
     pub fn input(&self) -> usize {
         self.inputs.iter().sum()
     }

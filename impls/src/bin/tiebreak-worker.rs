@@ -1,5 +1,6 @@
-//! Runs kernels for another process: requests on standard input, answers on standard output. `tiebreak-worker --library FILE PROMISE` runs those of a
-//! shared library; PROMISE is JSON. `tiebreak-worker --module FILE --module FILE ..` runs the casts of compiled modules.
+//! Worker that runs kernels for another process: requests on standard input, answers on standard output.
+//! `tiebreak-worker --library FILE PROMISE` runs the kernels of a shared library; PROMISE is JSON. `tiebreak-worker --module FILE --module FILE ..`
+//! runs the casts of compiled modules.
 
 use std::io::{self, BufReader, Write};
 use std::process::ExitCode;
@@ -22,7 +23,7 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     if sources::asked() {
         return Ok(io::stdout().write_all(sources::of_worker().as_bytes())?);
     }
-    // A kernel's panic is an answer with its message; a backtrace beside it on every such batch is noise.
+    // A panic in a kernel becomes an answer with its message, so a backtrace for each batch would be noise.
     std::panic::set_hook(Box::new(|panic| eprintln!("tiebreak-worker: {panic}")));
     let reader = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,7 +43,7 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// The files of `--module FILE --module FILE ..`.
+/// Parses `--module FILE --module FILE ..` into files.
 #[cfg(all(unix, target_pointer_width = "64"))]
 fn files(arguments: &[String]) -> Result<Vec<std::path::PathBuf>, &'static str> {
     let file = |pair: &[String]| match pair {
@@ -52,14 +53,14 @@ fn files(arguments: &[String]) -> Result<Vec<std::path::PathBuf>, &'static str> 
     arguments.chunks(2).map(file).collect()
 }
 
-/// Standard output without the line buffer that would search every payload for newlines.
+/// Returns standard output without its line buffer, which would search every payload for newlines.
 #[cfg(unix)]
 fn output() -> io::Result<std::fs::File> {
     use std::os::fd::AsFd;
     Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
 }
 
-/// Standard output.
+/// Returns standard output.
 #[cfg(not(unix))]
 fn output() -> io::Result<io::BufWriter<io::StdoutLock<'static>>> {
     Ok(io::BufWriter::new(io::stdout().lock()))

@@ -1,7 +1,7 @@
-//! The systems that take the difference in integers: TensorFlow Lite, ONNX Runtime, PyTorch, XNNPACK.
+//! Libraries that subtract in integers: TensorFlow Lite, ONNX Runtime, PyTorch, XNNPACK.
 //!
-//! With 8- and 16-bit stored values the difference has at most 17 bits and is an f32, so that its product with the scale is the one
-//! rounding: all four are correctly rounded. They would differ for a wider difference, which no domain here has.
+//! With 8- and 16-bit stored values the difference has at most 17 bits, so an f32 holds it and only the product with the scale rounds: all four
+//! libraries are correctly rounded. They would disagree on a wider difference, which no domain here contains.
 
 use super::{Kernel, each};
 use crate::contract::{Overflow, Promise};
@@ -17,7 +17,7 @@ const DOMAIN: Domain = Domain {
     compiled: false,
 };
 
-/// The difference in int32; the product, of the scale as a double, in double, then rounded to f32. Per channel it is in f32.
+/// Per layer: the difference in int32, times the scale in double, then rounded to f32. Per channel: the product in f32.
 pub(super) const TFLITE: Kernel = Kernel::scalar(
     "tflite-dequantize",
     "TFLite reference: the difference in int32, times the scale in double, rounded to f32",
@@ -44,7 +44,7 @@ pub(super) const ONNX: Kernel = Kernel::scalar(
     difference_first,
 );
 
-/// `fbgemm::Dequantize`.
+/// `fbgemm::Dequantize`: qint8 and quint8 to f32.
 pub(super) const PYTORCH: Kernel = Kernel::scalar(
     "pytorch-dequantize",
     "PyTorch: the difference in int32, converted, times the scale in f32",
@@ -54,7 +54,7 @@ pub(super) const PYTORCH: Kernel = Kernel::scalar(
     difference_first,
 );
 
-/// qs8 and qu8 to f32.
+/// Conversions qs8 and qu8 to f32.
 pub(super) const XNNPACK: Kernel = Kernel::scalar(
     "xnnpack-dequantize",
     "XNNPACK: the difference in int32, converted, times the scale in f32",
@@ -64,8 +64,8 @@ pub(super) const XNNPACK: Kernel = Kernel::scalar(
     difference_first,
 );
 
-/// `scale * q + (-zero_point * scale)`, both products and the sum rounded to f32: what vector code over the general
-/// `Vectorized` computes, with the second product made beforehand. (Its AVX2 form fuses the first product with the sum.)
+/// `scale * q + (-zero_point * scale)`, with both products and the sum rounded to f32. Vector code over the general `Vectorized` computes this, with
+/// the second product precomputed. (The AVX2 form of `Vectorized` fuses the first product with the sum.)
 pub(super) const DISTRIBUTED: Kernel = Kernel::scalar(
     "distributed",
     "PyTorch Vectorized: q * scale - zero point * scale, every step rounded to f32",
@@ -75,13 +75,13 @@ pub(super) const DISTRIBUTED: Kernel = Kernel::scalar(
     distributed,
 );
 
-/// The difference in int32, one rounding in the product.
+/// Subtracts in int32; only the product rounds.
 #[inline(always)]
 fn difference_first(params: &Params, stored: &[i32], out: &mut [i32]) {
     each(params, stored, out, |stored, scale, zero_point| (stored - zero_point) as f32 * scale);
 }
 
-/// Three roundings.
+/// Rounds three times: both products and their difference.
 pub(crate) fn distributed(params: &Params, stored: &[i32], out: &mut [i32]) {
     each(params, stored, out, |stored, scale, zero_point| stored as f32 * scale - zero_point as f32 * scale);
 }

@@ -1,9 +1,9 @@
-//! MLIR `quant.dcast`, as `--lower-quant-ops` lowers it: stored value and zero point converted to the expressed type, subtracted and
-//! multiplied there. Nothing is clamped.
+//! MLIR `quant.dcast`, as `--lower-quant-ops` lowers it: stored value and zero point are converted to the expressed type, then subtracted and
+//! multiplied in that type. Nothing is clamped.
 //!
-//! The subtraction of a zero point of 0 is skipped per layer and kept per channel; it changes nothing, since no integer converts to -0.
-//! Conversions are correctly rounded here, as the RFC's steps have them. (For x86 llc 22 converts i32 to bf16 through f32, which
-//! rounds twice: 16842753 becomes 16777216 and not 16908288.)
+//! The lowering skips the subtraction of a zero point of 0 per layer and keeps it per channel. The result is the same, since no integer converts to
+//! -0. Conversions are correctly rounded here, as in the RFC's steps. (For x86 llc 22 converts i32 to bf16 through f32, which rounds twice: 16842753
+//! becomes 16777216 and not 16908288.)
 //!
 //! Source: MLIR RFC "Improvements in the 'quant' dialect", `quant.dcast` and `--lower-quant-ops`; llvm/llvm-project
 //! `mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp`.
@@ -15,7 +15,7 @@ use crate::quantize::mlir::{DOMAIN, constants};
 use crate::quantize::mlir_loops::rows;
 use crate::quantized::Params;
 
-/// The lowering; no target does otherwise.
+/// Lowering of `quant.dcast`, the same for all targets.
 pub(crate) const DCAST: Kernel = Kernel::scalar(
     "mlir-dcast",
     "quant.dcast lowered: both converted, subtracted and multiplied in the expressed type",

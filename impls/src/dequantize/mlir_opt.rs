@@ -1,5 +1,5 @@
-//! `quant.dcast` as `mlir-opt` lowers it and LLVM compiles it: kernels without code here, which the lanes of compiled modules
-//! (`mlir-x86`, `mlir-aarch64`, `mlir-aarch64-bf16`) have.
+//! `quant.dcast` as `mlir-opt` lowers it and LLVM compiles it. Only the lanes of compiled modules (`mlir-x86`, `mlir-aarch64`, `mlir-aarch64-bf16`)
+//! have the code of these kernels.
 
 use super::Kernel;
 use crate::contract::{Overflow, Promise};

@@ -1,4 +1,4 @@
-//! Dequantization: stored integers to expressed (floating-point) values, as shipped systems compute it, `quant.dcast` and the libraries.
+//! Dequantization: stored integers to expressed (floating-point) values, by MLIR's `quant.dcast` and by libraries.
 
 pub(crate) mod libraries;
 pub(crate) mod mlir;
@@ -13,15 +13,15 @@ use crate::quantize::Domain;
 use crate::quantized::Params;
 use crate::shape::{ShapeError, Sizes};
 
-/// `run(params, stored, out)`: stored values to words of expressed values. `params` and lengths have been checked.
+/// Kernel function `run(params, stored, out)`: stored values to words of expressed values. The caller has checked `params` and lengths.
 pub type Run = fn(&Params, &[i32], &mut [i32]);
 
-/// A dequantization under test. Its sizes are [`Params::dequantize_sizes`].
+/// Dequantization under test. Its sizes are [`Params::dequantize_sizes`].
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
 lookups!();
 
-/// Stored integers to floats.
+/// Operation from stored integers to floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dequantize {}
 
@@ -57,7 +57,7 @@ static KERNELS: &[Kernel] = &[
     libraries::DISTRIBUTED,
 ];
 
-/// Applies `f(stored, scale, zero_point)` to every stored value; values and zero points of 8 or 16 bits, scales rounded to f32.
+/// Applies `f(stored, scale, zero_point)` to every stored value, for values and zero points of 8 or 16 bits and scales rounded to f32.
 #[inline(always)]
 pub(crate) fn each(params: &Params, stored: &[i32], out: &mut [i32], f: impl Fn(i32, f32, i32) -> f32) {
     let quantized = &params.quantized;

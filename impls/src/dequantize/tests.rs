@@ -1,4 +1,4 @@
-//! Dequantizations at the values of the sources, and at every place.
+//! Dequantizations at values from the sources, and at every position.
 
 use super::*;
 use crate::Form;
@@ -6,7 +6,7 @@ use crate::expressed::{Real, with_real};
 use crate::quantize::tests::{layer, storages};
 use crate::quantized::{Container, Expressed, Granularity, I8, I16, I32, Scale, Storage, U8};
 
-/// The results of a kernel for these stored values, as doubles.
+/// Returns the results of a kernel for these stored values, as doubles.
 pub(crate) fn dequantize(kernel: &Kernel, form: Form, params: &Params, stored: &[i32]) -> Vec<f64> {
     fn of<T: Real>(words: &[i32]) -> Vec<f64> {
         words.chunks_exact(T::WORDS).map(|words| T::load(words).double()).collect()
@@ -28,7 +28,7 @@ fn kernels_have_names_of_their_own() {
     }
 }
 
-/// The same value at every index: no kernel's result depends on index or length.
+/// Uses the same value at every index: no kernel's result depends on index or length.
 #[test]
 fn every_place_and_length_gives_the_same() {
     for kernel in kernels().iter().filter(|kernel| !kernel.contract.domain.compiled) {
@@ -66,7 +66,7 @@ fn dcast_rounds_every_step() {
     }
 }
 
-/// Every case of container and granularity gives the same results, element by element, as scalars.
+/// For every container and granularity, the results of a tensor are the results of its elements as scalars.
 #[test]
 fn dcast_of_tensors_is_that_of_their_elements() {
     let stored: Vec<i32> = (0..24).map(|i| i * 10 - 120).collect();
@@ -89,7 +89,7 @@ fn dcast_of_tensors_is_that_of_their_elements() {
     }
 }
 
-/// All stored values and zero points of 8 bits: whoever takes the difference in integers rounds once, and agrees with `quant.dcast`.
+/// All stored values and zero points of 8 bits: a kernel that subtracts in integers rounds once, and agrees with `quant.dcast`.
 #[test]
 fn integer_differences_are_rounded_once() {
     for (storage, scale) in [(I8, 0.1), (U8, 1.0 / 255.0), (U8, 1e30)] {
@@ -106,7 +106,7 @@ fn integer_differences_are_rounded_once() {
     }
 }
 
-/// Distributed products: the witness of the report; and, as a negative control, no difference if the scale is a power of two.
+/// Distributed products: the witness of the report. Negative control: no difference if the scale is a power of two.
 #[test]
 fn distributed_products_differ_but_for_powers_of_two() {
     let at = |scale, zero_point, stored: &[i32]| {

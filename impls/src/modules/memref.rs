@@ -1,37 +1,37 @@
-//! Tensors as MLIR's C interface passes them: descriptors of words (MLIR documentation, "LLVM IR Target", "C-compatible wrapper
-//! emission" and "Unranked MemRef types").
+//! Tensors in MLIR's C interface: descriptors of words (MLIR documentation, "LLVM IR Target", "C-compatible wrapper emission" and "Unranked MemRef
+//! types").
 
 use crate::frame::BYTE;
 use crate::job_error::JobError;
 use std::ffi::c_void;
 
-/// Elements as they lie in memory: a whole number of bytes each, a power of two, the value in the low bits.
+/// Memory layout of an element: a whole number of bytes, a power of two, with the value in the low bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// Bits of a value.
     pub(crate) bits: u32,
-    /// Whether the highest of them is a sign.
+    /// True if the highest bit of a value is its sign.
     pub(crate) signed: bool,
 }
 
 impl Layout {
-    /// Bytes from one element to the next.
+    /// Returns the bytes from one element to the next.
     pub(crate) fn bytes(self) -> usize {
         (self.bits.div_ceil(8) as usize).next_power_of_two()
     }
 
-    /// Words of int32 that a value takes in a payload.
+    /// Returns the words of int32 that a value takes in a payload.
     pub(crate) fn words(self) -> usize {
         self.bits.div_ceil(32) as usize
     }
 
-    /// The value of the payload's words, zero-extended.
+    /// Returns the value of the payload's words, zero-extended.
     pub(crate) fn value(self, words: &[i32]) -> u64 {
         let high = words.get(1).map_or(0, |word| u64::from(*word as u32) << 32);
         (u64::from(words[0] as u32) | high) & self.mask()
     }
 
-    /// The payload's words of a value of which the low bits count.
+    /// Writes the low bits of `value` as the payload's words, sign-extended if the type is signed.
     pub(crate) fn spread(self, value: u64, words: &mut [i32]) {
         let value = value & self.mask();
         let negative = self.signed && value >> (self.bits - 1) & 1 == 1;
@@ -45,10 +45,10 @@ impl Layout {
         u64::MAX >> (64 - self.bits)
     }
 
-    /// Lays values out, `misalign` elements past a boundary of 64 bytes.
+    /// Lays out values, `misalign` elements past a 64-byte boundary.
     pub(crate) fn pack(self, words: &[i32], misalign: usize) -> Packed {
         let (size, count) = (self.bytes(), words.len() / self.words());
-        // A pattern around the elements: code that reads too far must not find zeros.
+        // A pattern surrounds the elements, so that code that reads too far does not find zeros.
         let mut storage = vec![BYTE; count * size + 128 + 16 * size];
         let start = storage.as_ptr().align_offset(64).min(64) + misalign * size;
         for (word, element) in words.chunks(self.words()).zip(storage[start..].chunks_mut(size)) {
@@ -57,7 +57,7 @@ impl Layout {
         Packed { storage, start }
     }
 
-    /// The inverse.
+    /// Reads elements into the payload's words; the inverse of `pack`.
     fn unpack(self, bytes: &[u8], words: &mut [i32]) {
         for (element, words) in bytes.chunks(self.bytes()).zip(words.chunks_mut(self.words())) {
             let mut value = [0; 8];
@@ -67,7 +67,7 @@ impl Layout {
     }
 }
 
-/// Elements in memory.
+/// Elements laid out in memory.
 pub(crate) struct Packed {
     storage: Vec<u8>,
     start: usize,
@@ -79,14 +79,14 @@ impl Packed {
     }
 }
 
-/// `_mlir_ciface_NAME(result, argument)`.
+/// Type of the wrapper `_mlir_ciface_NAME(result, argument)`.
 pub(crate) type Function = unsafe extern "C" fn(*mut usize, *mut usize);
 
 unsafe extern "C" {
     fn free(pointer: *mut c_void);
 }
 
-/// Base, aligned base, offset, sizes, strides.
+/// Returns the descriptor of a row-major tensor: base, aligned base, offset, sizes, strides.
 fn descriptor(pointer: *mut u8, shape: &[usize]) -> Vec<usize> {
     let mut words = vec![pointer as usize, pointer as usize, 0];
     words.extend(shape);
@@ -94,7 +94,8 @@ fn descriptor(pointer: *mut u8, shape: &[usize]) -> Vec<usize> {
     words
 }
 
-/// Calls `function` on a tensor of `shape`, and copies what it returns into `output`.
+/// Calls `function` on a tensor of `shape`, and copies the result into `output`. Error if the result has another shape or shares the argument's
+/// memory.
 ///
 /// # Safety
 /// `function` is a wrapper of MLIR's C interface with one tensor argument of `input`'s element type that it does not write, and
@@ -115,28 +116,28 @@ pub(crate) unsafe fn call(
     } else {
         let mut unranked = [shape.len(), argument.as_mut_ptr() as usize];
         let mut returned = [0; 2];
-        // SAFETY: as above; an unranked descriptor is a rank and a pointer to a ranked one.
+        // SAFETY: as above; an unranked descriptor consists of a rank and a pointer to a ranked descriptor.
         unsafe { function(returned.as_mut_ptr(), unranked.as_mut_ptr()) };
         let [rank, pointer] = returned;
         if rank != shape.len() || pointer == 0 {
             let reason = format!("the result has {rank} dimensions, not {}", shape.len());
             return Err(JobError::Module(reason));
         }
-        // SAFETY: a returned unranked descriptor points to a ranked one on the heap, of this rank, which the caller frees.
+        // SAFETY: a returned unranked descriptor points to a ranked descriptor of this rank on the heap, which the caller frees.
         unsafe {
             let words = std::slice::from_raw_parts(pointer as *const usize, argument.len());
             result.copy_from_slice(words);
             free(pointer as *mut c_void);
         }
     }
-    // SAFETY: the words are those of a descriptor that the function has written, of a result that is the caller's.
+    // SAFETY: the words are a descriptor that the function has written, and the caller owns its result.
     unsafe { take(&result, &argument, element, output) }
 }
 
 /// Copies a result out and frees it.
 ///
 /// # Safety
-/// `result` is a descriptor that a function returned, not freed yet.
+/// `result` is a descriptor that a function returned and that is not freed yet.
 unsafe fn take(result: &[usize], argument: &[usize], element: Layout, output: &mut [i32]) -> Result<(), JobError> {
     let [base, aligned, offset] = [result[0], result[1], result[2]];
     if base == argument[0] {
@@ -144,7 +145,7 @@ unsafe fn take(result: &[usize], argument: &[usize], element: Layout, output: &m
     }
     let copied = if result[3..] == argument[3..] {
         let bytes = output.len() / element.words() * element.bytes();
-        // SAFETY: sizes and strides are those of a row-major tensor of as many elements as `output` takes.
+        // SAFETY: sizes and strides are those of a row-major tensor with as many elements as `output`.
         let elements =
             unsafe { std::slice::from_raw_parts((aligned as *const u8).add(offset * element.bytes()), bytes) };
         element.unpack(elements, output);
@@ -153,7 +154,7 @@ unsafe fn take(result: &[usize], argument: &[usize], element: Layout, output: &m
         let (got, expected) = (&result[3..], &argument[3..]);
         Err(JobError::Module(format!("the result has sizes and strides {got:?}, not {expected:?}")))
     };
-    // SAFETY: the base is what the function allocated, freed once.
+    // SAFETY: the function allocated the base, and this frees it once.
     unsafe { free(base as *mut c_void) };
     copied
 }

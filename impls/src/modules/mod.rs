@@ -1,7 +1,7 @@
-//! Shared objects with compiled casts: loading, finding a function, calling it.
+//! Shared objects with compiled casts: loads them, finds a function, and calls it.
 //!
-//! A module has functions named by [`crate::quantized::symbol`], in MLIR's C interface, and for each kernel that it has the code of a
-//! string `tiebreak:KERNEL`, what executes.
+//! A module has functions named by [`crate::quantized::symbol`], in MLIR's C interface. For each kernel that it contains it also has a string
+//! `tiebreak:KERNEL`, the ISA path.
 
 mod memref;
 
@@ -16,21 +16,21 @@ use memref::{Function, Layout, call};
 use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
 
-/// The objects of a command line.
+/// Modules named on the command line.
 pub struct Modules(Vec<Module>);
 
-/// Why a file is no module that this worker can run.
+/// Reason why this worker cannot run a file as a module.
 #[derive(Debug, thiserror::Error)]
 pub enum Unusable {
-    /// The system's loader does not take it.
+    /// The system's loader rejects the file.
     #[error("{}: {}", file.display(), reason(error))]
     Library {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// What the loader says.
+        /// Error of the loader.
         error: libloading::Error,
     },
-    /// It has no string that names a kernel.
+    /// The file has no string that names a kernel.
     #[error("{}: no kernel is named in it", .0.display())]
     NoKernel(PathBuf),
 }
@@ -41,7 +41,7 @@ struct Module {
 }
 
 impl Modules {
-    /// Loads them.
+    /// Loads the modules.
     pub fn load(files: &[PathBuf]) -> Result<Self, Unusable> {
         let modules: Result<Vec<Module>, Unusable> = files.iter().map(load).collect();
         modules.map(Self)
@@ -55,10 +55,10 @@ fn load(file: &PathBuf) -> Result<Module, Unusable> {
     let dequantize = dequantize::kernels().iter().filter(|k| k.contract.domain.compiled);
     let mut kernels = Vec::new();
     for (op, kernel) in quantize.chain(dequantize.map(|k| ("dequantize", k.name))) {
-        // SAFETY: a symbol of that name is a string ended by a zero, which lives as long as the library.
+        // SAFETY: a symbol of this name is a string with a final zero, which lives as long as the library.
         let text = unsafe { library.get::<*const c_char>(&format!("tiebreak:{kernel}")) };
         let Ok(text) = text else { continue };
-        // SAFETY: as above; the symbol's address is that of the string.
+        // SAFETY: as above; the symbol's address is the string's address.
         let text = unsafe { CStr::from_ptr(text.try_as_raw_ptr().unwrap_or_default().cast()) };
         let isa_path = text.to_string_lossy().into_owned();
         kernels.push(Offer { op: op.to_owned(), kernel: kernel.to_owned(), isa_path, own: Own::default() });
@@ -98,41 +98,41 @@ impl Runner for Modules {
                 // SAFETY: a symbol's name says that its function is a cast between tensors.
                 let function = *unsafe { self.find::<Function>(&wanted) }?;
                 let packed = from.pack(input, misalign);
-                // SAFETY: the name holds types, container and rank, and the module makes its argument not writable.
+                // SAFETY: the name contains types, container and rank, and the module does not write its argument.
                 unsafe { call(function, container == Container::Ranked, &params.shape, packed, to, output) }
             }
         }
     }
 }
 
-/// A function of a module, as a job names it.
+/// Function of a module, from a job.
 struct Wanted<'a> {
     op: &'a str,
     kernel: &'a str,
     name: String,
-    /// Elements of the argument.
+    /// Layout of the argument's elements.
     from: Layout,
-    /// Elements of the result.
+    /// Layout of the result's elements.
     to: Layout,
 }
 
 impl Modules {
-    /// The function in a module that has the kernel.
+    /// Returns the function from the first module that has the kernel and the function.
     ///
     /// # Safety
-    /// `F` is the function's type.
+    /// `F` is the type of the function.
     unsafe fn find<F>(&self, wanted: &Wanted<'_>) -> Result<Symbol<'_, F>, JobError> {
         let wrapper = format!("_mlir_ciface_{}", wanted.name);
         let has = |module: &&Module| module.kernels.iter().any(|o| o.op == wanted.op && o.kernel == wanted.kernel);
         let mut having = self.0.iter().filter(has);
-        // SAFETY: the caller's.
+        // SAFETY: the caller passes the function's type as `F`.
         having.find_map(|module| unsafe { module.library.get(&wrapper) }.ok()).ok_or_else(|| {
             let Wanted { kernel, name, .. } = wanted;
             JobError::Module(format!("no module of {kernel} has {name}: it was not compiled for these parameters"))
         })
     }
 
-    /// One call a value, which passes as an integer of its bytes.
+    /// Calls the function once per value. A value passes as an integer of the same number of bytes.
     fn scalars(&self, wanted: &Wanted<'_>, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
         macro_rules! calls {
             ($(($from:ty, $to:ty)),*) => {
@@ -169,7 +169,7 @@ impl Modules {
     }
 }
 
-/// `output = run(input)`, value for value.
+/// Computes `output = run(input)`, value by value.
 fn each(wanted: &Wanted<'_>, input: &[i32], output: &mut [i32], run: impl Fn(u64) -> u64) {
     let (from, to) = (wanted.from, wanted.to);
     for (input, output) in input.chunks(from.words()).zip(output.chunks_mut(to.words())) {

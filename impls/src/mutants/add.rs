@@ -1,4 +1,4 @@
-//! Additions that use the wrong parameter, shift left by too little, round wrongly, or do not clamp.
+//! Additions that use the wrong parameter, shift left by too few bits, round wrongly, or do not clamp.
 
 use super::tensor::{Mutant, mutant};
 use crate::element::Element;
@@ -11,10 +11,10 @@ use crate::fpm::tflite::{reduced_multiplier, single_rounding};
 use crate::fpm::tvm_relay::Step;
 use crate::quantized::Scale;
 
-/// In f32: any scales, the whole type.
+/// Domain of additions in f32: any scales, bounds of the type.
 const IN_F32: Domain = Domain { element: Element::I8, scales: Scales::Any, clamp: false };
 
-/// Any scales, for code that requantizes each operand.
+/// Domain of code that requantizes each operand: any scales.
 const OF_OPERANDS: Domain = Domain { scales: Scales::Any, ..tvm::DOMAIN };
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
@@ -106,7 +106,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             let reciprocal = 1.0 / params.out.single();
             each(Element::I8, lhs, rhs, out, |lhs, rhs| {
                 let scaled = ((real(lhs, params.lhs) + real(rhs, params.rhs)) * reciprocal).round_ties_even();
-                // The cast saturates to int32.
+                // The cast to i32 saturates.
                 let sum = (f64::from(scaled) + f64::from(params.out.zero_point)) as i32;
                 clamp((sum as i16).into(), params)
             });
@@ -150,7 +150,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     ),
 ];
 
-/// TFLite's addition with operands lifted by another number of bits.
+/// Computes TFLite's addition with operands shifted left by `left_shift` bits.
 #[inline(always)]
 fn lifted(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32], left_shift: u32) {
     let by = Multipliers::new(params, left_shift);

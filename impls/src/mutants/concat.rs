@@ -1,4 +1,5 @@
-//! Concatenations that take another input's parameters, leave the rescaling out, round or place otherwise, or put elements elsewhere.
+//! Concatenations with another input's parameters, without the rescaling, with another rounding or zero-point placement, or with elements out of
+//! place.
 
 use super::tensor::{Mutant, mutant};
 use crate::concat::cmsis_nn::DOMAIN as COPIES;
@@ -119,7 +120,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     ),
 ];
 
-/// The parameters with every input's scale and zero point changed.
+/// Returns the parameters with every input's scale and zero point changed.
 fn with(params: &Params, change: impl Fn(Operand) -> Operand) -> Params {
     let inputs = params.inputs.iter().map(|input| Input { operand: change(input.operand), ..*input });
     Params { inputs: inputs.collect(), ..params.clone() }

@@ -1,25 +1,24 @@
-//! Negative controls: pairs that look different and must be equal. A harness that reports a difference here is
-//! wrong.
+//! Negative controls: pairs of a kernel and a scheme that look different and are equal. A difference reported here is an error of the harness.
 
 use crate::contract::{Domain, Overflow, Promise};
 use crate::fpm::{self, Kernel};
 
-/// A kernel, and a promise that is not its own but holds on the domain.
+/// Kernel, and the promise of another scheme that holds on the domain.
 #[derive(Clone, Debug)]
 pub struct Control {
     /// Name in reports.
     pub name: &'static str,
-    /// The kernel.
+    /// Kernel under test.
     pub left: &'static Kernel,
-    /// The kernel that it must equal.
+    /// Promise that the kernel must equal.
     pub against: Promise,
-    /// Where.
+    /// Parameters on which they are equal.
     pub domain: Domain,
-    /// Why they are equal, in a sentence.
+    /// Reason why they are equal, in one sentence.
     pub reason: &'static str,
 }
 
-/// Every negative control.
+/// Returns every negative control.
 pub fn controls() -> Vec<Control> {
     const SHIFTS_RIGHT: Domain = Domain { shifts: -31..=-1, ..Domain::ALL };
     vec![

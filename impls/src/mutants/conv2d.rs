@@ -1,5 +1,5 @@
-//! Convolutions that pad with a value that does not represent 0, or on the wrong side; and transposed ones whose filter, padding, output padding or phases
-//! are wrong.
+//! Convolutions that pad with a value that does not represent 0, or on the wrong side, and transposed convolutions with a wrong filter, padding,
+//! output padding or phase.
 
 use super::tensor::{Mutant, mutant};
 use crate::conv2d::by_matmul::{Steps, convolve};
@@ -9,7 +9,7 @@ use crate::conv2d::{Domain, Params, Run, onednn};
 use crate::element::Element;
 use crate::matmul::{self, arm_uadalp};
 
-/// All groups, all values.
+/// Domain with groups and all values.
 const fn all(element: Element) -> Domain {
     Domain { operands: matmul::Domain::all(element, element), grouped: true, transposed: None }
 }

@@ -1,4 +1,4 @@
-//! Dequantizations that multiply first, lose the zero point's sign or width, or round a value that must stay exact.
+//! Dequantizations that multiply first, lose the sign or width of the zero point, or round a value that must stay exact.
 
 use super::scales::{BLOCKS, block_modulo, column_major, elsewhere};
 use super::tensor::{Mutant, mutant};
@@ -9,7 +9,7 @@ use crate::expressed::Real;
 use crate::quantize::{Domain, mlir};
 use crate::quantized::{Container, Expressed, Finest, I8, I16, I32, Storage, U8};
 
-/// 8 bits to f32.
+/// Domain from 8 bits to f32.
 const BYTES: Domain = Domain {
     expressed: &[Expressed::F32],
     storage: &[I8, U8],
@@ -19,7 +19,7 @@ const BYTES: Domain = Domain {
     compiled: false,
 };
 
-/// What is claimed to be rounded once.
+/// Domain of a claim that the result is rounded once.
 const fn once(expressed: &'static [Expressed], storage: &'static [Storage]) -> Domain {
     Domain { expressed, storage, ..BYTES }
 }

@@ -1,4 +1,4 @@
-//! Dot-product steps on the wrong types, and with the wrong overflow of the accumulator.
+//! Dot-product steps with operands of the wrong type, or with the wrong overflow of the accumulator.
 
 use super::tensor::{Mutant, mutant};
 use crate::dot::arm_counts_u8::shifted;
@@ -6,7 +6,7 @@ use crate::dot::arm_low_bits::ELEMENTS;
 use crate::dot::{Domain, Run};
 use crate::element::Element;
 
-/// Four accumulators, each with four adjacent products: `vpdpbusd`, `dp4a`.
+/// Four accumulators with four adjacent products each: `vpdpbusd`, `dp4a`.
 const MIXED: Domain = Domain { lhs: Element::U8, rhs: Element::I8, results: 4, elements: 16, pairs: &[] };
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
@@ -48,10 +48,10 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     ),
 ];
 
-/// 32 elements of four bits each.
+/// One accumulator with 32 products of four-bit elements.
 const LOW_BITS: Domain = Domain { lhs: Element::U4, rhs: Element::U4, results: 1, elements: ELEMENTS, pairs: &[] };
 
-/// Sums of 32 products, each element of `b` read by `value`.
+/// Adds the sum of 32 products to each accumulator; `value` decodes each element of `b`.
 fn products(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], value: fn(i32) -> i32) {
     let operands = a.as_chunks::<ELEMENTS>().0.iter().zip(b.as_chunks::<ELEMENTS>().0);
     for ((acc, out), (a, b)) in acc.iter().zip(out).zip(operands) {
@@ -60,7 +60,7 @@ fn products(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], value: fn(i32) -> 
     }
 }
 
-/// `out[i] = add(acc[i], sum of the products of quad i)`, the bytes read as `types`.
+/// Computes `out[i] = add(acc[i], sum of the products of quad i)`, with the bytes read as `types`.
 fn quads(types: [Element; 2], acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], add: fn(i32, i32) -> i32) {
     let operands = a.as_chunks::<4>().0.iter().zip(b.as_chunks::<4>().0);
     for ((acc, out), (a, b)) in acc.iter().zip(out).zip(operands) {

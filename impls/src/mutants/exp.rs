@@ -1,11 +1,11 @@
-//! Exponentials that round products otherwise, lose a factor, a clamp or the case of 0, or take the input for another format.
+//! Exponentials that round products differently, lose a factor, a clamp or the special case of 0, or take the input for another format.
 
 use super::tensor::{Mutant, mutant};
 use crate::exp::gemmlowp::{DOMAIN, FACTORS, exponential, polynomial};
 use crate::exp::{Domain, Run, each};
 use crate::fpm::gemmlowp::saturating_rounding_doubling_high_mul as mul;
 
-/// What is kept of the composition.
+/// Parts of the composition that a mutant keeps or replaces.
 #[derive(Clone, Copy)]
 struct Kept {
     high: fn(i32, i32) -> i32,
@@ -37,13 +37,13 @@ impl Kept {
     }
 }
 
-/// A high half without rounding.
+/// Returns a high half without rounding.
 #[inline(always)]
 fn floored(a: i32, b: i32) -> i32 {
     ((i64::from(a) * i64::from(b)) >> 31) as i32
 }
 
-/// The polynomial whose products are not rounded.
+/// Computes the polynomial with products that are not rounded.
 #[inline(always)]
 fn floored_polynomial(a: i32) -> i32 {
     const EIGHTH: i32 = 1_895_147_668;

@@ -1,10 +1,10 @@
-//! Rounded in the wrong direction, or not at all.
+//! Fixed point multiplies that round in the wrong direction, or do not round.
 
 use super::{Mutant, scalar};
 use crate::contract::Domain;
 use crate::instruction::model;
 
-/// `fixup = (y & -s) >> 31` is always 0 for `s < 0`, and nothing reads it: ties go up instead of away from zero.
+/// `fixup = (y & -s) >> 31` is always 0 for `s < 0` and is never used: ties go up instead of away from zero.
 pub(super) const DEAD_FIXUP: Mutant = scalar!(
     "mutant-dead-fixup", "srshl of sqrdmulh where ties away from zero is promised",
     claims "gemmlowp-double" on Domain::ALL, "tie-direction", "tvm pull request 5980",
@@ -23,7 +23,7 @@ pub(super) const FIXUP_WITHOUT_SHIFT: Mutant = scalar!(
     [(-1, (1 << 30) + 1, -1): 0, not -1]
 );
 
-/// `SRDHM` with a floor where C++ truncates: the nudge of a negative product is then one too low.
+/// `SRDHM` with a floor instead of C++'s truncation: the nudge of a negative product is then one too low.
 pub(super) const FLOOR_FOR_TRUNCATION: Mutant = scalar!(
     "mutant-floor-for-truncation", "SRDHM with an arithmetic shift for the truncating division",
     claims "gemmlowp-double" on Domain { shifts: 0..=0, ..Domain::ALL }, "directed-rounding", "tensorflow pull request 103028",
@@ -38,7 +38,7 @@ pub(super) const FLOOR_FOR_TRUNCATION: Mutant = scalar!(
     [(-1, 1 << 30, 0): -1, not 0]
 );
 
-/// Ties towards -inf where ties towards +inf is promised.
+/// Ties towards -inf instead of towards +inf.
 pub(super) const TIES_DOWN: Mutant = scalar!(
     "mutant-ties-down", "ties down where ties up is promised",
     claims "ties-up" on Domain { shifts: -31..=0, ..Domain::ALL }, "tie-direction", "of our own: the other way",
@@ -46,7 +46,7 @@ pub(super) const TIES_DOWN: Mutant = scalar!(
     [(1, 1 << 30, 0): 0, not 1]
 );
 
-/// Ties away from zero where ties towards +inf is promised.
+/// Ties away from zero instead of towards +inf.
 pub(super) const TIES_AWAY: Mutant = scalar!(
     "mutant-ties-away", "ties away from zero where ties up is promised",
     claims "ties-up" on Domain { shifts: -31..=0, ..Domain::ALL }, "tie-direction", "of our own: TVM's TONEAREST for UPWARD",
@@ -57,7 +57,7 @@ pub(super) const TIES_AWAY: Mutant = scalar!(
     [(-1, 1 << 30, 0): -1, not 0]
 );
 
-/// `srshl` read as a ceiling, because its text says that it rounds upward: every fraction goes up, and not only a tie.
+/// `srshl` as a ceiling, because its documentation says that it rounds upward: every fraction goes up, not only a tie.
 pub(super) const CEILING: Mutant = scalar!(
     "mutant-srshl-ceiling", "a ceiling for srshl, which rounds to nearest, ties up",
     claims "sqrdmulh-srshl" on Domain { shifts: -31..=0, ..Domain::ALL }, "directed-rounding",
@@ -66,7 +66,7 @@ pub(super) const CEILING: Mutant = scalar!(
     [(2, 1 << 30, -2): 1, not 0]
 );
 
-/// No rounding constant.
+/// A shift without the rounding constant.
 pub(super) const NO_ROUNDING: Mutant = scalar!(
     "mutant-no-rounding", "the rounding constant is missing",
     claims "ties-up" on Domain { shifts: -31..=0, ..Domain::ALL }, "directed-rounding", "of our own: a plain arithmetic shift",

@@ -1,10 +1,10 @@
-//! Values that do not fit and are not saturated, or are not kept wide enough.
+//! Fixed point multiplies that do not saturate a value, or keep it in too few bits.
 
 use super::{Mutant, scalar};
 use crate::contract::Domain;
 use crate::instruction::model;
 
-/// An intermediate of 33 bits is cut to 32 before the last rounding step.
+/// An intermediate of 33 bits is cut to 32 bits before the last rounding step.
 pub(super) const NARROW_BEFORE_ROUNDING: Mutant = scalar!(
     "mutant-narrow-before-rounding", "33-bit intermediate kept in an int32",
     claims "cmsis-nn-single" on Domain { multipliers: i32::MIN + 1..=i32::MAX, shifts: -31..=0, ..Domain::ALL },
@@ -16,7 +16,7 @@ pub(super) const NARROW_BEFORE_ROUNDING: Mutant = scalar!(
     [(1 << 30, i32::MAX, 0): -(1 << 30), not 1 << 30]
 );
 
-/// The multiplier is reduced to 16 bits by `w32(m + 2^15) >> 16`: above 0x7FFF7FFF it turns negative.
+/// `w32(m + 2^15) >> 16` reduces the multiplier to 16 bits, and turns negative above 0x7FFF7FFF.
 pub(super) const NARROWED_MULTIPLIER: Mutant = scalar!(
     "mutant-narrowed-multiplier", "the reduction of the multiplier to 16 bits overflows",
     claims "tflite-int16-multiplier" on Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, ..Domain::ALL },
@@ -28,7 +28,7 @@ pub(super) const NARROWED_MULTIPLIER: Mutant = scalar!(
     [(10000, 0x7FFF_EA86, -10): -10, not 10]
 );
 
-/// Multiplication by one half as a rounding shift in 32 bits: the rounding constant overflows the accumulator.
+/// Multiplication by one half as a rounding shift in 32 bits: adding the rounding constant overflows.
 pub(super) const POWER_OF_TWO: Mutant = scalar!(
     "mutant-power-of-two-wrap", "32-bit fast path for m = 2^30: the rounding constant overflows",
     claims "ties-up" on Domain { multipliers: 1 << 30..=1 << 30, shifts: -30..=0, ..Domain::ALL },
@@ -37,7 +37,7 @@ pub(super) const POWER_OF_TWO: Mutant = scalar!(
     [(i32::MAX - 1, 1 << 30, -1): -(1 << 29), not 1 << 29]
 );
 
-/// The same with nothing to shift: the rounding constant is `1 << -1`, here with the amount masked to 31.
+/// The same fast path without a shift: the rounding constant is `1 << -1`, with the amount masked to 31.
 pub(super) const POWER_OF_TWO_SHIFT_MINUS_ONE: Mutant = scalar!(
     "mutant-power-of-two-shift-minus-one", "32-bit fast path for m = 2^30: shift by -1 at k = 0",
     claims "ties-up" on Domain { multipliers: 1 << 30..=1 << 30, shifts: 1..=1, ..Domain::ALL },
@@ -46,7 +46,7 @@ pub(super) const POWER_OF_TWO_SHIFT_MINUS_ONE: Mutant = scalar!(
     [(100, 1 << 30, 1): -2147483548, not 100]
 );
 
-/// The split into left and right shift before a truncating high half: the left shift wraps.
+/// A left and a right shift around a truncating high half: the left shift wraps.
 pub(super) const LEFT_SHIFT_BEFORE_HIGH_HALF: Mutant = scalar!(
     "mutant-left-shift-wrap", "wrapping left shift by s + 1 before the multiplication",
     claims "ties-up" on Domain { multipliers: 0..=i32::MAX, shifts: 0..=30, ..Domain::ALL },
@@ -60,7 +60,7 @@ pub(super) const LEFT_SHIFT_BEFORE_HIGH_HALF: Mutant = scalar!(
     [(1 << 30, 1 << 30, 0): -(1 << 29), not 1 << 29]
 );
 
-/// `SRDHM` without the case `(MIN, MIN)`.
+/// `SRDHM` without the special case `(MIN, MIN)`.
 pub(super) const NO_SATURATION: Mutant = scalar!(
     "mutant-no-saturation", "SRDHM without saturation",
     claims "gemmlowp-double" on Domain { shifts: 0..=0, ..Domain::ALL },
@@ -85,7 +85,7 @@ pub(super) const SQRDMULH_NO_SATURATION: Mutant = scalar!(
     [(i32::MIN, i32::MIN, 0): i32::MIN, not i32::MAX]
 );
 
-/// `w32(x + (1 << (k - 1))) >> k`, shift amounts masked as the hardware does.
+/// Computes `w32(x + (1 << (k - 1))) >> k`, with shift amounts masked as in hardware.
 fn power_of_two(x: i32, k: i32) -> i32 {
     x.wrapping_add(1i32.wrapping_shl((k - 1) as u32)).wrapping_shr(k as u32)
 }

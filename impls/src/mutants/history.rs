@@ -1,5 +1,5 @@
-//! Mutants whose results depend on the calls before, and one on which those of others would. Each is right on any one call in a fresh process, so that
-//! nothing but a sequence of calls shows it, or what the frame of a call looks at.
+//! Mutants whose results depend on earlier calls, and a mutant that changes the results of later calls. Each is right on any single call in a fresh
+//! process, so only a sequence of calls, or the checks of a call's frame, can detect it.
 
 use super::process::Fault;
 use crate::contract::{Domain, Overflow, Promise};
@@ -10,16 +10,16 @@ use std::cell::Cell;
 const SOURCE: &str = "of our own: what only a sequence of calls shows";
 
 thread_local! {
-    /// Multiplier and shift of the call before.
+    /// Multiplier and shift of the previous call.
     static LAST: Cell<Option<(i32, i32)>> = const { Cell::new(None) };
-    /// Calls so far.
+    /// Number of calls so far.
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// At which call of a process an intermittent fault occurs, and each so many calls after it.
+/// Period of the intermittent fault, in calls.
 const EACH: u32 = 5;
 
-/// How the mutant of that name fails.
+/// Returns the fault of the mutant with this name.
 pub(super) fn fault(kernel: &str) -> Option<Fault> {
     match kernel {
         "mutant-stale-shift" | "mutant-fifth-call" => Some(Fault::History),

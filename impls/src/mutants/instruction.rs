@@ -1,4 +1,4 @@
-//! Models of instructions that leave a part of the definition out.
+//! Models of instructions that omit a part of the definition.
 
 use super::tensor::{Mutant, mutant};
 use crate::instruction::register::{SADALP_8H, SQXTN2_8H, UMULL2, VPDPBSSD, VPMADDUBSW, VPMADDWD, narrow, wide};

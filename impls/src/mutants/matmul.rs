@@ -8,11 +8,11 @@ use crate::matmul::driver::{MicroKernel, Steps, Terms, expand, product};
 use crate::matmul::{Domain, Params, Run, tvm_int16};
 use crate::simd::Portable;
 
-/// The correct steps, in scalar code.
+/// Correct steps, in scalar code.
 const UNSIGNED: Steps = Steps::new(U8, U8, |_, a, b, c| blocks([U8, U8], a, b, c, sum));
 const SIGNED: Steps = Steps::new(I8, I8, |_, a, b, c| blocks([I8, I8], a, b, c, sum));
 
-/// The code of a mutant: a product of these steps.
+/// Code of a mutant: a product with these steps.
 macro_rules! steps {
     ($steps:expr) => {
         |params, lhs, rhs, out| {
@@ -41,7 +41,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         from "pytorch/pytorch issue 44939",
         steps!(Steps::new(U8, I8, MADDUBS))
     ),
-    // The depth keeps the product of raw elements in int32: 32768 * 255 * 255 < 2^31.
+    // The depth keeps the product of raw elements within int32: 32768 * 255 * 255 < 2^31.
     mutant!(
         "mutant-saturating-accumulator", "saturation", "the result saturates in int32",
         claims "exact" Wrap on Domain { depth: 1..=32768, ..Domain::all(U8, U8) },
@@ -151,7 +151,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     ),
 ];
 
-/// The pseudocode with v19 as it was before, which is 0.
+/// Pseudocode as printed: v19 keeps its initial value, 0.
 const AS_PRINTED: MicroKernel = |_, a, b, c| {
     blocks([U8, U8], a, b, c, sum);
     c.iter_mut().skip(ROWS - 1).step_by(ROWS).for_each(|sum| *sum = 0);
@@ -169,12 +169,12 @@ const MADDUBS: MicroKernel = |_, a, b, c| {
     blocks([U8, I8], a, b, c, |p| p.as_chunks().0.iter().map(|[p, q]| (p + q).clamp(-32768, 32767)).sum());
 };
 
-/// The exact sum of 16 products.
+/// Returns the exact sum of 16 products.
 fn sum(products: &[i32; DEPTH]) -> i32 {
     products.iter().sum()
 }
 
-/// A micro-kernel in scalar code: `sum` of each block's 16 products, added up modulo 2^32.
+/// Micro-kernel in scalar code: applies `sum` to the 16 products of each block, and adds the blocks modulo 2^32.
 fn blocks(types: [Element; 2], a: &[u8], b: &[u8], c: &mut [i32; ROWS * ROWS], sum: fn(&[i32; DEPTH]) -> i32) {
     for (at, c) in c.iter_mut().enumerate() {
         let rows = (a.chunks_exact(DEPTH).skip(at / ROWS), b.chunks_exact(DEPTH).skip(at % ROWS));
@@ -184,7 +184,7 @@ fn blocks(types: [Element; 2], a: &[u8], b: &[u8], c: &mut [i32; ROWS * ROWS], s
     }
 }
 
-/// The four terms without bounds, saturated at the end.
+/// Adds the four terms in wide integers, and saturates the total.
 fn saturating(params: &Params, terms: Terms) -> i32 {
     let [lhs_offset, rhs_offset] = [params.lhs_offset, params.rhs_offset].map(i128::from);
     let wide = i128::from(terms.product)
@@ -194,7 +194,7 @@ fn saturating(params: &Params, terms: Terms) -> i32 {
     wide.clamp(i32::MIN.into(), i32::MAX.into()) as i32
 }
 
-/// rhs as packed blocks hold it when rows 1 and 2 of each change places: columns 1 and 2 of each four, padding included.
+/// Returns rhs with columns 1 and 2 of every four exchanged, padding included. A packed block then has its rows 1 and 2 exchanged.
 fn exchanged(params: &Params, rhs: &[u8]) -> Vec<u8> {
     let row = |row: &[u8]| -> Vec<u8> {
         let from = |j: usize| j - j % ROWS + [0, 2, 1, 3][j % ROWS];
@@ -203,7 +203,7 @@ fn exchanged(params: &Params, rhs: &[u8]) -> Vec<u8> {
     rhs.chunks_exact(params.n).flat_map(row).collect()
 }
 
-/// Each sum is rounded to the nearest f32, ties to even, product by product in the order of the depth.
+/// Accumulates in f32, with one rounding to nearest, ties to even, after each product along the depth.
 fn in_f32(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     for (at, out) in out.iter_mut().enumerate() {
         let (i, j) = (at / params.n, at % params.n);
@@ -215,7 +215,7 @@ fn in_f32(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     }
 }
 
-/// `interleave` without the columns after the last whole block of 16, where there is 0.
+/// Runs `interleave`, and zeroes the columns after the last whole block of 16.
 pub(super) fn interleave_tail<T: Copy + Default>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
     interleave(rows, columns, input, out);
     let tail = columns % DEPTH;

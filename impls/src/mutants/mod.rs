@@ -1,8 +1,7 @@
-//! Known bugs, re-implemented to prove that the harness catches them. They cannot be mistaken for kernels: they have
-//! separate registries, and [`crate::fpm::find`] does not know them.
+//! Known bugs, re-implemented to prove that the harness detects them. They cannot be mistaken for kernels: they are in separate registries, and
+//! [`crate::fpm::find`] does not return them.
 //!
-//! Every mutant claims a contract, breaks it, and names the class. The values in `witnesses` are those of
-//! the reports that the bugs come from.
+//! Every mutant claims a contract, breaks it, and names the class. The values in `witnesses` are from the reports of the original bugs.
 
 pub(crate) mod add;
 pub(crate) mod concat;
@@ -48,7 +47,7 @@ pub use process::{FAULT_AT, Fault, fault, process};
 use crate::contract::Domain;
 use crate::fpm::Run;
 
-/// One input on which a mutant is wrong.
+/// Input on which a mutant is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Witness {
     /// Accumulator.
@@ -57,35 +56,35 @@ pub struct Witness {
     pub m: i32,
     /// Shift.
     pub s: i32,
-    /// The mutant's result, in a batch of this one element.
+    /// Mutant's result, in a batch of this one element.
     pub got: i32,
-    /// The result that its contract promises.
+    /// Result promised by the contract.
     pub expected: i32,
 }
 
-/// A known bug of fixed point multiply.
+/// Known bug of fixed point multiply.
 pub type Mutant = tensor::Mutant<Run, Domain>;
 
 /// Mutants of fixed point multiply.
 pub mod fpm {
     use super::{Mutant, fpm_directions, fpm_rounding, fpm_widths};
 
-    /// Every mutant of fixed point multiply.
+    /// Returns every mutant of fixed point multiply.
     pub fn mutants() -> &'static [Mutant] {
         MUTANTS
     }
 
-    /// How many there are.
+    /// Number of mutants.
     const COUNT: usize = 17;
 
     static MUTANTS: &[Mutant] = &ALL;
 
-    /// The mutant of that name.
+    /// Returns the mutant of this name.
     pub fn find(name: &str) -> Option<&'static Mutant> {
         MUTANTS.iter().find(|mutant| mutant.kernel.name == name)
     }
 
-    /// Every mutant, for operations that have a fixed point multiply inside.
+    /// Every mutant, as a constant for operations that contain a fixed point multiply.
     pub(crate) const ALL: [Mutant; COUNT] = [
         fpm_rounding::DOUBLE_FOR_SINGLE,
         fpm_rounding::SINGLE_FOR_DOUBLE,
@@ -107,7 +106,7 @@ pub mod fpm {
     ];
 }
 
-/// A scalar mutant: `f(x, m, s)` applied to every element.
+/// Scalar mutant: `f(x, m, s)` for every element.
 macro_rules! scalar {
     (
         $name:literal, $summary:literal, claims $scheme:literal on $domain:expr, $class:literal, $origin:literal,

@@ -1,4 +1,4 @@
-//! Poolings that count or fill the padding where they must not, round wrongly, sum in too few bits, use the wrong parameter, or do not clamp.
+//! Poolings that count or fill padding by mistake, round wrongly, sum in too few bits, use the wrong parameter, or do not clamp.
 
 use super::tensor::{Mutant, mutant};
 use crate::element::Element::{I8, U8};
@@ -112,7 +112,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     ),
 ];
 
-/// ONNX Runtime's average.
+/// Computes ONNX Runtime's average.
 #[inline(always)]
 fn in_f32(params: &Params, input: &[u8], out: &mut [i32]) {
     let (scale, zero_point) = (params.input.single(), params.input.zero_point);
@@ -122,13 +122,13 @@ fn in_f32(params: &Params, input: &[u8], out: &mut [i32]) {
     });
 }
 
-/// ONNX Runtime's quantization of an average.
+/// Quantizes an average as ONNX Runtime does.
 #[inline(always)]
 fn placed(params: &Params, average: f32) -> i32 {
     clamp((average / params.out.single() + params.out.zero_point as f32).round_ties_even() as i32, params)
 }
 
-/// The image with a border of zeros, and a window without padding.
+/// Returns the image with a border of zeros, and parameters without padding.
 fn bordered(params: &Params, input: &[u8]) -> (Params, Vec<u8>) {
     let Params { top, left, channels, .. } = *params;
     let (height, width) = (top + params.height + params.bottom, left + params.width + params.right);

@@ -1,5 +1,4 @@
-//! Mutants that fail as processes do: they crash, hang, panic, or return too little, and are to be run in a worker only; or they depend on the calls
-//! before.
+//! Mutants that crash, hang, panic, or return too few elements, and run only in a worker; and mutants whose faults depend on earlier calls.
 
 use super::history;
 use crate::contract::{Domain, Overflow, Promise};
@@ -7,41 +6,41 @@ use crate::fpm::{self, Kernel, Params};
 use crate::quantize::{self, onnx};
 use crate::quantized;
 
-/// The accumulator at which a process mutant fails; everywhere else it is ties-up, exactly.
+/// Accumulator at which a process mutant fails. For every other accumulator the mutant is exactly ties-up.
 pub const FAULT_AT: i32 = 0x0BAD_F00D;
 
 const SOURCE: &str = "of our own: what a worker process must survive or report";
 
-/// How a process mutant fails.
+/// Failure of a process mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// The process aborts.
     Crash,
     /// The call does not return.
     Hang,
-    /// The kernel panics; the worker reports it and goes on.
+    /// The kernel panics; the worker reports the panic and continues.
     Panic,
     /// The worker returns one element too few.
     Short,
-    /// The results depend on the calls before.
+    /// The results depend on earlier calls.
     History,
-    /// The call leaves another float mode behind.
+    /// The call returns with a changed float mode.
     FloatMode,
 }
 
 impl Fault {
-    /// Whether it takes its process down, or the answer of a worker.
+    /// True if the fault ends the process or spoils the worker's answer, so that only a worker may run it.
     pub fn ends_its_process(self) -> bool {
         !matches!(self, Self::History | Self::FloatMode)
     }
 }
 
-/// Every process mutant of fixed point multiply.
+/// Returns every process mutant of fixed point multiply.
 pub fn process() -> &'static [Kernel] {
     PROCESS
 }
 
-/// How the process mutant of that name fails; `None` where it is none of fixed point multiply.
+/// Returns the fault of the process mutant with this name; `None` if fixed point multiply has no such mutant.
 pub fn fault(kernel: &str) -> Option<Fault> {
     match kernel {
         "mutant-crash" => Some(Fault::Crash),
@@ -66,7 +65,7 @@ static PROCESS: &[Kernel] = &[
     mutant("mutant-panic", "panics at x = 0x0BADF00D", |params, x, out| {
         run(params, x, out, || panic!("met x = {FAULT_AT:#010x}"));
     }),
-    // The fault of this one is the worker's: a kernel is handed its output and cannot shorten it.
+    // The worker makes this fault: a kernel receives its output and cannot shorten it.
     mutant("mutant-short", "returns one element too few", |params, x, out| run(params, x, out, || ())),
     history::STALE_SHIFT,
     history::FIFTH_CALL,
@@ -78,7 +77,7 @@ const fn mutant(name: &'static str, summary: &'static str, run: fpm::Run) -> Ker
     Kernel::scalar(name, summary, promise, Domain { shifts: -31..=0, ..Domain::ALL }, SOURCE, run)
 }
 
-/// Process mutants of [`mod@quantize`]: at +infinity, which every run and every sweep of a float type meets.
+/// Process mutants of [`mod@quantize`], which fail at +infinity, an input of every run and of every sweep of a float type.
 pub(crate) static QUANTIZE: &[quantize::Kernel] = &[
     cast("mutant-quantize-crash", "aborts at x = +infinity", |params, x, out| {
         at_infinity(params, x, out, || std::process::abort());

@@ -1,4 +1,4 @@
-//! Quantized convolutions that are right in their parts and put them together wrongly: padding, bias, order of zero point and clamp, channels.
+//! Quantized convolutions with correct parts in a wrong combination: padding, bias, order of zero point and clamp, channels.
 
 use super::qconv2d_sums as sums_of;
 use super::tensor::{Mutant, mutant};
@@ -13,7 +13,7 @@ use crate::qconv2d::transpose_conv::{self, STEPPED, rolling};
 use crate::qconv2d::tvm_gemm::{self, SIGNED, Steps};
 use crate::qconv2d::{Domain, Params, Run};
 
-/// int8, per channel, scales below 1.
+/// Domain of int8, per channel, with scales below 1.
 const DOMAIN: Domain = symmetric(contract::Domain {
     multipliers: 0..=i32::MAX,
     shifts: -31..=0,
@@ -21,19 +21,19 @@ const DOMAIN: Domain = symmetric(contract::Domain {
     ..contract::Domain::ALL
 });
 
-/// The same of depthwise convolutions alone.
+/// The same domain for depthwise convolutions only.
 const DEPTHWISE: Domain = Domain { dense: false, ..DOMAIN };
 
-/// The same of transposed convolutions, as CMSIS-NN has them.
+/// The same domain for transposed convolutions in CMSIS-NN's form.
 const TRANSPOSED: Domain = transpose_conv::symmetric(
     contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, per_channel: true, ..contract::Domain::ALL },
     STEPPED,
 );
 
-/// The correct steps of TVM's fused convolution by matrix product.
+/// Correct steps of TVM's fused convolution by matrix product.
 const STEPS: Steps = Steps::new(I8, SIGNED);
 
-/// Elements of a vector of output channels.
+/// Output channels in a vector.
 const LANES: usize = 4;
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
@@ -159,7 +159,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         claims "cmsis-nn-double" Wrap on TRANSPOSED,
         from "ARM-software/CMSIS-NN issue 230: wrong output when pad_h % stride_h != 0",
         |params, input, weights, out| {
-            // Rows that are never written have what was there.
+            // Rows that are never written would keep their old contents.
             out.fill(0);
             let finished = |row: usize, stride: usize, padding: usize| if row * stride < padding { 0 } else { stride };
             rolling(params, input, weights, out, finished);
@@ -183,7 +183,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     sums_of::TRANSPOSED_IN_32_BITS,
 ];
 
-/// Bias, one rounding, zero point and clamp.
+/// Applies bias, one rounding, zero point and clamp.
 #[inline(always)]
 fn once(params: &Params, sum: i32, o: usize) -> i32 {
     let Channel { multiplier, shift } = params.channel(o);

@@ -1,4 +1,4 @@
-//! Quantized convolutions of int16 whose sums or biases of 64 bits lose their upper half, or whose multipliers lose their lower one.
+//! Quantized convolutions of int16 whose 64-bit sums or biases lose their upper half, or whose multipliers lose their lower half.
 
 use super::tensor::{Mutant, mutant};
 use crate::conv2d::transposed::scatter::{self, PLAIN};
@@ -57,7 +57,7 @@ pub(super) const TRANSPOSED_IN_32_BITS: Sums = mutant!(
     }
 );
 
-/// Each result of the layer, its sum and its output channel.
+/// Computes each result from the layer, its sum and its output channel.
 #[inline(always)]
 fn results(
     params: &Params,

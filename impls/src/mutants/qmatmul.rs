@@ -1,4 +1,4 @@
-//! Products with output stages that are right in their parts and put them together wrongly: terms of the offsets, places of parameters, order of stages, casts.
+//! Products with correct output stages in a wrong combination: terms of the offsets, places of parameters, order of stages, casts.
 
 use super::tensor::{Mutant, mutant};
 use super::{qmatmul_nibbles as nibbles, qmatmul_sums as sums_of};
@@ -13,13 +13,13 @@ use crate::qmatmul::stage::{Arithmetic, SATURATING};
 use crate::qmatmul::tflite::end;
 use crate::qmatmul::{Along, Domain, Layer, Params, Run, Stage};
 
-/// int8, per channel, scales below 1.
+/// Domain of int8, per channel, with scales below 1.
 const DOMAIN: Domain = Domain::layer(
     [I8; 3],
     contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, per_channel: true, ..contract::Domain::ALL },
 );
 
-/// Columns of a block.
+/// Columns in a block.
 const BLOCK: usize = 8;
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
@@ -178,7 +178,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     sums_of::IN_F64,
 ];
 
-/// A layer of int8 with something else after the sums.
+/// Computes a layer of int8, with `result` after the sums.
 #[inline(always)]
 fn layer(
     params: &Params,
@@ -191,7 +191,7 @@ fn layer(
     each(params, (I8, lhs), (I8, rhs), out, |sum, place| result(&layer, sum, place));
 }
 
-/// A layer of int8 with another expansion of the offsets.
+/// Computes a layer of int8, with `sum` as the expansion of the offsets.
 #[inline(always)]
 fn expanded(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32], sum: impl Fn(Terms) -> i32) {
     let Some(layer) = params.layer() else { return };
@@ -201,7 +201,7 @@ fn expanded(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32], sum: impl 
     });
 }
 
-/// gemmlowp's product with other stages.
+/// Computes gemmlowp's product with the stages of `list`.
 fn run(params: &Params, list: Vec<Stage>, (lhs, rhs): (&[u8], &[u8]), out: &mut [i32], arithmetic: &Arithmetic) {
     sums(params, lhs, rhs, out);
     stages(&list, params.shape.n, out, arithmetic);

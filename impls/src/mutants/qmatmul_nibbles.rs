@@ -1,4 +1,4 @@
-//! Products of int4 weights that read the wrong half of a byte, or the right one wrongly.
+//! Products of int4 weights that read the wrong half of a byte, or decode the right half wrongly.
 
 use super::tensor::{Mutant, mutant};
 use crate::contract;
@@ -42,13 +42,13 @@ pub(super) const FRESH_BYTES: Nibbles = mutant!(
     }
 );
 
-/// A weight with its sign; 0 after the last byte.
+/// Returns a sign-extended weight; 0 after the last byte.
 #[inline(always)]
 fn nibble(packed: &[u8], at: usize) -> i8 {
     packed.get(at / 2).map_or(0, |byte| if at.is_multiple_of(2) { (byte << 4) as i8 >> 4 } else { *byte as i8 >> 4 })
 }
 
-/// The layer with `weight(at)` in the place of each weight.
+/// Computes the layer with `weight(at)` instead of the weight at each index.
 #[inline(always)]
 fn layer(params: &Params, lhs: &[u8], _: &[u8], out: &mut [i32], weight: impl Fn(usize) -> i8) {
     let Some(layer) = params.layer() else { return };

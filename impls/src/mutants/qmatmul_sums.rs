@@ -1,5 +1,5 @@
-//! Products with output stages that are wrong in what follows the sum: sums of 64 bits that lose their upper half, multipliers that lose their lower one, and sums that
-//! are scaled in another float than promised.
+//! Products with output stages that are wrong after the sum: 64-bit sums lose their upper half, multipliers lose their lower half, or sums are scaled
+//! in the wrong float type.
 
 use super::tensor::{Mutant, mutant};
 use crate::element::Element::I8;

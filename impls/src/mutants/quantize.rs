@@ -10,18 +10,18 @@ use crate::quantize::onnx::{self, blocked, linear};
 use crate::quantize::{Domain, Run, each};
 use crate::quantized::{Container, Expressed, Finest, I8, I16, I32, Params, Quantized, Storage, U8, U16};
 
-/// 8 bits in f32, with any bounds.
+/// Domain of 8 bits in f32, with any bounds.
 const BYTES: Domain = Domain { storage: &[I8, U8], bounds: true, ..onnx::DOMAIN };
 
-/// The lowering, without a storage that its conversion saturates to.
+/// Domain of the lowering, for storage types narrower than the integer to which it converts.
 const NARROW: Domain = Domain { storage: &[I8, U8, I16, U16], ..mlir::DOMAIN };
 
-/// Exact steps where steps in the expressed type are what is computed.
+/// Domain of a claim of exact steps by code that computes in the expressed type.
 const fn exact(expressed: &'static [Expressed], storage: &'static [Storage]) -> Domain {
     Domain { expressed, storage, containers: &[Container::Ranked], ..mlir::DOMAIN }
 }
 
-/// Converted to 32 bits, which are cut.
+/// Converts to 32 bits, and keeps the low bits.
 fn to_low_bits(x: f64, storage: Storage) -> i64 {
     storage.low_bits((x as i32).into())
 }
@@ -73,7 +73,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         claims "onnx" OutOfDomain on BYTES,
         from "pytorch/FBGEMM include/fbgemm/QuantUtils.h, Quantize: its own example",
         |params, x, out| {
-            // `f32::max` takes the bound for NaN, as the promised steps do.
+            // `f32::max` returns the bound for NaN, as the promised steps do.
             let bounds = [params.quantized.min, params.quantized.max];
             let channel = |scale: f32, zero_point| (1.0 / scale, bounds.map(|b| (b - zero_point) as f32), zero_point as i32);
             each(params, x, out, channel, |x, (reciprocal, [min, max], zero_point)| {
@@ -120,7 +120,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
                 if scaled.is_nan() {
                     return min;
                 }
-                // `cvttss2si`.
+                // `cvttss2si` returns the smallest int32 for a value that does not fit.
                 let fits = (-2147483648.0..2147483648.0).contains(&scaled);
                 let converted = if fits { scaled as i32 } else { i32::MIN };
                 converted.wrapping_add(*zero_point).clamp(min, max)
@@ -223,7 +223,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     quantize_neon::PADDED,
 ];
 
-/// The RFC's steps in the expressed type, then `round`, then one clamp; NaN is 0 before it.
+/// Runs the RFC's steps in the expressed type, then `round`, then one clamp. NaN becomes 0 before the clamp.
 fn steps<T: Real>(params: &Params, x: &[i32], out: &mut [i32], round: fn(f64) -> f64) {
     let quantized = &params.quantized;
     let constants = mlir::constants::<T>(quantized);
@@ -239,7 +239,7 @@ fn nearest_steps(params: &Params, x: &[i32], out: &mut [i32]) {
     with_real!(params.quantized.expressed, steps::<_>(params, x, out, f64::round_ties_even));
 }
 
-/// The nearest integer to `x / scale` in f32, as an int32, and the zero point, narrowed by `narrow`; NaN is the smallest value.
+/// Applies `narrow` to the nearest integer of `x / scale` (in f32, then int32) and the zero point. NaN becomes the smallest value.
 fn narrowed(params: &Params, x: &[i32], out: &mut [i32], narrow: impl Fn(&Quantized, i64, i64) -> i64) {
     let quantized = &params.quantized;
     each(
@@ -257,7 +257,7 @@ fn narrowed(params: &Params, x: &[i32], out: &mut [i32], narrow: impl Fn(&Quanti
     );
 }
 
-/// Vectors of four that take ties to even, and a tail that does not.
+/// Takes ties to even in vectors of four, and away from zero in the tail.
 fn tail_away(params: &Params, x: &[i32], out: &mut [i32]) {
     let vectors = x.len() - x.len() % 4;
     let mut away = vec![0; x.len()];

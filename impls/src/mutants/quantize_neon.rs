@@ -1,4 +1,4 @@
-//! Known bugs of TFLite's quantization in vectors: wrong in whole vectors, or in the elements after the last one.
+//! Known bugs of TFLite's quantization in vectors: wrong in whole vectors, or in the elements after the last whole vector.
 
 use super::tensor::Mutant;
 use crate::contract::Contract;
@@ -7,7 +7,7 @@ use crate::quantize::tflite_neon::{DEVIATIONS, DOMAIN, PROMISE, changed, padded}
 use crate::quantize::{Domain, Run};
 use crate::simd::{Float, Portable, Vector};
 
-/// With the deviation that the kernel declares.
+/// Makes a mutant with the deviation that the kernel declares.
 const fn mutant(
     name: &'static str,
     [class, summary]: [&'static str; 2],
@@ -19,7 +19,7 @@ const fn mutant(
     Mutant { kernel, class, origin, witnesses: &[] }
 }
 
-/// `vqaddq_s32` for `vaddq_s32`.
+/// `vqaddq_s32` instead of `vaddq_s32`.
 pub(super) const SATURATES: Mutant<Run, Domain> = mutant(
     "mutant-tflite-neon-saturates",
     ["saturation", "the sum with the zero point saturates where it wraps"],
@@ -27,7 +27,7 @@ pub(super) const SATURATES: Mutant<Run, Domain> = mutant(
     |params, x, out| changed(params, x, out, Float::fcvtns, Vector::sqadd),
 );
 
-/// `vcvtaq_s32_f32` for `vcvtnq_s32_f32`.
+/// `vcvtaq_s32_f32` instead of `vcvtnq_s32_f32`.
 pub(super) const TIES_AWAY: Mutant<Run, Domain> = mutant(
     "mutant-tflite-neon-ties-away",
     ["tie-direction", "whole vectors round ties away from zero too"],
@@ -35,7 +35,7 @@ pub(super) const TIES_AWAY: Mutant<Run, Domain> = mutant(
     |params, x, out| changed(params, x, out, fcvtas, Vector::add),
 );
 
-/// Multiplies by the reciprocal after the last whole vector too, where TFLite divides.
+/// Multiplication by the reciprocal also after the last whole vector, where TFLite divides.
 pub(super) const PADDED: Mutant<Run, Domain> = mutant(
     "mutant-tflite-neon-padded",
     ["stale-deviation", "the elements behind the last whole vector are padded to one and take its code"],
@@ -43,7 +43,7 @@ pub(super) const PADDED: Mutant<Run, Domain> = mutant(
     padded,
 );
 
-/// f32 to the nearest int32, ties away from zero; saturates, NaN gives 0.
+/// Converts f32 to the nearest int32, ties away from zero. Saturates; NaN gives 0.
 fn fcvtas(v: Portable) -> Portable {
     let mut lanes = [0; crate::simd::LANES];
     v.store(&mut lanes);

@@ -1,5 +1,5 @@
-//! Every mutant of quantization and dequantization gives the buggy value at its witness, and the kernel that keeps the contract the
-//! promised one.
+//! Every mutant of quantization and dequantization gives the buggy value at its witness, and the kernel with the claimed contract gives the promised
+//! value.
 
 use super::tensor::Mutant;
 use crate::Form;
@@ -13,7 +13,7 @@ fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R
     mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
 }
 
-/// A kernel that keeps what a mutant claims; none is shipped for the exact schemes.
+/// Returns a kernel that keeps the contract claimed by a mutant; no shipped kernel follows the exact schemes.
 fn keeper(scheme: &str) -> Option<&'static str> {
     match scheme {
         "onnx" => Some("onnx-quantizelinear"),
@@ -25,7 +25,7 @@ fn keeper(scheme: &str) -> Option<&'static str> {
     }
 }
 
-/// Mutants that confuse scales, or that are wrong only in whole vectors or only after them; a single value shows none.
+/// Mutants that confuse scales, or that are wrong only in whole vectors or only after them; a single value detects none of them.
 const OF_PLACES: [&str; 7] = [
     "mutant-channel-is-last",
     "mutant-block-is-index-modulo",
@@ -38,7 +38,7 @@ const OF_PLACES: [&str; 7] = [
 
 type Type = (Expressed, Storage, f64, i64);
 
-/// `(name, type, value, got, promised)`.
+/// Rows are `(name, type, value, got, promised)`.
 #[test]
 fn quantize_witnesses_of_the_reports() {
     let table: [(&str, Type, f64, i32, i32); 22] = [
@@ -71,7 +71,7 @@ fn quantize_witnesses_of_the_reports() {
         assert!(kernel.contract.domain.contains(&params), "{name}");
         assert_eq!(quantize(kernel, Form::Native, &params, &[value]), [got], "{name}");
         assert_ne!(got, promised, "{name}");
-        // In the lowering's own terms 12.8 is poison, of which nothing is promised.
+        // For the lowering 12.8 is poison, for which nothing is promised.
         if let Some(keeper) = keeper(kernel.contract.promise.scheme).filter(|_| name != "mutant-convert-before-clamp") {
             let keeper = quantizations::find(keeper).expect(keeper);
             assert_eq!(quantize(keeper, Form::Native, &params, &[value]), [promised], "{name}");
@@ -81,7 +81,7 @@ fn quantize_witnesses_of_the_reports() {
     assert!(super::quantize::MUTANTS.iter().all(|mutant| shown(mutant.kernel.name)));
 }
 
-/// The whole list of the report, and the same values where a vector holds four of them.
+/// All values of the report's list, and the same values with four of them in a vector.
 #[test]
 fn ties_go_away_in_the_tail_only() {
     let Mutant { kernel, .. } = find("mutant-ties-away-tail", super::quantize::MUTANTS);
@@ -90,7 +90,7 @@ fn ties_go_away_in_the_tail_only() {
     assert_eq!(quantize(kernel, Form::Native, &params, &values), [0, 2, 2, 4, 1, 2, 3]);
 }
 
-/// `(name, type, stored, got, promised)`.
+/// Rows are `(name, type, stored, got, promised)`.
 #[test]
 fn dequantize_witnesses_of_the_reports() {
     let table: [(&str, Type, i32, f64, f64); 8] = [
@@ -119,7 +119,7 @@ fn dequantize_witnesses_of_the_reports() {
     assert!(super::dequantize::MUTANTS.iter().all(|mutant| shown(mutant.kernel.name)));
 }
 
-/// Finding 28: one stored value, in whole vectors of eight and after them.
+/// Finding 28: the same stored value, in whole vectors of eight and after them.
 #[test]
 fn terms_are_apart_in_whole_vectors_only() {
     let Mutant { kernel, .. } = find("mutant-distributed-in-vectors", super::dequantize::MUTANTS);
@@ -128,7 +128,7 @@ fn terms_are_apart_in_whole_vectors_only() {
     assert!(outs[..8].iter().all(|out| *out == outs[0]) && outs[8] != outs[0], "{outs:?}");
 }
 
-/// Right where the channel is the last axis, wrong where it is not.
+/// The mutant is right if the channel is the last axis, and wrong otherwise.
 #[test]
 fn channels_of_the_wrong_axis() {
     for (axis, differs) in [(0, true), (1, false)] {
@@ -146,7 +146,7 @@ fn channels_of_the_wrong_axis() {
     }
 }
 
-/// Blocks of two along one axis; blocks of one along two.
+/// Blocks of two along one axis; blocks of one along two axes.
 #[test]
 fn scales_of_the_wrong_block() {
     let table = [
@@ -174,7 +174,7 @@ fn scales_of_the_wrong_block() {
     }
 }
 
-/// Two blocks of two rows: the mutant takes turns, and the kernel that keeps the contract does not.
+/// Two blocks of two rows: the mutant alternates between blocks, and the kernel with the claimed contract does not.
 #[test]
 fn rows_of_the_wrong_block() {
     let mut params: Params = layer(F32, I8, 1.0, 0, 1);
@@ -192,7 +192,7 @@ fn rows_of_the_wrong_block() {
     assert_eq!(of(keeper), [8, 4, 8, 4, 2, 1, 2, 1]);
 }
 
-/// Nine values for each mutant: a whole vector, and one value after it. The right kernel has a rule for either.
+/// Nine values for each mutant: one whole vector of eight, and one value after it. The right kernel has a separate rule for each part.
 #[test]
 fn vectors_of_tflite_and_the_element_behind_them() {
     let keeper = quantizations::find("tflite-quantize-neon").expect("a kernel");
@@ -200,7 +200,7 @@ fn vectors_of_tflite_and_the_element_behind_them() {
         quantize(kernel, Form::Native, &layer(F32, I8, scale, zero_point, 9), &[value; 9])
     };
     for (name, scale, zero_point, value, got, promised) in [
-        // Behind the vectors 3e9 is undefined: the kernel has a cast that saturates, and a sum that wraps.
+        // After the vectors 3e9 is undefined: the kernel has a saturating cast and a wrapping sum.
         ("mutant-tflite-neon-saturates", 1.0, 5, 3e9, [127, -128], [-128, -128]),
         ("mutant-tflite-neon-ties-away", 1.0, 0, 0.5, [1, 1], [0, 1]),
         ("mutant-tflite-neon-padded", 1.0, 0, 0.5, [0, 0], [0, 1]),

@@ -1,4 +1,4 @@
-//! Requantizations that round, shift, clamp or multiply in the wrong place; and those that have a known bug of fixed point multiply inside.
+//! Requantizations that round, shift, clamp or multiply in the wrong place, and requantizations with a known bug of fixed point multiply.
 
 use super::requantize_fpm::Inside;
 use super::requantize_neon;
@@ -9,10 +9,10 @@ use crate::fpm::Channel;
 use crate::fpm::tflite::single_rounding;
 use crate::requantize::{Domain, Params, Run, each};
 
-/// Several channels in a batch.
+/// Parameters with several channels in a batch.
 const PER_CHANNEL: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
 
-/// int8, per channel, with everything; multipliers and right shifts of a scale below 1.
+/// Domain of int8, per channel, with bias, zero point and clamp; multipliers and right shifts of a scale below 1.
 const DOMAIN: Domain = Domain {
     output: Element::I8,
     channels: contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, ..PER_CHANNEL },
@@ -21,7 +21,7 @@ const DOMAIN: Domain = Domain {
     clamp: true,
 };
 
-/// The legacy pipeline: any integer multiplier, no zero point.
+/// Domain of the legacy pipeline: any integer multiplier, no zero point.
 const LEGACY: Domain = Domain {
     channels: contract::Domain { shifts: -31..=0, q: 0..=0, ..contract::Domain::ALL },
     zero_point: false,
@@ -70,7 +70,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             });
         }
     ),
-    // Shifts below 0 keep the product of floats below 2^31, so that it fits in int32.
+    // Shifts below 0 keep the float product below 2^31, so that it fits in int32.
     mutant!(
         "mutant-requantize-f32", "f32-step", "f32(acc) * f32(scale), to the nearest, ties to even",
         claims "ties-up" Wrap on Domain {
@@ -80,7 +80,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         from "tensorflow/tensorflow issue 102943",
         |params, acc, out| {
             each(params, acc, out, |acc, Channel { multiplier, shift }, bias| {
-                // 2^(shift - 31), by its exponent; the product with it is exact.
+                // 2^(shift - 31), made from its exponent; the product with it is exact.
                 let scale = multiplier as f32 * f32::from_bits(((shift + 96) as u32) << 23);
                 let scaled = (acc.wrapping_add(bias) as f32 * scale).round_ties_even();
                 finish(scaled as i32, params)
@@ -109,7 +109,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     requantize_neon::TAIL_WITHOUT_ZERO_POINT,
 ];
 
-/// The legacy pipeline in int32, with `shift_right` for its last step.
+/// Runs the legacy pipeline in int32, with `shift_right` as its last step.
 #[inline(always)]
 fn legacy(params: &Params, acc: &[i32], out: &mut [i32], shift_right: fn(i32, u32) -> i32) {
     each(params, acc, out, |acc, Channel { multiplier, shift }, bias| {
@@ -120,12 +120,12 @@ fn legacy(params: &Params, acc: &[i32], out: &mut [i32], shift_right: fn(i32, u3
     });
 }
 
-/// A shift of the same bits, unsigned.
+/// Shifts the same bits, read as unsigned.
 pub(super) fn logical_shift(x: i32, by: u32) -> i32 {
     (x as u32 >> by) as i32
 }
 
-/// Bias and a single rounding, both right; then `offset`, and the clamp.
+/// Applies bias and a single rounding, both right; then `offset`, and the clamp.
 #[inline(always)]
 fn scaled(params: &Params, acc: &[i32], out: &mut [i32], offset: impl Fn(i32) -> i32) {
     each(params, acc, out, |acc, Channel { multiplier, shift }, bias| {
@@ -134,7 +134,7 @@ fn scaled(params: &Params, acc: &[i32], out: &mut [i32], offset: impl Fn(i32) ->
     });
 }
 
-/// Zero point and clamp.
+/// Adds the zero point and clamps.
 #[inline(always)]
 fn finish(scaled: i32, params: &Params) -> i32 {
     scaled.wrapping_add(params.zero_point).max(params.min).min(params.max)

@@ -1,4 +1,4 @@
-//! The known bugs of fixed point multiply inside a requantization: each with its contract, its class and the inputs of its report.
+//! Known bugs of fixed point multiply inside a requantization, each with its contract, its class and the inputs of its report.
 
 use super::tensor::Mutant;
 use super::{Witness, fpm};
@@ -8,18 +8,18 @@ use crate::fpm::{Channel, Params as Multiply};
 use crate::kernel::Kernel;
 use crate::requantize::{Domain, Params, Run};
 
-/// Witnesses of a bug at most.
+/// Upper bound on the witnesses of a bug.
 const MOST: usize = 4;
-/// Results that int8 has.
+/// Smallest and largest int8 result.
 const RANGE: [i32; 2] = [i8::MIN as i32, i8::MAX as i32];
 
-/// A requantization with the `I`th known bug of fixed point multiply.
+/// Requantization with the `I`th known bug of fixed point multiply.
 pub(super) struct Inside<const I: usize>;
 
 impl<const I: usize> Inside<I> {
     const MULTIPLY: &'static super::Mutant = &fpm::ALL[I];
 
-    /// Bias, multiplication with the bug, zero point, clamp; int8, of one channel.
+    /// Bias, multiplication with the bug, zero point, clamp; int8, one channel.
     pub(super) const MUTANT: Mutant<Run, Domain> = {
         let contract = &Self::MULTIPLY.kernel.contract;
         Mutant {
@@ -47,7 +47,7 @@ impl<const I: usize> Inside<I> {
         }
     };
 
-    /// Those of the multiplication, clamped.
+    /// Witnesses of the multiplication, clamped.
     const WITNESSES: &'static [Witness] = &{
         let mut out = [Witness { x: 0, m: 0, s: 0, got: 0, expected: 0 }; MOST];
         let mut at = 0;
@@ -79,7 +79,7 @@ const fn clamped(x: i32) -> i32 {
     }
 }
 
-/// A domain field by field, which a constant does not clone.
+/// Copies a domain field by field, since a constant cannot call `clone`.
 const fn copied(domain: &contract::Domain) -> contract::Domain {
     contract::Domain {
         multipliers: *domain.multipliers.start()..=*domain.multipliers.end(),

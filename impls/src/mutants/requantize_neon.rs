@@ -1,4 +1,4 @@
-//! Requantizations by the intrinsic rule for Armv8-A that break its contract: in the body, or in the elements after the last whole vector.
+//! Requantizations by the intrinsic rule for Armv8-A that break the contract of the rule: in the body, or after the last whole vector.
 
 use super::tensor::Mutant;
 use crate::contract::{Contract, Overflow, Promise};
@@ -11,7 +11,7 @@ use crate::simd::{LANES, Portable};
 const RFC: &str = "sqrdmulh-srshl";
 const FIXUP: &str = "sqrdmulh-fixup-srshl";
 
-/// To int8, with the deviation that the kernels declare.
+/// Makes a mutant to int8, with the deviation that the kernels declare.
 const fn mutant(
     name: &'static str,
     [class, summary]: [&'static str; 2],
@@ -38,7 +38,7 @@ const fn mutant(
     }
 }
 
-/// The vectoriser fills the last vector, as [`crate::simd::every_lane`] does.
+/// The vectoriser pads the last vector, as [`crate::simd::every_lane`] does.
 pub(super) const TAIL_BY_RULE: Mutant<Run, Domain> = mutant(
     "mutant-requantize-tail-by-rule",
     ["stale-deviation", "the elements after the last whole vector are padded to one and take the rule"],
@@ -55,7 +55,7 @@ pub(super) const TAIL_BY_RULE: Mutant<Run, Domain> = mutant(
     },
 );
 
-/// The rule as the RFC prints it, where its text is promised.
+/// The rule as printed in the RFC, although the RFC's text is promised.
 pub(super) const FIXUP_UNUSED: Mutant<Run, Domain> = mutant(
     "mutant-requantize-fixup-unused",
     ["tie-direction", "the fixup of the rounding shift is computed and not used"],
@@ -67,7 +67,7 @@ pub(super) const FIXUP_UNUSED: Mutant<Run, Domain> = mutant(
     },
 );
 
-/// The output zero point is added in the vector body alone.
+/// The output zero point is added only in the vector body.
 pub(super) const TAIL_WITHOUT_ZERO_POINT: Mutant<Run, Domain> = mutant(
     "mutant-requantize-tail-without-zero-point",
     ["offset-term", "the output zero point is added in whole vectors only"],
@@ -82,13 +82,13 @@ pub(super) const TAIL_WITHOUT_ZERO_POINT: Mutant<Run, Domain> = mutant(
     },
 );
 
-/// Bias and rule.
+/// Adds the bias and applies the rule.
 #[inline(always)]
 fn multiplied<const APPLIES_FIXUP: bool>(params: &Params, acc: &[i32], out: &mut [i32]) {
     biased::<Portable, APPLIES_FIXUP>(params.channels[0], params.bias[0], acc, out);
 }
 
-/// Zero point and clamp.
+/// Adds the zero point and clamps.
 #[inline(always)]
 fn finish(params: &Params, out: &mut [i32]) {
     out.iter_mut().for_each(|v| *v = v.wrapping_add(params.zero_point).max(params.min).min(params.max));

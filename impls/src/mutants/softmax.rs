@@ -1,4 +1,4 @@
-//! Softmaxes that lose the maximum, read `diff_min` wrongly, sum in another format, or miss a step of the reciprocal, a rounding or a clamp.
+//! Softmaxes that lose the maximum, misread `diff_min`, sum in another format, or omit a step of the reciprocal, a rounding or a clamp.
 
 use super::tensor::{Mutant, mutant};
 use crate::element::Element::I8;
@@ -9,22 +9,22 @@ use crate::softmax::{Domain, Params, Run, rows};
 
 const DOMAIN: Domain = Domain { input: I8, output: I8 };
 
-/// What is kept of the composition.
+/// Parts of the composition that a mutant keeps or replaces.
 #[derive(Clone, Copy)]
 struct Kept {
-    /// The number that the maximum begins with.
+    /// Initial value of the maximum.
     first: i32,
-    /// `diff_min` as it is read.
+    /// Reads `diff_min`.
     cut: fn(i32) -> i32,
-    /// A term of the sum, of an exponential.
+    /// Turns an exponential into a term of the sum.
     term: fn(i32) -> i32,
-    /// The reciprocal of a number in [1, 2).
+    /// Returns the reciprocal of a number in [1, 2).
     reciprocal: fn(i32) -> i32,
-    /// Powers of two by which results are too large.
+    /// Power of two by which results are too large.
     off: i32,
-    /// The last division.
+    /// Final division.
     divided: fn(i32, u32) -> i32,
-    /// What becomes of a result that does not fit.
+    /// Narrows a result that does not fit.
     fitted: fn(i32) -> i32,
 }
 
@@ -58,7 +58,7 @@ impl Kept {
     }
 }
 
-/// One step of Newton-Raphson.
+/// Computes the reciprocal with one step of Newton-Raphson.
 fn one_step(a: i32) -> i32 {
     let half = ((i64::from(a) + i64::from(i32::MAX) + 1) / 2) as i32;
     let x = 1_515_870_810 + mul(half, -1_010_580_540);

@@ -12,7 +12,7 @@ use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::single_rounding;
 use crate::fpm::tvm_relay::Step;
 
-/// Any scales, for code that requantizes each operand.
+/// Domain of code that requantizes each operand: any scales.
 const OF_OPERANDS: Domain = Domain { scales: Scales::Any, ..tvm::DOMAIN };
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
@@ -38,7 +38,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, lhs, rhs, out| {
             let by = Multipliers::new(params, 20);
             each(Element::I8, lhs, rhs, out, |lhs, rhs| {
-                // The negative of the negative is the value, but for the least one.
+                // Negating twice returns the value, except for the smallest int8.
                 let rhs = -i32::from((rhs as i8).wrapping_neg());
                 clamp(difference(params, &by, (lhs, rhs), double_rounding), params)
             });

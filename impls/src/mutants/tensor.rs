@@ -1,25 +1,25 @@
-//! Mutants of the tensor operations: kernels that break the contract they claim.
+//! Mutants of the tensor operations: kernels that break their claimed contract.
 //!
-//! Each has one form, the same in every lane.
+//! Each mutant has one form, the same in every lane.
 
 use super::Witness;
 use crate::kernel::Kernel;
 
-/// A known bug, as a kernel that breaks the contract it claims.
+/// Known bug: a kernel that breaks its claimed contract.
 #[derive(Clone, Debug)]
 pub struct Mutant<R: 'static, D: 'static> {
-    /// The buggy code, with the contract that it claims.
+    /// Buggy code, with the contract that it claims.
     pub kernel: Kernel<R, D>,
-    /// The class that the judge must name.
+    /// Class that the judge must name.
     pub class: &'static str,
-    /// Where the bug was shipped or reported, or the mutation that it is.
+    /// Origin of the bug: where it was shipped or reported, or which mutation it is.
     pub origin: &'static str,
-    /// Published inputs on which it is wrong, where there are any.
+    /// Published inputs on which the mutant is wrong; empty if there are none.
     pub witnesses: &'static [Witness],
 }
 
-/// A mutant: its name, the class it shows, what it does in one line, the scheme it claims with what becomes of results beyond
-/// int32, on which domain, where it comes from, and its code.
+/// Makes a mutant from its name, the class it shows, a one-line summary, the scheme it claims with the policy for results beyond int32, the domain,
+/// the origin, and the code.
 macro_rules! mutant {
     (
         $name:literal, $class:literal, $summary:literal, claims $scheme:literal $overflow:ident on $domain:expr,

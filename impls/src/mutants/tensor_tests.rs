@@ -1,4 +1,4 @@
-//! Every tensor mutant differs from what it claims, and gives the buggy value at the witness of its report.
+//! Every tensor mutant differs from its claim, and gives the buggy value at the witness of its report.
 
 use super::requantize::logical_shift;
 use super::tensor::Mutant;
@@ -12,7 +12,7 @@ fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R
     mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
 }
 
-/// Runs of both extremes of a type, in an order that repeats after neither 16 nor 4 elements.
+/// Returns runs of both extremes of a type, in an order that does not repeat after 16 or 4 elements.
 fn elements(element: Element, len: usize) -> Vec<i32> {
     let (lo, hi) = (*element.range().start(), *element.range().end());
     (0..len).map(|i| [lo, lo, lo, hi, hi, hi, 1][(i + i / 7) % 7]).collect()
@@ -71,7 +71,7 @@ fn dot_mutants_differ() {
     }
 }
 
-/// At one shape with tails on all sides, at which each mutant's step matters.
+/// One shape with tails on all sides, on which each mutant's step has an effect.
 #[test]
 fn matmul_mutants_differ() {
     for Mutant { kernel, .. } in super::matmul::MUTANTS {
@@ -83,7 +83,7 @@ fn matmul_mutants_differ() {
     }
 }
 
-/// Without tails, offsets and large values nothing is wrong but the layout and the signs.
+/// Without tails, offsets and large values only mutants of layout and sign are wrong.
 #[test]
 fn matmul_mutants_are_right_elsewhere() {
     for Mutant { kernel, class, .. } in super::matmul::MUTANTS {
@@ -98,7 +98,7 @@ fn matmul_mutants_are_right_elsewhere() {
     }
 }
 
-/// One result of 9 products: `(name, lhs, rhs, got)`; the lanes of 16 bits hold products 0 and 8.
+/// One result of 9 products, in rows `(name, lhs, rhs, got)`. The 16-bit lanes hold products 0 and 8.
 #[test]
 fn matmul_witnesses_of_the_reports() {
     let table = [
@@ -138,7 +138,7 @@ fn conv2d_mutants_are_wrong_at_borders_only() {
     }
 }
 
-/// Each is right on one shape and wrong on another.
+/// Each mutant is right on one shape and wrong on another.
 #[test]
 fn transposed_mutants_are_wrong_where_they_say() {
     let one =
@@ -196,7 +196,7 @@ fn requantize_mutants_differ_and_run_on_their_whole_domain() {
     }
 }
 
-/// `(name, (acc, multiplier, shift, zero point), got, promised)`.
+/// Rows are `(name, (acc, multiplier, shift, zero point), got, promised)`.
 #[test]
 fn requantize_witnesses_of_the_reports() {
     assert_eq!(logical_shift(-3, 1), 2147483646);
@@ -207,7 +207,7 @@ fn requantize_witnesses_of_the_reports() {
         ("mutant-clamp-before-zero-point", (231, ONE, 0, -128), -1, 103),
         ("mutant-legacy-wraps", (1 << 21, 1 << 10, -25, 0), -64, 63),
         ("mutant-requantize-truncates", (1, 1 << 30, 0, 0), 0, 1),
-        // 5/2 goes down to even where ties go up.
+        // 5/2 rounds down to even instead of up.
         ("mutant-requantize-f32", (10, 1 << 30, -1, 0), 2, 3),
     ];
     for (name, (acc, multiplier, shift, zero_point), got, promised) in table {
@@ -258,7 +258,7 @@ fn transform_mutants_differ_where_they_say() {
         ("mutant-int4-pack-odd", "onnx-int4-pack", packed(4, 8, 4, false), packed(3, 8, 4, false)),
         ("mutant-int4-unpack-unsigned", "onnx-int4-unpack", packed(8, 8, 4, false), packed(32, 8, 4, true)),
     ];
-    // An order of bits shows in every shape.
+    // A wrong order of bits shows in every shape.
     let everywhere = [
         ("mutant-int4-pack-order", "onnx-int4-pack", packed(2, 8, 4, false)),
         ("mutant-bitpack-reversed", "tvm-bitpack", packed(8, 8, 2, false)),
@@ -298,7 +298,7 @@ fn sub_mutants_differ() {
     sums_differ(super::sub::MUTANTS, &claims.map(|(scheme, name)| (scheme, sub::find(name).expect("registered"))));
 }
 
-/// All pairs of 8 bits, each with its scales: the kernel of the claimed scheme gives the claimed results.
+/// Checks all pairs of 8 bits with the scales of each claim: each mutant differs, and the kernel of the claimed scheme gives the claimed results.
 fn sums_differ(mutants: &[Mutant<add::Run, add::Domain>], claims: &[(&str, &add::Kernel)]) {
     let all: Vec<(i32, i32)> = (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b))).collect();
     let (lhs, rhs): (Vec<i32>, Vec<i32>) = all.into_iter().unzip();
@@ -328,7 +328,7 @@ fn sums_differ(mutants: &[Mutant<add::Run, add::Domain>], claims: &[(&str, &add:
     }
 }
 
-/// Sums and biases beyond int32, and multipliers whose lower half counts.
+/// Returns convolutions with sums and biases beyond int32, and with multipliers whose lower half counts.
 fn wide_convolutions(transposed: bool) -> Vec<(qconv2d::Params, Vec<i32>, Vec<i32>)> {
     let of = |(bias, multiplier, shift, channels, [l, r]): (i64, i32, i32, usize, [i32; 2])| {
         let params = qconv2d::Params {
@@ -350,11 +350,11 @@ fn wide_convolutions(transposed: bool) -> Vec<(qconv2d::Params, Vec<i32>, Vec<i3
     table.map(of).to_vec()
 }
 
-/// Each differs from what it claims on one of the shapes of its operation.
+/// Each mutant differs from its claim on one of the shapes of its operation.
 #[test]
 fn qconv2d_mutants_differ() {
     for Mutant { kernel, .. } in super::qconv2d::MUTANTS {
-        // A quarter, in five output channels: two roundings make 1 of it.
+        // One quarter, in five output channels: two roundings give 1.
         let quarter = qconv2d::Params {
             shape: conv2d::Params { out_channels: 5, ..conv2d::Params::default() },
             channels: vec![Channel { multiplier: 1 << 30, shift: -1 }],
@@ -377,8 +377,7 @@ fn qconv2d_mutants_differ() {
     }
 }
 
-/// Each differs from what it claims on one of the products of its operation.
-/// Sums and biases beyond int32, multipliers whose lower half counts, and 512 products of -32768 by -128.
+/// Returns products with sums and biases beyond int32, with multipliers whose lower half counts, and with 512 products of -32768 by -128.
 fn wide_cases() -> Vec<(qmatmul::Params, Vec<i32>, Vec<i32>)> {
     let of = |(bias, multiplier, shift, k, [l, r]): (i64, i32, i32, usize, [i32; 2])| {
         let channels = [Channel { multiplier, shift }];
@@ -400,7 +399,7 @@ fn wide_cases() -> Vec<(qmatmul::Params, Vec<i32>, Vec<i32>)> {
 #[test]
 fn qmatmul_mutants_differ() {
     for Mutant { kernel, .. } in super::qmatmul::MUTANTS {
-        // A quarter, in five columns: two roundings make 1 of it.
+        // One quarter, in five columns: two roundings give 1.
         let layer: qmatmul::Layer<'_> = qmatmul::Layer {
             bias: &[0],
             channels: &[Channel { multiplier: 1 << 30, shift: -1 }],
@@ -413,7 +412,7 @@ fn qmatmul_mutants_differ() {
         let mut cases = qmatmul::tests::cases(kernel);
         if kernel.contract.domain.lists == qmatmul::Lists::Layer {
             cases.push((qmatmul::Params { shape, stages: layer.stages() }, vec![1], vec![1; 5]));
-            // Halves of even and of odd numbers, and an odd zero point; a product just below 3.5, which f32 takes to it.
+            // Halves of even and odd numbers, and an odd zero point; and a product just below 3.5, which f32 rounds to 3.5.
             for (multiplier, shift, zero_point, lhs) in [(1 << 30, 0, 1, [5, 7]), (9_786_709 << 7, 1, 0, [3, 6])] {
                 let channels = [Channel { multiplier, shift }];
                 let layer = qmatmul::Layer { channels: &channels, zero_point, ..layer };

@@ -1,4 +1,4 @@
-//! Every mutant gives the buggy value at the witness of the report that it comes from, inside the domain it claims.
+//! Every mutant gives the buggy value at the witness of its report, within its claimed domain.
 
 use super::{Witness, controls, fpm, process};
 use crate::Form;
@@ -8,7 +8,7 @@ use crate::fpm::{Params, find};
 use crate::operation::{Code, Operation};
 use crate::random::Random;
 
-/// The promised value, from the definitions; kernels of fixed point multiply that mutants stand for wrap.
+/// Returns the promised value from the definition of the scheme; all claims of fixed point multiply wrap.
 fn promised(promise: Promise, x: i32, m: i32, s: i32) -> i32 {
     scaled(promise.scheme, x, m, s) as i32
 }
@@ -42,7 +42,7 @@ fn the_tail_mutant_is_wrong_in_its_tail_only() {
     }
 }
 
-/// No mutant panics anywhere in the domain it claims: a panic would hide the wrong value.
+/// No mutant panics in its claimed domain: a panic would hide the wrong value.
 #[test]
 fn mutants_run_on_their_whole_domain() {
     let x = [i32::MIN, i32::MIN + 1, -1, 0, 1, 1 << 30, i32::MAX - 1, i32::MAX, 12345];
@@ -67,7 +67,7 @@ fn mutants_are_not_kernels() {
     }
 }
 
-/// The controls hold at corners; the harness checks them at length.
+/// Controls hold at corners; the harness checks them on many more inputs.
 #[test]
 fn controls_are_equal_at_corners() {
     for control in controls() {
@@ -90,7 +90,7 @@ fn controls_are_equal_at_corners() {
     }
 }
 
-/// The list of each folder is that of its operation.
+/// The mutants of each module belong to the operation of the module's name.
 #[test]
 fn every_list_is_that_of_its_operation() {
     use crate::operation::TensorOperation;
@@ -111,7 +111,7 @@ fn has_kernels_and_known_bugs<O: Operation>() {
     assert!(!bugs.is_empty() && !kernels.is_empty(), "{}: kernels {kernels:?}, known bugs {bugs:?}", O::NAME);
 }
 
-/// A list that is empty by mistake would leave nothing to verify, or nothing that shows that a lane is looked at.
+/// A list that is empty by mistake would leave nothing to verify, or nothing that shows that a lane is checked.
 #[test]
 fn every_operation_has_kernels_and_known_bugs() {
     macro_rules! look {
@@ -122,7 +122,7 @@ fn every_operation_has_kernels_and_known_bugs() {
     crate::operations!(look);
 }
 
-/// A requantization without the saturation of INT32_MIN * INT32_MIN passed a short run: no known bug of requantization had it.
+/// A requantization without the saturation of INT32_MIN * INT32_MIN passed a short run, because no known bug of requantization had it.
 #[test]
 fn requantizations_have_every_known_bug_of_fixed_point_multiply() {
     use crate::fpm::Channel;

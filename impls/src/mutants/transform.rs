@@ -1,4 +1,4 @@
-//! Transforms that put an element in the wrong place, or leave one out.
+//! Transforms that put an element in the wrong place, or omit an element.
 
 use super::matmul::interleave_tail;
 use super::tensor::{Mutant, mutant};
@@ -159,7 +159,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         from "of our own: the paddings of height and width are read in the order of another layout",
         |params, input, out| {
             let Params::Pad(p) = params else { return };
-            // As far as the sizes of the output leave room.
+            // Limited by the sizes of the output.
             let (rows, columns) = (p.top + p.bottom, p.left + p.right);
             let (top, left) = (p.left.min(rows), p.top.min(columns));
             let moved = pad::Params { top, bottom: rows - top, left, right: columns - left, ..*p };
@@ -202,14 +202,14 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         from "of our own: the order of another packing, such as LSB first",
         |params, input, out| {
             let Params::Packed(p) = params else { return };
-            // The word of each run, last element first.
+            // The elements of each word in reverse order.
             let reversed: Vec<i32> = input.chunks_exact(p.word).flat_map(|run| run.iter().rev().copied()).collect();
             bit_pack(p, &reversed, out, |word, bit| word << 1 | bit);
         }
     ),
 ];
 
-/// `block_transpose` with rows 1 and 2 of each block of 4 by 16 exchanged: columns 1 and 2 of each four.
+/// Runs `block_transpose`, and exchanges rows 1 and 2 of each block of 4 by 16, which are columns 1 and 2 of each four.
 fn block_transpose_rows(rows: usize, columns: usize, input: &[i32], out: &mut [i32]) {
     block_transpose(rows, columns, input, out);
     for block in out.chunks_exact_mut(ROWS * DEPTH) {

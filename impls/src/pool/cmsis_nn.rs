@@ -1,5 +1,5 @@
-//! CMSIS-NN: the rounding of TensorFlow Lite. The form for DSP extensions keeps int32 sums of all channels in a buffer and adds pixels by `QADD`; the form for MVE
-//! sums sixteen channels at a time in four vectors, the last of them predicated, and divides lane by lane.
+//! CMSIS-NN: the rounding of TensorFlow Lite. The form for DSP extensions keeps int32 sums of all channels in a buffer and adds pixels by `QADD`. The
+//! form for MVE sums sixteen channels at a time in four vectors, with predication for the last channels, and divides lane by lane.
 //!
 //! Source: ARM-software/CMSIS-NN `Source/PoolingFunctions/arm_avgpool_s8.c`, `arm_avgpool_s16.c`, `arm_max_pool_s8.c`.
 
@@ -8,10 +8,10 @@ use super::windows::{clamp, each_place};
 use super::{Domain, Kernel};
 use crate::element::Element::{I8, I16};
 
-/// Channels of a vector.
+/// Channels in a block of four vectors.
 const VECTOR: usize = 16;
 
-/// int8, with the DSP extension.
+/// Average of int8, with the DSP extension.
 pub(super) const AVERAGE_S8: Kernel = Kernel::scalar(
     "arm-avgpool-s8",
     "CMSIS-NN arm_avgpool_s8, DSP form: saturating int32 sums of all channels in a buffer",
@@ -33,7 +33,7 @@ pub(super) const AVERAGE_S8: Kernel = Kernel::scalar(
     },
 );
 
-/// int8, with MVE.
+/// Average of int8, with MVE.
 pub(super) const LANES_S8: Kernel = Kernel::scalar(
     "arm-avgpool-s8-mve",
     "CMSIS-NN arm_avgpool_s8, MVE form: sixteen channels at a time, the last ones predicated",
@@ -59,7 +59,7 @@ pub(super) const LANES_S8: Kernel = Kernel::scalar(
     },
 );
 
-/// int16.
+/// Average of int16.
 pub(super) const AVERAGE_S16: Kernel = Kernel::scalar(
     "arm-avgpool-s16",
     "CMSIS-NN arm_avgpool_s16: int32 sums, half the count added by sign",
@@ -69,7 +69,7 @@ pub(super) const AVERAGE_S16: Kernel = Kernel::scalar(
     |params, input, out| sums(params, I16, input, out, divided),
 );
 
-/// int8.
+/// Maximum of int8.
 pub(super) const MAX_S8: Kernel = Kernel::scalar(
     "arm-max-pool-s8",
     "CMSIS-NN arm_max_pool_s8: the first pixel copied, the others compared, then clamped",

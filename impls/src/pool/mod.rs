@@ -24,48 +24,48 @@ use serde::{Deserialize, Serialize};
 pub use crate::elementwise::Operand;
 pub use params::Params;
 
-/// The scales and zero points that a kernel takes. All scales are normal floats in 2^-30 to 2^30.
+/// Restriction on scales and zero points. All scales are normal floats in 2^-30 to 2^30.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scales {
-    /// Both tensors have one scale and one zero point.
+    /// Input and output have the same scale and zero point.
     Equal,
-    /// The input's scale over the output's scale is in `[2^-16, 2^8)`.
+    /// The quotient of the input's scale and the output's scale is in `[2^-16, 2^8)`.
     Quotient,
 }
 
-/// Whether the divisor counts the padding.
+/// Rule for padding in the divisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counted {
-    /// No.
+    /// The divisor never counts the padding.
     Never,
-    /// Yes.
+    /// The divisor always counts the padding.
     Always,
-    /// As the caller says.
+    /// The caller's `count_padding` decides.
     Either,
 }
 
-/// The parameters that a kernel accepts.
+/// Parameters that a kernel accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Type of input and output.
     pub element: Element,
-    /// Scales and zero points.
+    /// Restriction on scales and zero points.
     pub scales: Scales,
-    /// Whether the divisor counts the padding.
+    /// Rule for padding in the divisor.
     pub counted: Counted,
-    /// Whether the window is the whole image, without padding.
+    /// True if the window is the whole image, without padding.
     pub global: bool,
-    /// Whether the kernel clamps to any bounds; otherwise the bounds are those of the type.
+    /// True if the kernel clamps to arbitrary bounds; otherwise the bounds of the type apply.
     pub clamp: bool,
 }
 
-/// Ends of the scales.
+/// Smallest and largest scale.
 pub(crate) const SCALES: std::ops::RangeInclusive<f32> = 1.0 / (1u32 << 30) as f32..=(1u32 << 30) as f32;
 
 impl Domain {
-    /// Sizes of input and output. An error names the argument that this kernel does not take.
+    /// Returns the sizes of input and output. An error names the argument that is outside the domain.
     pub fn sizes(&self, p: &Params) -> Result<Sizes, ShapeError> {
         let (range, name) = (self.element.range(), self.element.name());
         if p.element != self.element {
@@ -123,15 +123,15 @@ impl Domain {
     }
 }
 
-/// `run(params, input, out)`: bytes of the element type, results as int32. `params` and lengths have been checked.
+/// Kernel function `run(params, input, out)`: bytes of the element type to int32 results. The caller has checked `params` and lengths.
 pub type Run = fn(&Params, &[u8], &mut [i32]);
 
-/// A pooling under test.
+/// Pooling under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
 lookups!();
 
-/// Averages and maxima of windows.
+/// Operation that takes averages or maxima of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pool {}
 

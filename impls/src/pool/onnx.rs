@@ -1,6 +1,7 @@
-//! ONNX Runtime. QLinearAveragePool dequantizes each element to f32, adds in f32, divides by the count, and quantizes: over the output's scale, plus the zero point, to
-//! the nearest, ties to even, each step in f32. `count_include_pad` makes the divisor the whole window; padding adds nothing. QLinearGlobalAveragePool adds differences
-//! in int32; on NEON it multiplies them by the 24 bits of the scale and shifts once, ties away from zero; on SSE2 it multiplies in f32 and converts, ties to even.
+//! ONNX Runtime. QLinearAveragePool dequantizes each element to f32, adds, and divides by the count. It then divides by the output's scale, adds the
+//! zero point, and rounds to nearest, ties to even; each step is in f32. With `count_include_pad` the divisor is the whole window; padding adds 0.
+//! QLinearGlobalAveragePool adds differences in int32. On NEON it multiplies the sum by the 24-bit significand of the scale and shifts once, ties
+//! away from zero. On SSE2 it multiplies in f32 and converts, ties to even.
 //!
 //! Source: microsoft/onnxruntime `onnxruntime/contrib_ops/cpu/quantization/qlinear_pool.cc` (QLinearPoolNhwc2DTask, quantize_value),
 //! `onnxruntime/core/mlas/lib/qlgavgpool.cpp` (MlasQLinearGlobalAveragePool, RequantizeBiasedSum); MaxPool-12 of int8 and uint8.
@@ -18,15 +19,15 @@ pub(crate) const IN_F32: Domain =
     Domain { element: I8, scales: Scales::Quotient, counted: Counted::Either, global: false, clamp: false };
 const WHOLE: Domain = Domain { element: U8, counted: Counted::Never, global: true, ..IN_F32 };
 
-/// int8.
+/// Average of int8.
 pub(super) const AVERAGE_I8: Kernel =
     average("onnx-qlinearaveragepool-i8", I8, |params, input, out| run(params, I8, input, out));
 
-/// Unsigned bytes.
+/// Average of unsigned bytes.
 pub(super) const AVERAGE_U8: Kernel =
     average("onnx-qlinearaveragepool-u8", U8, |params, input, out| run(params, U8, input, out));
 
-/// Unsigned bytes over the whole image, on NEON.
+/// Average of unsigned bytes over the whole image, on NEON.
 pub(super) const GLOBAL_U8: Kernel = Kernel::scalar(
     "onnx-qlinearglobalaveragepool-u8",
     "ONNX Runtime QLinearGlobalAveragePool on NEON: int32 sum, multiplier of 24 bits, one rounding shift, ties away",
@@ -40,7 +41,7 @@ pub(super) const GLOBAL_U8: Kernel = Kernel::scalar(
     },
 );
 
-/// int8 over the whole image, on SSE2.
+/// Average of int8 over the whole image, on SSE2.
 pub(super) const GLOBAL_SSE2_I8: Kernel = Kernel::scalar(
     "onnx-qlinearglobalaveragepool-sse2-i8",
     "ONNX Runtime QLinearGlobalAveragePool on SSE2: int32 sum, product in f32, converted to nearest even",
@@ -57,7 +58,7 @@ pub(super) const GLOBAL_SSE2_I8: Kernel = Kernel::scalar(
     },
 );
 
-/// int8.
+/// Maximum of int8.
 pub(super) const MAX_I8: Kernel = Kernel::scalar(
     "onnx-maxpool-i8",
     "ONNX Runtime MaxPool of int8: padding left out",

@@ -1,4 +1,4 @@
-//! Parameters of a batch, and the checks that every kernel makes.
+//! Parameters of a batch, and their checks for every kernel.
 
 use crate::element::Element;
 use crate::elementwise::Operand;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Type of all stored values.
     pub element: Element,
-    /// Images.
+    /// Number of images.
     pub batches: usize,
     /// Rows of the input.
     pub height: usize,
@@ -35,7 +35,7 @@ pub struct Params {
     pub left: usize,
     /// Columns of padding to the right.
     pub right: usize,
-    /// Whether the divisor of an average counts the padding.
+    /// True if the divisor of an average counts the padding.
     pub count_padding: bool,
     /// Scale and zero point of the input.
     pub input: Operand,
@@ -48,7 +48,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// One element under a window of one, of scale 1 and zero point 0, with the bounds of the type.
+    /// Makes parameters of one element under a window of 1 by 1, with scale 1, zero point 0, and the bounds of the type.
     pub fn of(element: Element) -> Self {
         let (min, max) = (*element.range().start(), *element.range().end());
         let operand = Operand { scale: Scale(1.0), zero_point: 0 };
@@ -74,7 +74,7 @@ impl Params {
         }
     }
 
-    /// Rows and columns of the output, or the invalid argument.
+    /// Returns the rows and columns of the output. An error names the invalid argument.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
         let [rows, columns] = [
             Side {
@@ -94,7 +94,7 @@ impl Params {
         Ok((rows, columns.outputs(self.width, self.kernel_w, self.stride_w)?))
     }
 
-    /// Sizes of the input `[B,H,W,C]` and of the output `[B,OH,OW,C]`.
+    /// Returns the sizes of the input `[B,H,W,C]` and of the output `[B,OH,OW,C]`. An error names the invalid argument.
     pub fn sizes(&self) -> Result<Sizes, ShapeError> {
         let (batches, channels) = (positive("batches", self.batches)?, positive("channels", self.channels)?);
         let (rows, columns) = self.output()?;
@@ -108,13 +108,13 @@ impl Params {
         Ok(Sizes { inputs: [input, 0, 0], outputs })
     }
 
-    /// Elements of the window.
+    /// Returns the elements of the window.
     pub(crate) fn area(&self) -> usize {
         self.kernel_h * self.kernel_w
     }
 }
 
-/// Names of the arguments of one side, and its padding.
+/// Names of the arguments of one axis, and its padding.
 struct Side {
     names: [&'static str; 3],
     borders: [&'static str; 2],

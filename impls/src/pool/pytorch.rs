@@ -1,6 +1,6 @@
-//! PyTorch's quantized `avg_pool2d` of contiguous tensors: the int32 sum less the zero points of the elements in the image, times the quotient of both scales over
-//! the divisor, made in double and rounded to f32; the product and the sum with the zero point in f32; to the nearest, ties to even. With `count_include_pad` the
-//! divisor is the whole window.
+//! PyTorch's quantized `avg_pool2d` of contiguous tensors. The int32 sum, less the zero points of the elements in the image, is multiplied by (input
+//! scale / output scale) / divisor, computed in double and rounded to f32. Product and sum with the zero point are in f32, rounded to nearest, ties
+//! to even. With `count_include_pad` the divisor is the whole window.
 //!
 //! Source: pytorch/pytorch `aten/src/ATen/native/quantized/cpu/AveragePool2d.cpp` (avg_pool2d_out_frame).
 
@@ -9,11 +9,11 @@ use super::{Domain, Kernel, Params, Run, onnx};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
 
-/// qint8.
+/// Average of qint8.
 pub(super) const AVERAGE_I8: Kernel =
     average("pytorch-qavg-pool2d-i8", I8, |params, input, out| run(params, I8, input, out));
 
-/// quint8.
+/// Average of quint8.
 pub(super) const AVERAGE_U8: Kernel =
     average("pytorch-qavg-pool2d-u8", U8, |params, input, out| run(params, U8, input, out));
 

@@ -1,5 +1,6 @@
-//! QNNPACK: a bias of minus the zero points of the whole window, the int32 sum, times the 24 bits of the scale in 64 bits, less 1 if the sum is negative, and one
-//! rounding shift: ties go away from zero. Padding is a buffer of zero points, and the divisor counts it.
+//! QNNPACK: the int32 sum, with a bias of minus the zero points of the whole window, times the 24-bit significand of the scale in 64 bits. The
+//! product, less 1 if the sum is negative, is shifted right with rounding once: ties go away from zero. Padding is a buffer of zero points, and the
+//! divisor counts it.
 //!
 //! Source: pytorch/QNNPACK `src/qnnpack/requantization.h` (qnnp_avgpool_quantize), `src/average-pooling.c`.
 
@@ -8,7 +9,7 @@ use super::{Counted, Domain, Kernel, Params, onnx};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element::U8;
 
-/// Unsigned bytes.
+/// Average of unsigned bytes.
 pub(super) const AVERAGE_U8: Kernel = Kernel::scalar(
     "qnnpack-q8avgpool",
     "QNNPACK q8avgpool: int32 sum, multiplier of 24 bits, one rounding shift, ties away; padding counted",
@@ -25,7 +26,7 @@ pub(super) const AVERAGE_U8: Kernel = Kernel::scalar(
     },
 );
 
-/// The biased sum by a scale in `[2^-32, 2^8)`, plus the zero point, clamped.
+/// Multiplies the biased sum by a scale in `[2^-32, 2^8)`, adds the zero point, and clamps.
 #[inline(always)]
 pub(super) fn requantized(params: &Params, scale: f32, sum: i32) -> i32 {
     let bits = scale.to_bits();

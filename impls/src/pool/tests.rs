@@ -5,7 +5,7 @@ use crate::Form;
 use crate::quantized::Scale;
 use crate::random::Random;
 
-/// Every window's elements, in signed coordinates.
+/// Returns the elements of every window, found by signed coordinates.
 fn windows(p: &Params, input: &[i32]) -> Vec<Vec<i32>> {
     let (rows, columns) = p.output().expect("a shape");
     let window = |index: usize| {
@@ -32,7 +32,7 @@ fn run(kernel: &Kernel, form: Form, p: &Params, input: &[i32]) -> Vec<i32> {
     out
 }
 
-/// Shapes: every border, unequal strides and windows, batches, tails of every vector.
+/// Returns shapes with every border, unequal strides and windows, batches, and tails of every vector.
 fn shapes(domain: &Domain) -> Vec<Params> {
     let plain = Params { height: 5, width: 6, kernel_h: 3, kernel_w: 2, channels: 3, ..Params::of(domain.element) };
     let shapes = vec![
@@ -86,7 +86,7 @@ fn every_kernel_is_near_the_average_or_is_the_maximum() {
     }
 }
 
-/// One half and one and a half with either sign.
+/// Averages of one half and one and a half, with either sign.
 #[test]
 fn ties_go_where_each_kernel_takes_them() {
     let table = [

@@ -1,8 +1,9 @@
-//! TensorFlow Lite: the sum of the stored values in int32, plus or minus half the number of elements in the image, divided as C divides: the nearest, ties away
-//! from zero. Padding is left out of sums, divisors and maxima. Scale and zero point of input and output are equal (`lite/kernels/pooling.cc`, Prepare).
+//! TensorFlow Lite: the int32 sum of the stored values, plus or minus half the number of elements in the image, divided as in C. This rounds to
+//! nearest, ties away from zero. Padding is left out of sums, divisors and maxima. Scale and zero point of input and output are equal
+//! (`lite/kernels/pooling.cc`, Prepare).
 //!
-//! The optimized int8 form adds pixel after pixel to int16 accumulators of up to 256 channels, and leaves windows of more than 256 elements to the reference
-//! form; an int16 holds 256 elements of 8 bits.
+//! The optimized int8 form adds pixel after pixel to int16 accumulators of up to 256 channels. It leaves windows of more than 256 elements to the
+//! reference form, because an int16 holds the sum of 256 elements of 8 bits and no more.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/pooling.h` (AveragePool, MaxPool),
 //! `tensorflow/lite/kernels/internal/reference/pooling.h` (uint8), `tensorflow/lite/kernels/internal/optimized/integer_ops/pooling.h` (AveragePool16).
@@ -26,20 +27,20 @@ pub(crate) const DOMAIN: Domain =
 pub(super) const AVERAGE: Promise = Promise { scheme: "tflite", overflow: Overflow::OutOfDomain };
 pub(crate) const MAX: Promise = Promise { scheme: "max", overflow: Overflow::OutOfDomain };
 
-/// int8.
+/// Average of int8.
 pub(super) const AVERAGE_I8: Kernel =
     average("tflite-average-pool-i8", I8, |params, input, out| sums(params, I8, input, out, divided));
 
-/// Unsigned bytes.
+/// Average of unsigned bytes.
 pub(super) const AVERAGE_U8: Kernel = average("tflite-average-pool-u8", U8, |params, input, out| {
     sums(params, U8, input, out, |sum, count| (sum + count / 2) / count);
 });
 
-/// int16.
+/// Average of int16.
 pub(super) const AVERAGE_I16: Kernel =
     average("tflite-average-pool-i16", I16, |params, input, out| sums(params, I16, input, out, divided));
 
-/// int8, the optimized form.
+/// Average of int8, the optimized form.
 pub(super) const TRANCHES_I8: Kernel = Kernel::scalar(
     "tflite-average-pool-optimized-i8",
     "TFLite optimized AveragePool16: int16 sums of up to 256 channels, pixel after pixel",
@@ -67,7 +68,7 @@ pub(super) const TRANCHES_I8: Kernel = Kernel::scalar(
     },
 );
 
-/// int8, sums in vectors of four channels, the rest one by one.
+/// Average of int8 with sums in vectors of four channels, and the remaining channels one by one.
 pub(super) const NEON_I8: Kernel = Kernel {
     name: "tflite-average-pool-neon-i8",
     summary: "TFLite optimized AveragePool on NEON: sums of four channels in a vector, the division in scalars",
@@ -82,13 +83,13 @@ pub(super) const NEON_I8: Kernel = Kernel {
     )),
 };
 
-/// int8.
+/// Maximum of int8.
 pub(super) const MAX_I8: Kernel = maximum("tflite-max-pool-i8", I8, |params, input, out| max(params, I8, input, out));
 
-/// Unsigned bytes.
+/// Maximum of unsigned bytes.
 pub(super) const MAX_U8: Kernel = maximum("tflite-max-pool-u8", U8, |params, input, out| max(params, U8, input, out));
 
-/// int16.
+/// Maximum of int16.
 pub(super) const MAX_I16: Kernel =
     maximum("tflite-max-pool-i16", I16, |params, input, out| max(params, I16, input, out));
 
@@ -102,19 +103,19 @@ const fn maximum(name: &'static str, element: Element, run: Run) -> Kernel {
     Kernel::scalar(name, summary, MAX, Domain { element, ..DOMAIN }, SOURCE, run)
 }
 
-/// Half the count, added with the sign of the sum, then a division toward zero.
+/// Adds half the count with the sign of the sum, then divides toward zero.
 #[inline(always)]
 pub(crate) fn divided(sum: i32, count: i32) -> i32 {
     if sum > 0 { (sum + count / 2) / count } else { (sum - count / 2) / count }
 }
 
-/// AveragePool with this division of a sum by the number of elements in the image.
+/// Computes AveragePool, with `divide(sum, number of elements in the image)`.
 #[inline(always)]
 pub(crate) fn sums(params: &Params, element: Element, input: &[u8], out: &mut [i32], divide: impl Fn(i32, i32) -> i32) {
     each(params, element, input, out, |window| clamp(divide(window.sum(), window.inside() as i32), params));
 }
 
-/// MaxPool.
+/// Computes MaxPool.
 #[inline(always)]
 pub(crate) fn max(params: &Params, element: Element, input: &[u8], out: &mut [i32]) {
     let least = *element.range().start();

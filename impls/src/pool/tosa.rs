@@ -1,5 +1,5 @@
-//! TOSA's AVG_POOL2D: the sum of differences from the input's zero point in int32, `apply_scale_32` by `reciprocal_scale` of the number of elements in the image, the
-//! output's zero point, a saturation. The scales of both tensors are equal.
+//! TOSA's AVG_POOL2D: the int32 sum of differences from the input's zero point, `apply_scale_32` by `reciprocal_scale` of the number of elements in
+//! the image, plus the output's zero point, saturated. The scales of both tensors are equal.
 //!
 //! Source: TOSA specification 1.0, AVG_POOL2D, `reciprocal_scale`, `apply_scale_32`.
 
@@ -9,11 +9,11 @@ use super::{Domain, Kernel, Params, Run};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element::{self, I8, I16};
 
-/// int8.
+/// Average of int8.
 pub(super) const AVERAGE_I8: Kernel =
     average("tosa-avg-pool2d-i8", I8, |params, input, out| run(params, I8, input, out));
 
-/// int16.
+/// Average of int16.
 pub(super) const AVERAGE_I16: Kernel =
     average("tosa-avg-pool2d-i16", I16, |params, input, out| run(params, I16, input, out));
 
@@ -38,7 +38,7 @@ fn run(params: &Params, element: Element, input: &[u8], out: &mut [i32]) {
     });
 }
 
-/// `reciprocal_scale`: multiplier and shift.
+/// Returns multiplier and shift of `reciprocal_scale`.
 fn reciprocal(count: u32) -> (i32, u32) {
     let k = 32 - (count - 1).leading_zeros();
     let numerator = ((1i64 << 30) + 1) << k;

@@ -1,5 +1,5 @@
-//! TVM's `qnn.avg_pool2d` of equal input and output quantization: a cast to int32, `nn.avg_pool2d` with a division toward zero, a clip to the type. Padding is the
-//! stored value 0, whatever the zero point is, and the divisor counts it if `count_include_pad` is set.
+//! TVM's `qnn.avg_pool2d` for equal input and output quantization: a cast to int32, `nn.avg_pool2d` with a division toward zero, a clip to the type.
+//! Padding is the stored value 0 for any zero point, and the divisor counts it if `count_include_pad` is set.
 //!
 //! Source: apache/tvm `src/relay/qnn/op/avg_pool2d.cc` (QnnAvgPoolCanonicalize), `include/tvm/topi/nn/pooling.h` (pool_impl).
 
@@ -9,12 +9,12 @@ use super::{Counted, Domain, Kernel, Run};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
 
-/// int8.
+/// Average of int8.
 pub(super) const AVERAGE_I8: Kernel = average("tvm-avg-pool2d-i8", I8, |params, input, out| {
     each(params, I8, input, out, |window| clamp(window.sum() / window.divisor() as i32, params));
 });
 
-/// Unsigned bytes.
+/// Average of unsigned bytes.
 pub(super) const AVERAGE_U8: Kernel = average("tvm-avg-pool2d-u8", U8, |params, input, out| {
     each(params, U8, input, out, |window| clamp(window.sum() / window.divisor() as i32, params));
 });

@@ -1,23 +1,23 @@
-//! The loops of a pooling: over results, and for each over what the window sees of the image.
+//! Loops of a pooling: over results, and for each result over the part of the image under its window.
 
 use super::Params;
 use crate::element::Element;
 
-/// The part of a window that lies in the image, for one result.
+/// Part of a window that is in the image, for one result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window<'a> {
     params: &'a Params,
     input: &'a [u8],
     element: Element,
-    /// First row and the row after the last one.
+    /// First row, and the row after the last.
     rows: [usize; 2],
-    /// First column and the column after the last one.
+    /// First column, and the column after the last.
     columns: [usize; 2],
     batch: usize,
     channel: usize,
 }
 
-/// `out[..] = result(window)` for every result, in the order of `[B,OH,OW,C]`.
+/// Computes `out[..] = result(window)` for every result, in the order of `[B,OH,OW,C]`.
 #[inline(always)]
 pub(crate) fn each(
     params: &Params,
@@ -38,7 +38,7 @@ pub(crate) fn each(
     }
 }
 
-/// `out[..] = results(window of the first channel, results of all channels)` for every place of the window.
+/// Computes `out[..] = results(window of the first channel, results of all channels)` for every place of the window.
 #[inline(always)]
 pub(crate) fn each_place(
     params: &Params,
@@ -55,11 +55,11 @@ pub(crate) fn each_place(
     }
 }
 
-/// Rows and columns of a window in the image.
+/// Returns the rows and columns of the image under a window.
 #[inline(always)]
 fn ends(p: &Params, y: usize, x: usize) -> ([usize; 2], [usize; 2]) {
     let side = |first: usize, kernel: usize, before: usize, size: usize| {
-        // In the coordinates of the padded image, as the sources clip it.
+        // Clipped in the coordinates of the padded image, as in the sources.
         let (from, to) = (first.max(before), (first + kernel).min(before + size));
         [from - before, to - before]
     };
@@ -67,19 +67,19 @@ fn ends(p: &Params, y: usize, x: usize) -> ([usize; 2], [usize; 2]) {
 }
 
 impl Window<'_> {
-    /// Elements of the image.
+    /// Returns the number of elements in the image.
     #[inline(always)]
     pub(crate) fn inside(&self) -> usize {
         (self.rows[1] - self.rows[0]) * (self.columns[1] - self.columns[0])
     }
 
-    /// The divisor that the caller asked for.
+    /// Returns the divisor that the caller asked for.
     #[inline(always)]
     pub(crate) fn divisor(&self) -> usize {
         if self.params.count_padding { self.params.area() } else { self.inside() }
     }
 
-    /// What `step` makes of all elements, row by row, beginning with `first`.
+    /// Folds `step` over all elements, row by row, starting with `first`.
     #[inline(always)]
     pub(crate) fn fold<T>(&self, first: T, mut step: impl FnMut(T, i32) -> T) -> T {
         let size = self.element.bytes();
@@ -90,7 +90,7 @@ impl Window<'_> {
         value
     }
 
-    /// Indices of the first channel of every pixel, row by row.
+    /// Returns the index of the first channel of every pixel, row by row.
     #[inline(always)]
     pub(crate) fn pixels(&self) -> impl Iterator<Item = usize> {
         let Params { height, width, channels, .. } = *self.params;
@@ -99,20 +99,20 @@ impl Window<'_> {
         (self.rows[0]..self.rows[1]).flat_map(row)
     }
 
-    /// The sum of the stored values.
+    /// Returns the sum of the stored values.
     #[inline(always)]
     pub(crate) fn sum(&self) -> i32 {
         self.fold(0i32, i32::wrapping_add)
     }
 }
 
-/// `max(x, min)`, then `min(.., max)`, as the sources write it.
+/// Returns `min(max(x, params.min), params.max)`, in the order of the sources.
 #[inline(always)]
 pub(crate) fn clamp(x: i32, params: &Params) -> i32 {
     x.max(params.min).min(params.max)
 }
 
-/// `f32(input scale / f32(output scale * count))`, the multiplier of MLAS, QNNPACK and XNNPACK.
+/// Returns `f32(input scale / f32(output scale * count))`, the multiplier of MLAS, QNNPACK and XNNPACK.
 #[inline(always)]
 pub(crate) fn single(params: &Params, count: usize) -> f32 {
     params.input.single() / (params.out.single() * count as f32)

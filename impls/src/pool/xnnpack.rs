@@ -1,6 +1,6 @@
-//! XNNPACK: a bias of minus the zero points of the whole window, the int32 sum, and a requantization by `input scale / (output scale * count)` in f32. `fp32` kernels
-//! multiply in f32, clamp, and round by a magic bias, ties to even; `rndnu` kernels multiply by the significand with `sqdmulh` and round by one shift, ties up.
-//! Padding is a buffer of zero points, and the divisor counts it.
+//! XNNPACK: the int32 sum, with a bias of minus the zero points of the whole window, requantized by `input scale / (output scale * count)` in f32.
+//! `fp32` kernels multiply in f32, clamp, and round by a magic bias, ties to even. `rndnu` kernels multiply by the significand with `sqdmulh` and
+//! round by one shift, ties up. Padding is a buffer of zero points, and the divisor counts it.
 //!
 //! Source: google/XNNPACK `src/qu8-avgpool/unipass-scalar.c.in`, `src/qs8-gavgpool/unipass-scalar.c.in`, `src/qs8-gavgpool/unipass-neon.c.in`,
 //! `src/microparams-init.c`.
@@ -17,7 +17,7 @@ const FP32: Promise = Promise { scheme: "xnnpack-fp32", overflow: Overflow::OutO
 const PADDED: Domain = Domain { element: U8, counted: Counted::Always, clamp: true, ..onnx::IN_F32 };
 const GLOBAL: Domain = Domain { element: I8, counted: Counted::Never, global: true, ..PADDED };
 
-/// Unsigned bytes.
+/// Average of unsigned bytes.
 pub(super) const AVERAGE_U8: Kernel = Kernel::scalar(
     "xnnpack-qu8-avgpool",
     "XNNPACK qu8-avgpool fp32: float product, clamp, magic bias; padding counted",
@@ -27,7 +27,7 @@ pub(super) const AVERAGE_U8: Kernel = Kernel::scalar(
     |params, input, out| magic(params, U8, input, out),
 );
 
-/// int8 over the whole image.
+/// Average of int8 over the whole image.
 pub(super) const GLOBAL_I8: Kernel = Kernel::scalar(
     "xnnpack-qs8-gavgpool",
     "XNNPACK qs8-gavgpool fp32: float product, clamp, magic bias",
@@ -37,7 +37,7 @@ pub(super) const GLOBAL_I8: Kernel = Kernel::scalar(
     |params, input, out| magic(params, I8, input, out),
 );
 
-/// int8 over the whole image, on NEON. The last channels go through a whole vector.
+/// Average of int8 over the whole image, on NEON. The last channels are padded to a whole vector.
 pub(super) const GLOBAL_NEON_I8: Kernel = Kernel {
     name: "xnnpack-qs8-gavgpool-neon",
     summary: "XNNPACK qs8-gavgpool rndnu on NEON: sqshl, sqdmulh, srshl",
@@ -57,7 +57,7 @@ pub(super) const GLOBAL_NEON_I8: Kernel = Kernel {
     )),
 };
 
-/// `1.5 * 2^23`: a sum with it has steps of 1.
+/// `1.5 * 2^23`: sums with this number have steps of 1.
 const MAGIC: f32 = 12_582_912.0;
 
 #[inline(always)]

@@ -1,5 +1,5 @@
-//! Reading a request in one pass. What serde derives for tagged and flattened types copies all fields first, to look for the tag among them: a
-//! worker in an emulator spent more time on that than on its kernels.
+//! Deserialization of a request in one pass. Serde's derived code for tagged and flattened types first copies all fields to find the tag. A worker in
+//! an emulator spent more time on that than on its kernels.
 
 use super::{Batch, Job, OpName, Request, Source};
 use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// The fields of every request. The operation says what the parameters are.
+/// Fields of every request. The operation determines the type of the parameters.
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "kebab-case")]
 enum Field {
@@ -29,13 +29,13 @@ enum Command {
     Run,
 }
 
-/// What has been read so far.
+/// Fields read so far.
 #[derive(Default)]
 struct Line<'a> {
     command: Option<Command>,
     op: Option<OpName>,
     kernel: Option<String>,
-    /// Parameters that came before what says how to read them.
+    /// Text of parameters that came before operation and kernel.
     unread: Option<&'a RawValue>,
     job: Option<Job>,
     len: Option<usize>,
@@ -43,7 +43,7 @@ struct Line<'a> {
     misalign: Option<usize>,
 }
 
-/// From JSON in memory only: the text of parameters that come too early is borrowed.
+/// Accepts only JSON in memory, because the text of parameters that come too early is borrowed.
 impl<'de> Deserialize<'de> for Request {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut line = deserializer.deserialize_map(Line::default())?;
@@ -107,7 +107,7 @@ impl Line<'_> {
     }
 }
 
-/// Parameters of an operation, for a kernel.
+/// Deserializer of an operation's parameters, for a kernel.
 struct Parameters {
     op: OpName,
     kernel: String,
@@ -121,7 +121,7 @@ impl<'de> DeserializeSeed<'de> for Parameters {
     }
 }
 
-/// A field comes once.
+/// Stores a field, and refuses a second value for it.
 fn once<T, E: Error>(field: &mut Option<T>, name: &'static str, value: T) -> Result<(), E> {
     if field.replace(value).is_some() { Err(E::duplicate_field(name)) } else { Ok(()) }
 }

@@ -1,11 +1,10 @@
-//! The text and bytes between the harness and a worker process, so that any program can be a lane.
+//! Protocol between the harness and a worker process, in text and bytes, so that any program can be a lane.
 //!
-//! The worker reads requests from standard input and answers on standard output, in order. A request is one line of JSON
-//! ([`Request`]), followed by exactly the payload bytes it announces; an answer is one line of JSON ([`Answer`]) followed
-//! by exactly the bytes *it* announces. Integers in payloads are little-endian int32. Several requests may be in flight.
-//! End of input ends the worker.
+//! The worker reads requests from standard input and answers on standard output, in order. A request is one line of JSON ([`Request`]), followed by
+//! exactly the payload bytes that the line announces. An answer is one line of JSON ([`Answer`]), followed by exactly the bytes that this line
+//! announces. Integers in payloads are little-endian int32. Several requests may be in flight. End of input ends the worker.
 //!
-//! Word for word (a test holds these lines):
+//! Example (a test checks these lines):
 //!
 //! ```text
 //! > {"command":"hello"}
@@ -18,14 +17,14 @@
 //! < {"answer":"failed","reason":"no range requests here"}
 //! ```
 //!
-//! A batch that is outside the domain of a kernel is counted, and is neither a failure nor a pass:
+//! A batch outside the domain of a kernel is counted, and is neither a failure nor a pass:
 //!
 //! ```text
 //! < {"answer":"failed","reason":"offsets below 0 only","kind":"outside-domain"}
 //! ```
 //!
-//! A worker may offer a kernel under a name of its own, with the scheme that it promises or a kernel of this project that it is like, and the part of that
-//! kernel's domain which it takes:
+//! A worker may offer a kernel under its own name. The offer states the promised scheme or a similar kernel of this project, and the part of that
+//! kernel's domain that the new kernel accepts:
 //!
 //! ```text
 //! {"op":"requantize","kernel":"mylib-requantize","isa_path":"avx2","scheme":"gemmlowp-double","domain":{"output":"i8","shifts":[-31,0]}}
@@ -33,8 +32,8 @@
 //!
 //! `docs/example-worker.py` is a worker in thirty lines.
 //!
-//! Pipes connect harness and worker, not shared memory: a sweep sends one line for a block and receives 4 bytes for a
-//! result, which is fast enough (`cargo xtask bench` measures it), and any program that can read and write can be a lane.
+//! Harness and worker are connected by pipes, not by shared memory. A sweep sends one line per block and receives 4 bytes per result, which is fast
+//! enough (`cargo xtask bench` measures it), and any program that can read and write can be a lane.
 
 mod line;
 
@@ -47,16 +46,16 @@ use crate::sources::SOURCES;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-/// Version of this protocol; a worker of another version is refused.
+/// Version of this protocol; the harness refuses a worker of another version.
 pub const VERSION: u32 = 1;
 
-/// A request of the harness.
+/// Request of the harness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Request {
-    /// Who are you? Answered by [`Answer::Hello`].
+    /// Asks for the worker's description. Answered by [`Answer::Hello`].
     Hello,
-    /// Run one batch. Answered by [`Answer::Done`] and the output, or [`Answer::Failed`].
+    /// Runs one batch. Answered by [`Answer::Done`] and the output, or by [`Answer::Failed`].
     Run(Box<Batch>),
 }
 
@@ -68,13 +67,13 @@ pub struct Batch {
     pub job: Job,
     /// Number of elements.
     pub len: usize,
-    /// Where the inputs come from.
+    /// Source of the inputs.
     pub source: Source,
-    /// The first element is placed this many elements past a 64-byte boundary, in input and output alike.
+    /// Misalignment of the first element of input and of output, in elements past a 64-byte boundary.
     pub misalign: usize,
 }
 
-/// The jobs of all operations: of each the variant and its marker.
+/// Defines the jobs of all operations, from the variant and the marker of each.
 macro_rules! jobs {
     ($($(#[$doc:meta])* $variant:ident($operation:ty);)+) => {
         /// Operation, kernel and parameters.
@@ -82,14 +81,14 @@ macro_rules! jobs {
         #[serde(tag = "op", rename_all = "kebab-case")]
         pub enum Job {
             $($(#[$doc])* $variant {
-                /// Kernel or mutant name.
+                /// Name of the kernel or mutant.
                 kernel: String,
-                /// What a batch has beside its elements.
+                /// Parameters of the batch, besides its elements.
                 params: <$operation as Operation>::Parameters,
             },)+
         }
 
-        /// An operation, by its name.
+        /// Operation by name.
         #[derive(Clone, Copy, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         enum OpName {
@@ -97,21 +96,21 @@ macro_rules! jobs {
         }
 
         impl Job {
-            /// That of a kernel, with its parameters.
+            /// Reads the job of a kernel from its parameters.
             fn read<'de, D: Deserializer<'de>>(op: OpName, kernel: String, params: D) -> Result<Self, D::Error> {
                 match op {
                     $(OpName::$variant => Ok(Self::$variant { kernel, params: Deserialize::deserialize(params)? }),)+
                 }
             }
 
-            /// Operation and kernel.
+            /// Returns operation and kernel.
             pub fn names(&self) -> (&'static str, &str) {
                 match self {
                     $(Self::$variant { kernel, .. } => (<$operation>::NAME, kernel),)+
                 }
             }
 
-            /// See [`crate::execute::lengths`].
+            /// Returns the lengths, as described at [`crate::execute::lengths`].
             pub(crate) fn lengths(&self, len: usize) -> Result<Lengths, JobError> {
                 match self {
                     $(Self::$variant { kernel, params } => {
@@ -120,7 +119,7 @@ macro_rules! jobs {
                 }
             }
 
-            /// Whether its kernel is a known bug that takes its process down.
+            /// True if the kernel is a known bug that ends its process.
             pub fn ends_its_process(&self) -> bool {
                 match self {
                     $(Self::$variant { kernel, .. } => {
@@ -130,7 +129,7 @@ macro_rules! jobs {
                 }
             }
 
-            /// Whether its inputs may be a range.
+            /// True if the inputs may be a range.
             pub(crate) fn takes_ranges(&self) -> bool {
                 match self {
                     $(Self::$variant { kernel, params } => <$operation as Operation>::known(kernel)
@@ -138,7 +137,7 @@ macro_rules! jobs {
                 }
             }
 
-            /// See [`crate::execute::fill`]. An unknown kernel, which [`Self::lengths`] refuses, gets nothing.
+            /// Writes a range, as described at [`crate::execute::fill`]. Does nothing for an unknown kernel, which [`Self::lengths`] refuses.
             pub(crate) fn fill(&self, start: i32, elements: &mut [i32]) {
                 match self {
                     $(Self::$variant { kernel, params } => {
@@ -149,7 +148,7 @@ macro_rules! jobs {
                 }
             }
 
-            /// Runs it, whatever becomes of the process.
+            /// Runs the job, even if it ends the process.
             pub(crate) fn execute(
                 &self,
                 form: Form,
@@ -166,7 +165,7 @@ macro_rules! jobs {
             }
         }
 
-        /// Everything that this build can run in `form`.
+        /// Returns the offers of everything that this build can run in `form`.
         pub(crate) fn offers(form: Form) -> Vec<Offer> {
             let mut all = Vec::new();
             $(all.extend(offered::<$operation>(form));)+
@@ -177,7 +176,7 @@ macro_rules! jobs {
 
 crate::operations!(jobs);
 
-/// What this build can run of an operation.
+/// Returns the kernels of an operation that this build can run.
 fn offered<O: Operation>(form: Form) -> impl Iterator<Item = Offer> {
     let here = O::every().chain(O::process_mutants()).filter(|kernel| O::elsewhere(kernel).is_none());
     here.map(move |kernel| Offer {
@@ -188,26 +187,25 @@ fn offered<O: Operation>(form: Form) -> impl Iterator<Item = Offer> {
     })
 }
 
-/// Where a batch's inputs come from.
+/// Source of a batch's inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// The payload after the request: `bytes` bytes.
+    /// A payload of `bytes` bytes after the request.
     Payload {
-        /// Length of the payload.
+        /// Length of the payload, in bytes.
         bytes: usize,
     },
-    /// Consecutive accumulators `start, start + 1, ...`, made by the worker; no payload. For dot-product steps: result `i` of
-    /// the first in each step is that of `start + i` as the four bytes `a0, a1, b0, b1`, lowest first, each of the operand's
-    /// type, in the kernel's place for a pair; every other element and accumulator is 0. For quantizations of 16 or 32
-    /// bits, consecutive bit patterns; for dequantizations, consecutive stored values.
+    /// Consecutive accumulators `start, start + 1, ...`, made by the worker without a payload. For dot-product steps: each result `i` with a pair in
+    /// the kernel's domain takes `start + i` as the four bytes `a0, a1, b0, b1`, lowest first, in the types of the operands; every other element and
+    /// accumulator is 0. For quantizations of 16 or 32 bits: consecutive bit patterns. For dequantizations: consecutive stored values.
     Range {
         /// First accumulator, or first four bytes.
         start: i32,
     },
 }
 
-/// An answer of the worker.
+/// Answer of the worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 pub enum Answer {
@@ -215,35 +213,36 @@ pub enum Answer {
     Hello(Hello),
     /// The batch ran; `bytes` bytes of output follow.
     Done {
-        /// Length of the output that follows.
+        /// Length of the output that follows, in bytes.
         bytes: usize,
     },
-    /// The batch could not run (unknown kernel, wrong payload length, a panic): the worker goes on.
+    /// The batch could not run (unknown kernel, wrong payload length, a panic). The worker continues.
     Failed {
-        /// Why, in words.
+        /// Reason, for a reader.
         reason: String,
-        /// What became of the batch; it was refused where an answer does not say.
+        /// Outcome of the batch. An answer without a kind means that the batch was refused.
         #[serde(default, skip_serializing_if = "FailureKind::is_refused")]
         kind: FailureKind,
     },
 }
 
-/// A worker's description of itself and of the kernels that it offers.
+/// Description of a worker and of the kernels that it offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// [`VERSION`].
+    /// Protocol version, [`VERSION`].
     pub protocol: u32,
-    /// `x86_64`, `aarch64`, ...
+    /// Architecture: `x86_64`, `aarch64`, ...
     pub arch: String,
-    /// Everything it can be asked to run, mutants included.
+    /// Every kernel that the worker can run, mutants included.
     pub kernels: Vec<Offer>,
-    /// What its kernels were built from: a worker of this project alone says it. Where it is not that of the harness, the worker is refused.
+    /// Hash of the sources of the worker's kernels; given only by a worker of this project. The harness refuses a worker whose hash differs from its
+    /// own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<String>,
 }
 
 impl Hello {
-    /// That of this build.
+    /// Makes the description of this build.
     pub fn of(kernels: Vec<Offer>) -> Self {
         let sources = SOURCES.map(str::to_owned);
         Self { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels, sources }
@@ -252,44 +251,46 @@ impl Hello {
 
 /// One kernel that a worker offers.
 ///
-/// A kernel that the project does not have has a name of its own, and a claim: `like` names the kernel whose contract it
-/// claims, `scheme` its scheme. With both, the domain is that of `like`, and the scheme is its own.
+/// A kernel that is not of this project has its own name, and a claim: `like` names the kernel whose contract it claims, `scheme` its scheme. With
+/// both, the domain is that of the kernel `like`, and the scheme is `scheme`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
-    /// `fpm`, `instruction`.
+    /// Operation, such as `fpm` or `instruction`.
     pub op: String,
-    /// Kernel name.
+    /// Name of the kernel.
     pub kernel: String,
-    /// What executes: `scalar`, `portable`, or `neon: sqrdmulh, srshl`.
+    /// Code that executes: `scalar`, `portable`, or `neon: sqrdmulh, srshl`.
     #[serde(default = "not_stated")]
     pub isa_path: String,
-    /// What it promises, where it is a kernel of the worker's own.
+    /// Promise of a kernel that is not of this project.
     #[serde(flatten)]
     pub own: Own,
 }
 
-/// The promise of a kernel that this project does not have.
+/// Promise of a kernel that is not of this project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Own {
-    /// A scheme of the operation, `NAME` or `NAME:POLICY`; that of `like` where none is given.
+    /// Scheme of the operation, as `NAME` or `NAME:POLICY`. If absent, the scheme of `like`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
-    /// A kernel of this project, whose contract, domain and plan it has; without it, the first that promises the scheme and takes the domain.
+    /// Kernel of this project, whose contract, domain and plan apply. If absent, the first kernel that promises the scheme and whose domain contains
+    /// the given one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<String>,
-    /// The part of that kernel's domain which it takes: fields of the operation's domain, each as `[FIRST, LAST]`, as one value, or as a list.
+    /// Part of that kernel's domain that the offered kernel accepts: fields of the operation's domain, each as `[FIRST, LAST]`, as one value, or as a
+    /// list.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub domain: Map<String, Value>,
 }
 
 impl Own {
-    /// Whether there is a promise: what has none is a kernel of this project.
+    /// True if there is a promise. An offer without a promise is a kernel of this project.
     pub fn is_given(&self) -> bool {
         *self != Self::default()
     }
 }
 
-/// The path of an offer that says none.
+/// Returns the path of an offer that states none.
 fn not_stated() -> String {
     "not stated".to_owned()
 }

@@ -1,9 +1,9 @@
-//! CMSIS-NN: int8 convolution and depthwise convolution of Cortex-M, whole.
+//! CMSIS-NN: int8 convolution and depthwise convolution for Cortex-M, with requantization.
 //!
-//! `arm_convolve_s8` writes patches of two results as int16 with the offset added (padding is a 0 there), multiplies them with two filters at a time, and the rest one
-//! by one. `arm_depthwise_conv_s8` has a generic loop, and one of four results at a time that is taken for one image without dilation, if the channel
-//! multiplier is a multiple of 4. The accumulator begins at the bias; then `arm_nn_requantize`, the offset, `MAX` and `MIN`.
-//! Sums wrap where C leaves them undefined.
+//! `arm_convolve_s8` writes the patches of two results as int16 with the offset added, so that padding is 0. It multiplies two patches by two filters
+//! at a time, and the remaining ones singly. `arm_depthwise_conv_s8` has a generic loop, and a loop over four results at a time for one image without
+//! dilation, if the channel multiplier is a multiple of 4. The accumulator starts with the bias; then follow `arm_nn_requantize`, the offset, `MAX`
+//! and `MIN`. Sums wrap where C leaves them undefined.
 //!
 //! Source: ARM-software/CMSIS-NN `Source/ConvolutionFunctions/arm_convolve_s8.c`, `arm_depthwise_conv_s8.c`,
 //! `Source/ConvolutionFunctions/arm_nn_mat_mult_kernel_s8_s16.c`.
@@ -32,7 +32,7 @@ pub(super) const CONVOLVE_I8: Kernel = Kernel::scalar(
     |params, input, weights, out| convolve(params, input, weights, out, double_rounding),
 );
 
-/// `CMSIS_NN_USE_SINGLE_ROUNDING`.
+/// `arm_convolve_s8` built with `CMSIS_NN_USE_SINGLE_ROUNDING`.
 pub(super) const CONVOLVE_SINGLE_I8: Kernel = Kernel::scalar(
     "cmsis-nn-convolve-single-i8",
     "CMSIS-NN arm_convolve_s8 built with CMSIS_NN_USE_SINGLE_ROUNDING",
@@ -52,7 +52,7 @@ pub(super) const DEPTHWISE_I8: Kernel = Kernel::scalar(
     depthwise,
 );
 
-/// `arm_nn_requantize`, the offset, and the bounds of the activation.
+/// Applies `arm_nn_requantize`, the offset, and the bounds of the activation.
 #[inline(always)]
 pub(super) fn end(params: &Params, sum: i32, o: usize, requantize: fn(i32, i32, i32) -> i32) -> i32 {
     let Channel { multiplier, shift } = params.channel(o);
@@ -65,7 +65,7 @@ fn convolve(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32], requ
     products(params, &wide, weights, out, requantize);
 }
 
-/// The same of an image whose elements have the offset.
+/// Convolves an image whose elements already include the offset.
 pub(super) fn products(
     params: &Params,
     wide: &[i16],
@@ -83,7 +83,7 @@ pub(super) fn products(
         for pair in pairs.by_ref() {
             let (first, second) = pair.split_at(depth);
             let mut o = group * share;
-            // Two filters by two patches, and a last filter by itself.
+            // Two filters by two patches, and a single last filter.
             while o < (group + 1) * share {
                 let filters = if o + 1 < (group + 1) * share { 2 } else { 1 };
                 for o in o..o + filters {
@@ -96,7 +96,7 @@ pub(super) fn products(
             }
             at += 2;
         }
-        // Left over because of an odd number of results.
+        // Last patch of an odd number of results.
         let patch = pairs.remainder();
         if !patch.is_empty() {
             for o in group * share..(group + 1) * share {
@@ -107,7 +107,7 @@ pub(super) fn products(
     }
 }
 
-/// The bias, and the products of a patch with the filter of an output channel.
+/// Returns the bias plus the products of a patch with the filter of an output channel.
 #[inline(always)]
 fn product(bias: i32, patch: &[i16], weights: &[u8], outputs: usize, o: usize) -> i32 {
     let filter = weights.chunks_exact(outputs).map(|row| i32::from(row[o] as i8));
@@ -128,7 +128,7 @@ fn depthwise(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
     each_depthwise(params, out, |o| params.bias(o), add, |acc, o| end(params, acc, o, double_rounding));
 }
 
-/// The generic loop: `begin(o)`, then `add(acc, input, weight)` for the elements of these numbers, and the result.
+/// Generic loop: `begin(o)`, then `add(acc, input, weight)` for each pair of element indices, then `result_of`.
 #[inline(always)]
 pub(super) fn each_depthwise<S>(
     params: &Params,
@@ -163,7 +163,7 @@ pub(super) fn each_depthwise<S>(
     }
 }
 
-/// The filter elements that lie in the image, along one side.
+/// Filter elements that are inside the image, along one axis.
 struct Taps {
     base: isize,
     dilation: usize,
@@ -184,7 +184,7 @@ impl Taps {
     }
 }
 
-/// The loop of four results of one input channel at a time, for one image.
+/// Computes four results of one input channel at a time, for one image.
 fn by_tiles(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
     let shape = &params.shape;
     let multiplier = shape.out_channels / shape.channels;

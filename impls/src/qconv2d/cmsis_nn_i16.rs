@@ -1,10 +1,11 @@
-//! CMSIS-NN: convolutions of int16 by int8 of Cortex-M, whole.
+//! CMSIS-NN: convolutions of int16 by int8 for Cortex-M, with requantization.
 //!
-//! `arm_convolve_s16` writes patches of int16, padded by 0, and multiplies two of them by the filters: the first 512 products of a result are summed in 32 bits, and the
-//! others in 64, to which the bias of 64 bits is added. If an image has an odd number of results, all products of the last one are summed in 32 bits. Both are exact
-//! for 512 products of weights of -127 to 127, and the second one wraps beyond them. A bias of 32 bits takes `arm_nn_requantize`, as int8 does.
+//! `arm_convolve_s16` writes patches of int16, padded by 0, and multiplies two patches by the filters. It sums the first 512 products of a result in
+//! 32 bits and the others in 64 bits, and adds the 64-bit bias. If an image has an odd number of results, all products of the last result are summed
+//! in 32 bits. Both sums are exact for 512 products with weights of -127 to 127; for more products the sum of the last result wraps. With a 32-bit
+//! bias `arm_nn_requantize` follows, as for int8.
 //!
-//! `arm_depthwise_conv_s16` begins each accumulator of 64 bits at the bias. `arm_nn_requantize_s64` ends both.
+//! `arm_depthwise_conv_s16` starts each 64-bit accumulator with the bias. Both functions end with `arm_nn_requantize_s64`.
 //!
 //! Source: ARM-software/CMSIS-NN `Source/ConvolutionFunctions/arm_convolve_s16.c`, `arm_nn_mat_mult_kernel_s16.c`, `arm_depthwise_conv_s16.c`.
 
@@ -19,15 +20,15 @@ use crate::qmatmul::wide::{FAST, HALVES, halved};
 const CONVOLVE_C: &str =
     "ARM-software/CMSIS-NN Source/ConvolutionFunctions/arm_convolve_s16.c, arm_nn_mat_mult_kernel_s16.c";
 
-/// Sums of 64 bits, with multipliers of any sign.
+/// Domain of 64-bit sums, with multipliers of either sign.
 const WIDE: Domain =
     symmetric(contract::Domain { multipliers: -i32::MAX..=i32::MAX, ..crate::qmatmul::wide::REDUCED }, true);
 
-/// Convolutions of one group, with weights that TFLite's specification of 8-bit quantization allows.
+/// Domain of convolutions of one group, with the weights that TFLite's specification of 8-bit quantization allows.
 pub(crate) const DENSE: Domain =
     Domain { operands: matmul::Domain { rhs_values: -127..=127, ..WIDE.operands }, grouped: false, ..WIDE };
 
-/// `arm_convolve_s16` with a bias of 64 bits.
+/// `arm_convolve_s16` with a 64-bit bias.
 pub(super) const CONVOLVE: Kernel = Kernel::scalar(
     "cmsis-nn-convolve-i16",
     "CMSIS-NN arm_convolve_s16: two patches at a time, 512 products in int32, arm_nn_requantize_s64",
@@ -37,7 +38,7 @@ pub(super) const CONVOLVE: Kernel = Kernel::scalar(
     convolve,
 );
 
-/// `arm_convolve_s16` with a bias of 32 bits.
+/// `arm_convolve_s16` with a 32-bit bias.
 pub(super) const CONVOLVE_BIAS32: Kernel = Kernel::scalar(
     "cmsis-nn-convolve-i16-bias32",
     "CMSIS-NN arm_convolve_s16 with is_int32_bias: sums of int32, arm_nn_requantize per channel",
@@ -45,7 +46,7 @@ pub(super) const CONVOLVE_BIAS32: Kernel = Kernel::scalar(
     Domain { grouped: false, ..symmetric(cmsis_nn::CHANNELS, false) },
     CONVOLVE_C,
     |params, input, weights, out| {
-        // The bias is added last here, and first in the function of int8: the sums wrap to the same.
+        // CMSIS-NN adds the bias last, and the shared int8 function adds it first: the wrapped sums are equal.
         cmsis_nn::products(params, &elements(input), weights, out, double_rounding);
     },
 );
@@ -65,7 +66,7 @@ pub(super) const DEPTHWISE: Kernel = Kernel::scalar(
     },
 );
 
-/// The sums of pairs of patches, and of a last one that has no other.
+/// Convolves pairs of patches, and a single last patch.
 #[inline(always)]
 pub(crate) fn convolve(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
     let Some(layer) = params.layer64() else { return };
@@ -77,7 +78,7 @@ pub(crate) fn convolve(params: &Params, input: &[u8], weights: &[u8], out: &mut 
     let images = patches.chunks_exact(rows * columns * depth).zip(out.chunks_exact_mut(rows * columns * outputs));
     for (patches, out) in images {
         for (pair, out) in patches.chunks(2 * depth).zip(out.chunks_mut(2 * outputs)) {
-            // The one that is left over has no loop of 64 bits.
+            // A single last patch has no 64-bit loop.
             let fast = if pair.len() > depth { FAST } else { depth };
             for (patch, out) in pair.chunks_exact(depth).zip(out.chunks_exact_mut(outputs)) {
                 for (o, out) in out.iter_mut().enumerate() {
@@ -88,7 +89,7 @@ pub(crate) fn convolve(params: &Params, input: &[u8], weights: &[u8], out: &mut 
     }
 }
 
-/// The sum of the products of a patch and a filter, the first of them in 32 bits.
+/// Returns the sum of the products of a patch and a filter, with the first `fast` products summed in 32 bits.
 #[inline(always)]
 fn sum(patch: &[i16], weights: &[u8], outputs: usize, fast: usize) -> i64 {
     let products = patch.iter().zip(weights.iter().step_by(outputs)).map(|(value, weight)| product(*value, *weight));

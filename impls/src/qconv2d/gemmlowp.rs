@@ -1,7 +1,7 @@
-//! gemmlowp: `GemmWithOutputPipeline` as a convolution of one place: lhs the pixels, rhs the filters, and the pipeline `BiasAddition`,
-//! `ScaleInt32ByFixedPointAndExponent`, `Clamp`, `SaturatingCastToUint8`.
+//! gemmlowp: `GemmWithOutputPipeline` as a convolution with filters of one place. The pixels are lhs, the filters rhs, and the pipeline is
+//! `BiasAddition`, `ScaleInt32ByFixedPointAndExponent`, `Clamp`, `SaturatingCastToUint8`.
 //!
-//! The kernel multiplies raw elements, and the unpacking adds the terms of the offsets, before the pipeline sees a sum. Left shifts wrap, as on NEON.
+//! The kernel multiplies raw elements, and the unpacking adds the terms of the offsets before the pipeline. Left shifts wrap, as on NEON.
 //!
 //! Source: google/gemmlowp `public/gemmlowp.h`, `internal/unpack.h`, `public/output_stages.h`, `doc/low-precision.md`.
 

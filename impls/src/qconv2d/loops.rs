@@ -1,11 +1,11 @@
-//! The steps that several systems share: raw products of im2col, and what zero points take off them.
+//! Steps that several systems share: raw products of im2col with the terms of the zero points, and the loop over sums.
 
 use super::Params;
 use crate::conv2d::im2col::{depth, im2col};
 use crate::element::Element;
 
-/// The sums of all products in the order of `[B,OH,OW,O]`, by the expansion into four terms: `sum(a*b) - zb*sum(a) - za*sum(b) + k*za*zb`, where
-/// `a` is the input padded by `padding` and `b` the weights. Everything wraps.
+/// Returns the sums of all products in the order of `[B,OH,OW,O]`, by the expansion into four terms: `sum(a*b) - zb*sum(a) - za*sum(b) + k*za*zb`,
+/// where `a` is the input padded by `padding` and `b` the weights. Everything wraps.
 pub(crate) fn expanded(
     params: &Params,
     (input, image): (Element, &[u8]),
@@ -40,7 +40,7 @@ pub(crate) fn expanded(
     out
 }
 
-/// Replaces each sum by a result, of the sum and its output channel.
+/// Computes each result from its sum and its output channel.
 #[inline(always)]
 pub(crate) fn each<S: Copy>(params: &Params, sums: &[S], out: &mut [i32], result: impl Fn(S, usize) -> i32) {
     let outputs = params.shape.out_channels;

@@ -1,9 +1,9 @@
-//! Quantized convolution, NHWC, in one kernel: the convolution of [`crate::conv2d`], and of each sum bias, fixed point multiply, zero point and clamp:
-//! `out[b,y,x,o] = clamp(fpm(sum[b,y,x,o] + bias[o], channel[o]) + zero_point, min, max)`, of 8 or 16 bits. ReLU and ReLU6 are bounds of the clamp. Convolutions of
-//! int16 have biases, and so sums, of 64 bits.
+//! Quantized convolution, NHWC, in one kernel: the convolution of [`crate::conv2d`], then bias, fixed point multiply, zero point and clamp of each
+//! sum: `out[b,y,x,o] = clamp(fpm(sum[b,y,x,o] + bias[o], channel[o]) + zero_point, min, max)`. Results have 8 or 16 bits. ReLU and ReLU6 are bounds
+//! of the clamp. Convolutions of int16 may have 64-bit biases, and then have 64-bit sums.
 //!
-//! A depthwise convolution has as many groups as input channels; its multiplier is the number of output channels of a group, so output channel `o`
-//! is of input channel `o / multiplier`. Transposed convolutions are in [`transpose_conv`].
+//! A depthwise convolution has as many groups as input channels. Its multiplier is the number of output channels per group, so output channel `o`
+//! belongs to input channel `o / multiplier`. Transposed convolutions are in [`transpose_conv`].
 
 mod cmsis_nn;
 pub(crate) mod cmsis_nn_i16;
@@ -34,16 +34,16 @@ use crate::requantize;
 use crate::shape::{ShapeError, Sizes, broken};
 use serde::{Deserialize, Serialize};
 
-/// Shape, zero points, and the parameters of the output.
+/// Shape, zero points, and parameters of the output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Params {
     /// Shape, and zero points of the operands.
     pub shape: conv2d::Params,
-    /// Multipliers (Q0.31) and shifts: one, or one for each output channel.
+    /// Multipliers (Q0.31) and shifts: one for all output channels, or one for each.
     pub channels: Vec<Channel>,
-    /// Added to the sums: one, or one for each output channel.
+    /// Biases added to the sums: one for all output channels, or one for each.
     pub bias: Vec<i32>,
-    /// Biases of 64 bits, in place of `bias`: one, or one for each output channel. Empty if sums are int32.
+    /// 64-bit biases that replace `bias`: one for all output channels, or one for each. Empty if sums are int32.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bias64: Vec<i64>,
     /// Zero point of the output.
@@ -55,24 +55,24 @@ pub struct Params {
 }
 
 impl Params {
-    /// Multiplier and shift of an output channel.
+    /// Returns multiplier and shift of an output channel.
     #[inline(always)]
     pub fn channel(&self, o: usize) -> Channel {
         self.channels[if self.channels.len() == 1 { 0 } else { o }]
     }
 
-    /// Bias of an output channel.
+    /// Returns the bias of an output channel.
     #[inline(always)]
     pub fn bias(&self, o: usize) -> i32 {
         self.bias[if self.bias.len() == 1 { 0 } else { o }]
     }
 
-    /// Whether sums have 64 bits up to the multiplication.
+    /// True if sums have 64 bits up to the multiplication.
     pub fn is_wide(&self) -> bool {
         !self.bias64.is_empty()
     }
 
-    /// What becomes of sums of 64 bits, as a layer whose columns are the output channels; none if sums are int32.
+    /// Returns the requantization of 64-bit sums, as a layer whose columns are the output channels. `None` if sums are int32.
     #[inline(always)]
     pub fn layer64(&self) -> Option<Layer64<'_>> {
         let Self { bias64, channels, zero_point, min, max, .. } = self;
@@ -80,13 +80,13 @@ impl Params {
         self.is_wide().then_some(Layer64 { bias: bias64, channels, zero_point, min, max, output: Element::I16 })
     }
 
-    /// Adds the zero point, which wraps, and clamps: `max(x, min)`, then `min(.., max)`, as the sources write it.
+    /// Adds the zero point, which wraps, and clamps by `max(x, min)`, then `min(.., max)`, as in the sources.
     #[inline(always)]
     pub(crate) fn finish(&self, scaled: i32) -> i32 {
         scaled.wrapping_add(self.zero_point).max(self.min).min(self.max)
     }
 
-    /// The requantization of all sums in the order of the output.
+    /// Returns the requantization of `len` sums in the order of the output.
     pub fn requantize(&self, len: usize) -> requantize::Params {
         let outputs = self.shape.out_channels;
         requantize::Params {
@@ -100,29 +100,29 @@ impl Params {
     }
 }
 
-/// The operands and parameters on which a kernel keeps its promise.
+/// Operands and parameters on which a kernel keeps its promise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Input as lhs, weights as rhs.
     pub operands: matmul::Domain,
-    /// Whether `groups` may be more than 1.
+    /// True if `groups` may be more than 1.
     pub grouped: bool,
-    /// Whether `groups` may be other than `channels`; a depthwise kernel takes nothing else.
+    /// True if `groups` may differ from `channels`; a depthwise kernel has false.
     pub dense: bool,
-    /// Whether filters may have more than one place, with strides, dilations and padding.
+    /// True if filters may have more than one place, with strides, dilations and padding.
     pub spatial: bool,
-    /// Whether sums and biases have 64 bits.
+    /// True if sums and biases have 64 bits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wide: bool,
-    /// Which transposed convolutions a kernel of them takes; others take none.
+    /// Transposed convolutions that the kernel accepts; `None` for a kernel of plain convolutions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transposed: Option<Transposed>,
-    /// Type of the results, multipliers and shifts, and what is added and clamped.
+    /// Type of the results, multipliers and shifts, and the support for bias, zero point and clamp.
     pub requantize: requantize::Domain,
 }
 
 impl Domain {
-    /// Everything of these types: any groups and filters, multipliers one for each output channel, bias, zero point and clamp.
+    /// Domain of everything of these types: any groups and filters, one multiplier per output channel, bias, zero point and clamp.
     pub(crate) const fn all([input, weights, output]: [Element; 3], channels: contract::Domain) -> Self {
         Self {
             operands: matmul::Domain::all(input, weights),
@@ -135,7 +135,7 @@ impl Domain {
         }
     }
 
-    /// The invalid argument, or sizes of input, weights (and nothing) and output.
+    /// Returns the sizes of input, weights, a third tensor without elements, and output. An error names the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let shape = &params.shape;
         let sizes = shape.sizes()?;
@@ -169,7 +169,7 @@ impl Domain {
         Ok(sizes)
     }
 
-    /// Whether the kernel has code for groups and filters of this shape; or the argument for which it has none.
+    /// Checks that the kernel has code for groups and filters of this shape. An error names the unsupported argument.
     pub fn takes_shape(&self, shape: &conv2d::Params) -> Result<(), ShapeError> {
         transposed::takes(self.transposed, shape)?;
         if shape.groups > 1 && !self.grouped {
@@ -188,16 +188,16 @@ impl Domain {
     }
 }
 
-/// `run(params, input, weights, out)`: little-endian elements of the domain's types at any alignment; results are values of the output type, in
-/// int32. `params` and lengths have been checked, and the input zero point is a value of the input's type.
+/// Kernel function `run(params, input, weights, out)`: little-endian elements of the domain's types at any alignment, to values of the output type in
+/// int32. The caller has checked `params` and lengths, and the input zero point is a value of the input's type.
 pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 
-/// A quantized convolution under test.
+/// Quantized convolution under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
 lookups!();
 
-/// Quantized convolutions.
+/// Operation of quantized convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Qconv2d {}
 

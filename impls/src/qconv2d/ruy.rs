@@ -1,9 +1,9 @@
-//! TensorFlow Lite's optimized convolutions: im2col, and the product of ruy with its packing, its sums, and its multiplier.
+//! TensorFlow Lite's optimized convolutions: im2col, and ruy's product with its packing, sums and multiplier.
 //!
-//! ruy packs both sides with the sums of rows and columns, takes the zero points off by the expansion into four terms, adds the bias, and applies the
-//! multiplier: `(x * multiplier + 2^(30 - shift)) >> (31 - shift)`, one rounding, ties up. Its comment says why it is no longer `SQRDMULH` with a
-//! corrected shift: "double rounding and symmetric rounding are removed compared to reference". On NEON the same is `sqdmulh` and `srshl`, which
-//! truncates first and so rounds once.
+//! ruy packs both sides with the sums of rows and columns, subtracts the zero points by the expansion into four terms, adds the bias, and applies the
+//! multiplier: `(x * multiplier + 2^(30 - shift)) >> (31 - shift)`, one rounding, ties up. ruy's comment gives the reason for replacing `SQRDMULH`
+//! and a corrected shift: "double rounding and symmetric rounding are removed compared to reference". On NEON `sqdmulh` and `srshl` give the same
+//! result, because `sqdmulh` truncates and only `srshl` rounds.
 //!
 //! Source: google/ruy `ruy/apply_multiplier.cc`, `ruy/kernel_common.h`; tensorflow/tensorflow
 //! `tensorflow/lite/kernels/internal/optimized/integer_ops/conv.h`, `ConvPerChannel`.
@@ -17,10 +17,10 @@ use crate::fpm::tflite::single_rounding;
 const SOURCE: &str =
     "google/ruy ruy/apply_multiplier.cc; tensorflow/lite/kernels/internal/optimized/integer_ops/conv.h";
 
-/// One rounding; a result beyond int32 is cast.
+/// One rounding; a result beyond int32 wraps.
 const PROMISE: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap };
 
-/// The preconditions of the function.
+/// Preconditions of the function.
 const CHANNELS: contract::Domain =
     contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, per_channel: true, ..contract::Domain::ALL };
 
@@ -34,7 +34,7 @@ pub(super) const CONV_I8: Kernel = Kernel::scalar(
     |params, input, weights, out| run(params, (I8, input), (I8, weights), out),
 );
 
-/// uint8, both sides with zero points.
+/// uint8, with zero points on both sides.
 pub(super) const CONV_U8: Kernel = Kernel::scalar(
     "ruy-conv-u8",
     "TFLite optimized Conv on ruy, uint8: im2col, four terms, one rounding",

@@ -1,4 +1,4 @@
-//! Every fused kernel is our kernels run apart: the sums of the definition, and the requantization of the same scheme.
+//! Every fused kernel equals the sums of the definition, followed by the requantization of the same scheme.
 
 use super::{Domain, Kernel, Params, kernels};
 use crate::Form;
@@ -11,7 +11,7 @@ use crate::fpm::definitions::scaled;
 use crate::qmatmul::tests::of_sum;
 use crate::random::Random;
 
-/// The shapes of convolutions, those of one place and of depth multipliers of 1 to 4 among them, that a kernel takes.
+/// Returns the shapes that a kernel accepts, among them filters of one place and depth multipliers of 1 to 4.
 fn taken(domain: &Domain) -> Vec<conv2d::Params> {
     let plain = conv2d::Params { height: 3, width: 4, ..conv2d::Params::default() };
     let depthwise = |channels: usize, multiplier: usize| conv2d::Params {
@@ -37,7 +37,7 @@ fn taken(domain: &Domain) -> Vec<conv2d::Params> {
     shapes().into_iter().chain(transposed()).chain(more).filter(|shape| domain.takes_shape(shape).is_ok()).collect()
 }
 
-/// Parameters of each output channel, as far as the kernel takes them.
+/// Returns parameters for each output channel, as far as the kernel accepts them.
 fn parameters(kernel: &Kernel, shape: conv2d::Params, seed: u64) -> Params {
     let domain = &kernel.contract.domain;
     let requantize = &domain.requantize;
@@ -74,14 +74,14 @@ fn parameters(kernel: &Kernel, shape: conv2d::Params, seed: u64) -> Params {
     }
 }
 
-/// The scheme of an output channel.
+/// Returns the scheme of an output channel.
 fn scheme(kernel: &Kernel, o: usize, outputs: usize) -> &'static str {
     let inside = |region: Region| region.contains(o, outputs, 31);
     let deviation = kernel.contract.deviations.iter().find(|deviation| inside(deviation.region));
     deviation.map_or(kernel.contract.promise.scheme, |deviation| deviation.instead.scheme)
 }
 
-/// Sum, bias, multiplication, zero point and clamp, each by its own definition.
+/// Computes sum, bias, multiplication, zero point and clamp, each by its own definition.
 pub(crate) fn apart(kernel: &Kernel, p: &Params, input: &[i32], weights: &[i32]) -> Vec<i32> {
     let outputs = p.shape.out_channels;
     let one = |(at, defined): (usize, conv2d::tests::Defined)| {
@@ -112,7 +112,7 @@ pub(crate) fn run(kernel: &Kernel, form: Form, p: &Params, input: &[i32], weight
     out
 }
 
-/// Every shape that a kernel takes, with parameters and tensors of a seed.
+/// Returns every shape that a kernel accepts, with seeded parameters and tensors.
 pub(crate) fn cases(kernel: &Kernel) -> Vec<(Params, Vec<i32>, Vec<i32>)> {
     let operands = &kernel.contract.domain.operands;
     let shapes = taken(&kernel.contract.domain).into_iter().enumerate();
@@ -145,7 +145,7 @@ fn fused_kernels_are_the_kernels_apart() {
     }
 }
 
-/// A fused kernel of int8 is the project's convolution, and then its requantization of the same system.
+/// A fused kernel of int8 equals the project's convolution, followed by the requantization of the same system.
 #[test]
 fn fused_kernels_are_two_kernels_of_their_system() {
     for (fused, requantize) in [
@@ -173,7 +173,8 @@ fn fused_kernels_are_two_kernels_of_their_system() {
     }
 }
 
-/// A depth multiplier of 4 is the wide loop for one image without dilation, and the generic one for two images: the results of each image are the same.
+/// A depth multiplier of 4 runs the wide loop for one image without dilation, and the generic loop for two images: the results of each image are the
+/// same.
 #[test]
 fn both_depthwise_loops_of_cmsis_nn_agree() {
     let kernel = super::find("cmsis-nn-depthwise-i8").expect("registered");

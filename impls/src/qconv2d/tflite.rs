@@ -1,10 +1,10 @@
-//! TensorFlow Lite's reference convolutions, from elements to elements.
+//! TensorFlow Lite's reference convolutions, from input elements to output elements.
 //!
-//! `acc += filter_val * (input_val + input_offset)` over the image, what lies outside left out; `acc += bias_data[out_channel]`;
+//! `acc += filter_val * (input_val + input_offset)` over the places inside the image; `acc += bias_data[out_channel]`;
 //! `MultiplyByQuantizedMultiplier` per channel; `acc += output_offset`; `max` and `min` with the bounds of the activation. Functions of int8 have no
 //! filter offset. Functions of uint8 have one multiplier for all channels. Sums wrap where C++ leaves them undefined.
 //!
-//! A depthwise function goes over input channels and, inside, over the multiplier: output channel `m + in_channel * depth_multiplier`.
+//! A depthwise function loops over input channels and, inside, over the multiplier: output channel `m + in_channel * depth_multiplier`.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h`, `ConvPerChannel`, and
 //! `integer_ops/depthwise_conv.h`, `DepthwiseConvPerChannel`; `reference/conv.h`, `Conv`; `reference/depthwiseconv_uint8.h`, `DepthwiseConv`.
@@ -21,16 +21,16 @@ use crate::matmul;
 const PER_CHANNEL: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
 pub(super) const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap };
 
-/// int8, whose filters are symmetric.
+/// Domain of int8 with symmetric filters.
 pub(super) const SYMMETRIC: Domain = symmetric(PER_CHANNEL);
 
-/// The same with these multipliers and shifts.
+/// Domain of int8 with symmetric filters and these multipliers and shifts.
 pub(crate) const fn symmetric(channels: contract::Domain) -> Domain {
     let all = Domain::all([I8; 3], channels);
     Domain { operands: matmul::Domain { rhs_offsets: 0..=0, ..matmul::Domain::all(I8, I8) }, ..all }
 }
 
-/// uint8, of one multiplier.
+/// Domain of uint8 with one multiplier.
 pub(super) const BYTES: Domain = Domain::all([U8; 3], contract::Domain::ALL);
 
 /// `ConvPerChannel` of int8.
@@ -43,7 +43,7 @@ pub(super) const CONV_I8: Kernel = Kernel::scalar(
     |params, input, weights, out| conv(params, (I8, input), (I8, weights), out, double_rounding),
 );
 
-/// The same, built with `TFLITE_SINGLE_ROUNDING`.
+/// `ConvPerChannel` of int8, built with `TFLITE_SINGLE_ROUNDING`.
 pub(super) const CONV_SINGLE_I8: Kernel = Kernel::scalar(
     "tflite-conv-single-i8",
     "TFLite reference ConvPerChannel, int8, built with TFLITE_SINGLE_ROUNDING",
@@ -87,14 +87,15 @@ pub(super) const DEPTHWISE_U8: Kernel = Kernel::scalar(
     },
 );
 
-/// Bias, double rounding, output offset and activation.
+/// Applies bias, double rounding, output offset and activation.
 #[inline(always)]
 pub(crate) fn tail(params: &Params, sum: i32, o: usize) -> i32 {
     let Channel { multiplier, shift } = params.channel(o);
     params.finish(double_rounding(sum.wrapping_add(params.bias(o)), multiplier, shift))
 }
 
-/// Results by the sum that the filter covers and their output channel; `padding` is the value outside the image, none where that is left out.
+/// Computes each result from the sum under the filter and its output channel. `padding` is the value outside the image; with `None` such places are
+/// skipped.
 #[inline(always)]
 pub(crate) fn results(
     params: &Params,
@@ -131,13 +132,13 @@ fn conv(
     });
 }
 
-/// Output channel of input channel `ic`, the `m`th of `depth_multiplier`.
+/// Returns the output channel of input channel `ic` with index `m` of `depth_multiplier`.
 #[inline(always)]
 pub(crate) fn channels(ic: usize, m: usize, depth_multiplier: usize, _input_depth: usize) -> usize {
     m + ic * depth_multiplier
 }
 
-/// A depthwise convolution with `channel(ic, m, depth_multiplier, input_depth)` for the output channel.
+/// Computes a depthwise convolution, with `channel(ic, m, depth_multiplier, input_depth)` as output channel.
 #[inline(always)]
 pub(crate) fn depthwise(
     params: &Params,
@@ -157,7 +158,7 @@ pub(crate) fn depthwise(
     each_depthwise(&params.shape, out, channel, add, result);
 }
 
-/// The same with `add(acc, input, weight)` for the elements of these numbers.
+/// Computes a depthwise convolution with `add(acc, input, weight)` for each pair of element indices.
 #[inline(always)]
 pub(crate) fn each_depthwise<S: Copy + Default>(
     shape: &conv2d::Params,
@@ -178,7 +179,7 @@ pub(crate) fn each_depthwise<S: Copy + Default>(
                     let row = (y * shape.stride_h + i * shape.dilation_h).wrapping_sub(shape.top);
                     for j in 0..shape.kernel_w {
                         let column = (x * shape.stride_w + j * shape.dilation_w).wrapping_sub(shape.left);
-                        // Below 0 they have wrapped.
+                        // Indices below 0 have wrapped to large values.
                         if row >= shape.height || column >= shape.width {
                             continue;
                         }

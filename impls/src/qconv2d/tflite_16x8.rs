@@ -1,8 +1,8 @@
-//! TensorFlow Lite's reference convolutions of int16 by int8, from elements to elements.
+//! TensorFlow Lite's reference convolutions of int16 by int8, from input elements to output elements.
 //!
-//! `acc += filter_val * input_val` over the image in an accumulator of 64 bits; `acc += bias_data[out_channel]`; `MultiplyByQuantizedMultiplier(int64_t, ..)` per channel,
-//! with a multiplier that is reduced to 16 bits; `max` and `min`. Neither side has an offset, and the output has none. With a bias of int32 `ConvPerChannel` has an
-//! accumulator of int32, whose sums wrap where C++ leaves them undefined, and the multiplication of int8.
+//! `acc += filter_val * input_val` over the image in a 64-bit accumulator; `acc += bias_data[out_channel]`; `MultiplyByQuantizedMultiplier(int64_t,
+//! ..)` per channel, with a multiplier reduced to 16 bits; `max` and `min`. Input, filter and output have no offset. With an int32 bias
+//! `ConvPerChannel` has an int32 accumulator, whose sums wrap where C++ leaves them undefined, and the multiplication of int8.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h`, `depthwise_conv.h`, `transpose_conv.h`, the functions of int16;
 //! `tensorflow/lite/kernels/internal/common.cc`.
@@ -19,14 +19,14 @@ use crate::requantize;
 const REDUCED: Promise = Promise { scheme: "tflite-int16-multiplier", overflow: Overflow::Wrap };
 const CONV_H: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/conv.h; common.cc";
 
-/// int16 by int8 to int16 without zero points; sums of 64 bits or of 32.
+/// Domain of int16 by int8 to int16 without zero points, with 64-bit or 32-bit sums.
 pub(crate) const fn symmetric(channels: contract::Domain, wide: bool) -> Domain {
     let operands = matmul::Domain { lhs_offsets: 0..=0, rhs_offsets: 0..=0, ..matmul::Domain::all(I16, I8) };
     let requantize = requantize::Domain { output: I16, channels, bias: true, zero_point: false, clamp: true };
     Domain { operands, grouped: true, dense: true, spatial: true, wide, transposed: None, requantize }
 }
 
-/// Sums of 64 bits, with the multipliers and shifts that TFLite checks.
+/// Domain of 64-bit sums, with the multipliers and shifts that TFLite checks.
 pub(crate) const WIDE: Domain = symmetric(wide::REDUCED, true);
 
 /// `ConvPerChannel` with a bias of int64.
@@ -50,7 +50,7 @@ pub(super) const CONV_BIAS32: Kernel = Kernel::scalar(
     symmetric(contract::Domain { per_channel: true, ..contract::Domain::ALL }, false),
     CONV_H,
     |params, input, weights, out| {
-        // The low half of a sum is the sum that wraps.
+        // The low half of the exact sum is the wrapped sum.
         conv(params, input, weights, out, |sum, o| tflite::tail(params, sum as i32, o));
     },
 );
@@ -90,7 +90,7 @@ pub(super) const TRANSPOSE_CONV: Kernel = Kernel::scalar(
     },
 );
 
-/// The elements of an input.
+/// Returns the elements of an input.
 pub(crate) fn elements(input: &[u8]) -> Vec<i16> {
     input.as_chunks::<2>().0.iter().map(|bytes| i16::from_le_bytes(*bytes)).collect()
 }
@@ -100,7 +100,7 @@ fn product(value: i16, weight: u8) -> i64 {
     i64::from(i32::from(value) * i32::from(weight as i8))
 }
 
-/// Results by the sum of 64 bits that the filter covers and their output channel.
+/// Computes each result from the 64-bit sum under the filter and its output channel.
 #[inline(always)]
 pub(crate) fn conv(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32], result: impl Fn(i64, usize) -> i32) {
     let input = elements(input);

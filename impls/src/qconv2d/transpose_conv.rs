@@ -1,12 +1,12 @@
-//! Quantized transposed convolutions of TensorFlow Lite and of CMSIS-NN, from elements to elements.
+//! Quantized transposed convolutions of TensorFlow Lite and of CMSIS-NN, from input elements to output elements.
 //!
-//! TFLite's reference adds each element to its window in accumulators of the whole output, and then goes over them: bias, `MultiplyByQuantizedMultiplier`,
-//! output offset, bounds.
+//! TFLite's reference adds the products of each element to accumulators of the whole output. A second pass applies bias,
+//! `MultiplyByQuantizedMultiplier`, output offset and bounds.
 //!
-//! CMSIS-NN has two forms. `arm_transpose_conv_s8` keeps as many rows of accumulators as a window is high, which begin at the bias and go round: after
-//! each input row, the rows to which no later one adds are requantized, written, and set to the bias again. The other form, for strides up to 2 and more than 16
-//! input channels, is `arm_convolve_s8` over an input with the strides as upscale factors, by filters in reverse, padded by `filter - 1 - pad`.
-//! Sums wrap where C leaves them undefined.
+//! CMSIS-NN has two forms. `arm_transpose_conv_s8` keeps a ring of accumulator rows, as many as a window is high, which start with the bias. After
+//! each input row, the rows to which no later input row adds are requantized, written, and set to the bias again. The second form, for strides up to
+//! 2 and more than 16 input channels, is `arm_convolve_s8` with the strides as upscale factors of the input and with reversed filters, padded by
+//! `filter - 1 - pad`. Sums wrap where C leaves them undefined.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/transpose_conv.h` and `reference/transpose_conv.h`;
 //! ARM-software/CMSIS-NN `Source/ConvolutionFunctions/arm_transpose_conv_s8.c`, `arm_transpose_conv_wrapper_s8.c`.
@@ -22,12 +22,12 @@ use crate::fpm::cmsis_nn::double_rounding;
 const TFLITE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/transpose_conv.h";
 const CMSIS_NN: &str = "ARM-software/CMSIS-NN Source/ConvolutionFunctions/arm_transpose_conv_s8.c";
 
-/// Symmetric filters of one group.
+/// Domain of symmetric filters of one group.
 pub(crate) const fn symmetric(channels: contract::Domain, taken: Transposed) -> Domain {
     Domain { grouped: false, transposed: Some(taken), ..tflite::symmetric(channels) }
 }
 
-/// The sizes of TFLite, without dilation.
+/// Sizes that TFLite has, without dilation.
 pub(crate) const STEPPED: Transposed = Transposed { dilation: Dilation::One, outputs: Outputs::WholeSteps };
 
 /// `TransposeConv` of int8.
@@ -84,14 +84,14 @@ fn reverse(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
     cmsis_nn::products(&Params { shape, ..params.clone() }, &image, &filters, out, double_rounding);
 }
 
-/// The rows that are finished after an input row, of its number, the stride and the padding above.
+/// Returns the number of output rows finished after an input row, from the row's index, the stride and the padding above.
 pub(crate) type Finished = fn(usize, usize, usize) -> usize;
 
-/// As many more as a step makes, those in the padding left out.
+/// One stride of rows per input row, except rows in the padding.
 const FINISHED: Finished =
     |row, stride, padding| ((row + 1) * stride).saturating_sub(padding) - (row * stride).saturating_sub(padding);
 
-/// The form with rows that go round.
+/// Computes the form with a ring of accumulator rows.
 pub(crate) fn rolling(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32], finished: Finished) {
     let shape = &params.shape;
     let Ok((rows, columns)) = shape.output() else { return };
@@ -127,7 +127,7 @@ pub(crate) fn rolling(params: &Params, input: &[u8], weights: &[u8], out: &mut [
     }
 }
 
-/// Rows of accumulators.
+/// Ring of accumulator rows.
 struct Ring {
     bias: Vec<i32>,
     rows: Vec<Vec<i32>>,
@@ -147,7 +147,7 @@ impl Ring {
         self.first = 0;
     }
 
-    /// Adds a row of the input by row `i` of the filter to the row so many after the first.
+    /// Adds the products of an input row and row `i` of the filter to the accumulator row at distance `after` from the first.
     fn add(&mut self, params: &Params, (input, weights): (&[u8], &[u8]), i: usize, after: usize) {
         let shape = &params.shape;
         let at = (self.first + after) % self.rows.len();

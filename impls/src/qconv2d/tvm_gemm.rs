@@ -1,8 +1,8 @@
 //! TVM's convolution by matrix product for Armv8-A, fused: im2col is an index map, weights are packed ahead of time, and the unpacking requantizes.
 //!
-//! The matrix of im2col is never stored. A panel of four output pixels is gathered from the image when the product asks for it, the input zero point outside the image, and
-//! 0 beyond the depth. The weights of a group are packed once, together with the sums of their columns. A block of 4 by 4 sums goes from the micro-kernel
-//! through the terms of the offsets, bias, fixed point multiply in 64 bits, zero point and clamp to its place in the output.
+//! The matrix of im2col is never stored. The product gathers a panel of four output pixels from the image, with the input zero point outside the
+//! image and 0 beyond the depth. The weights of a group are packed once, together with the sums of their columns. A block of 4 by 4 sums passes from
+//! the micro-kernel through the terms of the offsets, bias, fixed point multiply in 64 bits, zero point and clamp to its place in the output.
 //!
 //! Source: RFC on int8 convolution for Arm, sections Im2Col (the transform is virtual), Weight transform and Output transform; apache/tvm
 //! python/tvm/topi/arm_cpu/conv2d_gemm.py, `compute_conv2d_gemm_without_weight_transform`.
@@ -20,8 +20,8 @@ use crate::matmul::driver::MicroKernel;
 use crate::simd::Portable;
 use crate::simd::form::neon_form;
 
-/// `block(depth_blocks, a, b, [rows, columns], c)`: a panel of pixels times a panel of weights, and the term of its row and that of its column added to each sum,
-/// modulo 2^32.
+/// `block(depth_blocks, a, b, [rows, columns], c)`: computes a panel of pixels times a panel of weights, and adds the term of its row and the term of
+/// its column to each sum, modulo 2^32.
 pub(crate) type BlockKernel = fn(usize, &[u8], &[u8], [&[i32; ROWS]; 2], &mut [i32; ROWS * ROWS]);
 
 /// int8 in portable code.
@@ -66,7 +66,7 @@ const fn kernel(name: &'static str, summary: &'static str, element: Element, por
     }
 }
 
-/// int8, by smull and sadalp.
+/// int8, with smull and sadalp.
 pub(crate) const I8_FUSED: Kernel = Kernel {
     native: Some(neon_form!(
         NEON,
@@ -86,7 +86,7 @@ pub(crate) const I8_FUSED: Kernel = Kernel {
     )
 };
 
-/// uint8, by umull and uadalp.
+/// uint8, with umull and uadalp.
 pub(super) const U8_FUSED: Kernel = Kernel {
     native: Some(neon_form!(
         NEON,
@@ -106,23 +106,23 @@ pub(super) const U8_FUSED: Kernel = Kernel {
     )
 };
 
-/// The steps of a convolution, so that a mutant can replace one and keep the rest.
+/// Steps of a convolution, so that a mutant can replace one step and keep the others.
 #[derive(Clone, Copy)]
 pub(crate) struct Steps {
     /// Type of input and weights.
     pub(crate) element: Element,
-    /// A block of 4 by 4 sums.
+    /// Computes a block of 4 by 4 sums.
     pub(crate) block: BlockKernel,
-    /// The window that the index map reads through.
+    /// Returns the window of the index map.
     pub(crate) window: fn(conv2d::Params) -> conv2d::Params,
-    /// The group whose packed weights a group takes.
+    /// Returns the group whose packed weights are used for a group.
     pub(crate) packed: fn(usize) -> usize,
-    /// The output channel whose bias and multiplier a column of a group takes.
+    /// Returns the output channel whose bias and multiplier are used for a column of a group.
     pub(crate) channel: fn(group: usize, share: usize, column: usize) -> usize,
 }
 
 impl Steps {
-    /// The correct steps around the product of two panels.
+    /// Makes the correct steps around the product of two panels.
     pub(crate) const fn new(element: Element, block: BlockKernel) -> Self {
         Self {
             element,
@@ -134,11 +134,11 @@ impl Steps {
     }
 }
 
-/// The weights of one group, packed.
+/// Packed weights of one group.
 struct Packed {
-    /// `[share'/4, depth'/16, 4, 16]`, padded by 0.
+    /// Panels `[share'/4, depth'/16, 4, 16]`, padded by 0.
     panels: Vec<u8>,
-    /// Sum of each column, and 0 up to a whole panel.
+    /// Sum of each column, padded with 0 to a whole panel.
     sums: Vec<i32>,
 }
 
@@ -156,7 +156,7 @@ impl Packed {
     }
 }
 
-/// The sum of raw elements.
+/// Returns the sum of raw elements.
 fn sum<'a>(element: Element, bytes: impl Iterator<Item = &'a u8>) -> i32 {
     bytes.fold(0, |sum, byte| sum.wrapping_add(element.read(&[*byte])))
 }
@@ -199,7 +199,8 @@ pub(crate) fn convolve(steps: &Steps, params: &Params, input: &[u8], weights: &[
     }
 }
 
-/// The panel of `count` output pixels from `first` on: `[depth'/16, 4, 16]`, and the sum of each row. Pixels beyond `count` and elements beyond the depth are 0.
+/// Fills the panel `[depth'/16, 4, 16]` of `count` output pixels from `first` on, and returns the sum of each row. Pixels beyond `count` and elements
+/// beyond the depth are 0.
 fn gather(
     element: Element,
     window: &conv2d::Params,

@@ -1,9 +1,9 @@
-//! TVM: the fused `qnn.conv2d` whose multiplication is the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
+//! TVM: fused `qnn.conv2d` that multiplies by the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
 //!
-//! The loop over output channels is the innermost one and is vectorized by four. The rule takes `int32x4` alone: the last `out_channels % 4` results of each
-//! pixel go to the default lowering, which rounds once. The contract declares that as a deviation; body and tail of one tensor follow
-//! different schemes. The rule is of one multiplier: a requantization per channel is lowered to Relay operators. Requantization multiplies in Q0.31, so the
-//! rule's other way out, another Q, does not come up.
+//! The innermost loop is over output channels and is vectorized by four. The rule accepts only `int32x4`: the last `out_channels % 4` results of each
+//! pixel take the default lowering, which rounds once. The contract declares this as a deviation, so body and tail of one tensor follow different
+//! schemes. The rule has one multiplier: a requantization per channel is lowered to Relay operators. Requantization multiplies in Q0.31, so the
+//! rule's case for another Q does not occur.
 //!
 //! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`, `_q_multiply_shift_arm`;
 //! `src/relay/qnn/op/requantize.cc`.
@@ -15,7 +15,7 @@ use crate::fpm::tvm_neon;
 use crate::simd::form::neon_form;
 use crate::simd::{Portable, Vector};
 
-/// Whether the rule applies its fixup.
+/// True if the rule applies its fixup.
 const RFC: bool = false;
 const FIXUP: bool = true;
 
@@ -46,7 +46,7 @@ const fn kernel(
     }
 }
 
-/// The rule as printed, int8.
+/// Rule as printed, int8.
 pub(super) const RFC_I8: Kernel = Kernel {
     native: Some(neon_form!(
         NEON,
@@ -69,7 +69,7 @@ pub(super) const RFC_I8: Kernel = Kernel {
     )
 };
 
-/// The rule as printed, uint8 by int8.
+/// Rule as printed, uint8 by int8.
 pub(super) const RFC_U8: Kernel = Kernel {
     native: Some(neon_form!(
         NEON,
@@ -92,7 +92,7 @@ pub(super) const RFC_U8: Kernel = Kernel {
     )
 };
 
-/// The rule with its fixup applied, int8.
+/// Rule with its fixup applied, int8.
 pub(super) const FIXUP_I8: Kernel = Kernel {
     native: Some(neon_form!(
         NEON,
@@ -115,7 +115,7 @@ pub(super) const FIXUP_I8: Kernel = Kernel {
     )
 };
 
-/// The terms of `qnn.conv2d`, the bias, and the rule on the output channels of each pixel.
+/// Computes the terms of `qnn.conv2d`, adds the bias, and applies the rule to the output channels of each pixel.
 #[inline(always)]
 fn fused<V: Vector, const APPLIES_FIXUP: bool>(
     params: &Params,

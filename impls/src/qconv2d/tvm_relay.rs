@@ -1,9 +1,9 @@
 //! TVM: `qnn.conv2d`, `bias_add`, `qnn.requantize` and `clip`, canonicalised to Relay and fused.
 //!
 //! `qnn.conv2d` pads with the input zero point and becomes four terms on raw elements: the convolution, less `weight_zero_point` times the sum of the
-//! elements under the filter, less `input_zero_point` times the sum of the filter, plus the product of both with the depth. `qnn.requantize` is the fixed
-//! point multiply in 64 bits, the output zero point, and a clip to the output type; the activation's `clip` comes after it, within that type, so both
-//! are one clamp. All but the multiplication is int32 arithmetic, which wraps.
+//! elements under the filter, less `input_zero_point` times the sum of the filter, plus the product of both zero points with the depth.
+//! `qnn.requantize` is the fixed point multiply in 64 bits, the output zero point, and a clip to the output type. The activation's `clip` follows
+//! within that type, so both are one clamp. Everything except the multiplication is int32 arithmetic, which wraps.
 //!
 //! Source: apache/tvm `src/relay/qnn/op/convolution.cc`, `QnnConv2DCanonicalize`; `src/relay/qnn/op/requantize.cc`, `RequantizeLower`.
 
@@ -36,7 +36,7 @@ pub(super) const UPWARD_U8: Kernel = Kernel::scalar(
     |params, input, weights, out| run(params, (U8, input), (I8, weights), out, Step::upward),
 );
 
-/// int8, rounding TONEAREST, with its bound on left shifts (see [`crate::fpm`]'s `tvm-relay-tonearest`).
+/// int8, rounding TONEAREST, with the bound on left shifts of TONEAREST (see [`crate::fpm`]'s `tvm-relay-tonearest`).
 pub(super) const TO_NEAREST_I8: Kernel = Kernel::scalar(
     "tvm-qnn-conv2d-tonearest-i8",
     "TVM qnn.conv2d, bias_add, qnn.requantize, clip, fused: int8, TONEAREST, per channel",

@@ -1,8 +1,8 @@
-//! CMSIS-NN: fully connected layers of int8 on Cortex-M.
+//! CMSIS-NN: fully connected layers of int8 for Cortex-M.
 //!
-//! `arm_nn_vec_mat_mult_t_s8` begins each accumulator at the bias, adds the products of offset elements, four filters at a time and the rest one by one, and ends
-//! with `arm_nn_requantize`, the offset, `MAX` and `MIN`. `arm_fully_connected_per_channel_s8` has a multiplier for each filter. Sums wrap where C leaves them
-//! undefined.
+//! `arm_nn_vec_mat_mult_t_s8` starts each accumulator with the bias and adds the products of offset elements, four filters at a time and the
+//! remaining filters singly. Then follow `arm_nn_requantize`, the offset, `MAX` and `MIN`. `arm_fully_connected_per_channel_s8` has a multiplier for
+//! each filter. Sums wrap where C leaves them undefined.
 //!
 //! Source: ARM-software/CMSIS-NN `Source/FullyConnectedFunctions/arm_fully_connected_s8.c`, `arm_fully_connected_per_channel_s8.c`,
 //! `Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s8.c`.
@@ -16,10 +16,10 @@ use crate::fpm::cmsis_nn::{self, double_rounding, single_rounding};
 const CHANNELS: contract::Domain = contract::Domain { per_channel: true, ..cmsis_nn::DOMAIN };
 const SOURCE: &str = "ARM-software/CMSIS-NN Source/FullyConnectedFunctions/arm_fully_connected_s8.c";
 
-/// Filters of a step.
+/// Filters per step.
 const FILTERS: usize = 4;
 
-/// `arm_fully_connected_s8`, per channel or not.
+/// `arm_fully_connected_s8` and its per-channel form.
 pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
     "cmsis-nn-fully-connected-i8",
     "CMSIS-NN arm_fully_connected_s8: four filters at a time from the bias on, arm_nn_requantize",
@@ -29,7 +29,7 @@ pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
     |params, lhs, rhs, out| layer(params, lhs, rhs, out, double_rounding),
 );
 
-/// `CMSIS_NN_USE_SINGLE_ROUNDING`.
+/// Layer built with `CMSIS_NN_USE_SINGLE_ROUNDING`.
 pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     "cmsis-nn-fully-connected-single-i8",
     "CMSIS-NN arm_fully_connected_s8 built with CMSIS_NN_USE_SINGLE_ROUNDING",

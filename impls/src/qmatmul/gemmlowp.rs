@@ -1,10 +1,10 @@
 //! gemmlowp: `GemmWithOutputPipeline` with any list of stages, and the entry point of the legacy paradigm, `EightBitIntGemm`.
 //!
-//! Both multiply raw elements by cells and add the terms of the offsets when a block is unpacked; the pipeline then sees a sum. In vectors a stage works on four
-//! results, and what is left of a row goes through the scalar code. One step differs: the left shift of `OutputStageTanh` wraps in vectors and saturates in scalar
-//! code, which the contract declares. The left shift of `ScaleInt32ByFixedPointAndExponent` wraps in both, as on NEON.
+//! Both multiply raw elements by cells, and add the terms of the offsets when a block is unpacked, before the pipeline. In vectors a stage processes
+//! four results, and scalar code processes the rest of a row. One step differs, and the contract declares it: the left shift of `OutputStageTanh`
+//! wraps in vectors and saturates in scalar code. The left shift of `ScaleInt32ByFixedPointAndExponent` wraps in both, as on NEON.
 //!
-//! Depths and offsets are those at which no sum leaves int32.
+//! Depths and offsets are limited so that no sum leaves int32.
 //!
 //! Source: google/gemmlowp `public/gemmlowp.h`, `internal/unpack.h`, `internal/output.h`, `eight_bit_int_gemm/eight_bit_int_gemm.cc`, `doc/low-precision.md`.
 
@@ -22,10 +22,10 @@ use crate::simd::{LANES, Portable, Vector};
 const SOURCE: &str = "google/gemmlowp public/gemmlowp.h GemmWithOutputPipeline, internal/output.h, internal/unpack.h";
 const SATURATES: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Saturate };
 
-/// The largest depth at which 255 * 255 products fit in int32.
+/// Largest depth at which the products 255 * 255 fit in int32.
 const DEPTH: usize = (i32::MAX / (255 * 255)) as usize;
 
-/// Any list on uint8 with the offsets of zero points.
+/// Domain of any list of stages on uint8 with the offsets of zero points.
 pub(crate) const ANY: Domain = Domain {
     operands: OPERANDS,
     lists: Lists::Any,
@@ -45,7 +45,7 @@ const OPERANDS: matmul::Domain = matmul::Domain {
     ..matmul::Domain::all(Element::U8, Element::U8)
 };
 
-/// The legacy paradigm: integers as multipliers.
+/// Domain of the legacy paradigm: integers as multipliers.
 pub(crate) const LEGACY: Domain = Domain {
     operands: matmul::Domain::all(Element::U8, Element::U8),
     lists: Lists::Legacy,
@@ -75,7 +75,7 @@ pub(super) const PIPELINE: Kernel = Kernel::scalar(
     |params, lhs, rhs, out| pipeline(params, lhs, rhs, out, &SATURATING),
 );
 
-/// The same in vectors.
+/// Steps 1 to 4 of the low-precision paradigm, in vectors.
 pub(super) const PIPELINE_NEON: Kernel = Kernel {
     name: "gemmlowp-gemm-with-pipeline-neon",
     summary: "gemmlowp GemmWithOutputPipeline: any list of output stages on int32x4_t, the last columns scalar",
@@ -95,7 +95,7 @@ pub(super) const PIPELINE_NEON: Kernel = Kernel {
     )),
 };
 
-/// The six steps of the legacy paradigm as the document prints them.
+/// Six steps of the legacy paradigm, as printed in the document.
 pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
     "gemmlowp-eight-bit-int-gemm",
     "gemmlowp EightBitIntGemm: offsets, product, result_offset, result_mult_int, result_shift, cast to uint8",
@@ -110,7 +110,7 @@ pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
     },
 );
 
-/// The same as the code of the stage has it since its rounding shifts were generalised.
+/// Same steps as in the stage's code since the generalisation of its rounding shifts.
 pub(super) const EIGHT_BIT_INT_SHIPPED: Kernel = Kernel::scalar(
     "gemmlowp-eight-bit-int-gemm-shipped",
     "gemmlowp EightBitIntGemm as its code, not its document, rounds: ties away from zero",
@@ -120,7 +120,7 @@ pub(super) const EIGHT_BIT_INT_SHIPPED: Kernel = Kernel::scalar(
     |params, lhs, rhs, out| legacy(params, lhs, rhs, out, rounding_divide_by_pot),
 );
 
-/// The product of the reference kernel: steps 1 to 3.
+/// Computes the product of the reference kernel: steps 1 to 3.
 #[inline(always)]
 pub(crate) fn sums(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     (matmul::gemmlowp::REFERENCE.portable)(&params.shape, lhs, rhs, out);
@@ -132,7 +132,7 @@ fn pipeline(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32], arithmetic
     stages(&params.stages, params.shape.n, out, arithmetic);
 }
 
-/// A list of stages on sums in rows of so many columns.
+/// Applies a list of stages to sums in rows of `columns` elements.
 #[inline(always)]
 pub(crate) fn stages(stages: &[Stage], columns: usize, out: &mut [i32], arithmetic: &Arithmetic) {
     for (at, value) in out.iter_mut().enumerate() {
@@ -169,7 +169,7 @@ fn in_vectors<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32
     }
 }
 
-/// The values of four columns from a place on.
+/// Returns the values of four columns, starting at a place.
 #[inline(always)]
 fn four<V: Vector>(along: Along, [row, column]: [usize; 2], of: impl Fn([usize; 2]) -> i32) -> V {
     match along {
@@ -178,7 +178,7 @@ fn four<V: Vector>(along: Along, [row, column]: [usize; 2], of: impl Fn([usize; 
     }
 }
 
-/// A stage on four columns of a row.
+/// Applies a stage to four columns of a row.
 #[inline(always)]
 fn on_lanes<V: Vector>(stage: &Stage, place: [usize; 2], v: V) -> V {
     match stage {
@@ -193,7 +193,7 @@ fn on_lanes<V: Vector>(stage: &Stage, place: [usize; 2], v: V) -> V {
             divided(high, of(|c| c.shift.min(0))).add(V::splat(*zero_point))
         }
         Stage::Tanh { zero_point, amplitude } => tanh::Constants::new(*zero_point, *amplitude).lanes(v),
-        // `vmaxq`, `vminq` and narrowing choose a value and compute none.
+        // `vmaxq`, `vminq` and narrowing only select values, so scalar code is the same.
         Stage::Clamp { .. } | Stage::Cast { .. } | Stage::Bias64 { .. } => {
             let mut lanes = [0; LANES];
             v.store(&mut lanes);
@@ -202,7 +202,7 @@ fn on_lanes<V: Vector>(stage: &Stage, place: [usize; 2], v: V) -> V {
     }
 }
 
-/// `RoundingDivideByPOT` by `-shift`.
+/// Computes `RoundingDivideByPOT` by `-shift`.
 #[inline(always)]
 fn divided<V: Vector>(v: V, shift: V) -> V {
     v.sqadd(v.and(shift).sshr31()).srshl(shift)

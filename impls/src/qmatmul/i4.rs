@@ -1,9 +1,9 @@
-//! Fully connected layers of int8 by int4. Weights lie two to a byte, the first in the low half, one after the other: a row that begins after an odd number of weights begins
-//! within a byte.
+//! Fully connected layers of int8 by int4. Two weights share a byte, the first in the low half, without gaps: after an odd number of weights the next
+//! row begins within a byte.
 //!
-//! TFLite unpacks the weights to int8, and its reference layer does the rest. CMSIS-NN's `arm_nn_vec_mat_mult_t_s4` reads filters in pairs: of an odd number of weights
-//! the last one of the first filter shares a byte with the first one of the second filter, whose product is kept for it. The last filter of an odd number of filters has
-//! a byte of its own. Sums wrap where C leaves them undefined.
+//! TFLite unpacks the weights to int8 and runs its reference layer. CMSIS-NN's `arm_nn_vec_mat_mult_t_s4` reads filters in pairs. If the number of
+//! weights is odd, the last weight of the first filter shares a byte with the first weight of the second filter, and that product is kept for the
+//! second filter. The last filter of an odd number of filters ends with a byte of its own. Sums wrap where C leaves them undefined.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/fully_connected.cc`, `tensorflow/lite/kernels/internal/portable_tensor_utils.cc`, `UnpackDenseInt4IntoInt8`;
 //! ARM-software/CMSIS-NN `Source/FullyConnectedFunctions/arm_fully_connected_s4.c`, `Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s4.c`.
@@ -16,7 +16,7 @@ use crate::fpm::cmsis_nn;
 use crate::fpm::gemmlowp::double_rounding;
 use crate::matmul;
 
-/// int8 by int4 to int8, whose weights have no zero point.
+/// Domain of int8 by int4 to int8, with weights without a zero point.
 pub(crate) const fn symmetric(channels: contract::Domain) -> Domain {
     let operands = matmul::Domain { rhs_offsets: 0..=0, ..matmul::Domain::all(I8, I4) };
     Domain { operands, ..Domain::layer([I8, I4, I8], channels) }
@@ -45,7 +45,7 @@ pub(super) const CMSIS_NN: Kernel = Kernel::scalar(
     pairs_of_filters,
 );
 
-/// Weights as bytes of int8: the low half of each byte shifted up and down again, then the high half.
+/// Unpacks weights to bytes of int8: the low half of each byte shifted left and right again, then the high half.
 pub(crate) fn unpacked(packed: &[u8], len: usize) -> Vec<u8> {
     packed.iter().flat_map(|byte| [low(*byte) as u8, high(*byte) as u8]).take(len).collect()
 }
@@ -60,7 +60,7 @@ fn high(byte: u8) -> i8 {
     byte as i8 >> 4
 }
 
-/// Weights `[K, N]` as CMSIS-NN has them, `[N, K]`, packed.
+/// Transposes packed weights `[K, N]` to CMSIS-NN's packed layout `[N, K]`.
 fn filters(packed: &[u8], [k, n]: [usize; 2]) -> Vec<u8> {
     let weights = unpacked(packed, k * n);
     let turned: Vec<u8> = (0..n).flat_map(|j| weights.iter().skip(j).step_by(n)).map(|weight| weight & 15).collect();
@@ -73,14 +73,14 @@ fn pairs_of_filters(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     let filters = filters(rhs, [shape.k, shape.n]);
     for (row, out) in lhs.chunks_exact(shape.k).zip(out.chunks_exact_mut(shape.n)) {
         let row: Vec<i32> = row.iter().map(|l| i32::from(*l as i8).wrapping_add(shape.lhs_offset)).collect();
-        // A pair has as many bytes as a filter has weights.
+        // A pair of filters has as many bytes as one filter has weights.
         for (at, (filters, out)) in filters.chunks(shape.k).zip(out.chunks_mut(2)).enumerate() {
             pair(&layer, &row, filters, 2 * at, out);
         }
     }
 }
 
-/// The results of two filters, or of a last one.
+/// Computes the results of two filters, or of a single last filter.
 #[inline(always)]
 fn pair(layer: &Layer<'_>, row: &[i32], filters: &[u8], first: usize, out: &mut [i32]) {
     let half = row.len() / 2;
@@ -102,7 +102,7 @@ fn pair(layer: &Layer<'_>, row: &[i32], filters: &[u8], first: usize, out: &mut 
     }
 }
 
-/// A sum and the products of both halves of each byte.
+/// Adds the products of both halves of each byte to a sum.
 #[inline(always)]
 fn whole_bytes(sum: i32, row: &[i32], filter: &[u8]) -> i32 {
     row.as_chunks::<2>().0.iter().zip(filter).fold(sum, |sum, ([first, second], byte)| {

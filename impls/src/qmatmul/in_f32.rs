@@ -1,10 +1,10 @@
 //! Products whose sums are scaled in f32: XNNPACK's `fp32` requantization, and ONNX Runtime's `QLinearMatMul` and `QLinearConv`.
 //!
-//! The sum with its bias wraps in int32, becomes the nearest f32, and is multiplied by the scale in f32. The result is clamped to the ends of the output less the zero
-//! point, rounded to the nearest integer with ties to even, and the zero point is added. A scale is a multiplier of 24 bits: `m * 2^(s-31)` is an f32.
+//! The sum with its bias wraps in int32, is rounded to f32, and is multiplied by the scale in f32. The result is clamped to the ends of the output
+//! less the zero point and rounded to nearest, ties to even. Then the zero point is added. A scale is a 24-bit multiplier: `m * 2^(s-31)` is an f32.
 //!
-//! Rounding is `lrintf` or `vcvtn`, or the addition of a magic bias of 1.5 * 2^23, from whose bits that of the bias less the zero point is subtracted. Within the
-//! clamp they are the same.
+//! Rounding is `lrintf`, `vcvtn`, or the addition of a magic bias of 1.5 * 2^23. With the magic bias, the bits of (bias less zero point) are
+//! subtracted from the bits of the sum. Within the clamp all three are the same.
 //!
 //! Source: google/XNNPACK `src/qs8-gemm/scalar.c.in` with `fp32` and its variants `lrintf` and `fmagic`; microsoft/onnxruntime `onnxruntime/core/mlas/lib/requantize.cpp`
 //! `MlasRequantizeOutput`, `onnxruntime/core/providers/cpu/quantization/quantize_linear_matmul.cc`.
@@ -20,7 +20,7 @@ const PROMISE: Promise = Promise { scheme: "xnnpack-fp32", overflow: Overflow::W
 const XNNPACK: &str = "google/XNNPACK src/qs8-gemm/scalar.c.in with fp32";
 const MLAS: &str = "microsoft/onnxruntime onnxruntime/core/mlas/lib/requantize.cpp MlasRequantizeOutput";
 
-/// Scales that are f32, from 2^-32 to 2^8: what XNNPACK asserts.
+/// Scales that are f32, from 2^-32 to 2^8, as XNNPACK asserts.
 const SCALES: contract::Domain = contract::Domain {
     multipliers: 1 << 30..=i32::MAX,
     multiple_of: 1 << 7,
@@ -29,13 +29,13 @@ const SCALES: contract::Domain = contract::Domain {
     ..contract::Domain::ALL
 };
 
-/// int8, symmetric weights, a scale for each column.
+/// Domain of int8 with symmetric weights and a scale for each column.
 pub(crate) const QC8W: Domain = Domain {
     operands: matmul::Domain { rhs_offsets: 0..=0, ..matmul::Domain::all(I8, I8) },
     ..Domain::layer([I8; 3], SCALES)
 };
 
-/// `qs8-qc8w-gemm`, `lrintf`.
+/// `qs8-qc8w-gemm`, with `lrintf`.
 pub(super) const QC8W_I8: Kernel = Kernel::scalar(
     "xnnpack-qs8-qc8w-gemm-fp32",
     "XNNPACK qs8-qc8w-gemm fp32: clamped in f32, lrintf, zero point; a scale for each column",
@@ -47,7 +47,7 @@ pub(super) const QC8W_I8: Kernel = Kernel::scalar(
     },
 );
 
-/// `qu8-gemm`, the magic bias.
+/// `qu8-gemm`, with the magic bias.
 pub(super) const QU8: Kernel = Kernel::scalar(
     "xnnpack-qu8-gemm-fp32",
     "XNNPACK qu8-gemm fp32: clamped in f32, rounded by a magic bias, from whose bits the zero point is taken",
@@ -83,23 +83,23 @@ pub(super) const MLAS_I8: Kernel = Kernel::scalar(
     |params, lhs, rhs, out| layer(params, (I8, lhs), (I8, rhs), out, mlas),
 );
 
-/// Added to a number within 2^22 of zero, it leaves no place for a fraction.
+/// Magic bias: its sum with a number within 2^22 of zero has no fraction bits.
 const MAGIC: f32 = 12_582_912.0;
 
-/// Clamped, rounded, and moved by the zero point.
+/// Clamps, rounds, and adds the zero point.
 #[inline(always)]
 pub(crate) fn placed(layer: &Layer<'_>, scaled: f32, round: fn(f32) -> f32) -> i32 {
     let [min, max] = ends(layer);
     round(scaled.max(min).min(max)) as i32 + layer.zero_point
 }
 
-/// The ends of the output less the zero point, which are f32.
+/// Returns the ends of the output less the zero point, which an f32 holds exactly.
 #[inline(always)]
 pub(crate) fn ends(layer: &Layer<'_>) -> [f32; 2] {
     [layer.min, layer.max].map(|end| (end - layer.zero_point) as f32)
 }
 
-/// Minimum and maximum of the type less the zero point, the magic bias, and the zero point.
+/// Clamps to the ends of the type less the zero point, rounds by the magic bias, and adds the zero point.
 #[inline(always)]
 fn mlas(layer: &Layer<'_>, scaled: f32) -> i32 {
     let range = layer.output.range();
@@ -108,13 +108,13 @@ fn mlas(layer: &Layer<'_>, scaled: f32) -> i32 {
     ((clamped + MAGIC).to_bits() as i32).wrapping_sub(MAGIC.to_bits() as i32).wrapping_add(layer.zero_point)
 }
 
-/// A scale of 24 bits as f32.
+/// Returns a 24-bit scale as f32.
 #[inline(always)]
 pub(crate) fn scale(Channel { multiplier, shift }: Channel) -> f32 {
     multiplier as f32 * f32::from_bits((shift - 31 + 127).cast_unsigned() << 23)
 }
 
-/// Each result of its layer and its scaled sum.
+/// Computes each result from its layer and its scaled sum.
 #[inline(always)]
 pub(crate) fn layer(
     params: &Params,

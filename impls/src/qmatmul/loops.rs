@@ -1,17 +1,17 @@
-//! The products of the systems: the plain loop with offsets on each element, and raw products with what offsets take off them.
+//! Products of the systems: the plain loop with offsets on each element, and raw products with the terms of the offsets.
 
 use super::Params;
 use crate::element::Element;
 use crate::matmul::driver::Terms;
 
-/// An operand: its type and its bytes.
+/// Operand: element type and bytes.
 pub(crate) type Operand<'a> = (Element, &'a [u8]);
 
 fn values((element, bytes): Operand<'_>) -> Vec<i32> {
     bytes.chunks_exact(element.bytes()).map(|bytes| element.read(bytes)).collect()
 }
 
-/// Each result of its sum and its place, by the plain loop: `acc += (lhs + lhs_offset) * (rhs + rhs_offset)`, wrapping.
+/// Computes each result from its sum and its place, by the plain wrapping loop `acc += (lhs + lhs_offset) * (rhs + rhs_offset)`.
 #[inline(always)]
 pub(crate) fn each(
     params: &Params,
@@ -33,21 +33,21 @@ pub(crate) fn each(
     }
 }
 
-/// The sums of raw rows of lhs and of raw columns of rhs.
+/// Sums of the raw rows of lhs and of the raw columns of rhs.
 pub(crate) struct Slices {
     pub(crate) rows: Vec<i32>,
     pub(crate) columns: Vec<i32>,
 }
 
 impl Slices {
-    /// The terms of a result.
+    /// Returns the terms of a result.
     #[inline(always)]
     pub(crate) fn terms(&self, product: i32, [i, j]: [usize; 2]) -> Terms {
         Terms { product, lhs_sum: self.rows[i], rhs_sum: self.columns[j] }
     }
 }
 
-/// Each result of its raw product and its place, with the sums of raw rows and columns.
+/// Computes each result from its raw product and its place, with the sums of raw rows and columns.
 #[inline(always)]
 pub(crate) fn raw(
     params: &Params,

@@ -1,8 +1,8 @@
-//! Quantized matrix product in one kernel: the product of [`crate::matmul`] with its offsets, and a list of output stages on each sum: biases, multiplications, clamps,
-//! `tanh`, casts.
+//! Quantized matrix product in one kernel: the product of [`crate::matmul`] with its offsets, then a list of output stages for each sum: biases,
+//! multiplications, clamps, `tanh`, casts.
 //!
-//! Systems with fully connected layers have one list, [`Layer`]: bias, multiplication and zero point, clamp, cast; with biases of 64 bits it is [`Layer64`]. gemmlowp
-//! takes any list whose sums are int32.
+//! Systems with fully connected layers have one list, [`Layer`]: bias, multiplication and zero point, clamp, cast. With 64-bit biases the list is
+//! [`Layer64`]. gemmlowp accepts any list whose sums are int32.
 
 mod cmsis_nn;
 pub(crate) mod gemmlowp;
@@ -38,16 +38,16 @@ pub use stage::{Along, Stage};
 pub struct Params {
     /// Shape and offsets.
     pub shape: matmul::Params,
-    /// What becomes of a sum, in this order.
+    /// Stages applied to each sum, in this order.
     pub stages: Vec<Stage>,
 }
 
-/// The stages of a fully connected layer: bias and multipliers of each column, zero point, clamp, cast.
+/// Stages of a fully connected layer: bias and multipliers of each column, zero point, clamp, cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layer<'a, B = i32> {
-    /// Added to the sums: one, or one for each column.
+    /// Biases added to the sums: one for all columns, or one for each.
     pub bias: &'a [B],
-    /// Multipliers (Q0.31) and shifts: one, or one for each column.
+    /// Multipliers (Q0.31) and shifts: one for all columns, or one for each.
     pub channels: &'a [Channel],
     /// Zero point of the output.
     pub zero_point: i32,
@@ -59,30 +59,30 @@ pub struct Layer<'a, B = i32> {
     pub output: Element,
 }
 
-/// The same with biases, and so sums, of 64 bits.
+/// Layer with 64-bit biases, and thus 64-bit sums.
 pub type Layer64<'a> = Layer<'a, i64>;
 
 impl Params {
-    /// The stages as those of a layer; none if they are others.
+    /// Returns the stages as a layer; `None` if they do not form one.
     pub fn layer(&self) -> Option<Layer<'_>> {
         let [Stage::Bias { along: Along::Columns, values }, rest @ ..] = &self.stages[..] else { return None };
         Layer::of(values, rest)
     }
 
-    /// The stages as those of a layer with biases of 64 bits; none if they are others.
+    /// Returns the stages as a layer with 64-bit biases; `None` if they do not form one.
     pub fn layer64(&self) -> Option<Layer64<'_>> {
         let [Stage::Bias64 { along: Along::Columns, values }, rest @ ..] = &self.stages[..] else { return None };
         Layer::of(values, rest)
     }
 
-    /// Whether sums have 64 bits up to the first multiplication.
+    /// True if sums have 64 bits up to the first multiplication.
     pub fn is_wide(&self) -> bool {
         matches!(self.stages.first(), Some(Stage::Bias64 { .. }))
     }
 }
 
 impl<'a, B> Layer<'a, B> {
-    /// A bias and the stages after it; none if they are not those of a layer.
+    /// Makes a layer from a bias and the stages after it; `None` if they do not form a layer.
     fn of(bias: &'a [B], rest: &'a [Stage]) -> Option<Self> {
         let [
             Stage::Scale { along: Along::Columns, channels, zero_point },
@@ -97,25 +97,25 @@ impl<'a, B> Layer<'a, B> {
 }
 
 impl<B: Copy> Layer<'_, B> {
-    /// Multiplier and shift of a column.
+    /// Returns multiplier and shift of a column.
     #[inline(always)]
     pub fn channel(&self, column: usize) -> Channel {
         self.channels[if self.channels.len() == 1 { 0 } else { column }]
     }
 
-    /// Bias of a column.
+    /// Returns the bias of a column.
     #[inline(always)]
     pub fn bias(&self, column: usize) -> B {
         self.bias[if self.bias.len() == 1 { 0 } else { column }]
     }
 
-    /// Adds the zero point, which wraps, and clamps: `max(x, min)`, then `min(.., max)`, as the sources write it.
+    /// Adds the zero point, which wraps, and clamps by `max(x, min)`, then `min(.., max)`, as in the sources.
     #[inline(always)]
     pub(crate) fn finish(&self, scaled: i32) -> i32 {
         scaled.wrapping_add(self.zero_point).max(self.min).min(self.max)
     }
 
-    /// The stages of the layer after one that adds the bias.
+    /// Returns the stages of the layer, with `bias` as the first stage.
     fn after(&self, bias: Stage) -> Vec<Stage> {
         vec![
             bias,
@@ -127,19 +127,19 @@ impl<B: Copy> Layer<'_, B> {
 }
 
 impl Layer64<'_> {
-    /// The stages of the layer.
+    /// Returns the stages of the layer.
     pub fn stages(&self) -> Vec<Stage> {
         self.after(Stage::Bias64 { along: Along::Columns, values: self.bias.to_vec() })
     }
 }
 
 impl Layer<'_> {
-    /// The stages of the layer.
+    /// Returns the stages of the layer.
     pub fn stages(&self) -> Vec<Stage> {
         self.after(Stage::Bias { along: Along::Columns, values: self.bias.to_vec() })
     }
 
-    /// The requantization of `len` sums in rows of so many columns.
+    /// Returns the requantization of `len` sums in rows of `columns` elements.
     pub fn requantize(&self, len: usize, columns: usize) -> requantize::Params {
         requantize::Params {
             len,
@@ -152,33 +152,33 @@ impl Layer<'_> {
     }
 }
 
-/// The lists of stages that a kernel takes.
+/// Lists of stages that a kernel accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lists {
     /// Any list whose sums are int32.
     Any,
-    /// That of a [`Layer`].
+    /// Only the list of a [`Layer`].
     Layer,
-    /// That of a [`Layer64`].
+    /// Only the list of a [`Layer64`].
     Layer64,
     /// gemmlowp's legacy paradigm: [`Stage::Down`], then a cast to uint8.
     Legacy,
 }
 
-/// The operands and parameters on which a kernel keeps its promise.
+/// Operands and parameters on which a kernel keeps its promise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Operands and offsets.
     pub operands: matmul::Domain,
-    /// Lists of stages.
+    /// Accepted lists of stages.
     pub lists: Lists,
-    /// Type of the results, multipliers and shifts, and what is added and clamped.
+    /// Type of the results, multipliers and shifts, and the support for bias, zero point and clamp.
     pub requantize: requantize::Domain,
 }
 
 impl Domain {
-    /// Layers of these types, with every bias, zero point and clamp.
+    /// Domain of layers of these types, with any bias, zero point and clamp.
     pub(crate) const fn layer([lhs, rhs, output]: [Element; 3], channels: contract::Domain) -> Self {
         Self {
             operands: matmul::Domain::all(lhs, rhs),
@@ -187,20 +187,20 @@ impl Domain {
         }
     }
 
-    /// The same without other bounds than those of the output type.
+    /// Restricts the clamp to the bounds of the output type.
     pub(crate) const fn of_whole_output(mut self) -> Self {
         self.requantize.clamp = false;
         self
     }
 
-    /// The invalid argument, or sizes of lhs, rhs (and nothing) and the result.
+    /// Returns the sizes of lhs, rhs, a third tensor without elements, and result. An error names the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let sizes = params.shape.sizes()?;
         stage::check(params)?;
         Ok(sizes)
     }
 
-    /// Whether the kernel has code for these stages; or why not.
+    /// Checks that the kernel has code for these stages. An error gives the reason.
     pub fn takes_stages(&self, params: &Params) -> Result<(), ShapeError> {
         match self.lists {
             Lists::Any if params.is_wide() => Err(broken("stages", "this kernel adds no bias of 64 bits")),
@@ -236,7 +236,7 @@ impl Domain {
         self.requantize.check_output(layer.zero_point, layer.min, layer.max)
     }
 
-    /// Whether the multipliers and shifts of all stages are those of the domain.
+    /// True if the domain contains the multipliers and shifts of all stages.
     pub fn takes_channels(&self, params: &Params) -> bool {
         let of = |multiplier, shift| self.requantize.takes(Channel { multiplier, shift });
         params.stages.iter().all(|stage| match stage {
@@ -247,16 +247,16 @@ impl Domain {
     }
 }
 
-/// `run(params, lhs, rhs, out)`: lhs `[M, K]` and rhs `[K, N]` row-major, little-endian elements of the domain's types at any alignment, those of
-/// int4 two to a byte; out `[M, N]` row-major, values of the last stage in int32. `params` and lengths have been checked.
+/// Kernel function `run(params, lhs, rhs, out)`: lhs `[M, K]` and rhs `[K, N]`, row-major, little-endian elements of the domain's types at any
+/// alignment, two int4 per byte; out `[M, N]`, row-major, values of the last stage in int32. The caller has checked `params` and lengths.
 pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 
-/// A quantized matrix product under test.
+/// Quantized matrix product under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
 lookups!();
 
-/// Quantized matrix products.
+/// Operation of quantized matrix product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Qmatmul {}
 

@@ -1,4 +1,4 @@
-//! Output stages, and gemmlowp's code of each on one value.
+//! Output stages, and gemmlowp's code of each stage for one value.
 //!
 //! Source: google/gemmlowp `public/output_stages.h`, `internal/output.h`.
 
@@ -9,56 +9,56 @@ use crate::fpm::gemmlowp::{double_rounding, rounding_divide_by_pot};
 use crate::shape::{ShapeError, broken};
 use serde::{Deserialize, Serialize};
 
-/// Stages of a list, at most.
+/// Upper bound on the stages of a list.
 const MOST: usize = 16;
 
-/// The axis of the result along which a list of parameters lies.
+/// Axis of the result that a list of parameters follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Along {
-    /// One for each row: gemmlowp's column vector.
+    /// One parameter per row: gemmlowp's column vector.
     Rows,
-    /// One for each column: gemmlowp's row vector.
+    /// One parameter per column: gemmlowp's row vector.
     Columns,
 }
 
-/// An output stage.
+/// Output stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "stage", rename_all = "kebab-case")]
 pub enum Stage {
     /// Adds a bias.
     Bias {
-        /// Axis.
+        /// Axis of the biases.
         along: Along,
-        /// One, or one for each place of the axis.
+        /// One bias for all places of the axis, or one for each.
         values: Vec<i32>,
     },
-    /// Adds a bias of 64 bits to a sum of 64 bits, the first stage; a scale follows.
+    /// Adds a 64-bit bias to a 64-bit sum. It is the first stage, and a scale follows.
     Bias64 {
-        /// Axis.
+        /// Axis of the biases.
         along: Along,
-        /// One, or one for each place of the axis.
+        /// One bias for all places of the axis, or one for each.
         values: Vec<i64>,
     },
-    /// `(v + offset) * multiplier / 2^-shift`, integers: `OutputStageQuantizeDownInt32ToUint8Scale`.
+    /// `(v + offset) * multiplier / 2^-shift` in integers: `OutputStageQuantizeDownInt32ToUint8Scale`.
     Down {
-        /// Added first.
+        /// Offset, added before the multiplication.
         offset: i32,
-        /// An integer.
+        /// Integer multiplier.
         multiplier: i32,
-        /// 0 or negative: right.
+        /// Shift, 0 or negative: right.
         shift: i32,
     },
-    /// Fixed point multiply, Q0.31, then a zero point.
+    /// Fixed point multiply (Q0.31), then a zero point.
     Scale {
-        /// Axis.
+        /// Axis of the multipliers.
         along: Along,
-        /// One, or one for each place of the axis.
+        /// One multiplier and shift for all places of the axis, or one for each.
         channels: Vec<Channel>,
-        /// Added after the multiplication.
+        /// Zero point, added after the multiplication.
         zero_point: i32,
     },
-    /// Bounds.
+    /// Clamp to bounds.
     Clamp {
         /// Smallest result.
         min: i32,
@@ -67,12 +67,12 @@ pub enum Stage {
     },
     /// `zero_point + amplitude * tanh((v - zero_point) / amplitude)`.
     Tanh {
-        /// The int32 that stands for 0.
+        /// int32 value of input and output that represents 0.
         zero_point: i32,
-        /// The int32, less the zero point, that stands for 1.
+        /// int32 difference from the zero point that represents 1.
         amplitude: i32,
     },
-    /// A saturating cast, the last stage.
+    /// Saturating cast, the last stage.
     Cast {
         /// Type of the results.
         to: Element,
@@ -80,7 +80,7 @@ pub enum Stage {
 }
 
 impl Along {
-    /// Places of the axis.
+    /// Returns the number of places along the axis.
     pub fn size(self, params: &Params) -> usize {
         match self {
             Self::Rows => params.shape.m,
@@ -88,7 +88,7 @@ impl Along {
         }
     }
 
-    /// The value of a result in a list of one, or of one for each place.
+    /// Returns the value for a result from a list of one value, or of one value per place.
     #[inline(always)]
     pub(crate) fn pick<T: Copy>(self, values: &[T], [row, column]: [usize; 2]) -> T {
         let at = match self {
@@ -99,7 +99,7 @@ impl Along {
     }
 }
 
-/// The invalid argument of the stages, if there is one.
+/// Checks the stages. An error names the invalid argument.
 pub(super) fn check(params: &Params) -> Result<(), ShapeError> {
     let wrong = |rule: String| Err(broken("stages", rule));
     if params.stages.len() > MOST {
@@ -137,7 +137,7 @@ pub(super) fn check(params: &Params) -> Result<(), ShapeError> {
     Ok(())
 }
 
-/// What becomes of a value beyond int32.
+/// Arithmetic for values beyond int32.
 #[derive(Clone, Copy)]
 pub(crate) struct Arithmetic {
     pub(crate) add: fn(i32, i32) -> i32,
@@ -145,11 +145,11 @@ pub(crate) struct Arithmetic {
     pub(crate) shift_left: fn(i32, u32) -> i32,
 }
 
-/// As vectors compute.
+/// Wrapping arithmetic, as in vectors.
 pub(crate) const WRAPPING: Arithmetic =
     Arithmetic { add: i32::wrapping_add, mul: i32::wrapping_mul, shift_left: |v, s| v.wrapping_shl(s) };
 
-/// As gemmlowp's scalar `ShiftLeft` does; where C++ leaves a sum or a product undefined, it saturates, too.
+/// Saturating arithmetic, as in gemmlowp's scalar `ShiftLeft`. Sums and products that C++ leaves undefined saturate, too.
 pub(crate) const SATURATING: Arithmetic = Arithmetic {
     add: i32::saturating_add,
     mul: i32::saturating_mul,
@@ -157,12 +157,12 @@ pub(crate) const SATURATING: Arithmetic = Arithmetic {
 };
 
 impl Arithmetic {
-    /// A stage on one value. The left shift of a multiplication wraps, as on NEON.
+    /// Applies a stage to one value. The left shift of a multiplication wraps, as on NEON.
     #[inline(always)]
     pub(crate) fn stage(&self, stage: &Stage, place: [usize; 2], v: i32) -> i32 {
         match stage {
             Stage::Bias { along, values } => (self.add)(v, along.pick(values, place)),
-            // No list of this code has it.
+            // No list of this code contains this stage.
             Stage::Bias64 { .. } => v,
             Stage::Down { offset, multiplier, shift } => {
                 rounding_divide_by_pot((self.mul)((self.add)(v, *offset), *multiplier), shift.unsigned_abs())

@@ -1,11 +1,11 @@
-//! gemmlowp: `OutputStageTanh` on one value and on four lanes.
+//! gemmlowp: `OutputStageTanh` for one value and for four lanes.
 //!
-//! The input less the zero point is multiplied by the inverse of the amplitude and shifted left to three integer bits. `tanh(a)` is
-//! `(1 - e^(2a)) / (1 + e^(2a))` of `-|a|`: the exponential, and three steps of Newton-Raphson. The result is multiplied by the amplitude and shifted right,
-//! which floors. Inputs from eight amplitudes on give the ends.
+//! The input less the zero point is multiplied by the inverse of the amplitude and shifted left to three integer bits. `|tanh(x)|` is `(1 - e^(2a)) /
+//! (1 + e^(2a))` for `a = -|x|`, computed by the exponential and three steps of Newton-Raphson. The result is multiplied by the amplitude and shifted
+//! right, which floors. Inputs of eight amplitudes or more give the ends.
 //!
-//! The left shift of the largest input below eight amplitudes, of an amplitude that is a power of two, gives 2^31: the scalar `ShiftLeft` saturates, and `vshlq`
-//! wraps.
+//! For an amplitude that is a power of two, the left shift of the largest input below eight amplitudes gives 2^31: the scalar `ShiftLeft` saturates,
+//! and `vshlq` wraps.
 //!
 //! Source: google/gemmlowp `internal/output.h`, `fixedpoint/fixedpoint.h`.
 
@@ -16,12 +16,12 @@ use crate::shape::{ShapeError, broken};
 use crate::simd::Vector;
 use crate::softmax::tflite::{newton, saturating_shift};
 
-/// Integer bits of twice a number of three integer bits.
+/// Integer bits of the double of a number with three integer bits.
 const DOUBLED: i32 = 4;
 /// One, with two integer bits.
 const ONE: i32 = 1 << 29;
 
-/// Whether the source computes its constants without overflow, and in f64 as in real numbers; or the invalid argument.
+/// Checks that the source computes its constants without overflow, and that f64 gives the same as real numbers. An error names the invalid argument.
 pub(super) fn check(zero_point: i32, amplitude: i32) -> Result<(), ShapeError> {
     if !(1..=1 << 20).contains(&amplitude) {
         return Err(broken("stages", format!("the amplitude of tanh, {amplitude}, is not in 1 to {}", 1 << 20)));
@@ -32,7 +32,7 @@ pub(super) fn check(zero_point: i32, amplitude: i32) -> Result<(), ShapeError> {
     Ok(())
 }
 
-/// What `OutputStageEvalBufferImpl` computes ahead.
+/// Constants that `OutputStageEvalBufferImpl` precomputes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Constants {
     zero_point: i32,
@@ -44,7 +44,7 @@ pub(super) struct Constants {
     right: u32,
 }
 
-/// `ToFixedPoint` without integer bits.
+/// Computes `ToFixedPoint` without integer bits.
 fn fixed_point(real: f64) -> i32 {
     (real * f64::from(1u32 << 31)).round().min(f64::from(i32::MAX)) as i32
 }
@@ -73,7 +73,7 @@ impl Constants {
         }
     }
 
-    /// One value.
+    /// Applies the stage to one value.
     #[inline(always)]
     pub(super) fn value(&self, v: i32, shift_left: fn(i32, u32) -> i32) -> i32 {
         let scaled = shift_left(mul(v.wrapping_sub(self.zero_point), self.inverse), self.left);
@@ -85,14 +85,14 @@ impl Constants {
         }
     }
 
-    /// Four values.
+    /// Applies the stage to four values.
     #[inline(always)]
     pub(super) fn lanes<V: Vector>(&self, v: V) -> V {
         let centred = v.add(V::splat(self.zero_point.wrapping_neg()));
         let scaled = centred.sqrdmulh(V::splat(self.inverse)).sshl(V::splat(self.left as i32));
         let high = tanh_of_lanes(scaled).sqrdmulh(V::splat(self.amplitude)).sshl(V::splat(-(self.right as i32)));
         let result = high.add(V::splat(self.zero_point));
-        // Saturating, so that a sign tells on which side a value lies.
+        // Saturating sums, so that the sign shows on which side of a cutoff a value is.
         let [low, high] = self.cutoffs;
         let inside_low = V::splat(low).sqadd(negated(v)).sshr31();
         let inside_high = v.sqadd(V::splat(-high)).sshr31();
@@ -101,19 +101,19 @@ impl Constants {
     }
 }
 
-/// `-v`, and the largest for the least: `-(v + 1) + 1`, of which the sum saturates.
+/// Returns `-v`, and the largest integer for the smallest: `-(v + 1) + 1`, with a saturating sum.
 #[inline(always)]
 fn negated<V: Vector>(v: V) -> V {
     v.add(V::splat(1)).mul(V::splat(-1)).sqadd(V::splat(1))
 }
 
-/// `a` where the mask is all ones, and `b` where it is 0.
+/// Selects `a` if the mask is all ones, and `b` if the mask is 0.
 #[inline(always)]
 fn chosen<V: Vector>(mask: V, a: V, b: V) -> V {
     b.add(mask.and(a.add(b.mul(V::splat(-1)))))
 }
 
-/// `tanh` of a number of three integer bits, without one.
+/// Computes `tanh` of a number with three integer bits; the result has no integer bits.
 #[inline(always)]
 fn tanh(a: i32) -> i32 {
     let negative = if a < 0 { a } else { a.wrapping_neg() };
@@ -140,6 +140,6 @@ fn tanh_of_lanes<V: Vector>(a: V) -> V {
     }
     let magnitude = x.add(V::splat(-ONE)).sqshl(V::splat(2));
     let signed = chosen(is_negative, magnitude.mul(V::splat(-1)), magnitude);
-    // A value or its negative has a sign unless it is 0.
+    // A value or its negative has a sign bit, unless the value is 0.
     chosen(negative.sshr31(), signed, V::splat(0))
 }

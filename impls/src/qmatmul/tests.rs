@@ -1,4 +1,4 @@
-//! Every fused kernel is our kernels run apart: the sums of the definition, and the stages of the same scheme.
+//! Every fused kernel equals the sums of the definition, followed by the stages of the same scheme.
 
 use super::{Along, Domain, Kernel, Layer, Layer64, Lists, Params, Stage, kernels};
 use crate::Form;
@@ -11,11 +11,11 @@ use crate::random::Random;
 use crate::softmax;
 use std::ops::RangeInclusive;
 
-/// M, N and K: one row, one column, whole vectors, and what no vector holds.
+/// M, N and K: one row, one column, whole vectors, and sizes that are no multiple of a vector.
 const SIZES: [[usize; 3]; 8] =
     [[1, 1, 1], [1, 9, 17], [7, 1, 16], [4, 4, 32], [3, 13, 5], [5, 8, 33], [2, 130, 3], [9, 6, 1]];
 
-/// Parameters as far as the kernel takes them.
+/// Returns parameters, as far as the kernel accepts them.
 fn parameters(kernel: &Kernel, [m, n, k]: [usize; 3], seed: u64) -> Params {
     let domain = &kernel.contract.domain;
     let requantize = &domain.requantize;
@@ -50,7 +50,7 @@ fn parameters(kernel: &Kernel, [m, n, k]: [usize; 3], seed: u64) -> Params {
     let stages = match domain.lists {
         Lists::Layer => layer.stages(),
         Lists::Layer64 => {
-            // Sums within the output, beyond it, and beyond int32.
+            // Sums within the output type, beyond it, and beyond int32.
             let places = [0, 4, 20][next(3) as usize];
             let bias: Vec<i64> = bias.iter().map(|v| i64::from(*v) << places).collect();
             let Layer { channels, zero_point, min, max, output, .. } = layer;
@@ -58,7 +58,7 @@ fn parameters(kernel: &Kernel, [m, n, k]: [usize; 3], seed: u64) -> Params {
         }
         Lists::Legacy => {
             let Channel { multiplier, shift } = channels[0];
-            // Some results within uint8, of sums of up to 33 products.
+            // Sums of up to 33 products, with some results within uint8.
             let (offset, multiplier, shift) = (bias[0] / 500, 1 + multiplier % 16, shift.min(-9));
             vec![Stage::Down { offset, multiplier, shift }, Stage::Cast { to: Element::U8 }]
         }
@@ -84,7 +84,7 @@ fn parameters(kernel: &Kernel, [m, n, k]: [usize; 3], seed: u64) -> Params {
     Params { shape, stages }
 }
 
-/// `tanh` by the kernels of the exponential and of the softmax, written apart from the stage.
+/// Computes `tanh` by the kernels of the exponential and of the softmax, independently of the stage.
 fn tanh(v: i32, zero_point: i32, amplitude: i32, saturates: bool) -> i32 {
     let (away, wide) = (i64::from(v) - i64::from(zero_point), i64::from(amplitude));
     if away.abs() >= 8 * wide {
@@ -102,7 +102,7 @@ fn tanh(v: i32, zero_point: i32, amplitude: i32, saturates: bool) -> i32 {
     zero_point + (times(magnitude, wide << (31 - power)) >> (31 - power)) as i32
 }
 
-/// What a stage makes of a value under the promise of its place.
+/// Applies a stage to a value, under the promise at its place.
 fn staged(scheme: &str, overflow: Overflow, stage: &Stage, place: [usize; 2], v: i64) -> i64 {
     if let Stage::Bias64 { along, values } = stage {
         return v + along.pick(values, place);
@@ -114,7 +114,7 @@ fn staged(scheme: &str, overflow: Overflow, stage: &Stage, place: [usize; 2], v:
     narrow(scheme, overflow, stage, place, v as i32).into()
 }
 
-/// The definitions of the schemes of sums, and those of fixed point multiply.
+/// Returns the definition of a scheme of sums or of fixed point multiply.
 pub(crate) fn of_sum(scheme: &str, v: i64, m: i32, s: i32) -> i128 {
     let reduced = ((i128::from(m) + (1 << 15)) >> 16).min(0x7FFF) * i128::from(v);
     match scheme {
@@ -131,7 +131,7 @@ pub(crate) fn of_sum(scheme: &str, v: i64, m: i32, s: i32) -> i128 {
     }
 }
 
-/// A scaled value and the zero point, each fitted.
+/// Adds the zero point to a scaled value, and fits both into int32.
 fn placed(overflow: Overflow, scaled: i128, zero_point: i32) -> i32 {
     fit(overflow, i128::from(fit(overflow, scaled)) + i128::from(zero_point))
 }
@@ -143,7 +143,7 @@ fn fit(overflow: Overflow, v: i128) -> i32 {
     }
 }
 
-/// The same of a stage that takes int32.
+/// Applies a stage that accepts int32.
 fn narrow(scheme: &str, overflow: Overflow, stage: &Stage, place: [usize; 2], v: i32) -> i32 {
     let fit = |v: i128| fit(overflow, v);
     match stage {
@@ -164,7 +164,7 @@ fn narrow(scheme: &str, overflow: Overflow, stage: &Stage, place: [usize; 2], v:
     }
 }
 
-/// The sum in 64 bits, and each stage by its own definition.
+/// Computes the sum in 64 bits, and each stage by its own definition.
 pub(crate) fn apart(kernel: &Kernel, p: &Params, lhs: &[i32], rhs: &[i32]) -> Vec<i32> {
     let matmul::Params { m, n, k, lhs_offset, rhs_offset } = p.shape;
     let promise = |j: usize| {
@@ -196,7 +196,7 @@ pub(crate) fn run(kernel: &Kernel, form: Form, p: &Params, lhs: &[i32], rhs: &[i
     out
 }
 
-/// Values of a type, both ends among them.
+/// Returns values of a type, including both ends.
 fn elements(values: &RangeInclusive<i32>, len: usize, seed: u64) -> Vec<i32> {
     let mut random = Random::new(seed);
     let (least, most) = (*values.start(), *values.end());
@@ -207,7 +207,7 @@ fn elements(values: &RangeInclusive<i32>, len: usize, seed: u64) -> Vec<i32> {
     (0..len).map(|_| one()).collect()
 }
 
-/// Every size with parameters and tensors of several seeds; and values around an end of `tanh`, if the kernel takes it.
+/// Returns every size with seeded parameters and tensors, and values around an end of `tanh` if the kernel accepts that stage.
 pub(crate) fn cases(kernel: &Kernel) -> Vec<(Params, Vec<i32>, Vec<i32>)> {
     let operands = &kernel.contract.domain.operands;
     let mut out = Vec::new();
@@ -241,7 +241,7 @@ fn fused_kernels_are_the_stages_apart() {
     }
 }
 
-/// A fused kernel is the project's product, and then its requantization of the same system.
+/// A fused kernel equals the project's product, followed by the requantization of the same system.
 #[test]
 fn fused_kernels_are_two_kernels_of_their_system() {
     for (fused, requantize) in [
@@ -287,7 +287,7 @@ fn fused_kernels_are_two_kernels_of_their_system() {
     }
 }
 
-/// Five inputs of gemmlowp, four in a vector: the last one of eight amplitudes of 2, less 1, saturates.
+/// Five inputs of gemmlowp, four of them in a vector. The last input, eight amplitudes of 2 less 1, saturates.
 #[test]
 fn the_largest_input_of_tanh_is_minus_the_amplitude_in_a_vector() {
     let kernel = super::find("gemmlowp-gemm-with-pipeline-neon").expect("registered");

@@ -1,4 +1,4 @@
-//! TensorFlow Lite's reference fully connected layers, from elements to elements.
+//! TensorFlow Lite's reference fully connected layers, from input elements to output elements.
 //!
 //! `acc += (filter_val + filter_offset) * (input_val + input_offset)`; `acc += bias_data[out_c]`; `MultiplyByQuantizedMultiplier`, per channel in
 //! `FullyConnectedPerChannel`; `acc += output_offset`; `max` and `min` with the bounds of the activation. Sums wrap where C++ leaves them undefined.
@@ -27,7 +27,7 @@ pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
     |params, lhs, rhs, out| layer(params, (I8, lhs), (I8, rhs), out, double_rounding),
 );
 
-/// The same, built with `TFLITE_SINGLE_ROUNDING`.
+/// `FullyConnectedPerChannel` of int8, built with `TFLITE_SINGLE_ROUNDING`.
 pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     "tflite-fully-connected-single-i8",
     "TFLite reference FullyConnectedPerChannel, int8, built with TFLITE_SINGLE_ROUNDING",
@@ -47,7 +47,7 @@ pub(super) const DOUBLE_U8: Kernel = Kernel::scalar(
     |params, lhs, rhs, out| layer(params, (U8, lhs), (U8, rhs), out, double_rounding),
 );
 
-/// `FullyConnectedPerChannel` of int16 by int8 with biases of int32: the sums are int32, too.
+/// `FullyConnectedPerChannel` of int16 by int8 with int32 biases and int32 sums.
 pub(super) const DOUBLE_I16: Kernel = Kernel::scalar(
     "tflite-fully-connected-16x8-bias32",
     "TFLite reference FullyConnectedPerChannel, int16 by int8 with int32 sums and biases: double rounding",
@@ -57,7 +57,7 @@ pub(super) const DOUBLE_I16: Kernel = Kernel::scalar(
     |params, lhs, rhs, out| layer(params, (I16, lhs), (I8, rhs), out, double_rounding),
 );
 
-/// Bias, multiplication, output offset and activation of a sum in a column.
+/// Applies bias, multiplication, output offset and activation to a sum of a column.
 #[inline(always)]
 pub(crate) fn end(layer: &Layer<'_>, sum: i32, column: usize, multiply: fn(i32, i32, i32) -> i32) -> i32 {
     let Channel { multiplier, shift } = layer.channel(column);

@@ -1,7 +1,7 @@
-//! TVM: the fused `qnn.dense` whose multiplication is the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
+//! TVM: fused `qnn.dense` that multiplies by the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
 //!
-//! The loop over columns is the innermost one and is vectorized by four. The rule takes `int32x4` alone: the last `n % 4` results of each row go to the default
-//! lowering, which rounds once. The contract declares that as a deviation. The rule is of one multiplier.
+//! The innermost loop is over columns and is vectorized by four. The rule accepts only `int32x4`: the last `n % 4` results of each row take the
+//! default lowering, which rounds once. The contract declares this as a deviation. The rule has one multiplier.
 //!
 //! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`, `_q_multiply_shift_arm`;
 //! `src/relay/qnn/op/dense.cc`, `requantize.cc`.
@@ -15,7 +15,7 @@ use crate::matmul::driver::expand;
 use crate::simd::form::neon_form;
 use crate::simd::{Portable, Vector};
 
-/// Whether the rule applies its fixup.
+/// True if the rule applies its fixup.
 const RFC: bool = false;
 const FIXUP: bool = true;
 
@@ -38,7 +38,7 @@ const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str,
     }
 }
 
-/// The rule as printed.
+/// Rule as printed.
 pub(super) const RFC_I8: Kernel = Kernel {
     native: Some(neon_form!(
         NEON,
@@ -55,7 +55,7 @@ pub(super) const RFC_I8: Kernel = Kernel {
     )
 };
 
-/// The rule with its fixup applied.
+/// Rule with its fixup applied.
 pub(super) const FIXUP_I8: Kernel = Kernel {
     native: Some(neon_form!(
         NEON,
@@ -72,7 +72,7 @@ pub(super) const FIXUP_I8: Kernel = Kernel {
     )
 };
 
-/// The terms of `qnn.dense`, the bias, and the rule on the columns of each row.
+/// Computes the terms of `qnn.dense`, adds the bias, and applies the rule to the columns of each row.
 #[inline(always)]
 fn fused<V: Vector, const APPLIES_FIXUP: bool>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     let Some(layer) = params.layer() else { return };

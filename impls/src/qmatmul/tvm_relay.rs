@@ -1,8 +1,8 @@
 //! TVM: `qnn.dense`, `bias_add`, `qnn.requantize` and `clip`, canonicalised to Relay and fused.
 //!
-//! `qnn.dense` becomes four terms on raw elements: the product, less the zero points times the sums of rows and columns, plus the product of both with the
-//! depth. `qnn.requantize` is the fixed point multiply in 64 bits, the output zero point, and a clip to the output type. All but the multiplication is int32
-//! arithmetic, which wraps.
+//! `qnn.dense` becomes four terms on raw elements: the product, less the zero points times the sums of rows and columns, plus the product of both
+//! zero points with the depth. `qnn.requantize` is the fixed point multiply in 64 bits, the output zero point, and a clip to the output type.
+//! Everything except the multiplication is int32 arithmetic, which wraps.
 //!
 //! Source: apache/tvm `src/relay/qnn/op/dense.cc`, `QnnDenseCanonicalize`; `src/relay/qnn/op/requantize.cc`, `RequantizeLower`.
 
@@ -36,7 +36,7 @@ pub(super) const UPWARD_U8: Kernel = Kernel::scalar(
     |params, lhs, rhs, out| run(params, (U8, lhs), (I8, rhs), out, Step::upward),
 );
 
-/// int8, rounding TONEAREST, with its bound on left shifts (see [`crate::fpm`]'s `tvm-relay-tonearest`).
+/// int8, rounding TONEAREST, with the bound on left shifts of TONEAREST (see [`crate::fpm`]'s `tvm-relay-tonearest`).
 pub(super) const TO_NEAREST_I8: Kernel = Kernel::scalar(
     "tvm-qnn-dense-tonearest-i8",
     "TVM qnn.dense, bias_add, qnn.requantize, clip, fused: int8, TONEAREST, per channel",

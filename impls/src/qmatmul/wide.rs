@@ -1,11 +1,11 @@
-//! Layers of int16 activations, int8 weights and int64 biases: sums of 64 bits, of which every source requires 48, and a multiplier reduced to 16 bits, so that their product
-//! fits in 64.
+//! Layers of int16 activations, int8 weights and int64 biases. Sums have 64 bits, of which every source requires 48. The multiplier is reduced to 16
+//! bits, so that the product fits in 64 bits.
 //!
-//! TFLite's `MultiplyByQuantizedMultiplier(int64_t, ..)` adds half of the last place before its shift, and TOSA's `apply_scale_16` does the same with a multiplier of
-//! 16 bits. CMSIS-NN's `arm_nn_requantize_s64` casts all but the last place to int32, and then rounds that place away.
+//! TFLite's `MultiplyByQuantizedMultiplier(int64_t, ..)` adds half of the last place before its shift, and TOSA's `apply_scale_16` does the same with
+//! a 16-bit multiplier. CMSIS-NN's `arm_nn_requantize_s64` shifts with one extra fraction bit, casts to int32, and then rounds that bit away.
 //!
-//! `arm_nn_vec_mat_mult_t_s16` with `ARM_MATH_DSP` sums the first 512 products in 32 bits. That is exact for weights of -127 to 127, which TFLite's specification of
-//! 8-bit quantization requires, and not for 512 products of -32768 and -128. Read from the source.
+//! `arm_nn_vec_mat_mult_t_s16` with `ARM_MATH_DSP` sums the first 512 products in 32 bits. This is exact for weights of -127 to 127, which TFLite's
+//! specification of 8-bit quantization requires, and not for 512 products of -32768 and -128. Read from the source.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/fully_connected.h`, `tensorflow/lite/kernels/internal/common.cc`;
 //! ARM-software/CMSIS-NN `Source/FullyConnectedFunctions/arm_fully_connected_s16.c`, `Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s16.c`; TOSA specification,
@@ -21,7 +21,7 @@ use crate::requantize;
 const CMSIS_NN: &str = "ARM-software/CMSIS-NN Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s16.c";
 pub(crate) const HALVES: Promise = Promise { scheme: "cmsis-nn-int16-multiplier", overflow: Overflow::Wrap };
 
-/// int16 by int8 to int16 with such offsets and multipliers. The zero points of int16 are 0.
+/// Domain of int16 by int8 to int16 with these offsets and multipliers. The zero points of int16 are 0.
 const fn domain(operands: matmul::Domain, channels: contract::Domain) -> Domain {
     Domain {
         operands,
@@ -30,18 +30,18 @@ const fn domain(operands: matmul::Domain, channels: contract::Domain) -> Domain 
     }
 }
 
-/// Weights with a zero point, which TFLite's code adds; the others add none.
+/// Weights with a zero point, which only TFLite's code adds.
 const OPERANDS: matmul::Domain =
     matmul::Domain { lhs_offsets: 0..=0, rhs_offsets: -127..=128, ..matmul::Domain::all(I16, I8) };
 const SYMMETRIC: matmul::Domain = matmul::Domain { rhs_offsets: 0..=0, ..OPERANDS };
 
-/// What TFLite checks: `m >= 0`, `-31 <= s <= 7`.
+/// Multipliers and shifts that TFLite checks: `m >= 0`, `-31 <= s <= 7`.
 pub(crate) const REDUCED: contract::Domain =
     contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, per_channel: true, ..contract::Domain::ALL };
 
-/// TFLite's layers.
+/// Domain of TFLite's layers.
 pub(crate) const TFLITE: Domain = domain(OPERANDS, REDUCED);
-/// CMSIS-NN's layers: no offsets and one multiplier of any sign.
+/// Domain of CMSIS-NN's layers: no offsets, and one multiplier of either sign.
 pub(crate) const CMSIS: Domain =
     domain(SYMMETRIC, contract::Domain { multipliers: -i32::MAX..=i32::MAX, per_channel: false, ..REDUCED });
 
@@ -95,10 +95,10 @@ pub(super) const TOSA_I48: Kernel = Kernel::scalar(
     },
 );
 
-/// Products of [`dsp`] that are summed in 32 bits.
+/// Number of products of [`dsp`] that are summed in 32 bits.
 pub(crate) const FAST: usize = 512;
 
-/// The sum of products by `SMLAD`, four at a time, and of those after the last four or after [`FAST`] in 64 bits.
+/// Sums the first products by `SMLAD`, four at a time, up to [`FAST`]; sums the remaining products in 64 bits.
 #[inline(always)]
 pub(crate) fn dsp(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     let Some(of) = params.layer64() else { return };
@@ -118,20 +118,20 @@ pub(crate) fn dsp(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     });
 }
 
-/// `REDUCE_MULTIPLIER`, as TFLite has it too.
+/// Computes `REDUCE_MULTIPLIER`, which TFLite has in the same form.
 #[inline(always)]
 pub(crate) fn reduced(multiplier: i32) -> i64 {
     if multiplier < 0x7FFF_0000 { ((multiplier + (1 << 15)) >> 16).into() } else { 0x7FFF }
 }
 
-/// The end of TFLite's layer: half of the last place, a shift, a cast.
+/// Finishes TFLite's layer: adds half of the last place, shifts, and casts.
 #[inline(always)]
 pub(crate) fn rounded(layer: &Layer64<'_>, sum: i64, column: usize) -> i32 {
     let Channel { multiplier, .. } = layer.channel(column);
     shifted(layer, sum, reduced(multiplier), column)
 }
 
-/// The same by a multiplier of 16 bits.
+/// Finishes TFLite's layer by a 16-bit multiplier.
 #[inline(always)]
 pub(crate) fn shifted(layer: &Layer64<'_>, sum: i64, reduced: i64, column: usize) -> i32 {
     let places = 15 - layer.channel(column).shift;
@@ -139,7 +139,7 @@ pub(crate) fn shifted(layer: &Layer64<'_>, sum: i64, reduced: i64, column: usize
     layer.finish((nudged >> places) as i32)
 }
 
-/// The end of CMSIS-NN's layer: all but the last place cast to int32, and the last one rounded away.
+/// Finishes CMSIS-NN's layer: shifts with one extra fraction bit, casts to int32, and rounds that bit away.
 #[inline(always)]
 pub(crate) fn halved(layer: &Layer64<'_>, sum: i64, column: usize) -> i32 {
     let Channel { multiplier, shift } = layer.channel(column);
@@ -147,7 +147,7 @@ pub(crate) fn halved(layer: &Layer64<'_>, sum: i64, column: usize) -> i32 {
     layer.finish(high.wrapping_add(1) >> 1)
 }
 
-/// Each result of its sum in 64 bits and its column: `acc += (lhs + lhs_offset) * (rhs + rhs_offset)`.
+/// Computes each result from its 64-bit sum and its column: `acc += (lhs + lhs_offset) * (rhs + rhs_offset)`.
 #[inline(always)]
 pub(crate) fn layer(
     params: &Params,
@@ -164,7 +164,7 @@ pub(crate) fn layer(
     });
 }
 
-/// Each result of its row, its column and the number of the column.
+/// Computes each result from its row, its column and the index of the column.
 #[inline(always)]
 fn each(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32], result: impl Fn(&[i16], &[i8], usize) -> i32) {
     let (n, k) = (params.shape.n, params.shape.k);

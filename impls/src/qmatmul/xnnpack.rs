@@ -1,8 +1,8 @@
-//! XNNPACK: `qs8-gemm` with `rndnu` requantization. The accumulators begin at the packed bias, from which the packing has taken the input zero point times the
-//! sum of the column; weights are symmetric.
+//! XNNPACK: `qs8-gemm` with `rndnu` requantization. The accumulators start with the packed bias, from which the packing has subtracted the input zero
+//! point times the sum of the column. Weights are symmetric.
 //!
-//! Why shifts end at -1: the scaled value is at most 2^30 in magnitude then, so that no zero point takes it out of int32, and narrowing to 16 bits before the zero
-//! point gives what the clamp gives anyway (see [`crate::requantize`]'s `xnnpack-rndnu-i8`). The sum with its bias wraps.
+//! Shifts end at -1, because the scaled value is then at most 2^30 in magnitude. No zero point takes it out of int32, and narrowing to 16 bits before
+//! the zero point does not change the clamped result (see [`crate::requantize`]'s `xnnpack-rndnu-i8`). The sum with its bias wraps.
 //!
 //! Source: google/XNNPACK `src/qs8-gemm/MRx8c8-neon.c.in` with `rndnu`, `src/packing.cc`.
 

@@ -1,36 +1,36 @@
-//! `arith.fptosi` and `arith.fptoui`, as processors carry them out: truncation towards zero where the result fits. Where it does not,
-//! LLVM calls the result poison, and each target gives the result of its instructions.
+//! `arith.fptosi` and `arith.fptoui`, as processors execute them: truncation towards zero if the result fits. Otherwise LLVM calls the result poison,
+//! and each target gives the result of its instructions.
 //!
-//! The sequences are those that llc 22.1.8 emits for the baselines of x86-64 and aarch64, and for aarch64 with +fullfp16. A type of another width
-//! than 8, 16 or 32 is converted as the next wider one, and stays that wide until it is stored; only u32 is wider than the instruction, and
-//! goes through 64 bits on x86. Values are doubles, which every expressed type converts to exactly. Which element of a row goes through which
-//! sequence is in `mlir_places.rs`.
+//! The sequences are those that llc 22.1.8 emits for the baselines of x86-64 and aarch64, and for aarch64 with +fullfp16. A type whose width is not
+//! 8, 16 or 32 is converted as the next wider of these types, and stays that wide until it is stored. Only u32 is wider than the instruction, and
+//! goes through 64 bits on x86. Values are doubles, which hold every expressed type exactly. `mlir_places.rs` has the sequence for each element of a
+//! row.
 
 use crate::quantized::{Expressed, Storage};
 
-/// Converts to the value in a register, which is clamped next, and of which the low bits are stored.
+/// Converts to the value in a register. The value is then clamped, and its low bits are stored.
 pub(crate) type Convert = fn(f64, Storage) -> i64;
 
-/// `cvttss2si` or `cvttsd2si`, to 32 bits: NaN and values that do not fit give the least integer.
+/// Converts to 32 bits by `cvttss2si` or `cvttsd2si`: NaN and values that do not fit give the smallest integer.
 #[inline(always)]
 pub(crate) fn cvtt32(x: f64) -> i32 {
     if x > -2_147_483_649.0 && x < 2_147_483_648.0 { x as i32 } else { i32::MIN }
 }
 
-/// The same to 64 bits.
+/// Converts to 64 bits by the same instructions.
 #[inline(always)]
 fn cvtt64(x: f64) -> i64 {
     if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&x) { x as i64 } else { i64::MIN }
 }
 
-/// The type that a register holds in place of one of another width than 8, 16 or 32.
+/// Returns the type in a register for a storage type: the next of 8, 16 and 32 bits.
 #[inline(always)]
 const fn promoted(storage: Storage) -> Storage {
     let bits = if storage.bits <= 8 { 8 } else { storage.bits.next_power_of_two() };
     Storage { bits, ..storage }
 }
 
-/// One value on x86.
+/// Converts one value on x86.
 #[inline(always)]
 pub(crate) fn x86(x: f64, storage: Storage) -> i64 {
     match promoted(storage) {
@@ -39,7 +39,7 @@ pub(crate) fn x86(x: f64, storage: Storage) -> i64 {
     }
 }
 
-/// One value on x86 at -O2, where unsigned types of 17 to 31 bits are converted to 32 bits too: `cvttss2si eax` for `cvttss2si rax`.
+/// Converts one value on x86 at -O2, where unsigned types of 17 to 31 bits also go through 32 bits: `cvttss2si eax` instead of `cvttss2si rax`.
 #[inline(always)]
 pub(crate) fn x86_optimized(x: f64, storage: Storage) -> i64 {
     match storage {
@@ -48,7 +48,7 @@ pub(crate) fn x86_optimized(x: f64, storage: Storage) -> i64 {
     }
 }
 
-/// One of a vector on x86 with SSE2: `cvttps2dq` or `cvttpd2dq`, then packs, which saturate, or shuffles, which do not.
+/// Converts one element of a vector on x86 with SSE2: `cvttps2dq` or `cvttpd2dq`, then packs, which saturate, or shuffles, which do not.
 #[inline(always)]
 pub(crate) fn x86_vector(x: f64, storage: Storage, expressed: Expressed) -> i64 {
     let converted = cvtt32(x);
@@ -60,7 +60,7 @@ pub(crate) fn x86_vector(x: f64, storage: Storage, expressed: Expressed) -> i64 
         (8, true) => converted.clamp(-128, 127).into(),
         // packssdw, packuswb.
         (8, false) if matches!(expressed, Expressed::F16 | Expressed::Bf16) => converted.clamp(0, 255).into(),
-        // packuswb twice: both halves of the word saturate, and are then taken for one signed half.
+        // packuswb twice: both halves of the word saturate, and together are then read as one signed half.
         (8, false) => {
             let byte = |half: i16| half.clamp(0, 255);
             let pair = byte(converted as i16) | byte((converted >> 16) as i16) << 8;
@@ -68,7 +68,7 @@ pub(crate) fn x86_vector(x: f64, storage: Storage, expressed: Expressed) -> i64 
         }
         // packssdw.
         (16, true) if !double => converted.clamp(-32768, 32767).into(),
-        // What lies above 2^31 comes from a second conversion, of x - 2^31, wherever the first is negative.
+        // The excess over 2^31 comes from a second conversion, of x - 2^31, used if the first result is negative.
         (32, false) => {
             let above = cvtt32(x - 2_147_483_648.0) & converted >> 31;
             storage.low_bits((converted | above).into())
@@ -77,14 +77,14 @@ pub(crate) fn x86_vector(x: f64, storage: Storage, expressed: Expressed) -> i64 
     }
 }
 
-/// One value on aarch64: `fcvtzs` or `fcvtzu` to 32 bits, which saturate, and give 0 for NaN; extended from its low bits.
+/// Converts one value on aarch64: `fcvtzs` or `fcvtzu` to 32 bits, which saturate and give 0 for NaN, then extends the low bits.
 #[inline(always)]
 pub(crate) fn aarch64(x: f64, storage: Storage) -> i64 {
     let converted = if storage.signed { (x as i32).into() } else { (x as u32).into() };
     storage.low_bits(converted)
 }
 
-/// One value on aarch64, of bf16 and at -O2 of each type: `fcvtzs` also for unsigned types but u32, and all 32 bits are clamped.
+/// Converts one value on aarch64, for bf16, and at -O2 for every type: `fcvtzs` also for unsigned types except u32. All 32 bits are clamped.
 #[inline(always)]
 pub(crate) fn aarch64_register(x: f64, storage: Storage) -> i64 {
     match storage {
@@ -94,20 +94,20 @@ pub(crate) fn aarch64_register(x: f64, storage: Storage) -> i64 {
     }
 }
 
-/// One of a vector of f64 on aarch64: `fcvtzs` to 64 bits, `fcvtzu` for u32, then `xtn`, `uzp1` or `tbl`, which take the low bits.
+/// Converts one element of a vector of f64 on aarch64: `fcvtzs` to 64 bits, `fcvtzu` for u32, then `xtn`, `uzp1` or `tbl`, which keep the low bits.
 #[inline(always)]
 pub(crate) fn aarch64_doubles(x: f64, storage: Storage) -> i64 {
     let unsigned = storage == Storage { bits: 32, signed: false };
     storage.low_bits(if unsigned { x as u64 as i64 } else { x as i64 })
 }
 
-/// One of a vector of f16 on aarch64 with +fullfp16: `fcvtzs` on lanes of 16 bits, which saturates there, then the low bits.
+/// Converts one element of a vector of f16 on aarch64 with +fullfp16: `fcvtzs` on 16-bit lanes, which saturates to 16 bits, then the low bits.
 #[inline(always)]
 pub(crate) fn aarch64_halves(x: f64, storage: Storage) -> i64 {
     storage.low_bits((x as i16).into())
 }
 
-/// The same with `fcvtzu`.
+/// Converts one element of a vector of f16 on aarch64 with +fullfp16 to an unsigned type: `fcvtzu` on 16-bit lanes, then the low bits.
 #[inline(always)]
 pub(crate) fn aarch64_unsigned_halves(x: f64, storage: Storage) -> i64 {
     storage.low_bits((x as u16).into())
@@ -142,7 +142,7 @@ mod tests {
         f64::NAN,
     ];
 
-    /// The models against the instructions of this machine.
+    /// Compares the models with the instructions of this machine.
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn x86_models_are_the_instructions() {
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    /// The models of what is no single instruction, against the instructions of this machine: doubles to bytes and halves, f32 to u32.
+    /// Compares the models of instruction sequences with this machine: doubles to bytes and halves, f32 to u32.
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn x86_models_are_the_sequences_of_instructions() {
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// The model against the instructions of this machine.
+    /// Compares the model with the instructions of this machine.
     #[cfg(target_arch = "aarch64")]
     #[test]
     fn aarch64_models_are_the_instructions() {
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Where the truncated value fits, all targets agree on it.
+    /// If the truncated value fits, all targets agree.
     #[test]
     fn what_fits_is_truncated_everywhere() {
         for bits in 1..=32 {
@@ -238,7 +238,7 @@ mod tests {
                         aarch64_doubles(x, storage),
                     ];
                     assert_eq!(all, [x.trunc() as i64; 8], "{x} to {}", storage.name());
-                    // Vectors of f16 take these types only, up to 15 bits of them with a sign.
+                    // Vectors of f16 are used only for these types: up to 16 bits signed, and up to 15 bits for signed conversion of unsigned types.
                     let halves = (bits <= 16 && (signed || bits < 16)).then(|| aarch64_halves(x, storage));
                     let unsigned = (bits <= 16 && !signed).then(|| aarch64_unsigned_halves(x, storage));
                     assert!(halves.into_iter().chain(unsigned).all(|v| v == x.trunc() as i64), "{x}");
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(x86_vector(8_388_608.0, u8, Expressed::F32), 0);
         let u24 = Storage { bits: 24, signed: false };
         assert_eq!([x86(5e9, u24), x86_optimized(5e9, u24)], [705_032_704, 2_147_483_648]);
-        // Low bits of 64, of 32 and of 16 bits that saturated.
+        // Low bits of results that saturated to 64, to 32 and to 16 bits.
         assert_eq!([aarch64_doubles(5e9, i8), aarch64(5e9, i8), aarch64_halves(5e9, i8)], [0, -1, -1]);
         assert_eq!([aarch64_halves(40_000.0, u8), aarch64_unsigned_halves(40_000.0, u8)], [255, 64]);
         assert_eq!([aarch64(-1.0, u8), aarch64_register(-1.0, u8)], [0, 0xffff_ffff]);

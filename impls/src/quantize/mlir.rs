@@ -1,10 +1,11 @@
-//! MLIR `quant.qcast`, as `--lower-quant-ops` lowers it: divide, add the zero point, convert, clamp, all but the last in the expressed type.
+//! MLIR `quant.qcast`, as `--lower-quant-ops` lowers it: divide, add the zero point, convert, clamp. All steps before the clamp are in the expressed
+//! type.
 //!
-//! The RFC's steps leave the conversion's rounding open; `arith.fptosi` truncates. The clamp comes after it and is
-//! emitted only where the bounds are narrower than the storage type, so a value outside the storage type is poison, for which the
-//! scheme promises no value and each kernel gives the result of its target's instructions. The scale is a double rounded to the
-//! expressed type; the zero point is a constant of the storage type, converted. Its addition is skipped for a zero point of 0 per
-//! layer and kept per channel, where it turns -0 into 0, which converts to the same.
+//! The RFC's steps do not fix the rounding of the conversion; `arith.fptosi` truncates. The clamp follows the conversion, and is emitted only if the
+//! bounds are narrower than the storage type. A value outside the storage type is therefore poison: the scheme promises no value, and each kernel
+//! gives the result of its target's instructions. The scale is a double rounded to the expressed type. The zero point is a constant of the storage
+//! type, converted. Its addition is skipped for a zero point of 0 per layer and kept per channel, where it turns -0 into 0, which converts to the
+//! same integer.
 //!
 //! Source: MLIR RFC "Improvements in the 'quant' dialect", `quant.qcast` and `--lower-quant-ops`; llvm/llvm-project
 //! `mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp`; assembly of llc 22.1.8.
@@ -20,7 +21,7 @@ use crate::quantized::{Container, Expressed, Finest, Granularity, Params, Quanti
 const SOURCE: &str = "MLIR RFC quant dialect, --lower-quant-ops; mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp";
 const PROMISE: Promise = Promise { scheme: "mlir-qcast", overflow: Overflow::OutOfDomain };
 
-/// Everything that the lowering takes.
+/// Domain of everything that the lowering accepts.
 pub(crate) const DOMAIN: Domain = Domain {
     expressed: &Expressed::ALL,
     storage: &[],
@@ -30,14 +31,15 @@ pub(crate) const DOMAIN: Domain = Domain {
     compiled: false,
 };
 
-/// How a target's code of -O2 converts and clamps.
+/// Conversion and clamp in a target's -O2 code.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
-    /// Each element of a row.
+    /// Returns the conversion of each element of a row.
     parts: fn(&Params, &Row<'_>) -> Parts,
-    /// Whether a product with 2^n and the conversion that follows are one instruction, `fcvtzs w0, h0, #n`: the product is no infinity on the way.
+    /// True if one instruction does a product with 2^n and the conversion after it, `fcvtzs w0, h0, #n`. The product then does not overflow to
+    /// infinity.
     fixed_point: bool,
-    /// Whether a conversion and a clamp to `-2^n ..= 2^n - 1` become `llvm.fptosi.sat`, where no memory is between them: `maxss`, `minss`, `cvttss2si`.
+    /// True if a conversion and a clamp to `-2^n ..= 2^n - 1` without memory between them become `llvm.fptosi.sat`: `maxss`, `minss`, `cvttss2si`.
     saturates: bool,
 }
 
@@ -45,7 +47,7 @@ const X86: Target = Target { parts: mlir_places::x86, fixed_point: false, satura
 const AARCH64: Target = Target { parts: mlir_places::aarch64, fixed_point: false, saturates: false };
 const AARCH64_F16: Target = Target { parts: mlir_places::aarch64_half, fixed_point: true, saturates: false };
 
-/// As x86 converts one value.
+/// Conversion of single values on x86.
 pub(crate) const QCAST: Kernel = Kernel::scalar(
     "mlir-qcast",
     "quant.qcast lowered; converted as x86 converts one value: cvttss2si, then the low bits",
@@ -55,7 +57,7 @@ pub(crate) const QCAST: Kernel = Kernel::scalar(
     |params, x, out| qcast(params, x, out, conversion::x86),
 );
 
-/// As x86 converts vectors, with the elements after the last whole one converted singly.
+/// Conversion of vectors on x86; elements after the last whole vector are converted singly.
 pub(super) const QCAST_VECTOR: Kernel = Kernel::scalar(
     "mlir-qcast-vector",
     "quant.qcast lowered; converted as x86 code of -O2 does: in whole vectors cvttps2dq, then packs; after them cvttss2si",
@@ -65,7 +67,7 @@ pub(super) const QCAST_VECTOR: Kernel = Kernel::scalar(
     |params, x, out| optimized(params, x, out, X86),
 );
 
-/// As aarch64 converts.
+/// Conversion of single values on aarch64.
 pub(super) const QCAST_ARM: Kernel = Kernel::scalar(
     "mlir-qcast-arm",
     "quant.qcast lowered; converted as aarch64 does: fcvtzs or fcvtzu to 32 bits, which saturate, then the low bits",
@@ -78,7 +80,7 @@ pub(super) const QCAST_ARM: Kernel = Kernel::scalar(
     },
 );
 
-/// As aarch64 converts vectors.
+/// Conversion of vectors on aarch64.
 pub(super) const QCAST_NEON: Kernel = Kernel::scalar(
     "mlir-qcast-neon",
     "quant.qcast lowered; converted as aarch64 code of -O2 does: fcvtzs, in whole vectors fcvtzu or to 64 bits",
@@ -88,7 +90,7 @@ pub(super) const QCAST_NEON: Kernel = Kernel::scalar(
     |params, x, out| optimized(params, x, out, AARCH64),
 );
 
-/// As aarch64 converts vectors with the instructions of f16.
+/// Conversion of vectors on aarch64 with the instructions of f16.
 pub(super) const QCAST_NEON_F16: Kernel = Kernel::scalar(
     "mlir-qcast-neon-f16",
     "quant.qcast lowered; converted as mlir-qcast-neon, but f16 by +fullfp16: in whole vectors to 16 bits",
@@ -98,19 +100,19 @@ pub(super) const QCAST_NEON_F16: Kernel = Kernel::scalar(
     |params, x, out| optimized(params, x, out, AARCH64_F16),
 );
 
-/// Every element by the same conversion, as code of -O0.
+/// Converts every element by the same conversion, as -O0 code does.
 pub(crate) fn qcast(params: &Params, x: &[i32], out: &mut [i32], convert: Convert) {
-    // A tensor's values lie in memory between the loop that converts them and the one that clamps them; a scalar stays in its register.
+    // The values of a tensor are in memory between the converting loop and the clamping loop. A scalar stays in its register.
     let clamp = Clamp::new(params, params.container == Container::Scalar, false);
     let store = |sum, _: &Parts, _| clamp.stored(convert(sum, params.quantized.storage));
     with_real!(params.quantized.expressed, lowered::<_>(params, x, out, |_| Parts::all(convert), |_, _| false, store));
 }
 
-/// As a target's code of -O2.
+/// Converts as a target's -O2 code does.
 fn optimized(params: &Params, x: &[i32], out: &mut [i32], target: Target) {
     let Quantized { storage, min, max, expressed, granularity, .. } = &params.quantized;
     let scalar = params.container == Container::Scalar;
-    // Scales that are constants leave the steps in one loop, and their values in registers.
+    // Constant scales keep all steps in one loop, and the values in registers.
     let clamp = Clamp::new(params, scalar || *granularity != Granularity::Layer, *expressed == Expressed::F16);
     let saturates = target.saturates && scalar && *expressed != Expressed::F16 && storage.signed && *min == -max - 1;
     let saturates = saturates && (max + 1).count_ones() == 1 && min > storage.range().start();
@@ -122,7 +124,8 @@ fn optimized(params: &Params, x: &[i32], out: &mut [i32], target: Target) {
     with_real!(*expressed, lowered::<_>(params, x, out, |row| (target.parts)(params, row), fixed_point, store));
 }
 
-/// `fixed_point`: whether the element at a place is converted by an instruction that takes a power of two; `store`: what is stored of a sum.
+/// Runs the lowering. `fixed_point` is true if the element at a place is converted by an instruction with a power of two; `store` turns a sum into a
+/// stored value.
 fn lowered<T: Real>(
     params: &Params,
     x: &[i32],
@@ -148,8 +151,8 @@ fn lowered<T: Real>(
     });
 }
 
-/// Whether the quotient is a product with 2^n that one instruction makes with the conversion: the scale is a constant of the code, not read from a buffer,
-/// its reciprocal is an f16, and no zero point comes between.
+/// True if one instruction makes the quotient, a product with 2^n, together with the conversion. The scale is then a constant of the code instead of
+/// a value from a buffer, its reciprocal is an f16, and there is no zero point to add.
 fn is_power<T: Real>(params: &Params, scale: T, zero_point: Option<T>) -> bool {
     let constant =
         params.container == Container::Scalar || matches!(params.quantized.granularity, Granularity::Blocks { .. });
@@ -159,7 +162,7 @@ fn is_power<T: Real>(params: &Params, scale: T, zero_point: Option<T>) -> bool {
     f16 && constant && power && zero_point.is_none_or(|zero_point| zero_point.double() == 0.0)
 }
 
-/// Scales and zero points in the expressed type; no zero point where its addition is not emitted.
+/// Returns scales and zero points in the expressed type. The zero point is `None` if its addition is not emitted.
 pub(crate) fn constants<T: Real>(quantized: &Quantized) -> Vec<(T, Option<T>)> {
     let kept = |zero_point: i64| quantized.granularity != Granularity::Layer || zero_point != 0;
     let zero_points = quantized.zero_points.iter().map(|z| kept(*z).then(|| T::integer(*z)));
@@ -172,25 +175,26 @@ fn summed<T: Real>(x: T, scale: T, zero_point: Option<T>) -> f64 {
     zero_point.map_or(scaled, |zero_point| scaled.plus(zero_point)).double()
 }
 
-/// A clamp as the compiler leaves it. A bound as wide as the type is folded away; in a register wider than the type that shows: poison stays as it is.
+/// Clamp as the compiler emits it. A bound as wide as the type is folded away. This shows in a register wider than the type: poison is then not
+/// clamped.
 #[derive(Clone, Copy)]
 struct Clamp {
     storage: Storage,
-    /// Whether the value comes from a register, with all its bits.
+    /// True if the value comes from a register, with all its bits.
     register: bool,
     min: Option<i64>,
     max: Option<i64>,
 }
 
 impl Clamp {
-    /// `halves`: values are converted from f16 by code of -O2, which folds what no finite f16 reaches too.
+    /// Makes the clamp. With `halves`, values come from f16 in -O2 code, which also folds bounds that no finite f16 reaches.
     fn new(params: &Params, register: bool, halves: bool) -> Self {
         let Quantized { storage, min, max, .. } = params.quantized;
         let (mut least, mut largest) = storage.range().into_inner();
         if register && halves {
             (least, largest) = (least.max(-65_504), largest.min(65_504));
         }
-        // Of bounds on the same side of all values, one is the result.
+        // If both bounds are on the same side of all values, one bound is the result.
         let all = if min >= largest {
             Some(min)
         } else if max <= least {

@@ -1,10 +1,10 @@
-//! The loops around the steps of `quant.qcast` and `quant.dcast`, in the cases that the lowering tells apart.
+//! Loops around the steps of `quant.qcast` and `quant.dcast`, in the cases that the lowering distinguishes.
 //!
 //! - Case 1, per layer, scalar or ranked: elementwise, in the tensor's own dimensions.
 //! - Case 2, per layer, unranked: reshaped to one dimension.
 //! - Case 3, per channel, ranked: `linalg.generic`, scales indexed by the axis.
-//! - Case 4, per channel, unranked: reshaped to three dimensions, the product of those left of the axis, the number of scales, the
-//!   product of those right of it; scales indexed by the middle one.
+//! - Case 4, per channel, unranked: reshaped to three dimensions: the product of the dimensions left of the axis, the number of scales, and the
+//! product of the dimensions right of the axis; scales indexed by the middle dimension.
 //! - Sub-channel, ranked, since the RFC: as case 3, indexed by each dimension divided by its block's size.
 //!
 //! Source: MLIR RFC "Improvements in the 'quant' dialect", pass `--lower-quant-ops`; llvm/llvm-project
@@ -13,23 +13,23 @@
 use crate::quantized::{Container, Granularity, Params};
 use std::ops::Range;
 
-/// The elements of one innermost loop, with the scale that each has; one scale stands for all.
+/// Elements of one innermost loop, with the scale of each element; a single scale applies to all elements.
 pub(crate) struct Row<'a> {
-    /// Elements, as they lie in memory.
+    /// Elements, as indices in memory.
     pub(crate) elements: Range<usize>,
     scales: &'a [usize],
-    /// Which turn of the next outer loop this is, and how many that takes.
+    /// Iteration of the next outer loop, and the number of its iterations.
     pub(crate) turn: (usize, usize),
 }
 
 impl Row<'_> {
-    /// Which scale and zero point the element at `place` of this row has.
+    /// Returns the index of the scale and zero point of the element at `place` of this row.
     #[inline(always)]
     pub(crate) fn scale(&self, place: usize) -> usize {
         if let [scale] = self.scales { *scale } else { self.scales[place] }
     }
 
-    /// Whether all elements of this row have the same scale.
+    /// True if all elements of this row have the same scale.
     pub(crate) fn has_one_scale(&self) -> bool {
         self.scales.iter().all(|scale| *scale == self.scales[0])
     }
@@ -50,7 +50,7 @@ pub(crate) fn rows(params: &Params, row: impl FnMut(Row)) {
     }
 }
 
-/// Case 1 without a tensor: one call an element.
+/// Case 1 without a tensor: one call per element.
 fn scalars(shape: &[usize], mut row: impl FnMut(Row)) {
     (0..shape.iter().product()).for_each(|i| row(Row { elements: i..i + 1, scales: &[0], turn: (0, 1) }));
 }
@@ -63,7 +63,7 @@ fn elementwise(shape: &[usize], mut row: impl FnMut(Row)) {
     }
 }
 
-/// Case 2.
+/// Case 2: one loop over all elements.
 fn flat(shape: &[usize], mut row: impl FnMut(Row)) {
     row(Row { elements: 0..shape.iter().product(), scales: &[0], turn: (0, 1) });
 }
@@ -79,7 +79,7 @@ fn around_axis(left: &[usize], channels: usize, right: &[usize], mut row: impl F
     }
 }
 
-/// Case 3: one loop a dimension; `scale` is the map of the scales' operand.
+/// Case 3: one loop per dimension; `scale` is the map of the scales' operand.
 fn generic(shape: &[usize], scale: impl Fn(&[usize]) -> usize, mut row: impl FnMut(Row)) {
     let Some((inner, outer)) = shape.split_last() else { return };
     let (mut indices, mut scales) = (vec![0; shape.len()], vec![0; *inner]);
@@ -99,7 +99,7 @@ fn generic(shape: &[usize], scale: impl Fn(&[usize]) -> usize, mut row: impl FnM
     }
 }
 
-/// The scale of a block, row-major: where no size is given, the map is the constant 0.
+/// Returns the scale of a block, row-major. A dimension without a size has the constant map 0.
 fn block(sizes: &[(usize, usize)], shape: &[usize], indices: &[usize]) -> usize {
     shape.iter().zip(indices).enumerate().fold(0, |at, (axis, (dimension, index))| {
         match sizes.iter().find(|(a, _)| *a == axis) {
@@ -133,7 +133,7 @@ mod tests {
         (seen, params)
     }
 
-    /// Every element once, in order, with the scale that the type's definition gives it.
+    /// Visits every element once, in order, with the scale from the type's definition.
     #[test]
     fn every_case_visits_every_element_with_its_scale() {
         let shapes: [&[usize]; 5] = [&[7], &[2, 3], &[4, 2, 5], &[3, 1, 2, 4], &[1, 1]];

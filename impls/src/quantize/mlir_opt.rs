@@ -1,5 +1,5 @@
-//! `quant.qcast` as `mlir-opt` lowers it and LLVM compiles it: kernels without code here, which the lanes of compiled modules
-//! (`mlir-x86`, `mlir-aarch64`, `mlir-aarch64-bf16`) have.
+//! `quant.qcast` as `mlir-opt` lowers it and LLVM compiles it. Only the lanes of compiled modules (`mlir-x86`, `mlir-aarch64`, `mlir-aarch64-bf16`)
+//! have the code of these kernels.
 
 use super::{Domain, Kernel};
 use crate::contract::{Overflow, Promise};
@@ -8,7 +8,7 @@ use crate::quantized::{Container, Expressed, Finest};
 
 const SOURCE: &str = "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp, release 22";
 
-/// What a module can hold. Poison has no promised value, nor have NaN and infinities.
+/// Domain of a module. Poison, NaN and infinities have no promised value.
 pub(crate) const DOMAIN: Domain = Domain {
     expressed: &Expressed::ALL,
     storage: &[],

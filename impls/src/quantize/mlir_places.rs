@@ -1,7 +1,7 @@
-//! Which conversion each element of a row goes through, in the code that opt and llc 22.1.8 make of the lowering's loops at -O2.
+//! Conversion of each element of a row, in the code that opt and llc 22.1.8 make of the lowering's loops at -O2.
 //!
-//! Read in that code, loop by loop. The innermost loop is a body of whole vectors, on aarch64 often a second one of shorter vectors, and what is left,
-//! one by one. Each part has instructions of its own, which differ on poison alone:
+//! Read in that code, loop by loop. The innermost loop has a body of whole vectors, on aarch64 often a second body of shorter vectors, and a
+//! remainder of single elements. Each part has its own instructions, which differ only on poison:
 //!
 //! | | body | vectors after it | one by one |
 //! | --- | --- | --- | --- |
@@ -9,61 +9,60 @@
 //! | x86, bf16 to u32; f32 and f16 by constant scales | 4: the same | | cvttss2si |
 //! | x86, f64; by constant scales | 4; 2: cvttpd2dq, packs or shuffles | | cvttsd2si |
 //! | aarch64, u8 of f32 | 32: fcvtzu | fcvtzs | fcvtzs |
-//! | aarch64, u16 but of f64 | 4: fcvtzu | | fcvtzs |
+//! | aarch64, u16 of f32, f16, bf16 | 4: fcvtzu | | fcvtzs |
 //! | aarch64, f64 to 8 and 16 bits | 4: fcvtzs to 64 bits | | fcvtzs to 32 bits |
 //! | aarch64, f64 to 32 bits | 8: fcvtzs or fcvtzu to 64 bits | | the same to 32 bits |
 //! | aarch64 +fullfp16, f16 to i8, i16 | 4: fcvtzs to 16 bits | | fcvtzs to 32 bits |
 //! | aarch64 +fullfp16, f16 to u8 | 32: fcvtzu to 16 bits | 4: fcvtzs to 16 bits | fcvtzs to 32 bits |
 //! | aarch64 +fullfp16, f16 to u16 | 4: fcvtzu to 16 bits | | fcvtzs to 32 bits |
 //! | aarch64 +fullfp16, f16 to 9 to 15 bits | 8: fcvtzs to 16 bits | | fcvtzs to 32 bits |
-//!
 //! | aarch64 +fullfp16, f16 to 1 to 7 bits, by constant scales | 4: fcvtzs to 16 bits | | fcvtzs to 32 bits |
 //!
-//! Everything else is converted by the last column's instruction, or by one that gives the same. A vector loop that would have to check once a call
-//! whether its buffers overlap is entered from a length on at which that pays.
+//! Everything else is converted by the instruction of the last column, or by an equivalent instruction. A vector loop may need a check once per call
+//! for overlapping buffers. The code then enters the loop only from the length at which the check pays.
 //!
-//! Rows in which each element has a scale of its own are converted one by one. Rows of up to three channels are unrolled, and the vectors are those of the
-//! next outer loop: of four rows on x86 (f32 to i8), of eight on aarch64 (f16 to u16, with +fullfp16 also to bytes and i16). The vectorizer weighs costs there,
-//! and takes some other rows through vectors all the same: those are the results that follow no model.
+//! Rows in which each element has its own scale are converted element by element. Rows of up to three channels are unrolled, and the vectors are
+//! those of the next outer loop: of four rows on x86 (f32 to i8), of eight on aarch64 (f16 to u16, with +fullfp16 also to bytes and i16). There the
+//! vectorizer weighs costs and also vectorizes some other rows. Their results follow no model.
 
 use super::conversion::{self, Convert};
 use super::mlir_loops::Row;
 use crate::quantized::{Container, Expressed, Granularity, Params, Storage};
 
-/// How the elements of a row are converted.
+/// Conversion of the elements of a row.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts {
-    /// The end of a part, in elements, and its conversion; in order.
+    /// End of each part, in elements, and its conversion; in order.
     vectors: [(usize, Convert); 2],
     rest: Convert,
 }
 
 impl Parts {
-    /// One conversion for all.
+    /// Makes a row with one conversion for all elements.
     pub(crate) const fn all(rest: Convert) -> Self {
         Self { vectors: [(0, rest); 2], rest }
     }
 
-    /// Whole vectors of `width`, and what is left.
+    /// Makes a row of whole vectors of `width`, and a remainder.
     fn whole(row: &Row<'_>, width: usize, body: Convert, rest: Convert) -> Self {
         let end = multiple(row, width);
         Self { vectors: [(end, body); 2], rest }
     }
 
-    /// The conversion of the element at a place.
+    /// Returns the conversion of the element at a place.
     #[inline(always)]
     pub(crate) fn at(&self, place: usize) -> Convert {
         let part = self.vectors.iter().find(|(end, _)| place < *end);
         part.map_or(self.rest, |(_, convert)| *convert)
     }
 
-    /// Whether the element at a place is converted by itself.
+    /// True if the element at a place is converted singly.
     pub(crate) fn is_single(&self, place: usize) -> bool {
         place >= self.vectors[1].0
     }
 }
 
-/// Whether rows of up to three channels go through vectors, `width` turns of the loop around them at a time, and this one is of them.
+/// True if rows of up to three channels are vectorized, `width` iterations of the outer loop at a time, and this row is part of a whole vector.
 fn is_in_rows(params: &Params, row: &Row<'_>, width: usize) -> bool {
     let (turn, turns) = row.turn;
     let few = row.elements.len() <= 3 && !row.has_one_scale();
@@ -75,7 +74,7 @@ fn multiple(row: &Row<'_>, width: usize) -> usize {
     len - len % width
 }
 
-/// x86-64.
+/// Returns the conversions of a row on x86-64.
 pub(crate) fn x86(params: &Params, row: &Row<'_>) -> Parts {
     let Storage { bits, signed } = params.quantized.storage;
     let expressed = params.quantized.expressed;
@@ -86,14 +85,14 @@ pub(crate) fn x86(params: &Params, row: &Row<'_>) -> Parts {
     let vectors = matches!(bits, 8 | 16 | 32) && row.has_one_scale();
     let fused = params.quantized.granularity != Granularity::Layer;
     let width = match expressed {
-        // Scales that are constants leave the steps in one loop, which takes shorter vectors.
+        // Constant scales keep all steps in one loop, which has shorter vectors.
         Expressed::F32 | Expressed::F16 if fused => 4,
         Expressed::F64 if fused => 2,
         Expressed::Bf16 if (bits, signed) == (32, false) => 4,
         Expressed::F64 => 4,
         _ => 8,
     };
-    // Vectors of eight f16 become i16 by shuffles, which do not saturate: as each by itself.
+    // Vectors of eight f16 become i16 by shuffles, which do not saturate, so the result is that of single elements.
     let shuffled = (expressed, bits, signed, fused) == (Expressed::F16, 16, true, false);
     if !vectors || shuffled || row.elements.len() < least(params, width) {
         return Parts::all(rest);
@@ -107,7 +106,8 @@ pub(crate) fn x86(params: &Params, row: &Row<'_>) -> Parts {
     Parts::whole(row, width, body, rest)
 }
 
-/// The elements from which x86 code enters the vector loop: where there is one loop a call, as many as pay for the check of the buffers.
+/// Returns the number of elements from which x86 code enters the vector loop. With one loop per call, the elements must pay for the check of the
+/// buffers.
 fn least(params: &Params, width: usize) -> usize {
     let quantized = &params.quantized;
     let one_loop = params.container == Container::Unranked || params.shape.len() == 1;
@@ -120,7 +120,7 @@ fn least(params: &Params, width: usize) -> usize {
     }
 }
 
-/// aarch64.
+/// Returns the conversions of a row on aarch64.
 pub(crate) fn aarch64(params: &Params, row: &Row<'_>) -> Parts {
     let rest: Convert = conversion::aarch64_register;
     let Storage { bits, signed } = params.quantized.storage;
@@ -141,7 +141,7 @@ pub(crate) fn aarch64(params: &Params, row: &Row<'_>) -> Parts {
     }
 }
 
-/// aarch64 with +bf16 and +fullfp16.
+/// Returns the conversions of a row on aarch64 with +bf16 and +fullfp16.
 pub(crate) fn aarch64_half(params: &Params, row: &Row<'_>) -> Parts {
     let Storage { bits, signed } = params.quantized.storage;
     let rest: Convert = conversion::aarch64_register;
@@ -173,12 +173,12 @@ mod tests {
     use crate::quantize::find;
     use crate::quantized::{I8, I16, I32, Scale, U8, U16};
 
-    /// Values, and how many of each follow one another.
+    /// Values, each with the number of its consecutive repetitions.
     type Runs = &'static [(i32, usize)];
 
     const U32: Storage = Storage { bits: 32, signed: false };
 
-    /// The stored values of a quotient that repeats, as runs of the same: `(value, how many)`.
+    /// Returns the stored values of a repeated quotient as runs `(value, number)`.
     fn runs(kernel: &str, params: &Params, quotient: f64) -> Vec<(i32, usize)> {
         let kernel = find(kernel).expect("a kernel");
         let values = vec![quotient * params.quantized.scales[0].0; params.elements().expect("a shape")];
@@ -192,7 +192,7 @@ mod tests {
         out
     }
 
-    /// Issue 30, item 8: bodies and tails as llc 22.1.8 leaves them, at lengths on both sides of each boundary.
+    /// Issue 30, item 8: bodies and tails in the code of llc 22.1.8, at lengths on both sides of each boundary.
     #[test]
     fn bodies_and_tails_are_those_of_the_code() {
         use Expressed::{Bf16, F16, F32, F64};
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// One loop a call pays for the check of its buffers; loops inside of others do not.
+    /// A single loop per call pays for the check of its buffers; nested loops do not.
     #[test]
     fn short_rows_of_one_loop_stay_out_of_its_vectors() {
         let mut params = layer(Expressed::F64, I8, 1.0, 0, 5);
@@ -240,7 +240,8 @@ mod tests {
         assert_eq!(at(&params), [(44, 5)]);
     }
 
-    /// Rows of one scale go through vectors, shorter ones than those of a scale in a buffer; rows of several do not.
+    /// Rows with one constant scale are vectorized, by shorter vectors than rows with a scale in a buffer. Rows with several scales are not
+    /// vectorized.
     #[test]
     fn scales_that_are_constants_change_the_vectors() {
         let mut params = layer(Expressed::F32, I8, 1.0, 0, 13);
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(runs("mlir-qcast-vector", &params, 300.0), [(44, 26)]);
     }
 
-    /// Few channels along the last axis: rows in whole vectors of the loop around them, and those that are left.
+    /// Few channels along the last axis: rows in whole vectors of the outer loop, and the remaining rows.
     #[test]
     fn rows_of_few_channels_are_vectors_of_the_loop_around_them() {
         let of = |kernel, expressed, storage, channels, quotient| {
@@ -277,7 +278,8 @@ mod tests {
         assert_eq!(half("mlir-qcast-neon-f16", U8), [(0, 24), (251, 15), (0, 24), (251, 15)]);
     }
 
-    /// What a scalar's register holds: 32 bits are clamped on aarch64, `fptosi.sat` saturates on x86, and what no finite f16 reaches is no bound.
+    /// Clamps of a scalar in its register: aarch64 clamps 32 bits, `fptosi.sat` saturates on x86, and a bound that no finite f16 reaches is folded
+    /// away.
     #[test]
     fn scalars_are_clamped_in_registers() {
         let one = |kernel, expressed, storage, (min, max): (i64, i64), quotient| {
@@ -290,7 +292,7 @@ mod tests {
         };
         assert_eq!((clamped((-8, 7)), clamped((-8, 6))), ([-8, 7, 7], [-8, -8, 6]));
         assert_eq!(one("mlir-qcast-vector", Expressed::F32, I8, (-8, 7), f64::NAN), 0);
-        // Not of f16.
+        // No `fptosi.sat` for f16.
         assert_eq!(one("mlir-qcast-vector", Expressed::F16, I8, (-8, 7), 200.0), -8);
         let half = |bounds, quotient| one("mlir-qcast-neon", Expressed::F16, U32, bounds, quotient);
         assert_eq!([half((70_000, 80_000), 3.0), half((70_000, 80_000), f64::INFINITY)], [70_000; 2]);
@@ -298,7 +300,7 @@ mod tests {
         assert_eq!(half((0, 60_000), f64::INFINITY), 60_000);
     }
 
-    /// A product with 16 and the conversion are one instruction, where the scale is a constant: 40960 * 16 is no infinity on the way.
+    /// For a constant scale, a product with 16 and the conversion are one instruction, so 40960 * 16 does not become infinity.
     #[test]
     fn products_with_powers_of_two_are_no_infinity_on_the_way() {
         let of = |kernel, scale, zero_point, container| {

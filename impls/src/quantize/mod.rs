@@ -1,4 +1,4 @@
-//! Quantization: expressed (floating-point) values to stored integers, as shipped systems compute it, one file for each.
+//! Quantization: expressed (floating-point) values to stored integers, as shipped systems compute it, in one file for each system.
 
 pub(crate) mod conversion;
 pub(crate) mod mlir;
@@ -24,29 +24,29 @@ use crate::quantized::{Container, Expressed, Finest, Params, Storage};
 use crate::shape::{ShapeError, Sizes};
 use serde::{Deserialize, Serialize};
 
-/// The parameters that a kernel accepts.
+/// Parameters that a kernel accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Expressed types.
     #[serde(deserialize_with = "elsewhere::list")]
     pub expressed: &'static [Expressed],
-    /// Stored types; every one of 1 to 32 bits where none is named.
+    /// Stored types; empty for every type of 1 to 32 bits.
     #[serde(with = "crate::quantized::storage_names")]
     pub storage: &'static [Storage],
-    /// Whether stored values may have bounds narrower than their type.
+    /// True if stored values may have bounds narrower than their type.
     pub bounds: bool,
-    /// The parts of a tensor that may have separate scales.
+    /// Finest parts of a tensor that may have separate scales.
     #[serde(with = "crate::quantized::coarser")]
     pub finest: Finest,
     /// Containers.
     #[serde(deserialize_with = "elsewhere::list")]
     pub containers: &'static [Container],
-    /// Whether only lanes of compiled modules (`mlir-x86` and others) have it.
+    /// True if only lanes of compiled modules (`mlir-x86` and others) have the code.
     pub compiled: bool,
 }
 
 impl Domain {
-    /// Whether the contract covers the parameters.
+    /// True if the contract covers the parameters.
     pub fn contains(&self, params: &Params) -> bool {
         let quantized = &params.quantized;
         let whole = quantized.storage.range() == (quantized.min..=quantized.max);
@@ -57,26 +57,26 @@ impl Domain {
             && self.containers.contains(&params.container)
     }
 
-    /// Sizes of the words of expressed values (and nothing), and of the results; or the invalid argument.
+    /// Returns the sizes of the words of expressed values, of two tensors without elements, and of the results. An error names the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         params.quantize_sizes()
     }
 
-    /// Where the code is, if not in this crate.
+    /// Returns the place of the code; `None` if it is in this crate.
     pub(crate) fn elsewhere(&self) -> Option<&'static str> {
         self.compiled.then_some("lanes of compiled modules only (mlir-x86, mlir-aarch64, mlir-aarch64-bf16)")
     }
 }
 
-/// `run(params, words, out)`: words of expressed values to stored values. `params` and lengths have been checked.
+/// Kernel function `run(params, words, out)`: words of expressed values to stored values. The caller has checked `params` and lengths.
 pub type Run = fn(&Params, &[i32], &mut [i32]);
 
-/// A quantization under test.
+/// Quantization under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
 lookups!();
 
-/// Floats to stored integers.
+/// Operation from floats to stored integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantize {}
 
@@ -120,12 +120,12 @@ static KERNELS: &[Kernel] = &[
     neon_fcvtns::FCVTNS,
 ];
 
-/// A contract without deviations.
+/// Makes a contract without deviations.
 const fn contract(promise: Promise, domain: Domain, source: &'static str) -> Contract<Domain> {
     Contract { promise, domain, deviations: &[], source }
 }
 
-/// Applies `f(x, constants)` to every f32; `constants(scale, zero_point)` are made once for each pair, the scale rounded to f32.
+/// Applies `f(x, constants)` to every f32. `constants(scale, zero_point)` is called once for each pair, with the scale rounded to f32.
 #[inline(always)]
 pub(crate) fn each<C>(
     params: &Params,

@@ -1,8 +1,8 @@
-//! NEON: product with the reciprocal, `fcvtns`, and narrowing that saturates, eight values at a time.
+//! NEON: product with the reciprocal, `fcvtns`, and saturating narrowing, eight values at a time.
 //!
-//! `fcvtns` saturates to 32 bits and takes NaN to 0, which becomes the zero point; `sqxtn` saturates to 16 bits before `sqadd` adds the
-//! zero point there, which is no loss: every 8-bit zero point leaves a saturated value beyond 8 bits. The tail goes
-//! through the same instructions, so body and tail agree.
+//! `fcvtns` saturates to 32 bits and turns NaN into 0, which becomes the zero point. `sqxtn` saturates to 16 bits before `sqadd` adds the zero point
+//! in 16 bits. The result is the same, because a saturated value stays beyond 8 bits for every 8-bit zero point. The tail takes the same
+//! instructions, so body and tail agree.
 //!
 //! Source: google/XNNPACK `src/f32-qs8-vcvt/neonv8.c.in`; the same body is in pytorch/pytorch
 //! `aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp`, `quantize_tensor_arm_q8`.
@@ -12,7 +12,7 @@ use crate::contract::{Overflow, Promise};
 use crate::quantized::{Container, Expressed, Finest, I8, Params, U8};
 use crate::simd::{Float, LANES, Portable};
 
-/// Values of one step.
+/// Values per step.
 const STEP: usize = 2 * LANES;
 
 /// XNNPACK's f32 to qs8 and qu8 on Armv8.
@@ -58,7 +58,7 @@ fn run<V: Float>(params: &Params, x: &[i32], out: &mut [i32]) {
     }
 }
 
-/// One step; constants are the reciprocal of the scale and the zero point.
+/// Computes one step. Constants are the reciprocal of the scale and the zero point.
 #[inline(always)]
 fn eight<V: Float>((reciprocal, zero_point): (V, V), x: &[i32; STEP], signed: bool) -> [u8; STEP] {
     let (halves, _) = x.as_chunks::<LANES>();

@@ -1,12 +1,12 @@
 //! ONNX Runtime: QuantizeLinear, `saturate(round_half_even(x / scale) + zero_point)`.
 //!
-//! Its vector code divides, clamps to the bounds less the zero point, and converts by `cvtps2dq` or `fcvtns`; the zero point is added in
-//! integers. `maxps` and `fmaxnm` give the bound where the quotient is NaN, so NaN becomes the least value. Tails take the same steps.
+//! The vector code divides, clamps to the bounds less the zero point, converts by `cvtps2dq` or `fcvtns`, and adds the zero point in integers.
+//! `maxps` and `fmaxnm` return the bound if the quotient is NaN, so NaN becomes the smallest value. Tails take the same steps.
 //!
-//! Blocks along the last axis go through the same code, one call for each block. Along another axis they do not: there a loop takes `nearbyint` of the quotient,
-//! casts it to int32, and adds the zero point before it clamps. In C++ the cast is undefined beyond int32, for infinities and for NaN, and the sum is undefined
-//! beyond int32: from 2^31 on, below -2^31, and within a zero point of both ends. The greatest f32 below 2^31 is 2^31 - 128, so that a zero point of 128 and
-//! more makes its sum undefined. The scheme has no value there. The kernel has a cast that saturates, and a sum that wraps.
+//! Blocks along the last axis take the same code, one call per block. Blocks along another axis take a loop that applies `nearbyint` to the quotient,
+//! casts to int32, and adds the zero point before the clamp. In C++ the cast is undefined beyond int32, for infinities and for NaN. The sum is
+//! undefined beyond int32: from 2^31 on, below -2^31, and within a zero point of both ends. The largest f32 below 2^31 is 2^31 - 128, so a zero point
+//! of 128 or more makes its sum undefined. For undefined results the scheme has no value, and the kernel has a saturating cast and a wrapping sum.
 //!
 //! Source: ONNX operators, QuantizeLinear; microsoft/onnxruntime `onnxruntime/core/mlas/lib/quantize.cpp`, `MlasQuantizeLinearVector`;
 //! `onnxruntime/core/util/qmath.h`, `BlockedQuantizeLinear`; `onnxruntime/core/providers/cpu/quantization/quantize_linear.cc`, `QuantizeLinear::Compute`, which
@@ -16,7 +16,7 @@ use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
 use crate::quantized::{Container, Expressed, Finest, Granularity, I8, I16, Params, U8, U16};
 
-/// Whole 8- and 16-bit types, per tensor, per axis, and in blocks along the last axis.
+/// Domain of whole 8- and 16-bit types, per tensor, per axis, and in blocks along the last axis.
 pub(crate) const DOMAIN: Domain = Domain {
     expressed: &[Expressed::F32],
     storage: &[I8, U8, I16, U16],
@@ -26,7 +26,7 @@ pub(crate) const DOMAIN: Domain = Domain {
     compiled: false,
 };
 
-/// MLAS.
+/// MLAS: all values but those in blocks along another axis than the last.
 pub(super) const LINEAR: Kernel = Kernel::scalar(
     "onnx-quantizelinear",
     "ONNX Runtime: x / scale clamped less the zero point, nearest even, then the zero point",
@@ -36,22 +36,22 @@ pub(super) const LINEAR: Kernel = Kernel::scalar(
     |params, x, out| linear(params, x, out, f32::round_ties_even),
 );
 
-/// The kernel, rounding by `round`.
+/// Runs the kernel, with `round` as rounding.
 #[inline(always)]
 pub(crate) fn linear(params: &Params, x: &[i32], out: &mut [i32], round: impl Fn(f32) -> f32) {
     let [min, max] = [params.quantized.min, params.quantized.max];
     let channel =
         |scale, zero_point| (scale, [min - zero_point, max - zero_point].map(|v| v as f32), zero_point as i32);
     each(params, x, out, channel, |x, (scale, [min, max], zero_point)| {
-        // `max` and `min` of Rust give the number where the other is NaN.
+        // `max` and `min` of Rust return the number if the other operand is NaN.
         round((x / scale).max(*min).min(*max)) as i32 + zero_point
     });
 }
 
-/// Whole 8- and 16-bit types in blocks along another axis than the last.
+/// Domain of whole 8- and 16-bit types in blocks along another axis than the last.
 pub(crate) const OTHER_AXIS_DOMAIN: Domain = Domain { finest: Finest::OtherAxis, ..DOMAIN };
 
-/// `opNotLastAxis`.
+/// `opNotLastAxis`: blocks along another axis than the last.
 pub(super) const OTHER_AXIS: Kernel = Kernel::scalar(
     "onnx-quantizelinear-other-axis",
     "ONNX Runtime, blocks along another axis than the last: x / scale, nearest even, int32, zero point, clamp",
@@ -61,20 +61,20 @@ pub(super) const OTHER_AXIS: Kernel = Kernel::scalar(
     |params, x, out| blocked(params, x, out, |index, layout| index / layout.size),
 );
 
-/// A tensor around the axis that is cut into blocks.
+/// Tensor around the axis that is divided into blocks.
 pub(crate) struct Layout {
-    /// Indices of the axis.
+    /// Indices along the axis.
     along: usize,
-    /// Elements of the axes behind it.
+    /// Elements of the axes after it.
     behind: usize,
-    /// Indices of a block.
+    /// Indices in a block.
     size: usize,
     /// Blocks along the axis.
     pub(crate) blocks: usize,
 }
 
 impl Layout {
-    /// The axis that has fewer blocks than indices, or the first one if each index has a block of its own. A tensor without blocks is one block.
+    /// Finds the axis with fewer blocks than indices, or the first axis if each index has its own block. A tensor without blocks is one block.
     fn of(params: &Params) -> Self {
         let shape = &params.shape;
         let Granularity::Blocks { counts, .. } = &params.quantized.granularity else {
@@ -87,7 +87,7 @@ impl Layout {
     }
 }
 
-/// The loop, with the block of an index along the axis by `block`.
+/// Runs the loop, with `block` as the block of an index along the axis.
 pub(crate) fn blocked(params: &Params, x: &[i32], out: &mut [i32], block: impl Fn(usize, &Layout) -> usize) {
     let quantized = &params.quantized;
     let [min, max] = [quantized.min, quantized.max].map(|bound| bound as i32);

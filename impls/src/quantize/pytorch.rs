@@ -1,13 +1,13 @@
-//! PyTorch: `fbgemm::Quantize`, one value at a time. It multiplies by the rounded reciprocal of the scale, knowingly: 0.273939937 at scale
+//! PyTorch: `fbgemm::Quantize`, one value at a time. It deliberately multiplies by the rounded reciprocal of the scale: 0.273939937 at scale
 //! 0.00214854861 gives 128, where division gives 127.
 //!
-//! With `LEGACY`, the template's default and what `quantize_per_tensor` instantiates, the zero point is added in f32
-//! before the rounding; without, as in `quantize_val`, after it. The clamp is in double. A NaN stays one until its cast to the output type, which C++ leaves undefined;
-//! here it gives 0.
+//! With `LEGACY`, the template's default and the choice of `quantize_per_tensor`, the zero point is added in f32 before the rounding. Without it, as
+//! in `quantize_val`, the zero point is added after the rounding. The clamp is in double. NaN reaches the cast to the output type, which C++ leaves
+//! undefined; here it gives 0.
 //!
-//! `QuantizeAvx2` with `LEGACY` fuses product and sum into one rounding. `vminps` then takes its second operand for NaN, and keeps sums below 2^31;
-//! `vcvtps2dq` gives the least int32 for what is below it. The clamp is in int32. A masked load puts the tail through the same instructions, so
-//! body and tail agree. The steps are here one value at a time, each as its instruction has it.
+//! `QuantizeAvx2` with `LEGACY` fuses product and sum into one rounding. `vminps` then returns its second operand for NaN, and keeps sums below 2^31.
+//! `vcvtps2dq` gives the smallest int32 for sums below -2^31. The clamp is in int32. A masked load sends the tail through the same instructions, so
+//! body and tail agree. The steps here process one value at a time, as each instruction does.
 //!
 //! Source: pytorch/FBGEMM `include/fbgemm/QuantUtils.h`, `Quantize`; pytorch/pytorch `AffineQuantizerBase.cpp`, `quantize_val`, and
 //! `cpu/kernels/QuantizedOpKernels.cpp`, `quantize_tensor_per_tensor_affine_cpu`, in `aten/src/ATen/native/quantized`;
@@ -26,7 +26,7 @@ const DOMAIN: Domain = Domain {
     compiled: false,
 };
 
-/// `quantize_val`.
+/// `quantize_val`: the zero point after the rounding.
 pub(super) const QUANTIZE: Kernel = Kernel::scalar(
     "pytorch-quantize",
     "PyTorch quantize_val: x * (1/scale) in f32, nearest even, then the zero point in f32",
@@ -36,7 +36,7 @@ pub(super) const QUANTIZE: Kernel = Kernel::scalar(
     |params, x, out| quantize(params, x, out, |scaled, zero_point| zero_point + scaled.round_ties_even()),
 );
 
-/// `quantize_per_tensor`.
+/// `quantize_per_tensor`: the zero point before the rounding.
 pub(super) const LEGACY: Kernel = Kernel::scalar(
     "pytorch-quantize-legacy",
     "PyTorch quantize_per_tensor: x * (1/scale) and the zero point added in f32, then nearest even",
@@ -46,7 +46,7 @@ pub(super) const LEGACY: Kernel = Kernel::scalar(
     |params, x, out| quantize(params, x, out, |scaled, zero_point| (zero_point + scaled).round_ties_even()),
 );
 
-/// The largest f32 below 2^31.
+/// Largest f32 below 2^31.
 const LARGEST: f32 = 2_147_483_520.0;
 
 /// `QuantizeAvx2` of `quantize_per_tensor`.
@@ -65,18 +65,18 @@ pub(super) const FUSED: Kernel = Kernel::scalar(
     },
 );
 
-/// `vminps`: the second operand if either is NaN.
+/// Computes `vminps`, which returns the second operand if either is NaN.
 fn minps(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
-/// `vcvtps2dq`: to the nearest int32, ties to even, the least int32 for all else.
+/// Computes `vcvtps2dq`: nearest int32, ties to even, and the smallest int32 if that does not fit.
 fn cvtps2dq(x: f32) -> i32 {
     let rounded = x.round_ties_even();
     if (-2_147_483_648.0..2_147_483_648.0).contains(&rounded) { rounded as i32 } else { i32::MIN }
 }
 
-/// `transform`: of the scaled value and the zero point.
+/// Quantizes with `transform(scaled value, zero point)`.
 #[inline(always)]
 fn quantize(params: &Params, x: &[i32], out: &mut [i32], transform: impl Fn(f32, f32) -> f32) {
     let [min, max] = [params.quantized.min, params.quantized.max].map(|bound| bound as f64);

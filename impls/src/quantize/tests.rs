@@ -1,11 +1,11 @@
-//! Quantizations at the values of the sources, and at every place.
+//! Quantizations at values from the sources, and at every position.
 
 use super::*;
 use crate::Form;
 use crate::expressed::{Real, with_real};
 use crate::quantized::{Granularity, I8, I16, I32, Quantized, Scale, U8};
 
-/// A layer of that type, `len` elements of rank 1.
+/// Returns parameters of a layer of these types, with `len` elements of rank 1.
 pub(crate) fn layer(expressed: Expressed, storage: Storage, scale: f64, zero_point: i64, len: usize) -> Params {
     let (min, max) = (*storage.range().start(), *storage.range().end());
     let granularity = Granularity::Layer;
@@ -14,7 +14,7 @@ pub(crate) fn layer(expressed: Expressed, storage: Storage, scale: f64, zero_poi
     Params { quantized, container: Container::Ranked, shape: vec![len] }
 }
 
-/// Words of these values in an expressed type, each rounded to it.
+/// Returns the words of these values in an expressed type, each rounded to that type.
 pub(crate) fn words(expressed: Expressed, values: &[f64]) -> Vec<i32> {
     fn of<T: Real>(values: &[f64]) -> Vec<i32> {
         let mut words = vec![0; values.len() * T::WORDS];
@@ -24,14 +24,14 @@ pub(crate) fn words(expressed: Expressed, values: &[f64]) -> Vec<i32> {
     with_real!(expressed, of::<_>(values))
 }
 
-/// The results of a kernel for these values.
+/// Returns the results of a kernel for these values.
 pub(crate) fn quantize(kernel: &Kernel, form: Form, params: &Params, values: &[f64]) -> Vec<i32> {
     let mut out = vec![i32::MIN; values.len()];
     kernel.run(form)(params, &words(params.quantized.expressed, values), &mut out);
     out
 }
 
-/// Storage types to try a domain with.
+/// Returns the storage types with which to try a domain.
 pub(crate) fn storages(domain: &Domain) -> Vec<Storage> {
     let all = || (1..=32).flat_map(|bits| [true, false].map(|signed| Storage { bits, signed })).collect();
     if domain.storage.is_empty() { all() } else { domain.storage.to_vec() }
@@ -49,11 +49,11 @@ fn kernels_have_names_of_their_own() {
     }
 }
 
-/// The models of the lowering's code, which differ on poison alone.
+/// Models of the lowering's code, which differ only on poison.
 const MODELS: [&str; 5] =
     ["mlir-qcast", "mlir-qcast-vector", "mlir-qcast-arm", "mlir-qcast-neon", "mlir-qcast-neon-f16"];
 
-/// The same value at every index: no kernel's result depends on index or length.
+/// Uses the same value at every index: no kernel's result depends on index or length.
 #[test]
 fn every_place_and_length_gives_the_same() {
     let of_layers = |kernel: &&Kernel| !kernel.contract.domain.compiled && kernel.contract.domain.finest.takes_layers();
@@ -64,7 +64,7 @@ fn every_place_and_length_gives_the_same() {
         {
             for value in [0.0, 0.75, -0.75, 0.3] {
                 let run = |len| {
-                    // A zero point that every expressed type has, so that nothing is poison.
+                    // Every expressed type holds this zero point, so nothing is poison.
                     let params = layer(expressed, storage, 1.0, 100.min(storage.range().end() / 2), len);
                     assert!(domain.contains(&params), "{}", kernel.name);
                     quantize(kernel, Form::Native, &params, &vec![value; len])
@@ -98,7 +98,7 @@ fn qcast_truncates_and_targets_differ_on_poison() {
     assert_eq!((at("mlir-qcast-vector"), at("mlir-qcast-arm")), (127, -128));
 }
 
-/// fcvtzs in place of fcvtzu, and all 32 bits are clamped where a register still holds them: a scalar.
+/// fcvtzs replaces fcvtzu, and all 32 bits are clamped while a register holds them, as for a scalar.
 #[test]
 fn qcast_of_bf16_converts_as_signed_on_aarch64() {
     let arm = |params: &Params, value| quantize(named("mlir-qcast-arm"), Form::Portable, params, &[value])[0];
@@ -113,7 +113,7 @@ fn qcast_of_bf16_converts_as_signed_on_aarch64() {
     assert_eq!((of(Expressed::F32), of(Expressed::Bf16)), ([-8, -8], [7, -8]));
 }
 
-/// A bound as wide as the type is no instruction: what a wider register holds of poison keeps its low bits.
+/// A bound as wide as the type has no instruction: for poison, the low bits of a wider register are stored.
 #[test]
 fn qcast_of_a_scalar_does_not_clamp_at_the_bounds_of_its_type() {
     let mut params = layer(Expressed::F32, Storage { bits: 4, signed: true }, 1.0, 0, 1);
@@ -122,7 +122,7 @@ fn qcast_of_a_scalar_does_not_clamp_at_the_bounds_of_its_type() {
     assert_eq!([100.0, -100.0, 7.0, -8.0].map(run), [4, -4, 7, -8]);
 }
 
-/// One parameter after the other is outside of what the kernel takes.
+/// Each parameter in turn is outside the kernel's domain.
 #[test]
 fn a_domain_is_left_by_each_of_its_parameters() {
     let domain = &named("onnx-quantizelinear").contract.domain;
@@ -157,7 +157,7 @@ fn ranges_are_of_types_of_one_word() {
     assert_eq!(all.map(takes), [true, true, true, false]);
 }
 
-/// Every step is rounded in the expressed type: 2^24 + 1 is no f32, 2049 no f16, 257 no bf16.
+/// Every step is rounded in the expressed type: f32 does not hold 2^24 + 1, f16 does not hold 2049, bf16 does not hold 257.
 #[test]
 fn qcast_computes_in_the_expressed_type() {
     let table = [
@@ -171,12 +171,12 @@ fn qcast_computes_in_the_expressed_type() {
         let params = layer(expressed, I32, 1.0, zero_point, 1);
         assert_eq!(quantize(named("mlir-qcast"), Form::Portable, &params, &[0.0]), [stored], "{expressed:?}");
     }
-    // 10 / 3 in f16 is 3.33203125, and the sum with 1000 is 1003.5 rounded from 1003.33; both truncate alike.
+    // 10 / 3 in f16 is 3.33203125. The sum with 1000 is 1003.33, rounded to 1003.5; both truncate to 1003.
     let params = layer(Expressed::F16, I32, 3.0, 1000, 1);
     assert_eq!(quantize(named("mlir-qcast"), Form::Portable, &params, &[10.0]), [1003]);
 }
 
-/// Every case of container and granularity gives the same results, element by element, as scalars.
+/// For every container and granularity, the results of a tensor are the results of its elements as scalars.
 #[test]
 fn qcast_of_tensors_is_that_of_their_elements() {
     let values: Vec<f64> = (0..24).map(|i| f64::from(i) * 1.7 - 20.0).collect();
@@ -203,7 +203,7 @@ fn qcast_of_tensors_is_that_of_their_elements() {
     }
 }
 
-/// Blocks, along one axis and along two, give the same results, element by element, as scalars.
+/// For blocks along one axis and along two, the results of a tensor are the results of its elements as scalars.
 #[test]
 fn qcast_of_blocks_is_that_of_their_elements() {
     let values: Vec<f64> = (0..24).map(|i| f64::from(i) * 1.7 - 20.0).collect();
@@ -233,7 +233,7 @@ fn qcast_of_blocks_is_that_of_their_elements() {
     }
 }
 
-/// A narrower unsigned type clamps as unsigned.
+/// A narrower unsigned type is clamped as unsigned.
 #[test]
 fn qcast_clamps_after_the_conversion() {
     let mut params = layer(Expressed::F32, U8, 1.0, 0, 1);
@@ -244,7 +244,7 @@ fn qcast_clamps_after_the_conversion() {
     assert_eq!(quantize(named("mlir-qcast"), Form::Portable, &u32, &[3e9]), [3_000_000_000_u32 as i32]);
 }
 
-/// `(kernel, storage, scale, zero point, value, stored)`, from the sources' own texts and from their formulas.
+/// Rows are `(kernel, storage, scale, zero point, value, stored)`, from texts and formulas of the sources.
 #[test]
 fn libraries_at_their_own_examples() {
     let (fbgemm, value) = (f64::from(0.002_148_548_6_f32), f64::from(0.273_939_94_f32));
@@ -256,7 +256,7 @@ fn libraries_at_their_own_examples() {
         ("neon-fcvtns", U8, fbgemm, 0, value, 128),
         ("onnx-quantizelinear", U8, fbgemm, 0, value, 127),
         ("tflite-quantize", U8, fbgemm, 0, value, 127),
-        // Ties, with an odd zero point: away; to even, then the zero point; to even with it.
+        // Ties, with an odd zero point: ties away; ties to even before the zero point; ties to even after the zero point.
         ("tflite-quantize", I8, 1.0, 1, 2.5, 4),
         ("onnx-quantizelinear", I8, 1.0, 1, 2.5, 3),
         ("pytorch-quantize", I8, 1.0, 1, 2.5, 3),
@@ -273,7 +273,7 @@ fn libraries_at_their_own_examples() {
     }
 }
 
-/// Infinities and huge values saturate in every library; NaN as each source has it.
+/// Infinities and huge values saturate in every library; NaN is treated as in each source.
 #[test]
 fn libraries_saturate_and_treat_nan_as_their_sources() {
     let table = [
@@ -296,12 +296,12 @@ fn libraries_saturate_and_treat_nan_as_their_sources() {
     }
 }
 
-/// Negative control: where the scale is a power of two, so is its reciprocal, and product and quotient are the same.
+/// Negative control: the reciprocal of a power of two is exact, so product and quotient are the same.
 #[test]
 fn reciprocals_of_powers_of_two_change_nothing() {
     for scale in [0.0625, 1.0, 8.0] {
         for zero_point in [0, 63, -128] {
-            // Every eighth of a step, past both ends, and its neighbours.
+            // Every eighth of a step, past both ends, with both neighbouring floats.
             let eighths = (-3000..3000).map(|i| (f64::from(i) / 8.0 * scale) as f32);
             let values: Vec<f64> = eighths.flat_map(|x| [x.next_down(), x, x.next_up()]).map(f64::from).collect();
             let params = layer(Expressed::F32, I8, scale, zero_point, values.len());
@@ -315,7 +315,8 @@ fn reciprocals_of_powers_of_two_change_nothing() {
     }
 }
 
-/// Blocks of two along the second of four axes: each element has the scale that the type gives it, and its steps are the source's, up to the ends of int32.
+/// Blocks of two along the second of four axes: each element has the scale from the type's definition, and the source's steps, up to the ends of
+/// int32.
 #[test]
 fn blocks_along_another_axis_have_their_own_scales() {
     let mut params = layer(Expressed::F32, I8, 1.0, 0, 1);
@@ -337,7 +338,7 @@ fn blocks_along_another_axis_have_their_own_scales() {
         })
         .collect();
     assert_eq!(quantize(kernel, Form::Native, &params, &values), expected);
-    // The greatest f32 below 2^31, with the last zero point that keeps the sum an int32.
+    // The largest f32 below 2^31, with the last zero point for which the sum is an int32.
     params.shape = vec![2, 2];
     params.quantized.granularity = Granularity::Blocks { sizes: vec![(0, 2), (1, 1)], counts: vec![1, 2] };
     (params.quantized.scales, params.quantized.zero_points) = (vec![Scale(1.0); 2], vec![127, -127]);
@@ -345,7 +346,8 @@ fn blocks_along_another_axis_have_their_own_scales() {
     assert_eq!(quantize(kernel, Form::Native, &params, &ends), [127, -128, -128, -125]);
 }
 
-/// Finding 26 of LiteRT: whole vectors of 8 multiply and round ties to even, what is behind them is divided and rounds ties away; the sum of a vector wraps.
+/// Finding 26 of LiteRT: whole vectors of 8 multiply and round ties to even; elements after them are divided and round ties away. The sum of a vector
+/// wraps.
 #[test]
 fn tflite_has_two_rules_in_one_tensor() {
     let kernel = named("tflite-quantize-neon");
@@ -363,7 +365,7 @@ fn tflite_has_two_rules_in_one_tensor() {
     for (value, results) in [(0.5, [0, 1]), (-1.5, [-2, -2]), (1.5, [2, 2]), (2.5, [2, 3]), (-2.5, [-2, -3])] {
         assert_eq!(nine(I8, 1.0, 0, value), results, "{value}");
     }
-    // 2^31 - 128 and 128 are -2^31.
+    // The sum of 2^31 - 128 and 128 wraps to -2^31.
     assert_eq!(nine(I16, 1.0, 128, 2_147_483_520.0)[0], -32768);
     assert_eq!(nine(I16, 1.0, 127, 2_147_483_520.0), [32767; 2]);
     assert_eq!(nine(I16, 1.0, -1, -3e9)[0], 32767);

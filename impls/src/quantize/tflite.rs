@@ -1,6 +1,5 @@
-//! TensorFlow Lite: `AffineQuantize` and `PerChannelQuantize` of the reference kernels. An f32 quotient, rounded with ties away from
-//! zero; zero point and clamp in double. A NaN stays one until its cast to the output type, which C++ leaves undefined; here
-//! it gives 0.
+//! TensorFlow Lite: `AffineQuantize` and `PerChannelQuantize` of the reference kernels. The quotient is an f32, rounded with ties away from zero;
+//! zero point and clamp are in double. NaN reaches the cast to the output type, which C++ leaves undefined; here it gives 0.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/quantize.h`, `internal/cppmath.h`.
 
@@ -8,7 +7,7 @@ use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
 use crate::quantized::{Container, Expressed, Finest, I8, I16, U8};
 
-/// The reference kernel.
+/// Reference kernel.
 pub(super) const AFFINE: Kernel = Kernel::scalar(
     "tflite-quantize",
     "TFLite reference: x / scale in f32, ties away, then zero point and clamp in double",

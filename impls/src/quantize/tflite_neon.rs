@@ -1,13 +1,13 @@
 //! TensorFlow Lite: `AffineQuantize` of the optimized kernels, f32 to int8, uint8 and int16.
 //!
-//! Whole vectors of 8 multiply by the reciprocal of the scale in f32, and take the product to int32 by `fcvtns`: ties to even, saturation, NaN to 0. The zero point is
-//! added by `add`, which wraps: of a product beyond 2^31 less the zero point comes the least stored value, and the other way round. Then the sum is clamped, and
-//! narrowed without loss. The elements behind the last whole vector divide in double and round ties away from zero; they are cast to int32 and added to the
-//! zero point in int32, each of which C++ leaves undefined beyond int32, for infinities and for NaN. The kernel has a cast that saturates there, and a sum that
-//! wraps. The contract declares these elements as a deviation: one tensor has two rules.
+//! Whole vectors of 8 multiply by the reciprocal of the scale in f32, and convert the product to int32 by `fcvtns`: ties to even, saturation, NaN to
+//! 0. `add` then adds the zero point and wraps: a product beyond 2^31 less the zero point gives the smallest stored value, and the other way round.
+//! The sum is clamped, and narrowed without loss. The elements after the last whole vector are divided in double, rounded with ties away from zero,
+//! cast to int32, and added to the zero point in int32. C++ leaves cast and sum undefined beyond int32, for infinities and for NaN; the kernel has a
+//! saturating cast and a wrapping sum. The contract declares these elements as a deviation, so one tensor has two rules.
 //!
-//! The reciprocal is a quotient in double that is rounded to f32. A quotient of two f32 is a tie of f32 or at least 2^-49 of itself away from one, so that the
-//! double changes no reciprocal.
+//! The reciprocal is a quotient in double, rounded to f32. A quotient of two f32 is either a tie of f32 or at least 2^-49 of its value away from a
+//! tie, so the rounding to double changes no reciprocal.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/optimized/optimized_ops.h`, `AffineQuantize` and `RoundToNearest`; `internal/cppmath.h`,
 //! `TfLiteRound`.
@@ -17,13 +17,13 @@ use crate::contract::{Contract, Deviation, Overflow, Promise, Region};
 use crate::quantized::{Container, Expressed, Finest, I8, I16, Params, U8};
 use crate::simd::{Float, LANES, Portable};
 
-/// Values of one step.
+/// Values per step.
 const STEP: usize = 2 * LANES;
 
-/// What holds in whole vectors.
+/// Promise for whole vectors.
 pub(crate) const PROMISE: Promise = Promise { scheme: "tflite-neon", overflow: Overflow::OutOfDomain };
 
-/// What holds behind them.
+/// Deviation for the elements after the last whole vector.
 pub(crate) const DEVIATIONS: &[Deviation] = &[Deviation {
     class: "position",
     region: Region::VectorTail { lanes: STEP },
@@ -31,7 +31,7 @@ pub(crate) const DEVIATIONS: &[Deviation] = &[Deviation {
     reason: "the elements of a tensor after the last whole vector of 8 are divided in double and rounded ties away from zero",
 }];
 
-/// Whole types of 8 and 16 bits, per tensor.
+/// Domain of whole types of 8 and 16 bits, per tensor.
 pub(crate) const DOMAIN: Domain = Domain {
     expressed: &[Expressed::F32],
     storage: &[I8, U8, I16],
@@ -41,7 +41,7 @@ pub(crate) const DOMAIN: Domain = Domain {
     compiled: false,
 };
 
-/// The optimized kernel.
+/// Optimized kernel.
 pub(super) const AFFINE: Kernel = Kernel {
     name: "tflite-quantize-neon",
     summary: "TFLite optimized: x * (1/scale), fcvtns, zero point with wrap, clamp; behind vectors of 8 x / scale in f64, ties away",
@@ -68,7 +68,7 @@ fn run<V: Float>(params: &Params, x: &[i32], out: &mut [i32]) {
     behind(params, &x[whole..], &mut out[whole..]);
 }
 
-/// Whole vectors: the product, converted by `convert`, and the zero point, added by `add`.
+/// Computes whole vectors: `convert` converts the product, and `add` adds the zero point.
 #[inline(always)]
 pub(crate) fn vectors<V: Float>(
     params: &Params,
@@ -88,7 +88,7 @@ pub(crate) fn vectors<V: Float>(
     }
 }
 
-/// The elements behind the last whole vector.
+/// Computes the elements after the last whole vector.
 #[inline(always)]
 fn behind(params: &Params, x: &[i32], out: &mut [i32]) {
     let quantized = &params.quantized;
@@ -100,12 +100,12 @@ fn behind(params: &Params, x: &[i32], out: &mut [i32]) {
     }
 }
 
-/// Least and greatest stored value.
+/// Returns the smallest and largest stored value.
 fn bounds(params: &Params) -> [i32; 2] {
     [params.quantized.min, params.quantized.max].map(|bound| bound as i32)
 }
 
-/// Whole vectors of a kernel that breaks the contract by `convert` and `add`, and the elements behind them as promised.
+/// Computes whole vectors with the wrong `convert` or `add` of a mutant, and the elements after them as promised.
 pub(crate) fn changed(
     params: &Params,
     x: &[i32],
@@ -118,7 +118,7 @@ pub(crate) fn changed(
     behind(params, &x[whole..], &mut out[whole..]);
 }
 
-/// The vectors' code for all elements: the last vector is filled up.
+/// Runs the vectors' code for all elements, with the last vector padded.
 pub(crate) fn padded(params: &Params, x: &[i32], out: &mut [i32]) {
     for (x, out) in x.chunks(STEP).zip(out.chunks_mut(STEP)) {
         let (mut lanes, mut results) = ([0; STEP], [0; STEP]);

@@ -1,8 +1,8 @@
-//! XNNPACK: f32 to qs8 and qu8 by a magic bias. `1.5 * 2^23`, added to a number below `2^22`, leaves its nearest integer in the low
-//! bits of the sum, ties to even, since one unit in the last place is 1 there.
+//! XNNPACK: f32 to qs8 and qu8 by a magic bias. The sum of `1.5 * 2^23` and a number below `2^22` has the nearest integer in its low bits, ties to
+//! even, because the last place of the sum has weight 1.
 //!
-//! `math_max_f32` is `fmaxf`, which gives the bound for NaN. (The variant `imagic` clamps the sum's bits as int32 instead, and takes NaN
-//! to a bound by its sign.)
+//! `math_max_f32` is `fmaxf`, which returns the bound for NaN. (The variant `imagic` instead clamps the sum's bits as int32, and turns NaN into a
+//! bound by its sign.)
 //!
 //! Source: google/XNNPACK `src/f32-qs8-vcvt/scalar-fmagic.c.in`, `src/xnnpack/math.h`.
 
@@ -12,7 +12,7 @@ use crate::quantized::{Container, Expressed, Finest, I8, U8};
 
 const MAGIC_BIAS: f32 = 12_582_912.0;
 
-/// The scalar kernel.
+/// Scalar kernel.
 pub(super) const FMAGIC: Kernel = Kernel::scalar(
     "xnnpack-quantize",
     "XNNPACK fmagic: x * (1/scale) in f32, clamped less the zero point, rounded by a magic bias",

@@ -1,4 +1,4 @@
-//! Which elements share a scale and a zero point.
+//! Sharing of scales and zero points among elements.
 //!
 //! Sources: MLIR RFC "Improvements in the 'quant' dialect"; blocks: llvm/llvm-project mlir/lib/Dialect/Quant/IR/QuantOps.cpp,
 //! `verifySubChannelQuantization`; the blocks of ONNX: ONNX operators, QuantizeLinear, `block_size`.
@@ -6,46 +6,46 @@
 use crate::shape::{ShapeError, broken};
 use serde::{Deserialize, Serialize};
 
-/// What shares a scale and a zero point.
+/// Part of a tensor with one scale and zero point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Granularity {
-    /// The whole tensor.
+    /// Whole tensor.
     Layer,
     /// One index along an axis.
     Channel {
-        /// The axis.
+        /// Axis of the channels.
         axis: usize,
     },
-    /// A block; scales lie row-major over the blocks.
+    /// A block; the scales are in row-major order of the blocks.
     Blocks {
-        /// Axis, and size of a block along it; along other axes a block is as long as the tensor.
+        /// Pairs of an axis and the size of a block along it. Along other axes a block is as long as the tensor.
         sizes: Vec<(usize, usize)>,
-        /// Blocks along each axis of the tensor.
+        /// Number of blocks along each axis of the tensor.
         counts: Vec<usize>,
     },
 }
 
-/// The finest granularity that a kernel takes, with every coarser one; blocks along another axis than the last stand alone.
+/// Finest granularity that a kernel accepts. It implies every coarser granularity, except that `OtherAxis` implies no other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finest {
-    /// One scale.
+    /// One scale for the tensor.
     Layer,
-    /// Channels, along any axis.
+    /// Channels along any axis.
     Channel,
-    /// Several blocks along the last axis, apart for each index of the others: `block_size` of ONNX, `axis` the last.
+    /// Several blocks along the last axis, separate for each index of the other axes: `block_size` of ONNX with the last `axis`.
     LastAxis,
-    /// Several blocks along one axis that others with more than one element follow, apart for each index of the others: `block_size` of ONNX, `axis` not the
-    /// last. Neither layers nor channels: ONNX Runtime has a loop for these blocks alone.
+    /// Several blocks along one axis, with more than one element after it, separate for each index of the other axes: `block_size` of ONNX with
+    /// another `axis`. Layers and channels are not included, because ONNX Runtime has a separate loop for these blocks.
     OtherAxis,
-    /// Several blocks along any one axis, apart for each index of the others: `block_size` of ONNX.
+    /// Several blocks along any single axis, separate for each index of the other axes: `block_size` of ONNX.
     OneAxis,
     /// Any blocks.
     Blocks,
 }
 
-/// A granularity as the list of those that a kernel takes.
+/// Serialization of the finest granularity as the list of all granularities that a kernel accepts.
 pub(crate) mod coarser {
     use super::Finest;
     use serde::de::Error;
@@ -72,24 +72,24 @@ pub(crate) mod coarser {
 }
 
 impl Finest {
-    /// Whether it takes one scale for all elements, as it does every coarser granularity.
+    /// True if one scale for all elements is accepted, and with it every coarser granularity.
     pub fn takes_layers(self) -> bool {
         self != Self::OtherAxis
     }
 
-    /// Whether it takes the granularity of a tensor of that shape.
+    /// True if the granularity is accepted for a tensor of this shape.
     pub fn takes(self, granularity: &Granularity, shape: &[usize]) -> bool {
         match granularity {
             Granularity::Layer => self.takes_layers(),
             Granularity::Channel { .. } => self.takes_layers() && self != Self::Layer,
             Granularity::Blocks { counts, .. } => {
-                // Axes of which an index has no block of its own.
+                // Axes that have fewer blocks than indices.
                 let mut along = (0..shape.len()).filter(|axis| counts.get(*axis) != Some(&shape[*axis]));
                 let several = counts.iter().product::<usize>() > 1;
                 match self {
                     Self::Layer | Self::Channel => false,
                     Self::LastAxis => several && along.all(|axis| axis + 1 == shape.len()),
-                    // Where every index of every axis has a block of its own, they lie along each axis.
+                    // If every index of every axis has its own block, the blocks are along each axis.
                     Self::OtherAxis => {
                         let axis = along.next().unwrap_or(0);
                         several && along.next().is_none() && shape.iter().skip(axis + 1).product::<usize>() > 1
@@ -103,7 +103,7 @@ impl Finest {
 }
 
 impl Granularity {
-    /// How many scales a tensor of that shape has; or the invalid argument.
+    /// Returns the number of scales of a tensor of this shape. An error names the invalid argument.
     pub fn scales(&self, shape: &[usize]) -> Result<usize, ShapeError> {
         match self {
             Self::Layer => Ok(1),
@@ -112,7 +112,7 @@ impl Granularity {
         }
     }
 
-    /// Which scale element `index` of such a tensor has.
+    /// Returns the index of the scale of element `index` in a tensor of this shape.
     pub(super) fn scale_of(&self, shape: &[usize], index: usize) -> usize {
         match self {
             Self::Layer => 0,
@@ -129,7 +129,7 @@ fn no_axis(axis: usize, shape: &[usize]) -> ShapeError {
     broken("axis", format!("{axis} is no axis of {} dimensions", shape.len()))
 }
 
-/// How many blocks there are; every size must divide its dimension, as often as the type says.
+/// Returns the number of blocks. Every dimension must be the block size times the number of blocks in the type.
 fn blocks(sizes: &[(usize, usize)], counts: &[usize], shape: &[usize]) -> Result<usize, ShapeError> {
     if let Some((axis, _)) = sizes.iter().find(|(axis, _)| *axis >= shape.len()) {
         return Err(no_axis(*axis, shape));
@@ -145,7 +145,7 @@ fn blocks(sizes: &[(usize, usize)], counts: &[usize], shape: &[usize]) -> Result
             return Err(broken("shape", described));
         }
     }
-    // No more than there are elements, which have been counted.
+    // Not more than the elements, whose number has been checked.
     Ok(counts.iter().product())
 }
 
@@ -163,7 +163,7 @@ fn block_of(counts: &[usize], shape: &[usize], mut index: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// By the definition: the place in each dimension, divided by the size of a block there.
+    /// Compares with the definition: the index in each dimension, divided by the size of a block in this dimension.
     #[test]
     fn blocks_are_as_defined_on_small_shapes() {
         let divisors = |n: usize| (1..=n).filter(move |size| n.is_multiple_of(*size));
@@ -185,7 +185,7 @@ mod tests {
                 cases += 1;
             }
         }
-        // The sums of the number of divisors up to 6, 4 and 4.
+        // Sums of the numbers of divisors up to 6, 4 and 4.
         assert_eq!(cases, 14 * 8 * 8);
     }
 
@@ -231,14 +231,14 @@ mod tests {
         assert_eq!(all(&[2, 3], &[4, 6]), [false, false, false, false, true]);
         assert_eq!(all(&[2, 3], &[2, 3]), [false, true, true, true, true]);
         assert_eq!(all(&[2, 1, 3], &[2, 5, 3]), [false, false, true, true, true]);
-        // Nothing follows the axis but axes of one element: ONNX Runtime takes its code for the last axis.
+        // Only axes of one element follow the axis, so ONNX Runtime runs its code for the last axis.
         assert_eq!(all(&[2, 2, 1], &[2, 4, 1]), [false, false, false, true, true]);
-        // ONNX Runtime takes a single scale for one of the whole tensor, and refuses a size of blocks beside it.
+        // ONNX Runtime treats a single scale as one for the whole tensor, and refuses a block size with it.
         assert_eq!(all(&[1], &[5]), [false, false, false, false, true]);
         assert_eq!(all(&[1, 1], &[5, 1]), [false, false, false, false, true]);
     }
 
-    /// What a worker declares, as its domain has it.
+    /// Granularities as a worker declares them and as its domain has them.
     #[test]
     fn a_granularity_is_the_list_of_those_that_a_kernel_takes() {
         use serde::de::value::{Error, SeqDeserializer};

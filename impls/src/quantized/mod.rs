@@ -1,5 +1,5 @@
-//! Parameters of `quantize` and `dequantize`: expressed and stored types, scales and zero points, and the tensor around them, as the
-//! type `!quant.uniform` of MLIR has them (RFC "Improvements in the 'quant' dialect", "The `!quant.uniform` type").
+//! Parameters of `quantize` and `dequantize`: expressed and stored types, scales, zero points, and shape and container of the tensor. They follow the
+//! type `!quant.uniform` of MLIR (RFC "Improvements in the 'quant' dialect", "The `!quant.uniform` type").
 
 mod granularity;
 mod symbol;
@@ -12,7 +12,7 @@ use crate::shape::{self, ShapeError, Sizes, broken};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// The floating-point type of expressed values.
+/// Floating-point type of expressed values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expressed {
@@ -27,10 +27,10 @@ pub enum Expressed {
 }
 
 impl Expressed {
-    /// All of them.
+    /// All expressed types.
     pub const ALL: [Self; 4] = [Self::F16, Self::Bf16, Self::F32, Self::F64];
 
-    /// `f16`, `bf16`, `f32`, `f64`.
+    /// Returns the name: `f16`, `bf16`, `f32`, `f64`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F16 => "f16",
@@ -40,7 +40,7 @@ impl Expressed {
         }
     }
 
-    /// Bits of a value.
+    /// Returns the bits of a value.
     pub const fn bits(self) -> u32 {
         match self {
             Self::F16 | Self::Bf16 => 16,
@@ -49,18 +49,18 @@ impl Expressed {
         }
     }
 
-    /// Words of int32 a value takes in a payload: f16 and bf16 one, zero-extended; f64 two, the low one first.
+    /// Returns the words of int32 per value in a payload: one for f16 and bf16 (zero-extended) and f32; two for f64, the low word first.
     pub const fn words(self) -> usize {
         if self.bits() == 64 { 2 } else { 1 }
     }
 }
 
-/// The integer type of stored values.
+/// Integer type of stored values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Storage {
-    /// Width, 1..=32.
+    /// Width in bits, 1..=32.
     pub bits: u32,
-    /// Two's complement, or unsigned.
+    /// True for two's complement, false for unsigned.
     pub signed: bool,
 }
 
@@ -76,24 +76,24 @@ pub const U16: Storage = Storage { bits: 16, signed: false };
 pub const I32: Storage = Storage { bits: 32, signed: true };
 
 impl Storage {
-    /// Every value.
+    /// Returns the smallest to the largest value.
     pub const fn range(self) -> RangeInclusive<i64> {
         if self.signed { -(1 << (self.bits - 1))..=(1 << (self.bits - 1)) - 1 } else { 0..=(1 << self.bits) - 1 }
     }
 
-    /// The value whose low bits are those of `value`.
+    /// Returns the value with the same low bits as `value`.
     pub const fn low_bits(self, value: i64) -> i64 {
         let above = 64 - self.bits;
         if self.signed { value << above >> above } else { ((value << above) as u64 >> above) as i64 }
     }
 
-    /// `i8`, `u4`, ...
+    /// Returns the name, such as `i8` or `u4`.
     pub fn name(self) -> String {
         format!("{}{}", if self.signed { 'i' } else { 'u' }, self.bits)
     }
 }
 
-/// Stored types as a list of their names.
+/// Serialization of stored types as a list of their names.
 pub(crate) mod storage_names {
     use super::Storage;
     use serde::de::Error;
@@ -114,7 +114,7 @@ pub(crate) mod storage_names {
     }
 }
 
-/// A scale: a double, as the type holds it; kernels round it to the expressed type. Compared by its bits.
+/// Scale as a double, as in the quantized type; kernels round it to the expressed type. Compared by its bits.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Scale(pub f64);
@@ -127,7 +127,7 @@ impl PartialEq for Scale {
 
 impl Eq for Scale {}
 
-/// A quantized type.
+/// Quantized type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quantized {
     /// Type of stored values.
@@ -138,39 +138,39 @@ pub struct Quantized {
     pub max: i64,
     /// Type of expressed values.
     pub expressed: Expressed,
-    /// Which elements share a scale.
+    /// Sharing of scales among elements.
     pub granularity: Granularity,
-    /// Scales; one a layer, or one for each channel or block.
+    /// Scales: one for a layer, or one for each channel or block.
     pub scales: Vec<Scale>,
-    /// Zero points, as many as scales.
+    /// Zero points, one for each scale.
     pub zero_points: Vec<i64>,
 }
 
-/// The container of the values.
+/// Container of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Container {
     /// Single values, one call each.
     Scalar,
-    /// A tensor of known rank.
+    /// Tensor of known rank.
     Ranked,
-    /// A tensor of unknown rank, which the lowering flattens to one dimension, or to three around the channel's axis.
+    /// Tensor of unknown rank, which the lowering flattens to one dimension, or to three around the channel's axis.
     Unranked,
 }
 
 /// Parameters of one batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Params {
-    /// The quantized type.
+    /// Quantized type of the stored values.
     pub quantized: Quantized,
-    /// The container of the values.
+    /// Container of the values.
     pub container: Container,
-    /// Sizes of the tensor, row-major; for scalars, how many calls.
+    /// Sizes of the tensor, row-major. For scalars, the number of calls.
     pub shape: Vec<usize>,
 }
 
 impl Params {
-    /// Elements of the tensor; or the invalid argument.
+    /// Returns the elements of the tensor. An error names the invalid argument.
     pub fn elements(&self) -> Result<usize, ShapeError> {
         let Quantized { storage, min, max, expressed: _, granularity, scales, zero_points } = &self.quantized;
         if !(1..=32).contains(&storage.bits) {
@@ -208,18 +208,18 @@ impl Params {
         }
     }
 
-    /// Which scale and zero point element `index` has.
+    /// Returns the index of the scale and zero point of element `index`.
     pub fn scale_of(&self, index: usize) -> usize {
         self.quantized.granularity.scale_of(&self.shape, index)
     }
 
-    /// Sizes of a quantization: words of expressed values in, stored values out.
+    /// Returns the sizes of a quantization: words of expressed values in, stored values out.
     pub fn quantize_sizes(&self) -> Result<Sizes, ShapeError> {
         let elements = self.elements()?;
         Ok(Sizes { inputs: [elements * self.quantized.expressed.words(), 0, 0], outputs: elements })
     }
 
-    /// Sizes of a dequantization: stored values in, words of expressed values out.
+    /// Returns the sizes of a dequantization: stored values in, words of expressed values out.
     pub fn dequantize_sizes(&self) -> Result<Sizes, ShapeError> {
         let elements = self.elements()?;
         Ok(Sizes { inputs: [elements, 0, 0], outputs: elements * self.quantized.expressed.words() })
@@ -285,7 +285,7 @@ mod tests {
         (one.quantized.min, one.quantized.max) = (1, 1);
         assert_eq!(one.elements(), Ok(2));
         assert_eq!(with(|q| q.zero_points[0] = 300), "zero_points");
-        // Not positive, not normal, and neither.
+        // Scales that are not positive, not normal, or neither.
         for scale in [f64::NAN, f64::INFINITY, -1.0, -f64::MIN_POSITIVE, f64::MIN_POSITIVE / 2.0, 0.0] {
             let mut broken = sound.clone();
             broken.quantized.scales[0] = Scale(scale);

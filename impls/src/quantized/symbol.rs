@@ -1,8 +1,8 @@
-//! Names of the functions in compiled modules: what compiles a module and what calls it must agree on them.
+//! Names of the functions in compiled modules, shared by the code that compiles a module and the code that calls it.
 
 use super::{Container, Granularity, Params};
 
-/// A cast of the quant dialect.
+/// Cast of the quant dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cast {
     /// `quant.qcast`: expressed to quantized.
@@ -12,7 +12,7 @@ pub enum Cast {
 }
 
 impl Cast {
-    /// `qcast`, `dcast`.
+    /// Returns the name, `qcast` or `dcast`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Quantize => "qcast",
@@ -21,8 +21,8 @@ impl Cast {
     }
 }
 
-/// The function for a cast, a type and a container. All sizes are dynamic, but those that the type fixes: parameters that
-/// differ in nothing else share a function. What a reader needs, then 64 bits of FNV-1a over all of it.
+/// Returns the name of the function for a cast, a type and a container: a readable part, then 64 bits of FNV-1a over all of the type. All sizes are
+/// dynamic unless the type fixes them, so parameters that differ only in dynamic sizes share a function.
 pub fn symbol(cast: Cast, params: &Params) -> String {
     let quantized = &params.quantized;
     let container = match (params.container, &quantized.granularity) {
@@ -46,7 +46,7 @@ pub fn symbol(cast: Cast, params: &Params) -> String {
     format!("{described}_{hash:016x}")
 }
 
-/// FNV-1a, continued.
+/// Continues an FNV-1a hash.
 fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

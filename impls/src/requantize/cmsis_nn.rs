@@ -1,7 +1,7 @@
-//! CMSIS-NN: the end of its int8 matrix products, in both builds of `arm_nn_requantize`.
+//! CMSIS-NN: the end of the int8 matrix products, in both builds of `arm_nn_requantize`.
 //!
-//! The accumulator starts at the bias; then `arm_nn_requantize`, plus `dst_offset`, and `MAX`, `MIN` with the activation's bounds.
-//! Each sum is an int32 and wraps where C leaves it undefined.
+//! The accumulator starts with the bias; then `arm_nn_requantize`, plus `dst_offset`, and `MAX`, `MIN` with the activation's bounds. Each sum is an
+//! int32 and wraps where C leaves it undefined.
 //!
 //! Source: ARM-software/CMSIS-NN `Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c`, `Include/arm_nnsupportfunctions.h`.
 
@@ -20,7 +20,7 @@ const DOMAIN: Domain = Domain {
     clamp: true,
 };
 
-/// The default build.
+/// Default build, with double rounding.
 pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
     "cmsis-nn-requantize-i8",
     "CMSIS-NN int8 layers: bias, arm_nn_requantize per channel, offset, activation",
@@ -35,7 +35,7 @@ pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
     },
 );
 
-/// `CMSIS_NN_USE_SINGLE_ROUNDING`.
+/// Build with `CMSIS_NN_USE_SINGLE_ROUNDING`.
 pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     "cmsis-nn-requantize-single-i8",
     "CMSIS-NN int8 layers built with CMSIS_NN_USE_SINGLE_ROUNDING",

@@ -1,11 +1,11 @@
-//! The elements of the requantizations: one channel without bias.
+//! One-element functions of the requantizations: one channel without bias.
 
 use super::{Kernel, Params, Run, cmsis_nn, gemmlowp, tflite, tosa, tvm_neon, tvm_relay, xnnpack};
 use crate::elements::{BATCH, positions};
 use crate::fpm::Channel;
 use crate::mutants::requantize::MUTANTS;
 
-/// Element `AT` of a batch, by `run`.
+/// Returns element `AT` of a batch that `run` requantizes.
 #[inline(always)]
 fn element<const AT: usize>(
     run: Run,

@@ -1,12 +1,12 @@
-//! gemmlowp: output stages, each a function of its own, and the pipelines that are composed of them.
+//! gemmlowp: output stages, each as a function, and pipelines of them.
 //!
-//! `QuantizeDownInt32ToUint8Scale` is written as `public/output_stages.h` prints it: the rounding term is added before the shift,
-//! which rounds ties up. (Since the rounding shifts of its output stages were generalised, `internal/output.h` divides by
-//! `RoundingDivideByPOT` instead, which rounds ties away from zero: at a product of -1 and a shift of 1 it gives -1, the
-//! printed formula 0.) Its product is an int32: "the integer multiplication [...] risks overflowing".
+//! `QuantizeDownInt32ToUint8Scale` follows the formula in `public/output_stages.h`: the rounding term is added before the shift, which rounds ties
+//! up. (Since the generalisation of its rounding shifts, `internal/output.h` divides by `RoundingDivideByPOT`, which rounds ties away from zero: for
+//! a product of -1 and a shift of 1 it gives -1, and the printed formula 0.) The product is an int32: "the integer multiplication [...] risks
+//! overflowing".
 //!
-//! `ScaleInt32ByFixedPointAndExponent` shifts left by `ShiftLeft`, here as on NEON, where it is `vshl` and wraps. The
-//! scalar `ShiftLeft` saturates, without commitment: "we don't care about the results in the overflow case".
+//! `ScaleInt32ByFixedPointAndExponent` shifts left by `ShiftLeft`, here as on NEON, where it is `vshl` and wraps. The scalar `ShiftLeft` saturates,
+//! without a guarantee: "we don't care about the results in the overflow case".
 //!
 //! Addition wraps where C++ leaves it undefined, as the vector code does.
 //!
@@ -22,13 +22,13 @@ const SOURCE: &str = "google/gemmlowp public/output_stages.h, internal/output.h,
 const LEGACY: Promise = Promise { scheme: "legacy", overflow: Overflow::Wrap };
 const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap };
 
-/// Right shifts only, of 0 to 31 places.
+/// Right shifts of 0 to 31 places.
 const RIGHT: contract::Domain = contract::Domain { shifts: -31..=0, ..contract::Domain::ALL };
 
-/// The same with integers as multipliers.
+/// Right shifts with integers as multipliers.
 const LEGACY_RIGHT: contract::Domain = contract::Domain { q: 0..=0, ..RIGHT };
 
-/// The domain of a stage alone: one channel, the whole output type.
+/// Returns the domain of a single stage: one channel, the whole output type.
 const fn stage(output: Element, channels: contract::Domain) -> Domain {
     Domain { output, channels, bias: false, zero_point: true, clamp: false }
 }
@@ -47,7 +47,7 @@ pub(super) const QUANTIZE_DOWN: Kernel = Kernel::scalar(
     },
 );
 
-/// The same as `internal/output.h` has it since its rounding shifts were generalised: ties away from zero.
+/// Quantize down as in `internal/output.h` since the generalisation of its rounding shifts: ties away from zero.
 pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = Kernel::scalar(
     "gemmlowp-quantize-down-shipped",
     "gemmlowp QuantizeDownInt32ToUint8Scale as its code, not its comment, rounds; Clamp, SaturatingCastToUint8",
@@ -62,7 +62,7 @@ pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = Kernel::scalar(
     },
 );
 
-/// The legacy paradigm: the pipeline of `MakeStandardOutputPipeline`, which the entry points `Gemm` and `EightBitIntGemm` use.
+/// Legacy paradigm: the pipeline of `MakeStandardOutputPipeline`, which the entry points `Gemm` and `EightBitIntGemm` use.
 pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
     "gemmlowp-eight-bit-int",
     "gemmlowp legacy paradigm: result_offset, result_mult_int, result_shift, clamp to 0..=255",
@@ -133,7 +133,7 @@ const fn pipeline(name: &'static str, output: Element, run: Run) -> Kernel {
     Kernel::scalar(name, summary, DOUBLE, domain, SOURCE, run)
 }
 
-/// `BiasAddition`, `ScaleInt32ByFixedPointAndExponent`, `Clamp`.
+/// Runs `BiasAddition`, `ScaleInt32ByFixedPointAndExponent`, `Clamp`.
 #[inline(always)]
 fn pipeline_to_int32(acc: i32, channel: Channel, bias: i32, params: &Params) -> i32 {
     clamp(scale_by_exponent(bias_addition(acc, bias), channel, params), params)
@@ -144,7 +144,7 @@ fn bias_addition(x: i32, bias: i32) -> i32 {
     x.wrapping_add(bias)
 }
 
-/// `QuantizeDownInt32ToUint8Scale`: `((x + result_offset) * result_mult_int + rounding) >> result_shift`, in int32.
+/// Computes `QuantizeDownInt32ToUint8Scale`: `((x + result_offset) * result_mult_int + rounding) >> result_shift`, in int32.
 #[inline(always)]
 fn quantize_down(x: i32, Channel { multiplier, shift }: Channel, result_offset: i32) -> i32 {
     let result_shift = shift.unsigned_abs();
@@ -152,32 +152,32 @@ fn quantize_down(x: i32, Channel { multiplier, shift }: Channel, result_offset: 
     x.wrapping_add(result_offset).wrapping_mul(multiplier).wrapping_add(rounding) >> result_shift
 }
 
-/// `QuantizeDownInt32ByFixedPoint`; the zero point is `result_offset_after_shift`.
+/// Computes `QuantizeDownInt32ByFixedPoint`; the zero point is `result_offset_after_shift`.
 #[inline(always)]
 fn quantize_down_by_fixed_point(x: i32, Channel { multiplier, shift }: Channel, params: &Params) -> i32 {
     let high = saturating_rounding_doubling_high_mul(x, multiplier);
     rounding_divide_by_pot(high, shift.unsigned_abs()).wrapping_add(params.zero_point)
 }
 
-/// `ScaleInt32ByFixedPointAndExponent`; the shift is `result_exponent`.
+/// Computes `ScaleInt32ByFixedPointAndExponent`; the shift is `result_exponent`.
 #[inline(always)]
 fn scale_by_exponent(x: i32, Channel { multiplier, shift }: Channel, params: &Params) -> i32 {
     double_rounding(x, multiplier, shift).wrapping_add(params.zero_point)
 }
 
-/// `SaturatingCastToUint8`.
+/// Computes `SaturatingCastToUint8`.
 #[inline(always)]
 fn cast_u8(x: i32) -> i32 {
     x.clamp(0, 255)
 }
 
-/// `SaturatingCastToInt8`.
+/// Computes `SaturatingCastToInt8`.
 #[inline(always)]
 fn cast_i8(x: i32) -> i32 {
     x.clamp(-128, 127)
 }
 
-/// `SaturatingCastToInt16`.
+/// Computes `SaturatingCastToInt16`.
 #[inline(always)]
 fn cast_i16(x: i32) -> i32 {
     x.clamp(-32768, 32767)

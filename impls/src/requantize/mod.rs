@@ -1,5 +1,5 @@
-//! Requantization: int32 accumulators to the 8 or 16 bits of the next layer. Bias, fixed point multiply, zero point, clamp;
-//! and the legacy pipeline of gemmlowp, `(acc + result_offset) * result_mult_int / 2^result_shift`.
+//! Requantization of int32 accumulators to the 8 or 16 bits of the next layer: bias, fixed point multiply, zero point, clamp. Also the legacy
+//! pipeline of gemmlowp, `(acc + result_offset) * result_mult_int / 2^result_shift`.
 
 mod cmsis_nn;
 #[cfg(feature = "elements")]
@@ -21,17 +21,17 @@ use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, broken};
 use serde::{Deserialize, Serialize};
 
-/// Parameters of one batch. Element `i` is of channel `i % channels.len()` (channel-last layout).
+/// Parameters of one batch. Element `i` belongs to channel `i % channels.len()` (channel-last layout).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Params {
     /// Elements of the batch.
     pub len: usize,
-    /// Multipliers and shifts; one, or one for each channel. For the legacy pipeline the multiplier is `result_mult_int`, an
-    /// integer, and the shift is `-result_shift`.
+    /// Multipliers and shifts: one for all channels, or one for each. For the legacy pipeline the multiplier is the integer `result_mult_int`, and
+    /// the shift is `-result_shift`.
     pub channels: Vec<Channel>,
-    /// Added to the accumulator first, one for each channel as `channels`: a bias, or `result_offset`.
+    /// Values added to the accumulators first, one for each entry of `channels`: a bias, or `result_offset`.
     pub bias: Vec<i32>,
-    /// Added after the multiplication: the zero point of the output.
+    /// Zero point of the output, added after the multiplication.
     pub zero_point: i32,
     /// Smallest result.
     pub min: i32,
@@ -39,33 +39,33 @@ pub struct Params {
     pub max: i32,
 }
 
-/// The parameters that a kernel accepts.
+/// Parameters that a kernel accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
-    /// Type of the results; clamp bounds and zero point lie in its range.
+    /// Type of the results; clamp bounds and zero point are in its range.
     pub output: Element,
-    /// Multipliers and shifts, of one channel or several; `q` is 31, or 0 for the legacy pipeline, whose multipliers are integers.
+    /// Multipliers and shifts of one channel or several. `q` is 31, or 0 for the legacy pipeline, whose multipliers are integers.
     pub channels: crate::contract::Domain,
-    /// Whether it adds a bias; otherwise every bias is 0.
+    /// True if the kernel adds a bias; otherwise every bias is 0.
     pub bias: bool,
-    /// Whether it adds a zero point after the multiplication; otherwise the zero point is 0.
+    /// True if the kernel adds a zero point after the multiplication; otherwise the zero point is 0.
     pub zero_point: bool,
-    /// Whether it clamps to any bounds; otherwise they are those of the output type.
+    /// True if the kernel clamps to arbitrary bounds; otherwise the bounds of the output type apply.
     pub clamp: bool,
 }
 
 impl Domain {
-    /// Fractional bits of multipliers.
+    /// Returns the fractional bits of multipliers.
     pub fn fraction(&self) -> u32 {
         *self.channels.q.start()
     }
 
-    /// Whether a channel may have this multiplier and shift.
+    /// True if a channel may have this multiplier and shift.
     pub fn takes(&self, channel: Channel) -> bool {
         self.channels.contains(channel.multiplier, channel.shift, self.fraction())
     }
 
-    /// Sizes of the accumulators (and nothing), and of the results; or the invalid argument.
+    /// Returns the sizes of the accumulators, of two tensors without elements, and of the results. An error names the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let len = shape::elements("len", &[shape::positive("len", params.len)?])?;
         match params.channels.len() {
@@ -83,7 +83,7 @@ impl Domain {
         Ok(Sizes { inputs: [len, 0, 0], outputs: len })
     }
 
-    /// Zero point and clamp are values of the output type that the kernel takes; or the invalid argument.
+    /// Checks that zero point and clamp bounds are accepted values of the output type. An error names the invalid argument.
     pub fn check_output(&self, zero_point: i32, min: i32, max: i32) -> Result<(), ShapeError> {
         let (range, name) = (self.output.range(), self.output.name());
         for (argument, value) in [("zero_point", zero_point), ("min", min), ("max", max)] {
@@ -104,15 +104,15 @@ impl Domain {
     }
 }
 
-/// `run(params, acc, out)`: results are values of the output type, in int32. `params` and lengths have been checked.
+/// Kernel function `run(params, acc, out)`: accumulators to values of the output type, in int32. The caller has checked `params` and lengths.
 pub type Run = fn(&Params, &[i32], &mut [i32]);
 
-/// A requantization under test.
+/// Requantization under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
 lookups!();
 
-/// Fixed point multiply, bias, zero point and clamp.
+/// Operation of bias, fixed point multiply, zero point and clamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requantize {}
 
@@ -177,7 +177,7 @@ pub(crate) fn each(params: &Params, acc: &[i32], out: &mut [i32], f: impl Fn(i32
     }
 }
 
-/// `max(x, min)`, then `min(.., max)`, as the sources write it.
+/// Returns `min(max(x, params.min), params.max)`, in the order of the sources.
 #[inline(always)]
 fn clamp(x: i32, params: &Params) -> i32 {
     x.max(params.min).min(params.max)

@@ -34,7 +34,7 @@ fn fit(overflow: Overflow, x: i128) -> i128 {
     }
 }
 
-/// The promise of `kernel`: each step in unbounded integers, then fitted.
+/// Returns the promise of `kernel`: each step in unbounded integers, then fitted into int32.
 pub(crate) fn promised(kernel: &Kernel, params: &Params, index: usize, acc: i32) -> i32 {
     let (promise, _) = kernel.contract.at(index, params.len, 31);
     let n = params.channels.len();
@@ -55,7 +55,7 @@ pub(crate) fn promised(kernel: &Kernel, params: &Params, index: usize, acc: i32)
     offset.clamp(params.min.into(), params.max.into()) as i32
 }
 
-/// Batches over corners of the domain's parameters, and pseudorandom ones.
+/// Returns batches at corners of the domain's parameters, and pseudorandom batches.
 pub(crate) fn batches(domain: &Domain, random: &mut Random) -> Vec<Params> {
     let range = domain.output.range();
     let (lo, hi) = (*range.start(), *range.end());
@@ -138,13 +138,13 @@ fn the_legacy_multiplication_wraps_in_int32() {
         (kernel.portable)(&params(multiplier, shift), &[acc], &mut out);
         out[0]
     };
-    // The product alone wraps; then, one step earlier, only the rounding term makes it.
+    // The product wraps; one step lower, only the rounding term makes it wrap.
     let limit = (1 << 21) - (1 << 13);
     assert_eq!([1 << 21, limit, limit - 1].map(|acc| one(acc, 1 << 10, -24)), [0, 0, 127]);
     assert_eq!((one(1000, 7, -5), one(-1, 1, -1)), (219, 0));
 }
 
-/// A bound that moves would leave parameters out of every run, in silence.
+/// A changed bound would leave parameters out of every run without a message.
 #[test]
 fn multipliers_and_shifts_are_those_of_the_sources() {
     for kernel in kernels() {
@@ -166,14 +166,14 @@ fn multipliers_and_shifts_are_those_of_the_sources() {
     }
 }
 
-/// Parameters that every kernel of an output type takes.
+/// Returns parameters that every kernel of an output type accepts.
 fn usual(kernel: &Kernel) -> Params {
     let (min, max) = kernel.contract.domain.output.range().into_inner();
     let channel = Channel { multiplier: 1 << 30, shift: 0 };
     Params { len: 4, channels: vec![channel], bias: vec![0], zero_point: 0, min, max }
 }
 
-/// The argument by which a batch is refused; none where it is not.
+/// Returns the argument for which a batch is refused; `None` if it is accepted.
 fn refused(name: &str, change: impl Fn(&mut Params)) -> Option<&'static str> {
     let kernel = find(name).expect("registered");
     let mut params = usual(kernel);
@@ -205,7 +205,7 @@ fn batches_that_cannot_be_are_refused_by_the_argument() {
     }
 }
 
-/// A sweep gives consecutive accumulators.
+/// A sweep consists of consecutive accumulators.
 #[test]
 fn every_kernel_takes_ranges() {
     let takes = |kernel: &Kernel| Requantize::takes_ranges(&kernel.contract.domain, &usual(kernel));

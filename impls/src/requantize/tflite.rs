@@ -1,11 +1,10 @@
-//! TensorFlow Lite: the end of its integer convolutions and fully connected layers.
+//! TensorFlow Lite: the end of the integer convolutions and fully connected layers.
 //!
 //! `acc += bias; acc = MultiplyByQuantizedMultiplier(acc, ..); acc += output_offset;` clamp to the activation's bounds, cast.
 //! Each sum is an int32 and wraps where C++ leaves it undefined.
 //!
-//! Layers with 16-bit activations have an int64 accumulator, no output offset, and the multiplication with the multiplier
-//! reduced to 16 bits. Accumulators are int32 here, and the int64 bias is left out: in int64 it does not wrap, which no
-//! int32 sum is.
+//! Layers with 16-bit activations have an int64 accumulator, no output offset, and the multiplication with the multiplier reduced to 16 bits.
+//! Accumulators are int32 here. The int64 bias is left out, because an int64 sum does not wrap and an int32 sum would.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h` (per channel) and
 //! `reference/conv.h` (u8, per tensor).
@@ -28,7 +27,7 @@ const DOMAIN: Domain = Domain {
     clamp: true,
 };
 
-/// Double rounding, the default.
+/// Double rounding, the default build.
 pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
     "tflite-requantize-i8",
     "TFLite int8 layers: bias, double rounding per channel, output offset, activation",
@@ -38,7 +37,7 @@ pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
     double,
 );
 
-/// The same per tensor, as layers of uint8 have it.
+/// Double rounding per tensor, as in uint8 layers.
 pub(super) const DOUBLE_U8: Kernel = Kernel::scalar(
     "tflite-requantize-u8",
     "TFLite uint8 layers: bias, double rounding, output offset, activation",
@@ -48,7 +47,7 @@ pub(super) const DOUBLE_U8: Kernel = Kernel::scalar(
     double,
 );
 
-/// `TFLITE_SINGLE_ROUNDING`.
+/// Build with `TFLITE_SINGLE_ROUNDING`.
 pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     "tflite-requantize-single-i8",
     "TFLite int8 layers built with TFLITE_SINGLE_ROUNDING",
@@ -63,7 +62,7 @@ pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     },
 );
 
-/// 16-bit activations with 8-bit weights.
+/// Layer of 16-bit activations and 8-bit weights.
 pub(super) const REDUCED_I16: Kernel = Kernel::scalar(
     "tflite-requantize-i16",
     "TFLite int16 layers: multiplier reduced to 16 bits per channel, activation",

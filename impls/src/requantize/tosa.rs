@@ -1,8 +1,8 @@
 //! TOSA: `tosa.rescale`, as MLIR lowers it: the input less its zero point, `apply_scale`, the output's zero point, clamp.
 //!
-//! The input zero point is the negated bias. Each sum is an int32 and wraps, as `arith.subi` and `arith.addi` do; so does what
-//! `apply_scale` gives beyond int32, which the specification REQUIREs not to be. The clamp is to the output type. The
-//! legalization of TFLite rounds doubly unless it is built with `TFLITE_SINGLE_ROUNDING`.
+//! The input zero point is the negated bias. Each sum is an int32 and wraps, as `arith.subi` and `arith.addi` do. An `apply_scale` result beyond
+//! int32 also wraps; the specification REQUIREs that there is none. The clamp is to the output type. The legalization of TFLite rounds doubly unless
+//! it is built with `TFLITE_SINGLE_ROUNDING`.
 //!
 //! Source: TOSA specification, RESCALE; llvm/llvm-project `mlir/lib/Conversion/TosaToLinalg/TosaToLinalg.cpp`, `RescaleConverter`;
 //! tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_utils.cc`, `buildRescale`.

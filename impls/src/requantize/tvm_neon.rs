@@ -1,9 +1,10 @@
-//! TVM: what `qnn.requantize` is lowered to if its multiplication is the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
+//! TVM: lowering of `qnn.requantize` that multiplies by the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
 //!
-//! The steps are those of [`super::tvm_relay`]: the input zero point (the bias here is its negative), fixed point multiply, the output zero point, clip, cast. The
-//! loop over elements is vectorized by four. The rule takes `int32x4` alone: the last `len % 4` elements of a tensor go to the default lowering, which rounds
-//! once. The contract declares that as a deviation; body and tail of one tensor follow different schemes. The rule is of one multiplier: a requantization
-//! per channel is lowered to Relay operators. Requantization multiplies in Q0.31, so the rule's other way out, another Q, does not come up.
+//! The steps are those of [`super::tvm_relay`]: the input zero point (the bias here is its negative), fixed point multiply, the output zero point,
+//! clip, cast. The loop over elements is vectorized by four. The rule accepts only `int32x4`: the last `len % 4` elements of a tensor take the
+//! default lowering, which rounds once. The contract declares this as a deviation, so body and tail of one tensor follow different schemes. The rule
+//! has one multiplier: a requantization per channel is lowered to Relay operators. Requantization multiplies in Q0.31, so the rule's case for another
+//! Q does not occur.
 //!
 //! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`, `_q_multiply_shift_arm`;
 //! `src/relay/qnn/op/requantize.cc`.
@@ -16,7 +17,7 @@ use crate::kernel::Native;
 use crate::simd::form::neon_form;
 use crate::simd::{Portable, Vector};
 
-/// Whether the rule applies its fixup.
+/// True if the rule applies its fixup.
 const RFC: bool = false;
 const FIXUP: bool = true;
 
@@ -24,7 +25,7 @@ pub(crate) const DEVIATIONS: &[Deviation] = &[tvm_neon::tail(
     "the rule holds for int32x4 only; the elements of a tensor after the last whole vector take the default lowering",
 )];
 
-/// One multiplier, any bias and zero point, clipped to the output type.
+/// Domain of one multiplier, any bias and zero point, clipped to the output type.
 pub(crate) const fn domain(output: Element) -> Domain {
     Domain { output, channels: tvm_neon::INSIDE, bias: true, zero_point: true, clamp: false }
 }
@@ -44,7 +45,7 @@ const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str,
     }
 }
 
-/// The rule as printed. Its code is the same for both output types, whose bounds are parameters.
+/// Rule as printed. Its code is the same for both output types, whose bounds are parameters.
 const RFC_FORM: Native<Run> = neon_form!(
     NEON,
     "tiebreak_requantize_tvm_neon_rfc",
@@ -53,7 +54,7 @@ const RFC_FORM: Native<Run> = neon_form!(
     requantize::<Neon, RFC>(params: &Params, acc: &[i32], out: &mut [i32])
 );
 
-/// The rule with its fixup applied.
+/// Rule with its fixup applied.
 const FIXUP_FORM: Native<Run> = neon_form!(
     NEON,
     "tiebreak_requantize_tvm_neon_fixup",
@@ -62,7 +63,7 @@ const FIXUP_FORM: Native<Run> = neon_form!(
     requantize::<Neon, FIXUP>(params: &Params, acc: &[i32], out: &mut [i32])
 );
 
-/// The rule as printed, to int8.
+/// Rule as printed, to int8.
 pub(super) const RFC_I8: Kernel = Kernel {
     native: Some(RFC_FORM),
     ..kernel(
@@ -74,7 +75,7 @@ pub(super) const RFC_I8: Kernel = Kernel {
     )
 };
 
-/// The rule as printed, to uint8.
+/// Rule as printed, to uint8.
 pub(super) const RFC_U8: Kernel = Kernel {
     native: Some(RFC_FORM),
     ..kernel(
@@ -86,7 +87,7 @@ pub(super) const RFC_U8: Kernel = Kernel {
     )
 };
 
-/// The rule with its fixup applied, to int8.
+/// Rule with its fixup applied, to int8.
 pub(super) const FIXUP_I8: Kernel = Kernel {
     native: Some(FIXUP_FORM),
     ..kernel(
@@ -98,7 +99,7 @@ pub(super) const FIXUP_I8: Kernel = Kernel {
     )
 };
 
-/// The rule with its fixup applied, to uint8.
+/// Rule with its fixup applied, to uint8.
 pub(super) const FIXUP_U8: Kernel = Kernel {
     native: Some(FIXUP_FORM),
     ..kernel(
@@ -110,7 +111,7 @@ pub(super) const FIXUP_U8: Kernel = Kernel {
     )
 };
 
-/// The input zero point, the rule, the output zero point, clip.
+/// Applies the input zero point, the rule, the output zero point, and the clip.
 #[inline(always)]
 fn requantize<V: Vector, const APPLIES_FIXUP: bool>(params: &Params, acc: &[i32], out: &mut [i32]) {
     tvm_neon::biased::<V, APPLIES_FIXUP>(params.channels[0], params.bias[0], acc, out);

@@ -1,10 +1,10 @@
-//! TVM: what `qnn.requantize` is lowered to, on int32 tensors.
+//! TVM: lowering of `qnn.requantize` on int32 tensors.
 //!
-//! Subtract the input zero point (the bias here is its negative, one for each channel), fixed point multiply, add the output zero point,
-//! clip to the output type, cast. All but the multiplication is int32 arithmetic, which wraps.
+//! Subtract the input zero point (the bias here is its negative, one for each channel), fixed point multiply, add the output zero point, clip to the
+//! output type, cast. Everything except the multiplication is int32 arithmetic, which wraps.
 //!
-//! Source: apache/tvm `src/relay/qnn/op/requantize.cc`, `RequantizeLower`, with the int32 tensors it has since fixed point
-//! multiply is an operator (before, the whole lowering was in int64).
+//! Source: apache/tvm `src/relay/qnn/op/requantize.cc`, `RequantizeLower`, with int32 tensors as since fixed point multiply became an operator
+//! (before, the whole lowering was in int64).
 
 use super::{Domain, Kernel, clamp, each};
 use crate::contract::{self, Overflow, Promise};
@@ -36,7 +36,7 @@ pub(super) const UPWARD_I8: Kernel = Kernel::scalar(
     },
 );
 
-/// Rounding TONEAREST, with its bound on left shifts (see [`crate::fpm`]'s `tvm-relay-tonearest`).
+/// Rounding TONEAREST, with the bound on left shifts of TONEAREST (see [`crate::fpm`]'s `tvm-relay-tonearest`).
 pub(super) const TO_NEAREST_I8: Kernel = Kernel::scalar(
     "tvm-requantize-tonearest-i8",
     "TVM qnn.requantize to int8, TONEAREST, per channel",

@@ -1,14 +1,13 @@
 //! XNNPACK: `rndnu` requantization with zero point and clamp.
 //!
-//! The bias is where the accumulators of its matrix products start, so none is added here.
+//! No bias is added here, because the accumulators of XNNPACK's matrix products start with it.
 //!
-//! Why the promise is `saturate`: no step after the scaling wraps.
-//! NEON narrows the scaled value `v` to 16 bits, saturating, adds the zero point `z` saturating in 16 bits, narrows to 8 bits, saturating,
-//! and clamps to `[min, max]`. With `v` in int16, the sum lies within 255 of int16, and what saturates there lies beyond 8
-//! bits on the same side. With `v > 32767` the narrowed sum is at least `32767 - 128` and the wide one `32768 - 128`: both beyond
-//! `max`. With `v < -32768` the narrowed sum is at most `-32768 + 255` and the wide one less: both below `min`. So the
-//! result is the wide `v + z` clamped.
-//! Scalar code clamps `v` to `[min - z, max - z]` first, where nothing is near an end of int32, and then adds `z`: the same.
+//! The promise is `saturate`, because no step after the scaling wraps.
+//! NEON narrows the scaled value `v` to 16 bits with saturation, adds the zero point `z` with saturation in 16 bits, narrows to 8 bits with
+//! saturation, and clamps to `[min, max]`. If `v` is in int16, the sum is within 255 of int16, and a sum that saturates is beyond 8 bits on the same
+//! side. If `v > 32767`, the narrowed sum is at least `32767 - 128` and the wide sum at least `32768 - 128`: both are beyond `max`. If `v < -32768`,
+//! the narrowed sum is at most `-32768 + 255` and the wide sum is less: both are below `min`. So the result is the wide `v + z`, clamped.
+//! Scalar code first clamps `v` to `[min - z, max - z]`, far from the ends of int32, and then adds `z`: the same result.
 //!
 //! Source: google/XNNPACK `src/qs8-requantization/qs8-requantization-rndnu-neon-qdmulh.c`,
 //! `qs8-requantization-rndnu-scalar.c`; the `qu8` rndnu GEMM kernels.
@@ -26,7 +25,7 @@ const NEON_SOURCE: &str = "google/XNNPACK src/qs8-requantization/qs8-requantizat
 const DOMAIN: Domain =
     Domain { output: Element::I8, channels: xnnpack::DOMAIN, bias: false, zero_point: true, clamp: true };
 
-/// NEON's sequence, to int8. Its scaling runs on instructions; the narrowing follows, element by element.
+/// NEON's sequence, to int8. The scaling runs on instructions; the narrowing follows element by element.
 pub(super) const RNDNU_I8: Kernel = Kernel {
     native: Some(neon_form!(
         NEON,
@@ -64,8 +63,8 @@ pub(super) const RNDNU_U8: Kernel = Kernel {
     )
 };
 
-/// Scalar code: clamped before the zero point is added. Scales are below 1 in the source, that is, nothing goes left;
-/// then the scaled value fits in int32.
+/// Scalar code, which clamps before it adds the zero point. Scales are below 1 in the source, so no shift is to the left and the scaled value fits in
+/// int32.
 pub(super) const RNDNU_SCALAR_I8: Kernel = Kernel::scalar(
     "xnnpack-rndnu-scalar-i8",
     "XNNPACK qs8 rndnu, scalar: clamped to [min - zero point, max - zero point], then offset",
@@ -99,7 +98,7 @@ fn scale<V: Vector>(params: &Params, acc: &[i32], out: &mut [i32]) {
     every_lane(acc, out, constants, rndnu_body::<V>);
 }
 
-/// `vqmovn` to 16 bits, `vqadd` in 16 bits.
+/// Narrows by `vqmovn` to 16 bits, and adds by `vqadd` in 16 bits.
 #[inline(always)]
 fn narrow_and_offset(scaled: i32, zero_point: i32) -> i32 {
     let narrowed = scaled.clamp(i16::MIN.into(), i16::MAX.into()) as i16;

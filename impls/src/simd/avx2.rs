@@ -1,7 +1,7 @@
-//! [`Wide`] over AVX2 and VNNI, one instruction for each method: `asm!`, so that the instruction itself runs whatever the
-//! compiler would make of an intrinsic, and so that both encodings of VNNI can stand in one function.
+//! [`Wide`] over AVX2 and VNNI, one instruction for each method. `asm!` guarantees that exactly this instruction runs, whatever the compiler would
+//! make of an intrinsic, and allows both encodings of VNNI in one function.
 //!
-//! The trait's methods are entered from functions that have AVX2 enabled and asked the CPU for it; see [`super::form`].
+//! The trait's methods are called from functions that have AVX2 enabled and have checked the CPU for it; see [`super::form`].
 
 use super::wide::{WIDE_BYTES, WIDE_LANES, Wide};
 use core::arch::asm;
@@ -9,20 +9,19 @@ use core::arch::x86_64::{
     __m256i, _mm_loadu_si128, _mm256_broadcastsi128_si256, _mm256_loadu_si256, _mm256_set1_epi16, _mm256_storeu_si256,
 };
 
-/// Eight int32 lanes in a `ymm` register. `EVEX`: whether VNNI is written in the encoding of AVX-512 VNNI (with VL),
-/// otherwise in that of AVX-VNNI.
+/// Eight int32 lanes in a `ymm` register. With `EVEX`, VNNI has the encoding of AVX-512 VNNI (with VL), otherwise that of AVX-VNNI.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ymm<const EVEX: bool>(__m256i);
 
-/// A [`Ymm`] for kernels without VNNI.
+/// [`Ymm`] for kernels without VNNI.
 pub(crate) type Avx2 = Ymm<false>;
 
-/// Whether this CPU has VNNI in the encoding of AVX-512.
+/// True if this CPU has VNNI in the encoding of AVX-512.
 pub(crate) fn evex() -> bool {
     is_x86_feature_detected!("avx512vnni") && is_x86_feature_detected!("avx512vl")
 }
 
-/// A function of one instruction, `{d} = {a} op {b}`.
+/// Defines a function of one instruction, `{d} = {a} op {b}`.
 macro_rules! binary {
     ($name:ident, $template:literal) => {
         #[inline]
@@ -39,13 +38,13 @@ macro_rules! binary {
     };
 }
 
-/// A function of one instruction, `{d} += {a} op {b}`. A CPU without it traps.
+/// Defines a function of one instruction, `{d} += {a} op {b}`. A CPU without the instruction traps.
 macro_rules! accumulate {
     ($name:ident, $template:literal) => {
         #[inline]
         #[target_feature(enable = "avx2")]
         fn $name(mut d: __m256i, a: __m256i, b: __m256i) -> __m256i {
-            // SAFETY: the instruction reads and writes registers only; where the CPU lacks it, it traps.
+            // SAFETY: the instruction reads and writes registers only; a CPU without it traps.
             unsafe {
                 asm!($template, d = inlateout(ymm_reg) d, a = in(ymm_reg) a, b = in(ymm_reg) b,
                     options(pure, nomem, nostack, preserves_flags));
@@ -67,7 +66,7 @@ accumulate!(dpbssd, "vpdpbssd {d}, {a}, {b}");
 impl<const EVEX: bool> Wide for Ymm<EVEX> {
     #[inline(always)]
     fn splat_halves(value: i16) -> Self {
-        // SAFETY: whoever holds a form that uses this type has asked the CPU for AVX2.
+        // SAFETY: the caller of a form with this type has checked the CPU for AVX2.
         Self(unsafe { _mm256_set1_epi16(value) })
     }
 

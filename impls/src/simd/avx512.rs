@@ -1,10 +1,10 @@
-//! Instructions on 512 bits, each in a block of `asm!` that loads its operands and stores its result: no type of the compiler is involved, so that code
+//! Instructions on 512 bits, each in a block of `asm!` that loads its operands and stores its result. No compiler type is involved, so the code
 //! around it needs no target feature.
 
-/// `$acc`, 64 bytes, becomes what the lines leave in `zmm0`, which begins as `$acc`; `zmm1` and `zmm2` begin as `$a` and `$b`, references to 64 bytes.
+/// Loads `$acc`, `$a` and `$b` (64 bytes each) into `zmm0`, `zmm1` and `zmm2`, runs the lines, and stores `zmm0` to `$acc`.
 macro_rules! step {
     ($acc:ident, $a:expr, $b:expr, $($line:expr),+) => {
-        // SAFETY: whoever runs this has asked the CPU for the instructions. The pointers are those of 64 bytes to read, and of 64 bytes to write.
+        // SAFETY: the caller has checked the CPU for the instructions. The pointers are to 64 bytes to read, and to 64 bytes to write.
         unsafe {
             core::arch::asm!(
                 "vmovdqu64 zmm0, [{acc}]",

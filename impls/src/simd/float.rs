@@ -1,25 +1,25 @@
-//! Vectors of four f32, with the instructions that round them to 8-bit integers.
+//! Vectors of four f32, and the instructions that round and narrow them to 8-bit integers.
 
 use super::{LANES, Portable, Vector};
 use std::array::from_fn;
 
-/// One 128-bit vector; each method is the AArch64 instruction of that name. Lanes of f32 hold its bits.
+/// 128-bit vector; each method is the AArch64 instruction of that name. Lanes of f32 hold their bits.
 ///
 /// Semantics: Arm Architecture Reference Manual (DDI 0487), section C7.2.
 pub trait Float: Vector {
-    /// `.4s`: product, to the nearest, ties to even.
+    /// `.4s`: product, rounded to nearest, ties to even.
     fn fmul(self, other: Self) -> Self;
-    /// `.4s`: f32 to the nearest int32, ties to even; saturates, NaN gives 0.
+    /// `.4s`: f32 to the nearest int32, ties to even; saturates, and NaN gives 0.
     fn fcvtns(self) -> Self;
-    /// `.4h`: each int32 saturated to 16 bits, in the lower half; the upper one is 0.
+    /// `.4h`: each int32 saturated to 16 bits, in the lower half; the upper half is 0.
     fn sqxtn_4h(self) -> Self;
-    /// `.8h`: the lower half of `self`, and each int32 of `upper` saturated to 16 bits.
+    /// `.8h`: the lower half of `self`, then each int32 of `upper` saturated to 16 bits.
     fn sqxtn2_8h(self, upper: Self) -> Self;
     /// `.8h`: saturating sum.
     fn sqadd_8h(self, other: Self) -> Self;
-    /// `.8b`: each of eight int16 saturated to int8, in the lower half; the upper one is 0.
+    /// `.8b`: each of eight int16 saturated to int8, in the lower half; the upper half is 0.
     fn sqxtn_8b(self) -> Self;
-    /// `.8b`: each of eight int16 saturated to unsigned bytes, in the lower half; the upper one is 0.
+    /// `.8b`: each of eight int16 saturated to an unsigned byte, in the lower half; the upper half is 0.
     fn sqxtun_8b(self) -> Self;
 }
 
@@ -30,7 +30,7 @@ impl Float for Portable {
             Self(from_fn(|i| (lane(self, i) * lane(other, i)).to_bits() as i32))
         };
         fcvtns(self) => {
-            // Casts of Rust saturate and take NaN to 0.
+            // Casts of Rust saturate and turn NaN into 0.
             Self(self.0.map(|bits| f32::from_bits(bits as u32).round_ties_even() as i32))
         };
         sqxtn_4h(self) => Self::from_halves(from_fn(|i| self.0.get(i).map_or(0, narrowed)));
@@ -53,7 +53,7 @@ impl Float for Portable {
     }
 }
 
-/// An int32 saturated to 16 bits.
+/// Saturates an int32 to 16 bits.
 #[inline(always)]
 fn narrowed(word: &i32) -> u16 {
     (*word).clamp(i16::MIN.into(), i16::MAX.into()) as u16

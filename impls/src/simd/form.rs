@@ -1,7 +1,7 @@
-//! Native forms: the vector code of a kernel over real instructions, under a symbol that a disassembler can find.
+//! Native forms: the vector code of a kernel over real instructions, under a symbol that a disassembler finds.
 
-/// The [`crate::kernel::Native`] form whose instructions lie in `fn(arguments) body`, exported as `$symbol`; `$run` makes
-/// of that function, named by it, what a registry holds. `$body::<Neon>(arguments)` alone stands for a function that calls it, and that a registry holds.
+/// Makes the [`crate::kernel::Native`] form with the instructions in `fn name(arguments) body`, exported as `$symbol`. `$run` is the registered
+/// function, in terms of `name`. The short pattern `$body::<Neon>(arguments)` registers a function that only calls `$body`.
 macro_rules! neon_form {
     (
         $isa:ident, $symbol:literal, $instructions:tt, $type:ty,
@@ -21,7 +21,7 @@ macro_rules! neon_form {
     ) => {{
         #[cfg(target_arch = "aarch64")]
         const RUN: Option<$type> = {
-            // SAFETY: the name is this project's own and each is used once.
+            // SAFETY: the name has this project's prefix, and each name is used once.
             #[unsafe(export_name = $symbol)]
             #[inline(never)]
             extern "Rust" fn $name($($arg: $arg_type),+) {
@@ -37,7 +37,7 @@ macro_rules! neon_form {
 }
 pub(crate) use neon_form;
 
-/// The same on x86: `body` is compiled with AVX2 enabled, and entered only where the CPU has what `$isa` says.
+/// Makes a native form on x86: `body` is compiled with AVX2 enabled, and entered only if the CPU has `$isa`.
 macro_rules! avx2_form {
     (
         $isa:ident, $symbol:literal, [$($instruction:literal),+], $type:ty,
@@ -45,7 +45,7 @@ macro_rules! avx2_form {
     ) => {{
         #[cfg(target_arch = "x86_64")]
         const RUN: Option<$type> = {
-            // SAFETY: the name is this project's own and each is used once.
+            // SAFETY: the name has this project's prefix, and each name is used once.
             #[unsafe(export_name = $symbol)]
             #[inline(never)]
             #[target_feature(enable = "avx2")]
@@ -53,7 +53,7 @@ macro_rules! avx2_form {
 
             fn $name($($arg: $arg_type),+) {
                 $crate::simd::isa::$isa.require();
-                // SAFETY: the CPU has just been asked.
+                // SAFETY: the CPU has just been checked.
                 unsafe { body($($arg),+) }
             }
             Some($run)
@@ -65,7 +65,7 @@ macro_rules! avx2_form {
 }
 pub(crate) use avx2_form;
 
-/// The same with blocks of [`super::avx512::step`], which need no target feature around them.
+/// Makes a native form with blocks of [`super::avx512::step`], which need no target feature around them.
 macro_rules! avx512_form {
     (
         $isa:ident, $symbol:literal, [$($instruction:literal),+], $type:ty,
@@ -73,7 +73,7 @@ macro_rules! avx512_form {
     ) => {{
         #[cfg(target_arch = "x86_64")]
         const RUN: Option<$type> = {
-            // SAFETY: the name is this project's own and each is used once.
+            // SAFETY: the name has this project's prefix, and each name is used once.
             #[unsafe(export_name = $symbol)]
             #[inline(never)]
             extern "Rust" fn $name($($arg: $arg_type),+) {
@@ -89,7 +89,7 @@ macro_rules! avx512_form {
 }
 pub(crate) use avx512_form;
 
-/// Calls a function that is generic over [`super::Wide`] on real registers. VNNI comes in the encoding that the CPU has.
+/// Calls a function that is generic over [`super::Wide`] on real registers. VNNI has the encoding of the CPU.
 #[cfg(target_arch = "x86_64")]
 macro_rules! on_avx2 {
     (VNNI, $run:ident($($arg:ident),+)) => {
@@ -109,7 +109,7 @@ pub(crate) use on_avx2;
 use super::isa::Isa;
 use crate::kernel::Native;
 
-/// A native form that needs `isa`.
+/// Makes a native form that needs `isa`.
 pub(crate) const fn native<R: Copy>(
     isa: &Isa,
     symbol: &'static str,

@@ -1,21 +1,21 @@
-//! Instruction sets that a form may need, and whether this machine has them.
+//! Instruction sets that a form may need, and their detection on this machine.
 
-/// An instruction set, as [`crate::kernel::Native`] states it.
+/// Instruction set, as stated in [`crate::kernel::Native`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Isa {
-    /// Its name in reports.
+    /// Name in reports.
     pub(crate) name: &'static str,
-    /// The architecture that has it.
+    /// Architecture that has the instruction set.
     pub(crate) arch: &'static str,
-    /// Whether this machine has it.
+    /// Returns true if this machine has the instruction set.
     pub(crate) available: fn() -> bool,
 }
 
 impl Isa {
-    /// Stops a form that nobody should have called, before an instruction traps.
+    /// Panics before an instruction traps, if the form was called without a check of the CPU.
     ///
     /// # Panics
-    /// Where this machine lacks the instruction set.
+    /// Panics if this machine lacks the instruction set.
     #[inline(always)]
     #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
     pub(crate) fn require(&self) {
@@ -23,7 +23,7 @@ impl Isa {
     }
 }
 
-/// An [`Isa`] made of features that the standard library detects; any of the alternatives will do.
+/// Makes an [`Isa`] from features that the standard library detects; one of the alternatives suffices.
 macro_rules! isa {
     ($name:literal, $arch:literal, $detect:ident, $($($feature:tt)&&+)||+) => {
         Isa {
@@ -52,6 +52,6 @@ pub(crate) const VNNI512: Isa =
     isa!("avx512vnni", "x86_64", is_x86_feature_detected, "avx512f" && "avx512bw" && "avx512vnni");
 /// `vpdpbssd` on 256 bits.
 pub(crate) const VNNI_INT8: Isa = isa!("avxvnniint8", "x86_64", is_x86_feature_detected, "avx2" && "avxvnniint8");
-/// `vpdpbusd`, `vpdpbusds` on 256 bits, in the encoding of AVX-512 or in that of AVX.
+/// `vpdpbusd`, `vpdpbusds` on 256 bits, in the encoding of AVX-512 or of AVX.
 pub(crate) const VNNI: Isa =
     isa!("vnni", "x86_64", is_x86_feature_detected, "avx2" && "avx512vnni" && "avx512vl" || "avx2" && "avxvnni");

@@ -1,11 +1,10 @@
-//! Vector registers, so that a vector kernel is written once and runs everywhere.
+//! Vector registers, so that a vector kernel is written once and runs on every target.
 //!
-//! A kernel is generic over [`Vector`], four int32 lanes, over [`Register`], the same with lanes of 8 and 16
-//! bits, or over [`Float`], four f32; for x86 over [`Wide`]. [`Portable`] executes the models of [`crate::instruction::model`]; `Neon` (on
-//! aarch64) executes the instruction each method is named after, one for one. The models are compared with the
-//! instructions by the `instruction` operation, so what is learnt on [`Portable`] carries over.
+//! A kernel is generic over [`Vector`] (four int32 lanes), [`Register`] (also lanes of 8 and 16 bits), [`Float`] (four f32), or, for x86, [`Wide`].
+//! [`Portable`] executes the models of [`crate::instruction::model`]. `Neon` (on aarch64) executes, for each method, the instruction of the same
+//! name. The `instruction` operation compares the models with the instructions, so results on [`Portable`] carry over.
 
-/// Methods of one vector type that give a vector, each as `name(self, operands) => value;`.
+/// Methods of one vector type that return a vector, each as `name(self, operands) => value;`.
 macro_rules! methods {
     ($($name:ident($self:ident $(, $operand:ident)*) => $value:expr;)+) => {$(
         #[inline(always)]
@@ -47,9 +46,9 @@ pub use wide::{WIDE_BYTES, WIDE_LANES, Wide};
 /// Lanes of a [`Vector`].
 pub const LANES: usize = 4;
 
-/// One 128-bit vector of int32; each method is the AArch64 instruction of that name on `.4s`.
+/// 128-bit vector of int32; each method is the AArch64 instruction of that name on `.4s`.
 pub trait Vector: Copy {
-    /// The same value in every lane.
+    /// Same value in every lane.
     fn splat(value: i32) -> Self;
     /// Reads four consecutive elements.
     fn load(from: &[i32; LANES]) -> Self;
@@ -74,10 +73,10 @@ pub trait Vector: Copy {
     fn mul(self, other: Self) -> Self;
     /// Bitwise and.
     fn and(self, other: Self) -> Self;
-    /// Arithmetic shift right by the immediate 31: all ones where a lane is negative.
+    /// Arithmetic shift right by the immediate 31: all ones if a lane is negative.
     fn sshr31(self) -> Self;
 
-    /// Has the value computed although nothing reads it, for kernels that compute what they do not use.
+    /// Forces the computation of an unused value, for kernels whose source computes values without use.
     fn keep(self);
 }
 
@@ -95,10 +94,10 @@ pub fn strip_mine<V: Vector>(x: &[i32], out: &mut [i32], body: impl Fn(V) -> V, 
     }
 }
 
-/// Applies `body` to every element, the last vector partly filled, as a predicated loop does.
+/// Applies `body` to every element, with the last vector partly filled, as a predicated loop does.
 ///
-/// `body` gets its `constants` handed in, so that the partly filled vector can be kept out of the loop's function: with
-/// both in one, the portable form's loop is compiled three times slower.
+/// `constants` are an argument of `body`, so that the partly filled vector can be in a function outside the loop. With both in one function, the
+/// portable form's loop is three times slower.
 #[inline(always)]
 pub fn every_lane<V: Vector, C: Copy>(x: &[i32], out: &mut [i32], constants: C, body: impl Fn(C, V) -> V) {
     debug_assert_eq!(x.len(), out.len());
@@ -112,7 +111,7 @@ pub fn every_lane<V: Vector, C: Copy>(x: &[i32], out: &mut [i32], constants: C, 
     }
 }
 
-/// The partly filled vector of [`every_lane`].
+/// Computes the partly filled vector of [`every_lane`].
 #[inline(never)]
 fn partial<V: Vector, C: Copy>(x: &[i32], out: &mut [i32], constants: C, body: impl Fn(C, V) -> V) {
     let mut lanes = [0; LANES];

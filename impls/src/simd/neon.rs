@@ -1,8 +1,8 @@
 //! [`Vector`] over AArch64 Advanced SIMD, one instruction for each method.
 //!
-//! `asm!` and not intrinsics: LLVM rewrites intrinsics (`vrshlq` by a constant becomes `srshr`, `vshrq_n` by 31 becomes
-//! `cmlt`), and here the instruction itself is under test. The saturating ones also set FPSR.QC, which no kernel reads;
-//! they are therefore not marked `preserves_flags`.
+//! `asm!` instead of intrinsics: LLVM rewrites intrinsics (`vrshlq` by a constant becomes `srshr`, `vshrq_n` by 31 becomes `cmlt`), but the
+//! instruction itself is under test. Saturating instructions also set FPSR.QC, which no kernel reads; they are therefore not marked
+//! `preserves_flags`.
 
 use super::{LANES, Vector};
 use core::arch::aarch64::{int32x4_t, vdupq_n_s32, vld1q_s32, vst1q_s32};
@@ -12,7 +12,7 @@ use core::arch::asm;
 #[derive(Clone, Copy, Debug)]
 pub struct Neon(pub(super) int32x4_t);
 
-/// One two-operand instruction on `.4s`.
+/// One instruction with two operands on `.4s`.
 macro_rules! binary {
     ($mnemonic:literal, $arrangement:literal, $a:expr, $b:expr) => {{
         let out: int32x4_t;
@@ -78,7 +78,7 @@ impl Vector for Neon {
 
     #[inline(always)]
     fn keep(self) {
-        // SAFETY: the template is empty. Without `pure` the compiler may not drop it, nor what it reads.
+        // SAFETY: the template is empty. Without `pure` the compiler may drop neither the block nor the value that it reads.
         unsafe { asm!("/* {0:v} */", in(vreg) self.0, options(nomem, nostack, preserves_flags)) }
     }
 }

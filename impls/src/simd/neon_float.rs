@@ -1,10 +1,10 @@
-//! [`Float`] over AArch64 Advanced SIMD, one instruction for each method: `asm!` for the reason [`super::neon`] gives.
+//! [`Float`] over AArch64 Advanced SIMD, one instruction for each method, by `asm!` for the reason in [`super::neon`].
 
 use super::{Float, Neon};
 use core::arch::aarch64::int32x4_t;
 use core::arch::asm;
 
-/// One instruction without an accumulator; those that saturate set FPSR.QC, and `fcvtns` sets FPSR.IXC, which nothing reads.
+/// One instruction without an accumulator. Saturating instructions set FPSR.QC, and `fcvtns` sets FPSR.IXC; no code reads these flags.
 macro_rules! pure {
     ($template:literal, $($name:ident = $operand:expr),+) => {{
         let out: int32x4_t;

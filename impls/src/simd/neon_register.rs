@@ -1,13 +1,13 @@
-//! [`Register`] over AArch64 Advanced SIMD, one instruction for each method: `asm!` for the reason [`super::neon`] gives.
+//! [`Register`] over AArch64 Advanced SIMD, one instruction for each method, by `asm!` for the reason in [`super::neon`].
 //!
-//! `udot`, `sdot`, `ummla` and `smmla` are extensions. A CPU that lacks them traps; forms that hold them ask first.
+//! `udot`, `sdot`, `ummla` and `smmla` are extensions. A CPU without them traps, so forms with these instructions check the CPU first.
 
 use super::Neon;
 use super::register::{BYTES, Register};
 use core::arch::aarch64::{int32x4_t, vld1q_u8, vreinterpretq_s32_u8, vreinterpretq_u8_s32, vst1q_u8};
 use core::arch::asm;
 
-/// One instruction without an accumulator: `{d:v}` is the result, `{a:v}` and `{b:v}` the operands.
+/// One instruction without an accumulator: `{d:v}` is the result, `{a:v}` and `{b:v}` are the operands.
 macro_rules! pure {
     ($template:literal, $($name:ident = $operand:expr),+) => {{
         let out: int32x4_t;
@@ -24,11 +24,11 @@ macro_rules! pure {
     }};
 }
 
-/// One instruction that adds to `{d:v}`; the lines before it let the assembler know an extension.
+/// One instruction that adds to `{d:v}`; the lines before it enable an extension in the assembler.
 macro_rules! accumulate {
     ($($template:literal),+; $acc:expr, $($name:ident = $operand:expr),+) => {{
         let mut acc: int32x4_t = $acc.0;
-        // SAFETY: the instruction reads and writes registers only; where the CPU lacks an extension it traps.
+        // SAFETY: the instruction reads and writes registers only; a CPU without the extension traps.
         unsafe {
             asm!(
                 $($template,)+

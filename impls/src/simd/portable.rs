@@ -7,7 +7,7 @@ use crate::instruction::model;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Portable(pub(super) [i32; LANES]);
 
-/// One model, applied lane by lane; the saturation flag is dropped, since no kernel reads it.
+/// Applies one model lane by lane. The saturation flag is dropped, since no kernel reads it.
 #[inline(always)]
 fn lanes(a: Portable, b: Portable, model: impl Fn(i64, i64) -> (i64, bool)) -> Portable {
     Portable(std::array::from_fn(|i| model(i64::from(a.0[i]), i64::from(b.0[i])).0 as i32))

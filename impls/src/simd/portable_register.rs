@@ -5,7 +5,7 @@ use super::{LANES, Portable};
 use std::array::from_fn;
 
 impl Portable {
-    /// Lane 0 is the least significant, whatever the host's byte order.
+    /// Returns the bytes; lane 0 is the least significant on every host.
     #[inline(always)]
     fn bytes(self) -> [u8; BYTES] {
         bytemuck::cast(self.0.map(i32::to_le))
@@ -36,14 +36,14 @@ impl Portable {
         Self::from_bytes(bytemuck::cast(halves.map(u16::to_le)))
     }
 
-    /// Products of eight unsigned bytes of each, from byte `at`.
+    /// Returns the products of eight unsigned bytes of each operand, from byte `at`.
     #[inline(always)]
     fn unsigned_products(self, other: Self, at: usize) -> [u16; 8] {
         let (a, b) = (self.bytes(), other.bytes());
         from_fn(|i| u16::from(a[at + i]) * u16::from(b[at + i]))
     }
 
-    /// Products of eight signed bytes of each, from byte `at`; -128 * -128 fits.
+    /// Returns the products of eight signed bytes of each operand, from byte `at`; -128 * -128 fits.
     #[inline(always)]
     fn signed_products(self, other: Self, at: usize) -> [u16; 8] {
         let (a, b) = (self.signed_bytes(), other.signed_bytes());
@@ -75,14 +75,14 @@ impl Portable {
         Self::from_halves(from_fn(|i| u16::from(bytes[at + i])))
     }
 
-    /// Adds products of four unsigned 16-bit lanes of each, from lane `at`.
+    /// Adds products of four unsigned 16-bit lanes of each operand, from lane `at`.
     #[inline(always)]
     fn add_long_unsigned(self, a: Self, b: Self, at: usize) -> Self {
         let (a, b) = (a.halves(), b.halves());
         self.add_words(|i| (u32::from(a[at + i]) * u32::from(b[at + i])) as i32)
     }
 
-    /// Adds products of four signed 16-bit lanes of each, from lane `at`.
+    /// Adds products of four signed 16-bit lanes of each operand, from lane `at`.
     #[inline(always)]
     fn add_long_products(self, a: Self, b: Self, at: usize) -> Self {
         let (a, b) = (a.signed_halves(), b.signed_halves());
@@ -90,7 +90,7 @@ impl Portable {
     }
 }
 
-/// The dot product of `N` elements of `a` and `b`, from `at_a` and `at_b`.
+/// Returns the dot product of `N` elements of `a` and `b`, from `at_a` and `at_b`.
 #[inline(always)]
 fn dot<const N: usize, T: Copy + Into<i32>>(a: &[T; BYTES], at_a: usize, b: &[T; BYTES], at_b: usize) -> i32 {
     (0..N).map(|k| a[at_a + k].into() * b[at_b + k].into()).sum()

@@ -8,7 +8,7 @@ use std::array::from_fn;
 pub struct PortableWide([i32; WIDE_LANES]);
 
 impl PortableWide {
-    /// Lane 0 is the least significant, whatever the host's byte order.
+    /// Returns the bytes; lane 0 is the least significant on every host.
     #[inline(always)]
     fn bytes(self) -> [u8; WIDE_BYTES] {
         bytemuck::cast(self.0.map(i32::to_le))
@@ -29,7 +29,7 @@ impl PortableWide {
         Self::load_bytes(&bytemuck::cast(halves.map(i16::to_le)))
     }
 
-    /// The sum of `N` products from `at`, at most four; it fits 32 bits.
+    /// Returns the sum of `N` products from `at`. `N` is at most 4, so the sum fits in 32 bits.
     #[inline(always)]
     fn products<const N: usize>(unsigned: &[u8; WIDE_BYTES], signed: &[i8; WIDE_BYTES], at: usize) -> i32 {
         (at..at + N).map(|k| i32::from(unsigned[k]) * i32::from(signed[k])).sum()

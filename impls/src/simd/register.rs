@@ -1,14 +1,14 @@
-//! A 128-bit register of 8-, 16- and 32-bit lanes, with the instructions that multiply small integers.
+//! A 128-bit register of 8-, 16- and 32-bit lanes, and the instructions that multiply small integers.
 
 use super::Vector;
 
 /// Bytes of a [`Register`].
 pub const BYTES: usize = 16;
 
-/// One 128-bit register; each method is the AArch64 instruction of that name, on the lanes its text gives (`.8h` is eight
-/// 16-bit lanes). Where one name serves several widths, the lanes of the result are part of the method's name.
+/// 128-bit register; each method is the AArch64 instruction of that name, on the lanes in its text (`.8h` is eight 16-bit lanes). If one instruction
+/// name has several widths, the method's name contains the lanes of the result.
 ///
-/// Semantics: Arm Architecture Reference Manual (DDI 0487), section C7.2. Nothing here saturates: sums wrap.
+/// Semantics: Arm Architecture Reference Manual (DDI 0487), section C7.2. No method saturates: sums wrap.
 pub trait Register: Vector {
     /// Reads 16 bytes.
     fn load_bytes(from: &[u8; BYTES]) -> Self;
@@ -38,7 +38,7 @@ pub trait Register: Vector {
     fn sadalp_8h(self, pairs: Self) -> Self;
     /// `.8h`: sums of lanes; wraps at 16 bits.
     fn add_8h(self, other: Self) -> Self;
-    /// `.4s`: sums of adjacent pairs, those of `self` below those of `other`.
+    /// `.4s`: sums of adjacent pairs, the sums of `self` in the lower lanes and the sums of `other` in the upper lanes.
     fn addp(self, other: Self) -> Self;
 
     /// `.8h`: the lower eight bytes, sign-extended.
@@ -58,11 +58,11 @@ pub trait Register: Vector {
     /// `self.4s + a.8h * b.8h`, signed, the upper halves.
     fn smlal2_4s(self, a: Self, b: Self) -> Self;
 
-    /// `.16b`: the bits that are set in each byte.
+    /// `.16b`: number of set bits in each byte.
     fn cnt(self) -> Self;
-    /// `.2d`: the lower half of `self` below the lower half of `other`.
+    /// `.2d`: the lower half of `self`, then the lower half of `other`.
     fn zip1_2d(self, other: Self) -> Self;
-    /// `.2d`: the upper half of `self` below the upper half of `other`.
+    /// `.2d`: the upper half of `self`, then the upper half of `other`.
     fn zip2_2d(self, other: Self) -> Self;
 
     /// `self.4s +` dot products of adjacent quads of unsigned `.16b`. FEAT_DotProd.

@@ -1,9 +1,9 @@
-//! Models of instructions against the instructions, register by register, where this machine has them.
+//! Models against the instructions of this machine, register by register.
 
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 use {super::isa::Isa, crate::random::Random, std::io::Write};
 
-/// Deterministic bytes: extremes more often than not, so that sums reach the ends of their lanes.
+/// Returns deterministic bytes, more than half of them extremes, so that sums reach the ends of their lanes.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 fn bytes<const N: usize>(random: &mut Random) -> [u8; N] {
     std::array::from_fn(|_| {
@@ -16,7 +16,7 @@ fn bytes<const N: usize>(random: &mut Random) -> [u8; N] {
     })
 }
 
-/// Says that a test has nothing to run on this machine. What is printed by a test that passes is not shown; this is.
+/// Reports that a test has nothing to run on this machine. The test runner hides the output of a passing test, but not this direct write.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 fn not_run(isa: &Isa) {
     writeln!(std::io::stderr(), "not run: this CPU has no {}", isa.name).expect("standard error can be written");
@@ -33,7 +33,7 @@ mod neon {
     use crate::random::Random;
     use crate::simd::isa::{DOTPROD, I8MM};
 
-    /// Holds one method of three operands on both types.
+    /// Checks that methods of three operands agree on both types.
     macro_rules! agree {
         ($($name:ident($acc:ident, $a:ident, $b:ident) => $run:expr;)+) => {$(
             fn $name<R: Register>($acc: R, $a: R, $b: R) -> R {
@@ -52,7 +52,7 @@ mod neon {
         )+};
     }
 
-    /// Extremes of every lane width are NaN, infinities' neighbours and subnormals of f32 too.
+    /// The extremes of every lane width include NaN, the neighbours of infinities, and subnormals of f32.
     #[test]
     fn float_instructions_are_their_models() {
         use super::super::Float;
@@ -65,7 +65,7 @@ mod neon {
             fn products<R: Register + Float>(a: R, b: R) -> [i32; 4] {
                 let mut lanes = [0; 4];
                 a.fmul(b).store(&mut lanes);
-                // Which NaN it is, is left open.
+                // The choice of NaN is left open.
                 lanes.map(|bits| if f32::from_bits(bits as u32).is_nan() { -1 } else { bits })
             }
             let [a, b] = operands.each_ref().map(Portable::load_bytes);
@@ -141,7 +141,7 @@ mod avx2 {
     use crate::random::Random;
     use crate::simd::isa::{AVX2, VNNI, VNNI_INT8};
 
-    /// Holds one method of three operands on both types; `$real` is the type of real registers.
+    /// Checks that methods of three operands agree on both types; `$real` is the type of real registers.
     macro_rules! agree {
         ($real:ty; $($name:ident($acc:ident, $a:ident, $b:ident) => $run:expr;)+) => {$(
             fn $name<W: Wide>($acc: W, $a: W, $b: W) -> W {

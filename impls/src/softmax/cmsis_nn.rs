@@ -30,7 +30,7 @@ pub(super) const S8_TO_S16: Kernel = Kernel {
     native: None,
 };
 
-/// One row; `bits` is what the output's type adds to the shift.
+/// Computes one row; `bits` is the output type's part of the shift.
 #[inline(always)]
 fn softmax(p: &Params, bits: i32, (least, most): (i32, i32), row: &[i32], out: &mut [i32]) {
     const ACCUM_BITS: i32 = 12;
@@ -56,7 +56,7 @@ fn softmax(p: &Params, bits: i32, (least, most): (i32, i32), row: &[i32], out: &
     }
 }
 
-/// `arm_nn_one_over_one_plus_x_for_x_in_0_1`.
+/// Computes `arm_nn_one_over_one_plus_x_for_x_in_0_1`.
 #[inline(always)]
 fn one_over_one_plus(x: i32) -> i32 {
     let sum = i64::from(x) + i64::from(i32::MAX);
@@ -68,7 +68,7 @@ fn one_over_one_plus(x: i32) -> i32 {
     mult_by_power_of_two(y, 1)
 }
 
-/// `arm_nn_mult_by_power_of_two`: what is beyond the threshold saturates.
+/// Computes `arm_nn_mult_by_power_of_two`: values beyond the threshold saturate.
 #[inline(always)]
 fn mult_by_power_of_two(x: i32, exponent: u32) -> i32 {
     let threshold = (1 << (31 - exponent)) - 1;

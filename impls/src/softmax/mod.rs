@@ -1,4 +1,4 @@
-//! The softmax of rows of quantized numbers, in fixed point: int8 or uint8 in, int8, uint8 or int16 out, in steps of 2^-8 or 2^-16.
+//! Softmax of rows of quantized numbers, in fixed point: int8 or uint8 in, int8, uint8 or int16 out, in steps of 2^-8 or 2^-16.
 
 pub(crate) mod cmsis_nn;
 #[cfg(test)]
@@ -13,36 +13,37 @@ use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, broken, positive};
 use serde::{Deserialize, Serialize};
 
-/// The largest row: from 512 equal elements on the sources shift by more than 31.
+/// Largest row: for 512 or more equal elements the sources shift by more than 31.
 pub const MOST: usize = 511;
 
-/// Parameters of one softmax. Input and output `[rows, depth]`. A difference `d` of stored values stands for the exponent `d * multiplier * 2^(left_shift - 57)`.
+/// Parameters of one softmax. Input and output `[rows, depth]`. A difference `d` of stored values represents the exponent `d * multiplier *
+/// 2^(left_shift - 57)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Params {
     /// Type of the input.
     pub input: Element,
     /// Type of the output.
     pub output: Element,
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Elements of a row.
+    /// Elements in a row.
     pub depth: usize,
     /// Multiplier of differences, 2^30 to 2^31 - 1.
     pub multiplier: i32,
     /// Left shift of differences, 0 to 30.
     pub left_shift: i32,
-    /// The least difference from the row's maximum whose exponential is not 0: `-2^(31 - left_shift)` to 0.
+    /// Smallest difference from the row's maximum whose exponential is not 0: `-2^(31 - left_shift)` to 0.
     pub diff_min: i32,
 }
 
 impl Params {
-    /// Elements of the input and of the output; or the invalid argument.
+    /// Returns the elements of the input, and of the output. An error names the invalid argument.
     pub fn elements(&self) -> Result<usize, ShapeError> {
         shape::elements("rows", &[positive("rows", self.rows)?, positive("depth", self.depth)?])
     }
 }
 
-/// The types of a kernel.
+/// Types of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Type of the input.
@@ -52,7 +53,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Sizes of input and output. An error names the invalid argument.
+    /// Returns the sizes of input and output. An error names the invalid argument.
     pub fn sizes(&self, p: &Params) -> Result<Sizes, ShapeError> {
         for (argument, asked, own) in [("input", p.input, self.input), ("output", p.output, self.output)] {
             if asked != own {
@@ -77,15 +78,15 @@ impl Domain {
     }
 }
 
-/// `run(params, input, out)`: bytes of the input's type, results as int32. `params` and lengths have been checked.
+/// Kernel function `run(params, input, out)`: bytes of the input's type, results as int32. The caller has checked `params` and lengths.
 pub type Run = fn(&Params, &[u8], &mut [i32]);
 
-/// A softmax under test.
+/// Softmax under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
 lookups!();
 
-/// Softmax.
+/// Operation of softmax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Softmax {}
 
@@ -101,7 +102,7 @@ impl TensorOperation for Softmax {
 
 static KERNELS: &[Kernel] = &[tflite::TO_I8, tflite::TO_U8, tflite::TO_I16, cmsis_nn::S8, cmsis_nn::S8_TO_S16];
 
-/// A function of each row of stored values of a type and of the row's results.
+/// Calls `of` for each row, with its stored values and its results.
 #[inline(always)]
 pub(crate) fn rows(
     p: &Params,

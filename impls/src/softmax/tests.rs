@@ -1,4 +1,4 @@
-//! Kernels of the softmax, near the real value in doubles, and equal to each other.
+//! Kernels of the softmax are near the real value in doubles, and equal to each other.
 
 use super::{Kernel, Params, find, kernels};
 use crate::Form;
@@ -13,7 +13,7 @@ fn run(kernel: &Kernel, p: &Params, input: &[i32]) -> Vec<i32> {
     out
 }
 
-/// A scale of 1/16 in five integer bits, and the difference from which on the exponential is left out.
+/// Parameters of a scale of 1/16 with five integer bits, and a difference from which the exponential is omitted.
 const PARAMS: Params = Params {
     input: Element::I8,
     output: Element::I8,
@@ -27,7 +27,7 @@ const PARAMS: Params = Params {
 fn real(p: &Params, row: &[i32]) -> Vec<f64> {
     let largest = row.iter().copied().max().expect("a row");
     let by = f64::from(p.multiplier) * 2f64.powi(p.left_shift - 57);
-    // What is left out adds nothing to the sum either.
+    // An omitted exponential adds nothing to the sum either.
     let power = |x: &i32| if x - largest < p.diff_min { 0.0 } else { (f64::from(x - largest) * by).exp() };
     let powers: Vec<f64> = row.iter().map(power).collect();
     let sum: f64 = powers.iter().sum();

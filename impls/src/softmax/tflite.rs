@@ -40,7 +40,7 @@ pub(super) const TO_I8: Kernel = kernel!("tflite-softmax-i8", "TFLite reference 
 pub(super) const TO_U8: Kernel = kernel!("tflite-softmax-u8", "TFLite reference Softmax, uint8 to uint8", U8, U8);
 pub(super) const TO_I16: Kernel = kernel!("tflite-softmax-i8-i16", "TFLite reference Softmax, int8 to int16", I8, I16);
 
-/// One row.
+/// Computes one row.
 #[inline(always)]
 fn softmax(p: &Params, output: Element, row: &[i32], out: &mut [i32]) {
     let largest = row.iter().fold(i32::MIN, |most, v| most.max(*v));
@@ -63,13 +63,13 @@ fn softmax(p: &Params, output: Element, row: &[i32], out: &mut [i32]) {
     }
 }
 
-/// `MultiplyByQuantizedMultiplierGreaterThanOne`.
+/// Computes `MultiplyByQuantizedMultiplierGreaterThanOne`.
 #[inline(always)]
 pub(crate) fn scaled(difference: i32, p: &Params) -> i32 {
     mul(difference.wrapping_mul(1i32.wrapping_shl(p.left_shift as u32)), p.multiplier)
 }
 
-/// `GetReciprocal`: `2^-k` times the reciprocal of a number of so many integer bits, and `k`.
+/// Computes `GetReciprocal`: `2^-k` times the reciprocal of a number with `integer_bits` integer bits, and `k`.
 #[inline(always)]
 pub(crate) fn reciprocal_of(x: i32, integer_bits: i32) -> (i32, i32) {
     let headroom = x.leading_zeros();
@@ -77,13 +77,13 @@ pub(crate) fn reciprocal_of(x: i32, integer_bits: i32) -> (i32, i32) {
     (one_over_one_plus(shifted_minus_one), integer_bits - headroom as i32)
 }
 
-/// gemmlowp's `one_over_one_plus_x_for_x_in_0_1`.
+/// Computes gemmlowp's `one_over_one_plus_x_for_x_in_0_1`.
 #[inline(always)]
 pub(crate) fn one_over_one_plus(a: i32) -> i32 {
     saturating_shift(newton(a), 1)
 }
 
-/// Three steps of Newton-Raphson to `2 / (1 + a)`, with two integer bits.
+/// Computes `2 / (1 + a)` by three steps of Newton-Raphson, with two integer bits.
 #[inline(always)]
 pub(crate) fn newton(a: i32) -> i32 {
     let sum = i64::from(a) + i64::from(i32::MAX);
@@ -96,7 +96,7 @@ pub(crate) fn newton(a: i32) -> i32 {
     x
 }
 
-/// `SaturatingRoundingMultiplyByPOT` of a positive exponent.
+/// Computes `SaturatingRoundingMultiplyByPOT` for a positive exponent.
 #[inline(always)]
 pub(crate) fn saturating_shift(x: i32, exponent: u32) -> i32 {
     let threshold = (1 << (31 - exponent)) - 1;

@@ -1,4 +1,4 @@
-//! The packing of a matrix product as kernels.
+//! Packing of a matrix product, as kernels.
 
 use super::{Kernel, Kind, Params, kernel};
 use crate::matmul::blocks::{block_transpose, interleave, unpack};
@@ -32,7 +32,7 @@ pub(super) const WEIGHT_PREPACK: Kernel = kernel(
     Kind::WeightPrepack,
     |params, input, out| {
         let Params::Conv2d(params) = params else { return };
-        // Flattening HWIO weights moves nothing.
+        // Flattening HWIO weights moves no element.
         block_transpose(input.len() / params.out_channels, params.out_channels, input, out);
     },
 );

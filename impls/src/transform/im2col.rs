@@ -8,6 +8,6 @@ pub(super) const IM2COL: Kernel =
 
 fn run(params: &Params, input: &[i32], out: &mut [i32]) {
     let Params::Conv2d(params) = params else { return };
-    // The matrix of all channels, whatever groups are made of it later.
+    // One matrix of all channels, for any number of groups.
     im2col(&conv2d::Params { groups: 1, ..*params }, 0, input, params.input_zero_point, out);
 }

@@ -1,4 +1,4 @@
-//! gemmlowp's matrix maps: a matrix in memory by rows or by columns, with a stride from one to the next, read row by row.
+//! gemmlowp's matrix maps: a matrix in memory by rows or by columns, with a stride between them, read row by row.
 //!
 //! Source: google/gemmlowp public/map.h, `MatrixMap` (`operator()`: `data_[row * rows_stride() + col * cols_stride()]`).
 
@@ -6,26 +6,27 @@ use super::{Kernel, Kind, Params as Any, from};
 use crate::shape::{self, ShapeError, Sizes, broken, positive};
 use serde::{Deserialize, Serialize};
 
-/// A matrix in memory.
+/// Matrix in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Params {
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Columns.
+    /// Number of columns.
     pub columns: usize,
-    /// Elements from the first of a row to the first of the next; of a column if the order is by columns.
+    /// Elements from the first of a row to the first of the next row, or from column to column if the order is by columns.
     pub stride: usize,
-    /// Whether the elements of a column are adjacent; otherwise those of a row are.
+    /// True if the elements of a column are adjacent; otherwise the elements of a row are adjacent.
     pub column_major: bool,
 }
 
 impl Params {
-    /// Rows or columns in memory, and the adjacent elements of each.
+    /// Returns the number of rows or columns in memory, and the adjacent elements of each.
     pub fn runs(&self) -> (usize, usize) {
         if self.column_major { (self.columns, self.rows) } else { (self.rows, self.columns) }
     }
 
-    /// Sizes of input and output, or the invalid argument. The input ends with its last element: no gap follows the last run.
+    /// Returns the sizes of input and output. The input ends with its last element, without a gap after the last run. An error names the invalid
+    /// argument.
     pub(super) fn sizes(&self) -> Result<Sizes, ShapeError> {
         let (rows, columns) = (positive("rows", self.rows)?, positive("columns", self.columns)?);
         let (runs, len) = self.runs();
@@ -50,7 +51,7 @@ pub(super) const MAP: Kernel = from(
     },
 );
 
-/// Every element by the strides of rows and of columns; what is beyond the memory is 0.
+/// Reads every element by the strides of rows and of columns; an element beyond the memory is 0.
 pub(crate) fn read(p: &Params, [of_rows, of_columns]: [usize; 2], input: &[i32], out: &mut [i32]) {
     for (row, out) in out.chunks_exact_mut(p.columns).enumerate() {
         for (column, out) in out.iter_mut().enumerate() {

@@ -1,6 +1,7 @@
-//! Layout transforms around a convolution by matrix product, padding, and packing of few bits: they move elements or bits and pad, and compute nothing.
+//! Layout transforms around a convolution by matrix product, padding, and packing of few bits. They move elements or bits and pad, without any
+//! arithmetic.
 //!
-//! Source: RFC on int8 convolution for Arm, sections Input, Weight and Output transform. Blocks there are 4 rows by 16 columns.
+//! Source: RFC on int8 convolution for Arm, sections Input, Weight and Output transform, with blocks of 4 rows by 16 columns.
 
 mod blocks;
 mod im2col;
@@ -22,7 +23,7 @@ use crate::shape::{self, ShapeError, Sizes, positive};
 use serde::{Deserialize, Serialize};
 use spatial::TILE;
 
-/// Which transform.
+/// Kind of transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -34,7 +35,7 @@ pub enum Kind {
     BlockTranspose,
     /// `[batches, M'/4, N'/4, 4, 4]` to `[batches,M,N]`.
     Unpack,
-    /// `[B, OH*OW, OC]` to `[B,OH,OW,OC]`; with weights, `[KH,KW,KI,KO]` to `[KH*KW*KI,KO]`, the same bytes.
+    /// `[B, OH*OW, OC]` to `[B,OH,OW,OC]`; for weights, `[KH,KW,KI,KO]` to `[KH*KW*KI,KO]`. The bytes are the same.
     Unflatten,
     /// `[B,C,H,W]` to `[B, OH, OW'/16, C, KH, KW, 16]`, padded by the zero point, and by 0 beyond a row.
     DataPack,
@@ -46,19 +47,19 @@ pub enum Kind {
     SpatialUnpack,
     /// `[B,H,W,C]` with the zero point before and after each axis.
     Pad,
-    /// A matrix in memory by rows or columns, with a stride, to `[rows, columns]`.
+    /// Matrix in memory by rows or columns, with a stride, to `[rows, columns]`.
     MatrixMap,
     /// `[rows, columns]` to bit planes `[rows, bits, columns/word]`, the first element of a word in its highest bit.
     BitPack,
     /// Bit planes `[rows, bits, columns/word]` to `[rows, columns]`.
     BitUnpack,
-    /// `[rows, columns]` to bytes of two nibbles, the first one in the low bits.
+    /// `[rows, columns]` to bytes of two nibbles, the first nibble in the low bits.
     NibblePackLow,
-    /// `[rows, columns]` to bytes of two nibbles, the first one in the high bits.
+    /// `[rows, columns]` to bytes of two nibbles, the first nibble in the high bits.
     NibblePackHigh,
-    /// Bytes of two nibbles to `[rows, columns]`, the low one first.
+    /// Bytes of two nibbles to `[rows, columns]`, the low nibble first.
     NibbleUnpackLow,
-    /// Bytes of two nibbles to `[rows, columns]`, the high one first.
+    /// Bytes of two nibbles to `[rows, columns]`, the high nibble first.
     NibbleUnpackHigh,
 }
 
@@ -66,23 +67,23 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Params {
-    /// Of [`Kind::Im2col`], [`Kind::Unflatten`], [`Kind::WeightPrepack`] and the spatial pack.
+    /// Parameters of [`Kind::Im2col`], [`Kind::Unflatten`], [`Kind::WeightPrepack`] and the spatial pack.
     Conv2d(conv2d::Params),
-    /// Of the transforms of a matrix: how many matrices, and rows and columns of each.
+    /// Parameters of the transforms of a matrix: number of matrices, and rows and columns of each.
     Matrix {
-        /// Matrices, one after another; weights are one.
+        /// Number of consecutive matrices; 1 for weights.
         #[serde(default = "one", skip_serializing_if = "is_one")]
         batches: usize,
-        /// Rows.
+        /// Rows of a matrix.
         rows: usize,
-        /// Columns.
+        /// Columns of a matrix.
         columns: usize,
     },
-    /// Of [`Kind::Pad`].
+    /// Parameters of [`Kind::Pad`].
     Pad(pad::Params),
-    /// Of [`Kind::MatrixMap`].
+    /// Parameters of [`Kind::MatrixMap`].
     Map(map::Params),
-    /// Of bit planes and nibbles.
+    /// Parameters of bit planes and nibbles.
     Packed(packing::Params),
 }
 
@@ -94,15 +95,15 @@ fn is_one(batches: &usize) -> bool {
     *batches == 1
 }
 
-/// The parameters of a transform.
+/// Parameters that a kernel accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
-    /// Which transform.
+    /// Kind of transform.
     pub kind: Kind,
 }
 
 impl Domain {
-    /// Sizes of the input (and nothing) and of the output; or the invalid argument.
+    /// Returns the sizes of the input, of two tensors without elements, and of the output. An error names the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let sizes = |input, outputs| Sizes { inputs: [input, 0, 0], outputs };
         let takes = |what: &str| Err(shape::broken("params", format!("this transform takes {what}")));
@@ -125,7 +126,7 @@ impl Domain {
                 Ok(sizes(weights, shape::elements("blocks", &[padded(depth, DEPTH), padded(columns, ROWS)])?))
             }
             (kind @ (Kind::DataPack | Kind::KernelPack | Kind::SpatialUnpack), Params::Conv2d(conv)) => {
-                // All channels, whatever the groups.
+                // All channels, for any number of groups.
                 let conv = &conv2d::Params { groups: 1, ..*conv };
                 let ([image, weights, _], outputs) = (conv.sizes()?.inputs, conv.sizes()?.outputs);
                 let (rows, columns) = conv.output()?;
@@ -186,15 +187,15 @@ impl Domain {
     }
 }
 
-/// `run(params, input, out)` on int32 elements. `params` and lengths have been checked.
+/// Kernel function `run(params, input, out)` on int32 elements. The caller has checked `params` and lengths.
 pub type Run = fn(&Params, &[i32], &mut [i32]);
 
-/// A transform under test.
+/// Transform under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
 lookups!();
 
-/// Layout transforms.
+/// Operation of layout transforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transform {}
 
@@ -231,13 +232,13 @@ static KERNELS: &[Kernel] = &[
     packing::UNPACK_HIGH,
 ];
 
-/// A transform of TVM's convolutions, all of which come from one source.
+/// Makes a transform of TVM's convolutions, which all have one source.
 const fn kernel(name: &'static str, summary: &'static str, kind: Kind, run: Run) -> Kernel {
     const SOURCE: &str = "RFC on int8 convolution for Arm; apache/tvm python/tvm/topi/arm_cpu/conv2d_gemm.py";
     from(name, summary, kind, SOURCE, run)
 }
 
-/// A transform from a source. Nothing is computed, so nothing overflows.
+/// Makes a transform from a source. Without arithmetic no result overflows.
 const fn from(name: &'static str, summary: &'static str, kind: Kind, source: &'static str, run: Run) -> Kernel {
     let scheme = match kind {
         Kind::Im2col => "im2col",

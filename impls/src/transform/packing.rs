@@ -1,6 +1,6 @@
-//! Packing of few bits into words, and its reverse: bit planes as TVM's bit-serial operators take them, and two nibbles in a byte in both orders.
+//! Packing of few bits into words, and unpacking: bit planes as for TVM's bit-serial operators, and two nibbles in a byte in both orders.
 //!
-//! Source: apache/tvm `python/tvm/topi/nn/bitserial_util.py` (bitpack), which has no reverse; microsoft/onnxruntime
+//! Source: apache/tvm `python/tvm/topi/nn/bitserial_util.py` (bitpack), which has no unpacking; microsoft/onnxruntime
 //! `include/onnxruntime/core/framework/int4.h` (the first nibble in the low bits); pytorch/ao `torchao/dtypes/uintx/uint4_layout.py` (pack_uint4, the
 //! first nibble in the high bits).
 
@@ -9,23 +9,23 @@ use crate::shape::{self, ShapeError, Sizes, broken, positive};
 use crate::simd::{LANES, Portable, Vector};
 use serde::{Deserialize, Serialize};
 
-/// Elements and words of a packing or of its reverse.
+/// Elements and words of a packing or of an unpacking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Params {
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Elements of a row.
+    /// Elements in a row.
     pub columns: usize,
-    /// Bits of an element: 1 to 4 of bit planes, 4 of nibbles.
+    /// Bits of an element: 1 to 4 for bit planes, 4 for nibbles.
     pub bits: usize,
-    /// Bits of a word: 8, 16 or 32 of bit planes, 8 of nibbles.
+    /// Bits of a word: 8, 16 or 32 for bit planes, 8 for nibbles.
     pub word: usize,
-    /// Whether unpacked elements are sign extended; otherwise they are zero extended.
+    /// True if unpacked elements are sign extended; otherwise they are zero extended.
     pub signed: bool,
 }
 
 impl Params {
-    /// Sizes of the input and of the output of a kind; or the invalid argument.
+    /// Returns the sizes of the input and of the output for a kind. An error names the invalid argument.
     pub(super) fn sizes(&self, kind: Kind) -> Result<Sizes, ShapeError> {
         let (rows, columns) = (positive("rows", self.rows)?, positive("columns", self.columns)?);
         let planes = matches!(kind, Kind::BitPack | Kind::BitUnpack);
@@ -117,7 +117,7 @@ pub(super) const UNPACK_HIGH: Kernel = from(
     },
 );
 
-/// Four bytes at a time on NEON. The tail goes through a whole vector.
+/// Four bytes at a time on NEON. The tail is padded to a whole vector.
 pub(super) const UNPACK_LOW_NEON: Kernel = Kernel {
     native: Some(crate::simd::form::neon_form!(
         NEON,
@@ -135,12 +135,12 @@ pub(super) const UNPACK_LOW_NEON: Kernel = Kernel {
     )
 };
 
-/// The four low bits, sign extended or zero extended.
+/// Extends the four low bits, by sign or by zero.
 pub(crate) fn extended(nibble: i32, signed: bool) -> i32 {
     if signed { nibble << 28 >> 28 } else { nibble & 15 }
 }
 
-/// `[rows, columns]` to `[rows, bits, columns/word]`; `shifted` puts the next bit into a word.
+/// Packs `[rows, columns]` to `[rows, bits, columns/word]`; `shifted` puts the next bit into a word.
 pub(crate) fn bit_pack(p: &Params, input: &[i32], out: &mut [i32], shifted: impl Fn(u32, u32) -> u32) {
     for (row, planes) in input.chunks_exact(p.columns).zip(out.chunks_exact_mut(p.columns / p.word * p.bits)) {
         for (bit, plane) in planes.chunks_exact_mut(p.columns / p.word).enumerate() {
@@ -151,7 +151,7 @@ pub(crate) fn bit_pack(p: &Params, input: &[i32], out: &mut [i32], shifted: impl
     }
 }
 
-/// `[rows, bits, columns/word]` to `[rows, columns]`.
+/// Unpacks `[rows, bits, columns/word]` to `[rows, columns]`.
 pub(crate) fn bit_unpack(p: &Params, input: &[i32], out: &mut [i32]) {
     let words = p.columns / p.word;
     for (planes, row) in input.chunks_exact(words * p.bits).zip(out.chunks_exact_mut(p.columns)) {
@@ -167,7 +167,7 @@ pub(crate) fn bit_unpack(p: &Params, input: &[i32], out: &mut [i32]) {
     }
 }
 
-/// `[rows, columns]` to `[rows, columns'/2]`; `byte` makes a byte of two nibbles.
+/// Packs `[rows, columns]` to `[rows, columns'/2]`; `byte` makes a byte from two nibbles.
 pub(crate) fn nibble_pack(p: &Params, input: &[i32], out: &mut [i32], byte: impl Fn(i32, i32) -> i32) {
     for (row, bytes) in input.chunks_exact(p.columns).zip(out.chunks_exact_mut(p.columns.div_ceil(2))) {
         for (pair, place) in row.chunks(2).zip(bytes) {
@@ -176,7 +176,7 @@ pub(crate) fn nibble_pack(p: &Params, input: &[i32], out: &mut [i32], byte: impl
     }
 }
 
-/// `[rows, columns'/2]` to `[rows, columns]`; `nibbles` are the two of a byte.
+/// Unpacks `[rows, columns'/2]` to `[rows, columns]`; `nibbles` splits a byte into two.
 pub(crate) fn nibble_unpack(p: &Params, input: &[i32], out: &mut [i32], nibbles: impl Fn(i32) -> [i32; 2]) {
     for (bytes, row) in input.chunks_exact(p.columns.div_ceil(2)).zip(out.chunks_exact_mut(p.columns)) {
         for (byte, pair) in bytes.iter().zip(row.chunks_mut(2)) {
@@ -186,7 +186,7 @@ pub(crate) fn nibble_unpack(p: &Params, input: &[i32], out: &mut [i32], nibbles:
     }
 }
 
-/// Bytes in lanes, four at a time.
+/// Unpacks bytes in lanes, four at a time.
 #[inline(always)]
 fn vectors<V: Vector>(params: &Any, input: &[i32], out: &mut [i32]) {
     let Any::Packed(p) = params else { return };
@@ -201,7 +201,7 @@ fn vectors<V: Vector>(params: &Any, input: &[i32], out: &mut [i32]) {
     }
 }
 
-/// The low and the high nibble of the byte in each lane.
+/// Returns the low and the high nibble of the byte in each lane.
 #[inline(always)]
 fn nibbles<V: Vector>(bytes: V, signed: bool) -> [[i32; LANES]; 2] {
     let parts = if signed {

@@ -8,20 +8,20 @@ use super::{Kernel, Kind, Params as Any, from};
 use crate::shape::{self, ShapeError, Sizes, positive};
 use serde::{Deserialize, Serialize};
 
-/// A padding of a tensor `[B,H,W,C]`.
+/// Padding of a tensor `[B,H,W,C]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Params {
-    /// Images.
+    /// Number of images.
     pub batches: usize,
-    /// Rows.
+    /// Rows of the input.
     pub height: usize,
-    /// Columns.
+    /// Columns of the input.
     pub width: usize,
-    /// Channels.
+    /// Channels of the input.
     pub channels: usize,
-    /// Images of padding before the first one.
+    /// Images of padding before the first image.
     pub batches_before: usize,
-    /// Images of padding after the last one.
+    /// Images of padding after the last image.
     pub batches_after: usize,
     /// Rows of padding above.
     pub top: usize,
@@ -31,16 +31,16 @@ pub struct Params {
     pub left: usize,
     /// Columns of padding on the right.
     pub right: usize,
-    /// Channels of padding before the first one.
+    /// Channels of padding before the first channel.
     pub channels_before: usize,
-    /// Channels of padding after the last one.
+    /// Channels of padding after the last channel.
     pub channels_after: usize,
-    /// The stored value of 0.
+    /// Stored value that represents 0.
     pub zero_point: i32,
 }
 
 impl Default for Params {
-    /// One element, not padded.
+    /// Returns parameters of one element without padding.
     fn default() -> Self {
         Self {
             batches: 1,
@@ -61,34 +61,34 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Sizes of the tensor.
+    /// Returns the sizes of the input.
     fn plain(&self) -> [usize; 4] {
         [self.batches, self.height, self.width, self.channels]
     }
 
-    /// Elements before each axis.
+    /// Returns the padding before each axis.
     fn before(&self) -> [usize; 4] {
         [self.batches_before, self.top, self.left, self.channels_before]
     }
 
-    /// Elements after each axis.
+    /// Returns the padding after each axis.
     fn after(&self) -> [usize; 4] {
         [self.batches_after, self.bottom, self.right, self.channels_after]
     }
 
-    /// Sizes of the padded tensor, whose parts have been checked.
+    /// Returns the sizes of the padded tensor. Input sizes and padding have been checked.
     fn padded(&self) -> [usize; 4] {
         let (plain, before, after) = (self.plain(), self.before(), self.after());
         std::array::from_fn(|axis| before[axis] + plain[axis] + after[axis])
     }
 
-    /// Sizes of the input and of the output; or the invalid argument.
+    /// Returns the sizes of the input and of the output. An error names the invalid argument.
     pub(super) fn sizes(&self) -> Result<Sizes, ShapeError> {
         for (name, size) in ["batches", "height", "width", "channels"].into_iter().zip(self.plain()) {
             positive(name, size)?;
         }
         let input = shape::elements("input", &self.plain())?;
-        // No side has more elements than a tensor: their sums cannot overflow.
+        // No side is larger than the largest tensor, so the sums cannot overflow.
         self.before().iter().chain(&self.after()).try_for_each(|side| shape::elements("side", &[*side]).map(|_| ()))?;
         Ok(Sizes { inputs: [input, 0, 0], outputs: shape::elements("padded", &self.padded())? })
     }
@@ -141,7 +141,7 @@ pub(super) const CMSIS_NN: Kernel = from(
     },
 );
 
-/// Each place of the output in its order: the next element, or `value`.
+/// Writes each place of the output in order: the next element, or `value`.
 pub(crate) fn reference(p: &Params, input: &[i32], value: i32, out: &mut [i32]) {
     let ([_, rows, columns, depth], plain, before) = (p.padded(), p.plain(), p.before());
     let mut elements = input.iter();
@@ -152,7 +152,7 @@ pub(crate) fn reference(p: &Params, input: &[i32], value: i32, out: &mut [i32]) 
     }
 }
 
-/// Rows of images between fills of `value`.
+/// Copies rows of images between fills of `value`.
 pub(crate) fn image(p: &Params, input: &[i32], value: i32, out: &mut [i32]) {
     if p.batches_before + p.batches_after + p.channels_before + p.channels_after != 0 {
         return reference(p, input, value, out);
@@ -166,7 +166,7 @@ pub(crate) fn image(p: &Params, input: &[i32], value: i32, out: &mut [i32]) {
     }
 }
 
-/// The axis from here on: padding of this axis, and each index of it by itself.
+/// Pads this axis, and then each of its indices along the next axis.
 fn axis(p: &Params, at: usize, input: &[i32], out: &mut [i32]) {
     let (plain, before) = (p.plain()[at], p.before()[at]);
     let (inner, run) = (out.len() / p.padded()[at], input.len() / plain);
@@ -182,11 +182,11 @@ fn axis(p: &Params, at: usize, input: &[i32], out: &mut [i32]) {
     }
 }
 
-/// What is left of an output that is written from its begin to its end.
+/// Remaining part of an output that is written from begin to end.
 struct Cursor<'a>(&'a mut [i32]);
 
 impl Cursor<'_> {
-    /// The next places, so many.
+    /// Returns the next `count` places.
     fn next(&mut self, count: usize) -> &mut [i32] {
         let (now, left) = std::mem::take(&mut self.0).split_at_mut(count);
         self.0 = left;
@@ -194,7 +194,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Fills and copies, the output written from its begin to its end.
+/// Fills and copies, so that the output is written from begin to end.
 fn sequence(p: &Params, input: &[i32], out: &mut [i32]) {
     let [_, rows, columns, depth] = p.padded();
     let mut places = Cursor(out);

@@ -1,11 +1,11 @@
-//! The layouts of the spatial pack, NCHW: what a tile of 16 pixels and 16 output channels reads and writes lies together.
+//! Layouts of the spatial pack, NCHW: the values that a tile of 16 pixels and 16 output channels reads and writes are adjacent.
 //!
 //! Source: RFC on int8 convolution for Arm, section Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py, conv2d_spatial_pack_nchw.
 
 use super::{Kernel, Kind, Params, kernel};
 use crate::conv2d::{self, im2col::inside};
 
-/// Pixels of a tile, and output channels of one.
+/// Pixels, and output channels, in a tile.
 pub(crate) const TILE: usize = 16;
 
 pub(super) const DATA_PACK: Kernel = kernel(
@@ -38,7 +38,7 @@ pub(super) const UNPACK: Kernel = kernel(
     },
 );
 
-/// `[B,C,H,W]` to `[B, OH, OW/16, C, KH, KW, 16]`; `zero_point` outside the image, and 0 for pixels beyond the row.
+/// Packs `[B,C,H,W]` to `[B, OH, OW/16, C, KH, KW, 16]`, with `zero_point` outside the image, and 0 for pixels beyond the row.
 pub(crate) fn data_pack<T: Copy + Default>(p: &conv2d::Params, input: &[T], zero_point: T, out: &mut [T]) {
     let Ok((rows, columns)) = p.output() else { return };
     let plane = p.height * p.width;
@@ -64,7 +64,7 @@ pub(crate) fn data_pack<T: Copy + Default>(p: &conv2d::Params, input: &[T], zero
     }
 }
 
-/// `[O,C,KH,KW]` to `[O/16, C, KH, KW, 16]`, padded by 0.
+/// Packs `[O,C,KH,KW]` to `[O/16, C, KH, KW, 16]`, padded by 0.
 pub(crate) fn kernel_pack<T: Copy + Default>(p: &conv2d::Params, input: &[T], out: &mut [T]) {
     let depth = p.channels * p.kernel_h * p.kernel_w;
     out.fill(T::default());
@@ -74,7 +74,7 @@ pub(crate) fn kernel_pack<T: Copy + Default>(p: &conv2d::Params, input: &[T], ou
     }
 }
 
-/// `[B, OH, OW/16, O/16, 16, 16]`, the pixel before the output channel, to `[B,O,OH,OW]`; the padding is dropped.
+/// Unpacks `[B, OH, OW/16, O/16, 16, 16]`, with the pixel before the output channel, to `[B,O,OH,OW]`. The padding is dropped.
 pub(crate) fn unpack<T: Copy>(p: &conv2d::Params, input: &[T], out: &mut [T]) {
     let Ok((rows, columns)) = p.output() else { return };
     let (tiles, blocks) = (columns.div_ceil(TILE), p.out_channels.div_ceil(TILE));

@@ -7,7 +7,7 @@ use crate::conv2d::{
 };
 use crate::matmul::blocks::{DEPTH, ROWS, padded};
 
-/// Runs a registered transform on `1, 2, 3, ...`, with what lay in the output before made visible.
+/// Runs a registered transform on `1, 2, 3, ...`, over an output whose unwritten places show.
 fn run(name: &str, params: &Params) -> (Vec<i32>, Vec<i32>) {
     let kernel = find(name).expect("a transform");
     let sizes = kernel.contract.domain.sizes(params).expect("a shape that can be");
@@ -17,7 +17,7 @@ fn run(name: &str, params: &Params) -> (Vec<i32>, Vec<i32>) {
     (input, out)
 }
 
-/// Every shape up to a little over two blocks.
+/// Returns every shape up to a little over two blocks.
 fn shapes(row_block: usize, column_block: usize) -> impl Iterator<Item = (usize, usize)> {
     (1..=2 * row_block + 1).flat_map(move |rows| (1..=2 * column_block + 1).map(move |columns| (rows, columns)))
 }
@@ -87,13 +87,13 @@ fn convolutions() -> Vec<conv2d::Params> {
     };
     let padded = conv2d::Params { top: 2, bottom: 1, left: 1, right: 3, ..plain };
     let strided = conv2d::Params { stride_h: 2, stride_w: 3, dilation_h: 2, dilation_w: 2, ..padded };
-    // Padding wider than the filter: whole patches lie outside the image.
+    // Padding wider than the filter: whole patches are outside the image.
     let outside = conv2d::Params { kernel_h: 1, kernel_w: 1, ..padded };
     let alone = conv2d::Params { batches: 1, height: 1, width: 1, channels: 1, out_channels: 1, ..padded };
     vec![plain, padded, strided, outside, alone]
 }
 
-/// The element that a place in the matrix of one group stands for, by coordinates in the unpadded image.
+/// Returns the element at a place of the matrix of one group, by coordinates in the unpadded image.
 fn column(params: &conv2d::Params, group: usize, input: &[i32], at: usize) -> i32 {
     let channels = params.channels / params.groups;
     let (rows, columns) = params.output().expect("it fits");
@@ -112,7 +112,7 @@ fn column(params: &conv2d::Params, group: usize, input: &[i32], at: usize) -> i3
 #[test]
 fn im2col_is_the_element_the_filter_sees() {
     for params in convolutions() {
-        // All channels, whatever the groups.
+        // All channels, for any number of groups.
         for groups in [1, params.channels] {
             let (input, out) = run("tvm-im2col", &Params::Conv2d(conv2d::Params { groups, ..params }));
             for (at, got) in out.iter().enumerate() {
@@ -197,7 +197,7 @@ fn unflatten_moves_nothing() {
     }
 }
 
-/// A batch is its matrices one after another, to blocks and back.
+/// A batch consists of consecutive matrices, to blocks and back.
 #[test]
 fn batches_are_matrices_one_after_another() {
     for name in ["tvm-interleave", "tvm-unpack"] {
@@ -214,7 +214,7 @@ fn batches_are_matrices_one_after_another() {
     }
 }
 
-/// What each kernel of padding gives, by coordinates in the tensor.
+/// Compares each kernel of padding with coordinates in the tensor.
 #[test]
 fn pads_are_the_zero_point_around_the_tensor() {
     for code in 0..256usize {
@@ -259,7 +259,7 @@ fn pads_are_the_zero_point_around_the_tensor() {
     }
 }
 
-/// Bits of an element and of a word, by their definitions.
+/// Compares the bits of elements and words with their definitions.
 #[test]
 fn packed_bits_are_where_their_formats_have_them() {
     for (rows, columns) in [(1, 1), (2, 5), (1, 8), (2, 16), (3, 32), (1, 63), (2, 64)] {

@@ -1,4 +1,4 @@
-//! Runs kernels for another process, by the protocol of [`crate::protocol`]. In process, [`crate::execute`] does it.
+//! Execution of kernels for another process, by the protocol of [`crate::protocol`]. [`crate::execute`] runs them in process.
 
 #[cfg(test)]
 mod tests;
@@ -13,22 +13,21 @@ use crate::operation::Operation;
 use crate::protocol::{Answer, Batch, Hello, Job, Request, Source, offers};
 use std::io::{self, BufRead, IoSlice, Read, Write};
 
-/// Longest batch a worker accepts, in elements. Far above any block of a run; it keeps a garbled length from exhausting
-/// memory.
+/// Longest batch that a worker accepts, in elements. The bound is far above any block of a run, and keeps a garbled length from exhausting memory.
 pub const MAX_LEN: usize = 1 << 24;
 
-/// Elements in the 64 bytes to which buffers are aligned before they are misaligned.
+/// Elements in 64 bytes, the alignment of buffers before `misalign` is added.
 const LINE: usize = 64 / size_of::<i32>();
 
-/// Who runs the batches that a worker reads.
+/// Runner of the batches that a worker reads.
 pub trait Runner {
-    /// The kernels that this worker offers.
+    /// Returns the kernels that this worker offers.
     fn hello(&self) -> Hello;
-    /// How many elements a job over `len` elements reads and writes.
+    /// Returns the number of elements that a job over `len` elements reads and writes.
     fn lengths(&self, job: &Job, len: usize) -> Result<Lengths, JobError> {
         lengths(job, len)
     }
-    /// The inputs of a batch of consecutive ones.
+    /// Writes the inputs of a batch of consecutive inputs.
     fn range(&self, job: &Job, start: i32, elements: &mut [i32]) -> Result<(), JobError> {
         if !job.takes_ranges() {
             return Err(JobError::NoRanges);
@@ -36,11 +35,11 @@ pub trait Runner {
         execute::fill(job, start, elements);
         Ok(())
     }
-    /// Runs one job, laid out as [`Job`] says, whose lengths have been checked; or says why not.
+    /// Runs one job, with tensors laid out as described at [`Job`]. The lengths have been checked. An error gives the reason for a failure.
     fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError>;
 }
 
-/// The kernels of this crate, with real vector instructions where there are any.
+/// Kernels of this crate, with real vector instructions if this build has them.
 pub struct Kernels;
 
 impl Runner for Kernels {
@@ -58,7 +57,7 @@ pub fn serve(reader: impl BufRead, writer: impl Write) -> io::Result<()> {
     serve_with(&Kernels, reader, writer)
 }
 
-/// Answers requests until the input ends. An error is one of the transport; everything else is an [`Answer::Failed`].
+/// Answers requests until the input ends. Only errors of the transport are returned; every other error is an [`Answer::Failed`].
 pub fn serve_with(runner: &impl Runner, mut reader: impl BufRead, mut writer: impl Write) -> io::Result<()> {
     let (mut requests, mut input, mut output) = (Requests::default(), Buffer::default(), Buffer::default());
     loop {
@@ -83,8 +82,8 @@ pub fn serve_with(runner: &impl Runner, mut reader: impl BufRead, mut writer: im
     }
 }
 
-/// Requests as they come. A line that is the same as the one before is not read again: half of those of a run of fpm are, because a kernel gets
-/// several batches with the same parameters.
+/// Reader of requests. A line equal to the previous line is not parsed again. Half of the lines of an fpm run are equal to the previous line, because
+/// a kernel gets several batches with the same parameters.
 #[derive(Default)]
 struct Requests {
     line: Vec<u8>,
@@ -93,14 +92,14 @@ struct Requests {
 }
 
 impl Requests {
-    /// The next request; `None` at the end of the input.
+    /// Returns the next request; `None` at the end of the input.
     fn next(&mut self, reader: &mut impl BufRead) -> io::Result<Option<&serde_json::Result<Request>>> {
         self.line.clear();
         if reader.read_until(b'\n', &mut self.line)? == 0 {
             return Ok(None);
         }
         if self.request.is_none() || self.line != self.latest {
-            // As text at once: of bytes, each string would be looked at by itself.
+            // UTF-8 is checked once for the whole line; from bytes, serde checks each string separately.
             self.request = Some(match std::str::from_utf8(&self.line) {
                 Ok(line) => serde_json::from_str(line),
                 Err(_) => serde_json::from_slice(&self.line),
@@ -111,9 +110,9 @@ impl Requests {
     }
 }
 
-/// Reads the payload, runs the batch, and says how many elements of `output` to send.
+/// Reads the payload, runs the batch, and returns the number of elements of `output` to send.
 ///
-/// The payload is consumed whatever happens, so that the next request is found where it begins.
+/// The payload is always consumed, so that the next request is read from its first byte.
 fn run_batch(
     runner: &impl Runner,
     batch: &Batch,
@@ -177,8 +176,7 @@ fn read_elements(reader: &mut impl Read, elements: &mut [i32]) -> io::Result<()>
     Ok(())
 }
 
-/// Header line and payload in one gathered write, so that a small answer is one system call and a large one is not
-/// copied.
+/// Writes header line and payload in one gathered write, so that a small answer is one system call and a large payload is not copied.
 fn write_answer(writer: &mut impl Write, answer: &Answer, payload: &[u8]) -> io::Result<()> {
     let mut header = serde_json::to_vec(answer)?;
     header.push(b'\n');
@@ -195,7 +193,7 @@ fn write_answer(writer: &mut impl Write, answer: &Answer, payload: &[u8]) -> io:
     writer.flush()
 }
 
-/// The kernels that this build can run in `form`.
+/// Returns the kernels that this build can run in `form`.
 pub fn hello(form: Form) -> Hello {
     Hello::of(offers(form))
 }
@@ -214,8 +212,8 @@ impl Buffer {
         if self.storage.len() < needed {
             self.storage.resize(needed, 0);
         }
-        // The storage may have moved, so the boundary is looked for each time. An allocator that cannot say leaves the
-        // buffer where it is: alignment changes speed and coverage, not results.
+        // The storage may have moved, so the boundary is computed each time. If an allocator cannot tell a boundary, the buffer stays at its place:
+        // alignment changes speed and coverage, not results.
         let boundary = self.storage.as_ptr().align_offset(64);
         self.start = if boundary < LINE { boundary + misalign } else { misalign };
         self.len = len;

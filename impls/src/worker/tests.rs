@@ -1,4 +1,4 @@
-//! The protocol end to end over memory: framing, alignment, failures that the worker survives, and process mutants.
+//! The protocol end to end over memory: framing, alignment, failures that do not end the worker, and process mutants.
 
 use super::*;
 use crate::dot::{self, Dot};
@@ -116,7 +116,7 @@ fn payload_and_range_agree_at_every_length_and_alignment() {
     }
 }
 
-/// A line that is the one before is not read again; what follows it is.
+/// A line equal to the previous line is not parsed again, but its payload is read.
 #[test]
 fn a_line_that_comes_twice_has_a_payload_each_time() {
     let (x, other) = (vec![1 << 20, -5], vec![7, 1 << 30]);
