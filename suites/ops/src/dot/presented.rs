@@ -1,4 +1,4 @@
-//! A dot product as it is shown.
+//! Sample of a dot product for `explain`.
 
 use super::Dot;
 use crate::presented::Presented;

@@ -1,4 +1,4 @@
-//! Arithmetic of two tensors as it is shown.
+//! Sample of an elementwise operation for `explain`.
 
 use super::operation::{Arithmetic, Elementwise};
 use crate::presented::Presented;

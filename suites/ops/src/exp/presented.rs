@@ -1,4 +1,4 @@
-//! An exponential as it is shown.
+//! Sample of an exponential for `explain`.
 
 use super::Exp;
 use crate::presented::Presented;
