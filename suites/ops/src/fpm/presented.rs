@@ -1,4 +1,4 @@
-//! A fixed point multiply as it is shown.
+//! Sample of a fixed point multiply for `explain`.
 
 use super::FixedPointMultiply;
 use crate::presented::Presented;

@@ -1,4 +1,4 @@
-//! An instruction as it is shown.
+//! Sample of an instruction for `explain`.
 
 use super::Instruction;
 use crate::presented::Presented;

@@ -1,4 +1,4 @@
-//! A matrix product as it is shown.
+//! Sample of a matrix product for `explain`.
 
 use super::Matmul;
 use crate::explain::steps::{self, Steps};
