@@ -451,7 +451,7 @@ fn packed_rows(base: Scheme, evidence: &[&Observed<Params>], expected: &[Expecte
             seen.outs.iter().enumerate().all(|(at, out)| {
                 let (row, j) = (at / n * n, at % n);
                 let from = j / ROWS * ROWS + order[j % ROWS];
-                // After the last column there is padding, whose products are 0.
+                // Beyond the last column is padding, whose products are 0.
                 let moved = if from < n { raw[row + from] } else { Some(0) };
                 let parts = expected[at].zip(raw[at]).zip(moved);
                 parts.is_some_and(|((all, own), moved)| all.wrapping_sub(own).wrapping_add(moved) == *out)
