@@ -1,4 +1,4 @@
-//! Sample of a concatenation for `explain`.
+//! Presentation of a concatenation.
 
 use super::Concat;
 use crate::explain::steps::{self, Steps};

@@ -1,4 +1,4 @@
-//! Sample of a convolution for `explain`.
+//! Presentation of a convolution.
 
 use super::Conv2d;
 use crate::explain::steps::{self, Steps};

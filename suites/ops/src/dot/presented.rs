@@ -1,4 +1,4 @@
-//! Sample of a dot product for `explain`.
+//! Presentation of a dot product.
 
 use super::Dot;
 use crate::presented::Presented;

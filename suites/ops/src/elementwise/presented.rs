@@ -1,4 +1,4 @@
-//! Sample of an elementwise operation for `explain`.
+//! Presentation of an elementwise operation.
 
 use super::operation::{Arithmetic, Elementwise};
 use crate::presented::Presented;

@@ -1,4 +1,4 @@
-//! Sample of an exponential for `explain`.
+//! Presentation of an exponential.
 
 use super::Exp;
 use crate::presented::Presented;

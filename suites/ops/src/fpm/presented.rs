@@ -1,4 +1,4 @@
-//! Sample of a fixed point multiply for `explain`.
+//! Presentation of a fixed point multiply.
 
 use super::FixedPointMultiply;
 use crate::presented::Presented;

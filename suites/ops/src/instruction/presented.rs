@@ -1,4 +1,4 @@
-//! Sample of an instruction for `explain`.
+//! Presentation of an instruction.
 
 use super::Instruction;
 use crate::presented::Presented;

@@ -1,4 +1,4 @@
-//! Sample of a matrix product for `explain`.
+//! Presentation of a matrix product.
 
 use super::Matmul;
 use crate::explain::steps::{self, Steps};

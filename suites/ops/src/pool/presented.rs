@@ -1,4 +1,4 @@
-//! Sample of a pooling for `explain`.
+//! Presentation of a pooling.
 
 use super::Pool;
 use crate::explain::steps::{self, Steps};

@@ -1,4 +1,4 @@
-//! Sample of a quantized convolution for `explain`.
+//! Presentation of a quantized convolution.
 
 use super::Qconv2d;
 use crate::conv2d::presented::image;

@@ -1,4 +1,4 @@
-//! Sample of a product with output stages for `explain`.
+//! Presentation of a product with output stages.
 
 use super::Qmatmul;
 use crate::explain::stages;

@@ -47,7 +47,7 @@ const MANY: &[Cut] = &[Into(18, 2), Into(2, 1)];
 /// Upper bound on tensors of one form. Small blocks share the inputs among several tensors.
 const TENSORS: usize = 16;
 
-/// Scales in turn. Their number is coprime to that of the zero points, so pairs repeat late.
+/// Scales in turn. Five zero points alternate with them, so a pair repeats after 35 blocks.
 const SCALES: [f64; 7] = [0.1, 0.25, 1.0 / 255.0, 0.3, 0.0625, 1.5, 0.7];
 
 /// Largest length of blocks that repeat one value, and of rows.
@@ -124,7 +124,7 @@ fn form(
         _ => 2,
     };
     let lengths: Vec<usize> = form.iter().enumerate().map(size).collect();
-    // Some types list the axes from the last on, which is unusual.
+    // Every other type lists the axes from the last on, which is unusual.
     let sizes = (0..form.len()).filter(|axis| !matches!(form[*axis], Whole)).map(|axis| (axis, lengths[axis]));
     let shape = counts.iter().zip(&lengths).map(|(count, length)| count * length).collect();
     let mut sizes: Vec<_> = sizes.collect();
