@@ -4,8 +4,7 @@
 
 #![forbid(unsafe_code)]
 
-/// Defines the types of an operation: the implementation (kernels and mutants), from which parameters, domain and function type follow, and the
-/// schemes.
+/// Defines the types of an operation: implementation (kernels and mutants), parameters, domain, function type, and schemes.
 macro_rules! types_of {
     ($impl:ty, $scheme:ty) => {
         type Impl = $impl;

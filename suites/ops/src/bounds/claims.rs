@@ -412,8 +412,7 @@ fn counts(kernel: &dot::Kernel, end: i64) -> Claim {
     }
 }
 
-/// Claims the largest accumulator for which the int32 product of the legacy requantization does not overflow (gemmlowp's document warns of the
-/// overflow), at one multiplier.
+/// Claims the largest accumulator without int32 overflow in the legacy requantization, at one multiplier (gemmlowp's document warns of it).
 fn legacy(kernel: &requantize::Kernel) -> Claim {
     const MULTIPLIER: i64 = 1000;
     const SHIFT: u32 = 10;

@@ -104,8 +104,7 @@ pub fn shown(request: &Request, lanes: &[Lane]) -> Result<Vec<Bound>> {
     Ok(show_all(&claims, lanes, &request.command))
 }
 
-/// Shows the bounds of the named kernels in each lane; of all kernels if `names` is empty. An unknown kernel, or a kernel without bounds, is an
-/// error.
+/// Shows the bounds of the named kernels (all kernels if `names` is empty) in each lane. An unknown kernel, or one without bounds, is an error.
 pub fn bounds(names: &[String], lanes: &[Lane], command: &Command) -> Result<Vec<Bound>> {
     let known = kernels();
     for name in names {

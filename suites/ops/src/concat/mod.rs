@@ -67,8 +67,7 @@ impl Operation for Concat {
         Ok(Domain { element, scales, size: shape::MAX_ELEMENTS })
     }
 
-    /// Checks that the oracle accepts the parameters and that they are within the domain's text. No code of a kernel decides on which cases it
-    /// runs.
+    /// Checks that the oracle and the domain's text accept the parameters. No code of a kernel decides on its own cases.
     fn covers(domain: &Domain, p: &Params) -> bool {
         let elements = p.shape.iter().fold(1usize, |n, size| n.saturating_mul(*size));
         p.element == domain.element

@@ -46,8 +46,7 @@ fn parts(definition: &Definition) -> Option<Parts> {
     Some(Parts { kind, rule, placed })
 }
 
-/// Returns the next scheme on the way to `target`: first the exact value with its rounding rule, then `target`. `None` if `from` is not on that
-/// way.
+/// Returns the next scheme toward `target`: first the exact value with its rounding rule, then `target`. `None` if `from` leads elsewhere.
 pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
     let (at, to) = (parts(from.definition)?, parts(target.definition)?);
     if from.label() == target.label() || at.kind != Kind::Exact || at.placed {

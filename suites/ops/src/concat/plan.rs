@@ -115,8 +115,7 @@ fn quantized(element: Element, i: usize, rng: &mut ChaCha8Rng) -> ([Operand; 4],
     ([0, 1, 2, 3].map(|k| of(k, rng)), out)
 }
 
-/// Returns a shape with the `i`th quantization, redrawn until the domain covers it. If no draw is covered, every input has the output's
-/// quantization.
+/// Returns a shape with the `i`th quantization, redrawn until the domain covers it. After [`DRAWS`] draws every input is a copy.
 fn covered(domain: &Domain, i: usize, shape: &Shape, rng: &mut ChaCha8Rng) -> Params {
     let drawn = (0..DRAWS).find_map(|_| {
         let (operands, out) = quantized(domain.element, i, rng);
@@ -228,8 +227,7 @@ fn every_length(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params
     }
 }
 
-/// Adds calls that directly follow the call from which they differ: in one scale, one zero point, two exchanged scales or zero points, or the
-/// inputs' share.
+/// Adds pairs of calls with one difference: a scale, a zero point, two exchanged scales or zero points, or the inputs' share.
 fn alike(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let shape = Shape::new(&[3, 0], 1, &[9, 11]);
     for i in 0..ALIKE {

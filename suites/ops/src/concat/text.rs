@@ -1,7 +1,6 @@
 //! Text form of a concatenation's parameters: `type=u8 shape=2,7 axis=1 sizes=3,4 scales=0.1,0.2 zero_points=0,5 out_scale=0.1 out_zero_point=3`.
 //!
-//! A single scale or zero point applies to all inputs. The default is two inputs of one element each. Without `shape`, the concatenation axis is
-//! the only axis.
+//! A single scale or zero point applies to all inputs. Defaults are two inputs of one element each, and no other axis.
 
 use crate::elementwise::operand;
 use crate::types;

@@ -1,8 +1,7 @@
 //! Changes inside the loops, while the result keeps its size: the window uses the stride, dilation or border of the other axis, or none; every
 //! image is taken for the first; the accumulator is narrow after each product.
 //!
-//! The other case, parameters that change before the size of the result is computed, is in `changes.rs`. Here the caller computes the size, and
-//! only the loops of the kernel are wrong.
+//! Changes before the size of the result is computed are in `changes.rs`. Here only the loops of the kernel are wrong.
 
 use super::Conv2d;
 use tiebreak_common::class::Class;
@@ -84,8 +83,7 @@ pub(crate) fn first_repeated(tensor: &mut [i32], len: usize) {
 /// Mapping along one axis: (output, filter element) to the input element that they meet.
 pub(super) type Met<'a> = &'a dyn Fn(usize, usize) -> Option<usize>;
 
-/// Computes the sums of a case in the order of its results, product by product and filter row by filter row. Strides, dilations, top and left are
-/// the `window`'s.
+/// Computes the sums of a case in order, product by product, with the strides, dilations, top and left of `window`.
 fn sums(case: &Case<Params>, window: &Params, step: impl Fn(i128, i128) -> i128) -> Option<Vec<i128>> {
     added(case, [&|y, i| row(window, y, i), &|x, j| column(window, x, j)], step)
 }

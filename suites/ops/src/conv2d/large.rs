@@ -1,5 +1,4 @@
-//! Convolutions of random elements over all values: every width and channel count up to 80, filters up to 7, and sizes beyond the first block into
-//! which a kernel may split its operands.
+//! Convolutions of random elements: every width and channel count up to 80, filters up to 7, and sizes beyond the first block of a kernel.
 
 use super::plan::spec;
 use super::usual;

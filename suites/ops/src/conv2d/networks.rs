@@ -104,8 +104,7 @@ fn layers() -> Vec<Params> {
 const MOST: [usize; 2] = [300_000, 8_000_000];
 /// Number of variants of each layer (own sizes, one more, one less), for each effort.
 const VARIANTS: [usize; 2] = [1, 3];
-/// Upper bound on the average cost of a layer for each kernel, in products, for each effort. Each result also costs [`RESULT`], because it is
-/// written, sent and judged.
+/// Upper bound on the average cost of a layer for each kernel, in products, for each effort. A result costs [`RESULT`] more.
 const EACH: [usize; 2] = [2_000, 12_000];
 const RESULT: usize = 30;
 
@@ -140,8 +139,7 @@ fn taken(layer: &Params) -> usize {
     products(layer) / (layer.stride_h * layer.stride_w)
 }
 
-/// Returns the layer and its variants: image and channels with one more along each axis, and one less, as far as the filter fits and the groups
-/// divide evenly.
+/// Returns the layer and its variants: image and channels one larger and one smaller, as far as filter and groups permit.
 fn variants(layer: &Params) -> Vec<Params> {
     let moved = |by: isize| {
         let size = |size: usize| size.saturating_add_signed(by).max(1);

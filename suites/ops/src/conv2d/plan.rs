@@ -137,8 +137,7 @@ fn fills(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     out
 }
 
-/// Converts an int8 layer of a model to the kernel's operand types. For an unsigned operand, data and zero point move by 128, which changes no
-/// product.
+/// Converts an int8 layer of a model to the kernel's types. Unsigned data and zero points are 128 larger, which changes no product.
 fn moved(domain: &Domain, layer: &Params) -> Params {
     let moved = |zero_point: i32, element: Element| if element == Element::U8 { zero_point + 128 } else { zero_point };
     Params {

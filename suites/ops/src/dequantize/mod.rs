@@ -28,8 +28,7 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Dequantize {}
 
-/// Applies `one` to each stored value, with the parameters of its place. NaNs have no expected value, because no contract promises the NaN's
-/// pattern.
+/// Applies `one` to each stored value, with the parameters of its place. NaN patterns are not promised, so NaNs have no expected value.
 fn each(case: &Case<Params>, one: impl Fn(&Quantization, i64) -> u64) -> Result<Expected, Unposable> {
     each_of(case, &places::scales(&case.params), one)
 }
@@ -54,8 +53,7 @@ fn each_of(
     Ok(out)
 }
 
-/// Returns, for each stored value, all results that code with these liberties may give, as words. NaNs are left out, because no contract promises
-/// the NaN's pattern.
+/// Returns, for each stored value, the words of all results of code with these liberties. NaNs are left out: their patterns are not promised.
 fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;

@@ -1,5 +1,4 @@
-//! Dot-product steps in the harness: every pair of 8-bit operands in every place, extremes at the ends of the accumulator, and sweeps of all 2^32
-//! inputs of 16-bit pair sums.
+//! Dot-product steps in the harness: every pair of 8-bit operands in every place, extreme accumulators, and sweeps of all 16-bit pair sums.
 
 mod fuzzed;
 mod plan;

@@ -1,5 +1,4 @@
-//! Cases of dot-product steps: every pair of 8-bit operands in every place of a step, extremes with accumulators at both ends, and random batches
-//! of every length.
+//! Cases of dot-product steps: every pair of 8-bit operands in every place, extremes with extreme accumulators, and batches of every length.
 
 use tiebreak_common::budget::Budget;
 use tiebreak_common::sizes;
@@ -65,8 +64,7 @@ fn pairs(domain: &Domain, holds: impl Fn(usize) -> bool, out: &mut Vec<Spec<Para
     }
 }
 
-/// Returns extreme and alternating operands with accumulators at both ends: one step for each accumulator, and a different accumulator for each
-/// result.
+/// Returns extreme and alternating operands with extreme accumulators: a step for each accumulator, and another accumulator for each result.
 fn patterns(domain: &Domain) -> Vec<Spec<Params>> {
     let accumulators = [0, 1, -1, i32::MAX, i32::MAX - 1, i32::MIN, i32::MIN + 1, 1 << 30, 65535, -65536];
     let made = |fill: &Fill, element: Element| fill.make(domain.elements, &element.range(), 0, "");

@@ -9,8 +9,7 @@ use tiebreak_oracle::elementwise::Operand;
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::scheme::{Registered, Scheme};
 
-/// Exchange of operand parameters: class, description, and the mapping from the parameters of the operands and the result to those that the kernel
-/// uses.
+/// Exchange of operand parameters: class, description, and the mapping of operand and result parameters to the kernel's.
 pub(crate) type Exchange = (Class, &'static str, fn([Operand; 3]) -> [Operand; 3]);
 
 /// Returns every change, in the order of preference. A scheme that is a single known change away comes before other schemes.

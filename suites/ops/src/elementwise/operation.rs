@@ -52,8 +52,7 @@ pub struct Schemes<D, K> {
     pub parts: fn(D) -> Option<Parts<K>>,
     /// Returns the class of the difference between a kernel's own scheme and another scheme.
     pub class: fn(Parts<K>, Parts<K>) -> Class,
-    /// Returns the next scheme on the way to another, one part at a time. `None` if the parts of a scheme are unknown, or if the first scheme is
-    /// not on that way.
+    /// Returns the next scheme toward another, one part at a time. `None` if parts are unknown, or if the first scheme leads elsewhere.
     pub next: fn(&Scheme<D>, &Scheme<D>) -> Option<Scheme<D>>,
 }
 
@@ -100,8 +99,7 @@ pub trait Arithmetic: Sized + Send + Sync + 'static {
     fn taken(params: Params) -> Params {
         params
     }
-    /// Returns the real result for two differences from zero points, in units of the result's scale and to f64 precision. Only the choice of inputs
-    /// uses it.
+    /// Returns the real result of two differences from zero points, in units of the result's scale, in f64. Only used to choose inputs.
     fn real(scales: [f64; 3], differences: [f64; 2]) -> f64;
     /// Differences from zero points whose real result is the unit of the operands' scales.
     const UNIT: [f64; 2];

@@ -143,8 +143,7 @@ pub(super) fn random<A: Arithmetic>(element: Element, clamp: bool, i: usize, rng
     Params { element, len: 1, lhs, rhs, out, min, max }
 }
 
-/// Keeps the scales of the case before, except for one scale that changes within its binade. A result that a kernel caches between calls must
-/// depend on all three scales.
+/// Keeps the scales of the case before, except for one significand, because a kernel's cache must depend on all three scales.
 fn with_scales_of(drawn: Params, kept: Params, i: usize) -> Params {
     let other = |kept: Scale, drawn: Scale| {
         let [kept, drawn] = [kept, drawn].map(|scale| (scale.0 as f32).to_bits());

@@ -32,8 +32,7 @@ pub(super) struct Entry<O: Operation> {
 /// Changes with their descriptions; the first change gives the class.
 type Changes = Vec<(Class, String)>;
 
-/// Explains why two entries differ on a case of one element, by the fewest changes to either entry's scheme. The scheme with more steps is tried
-/// first.
+/// Explains why two entries differ on a case of one element, by the fewest changes to either scheme. The longer scheme is tried first.
 pub(super) fn compare<O: Operation>(
     entries: &[Entry<O>],
     left: usize,

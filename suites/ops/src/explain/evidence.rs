@@ -1,5 +1,4 @@
-//! Outputs of a kernel around one input, and the cause of differences from a scheme: at the input's multiplier and shift and at those where schemes
-//! differ, in whole vectors and alone.
+//! Outputs of a kernel around one input, and the cause of differences from a scheme, in whole vectors and alone.
 
 use crate::fpm::changes::{possible, probe_channels};
 use crate::fpm::hypotheses::Hypothesis;

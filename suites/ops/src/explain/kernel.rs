@@ -1,5 +1,4 @@
-//! Steps of a kernel for one input, as a whole or separately for body and tail. The outputs around the input are compared with the kernel's
-//! contract.
+//! Steps of a kernel for one input, for body and tail together or separately. The outputs around the input are compared with the contract.
 
 use super::evidence::{Against, Evidence, Found, observed};
 use crate::fpm::promised::{Promised, Regime};

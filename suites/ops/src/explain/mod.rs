@@ -97,8 +97,7 @@ impl Party {
         Self { name, value, trace: Some(trace), steps_of: None }
     }
 
-    /// Returns the difference of the result from the exact value. The exact value of gemmlowp's legacy requantization differs from that of other
-    /// schemes.
+    /// Returns the difference of the result from the exact value. Gemmlowp's legacy requantization has an exact value of its own.
     pub fn error(&self) -> Option<Rational> {
         Some(Rational::from(self.value?) - &self.trace.as_ref()?.exact)
     }

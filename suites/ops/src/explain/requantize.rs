@@ -25,8 +25,7 @@ pub fn kernel(name: &str) -> Result<&'static Kernel, UnknownName> {
     find::<Requantize>(name).ok_or_else(|| unknown("kernel", name, every.map(|kernel| kernel.name)))
 }
 
-/// Explains schemes and kernels for one accumulator. All are compared with the first scheme; if `schemes` is empty, with the contract of the first
-/// kernel. `p` must have one channel.
+/// Explains schemes and kernels for one accumulator and one channel, compared with the first scheme or else with the first kernel's contract.
 pub fn explain(acc: i32, p: &Parameters, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Explained> {
     let promised =
         kernels.first().map(|kernel| Ok::<_, UnknownName>(contract::<Requantize>(kernel)?.scheme)).transpose()?;

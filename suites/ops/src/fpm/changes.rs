@@ -19,8 +19,7 @@ type Causes = Vec<Change<FixedPointMultiply>>;
 /// Vector lengths for which body and tail may differ.
 const VECTOR_LANES: [usize; 3] = [4, 8, 16];
 
-/// Returns the hypotheses about differences in a group, in the order of preference. If `kept` is true, the kernel keeps its contract, and `scheme`
-/// is the reference.
+/// Returns the hypotheses about differences in a group, in the order of preference. `kept` is true if the kernel keeps its contract.
 pub fn possible(group: usize, contract: &Promised, scheme: &Promised, kept: bool) -> Vec<Hypothesis> {
     let (zone, _) = Promised::of_group(group);
     let (norm, own) = (scheme.at(zone), contract.at(zone));
@@ -73,8 +72,7 @@ fn cause(hypothesis: Hypothesis) -> Change<FixedPointMultiply> {
     })
 }
 
-/// Check that a hypothesis is the contract's scheme, beyond the inputs of this run: the kernel keeps its contract. Formats and direction of the
-/// shift are those of the observed inputs.
+/// Check that a hypothesis equals the contract's scheme, for the observed formats and direction of the shift.
 struct Same {
     hypothesis: Hypothesis,
     norm: Scheme,
@@ -103,8 +101,7 @@ fn probes(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Probe
     probe_channels(domain, q, regime).map(probe)
 }
 
-/// Returns the class of the difference between two schemes over all shifts: the class of the first hypothesis that is equal to `own`. Results are
-/// cached.
+/// Returns the class of the difference between two schemes: the class of the first hypothesis equal to `own`. Results are cached.
 pub fn class_of(promised: &Scheme, own: &Scheme) -> Class {
     static KNOWN: Mutex<BTreeMap<[String; 2], Class>> = Mutex::new(BTreeMap::new());
     let pair = [promised, own].map(Scheme::label);

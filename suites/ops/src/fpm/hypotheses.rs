@@ -255,8 +255,7 @@ fn two_roundings() -> Vec<Change> {
     out
 }
 
-/// Returns the rule by which a scheme rounds eighths, which its first rounding keeps exact. Sources write this rule in many ways, so it is found by
-/// trying.
+/// Finds the rule by which a scheme rounds eighths, which its first rounding keeps exact. Sources write the rule in many ways.
 pub fn last_rule(definition: &Definition) -> Option<RoundingRule> {
     let eighths = Parameters::q31(1 << 30, -2);
     let rounds = |rule: RoundingRule| {
@@ -266,8 +265,7 @@ pub fn last_rule(definition: &Definition) -> Option<RoundingRule> {
     RoundingRule::ALL.into_iter().find(|rule| rounds(*rule))
 }
 
-/// Returns the class of the difference between two schemes from their step lists only. This is the last resort for a kernel that was found equal to
-/// its own scheme everywhere.
+/// Returns the class of the difference between two step lists: the last resort for a kernel that equals its own scheme everywhere.
 pub fn structural_class(reference: &Definition, own: &Definition) -> Class {
     let (a, b) = (steps_of(reference), steps_of(own));
     let rounds = |steps: &[Step]| {

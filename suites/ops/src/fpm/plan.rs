@@ -24,9 +24,7 @@ const WIDE_ROWS: usize = 7;
 const LONG: [usize; 4] = [1025, 2051, 4100, 8205];
 /// Number of places of the first accumulator after a 64-byte boundary, in accumulators.
 const ALIGNMENTS: usize = 16;
-/// Sampling step of the checks on state that a kernel keeps between calls. One pair of another format in this many is repeated in the first format,
-/// with one accumulator in this many. One batch of many channels in this many is repeated with the same first channel and a different order of the
-/// others.
+/// Sampling step of cases for caches of kernels: pairs repeated in another format, their accumulators, and batches repeated with other channels.
 const AGAIN: usize = 8;
 /// Number of pairs that also run at the next shift, and the range of their shifts.
 const NEIGHBOURS: usize = 4;
@@ -167,8 +165,7 @@ fn neighbours(domain: &Domain, channels: &[Channel], inputs: &[Arc<[i32]>], q: u
     pairs.take(NEIGHBOURS).flat_map(calls).collect()
 }
 
-/// Returns batches longer than the first block into which a kernel may split its accumulators: the accumulators of many pairs, each batch with a
-/// single pair.
+/// Returns batches longer than a kernel's first block: the accumulators of many pairs, each batch with a single pair.
 fn long(channels: &[Channel], inputs: &[Arc<[i32]>], q: u32) -> Vec<Spec<Batch>> {
     let Some(step) = channels.len().checked_div(LONG.len()).filter(|step| *step > 0) else { return Vec::new() };
     let batch = |(i, len): (usize, usize)| {

@@ -2,8 +2,7 @@
 
 use tiebreak_mlir::quant_type::{Explanation, Item, parse};
 
-/// Reads `text` as a type or an op. A refusal must have a message and a valid place. An accepted text must round-trip through its printed form, and
-/// must have an explanation.
+/// Reads `text` as a type or an op. An error must have a message and a valid place. An accepted text must round-trip and be explained.
 pub fn quant_type(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let read = match parse(text) {

@@ -359,8 +359,7 @@ fn in_f32(case: &Case<Params>) -> Expected {
     each_result(case, |sum, product| round_24(sum + product))
 }
 
-/// Computes the sums in f32 as C code does. Each product wraps in int32 and is rounded before the addition. A sum outside int32 becomes the least
-/// int32, as x86 converts it.
+/// Computes the sums in f32 as C code does: products wrap in int32 and are rounded; as on x86, a sum outside int32 becomes the least int32.
 fn products_in_f32(case: &Case<Params>) -> Expected {
     let product = |product: i128| round_24(i128::from(product as i32));
     let sums = each_sum(case, |sum, of| round_24(sum + product(of)));

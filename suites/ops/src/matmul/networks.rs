@@ -10,8 +10,7 @@ use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::{Spec, Turn};
 use tiebreak_impls::matmul::{Domain, Params};
 
-/// M, N and K. For convolutions, M is the number of results of one channel, and K is the filter's size. If M is smaller than in the network, N and
-/// K are the network's.
+/// M (results of one channel of a convolution), N and K (filter size). If M is smaller than in the network, N and K are the network's.
 const LAYERS: [[usize; 3]; 48] = [
     // Convolutional: first layers of 7 by 7 or 11 by 11, filters of 3 by 3 and 1 by 1, bottlenecks.
     [196, 64, 147],
@@ -72,8 +71,7 @@ const LAYERS: [[usize; 3]; 48] = [
 const MOST: [usize; 2] = [600_000, 20_000_000];
 /// Number of variants of each layer (own sizes, one more, one less), for each effort.
 const VARIANTS: [usize; 2] = [1, 3];
-/// Upper bound on the average cost of a layer for each kernel, in products, for each effort. Each result also costs [`RESULT`], because it is
-/// written, sent and judged.
+/// Upper bound on the average cost of a layer for each kernel, in products, for each effort. A result costs [`RESULT`] more.
 const EACH: [usize; 2] = [8_000, 30_000];
 const RESULT: usize = 30;
 

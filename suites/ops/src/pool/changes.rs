@@ -38,8 +38,7 @@ pub(super) fn changes(scheme: Scheme, domain: &Domain) -> Vec<Change<Pool>> {
     out
 }
 
-/// Returns changes that fill the border with stored values and treat it as part of the image: the padded image is built explicitly and pooled
-/// without padding.
+/// Returns changes that fill the border with stored values as part of the image: the padded image is built and pooled without padding.
 fn paddings(scheme: Scheme, domain: &Domain) -> Vec<Change<Pool>> {
     let range = domain.element.range();
     let mut values = vec![Some(0), None, Some(*range.start()), Some(*range.end())];

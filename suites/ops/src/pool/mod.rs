@@ -86,8 +86,7 @@ impl Operation for Pool {
         Ok(Domain { element, scales, counted, global: false, clamp: true })
     }
 
-    /// Checks that the oracle accepts the parameters and that they are within the domain's text. No code of a kernel decides on which cases it
-    /// runs.
+    /// Checks that the oracle and the domain's text accept the parameters. No code of a kernel decides on its own cases.
     fn covers(domain: &Domain, p: &Params) -> bool {
         let range = domain.element.range();
         let whole = (p.min, p.max) == (*range.start(), *range.end());

@@ -1,5 +1,4 @@
-//! Cases of poolings: every sum of windows of many counts, every border, every size, large windows, random shapes and quantizations, and layers of
-//! networks.
+//! Cases of poolings: every sum of windows of many counts, borders, sizes, large windows, random shapes and quantizations, and networks.
 
 use super::{Pool, networks};
 use rand_chacha::ChaCha8Rng;
@@ -54,8 +53,7 @@ pub(super) fn posed(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) 
     drawn.unwrap_or(plain)
 }
 
-/// Draws the `i`th quantization: zero points at an end, in the middle, or random; scales that are equal, of a special quotient, or any; bounds of
-/// the type, of an activation, or any.
+/// Draws the `i`th quantization: extreme, middle or random zero points; equal, special or random scales; bounds of the type or an activation.
 fn quantized(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) -> Params {
     let range = p.element.range();
     let (lo, hi) = (*range.start(), *range.end());

@@ -1,5 +1,4 @@
-//! Changes to the windows of a pooling, while the result keeps its size: the window uses the stride or border of the other axis, or none; every
-//! image is taken for the first.
+//! Changes to the windows of a pooling, while the result keeps its size: a wrong stride, border or image.
 
 use super::{Pool, pooling};
 use crate::conv2d::geometry::{first_repeated, inside, places};

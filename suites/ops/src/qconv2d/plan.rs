@@ -180,8 +180,7 @@ impl Draft<'_> {
         specs.into_iter().enumerate().map(one).collect()
     }
 
-    /// Returns a convolution of one input channel with a filter of 1, whose sums in each output channel are around a tie of a result or an end of
-    /// the clamp.
+    /// Returns a convolution of one input channel with a filter of 1: its sums are around a tie of a result or an end of the clamp.
     pub(crate) fn ties(&self, i: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("qconv2d/ties/{i}"));
         let requantize = &self.domain.requantize;
@@ -255,8 +254,7 @@ pub(super) fn case_on_types(domain: &Domain, case: Case<Params>) -> Case<Params>
     Case { params: on_types(domain, case.params), tensors: [input, weights, nothing], misalign: case.misalign }
 }
 
-/// Converts an int8 layer of a model to the kernel's types; `None` if the model has no output scales for the layer, or if the domain does not cover
-/// it.
+/// Converts an int8 layer of a model to the kernel's types; `None` without output scales, or if the domain does not cover the layer.
 pub(super) fn of_layer(domain: &Domain, layer: &Layer) -> Option<Params> {
     let output = layer.output.as_ref()?;
     let requantize::Params { channels, bias, zero_point, min, max, .. } = output.clone();

@@ -16,8 +16,7 @@ impl Presented for Qconv2d {
     const SHOWN: &'static str = "tflite-conv-i8";
     const STEPS: Steps<Self> = steps::qconv2d;
 
-    /// Builds the image of `conv2d` with one multiplier and shift for both channels, and a bias for each channel. All sums are multiples of 4, so
-    /// the results are exact.
+    /// Builds the image of `conv2d` with one multiplier and shift. All sums are multiples of 4, so the results are exact.
     fn sample(fitting: Fitting) -> Drawn<Params> {
         let (min, max) = fitting.element.range().into_inner();
         let (bias, zero_point) = if fitting.offsets { (vec![16, -16], 3) } else { (vec![0], 0) };

@@ -1,5 +1,4 @@
-//! Int16 convolutions with 64-bit biases: sums around ties of results and around the ends of int32 and of 48 bits, and 512 products of the largest
-//! magnitude.
+//! Int16 convolutions with 64-bit biases: sums around ties and around the ends of int32 and of 48 bits, and 512 products of largest magnitude.
 
 use super::Qconv2d;
 use crate::conv2d::transposed;
@@ -73,8 +72,7 @@ fn channel(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Channel {
     if domain.requantize.takes(wanted) { wanted } else { drawn }
 }
 
-/// Returns a sum at a tie of a result, for the 16-bit or the whole multiplier, or a sum next to an end of int32, of 48 bits, or of a product that
-/// is cast to int32.
+/// Returns a sum at a tie of a result, for the 16-bit or the whole multiplier, or a sum next to an end of int32, of 48 bits, or of a cast.
 fn target(channel: Channel, i: usize, rng: &mut ChaCha8Rng) -> i64 {
     let whole = i128::from(channel.multiplier);
     let high = ((whole + (1 << 15)) >> 16).min(0x7FFF);

@@ -1,5 +1,4 @@
-//! Changes that a kernel may make to a product with output stages: in the sums, in their requantization, and in the stages: order, axes, or the
-//! policy of one stage.
+//! Changes that a kernel may make to a product with output stages: in the sums, their requantization, or the order, axes and policies of stages.
 
 use super::{Qmatmul, quantized};
 use crate::fused::Fused;

@@ -1,5 +1,4 @@
-//! Quantized matrix products in the harness: products with outputs that reach ties and ends, lists of stages in many orders, and changes of every
-//! part.
+//! Quantized matrix products in the harness: outputs at ties and ends, lists of stages in many orders, and changes of every part.
 
 mod changes;
 mod fuzzed;

@@ -1,6 +1,5 @@
-//! Cases of products with output stages: sums around the ties of every result and around the ends of `tanh`, sizes around vectors and blocks, every
-//! number of columns, multipliers at the corners of fixed point multiply, combinations of conditions, layers of real networks, and offsets of any
-//! size.
+//! Cases of products with output stages: sums around ties and around the ends of `tanh`, sizes around vectors and blocks, every number of columns,
+//! corner multipliers, combinations of conditions, layers of real networks, and offsets of any size.
 //!
 //! A product is a convolution with filters of one element, so the plan of [`crate::qconv2d`] fits the outputs of both.
 

@@ -1,5 +1,4 @@
-//! Input floats for a type: around every threshold between two stored values, for rounding and for truncation, at the ends of all ranges, and
-//! everything that is not a number.
+//! Input floats for a type: around the thresholds between stored values, for rounding and truncation, at the ends of ranges, and not numbers.
 
 use crate::quantized::plan::Elements;
 use rand_chacha::ChaCha8Rng;
@@ -9,8 +8,7 @@ use tiebreak_impls::quantized::Expressed;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::Quantization;
 
-/// Upper bound on stored values of which all thresholds are tried. For larger types the values are those at the ends, around the zero point, and
-/// [`OTHERS`].
+/// Upper bound on stored values with all thresholds; larger types use the ends, values around the zero point, and [`OTHERS`].
 const ALL: i64 = 40;
 /// Number of other stored values.
 const OTHERS: usize = 8;

@@ -70,8 +70,7 @@ fn per_layer(quantized: &Quantized, scale: usize) -> Quantized {
     Quantized { storage, min, max, expressed, granularity, scales, zero_points }
 }
 
-/// Returns cases reduced along each axis: either half of the channels or blocks, or all but one at an end; either half of each block, or all but
-/// one element.
+/// Returns cases reduced along each axis: half of the channels, blocks or block elements, or all but one at an end.
 fn fewer(case: &Case<Params>, words: usize) -> Vec<Case<Params>> {
     let p = &case.params;
     let mut out = Vec::new();

@@ -1,5 +1,4 @@
-//! Blocks for cases of quantize and dequantize: along one axis and along several, of one element and of a whole dimension, in tensors of one to
-//! four dimensions.
+//! Blocks for cases of quantize and dequantize: along one or several axes, of one element or a whole dimension, in up to four dimensions.
 
 use super::plan::{Elements, filled, new_types, spec};
 use super::quantizations;

@@ -1,5 +1,4 @@
-//! Cases of every storage type with every kind of bounds, on values at both ends and beyond. Faults occur at clamps, which differ by width, sign
-//! and bounds.
+//! Cases of every storage type with every kind of bounds, at both ends and beyond, because clamps differ by width, sign and bounds.
 
 use super::plan::{Elements, spec};
 use super::{format, quantizations, random};
@@ -32,8 +31,7 @@ const COMPILED: [Storage; 4] = [
     Storage { bits: 8, signed: false },
 ];
 
-/// Returns the cases: each storage type with each kind of bounds and each expressed type; in a short run, one or two kinds of bounds with one
-/// expressed type in turn.
+/// Returns each storage type with each kind of bounds and each expressed type; in a short run, one or two kinds with one expressed type.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
     let any = (1..=32).flat_map(|bits| [true, false].map(|signed| Storage { bits, signed }));
     let storages: Vec<Storage> = match (domain.compiled, domain.storage) {

@@ -136,8 +136,7 @@ pub fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&B
     (!asked.types.is_empty()).then(|| Given::of(Unit::Type, &asked.types, |ty| run.contains(&type_text(ty)), described))
 }
 
-/// Returns the parameters of a sweep of a type, with a tensor of one dimension if the kernel accepts tensors. `None` if the type has several scales
-/// or is not covered.
+/// Returns the parameters of a sweep of a type, in one dimension. `None` if the type has several scales or is not covered.
 pub fn swept(domain: &Domain, quantized: &Quantized, len: usize) -> Option<Params> {
     let ranked = domain.containers.iter().find(|c| **c == Container::Ranked);
     let container = *ranked.or(domain.containers.first())?;

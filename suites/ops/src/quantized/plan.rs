@@ -47,8 +47,7 @@ const STORAGE: [Storage; 7] = [
     storage(4, true),
 ];
 
-/// Kernels that share the cases at the bounds of a type, at a float's end and along an axis in a short run: each case runs on one kernel in this
-/// many.
+/// Kernels that share the cases at bounds, at a float's end and along an axis in a short run: each case runs on one kernel in this many.
 const TURNS: usize = 5;
 
 /// Number of kinds of a type's parameters.
@@ -242,8 +241,7 @@ fn of_channels(domain: &Domain, budget: &Budget, types: &[Quantized]) -> Vec<Qua
     out
 }
 
-/// Adds tensors of three dimensions in which every channel has the elements of interest for its own parameters, in every container that the domain
-/// has.
+/// Adds tensors of three dimensions, in every container, in which every channel has the elements of interest for its own parameters.
 fn channels(
     domain: &Domain,
     seed: u64,
@@ -271,8 +269,7 @@ fn channels(
     }
 }
 
-/// Fills tensor `at` of `tensors` with the elements of interest of each scale, at the scale's places. The elements are in order if they fit, and
-/// otherwise spread over the tensors.
+/// Fills tensor `at` of `tensors` with the elements of interest of each scale, in order if they fit, otherwise spread over the tensors.
 pub(super) fn filled(
     params: &Params,
     seed: u64,

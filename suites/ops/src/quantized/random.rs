@@ -141,8 +141,7 @@ pub(super) fn numbers_of_channels(
 /// Turn in which the channels have distinct parameters.
 const DISTINCT: usize = 4;
 
-/// Returns a type with `count` scales and zero points. By turns the scales are equal, or the zero points are equal or 0, for which code has shorter
-/// paths.
+/// Returns a type with `count` scales and zero points, which by turns are equal or 0, because code has shorter paths for them.
 pub(super) fn several(
     ty: &Quantized,
     count: usize,
@@ -266,8 +265,7 @@ fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
     let (mut axis, others) = (i % 3, [2 + below(rng, 4) as usize, 1 + below(rng, 3) as usize]);
     let mut shape = vec![others[0], others[1]];
     shape.insert(axis, count);
-    // Channels of images are along the second or the last of four dimensions, channels of weights along the first or the last. Videos have five
-    // dimensions.
+    // Channels of images are the second or last of four dimensions, channels of weights the first or last. Videos have five dimensions.
     if i % 4 == 1 {
         shape.insert(if axis == 2 { 0 } else { 3 }, 2);
         axis += axis / 2;

@@ -1,5 +1,4 @@
-//! Channels and blocks along each axis of tensors of one to five dimensions. Code has separate loops for each number of axes, and for the axes
-//! before and after an axis.
+//! Channels and blocks along each axis of tensors of up to five dimensions, because code has separate loops by the number of axes.
 
 use super::plan::{Elements, spec};
 use super::random;

@@ -19,8 +19,7 @@ pub(crate) fn corners(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Channe
         all.extend([0, -1, -2, -7, -8, -15, -16, -24, -31].map(|shift| Channel { multiplier, shift }));
     }
     all.retain(|channel| domain.takes(*channel));
-    // Most corners of Q0.31 are integers whose products merely wrap. The steps are coprime to the number of corner multipliers, so that every
-    // multiplier occurs.
+    // Most corners of Q0.31 are integers whose products merely wrap. The steps are coprime to the number of corner multipliers.
     let keep = match (budget.every_tail, domain.fraction()) {
         (true, 0) => 3,
         (true, _) => 1,
@@ -36,8 +35,7 @@ pub fn any(domain: &Domain, rng: &mut ChaCha8Rng) -> Channel {
     draws.flatten().find(|channel| domain.takes(*channel)).unwrap_or_else(|| plain(domain, 1))
 }
 
-/// Makes channels, or their multipliers, or their shifts equal, in half of the draws, because code has separate paths for such layers. A channel
-/// that would leave the domain is kept.
+/// Makes channels, or their multipliers, or their shifts equal in half of the draws, within the domain: code has paths for such layers.
 pub(super) fn alike(domain: &Domain, channels: &mut [Channel], rng: &mut ChaCha8Rng) {
     let Some(first) = channels.first().copied() else { return };
     let changed: fn(Channel, Channel) -> Channel = match below(rng, 8) {

@@ -1,5 +1,4 @@
-//! Corners of fixed point multiply as corners of requantization: a product that saturates or wraps inside must show through bias, zero point and
-//! clamp.
+//! Corners of fixed point multiply in a requantization: saturated or wrapped products must show through bias, zero point and clamp.
 
 use super::plan::{Draft, given};
 use crate::fpm::corners::corners;

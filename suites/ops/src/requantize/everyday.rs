@@ -24,8 +24,7 @@ pub(super) fn changes(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> 
 /// Change of the parameters.
 type Slip = fn(&mut Params);
 
-/// Returns each change with the sum of result and zero point in a word, and with that sum in 64 bits. With another channel's parameters the sum
-/// often exceeds int32.
+/// Returns each change with the sum of result and zero point in a word, and in 64 bits, because the sum may exceed int32.
 fn slips<const N: usize>(base: Scheme, class: Class, slips: [(&'static str, Slip); N]) -> Vec<Change<Requantize>> {
     let change = |(because, slip): (&'static str, Slip)| {
         let in_word = Change::of_case(class, because, Promised::plain(base), move |case: &mut Case<Params>| {

@@ -1,7 +1,6 @@
 //! Path from the reference to a contract's scheme, one change at a time, which gives the class of each difference from the reference.
 //!
-//! Only this operation has path steps that are not schemes: the contract's steps without the wrap distinguish a wrapping left shift from a
-//! rounding.
+//! Only this operation has path steps that are not schemes: without the wrap, a wrapping left shift is distinct from a rounding.
 
 use super::changes::multiplication;
 use super::{Requantize, parameters};

@@ -1,6 +1,5 @@
-//! Cases of requantizations: batches of 1 to 70 channels with whole and partial rows, with every zero point of a byte; every result with its ties;
-//! corners of multipliers, shifts and accumulators. The corners of fixed point multiply are in `corners.rs`, and batches of the size of layers in
-//! `large.rs`.
+//! Cases of requantizations: batches of 1 to 70 channels with whole and partial rows, every zero point of a byte, every result with its ties, and
+//! corners. The corners of fixed point multiply are in `corners.rs`, and batches of the size of layers in `large.rs`.
 
 use super::channels::{alike, any, corners, of, plain};
 use super::targets::Target;

@@ -46,8 +46,7 @@ pub(super) fn smaller(p: &Params) -> Vec<Params> {
     rows.into_iter().chain(columns).chain(strides).filter(|p| p.stride >= p.runs().1).collect()
 }
 
-/// Returns every number of rows and of columns up to 80 (160 in a long run) in both orders, with and without gaps; long matrices; and calls that
-/// differ in one parameter.
+/// Returns every number of rows and columns up to 80 or 160, in both orders and with gaps; long matrices; and calls that differ in one parameter.
 pub(super) fn plan(budget: &Budget) -> Vec<Any> {
     let most = if budget.every_tail { 160 } else { 80 };
     let with = |rows: usize, columns: usize, gap: usize| {

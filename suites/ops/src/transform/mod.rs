@@ -266,8 +266,7 @@ impl Operation for Transform {
     }
 }
 
-/// Makes elements that identify their source: 1, 2, 3, and so on, which differ from each other and from the padding. For few bits, patterns of all
-/// bits.
+/// Makes elements that identify their source: 1, 2, 3, and so on, unlike the padding. For few bits, patterns of all bits.
 fn tagged(params: &Params, len: usize) -> Vec<i32> {
     match params {
         Params::Packed(p) => few_bits::tagged(p, len),
@@ -293,8 +292,7 @@ fn batched(matrices: Vec<Params>) -> Vec<Params> {
 /// Upper bound on elements of each matrix in a batch.
 const MOST_OF_A_BATCH: usize = 1 << 12;
 
-/// Upper bound on elements of a case, except for the largest case. Weights of the largest layers have millions of elements, whose places repeat
-/// those of small layers.
+/// Upper bound on elements of a case, except for the largest: places of large weights repeat those of small layers.
 const MOST: usize = 1 << 17;
 
 /// Keeps the parameters that are not large, and the largest.

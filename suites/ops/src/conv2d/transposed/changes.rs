@@ -8,8 +8,7 @@ use tiebreak_engine::operation::{Case, Change, Operation};
 use tiebreak_impls::conv2d::Params;
 use tiebreak_oracle::matmul::Scheme;
 
-/// Builds the convolution of stride 1 that has the same sums if `value` is the zero point: `value` is between and around the image's elements, and
-/// the filter is reversed.
+/// Builds a convolution of stride 1 with `value` between and around the elements. Its sums are equal if `value` is the zero point.
 pub(in crate::conv2d) fn inserted(case: &Case<Params>, value: i32) -> Case<Params> {
     let p = case.params;
     let (rows, columns) = p.output().unwrap_or_default();

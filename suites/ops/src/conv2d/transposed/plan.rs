@@ -67,8 +67,7 @@ fn square(kernel: usize, stride: usize, [before, after]: [usize; 2], more: usize
     }
 }
 
-/// Returns layers of decoders and generators: filters of 2, 3, 4 and 5 that double the size, layers that keep the size, and steps longer than the
-/// filter.
+/// Returns layers of decoders and generators: filters of 2 to 5 that double or keep the size, and strides longer than the filter.
 fn layers() -> Vec<Params> {
     let wide = |channels: usize, out_channels: usize, layer: Params| Params { channels, out_channels, ..layer };
     vec![
@@ -100,8 +99,7 @@ fn layers() -> Vec<Params> {
     ]
 }
 
-/// Returns shapes with one large size each, unequal sides in every size, all sizes above one at once, padding as long as the filter, and sums of
-/// the largest values.
+/// Returns shapes with one large size each, with unequal sides, with all sizes above one, with padding up to the filter, and large sums.
 fn large(domain: &Domain) -> Vec<Spec<Params>> {
     let small = square(2, 2, [0, 0], 0);
     let wide = |channels: usize, out_channels: usize| Params { height: 1, width: 3, channels, out_channels, ..small };

@@ -141,8 +141,7 @@ fn narrow(scheme: Scheme) -> Change<Dequantize> {
     })
 }
 
-/// Returns the result in f32, as an f64. The scale may be 0 or infinite in f32, which schemes do not accept; the result then follows from the sign
-/// of the difference.
+/// Returns the result in f32, as an f64. If the scale is 0 or infinite in f32, the sign of the difference decides the result.
 fn in_f32(scheme: &Scheme, q: &Quantization, stored: i64) -> u64 {
     let narrow = Quantization { format: Format::F32, scale: Format::F32.nearest(&q.exact_scale()), ..*q };
     let (zero, infinite) = (narrow.scale == 0, narrow.scale == Format::F32.infinity());

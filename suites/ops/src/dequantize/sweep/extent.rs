@@ -8,8 +8,7 @@ use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::Quantization;
 
 impl Plan<'_> {
-    /// Adds the extent of each known fault. For small types it follows from all values; for large types, from the closed form of the integers that
-    /// are rounded twice.
+    /// Adds the extent of each known fault: by trying all values of small types, and in closed form for large types.
     pub(super) fn extents(&self, faults: &mut Seen) {
         let values: Vec<i64> = match self.q.storage.bits <= FEW_BITS {
             true => (self.q.min..=self.q.max).collect(),

@@ -206,8 +206,7 @@ impl<'a> Plan<'a> {
         &self.path[self.path.len() - 1].scheme
     }
 
-    /// Builds a case of these stored values with their expected results. NaNs have no expected value, because no contract promises the NaN's
-    /// pattern.
+    /// Builds a case of stored values with their expected results. NaN patterns are not promised, so NaNs have no expected value.
     pub(super) fn posed(&self, values: impl Iterator<Item = (i64, u64)>) -> (Case<Params>, Expected) {
         let element = Element::Float(self.q.format);
         let number = |bits: &u64| bits & (self.q.format.sign() - 1) <= self.q.format.infinity();
@@ -220,8 +219,7 @@ impl<'a> Plan<'a> {
         (Case { params, tensors: [stored, Vec::new(), Vec::new()], misalign: 0 }, expected)
     }
 
-    /// Returns the path with the number of stored values on which each scheme differs from the scheme before it. Big rationals check the kept
-    /// values.
+    /// Returns the path with the number of differing stored values at each step. Big rationals check the kept values.
     fn counted_path(&self, steps: &[Step]) -> Vec<PathStep> {
         let one = |(pair, step): (&[Stop], &Step)| {
             let [from, to] = [&pair[0], &pair[1]];

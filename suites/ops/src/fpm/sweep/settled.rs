@@ -110,8 +110,7 @@ impl Plan<'_> {
         SweptSide { against, scheme: sweep.scheme().label(), count, class, because, path: Vec::new(), witness }
     }
 
-    /// Returns the cause of the differences from a scheme. For a kernel that equals its contract on all accumulators, a cause must equal the
-    /// contract's scheme.
+    /// Returns the cause of the differences from a scheme. If the kernel keeps its contract, a cause must equal the contract's scheme.
     fn explanation(&self, scheme: &Promised, seen: &[Seen], kept: bool) -> Explanation {
         let group = self.promised.group(self.promised.rest(), Regime::of(self.channel.shift));
         // Only whole vectors, so no element is in a tail.

@@ -1,8 +1,6 @@
-//! Fuzzing of operations on tensors: small cases run on kernels in this process, in every form that this machine has, and are judged by the
-//! kernels' contracts.
+//! Fuzzing of operations on tensors: small cases run in this process in every form of the machine, and are judged by contracts.
 //!
-//! An input is a sequence of numbers, from which `arbitrary` makes a case, or the text `KERNEL CASE`. Seeds and the saved inputs of a campaign are
-//! texts.
+//! An input is a sequence of numbers, from which `arbitrary` makes a case, or the text `KERNEL CASE`. Seeds are texts.
 
 mod judge;
 mod report;
@@ -49,8 +47,7 @@ pub struct Posed<O: Operation> {
     pub case: Case<O::Params>,
 }
 
-/// Runs the case of an input on one of the operation's kernels, or on the kernel named on the program's command line, and compares every result.
-/// The error is the report of a difference.
+/// Runs and judges the case of an input on a kernel of the operation, or on the kernel named on the command line. The error is a report.
 pub fn run<O: Fuzzed>(bytes: &[u8]) -> Result<(), String> {
     match super::chosen_kernel() {
         Some(name) => run_among::<O>(&[one::<O>(name).map_err(|error| error.to_string())?], bytes),
@@ -105,8 +102,7 @@ pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<C
     Some(Case { params, tensors, misalign })
 }
 
-/// Returns the text of an input, which reads as the same kernel and case. `None` if no kernel accepts the case, or if the case has no text or is
-/// too large.
+/// Returns the text of an input, which reads as the same kernel and case. `None` if no kernel accepts the case, or if it is too large.
 pub fn line<O: Fuzzed>(bytes: &[u8]) -> Option<String> {
     let Posed { kernel, case } = read::<O>(&kernels::<O>(), bytes)?;
     let case = words::case(&complete::<O>(&kernel.contract.domain, &case, &[const { None }; 3])?);

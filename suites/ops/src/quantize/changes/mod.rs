@@ -53,8 +53,7 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
     out
 }
 
-/// Returns the changes to the scheme of a group: the elements of a deviation, or all others. If the kernel keeps its contract, its own values come
-/// first.
+/// Returns the changes to the scheme of a group. If the kernel keeps its contract, its own values come first.
 pub(super) fn in_group(
     group: usize,
     contract: &Promised,

@@ -11,8 +11,7 @@ use tiebreak_reports::ledger::PathStep;
 const REJUDGED: usize = 4096;
 
 impl Plan<'_> {
-    /// Returns the path from the reference to the contract's scheme, with the number of inputs on which each scheme differs from the scheme before
-    /// it.
+    /// Returns the path from the reference to the contract's scheme, with the number of differing inputs at each step.
     pub(super) fn path(&self, reference: &Counted) -> Vec<PathStep> {
         let mut out = Vec::new();
         let case = self.params(1);
