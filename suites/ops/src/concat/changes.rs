@@ -194,7 +194,7 @@ fn wrapped(scheme: Scheme) -> Change<Concat> {
     })
 }
 
-/// Returns changes to every other rescaling scheme, each with the class of its difference from this scheme.
+/// Returns changes to every other rescaling scheme, each with the class of the difference.
 fn others(scheme: Scheme) -> Vec<Change<Concat>> {
     let others = <&Definition>::all().filter(|other| !other.is_copy());
     Change::others("rescaling", scheme, others, |other| parts::class(scheme.definition, other), parts::next)

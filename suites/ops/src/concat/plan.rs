@@ -63,7 +63,7 @@ impl Shape {
     }
 }
 
-/// Builds a spec with these values.
+/// Builds a spec with the given values.
 fn spec(params: Params, values: Fill, misalign: usize) -> Spec<Params> {
     Spec::new(params, [values, Fill::None, Fill::None], misalign % 16)
 }

@@ -78,7 +78,7 @@ fn of(domain: &Domain, row: &[usize], rng: &mut ChaCha8Rng) -> Spec<Params> {
         2 => sides(2 + between(0..=1, rng), 2..=5, rng),
         _ => [between(2..=5, rng), between(2..=5, rng)],
     };
-    // Long enough that one row of results remains with this padding.
+    // Long enough for one row of results with the padding.
     if p.kernel_h > 1 && one_row {
         p.kernel_h = p.kernel_h.max(p.top + p.bottom + 1);
     }

@@ -72,7 +72,7 @@ pub(super) fn fitted(scheme: Scheme, sums: Vec<i128>) -> Expected {
     sums.into_iter().map(|sum| scheme.overflow.fit(INT32, sum).map(|v| v as i32)).collect()
 }
 
-/// Copies the first part of this length to every other part.
+/// Copies the first `len` elements to every other part of the same length.
 pub(crate) fn first_repeated(tensor: &mut [i32], len: usize) {
     let first: Vec<i32> = tensor.iter().take(len).copied().collect();
     if !first.is_empty() {

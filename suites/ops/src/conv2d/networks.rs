@@ -11,7 +11,7 @@ use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::{Spec, Turn};
 use tiebreak_impls::conv2d::{Domain, Params};
 
-/// Returns an image with these numbers of rows, columns and channels.
+/// Returns an image of a height, a width and a number of channels.
 fn image(height: usize, width: usize, channels: usize) -> Params {
     Params { height, width, channels, ..Params::default() }
 }

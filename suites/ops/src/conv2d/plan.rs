@@ -12,7 +12,7 @@ use tiebreak_impls::element::Element;
 use tiebreak_reports::ledger::Unit;
 use tiebreak_reports::text;
 
-/// Kernels that share the combined conditions in a short run: each case runs on one kernel in this many.
+/// Kernels that share the combined conditions in a short run: one of every [`TURNS`] kernels runs each case.
 const TURNS: usize = 4;
 
 /// Returns every spec of a run.
@@ -147,7 +147,7 @@ fn moved(domain: &Domain, layer: &Params) -> Params {
     }
 }
 
-/// Counts the caller's layers, and lists those that no case contains.
+/// Counts the caller's layers, and lists layers without a case.
 pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> Given {
     let run = distinct(specs);
     let described = |at: usize, layer: &Layer| {

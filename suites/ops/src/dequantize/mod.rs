@@ -33,7 +33,7 @@ fn each(case: &Case<Params>, one: impl Fn(&Quantization, i64) -> u64) -> Result<
     each_of(case, &places::scales(&case.params), one)
 }
 
-/// Applies `one` to each stored value, with the parameters at these scale indices.
+/// Applies `one` to each stored value, with the parameters at the given scale indices.
 fn each_of(
     case: &Case<Params>,
     scales: &[usize],
@@ -53,7 +53,7 @@ fn each_of(
     Ok(out)
 }
 
-/// Returns, for each stored value, the words of all results of code with these liberties. NaNs are left out: their patterns are not promised.
+/// Returns, for each stored value, the words of all results possible with the liberties. NaNs are left out: their patterns are not promised.
 fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;

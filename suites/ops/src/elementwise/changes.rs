@@ -95,7 +95,7 @@ fn narrowed<A: Arithmetic>(scheme: Scheme<Definition<A>>, vector: usize) -> Vec<
     ways.map(cause).into()
 }
 
-/// Returns changes to every other scheme, each with the class of its difference from this scheme.
+/// Returns changes to every other scheme, each with the class of the difference.
 fn others<A: Arithmetic>(scheme: Scheme<Definition<A>>, own: Parts<A::Kind>) -> Vec<Change<Elementwise<A>>> {
     let class = |other| (A::SCHEMES.parts)(other).map_or(Class::OtherScheme, |other| (A::SCHEMES.class)(own, other));
     Change::others(A::NOUN, scheme, Definition::<A>::all(), class, A::SCHEMES.next)

@@ -68,7 +68,7 @@ fn parameters<A: Arithmetic>(
 ) -> Option<(Params, Pair)> {
     let (element, _) = A::limits(domain);
     let drawn = A::taken(random::<A>(element, false, turn, rng));
-    // One draw in three has all zero points in the middle of the type, if the domain covers that.
+    // One draw in three has all zero points near the middle of the type, if the domain covers the parameters.
     let middle = element.range().start().midpoint(*element.range().end()) + 1;
     let centred = with_points(&drawn, [middle; 3]);
     let drawn = if turn % 3 == 0 && Elementwise::<A>::covers(domain, &centred) { centred } else { drawn };

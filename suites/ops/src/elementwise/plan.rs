@@ -19,7 +19,7 @@ const PAIRS: usize = 4096;
 const SOME: usize = 1024;
 /// Index of the directed scales with which a short run tries all pairs; their results cover the whole range.
 const IN_FULL: usize = 3;
-/// Number of random scales with which 8-bit kernels try all pairs in a long run. Each set runs on one kernel in [`TURNS`].
+/// Number of random scales with which 8-bit kernels try all pairs in a long run. One of every [`TURNS`] kernels runs each set.
 const FURTHER_SETS: usize = 36;
 const TURNS: usize = 8;
 /// Number of tensors with random parameters, for each effort: enough for every 8-bit zero point.

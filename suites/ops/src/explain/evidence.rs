@@ -14,7 +14,7 @@ use tiebreak_engine::run::subject::held_against;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel};
 
-/// Batch length that is a multiple of every vector length up to this.
+/// Batch length without a tail for vector lengths of 1, 2, 4, 8 and 16.
 const WHOLE: usize = 16;
 
 /// Batch with its outputs.

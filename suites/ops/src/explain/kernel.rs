@@ -21,7 +21,7 @@ pub struct Part {
     pub value: i32,
     /// Steps, and the policy for results that do not fit; `None` if no hypothesis reproduces the outputs.
     pub steps: Option<(Vec<(Name, Step)>, Overflow)>,
-    /// Description of the scheme or hypothesis that has these steps.
+    /// Description of the source of the steps: a scheme or a hypothesis.
     pub steps_of: String,
     /// Cause of the departure from the contract; `None` if the contract is kept.
     pub broken: Option<Found>,

@@ -70,7 +70,7 @@ pub struct Party {
     pub value: Option<i64>,
     /// Steps; `None` for a kernel that no hypothesis reproduces.
     pub trace: Option<Trace>,
-    /// Kernels only: description of the scheme or hypothesis that has these steps.
+    /// Kernels only: description of the source of the steps, a scheme or a hypothesis.
     pub steps_of: Option<String>,
 }
 

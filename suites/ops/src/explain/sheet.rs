@@ -31,7 +31,7 @@ pub struct Row {
     pub text: String,
     /// Difference of the result from the exact value.
     pub error: Option<Rational>,
-    /// Description of the scheme or hypothesis that has these steps.
+    /// Description of the source of the steps: a scheme or a hypothesis.
     pub steps_of: Option<String>,
     /// Steps; `None` if they are unknown.
     pub steps: Option<Vec<Line>>,

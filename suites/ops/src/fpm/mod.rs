@@ -43,7 +43,7 @@ pub fn parameters(channel: Channel, q: u32) -> Parameters {
     Parameters { q, ..Parameters::q31(channel.multiplier, channel.shift) }
 }
 
-/// Builds a case of these accumulators. Element `i` is of channel `i % channels.len()`.
+/// Builds a case of the given accumulators. Element `i` is of channel `i % channels.len()`.
 pub fn case(q: u32, channels: Vec<Channel>, xs: Vec<i32>) -> Case<Batch> {
     let params = Batch { params: Params { q, channels }, len: xs.len() };
     Case { params, tensors: [xs, Vec::new(), Vec::new()], misalign: 0 }

@@ -7,7 +7,7 @@ use tiebreak_engine::operation::{Case, Witness};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Params};
 
-/// Batch length that is a multiple of every vector length up to this.
+/// Batch length without a tail for vector lengths of 1, 2, 4, 8 and 16.
 const WHOLE: usize = 16;
 /// Batch length without a whole vector.
 const TAIL: usize = 3;

@@ -66,7 +66,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Returns `len` values: all different, or a few values repeated; from the whole range, or only its ends.
+    /// Returns `len` values: one for each place, or a few values repeated; from the whole range, or only its ends.
     pub fn tensor(&mut self, len: usize, range: &RangeInclusive<i32>) -> Vec<i32> {
         let ends = self.byte().is_multiple_of(4);
         self.repeated(len, |numbers| match (ends, numbers.of(range.clone())) {

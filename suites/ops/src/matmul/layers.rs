@@ -52,7 +52,7 @@ pub(crate) fn fills(domain: &Domain, layer: &Layer) -> Vec<[Fill; 2]> {
     data.iter().flat_map(|data| weights.iter().map(|weights| [data.clone(), weights.clone()])).collect()
 }
 
-/// Counts the layers that are products, and lists those that no case contains.
+/// Counts the layers that are products, and lists products without a case.
 pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> Given {
     let run = distinct(specs);
     let products: Vec<(usize, Params)> = layers

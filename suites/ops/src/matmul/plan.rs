@@ -18,12 +18,12 @@ pub(crate) const OFFSETS: [(i32, i32); 9] =
 /// Largest M, N and K of which every size is tried.
 const SIZES: usize = 80;
 
-/// Kernels that share the combined conditions in a short run: each case runs on one kernel in this many.
+/// Kernels that share the combined conditions in a short run: one of every [`TURNS`] kernels runs each case.
 const TURNS: usize = 4;
 
 /// Numbers of rows or columns that are tried with a greater depth: one and two vectors of 16, with every remainder.
 const BESIDE_DEPTH: std::ops::RangeInclusive<usize> = 17..=48;
-/// Additional depth of these shapes.
+/// Additional depth of shapes in [`BESIDE_DEPTH`].
 const DEEP: usize = 64;
 
 /// Depth that exceeds int16 and is not a multiple of a vector.
@@ -56,7 +56,7 @@ const LARGE: [[usize; 3]; 20] = [
 /// M, N and K with a pairwise product that exceeds 16 bits: indices into the result and into either operand.
 const LARGEST: [[usize; 3]; 3] = [[257, 261, 3], [261, 3, 257], [3, 257, 261]];
 
-/// Every spec of a run.
+/// Returns every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut specs = Vec::new();
     by("tails", &mut specs, |out| out.extend(tails(budget)));
@@ -186,7 +186,7 @@ fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
             None => {
                 let mut sizes = [size(8), size(8), size(24)];
                 sizes[i % 3] = 1 + i / 3 * 37 % SIZES;
-                // Every rest of rows and columns also at a depth of several blocks.
+                // Every remainder of rows and columns also occurs with a depth of several blocks.
                 if i % 3 < 2 && BESIDE_DEPTH.contains(&sizes[i % 3]) {
                     sizes[2] += DEEP;
                 }

@@ -158,7 +158,7 @@ fn tails(scheme: Scheme) -> Vec<Change<Pool>> {
     VECTORS.map(of).into()
 }
 
-/// Returns changes to every other average, each with the class of its difference from this scheme.
+/// Returns changes to every other average, each with the class of the difference.
 fn others(scheme: Scheme) -> Vec<Change<Pool>> {
     let others = <&Definition>::all().filter(|other| !other.is_largest());
     Change::others("average", scheme, others, |other| parts::class(scheme.definition, other), parts::next)

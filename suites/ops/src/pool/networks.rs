@@ -9,7 +9,7 @@ use tiebreak_engine::operation::{Spec, Turn, kernels};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::pool::{Domain, Params};
 
-/// Builds an unpadded layer with this image, window and stride.
+/// Builds an unpadded layer from image, window and stride.
 fn layer([height, width, channels]: [usize; 3], [kernel_h, kernel_w]: [usize; 2], stride: usize) -> Params {
     let (stride_h, stride_w) = (stride, stride);
     Params { height, width, channels, kernel_h, kernel_w, stride_h, stride_w, ..Params::of(Element::I8) }
@@ -48,7 +48,7 @@ fn layers() -> Vec<Params> {
         layer([28, 28, 6], [2, 2], 2),
         layer([55, 55, 96], [3, 3], 2),
         layer([56, 56, 128], [2, 2], 2),
-        // Pyramid pooling: one, four and nine windows of an image.
+        // Pyramid pooling: four and nine windows of an image.
         layer([20, 20, 128], [10, 10], 10),
         layer([24, 24, 64], [8, 8], 8),
     ]

@@ -97,7 +97,7 @@ fn any(element: Element, rng: &mut ChaCha8Rng) -> i32 {
     *range.start() + below(rng, range.end().abs_diff(*range.start()) + 1) as i32
 }
 
-/// Builds a spec with this input.
+/// Builds a spec with the given input.
 pub(super) fn spec(params: Params, input: Fill, misalign: usize) -> Spec<Params> {
     Spec::new(params, [input, Fill::None, Fill::None], misalign % 16)
 }

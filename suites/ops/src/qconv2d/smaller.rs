@@ -20,7 +20,7 @@ pub(super) fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>>
     out
 }
 
-/// Selects the parameters of these output channels.
+/// Selects the parameters of the given output channels.
 fn of_channels(p: &Params, shape: conv2d::Params, channels: &[usize]) -> Params {
     let some = |len: usize| if len == 1 { &channels[..1] } else { channels };
     Params {

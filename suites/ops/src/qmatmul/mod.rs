@@ -257,7 +257,7 @@ impl Qmatmul {
         (Matmul::CAPABILITIES.counted.products)(&p.shape)
     }
 
-    /// Counts results by kind, if a clamp or a cast is among the stages.
+    /// Counts results by kind, with the ends of the last clamp or cast.
     fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
         let ends = case.params.stages.iter().rev().find_map(|stage| match stage {
             Stage::Clamp { min, max } => Some((*min, *max)),

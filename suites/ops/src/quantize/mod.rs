@@ -34,7 +34,7 @@ fn each(case: &Case<Params>, one: impl Fn(&Quantization, u64) -> Option<i64>) ->
     each_of(case, &places::scales(&case.params), one)
 }
 
-/// Applies `one` to each value, with the parameters at these scale indices.
+/// Applies `one` to each value, with the parameters at the given scale indices.
 fn each_of(
     case: &Case<Params>,
     scales: &[usize],
@@ -59,7 +59,7 @@ fn by_element(
     scheme.joined(results, len, of)
 }
 
-/// Returns, for each value, all results that code with these liberties may give.
+/// Returns, for each value, all results possible with the liberties.
 fn possible(scheme: &Promised, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
     // Compiled code follows a single scheme.
     let scheme = &scheme.scheme;

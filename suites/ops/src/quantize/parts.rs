@@ -126,7 +126,7 @@ impl PartChange {
         }
     }
 
-    /// Returns the class of the difference in this expressed type.
+    /// Returns the class of the difference in an expressed type.
     pub(super) fn class(&self, expressed: Expressed) -> Class {
         match self.part {
             Part::Rule => Class::rounding(self.from.rule, self.to.rule),
@@ -136,7 +136,7 @@ impl PartChange {
         }
     }
 
-    /// Describes the change in this expressed type.
+    /// Describes the change in an expressed type.
     pub(super) fn because(&self, expressed: Expressed) -> String {
         match self.part {
             Part::Rule => format!("rounded by {}", self.to.rule.name()),

@@ -35,10 +35,10 @@ pub fn covers(domain: &Domain, params: &Params) -> bool {
     params.elements().is_ok() && domain.contains(params) && quantizations(&params.quantized).is_ok()
 }
 
-/// Function that returns, for each result, the words of all values that are possible with these liberties.
+/// Function that returns, for each result, the words of all values possible with the liberties.
 type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &Liberties) -> Result<Vec<Vec<i32>>, Unposable>;
 
-/// Returns the classes of the known faults in the code of a kernel in a lane, for these parameters.
+/// Returns the classes of the known faults in a kernel's code in a lane, for the parameters.
 pub fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
     faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
 }
@@ -93,7 +93,7 @@ fn zero_points_by_f32(case: &Case<Params>) -> Case<Params> {
     case
 }
 
-/// True if a known fault changes a kernel's code in a lane for these parameters.
+/// True if a known fault changes a kernel's code in a lane for the parameters.
 pub fn is_at_fault(kernel: &str, lane: &str, params: &Params) -> bool {
     faults::of(kernel, lane).any(|known| known.covers(params))
 }
@@ -126,7 +126,7 @@ pub fn is_subnormal(format: Format, pattern: u64) -> bool {
     magnitude != 0 && magnitude < 1 << (format.precision() - 1)
 }
 
-/// Counts the caller's types, and lists those that no case contains.
+/// Counts the caller's types, and lists types without a case.
 pub fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
     let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
     let described = |_, ty: &Quantized| {

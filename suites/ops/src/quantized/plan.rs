@@ -16,7 +16,7 @@ use tiebreak_oracle::quantize::Quantization;
 pub trait Elements {
     /// Returns the number of words of an element.
     fn words(&self, expressed: Expressed) -> usize;
-    /// Returns elements worth trying with these parameters, in order.
+    /// Returns elements worth trying with the parameters, in order.
     fn elements(&self, q: &Quantization, seed: u64) -> Vec<i32>;
     /// Draws `count` elements: near changes of the result, subnormal, and any.
     fn some(&self, q: &Quantization, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32>;
@@ -47,7 +47,7 @@ const STORAGE: [Storage; 7] = [
     storage(4, true),
 ];
 
-/// Kernels that share the cases at bounds, at a float's end and along an axis in a short run: each case runs on one kernel in this many.
+/// Kernels that share the cases at bounds, at a float's end and along an axis in a short run: one of every [`TURNS`] kernels runs each case.
 const TURNS: usize = 5;
 
 /// Number of kinds of a type's parameters.

@@ -243,7 +243,7 @@ impl Requantize {
     }
 }
 
-/// Returns the default parameters: one int8 of these channels, without a zero point.
+/// Returns the default parameters: one int8 result, with the given channels and without a zero point.
 fn usual(channels: Vec<Channel>, bias: Vec<i32>) -> Params {
     Params { len: 1, channels, bias, zero_point: 0, min: -128, max: 127 }
 }

@@ -24,7 +24,7 @@ const BATCHES: usize = 256;
 /// Channels of batches with whole rows only, and their numbers of rows by turns. A kernel of one channel runs the same lengths.
 const WHOLE: [usize; 8] = [16, 32, 8, 48, 64, 16, 24, 32];
 const WHOLE_ROWS: [usize; 3] = [6, 1, 4];
-/// One random batch in this many has the channels of the batch before.
+/// Period of random batches with the channels of the batch before.
 const KEPT: usize = 8;
 /// Lower bound on accumulators that are drawn for a channel.
 const LEAST_ROWS: usize = 3;
@@ -128,7 +128,7 @@ impl Draft<'_> {
     /// Returns the channels of a layer with their biases, zero point and clamp, as far as the kernel accepts them; in one batch, or one by one.
     fn layer(&self, output: &Params, i: usize) -> Vec<Spec<Params>> {
         let Domain { output: element, bias, zero_point, clamp, .. } = *self.domain;
-        // The legacy pipeline of integer multipliers has no such layers.
+        // Models have no layers for the legacy pipeline of integer multipliers.
         if self.domain.fraction() == 0 {
             return Vec::new();
         }
@@ -361,7 +361,7 @@ impl Frames<Params> for Given {
     }
 }
 
-/// Builds a batch of these accumulators.
+/// Builds a batch of the given accumulators.
 pub(super) fn given(params: Params, values: Vec<i32>, i: usize) -> Spec<Params> {
     let params = Params { len: values.len(), ..params };
     Spec::new(params, [Fill::Given(values), Fill::None, Fill::None], i % 16)

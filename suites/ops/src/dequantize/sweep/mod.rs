@@ -62,7 +62,7 @@ struct Plan<'a> {
     q: Quantization,
     /// Parameters of a batch of one stored value.
     params: Params,
-    /// True if a known fault changes the lane's code for this type.
+    /// True if a known fault changes the lane's code for the type.
     faulty: bool,
     /// Path from the reference (first) to the contract's scheme (last); a single stop if they are the same.
     path: Vec<Stop>,
@@ -77,7 +77,7 @@ pub(super) fn few(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked) -
     few.filter_map(|ty| Plan::new(kernel, runner, &ty)).map(|plan| plan.sweep()).collect()
 }
 
-/// Returns the parameters of these sweeps and of [`many`].
+/// Returns the parameters of the sweeps of [`few`] and [`many`].
 pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
     types(asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
 }
@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns the class of each result that a known fault explains, by the result's index, and counts these results.
+    /// Returns the class of each result explained by a known fault, by index, and counts the results.
     fn faulty(&self, at: i64, exact: &[u64], outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, Class> {
         let words = self.words();
         let differs = |i: &usize| bits(&outs[i * words..(i + 1) * words]) != exact[*i];

@@ -16,11 +16,11 @@ pub enum Kind {
     Exact,
     /// Exact scaling by the multipliers of a rescaling.
     Narrowed,
-    /// Three rescales, each by this scheme of fixed point multiply.
+    /// Three rescales by a scheme of fixed point multiply.
     Rescaled(&'static fpm::Definition),
     /// As [`Kind::Rescaled`], but with a negated multiplier for the right operand.
     Negated(&'static fpm::Definition),
-    /// Separate scaling of each operand by this scheme of fixed point multiply; the sum is an integer sum.
+    /// Separate scaling of each operand by a scheme of fixed point multiply, and an integer sum.
     Operands(&'static fpm::Definition),
     /// Scaling by integer multipliers and one shift.
     Fixed,
@@ -28,7 +28,7 @@ pub enum Kind {
     Floats,
 }
 
-/// Reads the parts of a scheme; `None` if the scheme has none of these forms.
+/// Reads the parts of a scheme; `None` for a scheme of another form.
 pub(in super::super) fn parts<A: Sum>(definition: &'static Definition<A>) -> Option<Parts<Kind>> {
     let kind = definition.operand.iter().chain(definition.combined).find_map(|(_, step)| match step {
         Step::Own(Own::Rescale(name, _)) => DEFINITIONS.iter().find(|fpm| fpm.name == *name).map(Kind::Rescaled),

@@ -12,13 +12,13 @@ use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
 pub enum Kind {
     /// Exact scaling.
     Exact,
-    /// Scheme of fixed point multiply, with a multiplier of this derivation.
+    /// Scheme of fixed point multiply, with the derivation of the multiplier.
     Rescaled(&'static fpm::Definition, &'static str),
     /// Steps in f32, with the derivation of the multiplier if there is a multiplier.
     Floats(Option<&'static str>),
 }
 
-/// Reads the parts of a scheme; `None` if the scheme has none of these forms.
+/// Reads the parts of a scheme; `None` for a scheme of another form.
 pub(super) fn parts(definition: &Definition) -> Option<Parts<Kind>> {
     let place = |is: fn(&Step) -> bool| definition.combined.iter().position(|(_, step)| is(step));
     let rounds = place(|step| matches!(step, Step::Round(_) | Step::Own(Own::Rescale(..))))?;

@@ -19,7 +19,7 @@ pub trait Fuzzed: Operation {
     /// Makes the parameters of a small case. Parameters that the domain does not cover are not run.
     fn params(domain: &Self::Domain, numbers: &mut Numbers<'_>) -> Self::Params;
 
-    /// Makes the tensors of a case with these parameters, which the domain covers.
+    /// Makes the tensors of a case, for parameters in the domain.
     fn tensors(domain: &Self::Domain, params: &Self::Params, numbers: &mut Numbers<'_>) -> [Vec<i32>; 3] {
         let inputs = operation::sizes::<Self>(domain, params).map_or([0; 3], |sizes| sizes.inputs);
         let mut tensor = |t: usize| numbers.tensor(inputs[t], &Self::range(domain, t));
@@ -55,7 +55,7 @@ pub fn run<O: Fuzzed>(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Does the same as [`run`] with one of these kernels; `among` must not be empty.
+/// Does the same as [`run`] with a kernel of `among`, which must not be empty.
 pub fn run_among<O: Fuzzed>(among: &[&'static Kernel<O>], bytes: &[u8]) -> Result<(), String> {
     read::<O>(among, bytes).map_or(Ok(()), |posed| hold::<O>(posed.kernel, &posed.case))
 }

@@ -59,7 +59,7 @@ pub struct Plan<'a> {
     q: Quantization,
     /// Parameters of a batch of one pattern.
     params: Params,
-    /// True if a known fault changes the lane's code for this type.
+    /// True if a known fault changes the lane's code for the type.
     faulty: bool,
     pieces: Vec<Piece>,
     /// Schemes from the reference to the contract, each with the class of its change.
@@ -74,7 +74,7 @@ pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked
     types.iter().filter_map(|ty| Plan::new(kernel, runner, ty, wanted)).map(|plan| plan.sweep()).collect()
 }
 
-/// Returns the parameters of these sweeps.
+/// Returns the parameters of all sweeps.
 pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
     types(domain, asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
 }
@@ -224,7 +224,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns the class of each result that a known fault explains, by the result's index, and counts these results.
+    /// Returns the class of each result explained by a known fault, by index, and counts the results.
     #[cold]
     fn faulty(&self, value: i64, from: u64, outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, Class> {
         if !self.faulty {
