@@ -1,11 +1,10 @@
-//! The operations, one folder each: what is tried, what is expected, and which changes to a scheme a kernel may make. [`registry`] lists them.
+//! Operations, one folder each: cases, expected results, and the changes that a kernel may make to a scheme. [`registry`] lists the operations.
 //!
-//! An operation here is a type of its own, not the type in `impls`: a crate may implement a foreign trait only for its own
-//! types.
+//! Each operation is a type of this crate, not the type in `impls`, because a crate may implement a foreign trait only for its own types.
 
 #![forbid(unsafe_code)]
 
-/// The types of an operation: its kernels and known bugs, from which parameters, domain and function type follow, and its schemes.
+/// Defines the types of an operation: implementation (kernels and mutants), parameters, domain, function type, and schemes.
 macro_rules! types_of {
     ($impl:ty, $scheme:ty) => {
         type Impl = $impl;
@@ -43,5 +42,5 @@ pub mod softmax;
 pub mod transform;
 mod types;
 
-/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+/// SHA-256 of this crate's sources, set by the build script; `None` in a copy without a build script.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

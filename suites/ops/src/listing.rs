@@ -1,22 +1,21 @@
-//! The lists of `kernels` and `schemes`: every kernel and every scheme, operation by operation. The operations are those of
-//! the registry, so that none is left out.
+//! Lists of the commands `kernels` and `schemes`: every kernel and every scheme of each operation in the registry.
 
 use crate::registry::OPERATIONS;
 use serde_json::Value;
 use tiebreak_impls::contract::Domain;
 use tiebreak_oracle::scheme::Described;
 
-/// Every kernel and mutant with its contract.
+/// Returns every kernel and mutant with its contract.
 pub fn kernels() -> Vec<Value> {
     OPERATIONS.iter().flat_map(|op| op.listed()).collect()
 }
 
-/// Every scheme with its operation.
+/// Returns every scheme with its operation.
 pub fn schemes() -> Vec<(&'static str, Described)> {
     OPERATIONS.iter().flat_map(|op| op.schemes().into_iter().map(move |scheme| (op.op(), scheme))).collect()
 }
 
-/// A domain in words, without what is usual.
+/// Formats a domain without its default parts.
 pub fn domain(domain: &Domain) -> String {
     let mut parts = Vec::new();
     if domain.multipliers != Domain::ALL.multipliers {
@@ -34,7 +33,7 @@ pub fn domain(domain: &Domain) -> String {
     if parts.is_empty() { "everything".to_owned() } else { parts.join(", ") }
 }
 
-/// The same for a caller who may have asked for another format of the multiplier: with the usual one, too.
+/// Formats a domain with the multiplier's format even if that is the default, for callers who may have requested another format.
 pub fn domain_with_format(domain: &Domain) -> String {
     let text = self::domain(domain);
     match domain.q == Domain::ALL.q {

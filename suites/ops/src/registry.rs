@@ -1,4 +1,4 @@
-//! The registry: every operation, one line each. Lists, `--op`, help, runs and the tests of mutants and classes read it.
+//! Registry of the operations, one line each. Lists, `--op`, help, runs and the tests of mutants and classes use it.
 
 use crate::bounds;
 use crate::presented::Presented;
@@ -10,13 +10,13 @@ use tiebreak_engine::operation::Request;
 use tiebreak_engine::pipeline::Pipeline;
 use tiebreak_engine::registry::{Registry, Verifies};
 
-/// Something done with every operation on tensors.
+/// Action for every operation on tensors.
 pub trait Visitor {
-    /// Does it with one.
+    /// Performs the action for one operation.
     fn visit<O: Presented>(&mut self);
 }
 
-/// The corner catalogue of every operation on tensors.
+/// Returns the corner cases of every operation on tensors.
 pub fn catalogues() -> Vec<&'static str> {
     struct Catalogues(Vec<&'static str>);
     impl Visitor for Catalogues {
@@ -39,8 +39,8 @@ macro_rules! operations {
             $(visitor.visit::<crate::$module::$operation>();)+
         }
 
-        /// `$body` with the operation of a name as a type, and other arms for other names. If the name is known when a program is compiled, as that of a
-        /// fuzz target, the program holds the code of its operation alone.
+        /// Evaluates `$body` with the operation of a name as a type; other arms handle other names. If the compiler knows the name, as for a fuzz
+        /// target, the program contains only that operation's code.
         #[macro_export]
         macro_rules! for_operation {
             ($dollar named:expr, $dollar type:ident => $dollar body:expr, $dollar($dollar others:tt)*) => {
@@ -56,7 +56,7 @@ macro_rules! operations {
     };
 }
 
-// The first token is the one with which the macro that is made names its own arguments.
+// The first token is the dollar sign for the arguments of the generated macro.
 operations! { $
     "fpm" => fpm::FixedPointMultiply;
     "instruction" => instruction::Instruction;
@@ -81,15 +81,15 @@ operations! { $
 /// Names of the operations.
 pub static OPS: LazyLock<Vec<&'static str>> = LazyLock::new(|| OPERATIONS.iter().map(|op| op.op()).collect());
 
-/// Everything that can be named with `--kernel` for these operations, known bugs last.
+/// Returns every name that `--kernel` accepts for these operations; mutants come last.
 pub fn kernel_names(ops: &[String]) -> Vec<&'static str> {
     REGISTRY.kernel_names(ops)
 }
 
-/// What a run needs to know of all operations.
+/// Information on all operations that a run needs.
 pub static REGISTRY: Registry = Registry { operations: OPERATIONS, bounds: bounds::shown };
 
-/// Runs a request. An error is one of usage; whatever goes wrong with a kernel or a lane is in the ledger.
+/// Runs a request. An error means wrong usage; failures of kernels and lanes are in the ledger.
 pub fn run(request: &Request, kept: &Kept) -> Result<Outcome> {
     tiebreak_engine::verification::run(request, &REGISTRY, kept)
 }

@@ -1,4 +1,4 @@
-//! The bounds, each from operand ranges and accumulator widths.
+//! Bounds of the kernels, each derived from operand ranges and accumulator widths.
 
 use super::{Claim, Probe, Reading};
 use crate::matmul::Matmul;
@@ -11,7 +11,7 @@ use tiebreak_oracle::bounds::{self, Depth};
 use tiebreak_oracle::matmul::Narrow;
 use tiebreak_oracle::pair_sum::PairSum;
 
-/// Every bound of every kernel.
+/// Returns all bounds of all kernels.
 pub(super) fn all() -> Vec<Claim> {
     let mut out = Vec::new();
     for kernel in matmul::kernels() {
@@ -38,14 +38,14 @@ fn word(reading: Reading) -> (i128, i128) {
     }
 }
 
-/// A product of one row by one column, both filled.
+/// Builds a product of one row and one column, each filled with one value, and returns its exact result.
 fn filled(k: usize, (lhs, rhs): (i32, i32), reading: Reading) -> (Probe, i64) {
     let params = matmul::Params { m: 1, n: 1, k, lhs_offset: 0, rhs_offset: 0 };
     let case = Case { params, tensors: [vec![lhs; k], vec![rhs; k], Vec::new()], misalign: 0 };
     (Probe::Matmul(case, reading), i64::from(lhs) * i64::from(rhs) * k as i64)
 }
 
-/// The values of rhs for which no pair sum leaves 16 bits; all of them for a kernel without 16-bit pair sums.
+/// Returns the rhs values for which every pair sum fits 16 bits; for a kernel without 16-bit pair sums, all rhs values.
 fn safe_rhs(kernel: &matmul::Kernel) -> RangeInclusive<i32> {
     let domain = &kernel.contract.domain;
     match pair_word(kernel) {
@@ -58,7 +58,7 @@ fn safe_rhs(kernel: &matmul::Kernel) -> RangeInclusive<i32> {
     }
 }
 
-/// The ends of a 16-bit pair sum.
+/// Returns the range of a 16-bit pair sum; `None` if the scheme has no 16-bit pair sums.
 fn pair_word(kernel: &matmul::Kernel) -> Option<(i128, i128)> {
     match promise::<Matmul>(kernel).ok()?.definition.narrow? {
         Narrow::Pairs { sum: PairSum::WrapUnsigned, .. } => Some((0, u16::MAX.into())),
@@ -67,7 +67,7 @@ fn pair_word(kernel: &matmul::Kernel) -> Option<(i128, i128)> {
     }
 }
 
-/// The ends of the word that holds a sum, read so, and its name.
+/// Returns the range of the word that holds a sum under this reading, and the name of the word.
 fn sum_word(kernel: &matmul::Kernel, reading: Reading) -> ((i128, i128), &'static str) {
     match promise::<Matmul>(kernel).ok().and_then(|scheme| scheme.definition.narrow) {
         Some(Narrow::Sum16) => ((i16::MIN.into(), i16::MAX.into()), "int16"),
@@ -75,7 +75,7 @@ fn sum_word(kernel: &matmul::Kernel, reading: Reading) -> ((i128, i128), &'stati
     }
 }
 
-/// The deepest product whose result fits, read as signed and, where no product is negative, as unsigned.
+/// Claims the largest depth whose result fits, read as signed and, if no product is negative, as unsigned.
 fn depths(kernel: &matmul::Kernel) -> Vec<Claim> {
     let domain = &kernel.contract.domain;
     let rhs = safe_rhs(kernel);
@@ -127,7 +127,7 @@ fn depths(kernel: &matmul::Kernel) -> Vec<Claim> {
     out
 }
 
-/// A product of 16 depths in which only one pair sum is not zero.
+/// Builds a product of depth 16 with exactly one non-zero pair sum, and returns its exact result.
 fn pair(kernel: &matmul::Kernel, lhs: [i32; 2], rhs: [i32; 2]) -> (Probe, i64) {
     let apart = if kernel.contract.promise.scheme == "pairs-s16-saturate" { 1 } else { 8 };
     let mut tensors = [vec![0; 16], vec![0; 16], Vec::new()];
@@ -139,7 +139,7 @@ fn pair(kernel: &matmul::Kernel, lhs: [i32; 2], rhs: [i32; 2]) -> (Probe, i64) {
     (Probe::Matmul(Case { params, tensors, misalign: 0 }, Reading::Signed), exact)
 }
 
-/// The values of rhs that keep every 16-bit pair sum right, from both ends.
+/// Claims the largest and the smallest rhs value for which every 16-bit pair sum is right.
 fn pair_sums(kernel: &matmul::Kernel) -> Vec<Claim> {
     let Some((low, high)) = pair_word(kernel) else { return Vec::new() };
     let domain = &kernel.contract.domain;
@@ -154,7 +154,7 @@ fn pair_sums(kernel: &matmul::Kernel) -> Vec<Claim> {
         past,
     };
     let worst = |w: i32| {
-        // The lhs value that takes the pair sum furthest.
+        // The lhs value with the most extreme pair sum.
         let ends = [*domain.lhs_values.start(), *domain.lhs_values.end()];
         let outside = |l: &i32| !(low..=high).contains(&(2 * i128::from(*l) * i128::from(w)));
         ends.into_iter().find(outside).unwrap_or(*domain.lhs_values.end())
@@ -221,7 +221,7 @@ fn pair_sums(kernel: &matmul::Kernel) -> Vec<Claim> {
     out
 }
 
-/// Steps that one lane of an accumulator takes: the last step, on what the others left, is run.
+/// Claims the number of steps that one accumulator lane holds. Only the last step is run, on the sum of the steps before.
 fn lanes(kernel: &dot::Kernel) -> Vec<Claim> {
     let domain = &kernel.contract.domain;
     let scheme = kernel.contract.promise.scheme;
@@ -269,7 +269,7 @@ fn lanes(kernel: &dot::Kernel) -> Vec<Claim> {
     out
 }
 
-/// The lane of 16 bits that holds one product of two bytes, where a step has one: it holds every product.
+/// Claims that the 16-bit lane of a product of two bytes holds every product; `None` if the scheme has no such lane.
 fn product_lane(kernel: &dot::Kernel) -> Option<Claim> {
     if kernel.contract.promise.scheme != "products-4-halves" {
         return None;
@@ -304,13 +304,13 @@ fn product_lane(kernel: &dot::Kernel) -> Option<Claim> {
     })
 }
 
-/// Products that a step adds to one lane.
+/// Returns the number of products that a step adds to one lane, read from the scheme's name.
 fn terms(scheme: &str) -> i64 {
     let digits: String = scheme.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(1)
 }
 
-/// The weight that both products of a pair of 16 bits may have beside the largest unsigned byte.
+/// Claims the largest rhs value for both products of a 16-bit pair when both lhs values are the largest unsigned byte.
 fn saturating_pair(kernel: &dot::Kernel) -> Claim {
     let domain = &kernel.contract.domain;
     let lhs = *domain.lhs.range().end();
@@ -337,7 +337,7 @@ fn saturating_pair(kernel: &dot::Kernel) -> Claim {
     }
 }
 
-/// Steps of 32 products of few bits into one 32-bit lane. The largest product is that of all bits set, whatever an unset one stands for.
+/// Claims the number of steps of 32 few-bit products into one 32-bit lane. The largest product has all bits set, whatever an unset bit means.
 fn low_bits(kernel: &dot::Kernel) -> Claim {
     let domain = &kernel.contract.domain;
     let (lhs, rhs) = (*domain.lhs.range().end(), *domain.rhs.range().end());
@@ -360,10 +360,10 @@ fn low_bits(kernel: &dot::Kernel) -> Claim {
     }
 }
 
-/// Planes whose counts stay in 8 bits when they are shifted by the weight of both.
+/// Claims the largest sum of plane weights by which an 8-bit count can be shifted in its lane.
 fn shifted_counts(kernel: &dot::Kernel) -> Claim {
     let domain = &kernel.contract.domain;
-    // Eight elements with one bit each, in planes whose weights are 2^weight together; the others are 0.
+    // Eight elements have one bit each, in planes whose weights multiply to 2^weight; the other elements are 0.
     let probe = |weight: u32| {
         let plane = weight.min(3);
         let one = |bit: u32| (0..domain.elements).map(|k| if k < 8 { 1 << bit } else { 0 }).collect();
@@ -383,7 +383,7 @@ fn shifted_counts(kernel: &dot::Kernel) -> Claim {
     }
 }
 
-/// The 16-bit lane of counted bits, which holds values below `end`.
+/// Claims the number of steps whose bit counts fit a 16-bit lane that holds values below `end`.
 fn counts(kernel: &dot::Kernel, end: i64) -> Claim {
     // A step adds the set bits of two bytes.
     const EACH: i64 = 16;
@@ -412,7 +412,7 @@ fn counts(kernel: &dot::Kernel, end: i64) -> Claim {
     }
 }
 
-/// The overflow of the integer multiplication that gemmlowp's document warns of, at one multiplier.
+/// Claims the largest accumulator without int32 overflow in the legacy requantization, at one multiplier (gemmlowp's document warns of it).
 fn legacy(kernel: &requantize::Kernel) -> Claim {
     const MULTIPLIER: i64 = 1000;
     const SHIFT: u32 = 10;

@@ -1,8 +1,7 @@
-//! How far each kernel is safe: bounds derived by the oracle from the operand types and accumulator widths alone, then shown by running the
-//! kernel on the extreme input at the bound, where it must be right, and one past it, where it must be wrong.
+//! Input bounds of each kernel. The oracle derives them from operand types and accumulator widths alone. A run then shows them on the kernel: the
+//! extreme input at the bound must be right, and the input one past the bound must be wrong.
 //!
-//! Every run poses the cases at the bounds and one past them. A kernel must differ one past its bound; otherwise the bound
-//! is not tight, and the run fails.
+//! Every run includes the cases at each bound and one past it. If a kernel is right one past its bound, the bound is not tight, and the run fails.
 
 mod claims;
 
@@ -21,7 +20,7 @@ use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::{Bound, BoundWitness};
 use tiebreak_reports::text as words;
 
-/// An input with what unbounded integers give for it.
+/// Input of a kernel, without its exact result.
 #[derive(Clone, Debug)]
 enum Probe {
     Matmul(Case<tiebreak_impls::matmul::Params>, Reading),
@@ -30,7 +29,7 @@ enum Probe {
 }
 
 impl Probe {
-    /// Whether a run of this one case shows the exact value: the contract covers it, and the reference gives that value.
+    /// True if a run of this case shows the exact value: the contract covers the case, and the reference gives that value.
     fn told_by_a_run(&self, kernel: &str, exact: i64) -> bool {
         match self {
             Self::Matmul(case, _) => described::<Matmul>(kernel, case, exact),
@@ -51,7 +50,7 @@ fn described<O: Operation>(kernel: &str, case: &Case<O::Params>, exact: i64) -> 
     described().unwrap_or(false)
 }
 
-/// How 32 bits are read.
+/// Interpretation of a 32-bit result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     Signed,
@@ -74,7 +73,7 @@ impl Reading {
     }
 }
 
-/// A bound before it is shown.
+/// Bound that has not been shown on a kernel yet.
 #[derive(Clone, Debug)]
 struct Claim {
     op: &'static str,
@@ -86,7 +85,7 @@ struct Claim {
     past: Option<(Probe, i64)>,
 }
 
-/// Every kernel that has bounds.
+/// Returns the names of all kernels that have bounds.
 pub fn kernels() -> Vec<&'static str> {
     let mut names: Vec<_> = claims::all().iter().map(|claim| claim.kernel).collect();
     names.dedup();
@@ -95,7 +94,7 @@ pub fn kernels() -> Vec<&'static str> {
     names
 }
 
-/// The bounds of the operations asked for, in every lane; not where the run is narrowed down to something else.
+/// Shows the bounds of the requested operations in every lane. Returns none if the request names kernels or selects cases.
 pub fn shown(request: &Request, lanes: &[Lane]) -> Result<Vec<Bound>> {
     if !request.kernels.is_empty() || !request.asked.is_nothing() {
         return Ok(Vec::new());
@@ -105,7 +104,7 @@ pub fn shown(request: &Request, lanes: &[Lane]) -> Result<Vec<Bound>> {
     Ok(show_all(&claims, lanes, &request.command))
 }
 
-/// The bounds of these kernels, of all where none is named, shown in each lane.
+/// Shows the bounds of the named kernels (all kernels if `names` is empty) in each lane. An unknown kernel, or one without bounds, is an error.
 pub fn bounds(names: &[String], lanes: &[Lane], command: &Command) -> Result<Vec<Bound>> {
     let known = kernels();
     for name in names {
@@ -133,7 +132,7 @@ fn show_all(claims: &[Claim], lanes: &[Lane], command: &Command) -> Vec<Bound> {
     parallel::map(&tasks, |(lane, claim)| show(claim, lane, command))
 }
 
-/// The kernels of these names (all that have bounds where none is named) that a lane does not offer, and those that it does.
+/// Splits the named kernels (if `names` is empty, all kernels with bounds) into those that the lane does not offer and those that it offers.
 pub fn not_offered(names: &[String], lane: &Lane) -> (Vec<&'static str>, Vec<&'static str>) {
     let mut kernels: Vec<(&str, &str)> = claims::all().iter().map(|claim| (claim.op, claim.kernel)).collect();
     kernels.retain(|(_, kernel)| names.is_empty() || names.iter().any(|name| name == kernel));
@@ -152,7 +151,7 @@ fn show(claim: &Claim, lane: &Lane, command: &Command) -> Bound {
     let (at, past) = (run(&claim.at), run(&claim.past));
     let right = at.as_ref().is_none_or(|w| matches!(w, Ok(w) if w.got == w.exact));
     let wrong = past.as_ref().is_none_or(|w| matches!(w, Ok(w) if w.got != w.exact));
-    // A bound without an input past it must be none at all.
+    // Without an input past the bound, the claim must say that the whole type is safe.
     let whole = at.is_some() && (past.is_some() || claim.bound.is_none());
     Bound {
         op: claim.op.to_owned(),
@@ -175,7 +174,7 @@ fn witness(claim: &Claim, probe: &Probe, exact: i64, lane: &Lane, command: &Comm
         Probe::Dot(case, reading) => (reading.of(first::<Dot>(claim, case, lane)?), spelled::<Dot>(claim, case)),
         Probe::Requantize(case) => (first::<Requantize>(claim, case, lane)?.into(), spelled::<Requantize>(claim, case)),
     };
-    // Where a run of the case would not tell what is exact (no int32 holds it, say), the bound itself is shown again.
+    // If a run of the case would not show the exact value (for example because it exceeds int32), the command shows the bound again instead.
     let command = if !case.is_empty() && probe.told_by_a_run(claim.kernel, exact) {
         format!("{} --case '{case}'", command.kernel(claim.op, claim.kernel, &lane.name))
     } else {
@@ -184,7 +183,7 @@ fn witness(claim: &Claim, probe: &Probe, exact: i64, lane: &Lane, command: &Comm
     Ok(BoundWitness { case, got, exact, command })
 }
 
-/// The first result.
+/// Runs the case in a lane and returns the first result.
 fn first<O: Operation>(claim: &Claim, case: &Case<O::Params>, lane: &Lane) -> Result<i32, Failure> {
     let kernel =
         tiebreak_engine::operation::find::<O>(claim.kernel).ok_or_else(|| Failure::refused("no such kernel"))?;

@@ -1,4 +1,4 @@
-//! What a kernel may do otherwise in a concatenation.
+//! Changes that a kernel may make to a concatenation.
 
 use super::{Concat, parts, posed};
 use tiebreak_common::class::Class;
@@ -8,7 +8,7 @@ use tiebreak_oracle::concat::{Concatenation, Definition, Scheme};
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::scheme::Registered;
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(scheme: Scheme) -> Vec<Change<Concat>> {
     let mut out = layouts(scheme);
     out.extend(tails(scheme));
@@ -21,7 +21,7 @@ pub(super) fn changes(scheme: Scheme) -> Vec<Change<Concat>> {
     out
 }
 
-/// Results of a scheme at other parameters than the case's.
+/// Returns the results of a scheme for parameters that may differ from the case's.
 fn at(scheme: &Scheme, case: &Case<Params>, p: &Concatenation) -> Option<Vec<i32>> {
     scheme.expected(p, &case.tensors[0]).ok()
 }
@@ -30,12 +30,12 @@ fn given(values: Vec<i32>) -> Expected {
     values.into_iter().map(Some).collect()
 }
 
-/// The inputs as one list each, rescaled: the results before they are moved along the axis.
+/// Returns the rescaled inputs one after another: the results before they are moved along the axis.
 fn in_order(scheme: &Scheme, case: &Case<Params>) -> Option<Vec<i32>> {
     at(scheme, case, &flattened(&posed(&case.params), 0))
 }
 
-/// The same inputs along an axis before the case's, with everything from there on as that axis.
+/// Joins the same inputs along an earlier axis, into which all axes from that axis on are merged.
 fn flattened(p: &Concatenation, axis: usize) -> Concatenation {
     let between: usize = p.shape[axis..p.axis].iter().product();
     let step: usize = p.shape[p.axis + 1..].iter().product();
@@ -73,7 +73,7 @@ fn layouts(scheme: Scheme) -> Vec<Change<Concat>> {
     out
 }
 
-/// Each input in one piece from where its first run begins; a later input overwrites the end of an earlier one, and nothing becomes of the rest.
+/// Copies each input in one piece to the place of its first run. A later input overwrites the end of an earlier input; the other results are 0.
 fn strided(scheme: &Scheme, case: &Case<Params>) -> Option<Expected> {
     let p = posed(&case.params);
     let all = in_order(scheme, case)?;
@@ -89,10 +89,10 @@ fn strided(scheme: &Scheme, case: &Case<Params>) -> Option<Expected> {
     Some(given(out))
 }
 
-/// Elements of vectors.
+/// Vector lengths in elements.
 const VECTORS: [usize; 4] = [4, 8, 16, 32];
 
-/// Elements of each run after the last whole vector that are 0.
+/// Returns changes that set the elements of each run after the last whole vector to 0.
 fn tails(scheme: Scheme) -> Vec<Change<Concat>> {
     let of = |vector: usize| {
         let because = format!("elements of a run after the last whole {vector} are lost");
@@ -110,10 +110,10 @@ fn tails(scheme: Scheme) -> Vec<Change<Concat>> {
     VECTORS.map(of).into()
 }
 
-/// Whether an input is copied.
+/// Predicate of an input's and the output's quantization: true if the input is copied.
 type Copies = fn(Operand, Operand) -> bool;
 
-/// Inputs that are copied where they must be rescaled.
+/// Returns changes that copy inputs which must be rescaled.
 fn copies(scheme: Scheme) -> Vec<Change<Concat>> {
     let ways: [(Class, &str, Copies); 3] = [
         (Class::OffsetTerm, "an input with the output's scale is copied, whatever its zero point is", |own, out| {
@@ -134,14 +134,14 @@ fn copies(scheme: Scheme) -> Vec<Change<Concat>> {
     ways.map(change).into()
 }
 
-/// All inputs and the output with other scales and zero points.
+/// Change of the scales and zero points of a case.
 type Swap = fn(&mut Params);
 
 fn every(p: &mut Params, change: impl Fn(Operand) -> Operand) {
     p.inputs.iter_mut().for_each(|input: &mut Input| input.operand = change(input.operand));
 }
 
-/// The operand of an input.
+/// Returns the quantization of input `i`.
 fn input(p: &Params, i: usize) -> Operand {
     p.inputs[i].operand
 }
@@ -184,7 +184,7 @@ fn parameters(scheme: Scheme) -> Vec<Change<Concat>> {
     swaps.map(|(class, because, swap)| Change::of_params(class, because, scheme, swap)).into()
 }
 
-/// The low 8 bits of the result before the clamp. The oracle clamps an int32 to nothing.
+/// Predicts the low 8 bits of the result before the clamp. With 32-bit storage the oracle's clamp changes nothing.
 fn wrapped(scheme: Scheme) -> Change<Concat> {
     Change::predicts(Class::MissingSaturation, "a cast that wraps stands for the clamp", move |case: &Case<Params>| {
         let p = posed(&case.params);
@@ -194,7 +194,7 @@ fn wrapped(scheme: Scheme) -> Change<Concat> {
     })
 }
 
-/// Every other scheme, with the class of what separates it from this one.
+/// Returns changes to every other rescaling scheme, each with the class of the difference.
 fn others(scheme: Scheme) -> Vec<Change<Concat>> {
     let others = <&Definition>::all().filter(|other| !other.is_copy());
     Change::others("rescaling", scheme, others, |other| parts::class(scheme.definition, other), parts::next)

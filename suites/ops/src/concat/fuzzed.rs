@@ -1,4 +1,4 @@
-//! Concatenations of a fuzzer's numbers.
+//! Concatenations made from a fuzzer's numbers.
 
 use super::Concat;
 use crate::fuzzing::numbers::Numbers;
@@ -14,7 +14,7 @@ impl Fuzzed for Concat {
         let count = *numbers.one_of(&[2usize, 2, 3, 4]);
         let mut inputs = Vec::new();
         for operand in &operands[..count] {
-            // One input in four is as the output, or has its scale.
+            // One input in four has the output's quantization, and one in four the output's scale, as far as the domain permits.
             let operand = match (domain.scales, *numbers.one_of(&[0u8, 1, 2, 3])) {
                 (Scales::Equal, _) | (_, 0) => out,
                 (Scales::Quotient | Scales::Narrow, 1) => Operand { scale: out.scale, ..*operand },

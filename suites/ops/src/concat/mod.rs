@@ -1,5 +1,5 @@
-//! Concatenation of quantized tensors in the harness: all values of each input at many scales, every axis of tensors of one to four axes, and what could be the
-//! cause of a difference.
+//! Concatenation of quantized tensors in the harness: its cases (all values of each input at many scales, and every axis of tensors of one to four
+//! axes) and the possible causes of a difference.
 
 mod changes;
 mod fuzzed;
@@ -27,7 +27,7 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Concat {}
 
-/// The oracle's parameters.
+/// Converts the parameters to the oracle's.
 pub fn posed(p: &Params) -> Concatenation {
     let input = |input: &impls::Input| Input { size: input.size, operand: operand::posed(input.operand) };
     Concatenation {
@@ -52,7 +52,7 @@ impl Operation for Concat {
     };
     types_of!(impls::Concat, Scheme);
 
-    /// The inputs are one list, in the order of the payload.
+    /// Treats all inputs as a single list, in the order of the payload.
     fn dimensions(_: &Domain, p: &Params, t: usize) -> Vec<usize> {
         if t == 0 { vec![p.shape.iter().product()] } else { p.shape.clone() }
     }
@@ -67,7 +67,7 @@ impl Operation for Concat {
         Ok(Domain { element, scales, size: shape::MAX_ELEMENTS })
     }
 
-    /// What the oracle takes, within what the domain says in words: no code of a kernel decides what the kernel is run on.
+    /// Checks that the oracle and the domain's text accept the parameters. No code of a kernel decides on its own cases.
     fn covers(domain: &Domain, p: &Params) -> bool {
         let elements = p.shape.iter().fold(1usize, |n, size| n.saturating_mul(*size));
         p.element == domain.element
@@ -118,12 +118,12 @@ impl Operation for Concat {
         Ok(out.into_iter().map(|v| v.to_i32()).collect())
     }
 
-    /// The exact value rounded once by the caller's rule; a copy rounds nothing.
+    /// Returns the scheme that rounds the exact value once by the caller's rule; `None` for a copy, which does not round.
     fn reference(kernel: &Kernel<Run, Domain>, wanted: &Wanted) -> Option<String> {
         (kernel.contract.promise.scheme != "copy").then(|| Scheme::ideal(wanted.rounding).label())
     }
 
-    /// The zero point of the first input.
+    /// Returns the zero point of the first input.
     fn nothing(params: &Params, _: usize) -> i32 {
         params.inputs.first().map_or(0, |input| input.operand.zero_point)
     }
@@ -151,7 +151,7 @@ impl Operation for Concat {
 }
 
 impl Concat {
-    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
+    /// Returns the tensor sizes for parameters in the domain; for other parameters, the result of [`Domain::sizes`].
     fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
         match posed(p).check() {
             Ok(elements) if Self::covers(domain, p) => Ok(Sizes { inputs: [elements, 0, 0], outputs: elements }),
@@ -160,7 +160,7 @@ impl Concat {
     }
 }
 
-/// Whether all scales are in 2^-30 to 2^30: the oracle has the binade that begins there, too.
+/// Checks that all scales are in 2^-30 to 2^30. The oracle accepts the whole binade that begins at 2^30.
 fn within(p: &Params) -> bool {
     let ends = 2f64.powi(-30)..=2f64.powi(30);
     p.inputs.iter().map(|input| input.operand).chain([p.out]).all(|operand| ends.contains(&operand.scale.0))

@@ -1,20 +1,20 @@
-//! Parts of a scheme of a concatenation, and the next scheme on the way from the exact value to it.
+//! Parts of a concatenation scheme, and the next scheme on the way from the exact value to a scheme.
 
 use tiebreak_common::class::Class;
 use tiebreak_oracle::concat::steps::{Factor, Step};
 use tiebreak_oracle::concat::{Definition, Scheme};
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// Way in which a scheme rescales.
+/// Rescaling method of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The exact value.
+    /// Exact value, rounded once.
     Exact,
-    /// By a multiplier of fewer bits.
+    /// Multiplication by a multiplier of fewer bits.
     Multiplied(Factor),
-    /// By steps in f32: a product and a bias.
+    /// Steps in f32: a product and a bias.
     Biased,
-    /// By steps in f32: a product and a quotient.
+    /// Steps in f32: a product and a quotient.
     Divided,
 }
 
@@ -23,11 +23,11 @@ enum Kind {
 struct Parts {
     kind: Kind,
     rule: RoundingRule,
-    /// Whether the output's zero point is added before the rounding.
+    /// True if the output's zero point is added before the rounding.
     placed: bool,
 }
 
-/// Parts of a scheme; none of a copy.
+/// Reads the parts of a scheme; `None` for a copy.
 fn parts(definition: &Definition) -> Option<Parts> {
     let steps = || definition.steps.iter().map(|(_, step)| *step);
     let rounding = steps().position(|step| matches!(step, Step::Round(_)))?;
@@ -46,7 +46,7 @@ fn parts(definition: &Definition) -> Option<Parts> {
     Some(Parts { kind, rule, placed })
 }
 
-/// The next scheme on the way to another: the rule of the exact value, then the rest. None if the first is not on that way.
+/// Returns the next scheme toward `target`: first the exact value with its rounding rule, then `target`. `None` if `from` leads elsewhere.
 pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
     let (at, to) = (parts(from.definition)?, parts(target.definition)?);
     if from.label() == target.label() || at.kind != Kind::Exact || at.placed {
@@ -55,7 +55,7 @@ pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
     if at.rule == to.rule { Some(*target) } else { Some(Scheme::ideal(to.rule)) }
 }
 
-/// Class of a rescaling by another scheme.
+/// Returns the class of the difference between two rescaling schemes.
 pub(super) fn class(own: &Definition, other: &Definition) -> Class {
     let (Some(own), Some(other)) = (parts(own), parts(other)) else { return Class::OtherScheme };
     let one_is = |kind: fn(Kind) -> bool| kind(own.kind) != kind(other.kind);

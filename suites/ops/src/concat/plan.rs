@@ -1,5 +1,5 @@
-//! What concatenations are tried on: all values of each input at many scales, scales at which little decides, every axis of tensors of one to four axes, every
-//! length of a run, long tensors, and random shapes and quantizations.
+//! Cases of concatenations: all values of each input at many scales, scales with many results near a tie, every axis of tensors of one to four
+//! axes, every length of a run, long tensors, and random shapes and quantizations.
 
 use super::Concat;
 use rand_chacha::ChaCha8Rng;
@@ -11,22 +11,22 @@ use tiebreak_impls::concat::{Domain, Input, Operand, Params, Scales};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::quantized::Scale;
 
-/// Quantizations at which all values of each input are tried, in a short run and in others.
+/// Number of quantizations with all values of each input, for each effort.
 const QUANTIZATIONS: [usize; 2] = [72, 288];
-/// Quantizations near a half, likewise.
+/// Number of quantizations near a half, for each effort.
 const HALVES: [usize; 2] = [40, 160];
-/// Parameters after which calls differ little.
+/// Number of first calls that are followed by similar calls.
 const ALIKE: usize = 9;
-/// Random shapes, likewise.
+/// Number of random shapes, for each effort.
 const RANDOM: [usize; 2] = [120, 480];
-/// Draws of a quantization until the domain covers it.
+/// Upper bound on draws of a quantization until the domain covers it.
 const DRAWS: usize = 16;
 /// Lengths of runs.
 const LENGTHS: std::ops::RangeInclusive<usize> = 1..=80;
-/// Lengths beyond any block.
+/// Run lengths longer than any block.
 const LONGER: [usize; 12] = [96, 127, 128, 129, 144, 200, 255, 256, 257, 513, 1_025, 4_099];
 
-/// Every spec of a run.
+/// Returns every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "concat/parameters");
     let effort = usize::from(budget.every_tail);
@@ -41,7 +41,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     out
 }
 
-/// A shape before its quantization: sizes of the axes, the axis, and the inputs' sizes along it.
+/// Shape without a quantization: sizes of the other axes, the concatenation axis, and the inputs' sizes along it.
 #[derive(Clone, Debug)]
 struct Shape {
     others: Vec<usize>,
@@ -50,7 +50,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Inputs of these sizes along an axis; what stands for the axis among the sizes is not read.
+    /// Builds a shape. The entry of `others` at `axis` is not read.
     fn new(others: &[usize], axis: usize, sizes: &[usize]) -> Self {
         Self { others: others.to_vec(), axis, sizes: sizes.to_vec() }
     }
@@ -63,7 +63,7 @@ impl Shape {
     }
 }
 
-/// A spec of these values.
+/// Builds a spec with the given values.
 fn spec(params: Params, values: Fill, misalign: usize) -> Spec<Params> {
     Spec::new(params, [values, Fill::None, Fill::None], misalign % 16)
 }
@@ -73,7 +73,7 @@ fn any(element: Element, rng: &mut ChaCha8Rng) -> i32 {
     *range.start() + below(rng, range.end().abs_diff(*range.start()) + 1) as i32
 }
 
-/// A scale in these binades, one in four a power of two.
+/// Draws a scale from the binades `least` to `most`; one scale in four is a power of two.
 fn scale(rng: &mut ChaCha8Rng, least: i32, most: i32) -> f32 {
     let significand = if below(rng, 4) == 0 { 0 } else { int32(rng) as u32 >> 9 };
     let binade = least + below(rng, least.abs_diff(most) + 1) as i32;
@@ -84,12 +84,12 @@ fn operand(scale: f32, zero_point: i32) -> Operand {
     Operand { scale: Scale(scale.into()), zero_point }
 }
 
-/// The `i`th quantization of four inputs and an output.
+/// Draws the `i`th quantization of four inputs and an output.
 fn quantized(element: Element, i: usize, rng: &mut ChaCha8Rng) -> ([Operand; 4], Operand) {
     let (lo, hi) = element.range().into_inner();
-    // `midpoint` rounds toward zero, which for signed types is not the same.
+    // `midpoint` rounds toward zero, which gives another value for signed types.
     let middle = (lo + hi + 1) / 2;
-    // Every zero point of 8 bits in 256 turns, for each tensor in another order.
+    // Every 8-bit zero point occurs in 256 turns, in a different order for each tensor.
     let zero_point = |turn: usize, stride: usize| match turn % 6 {
         0 => middle,
         1 => [lo, hi][turn / 6 % 2],
@@ -100,22 +100,22 @@ fn quantized(element: Element, i: usize, rng: &mut ChaCha8Rng) -> ([Operand; 4],
     let one = scale(rng, -20, 9);
     let out = operand(one, placed);
     let of = |k: usize, rng: &mut ChaCha8Rng| match (i + k) % 9 {
-        // As the output; the same scale; the same zero point.
+        // The output's quantization, the output's scale, and the output's zero point.
         0 => out,
         1 => operand(one, points[k]),
         2 => operand(one * scale(rng, -4, 2), placed),
-        // Powers of two.
+        // Scales whose ratio is a power of two.
         3 => operand(one * 2f32.powi(k as i32 - 2 + (i / 9 % 3) as i32 * 3 - 3), points[k]),
-        // Almost the output's scale.
+        // Scales a few units in the last place above the output's.
         4 => operand(f32::from_bits(one.to_bits() + 1 + (i as u32 / 9 % 3)), points[k]),
-        // Far away.
+        // Scales far from the output's.
         5 => operand(one * scale(rng, -15, 14), points[k]),
         _ => operand(one * scale(rng, -3, 1), points[k]),
     };
     ([0, 1, 2, 3].map(|k| of(k, rng)), out)
 }
 
-/// A shape with the `i`th quantization that the domain covers.
+/// Returns a shape with the `i`th quantization, redrawn until the domain covers it. After [`DRAWS`] draws every input is a copy.
 fn covered(domain: &Domain, i: usize, shape: &Shape, rng: &mut ChaCha8Rng) -> Params {
     let drawn = (0..DRAWS).find_map(|_| {
         let (operands, out) = quantized(domain.element, i, rng);
@@ -127,7 +127,8 @@ fn covered(domain: &Domain, i: usize, shape: &Shape, rng: &mut ChaCha8Rng) -> Pa
     })
 }
 
-/// A shape with a quantization, as far as the kernel takes it: an input of another one is as the output.
+/// Returns a shape with a quantization. An input that the kernel does not accept gets the output's quantization. `None` if that makes every input a
+/// copy, or if the domain does not cover the parameters.
 fn fitting(domain: &Domain, shape: &Shape, operands: &[Operand; 4], out: Operand) -> Option<Params> {
     let mut params = shape.with(domain.element, operands, out);
     let alone = |input: Operand| shape.with(domain.element, &[input; 4], out);
@@ -140,7 +141,7 @@ fn fitting(domain: &Domain, shape: &Shape, operands: &[Operand; 4], out: Operand
     (copied && Concat::covers(domain, &params)).then_some(params)
 }
 
-/// All values of each input, two to four times.
+/// Adds cases with all values of each of two to four inputs.
 fn all_values(domain: &Domain, count: usize, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     for i in 0..count {
         let inputs = 2 + i % 3;
@@ -153,7 +154,7 @@ fn every_value(element: Element, inputs: usize) -> Fill {
     Fill::Given((0..inputs).flat_map(|_| element.range()).collect())
 }
 
-/// Scales whose quotient takes some difference to a half, as nearly as a float can be, and one unit in the last place more and less.
+/// Adds scales whose quotient maps some difference to a half, as nearly as an f32 can, and scales one unit in the last place above and below.
 fn halves(domain: &Domain, count: usize, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let shape = Shape::new(&[0], 0, &[256; 4]);
     for i in 0..count {
@@ -165,7 +166,7 @@ fn halves(domain: &Domain, count: usize, rng: &mut ChaCha8Rng, out: &mut Vec<Spe
         let moved = |units: i32| f32::from_bits(near.to_bits().wrapping_add_signed(units));
         let [a, b] = [points[0], points[1]];
         let operands = [operand(near, a), operand(moved(1), a), operand(moved(-1), b), operand(near, b)];
-        // By turns the zero point that takes most results into the type.
+        // By turns the zero point with which most results fit the type.
         let placed = if i % 2 == 0 { a } else { points[2] };
         out.extend(
             fitting(domain, &shape, &operands, operand(one, placed))
@@ -174,11 +175,11 @@ fn halves(domain: &Domain, count: usize, rng: &mut ChaCha8Rng, out: &mut Vec<Spe
     }
 }
 
-/// Sizes of axes that are not the axis, and of the inputs along it.
+/// Sizes of the axes other than the concatenation axis, and of the inputs along it.
 const OTHERS: [[usize; 4]; 6] = [[1, 1, 1, 1], [2, 3, 4, 5], [5, 2, 3, 1], [1, 7, 2, 3], [3, 1, 5, 2], [4, 4, 2, 9]];
 const ALONG: [&[usize]; 6] = [&[1, 1], &[1, 2], &[3, 1], &[2, 5, 1], &[4, 4, 4], &[1, 3, 2, 6]];
 
-/// Every axis of tensors of one to four axes, with two to four inputs of equal and of other sizes; and sizes that are large together.
+/// Adds every axis of tensors of one to four axes, with two to four inputs of equal and of unequal sizes, and sizes that are all large.
 fn every_axis(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let mut i = 0;
     for rank in 1..=4 {
@@ -191,7 +192,7 @@ fn every_axis(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>
         }
         for (axis, n) in (0..rank).flat_map(|axis| [2, 3, 5, 8, 9, 16, 17].map(|n| (axis, n))) {
             let sizes = vec![n; 2 + n % 3];
-            // Four axes of 17 are too many elements for every kernel.
+            // Four axes of 17 exceed the number of elements that every kernel accepts.
             let n = if rank == 4 { n.min(9) } else { n };
             let shape = Shape::new(&vec![n; rank], axis, &sizes);
             out.push(spec(covered(domain, i, &shape, rng), Fill::Varied, i));
@@ -200,7 +201,7 @@ fn every_axis(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>
     }
 }
 
-/// Every length of a run of each input, along the axis and beside it; every number of rows.
+/// Adds every length of a run of each input, along the axis and within a step of the axis, and every number of rows.
 fn every_length(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     for (i, n) in LENGTHS.chain(LONGER).enumerate() {
         let other = 1 + i * 37 % 40;
@@ -210,7 +211,7 @@ fn every_length(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params
             Shape::new(&[1 + i % 2, 0, n], 1, &[1 + i % 2, 1 + i % 3]),
         ];
         for (k, shape) in shapes.into_iter().enumerate() {
-            // By turns without a result at an end, so that every place tells.
+            // By turns the first input has the output's quantization, so that its results do not saturate and every place shows a fault.
             let params = covered(domain, if k == i % 3 { 9 * i } else { i + k }, &shape, rng);
             out.push(spec(params, Fill::Varied, i + 5 * k));
         }
@@ -226,7 +227,7 @@ fn every_length(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params
     }
 }
 
-/// Calls that differ from the one before in one scale, one zero point, two of either that are exchanged, or the share of two inputs; each follows the call that it differs from.
+/// Adds pairs of calls with one difference: a scale, a zero point, two exchanged scales or zero points, or the inputs' share.
 fn alike(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let shape = Shape::new(&[3, 0], 1, &[9, 11]);
     for i in 0..ALIKE {
@@ -250,7 +251,7 @@ fn alike(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     }
 }
 
-/// More elements than 16 bits count: in one run, in an input, in rows, and in a step along the axis.
+/// Adds tensors with more elements than 16 bits count: in a run, in an input, in rows, and in a step along the axis.
 fn long(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let shapes = [
         Shape::new(&[0, 4], 0, &[9_000, 8_000]),
@@ -270,7 +271,7 @@ fn long(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Sp
     }
 }
 
-/// Small shapes of every number of axes and of inputs.
+/// Adds small shapes with every number of axes and of inputs.
 fn random(domain: &Domain, count: usize, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     for i in 0..count {
         let mut size = |most: u32| 1 + below(rng, most) as usize;

@@ -1,4 +1,4 @@
-//! A concatenation as it is shown.
+//! Presentation of a concatenation.
 
 use super::Concat;
 use crate::explain::steps::{self, Steps};
@@ -14,7 +14,7 @@ impl Presented for Concat {
     const SHOWN: &'static str = "tvm-qnn-concatenate-i8";
     const STEPS: Steps<Self> = steps::concat;
 
-    /// Two rows of one column, and of two. The second input has twice the output's scale, unless a kernel takes one scale alone.
+    /// Draws two rows with inputs of one and two columns. The second input has twice the output's scale, unless the kernel requires equal scales.
     fn sample(fitting: Fitting) -> Drawn<Params> {
         let (zero_point, scale) = if fitting.offsets { (1, 1.0) } else { (0, 0.5) };
         let of = |size, scale| Input { size, operand: Operand { scale: Scale(scale), zero_point } };

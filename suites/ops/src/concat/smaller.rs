@@ -1,4 +1,4 @@
-//! Smaller and plainer concatenations: fewer inputs, shorter axes, fewer axes, and plain quantizations.
+//! Smaller and simpler concatenations: fewer inputs, shorter axes, fewer axes, and simpler quantizations.
 
 use crate::elementwise::operand;
 use std::ops::Range;
@@ -6,17 +6,17 @@ use tiebreak_engine::operation::Case;
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::concat::{INPUTS, Input, Operand, Params};
 
-/// Elements of a case whose quantization is made plainer.
+/// Largest number of elements for which a case's quantization is simplified.
 const FEW: usize = 64;
 
-/// What is kept: for each input that stays its number and its part along the axis; and the part of every other axis.
+/// Part of a case: number and range along the axis of each remaining input, and the range of every other axis.
 struct Kept {
     inputs: Vec<(usize, Range<usize>)>,
     parts: Vec<Range<usize>>,
 }
 
 impl Kept {
-    /// Everything.
+    /// Keeps the whole case.
     fn all(p: &Params) -> Self {
         Self {
             inputs: p.inputs.iter().enumerate().map(|(i, input)| (i, 0..input.size)).collect(),
@@ -24,7 +24,7 @@ impl Kept {
         }
     }
 
-    /// The case of what is kept.
+    /// Returns the case of the kept part.
     fn of(&self, case: &Case<Params>) -> Case<Params> {
         let p = &case.params;
         let mut begins = vec![0];
@@ -37,7 +37,7 @@ impl Kept {
         for (i, along) in &self.inputs {
             let part = |axis: usize| if axis == p.axis { along.clone() } else { self.parts[axis].clone() };
             let size = |axis: usize| if axis == p.axis { p.inputs[*i].size } else { p.shape[axis] };
-            // Places of each axis in turn, row-major.
+            // Places along each axis in turn, row-major.
             let mut places = vec![begins[*i]];
             let mut stride: usize = (0..p.shape.len()).map(size).product();
             for axis in 0..p.shape.len() {
@@ -55,7 +55,7 @@ impl Kept {
     }
 }
 
-/// The case of one result alone, with one element of each other input.
+/// Returns the case of a single result, with one element of each other input.
 pub(super) fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
     let p = &case.params;
     let mut kept = Kept::all(p);
@@ -84,7 +84,7 @@ pub(super) fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usi
     vec![(Case { misalign: 0, ..kept.of(case) }, own)]
 }
 
-/// Smaller cases, then plainer ones.
+/// Returns smaller cases, then simpler cases.
 pub(super) fn smaller(case: &Case<Params>) -> Vec<Case<Params>> {
     let p = &case.params;
     let mut out = Vec::new();
@@ -115,19 +115,19 @@ pub(super) fn smaller(case: &Case<Params>) -> Vec<Case<Params>> {
             out.push(kept.of(case));
         }
     }
-    // A quantization is made plainer when few elements are left.
+    // The quantization is simplified only when few elements are left.
     let few = p.shape.iter().product::<usize>() <= FEW;
     let plainer = if few { plainer(p) } else { Vec::new() };
     out.extend(plainer.into_iter().filter(|plain| plain != p).map(|params| Case { params, ..case.clone() }));
     out
 }
 
-/// Parts of an axis; none of one element.
+/// Returns the parts of an axis; none if the axis has one element.
 fn cuts(size: usize) -> Vec<Range<usize>> {
     if size > 1 { shrink::cuts(size) } else { Vec::new() }
 }
 
-/// Quantizations with one thing plainer.
+/// Returns quantizations with one simplification each.
 fn plainer(p: &Params) -> Vec<Params> {
     let zero = 0.clamp(*p.element.range().start(), *p.element.range().end());
     let unplaced = |operand: Operand| Operand { zero_point: zero, ..operand };
@@ -150,7 +150,7 @@ fn plainer(p: &Params) -> Vec<Params> {
         }
         out.extend(operand::plainer(p.out, plain).map(|out| Params { out, ..p.clone() }));
     }
-    // Every input as the output.
+    // Each input with the output's quantization.
     out.extend((0..p.inputs.len()).map(|i| with(i, p.out)));
     out
 }

@@ -1,6 +1,6 @@
-//! Parameters of a concatenation as words of a case: `type=u8 shape=2,7 axis=1 sizes=3,4 scales=0.1,0.2 zero_points=0,5 out_scale=0.1 out_zero_point=3`.
+//! Text form of a concatenation's parameters: `type=u8 shape=2,7 axis=1 sizes=3,4 scales=0.1,0.2 zero_points=0,5 out_scale=0.1 out_zero_point=3`.
 //!
-//! A single scale or zero point stands for all inputs. Two inputs of one element each are usual; a shape that is not named has the axis alone.
+//! A single scale or zero point applies to all inputs. Defaults are two inputs of one element each, and no other axis.
 
 use crate::elementwise::operand;
 use crate::types;
@@ -14,7 +14,7 @@ use tiebreak_reports::ledger::Value;
 const KNOWN: [&str; 9] =
     ["type", "shape", "axis", "sizes", "scales", "zero_points", "out_scale", "out_zero_point", "inputs"];
 
-/// The parameters as a case spells them.
+/// Formats the parameters as arguments of a case.
 pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {
     let mut out = Vec::new();
     let mut push = |name: &str, value: Value| out.push((name.to_owned(), value));
@@ -45,7 +45,7 @@ pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {
     out
 }
 
-/// The value that all have.
+/// Returns the common value of the list; `None` if the values differ.
 fn alike<T: PartialEq>(values: &[T]) -> Option<&T> {
     values.first().filter(|first| values.iter().all(|value| value == *first))
 }
@@ -55,7 +55,7 @@ fn sized(sizes: &[usize]) -> Value {
     arguments::list_value(&sizes)
 }
 
-/// The parameters that a case spells.
+/// Parses the parameters from the arguments of a case.
 pub(super) fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
     let mut left = arguments.clone();
     let element = types::element(arguments::take_text(&mut left, "type").as_deref())?;

@@ -1,4 +1,4 @@
-//! What a kernel may do otherwise in a convolution.
+//! Changes that a kernel may make to a convolution.
 
 use super::geometry::first_repeated;
 use super::{Conv2d, geometry, products, transposed};
@@ -8,10 +8,10 @@ use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_oracle::matmul::Scheme;
 
-/// Output channels of a block.
+/// Output channels in a block.
 const COLUMNS: usize = 4;
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     let base = wrapping(scheme);
     let mut out = if domain.transposed.is_some() { transposed::changes(base) } else { Vec::new() };
@@ -53,7 +53,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     out
 }
 
-/// Borders filled with something other than the zero point: the image is written out with its borders, and convolved without any.
+/// Returns changes that fill the border with another value than the zero point. The padded image is built explicitly and convolved without padding.
 fn paddings(base: Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     let mut values = vec![0, -128, 128, *domain.operands.lhs_values.start(), *domain.operands.lhs_values.end()];
     values.dedup();
@@ -109,7 +109,7 @@ fn layouts(base: Scheme) -> Vec<Change<Conv2d>> {
     out
 }
 
-/// Zero points subtracted in the type of their operand, which wraps.
+/// Returns changes that subtract zero points in the type of their operand, which wraps.
 fn narrow_offsets(base: Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     let (lhs, rhs) = (domain.operands.lhs, domain.operands.rhs);
     let all = [
@@ -134,13 +134,13 @@ fn narrow_offsets(base: Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     all.into_iter().map(change).collect()
 }
 
-/// The order of output channels within blocks that turns what is expected into what was given.
+/// Finds an order of output channels within blocks that turns the expected results into the observed results.
 fn permutation(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
     let expected: Option<Vec<_>> = evidence.iter().map(|seen| Conv2d::expected(&base, &seen.case).ok()).collect();
     let expected = expected?;
     orders(COLUMNS).into_iter().find_map(|order| {
         let predicted = |seen: &Observed<Params>, expected: &Expected| -> Expected {
-            // Blocks are those of one group's channels.
+            // Each group has its own blocks of channels.
             let each = seen.case.params.out_channels / seen.case.params.groups;
             let from = |channel: usize| channel / COLUMNS * COLUMNS + order[channel % COLUMNS];
             let value =

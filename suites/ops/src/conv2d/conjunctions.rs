@@ -1,6 +1,6 @@
-//! Conditions that come together: of groups, strides, dilations, filters, each side's padding, zero points, batches, one row or column of results, rests of
-//! the image, whole blocks of channels and alignment, every three are in a case. Code that takes a shorter way takes it where several of them hold, and
-//! what it gets wrong shows nowhere else.
+//! Combinations of conditions: groups, strides, dilations, filters, padding of each side, zero points, batches, one row or column of results,
+//! remainders of the image, whole channel blocks, and alignment. Some case has every three conditions. Specialized code runs only when several
+//! conditions hold, so only such a case shows its faults.
 
 use super::plan::spec;
 use super::transposed::shaped;
@@ -14,7 +14,7 @@ use tiebreak_engine::operation::Spec;
 use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::conv2d::{Domain, Params};
 
-/// What a row has a level of.
+/// Column of a covering-array row.
 #[derive(Clone, Copy)]
 enum Factor {
     Groups,
@@ -35,14 +35,13 @@ enum Factor {
     Alignment,
 }
 
-/// Levels of each, in that order.
+/// Number of levels of each factor, in the order of [`Factor`].
 const LEVELS: [usize; 16] = [4, 5, 4, 4, 2, 2, 2, 2, 3, 3, 2, 4, 2, 3, 3, 2];
 
-/// Factors that have each of their levels in a short run too: a depthwise convolution and one of several results a channel are other code, and so are one row
-/// and one column.
+/// Factors with all levels in a short run too: depthwise convolutions, several results a channel, one row and one column each have their own code.
 const WHOLE: [usize; 2] = [Factor::Groups as usize, Factor::Results as usize];
 
-/// Every three conditions.
+/// Returns specs in which every three conditions occur together.
 pub(crate) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "conv2d/conjunctions");
     let mut levels = LEVELS;
@@ -56,7 +55,7 @@ fn between(range: RangeInclusive<usize>, rng: &mut ChaCha8Rng) -> usize {
     range.start() + below(rng, (range.end() - range.start() + 1) as u32) as usize
 }
 
-/// Two sides of one size, or of sizes that differ.
+/// Draws two sides: equal or unequal, depending on the level.
 fn sides(level: usize, sizes: RangeInclusive<usize>, rng: &mut ChaCha8Rng) -> [usize; 2] {
     let one = between(sizes, rng);
     match level {
@@ -79,7 +78,7 @@ fn of(domain: &Domain, row: &[usize], rng: &mut ChaCha8Rng) -> Spec<Params> {
         2 => sides(2 + between(0..=1, rng), 2..=5, rng),
         _ => [between(2..=5, rng), between(2..=5, rng)],
     };
-    // So long that there is one row beside as much padding.
+    // Long enough for one row of results with the padding.
     if p.kernel_h > 1 && one_row {
         p.kernel_h = p.kernel_h.max(p.top + p.bottom + 1);
     }
@@ -87,7 +86,7 @@ fn of(domain: &Domain, row: &[usize], rng: &mut ChaCha8Rng) -> Spec<Params> {
         p.kernel_w = p.kernel_w.max(p.left + p.right + 1);
     }
     [p.stride_h, p.stride_w] = match level(Factor::Stride) {
-        // Patches that lie beside one another.
+        // Patches without gap or overlap.
         4 => [p.kernel_h, p.kernel_w],
         level => sides(level, 2..=3, rng),
     };
@@ -95,14 +94,14 @@ fn of(domain: &Domain, row: &[usize], rng: &mut ChaCha8Rng) -> Spec<Params> {
     channels(&mut p, row, rng);
     p.batches = if level(Factor::Batches) == 0 { 1 } else { between(2..=3, rng) };
     if domain.transposed.is_some() {
-        // One row or column of the input. What the last step leaves is output padding.
+        // One row or column of the input. The remainder of the last step is output padding.
         [p.height, p.width] = [one_row, one_column].map(|one| if one { 1 } else { between(2..=3, rng) });
         let mut more = || if level(Factor::Rest) == 0 { 0 } else { between(1..=2, rng) };
         [p.output_padding_h, p.output_padding_w] = [more(), more()];
         p = shaped(domain.transposed, p);
         return pointed(domain, row, p, rng);
     }
-    // As many results as are asked for, of an image of which the last step leaves a rest or none.
+    // Image size for the requested number of results, with or without a remainder after the last step.
     let mut size = |one: bool, [kernel, stride, dilation, padding]: [usize; 4]| {
         let steps = if one { 0 } else { between(2..=4, rng) };
         let rest = if level(Factor::Rest) == 0 || stride == 1 { 0 } else { between(1..=stride - 1, rng) };
@@ -113,7 +112,7 @@ fn of(domain: &Domain, row: &[usize], rng: &mut ChaCha8Rng) -> Spec<Params> {
     pointed(domain, row, p, rng)
 }
 
-/// The shape with its zero points and its alignment.
+/// Adds zero points and an alignment to the shape.
 fn pointed(domain: &Domain, row: &[usize], mut p: Params, rng: &mut ChaCha8Rng) -> Spec<Params> {
     let level = |factor: Factor| row[factor as usize];
     let turn = below(rng, 1 << 16) as usize;
@@ -134,7 +133,7 @@ fn pointed(domain: &Domain, row: &[usize], mut p: Params, rng: &mut ChaCha8Rng) 
     Spec { misalign, ..spec(p, Fill::Varied, Fill::Varied) }
 }
 
-/// Channels in and out, and their groups.
+/// Sets the numbers of input channels, output channels and groups.
 fn channels(p: &mut Params, row: &[usize], rng: &mut ChaCha8Rng) {
     let mut count = |level: usize| match level {
         0 => 8 * between(1..=3, rng) + between(1..=7, rng),
@@ -146,7 +145,7 @@ fn channels(p: &mut Params, row: &[usize], rng: &mut ChaCha8Rng) {
     (p.groups, p.channels, p.out_channels) = match row[Factor::Groups as usize] {
         0 => (1, inside, outside),
         1 => (inside, inside, inside),
-        // Several channels a group, and several results of a channel.
+        // Several channels in each group, and several results of each channel.
         2 => (some, some * inside.div_ceil(some), some * outside.div_ceil(some)),
         _ => (inside, inside, some * inside),
     };

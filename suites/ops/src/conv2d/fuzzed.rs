@@ -1,4 +1,4 @@
-//! Convolutions of a fuzzer's numbers.
+//! Convolutions made from a fuzzer's numbers.
 
 use super::Conv2d;
 use super::transposed::shaped;
@@ -12,7 +12,7 @@ impl Fuzzed for Conv2d {
     }
 }
 
-/// A small convolution.
+/// Builds a small convolution.
 pub fn convolution(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
     let groups = if domain.grouped { numbers.size(3) } else { 1 };
     let channels = *numbers.one_of(&[1, 2, 3, 4, 9, 16, 17]);
@@ -35,7 +35,7 @@ pub fn convolution(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
         weight_zero_point: numbers.of(domain.operands.rhs_values.clone()),
         ..Params::default()
     };
-    // At least as much of the image as the filter reaches beyond the padding.
+    // At least as much of the image as the filter covers beyond the padding.
     let image = |numbers: &mut Numbers<'_>, kernel: usize, dilation: usize, padding: usize| {
         ((kernel - 1) * dilation + 1).saturating_sub(padding).max(1) + numbers.size(4) - 1
     };

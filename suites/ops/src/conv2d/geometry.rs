@@ -1,8 +1,7 @@
-//! Windows that lie elsewhere than promised, while the result keeps its size: the stride, the dilation or the border of the other axis, or none; every image taken for
-//! the first; and sums whose accumulator is narrow at each product.
+//! Changes inside the loops, while the result keeps its size: the window uses the stride, dilation or border of the other axis, or none; every
+//! image is taken for the first; the accumulator is narrow after each product.
 //!
-//! Parameters that are changed before the size of the result is worked out are causes of their own, in `changes.rs`. Here the caller has the size, and the kernel is
-//! wrong inside its loops.
+//! Changes before the size of the result is computed are in `changes.rs`. Here only the loops of the kernel are wrong.
 
 use super::Conv2d;
 use tiebreak_common::class::Class;
@@ -36,7 +35,7 @@ const MOVED: [(&str, Moved); 16] = [
     ("the borders are ignored", |p| (p.top, p.left) = (0, 0)),
 ];
 
-/// Every cause, in the order of preference; none of a scheme whose products pass through narrow lanes.
+/// Returns every change, in the order of preference; none for a scheme whose products pass through narrow lanes.
 pub(super) fn changes(base: Scheme) -> Vec<Change<Conv2d>> {
     if base.definition.narrow.is_some() {
         return Vec::new();
@@ -60,7 +59,7 @@ pub(super) fn changes(base: Scheme) -> Vec<Change<Conv2d>> {
     ));
     let saturates = "the accumulator has 16 bits, and saturates at each product";
     out.push(Change::predicts(Class::Saturation16, saturates, move |case: &Case<Params>| {
-        // A product is an int32.
+        // Each product is an int32.
         let step =
             |sum: i128, product: i128| (sum + i128::from(product as i32)).clamp(i16::MIN.into(), i16::MAX.into());
         Some(fitted(base, sums(case, &case.params, step)?))
@@ -68,12 +67,12 @@ pub(super) fn changes(base: Scheme) -> Vec<Change<Conv2d>> {
     out
 }
 
-/// Sums in the words of results.
+/// Converts sums to result words.
 pub(super) fn fitted(scheme: Scheme, sums: Vec<i128>) -> Expected {
     sums.into_iter().map(|sum| scheme.overflow.fit(INT32, sum).map(|v| v as i32)).collect()
 }
 
-/// Every part of this length made equal to the first.
+/// Copies the first `len` elements to every other part of the same length.
 pub(crate) fn first_repeated(tensor: &mut [i32], len: usize) {
     let first: Vec<i32> = tensor.iter().take(len).copied().collect();
     if !first.is_empty() {
@@ -81,20 +80,20 @@ pub(crate) fn first_repeated(tensor: &mut [i32], len: usize) {
     }
 }
 
-/// Along one side: the element of the input that a filter element meets from an output.
+/// Mapping along one axis: (output, filter element) to the input element that they meet.
 pub(super) type Met<'a> = &'a dyn Fn(usize, usize) -> Option<usize>;
 
-/// The sums of a case in the order of its results, product by product, row by row of the filter, with strides, dilations, top and left of `window`.
+/// Computes the sums of a case in order, product by product, with the strides, dilations, top and left of `window`.
 fn sums(case: &Case<Params>, window: &Params, step: impl Fn(i128, i128) -> i128) -> Option<Vec<i128>> {
     added(case, [&|y, i| row(window, y, i), &|x, j| column(window, x, j)], step)
 }
 
-/// The row of the input that a row of the filter meets from a row of the output.
+/// Returns the input row that a filter row meets from an output row.
 pub(crate) fn row(p: &Params, y: usize, i: usize) -> Option<usize> {
     met(p.transposed, [y, i], [p.stride_h, p.dilation_h, p.top], p.height)
 }
 
-/// The same for columns.
+/// Returns the input column that a filter column meets from an output column.
 pub(crate) fn column(p: &Params, x: usize, j: usize) -> Option<usize> {
     met(p.transposed, [x, j], [p.stride_w, p.dilation_w, p.left], p.width)
 }
@@ -112,7 +111,7 @@ fn met(
     Some(place / stride).filter(|at| *at < size)
 }
 
-/// Sums of a case, with the given mapping from outputs and filter elements to rows and columns of the input.
+/// Computes the sums of a case under given mappings from outputs and filter elements to input rows and columns.
 pub(super) fn added(
     case: &Case<Params>,
     [row, column]: [Met; 2],
@@ -142,12 +141,12 @@ pub(super) fn added(
     Some(out)
 }
 
-/// A place of the padded image in the image, if it is there.
+/// Converts a place of the padded image to a place of the image; `None` in the border.
 pub(crate) fn inside(place: usize, border: usize, size: usize) -> Option<usize> {
     place.checked_sub(border).filter(|place| *place < size)
 }
 
-/// Every place of three axes, row-major.
+/// Returns every place of three axes, row-major.
 pub(crate) fn places([a, b, c]: [usize; 3]) -> impl Iterator<Item = (usize, usize, usize)> {
     (0..a * b * c).map(move |at| (at / c / b, at / c % b, at % c))
 }

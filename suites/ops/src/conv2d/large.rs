@@ -1,5 +1,4 @@
-//! Convolutions on random elements of all values: every width and number of channels up to 80, filters up to 7, and what lies beyond the first
-//! block that a kernel may cut its operands into.
+//! Convolutions of random elements: every width and channel count up to 80, filters up to 7, and sizes beyond the first block of a kernel.
 
 use super::plan::spec;
 use super::usual;
@@ -10,12 +9,12 @@ use tiebreak_engine::operation::Spec;
 use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::conv2d::{Domain, Params};
 
-/// Sizes up to which the width and the channels of input and output are tried.
+/// Largest width and channel count that is tried.
 const SIZES: usize = 80;
-/// Rounds of as many shapes with small sizes, filters, strides, dilations, batches and paddings, for each effort.
+/// Number of random small shapes (sizes, filters, strides, dilations, batches, paddings), for each effort.
 const SMALL: [usize; 2] = [56, 280];
 
-/// The smallest image that has at least one result, and `more` rows and columns.
+/// Returns the smallest image with at least one result, enlarged by `more` rows and columns.
 fn image(p: &Params, more: [usize; 2]) -> Params {
     let side = |kernel: usize, dilation: usize, padding: usize, more: usize| {
         ((kernel - 1) * dilation + 1).saturating_sub(padding).max(1) + more
@@ -27,7 +26,7 @@ fn image(p: &Params, more: [usize; 2]) -> Params {
     }
 }
 
-/// Each zero point of the operands' types as often as the others.
+/// Sets the zero points. Each zero point of the operand types occurs equally often.
 fn zero_points(domain: &Domain, i: usize, p: Params) -> Params {
     Params {
         input_zero_point: by_turns(&domain.operands.lhs_values, i * 77),
@@ -36,7 +35,7 @@ fn zero_points(domain: &Domain, i: usize, p: Params) -> Params {
     }
 }
 
-/// One thing large in each.
+/// Returns shapes with one large size each.
 pub(super) fn large(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     let small =
         Params { kernel_h: 2, kernel_w: 3, channels: 3, out_channels: 4, top: 1, right: 1, ..Params::default() };
@@ -75,7 +74,7 @@ pub(super) fn large(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
         Params { batches: 17, ..small },
         Params { top: 7, bottom: 5, left: 9, right: 3, ..small },
         Params { top: 0, bottom: 11, left: 0, right: 13, ..small },
-        // Everything beyond two at once, and every long side beyond a vector.
+        // Every size above two at once, and every long side longer than a vector.
         Params {
             batches: 3,
             kernel_h: 3,
@@ -101,19 +100,19 @@ pub(super) fn large(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
         Params { height: 66, width: 71, kernel_h: 1, kernel_w: 1, channels: 2, ..small },
         Params { height: 17, width: 18, ..grouped(18, 1, 1) },
     ];
-    // Elements of the image, and results, that 16 bits do not count.
+    // More image elements, and more results, than 16 bits count.
     let point = Params { height: 67, width: 71, kernel_h: 1, kernel_w: 1, top: 0, right: 0, ..small };
     let largest = [Params { channels: 15, ..point }, Params { channels: 2, out_channels: 15, ..point }];
     let largest = largest.into_iter().filter(|_| budget.every_tail);
     out.extend(wide.into_iter().chain(largest).map(|params| spec(params, Fill::Varied, Fill::Varied)));
-    // Sums of all inputs, and of all weights, that no 16 bits hold.
+    // Sums of all inputs, and of all weights, that exceed 16 bits.
     let deep = zero_points(domain, 1, image(&sized(130, 2), [1, 1]));
     out.push(spec(deep, Fill::Largest, Fill::Largest));
     out.extend(usual::plan(domain, budget));
     out
 }
 
-/// Every value of each size by itself, where it may have many: filters, strides, dilations, paddings, batches, groups.
+/// Returns every value of each size by itself: filters, strides, dilations, paddings, batches and groups.
 pub(super) fn each(domain: &Domain) -> Vec<Spec<Params>> {
     let small = Params { kernel_h: 2, kernel_w: 2, channels: 2, out_channels: 3, ..Params::default() };
     let mut shapes = Vec::new();
@@ -131,7 +130,7 @@ pub(super) fn each(domain: &Domain) -> Vec<Spec<Params>> {
             shapes.extend([
                 Params { stride_h: n, ..small },
                 Params { stride_w: n, ..small },
-                // As much padding as keeps the size of the image.
+                // Padding that keeps the size of the image.
                 Params { dilation_h: n, kernel_h: 3, top: n, bottom: n, ..small },
                 Params { dilation_w: n, kernel_w: 3, left: n, right: n, ..small },
             ]);
@@ -141,7 +140,7 @@ pub(super) fn each(domain: &Domain) -> Vec<Spec<Params>> {
         }
     }
     let one = |(i, shape): (usize, Params)| {
-        // So many rows and columns more that every place of the filter meets the image.
+        // Enough rows and columns that every filter element meets the image.
         let more = [shape.stride_h + shape.dilation_h - 1, shape.stride_w + shape.dilation_w - 1];
         let params = zero_points(domain, i, image(&shape, more));
         Spec { misalign: i % 16, ..spec(params, Fill::Varied, Fill::Varied) }
@@ -152,7 +151,7 @@ pub(super) fn each(domain: &Domain) -> Vec<Spec<Params>> {
     out
 }
 
-/// Every width and number of channels up to 80, then small shapes of every filter, stride, dilation, batch and padding.
+/// Returns every width and channel count up to 80, then small shapes of every filter, stride, dilation, batch and padding.
 pub(crate) fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "conv2d/shape");
     let mut out = Vec::new();
@@ -178,7 +177,7 @@ pub(crate) fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Pa
             right: size(0, border),
             ..Params::default()
         };
-        // A row and a column more, so that no long axis lies in the padding alone.
+        // One row and column more, so that no long axis is in the padding alone.
         p = image(&p, [size(more, 2), size(more, 3)]);
         match (long, i % 3) {
             (Some(long), 0) => p.out_channels = long,

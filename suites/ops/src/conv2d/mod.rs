@@ -1,4 +1,4 @@
-//! Convolutions in the harness: what is tried, and what could be the cause of a difference.
+//! Convolutions in the harness: their cases and the possible causes of a difference.
 
 mod changes;
 pub(crate) mod conjunctions;
@@ -32,7 +32,7 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Conv2d {}
 
-/// The oracle's parameters.
+/// Converts the parameters to the oracle's.
 pub fn convolution(p: &Params) -> Convolution {
     Convolution {
         batches: p.batches,
@@ -199,10 +199,10 @@ const FIELDS: [Field<Params>; 21] = [
     Field::size("output_padding_w", |p| &mut p.output_padding_w),
 ];
 
-/// The sizes of [`FIELDS`] in the order in which a witness wants them small.
+/// Indices into [`FIELDS`], in the order in which a witness is simplified.
 const SIMPLEST_FIRST: [usize; 18] = [0, 6, 3, 7, 4, 5, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15, 19, 20];
 
-/// Shapes with one thing simpler, the simplest first.
+/// Returns shapes with one simplification each, the simplest first.
 pub fn simpler(p: &Params) -> Vec<Params> {
     let mut out = Vec::new();
     for field in SIMPLEST_FIRST.map(|at| &FIELDS[at]) {
@@ -210,7 +210,7 @@ pub fn simpler(p: &Params) -> Vec<Params> {
         let values = [least, now / 2, now - 1].into_iter().filter(|value| (least..now).contains(value));
         out.extend(values.map(|value| field.with(p, value)));
     }
-    // A depthwise convolution keeps as many groups as channels.
+    // A depthwise convolution keeps the number of groups equal to the number of channels.
     if p.groups > 1 && p.groups == p.channels {
         out.push(Params { groups: 1, channels: 1, out_channels: p.out_channels / p.groups, ..*p });
     }
@@ -221,7 +221,7 @@ pub fn simpler(p: &Params) -> Vec<Params> {
     out
 }
 
-/// The case on a smaller shape: the leading elements along every axis.
+/// Crops the case to a smaller shape: the leading elements along every axis.
 pub(crate) fn cropped(case: &Case<Params>, params: Params) -> Case<Params> {
     let crop = |t: usize| {
         let from = dimensions(&case.params, t);

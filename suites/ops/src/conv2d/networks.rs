@@ -1,7 +1,7 @@
-//! Convolutions with the sizes of layers of real networks: many channels in and out, on images of several rows and columns; depthwise ones of as many
-//! channels as networks have; filters that step as far as they are long. Each has its own sizes, one more along every axis, and one less.
+//! Convolutions with the sizes of layers of real networks: many input and output channels on images of several rows and columns, depthwise layers
+//! with realistic channel counts, and filters whose stride is their length. Each layer has its own sizes, one more along every axis, and one less.
 //!
-//! Kernels take turns at what is slow: the larger a layer, the fewer kernels run it.
+//! Slow layers are shared among the kernels: the larger a layer, the fewer kernels run it.
 
 use super::plan::spec;
 use super::usual::products;
@@ -11,12 +11,12 @@ use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::{Spec, Turn};
 use tiebreak_impls::conv2d::{Domain, Params};
 
-/// An image of so many rows, columns and channels.
+/// Returns an image of a height, a width and a number of channels.
 fn image(height: usize, width: usize, channels: usize) -> Params {
     Params { height, width, channels, ..Params::default() }
 }
 
-/// A filter of rows and columns, its stride, and the channels that it gives; with padding that keeps the image's size, or divides it by the stride.
+/// Adds a filter with a stride and output channels to an image, with padding that keeps the image's size or divides it by the stride.
 fn filter(input: Params, [kernel_h, kernel_w]: [usize; 2], stride: usize, out_channels: usize) -> Params {
     let sides = |size: usize, kernel: usize| {
         let padding = ((size.div_ceil(stride) - 1) * stride + kernel).saturating_sub(size);
@@ -27,12 +27,12 @@ fn filter(input: Params, [kernel_h, kernel_w]: [usize; 2], stride: usize, out_ch
     Params { kernel_h, kernel_w, stride_h, stride_w, out_channels, top, bottom, left, right, ..input }
 }
 
-/// As many groups as channels, each with so many results.
+/// Adds a depthwise filter: one group for each channel, with `each` results.
 fn depthwise(input: Params, kernel: [usize; 2], stride: usize, each: usize) -> Params {
     Params { groups: input.channels, ..filter(input, kernel, stride, each * input.channels) }
 }
 
-/// A layer whose filter lies on every so many elements, of 3 by 3.
+/// Dilates the 3 by 3 filter of a layer, and pads the layer accordingly.
 fn dilated(by: usize, layer: Params) -> Params {
     let padding = Params { top: by, bottom: by, left: by, right: by, ..layer };
     Params { dilation_h: by, dilation_w: by, ..padding }
@@ -42,7 +42,7 @@ fn layers() -> Vec<Params> {
     let grouped = |groups: usize, layer: Params| Params { groups, ..layer };
     let unpadded = |layer: Params| Params { top: 0, bottom: 0, left: 0, right: 0, ..layer };
     vec![
-        // Convolutional: first layers, blocks of 3 by 3, bottlenecks, filters of one row or column.
+        // Convolutional: first layers, blocks of 3 by 3, bottlenecks, filters with one row or column.
         filter(image(24, 24, 3), [7, 7], 2, 64),
         unpadded(filter(image(23, 23, 3), [11, 11], 4, 48)),
         filter(image(8, 8, 16), [3, 3], 1, 16),
@@ -62,7 +62,7 @@ fn layers() -> Vec<Params> {
         filter(image(16, 16, 16), [3, 3], 1, 16),
         grouped(32, filter(image(7, 7, 128), [3, 3], 1, 128)),
         grouped(2, filter(image(7, 7, 32), [5, 5], 1, 64)),
-        // Mobile: a first layer, depthwise layers of every stride, pointwise ones, grouped ones, as many results again.
+        // Mobile: a first layer, depthwise layers of every stride, pointwise and grouped layers, and several results of a channel.
         filter(image(32, 32, 3), [3, 3], 2, 32),
         depthwise(image(14, 14, 32), [3, 3], 1, 1),
         depthwise(image(14, 14, 96), [3, 3], 2, 1),
@@ -80,11 +80,11 @@ fn layers() -> Vec<Params> {
         filter(image(1, 1, 96), [1, 1], 1, 24),
         filter(image(1, 1, 1024), [1, 1], 1, 1001),
         grouped(3, filter(image(14, 14, 48), [1, 1], 1, 48)),
-        // Segmentation: dilated ones.
+        // Segmentation: dilated layers.
         dilated(2, depthwise(image(9, 9, 96), [3, 3], 1, 1)),
         dilated(2, filter(image(9, 9, 32), [3, 3], 1, 32)),
         dilated(6, filter(image(13, 13, 16), [3, 3], 1, 32)),
-        // Transformer: patches that lie beside one another, and depthwise layers of 7 by 7.
+        // Transformer: patches without gap or overlap, and depthwise layers of 7 by 7.
         filter(image(32, 32, 3), [16, 16], 16, 64),
         filter(image(16, 16, 3), [4, 4], 4, 96),
         filter(image(8, 8, 96), [2, 2], 2, 192),
@@ -100,15 +100,15 @@ fn layers() -> Vec<Params> {
     ]
 }
 
-/// Products of two elements of the largest layer, in a short run and in others.
+/// Upper bound on products of two elements in a layer, for each effort.
 const MOST: [usize; 2] = [300_000, 8_000_000];
-/// Its own sizes, one more, one less.
+/// Number of variants of each layer (own sizes, one more, one less), for each effort.
 const VARIANTS: [usize; 2] = [1, 3];
-/// Cost of a layer for each kernel on average, at most: products, and so many for each result, which is written, sent and judged.
+/// Upper bound on the average cost of a layer for each kernel, in products, for each effort. A result costs [`RESULT`] more.
 const EACH: [usize; 2] = [2_000, 12_000];
 const RESULT: usize = 30;
 
-/// Every layer with its own sizes; but for a short run, also with one more along every axis, and with one less.
+/// Returns every layer with its own sizes; in a long run also with one more along every axis, and one less.
 pub(crate) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) -> Vec<Spec<Params>> {
     let long = usize::from(budget.every_tail);
     let mut out = Vec::new();
@@ -134,12 +134,12 @@ pub(crate) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) 
     out
 }
 
-/// Products, as many as the stride leaves.
+/// Returns the number of products that the stride leaves.
 fn taken(layer: &Params) -> usize {
     products(layer) / (layer.stride_h * layer.stride_w)
 }
 
-/// The layer, and those whose image and channels have one more along each axis, or one less, as far as the filter has room and groups have shares.
+/// Returns the layer and its variants: image and channels one larger and one smaller, as far as filter and groups permit.
 fn variants(layer: &Params) -> Vec<Params> {
     let moved = |by: isize| {
         let size = |size: usize| size.saturating_add_signed(by).max(1);

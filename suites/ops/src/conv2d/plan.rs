@@ -1,5 +1,5 @@
-//! What convolutions are tried: every stride, dilation and border with unequal sides, groups, zero points at both ends, extreme fills, every
-//! width and number of channels up to 80, conditions that come together, layers of networks; and the layers of a model. Larger ones are in `large.rs`.
+//! Cases of convolutions: every stride, dilation and border with unequal sides, groups, zero points at both ends, extreme fills, every width and
+//! channel count up to 80, combinations of conditions, layers of networks, and the layers of a caller's model. Larger shapes are in `large.rs`.
 
 use super::{Conv2d, conjunctions, large, networks};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use tiebreak_impls::element::Element;
 use tiebreak_reports::ledger::Unit;
 use tiebreak_reports::text;
 
-/// One kernel in so many runs each case of conditions that come together, in a short run.
+/// Kernels that share the combined conditions in a short run: one of every [`TURNS`] kernels runs each case.
 const TURNS: usize = 4;
 
-/// Every spec of a run.
+/// Returns every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut specs = Vec::new();
     by("borders", &mut specs, |out| out.extend(borders(domain, budget)));
@@ -35,14 +35,14 @@ pub(super) fn spec(params: Params, input: Fill, weights: Fill) -> Spec<Params> {
     Spec::new(params, [input, weights, Fill::None], 0)
 }
 
-/// Zero points of the input: both ends, their neighbours, zero or the middle.
+/// Returns input zero points: both ends, their neighbours, and the value just above the middle.
 fn zero_points(domain: &Domain) -> Vec<i32> {
     let range = &domain.operands.lhs_values;
     let (lo, hi) = (*range.start(), *range.end());
     vec![lo, lo + 1, hi, hi - 1, lo.midpoint(hi) + 1]
 }
 
-/// Padding of 0, 1 and 2 on each side alone and together, under three filters, or by turns under one of them.
+/// Returns padding of 0, 1 and 2 on each side alone and together, under each of three filters; in a short run under one of them by turns.
 pub(crate) fn borders(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     let zero_points = zero_points(domain);
@@ -71,7 +71,7 @@ pub(crate) fn borders(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     out
 }
 
-/// Strides and dilations of unequal sides, batches, groups, depthwise.
+/// Returns strides and dilations with unequal sides, batches, groups and depthwise shapes.
 pub(crate) fn shapes(domain: &Domain) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     for (i, (stride_h, stride_w, dilation_h, dilation_w)) in
@@ -137,8 +137,7 @@ fn fills(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     out
 }
 
-/// A layer of a model, which is int8, on a kernel's operands: where they are of another type data and zero points are moved by what
-/// lies between the types, which changes no product.
+/// Converts an int8 layer of a model to the kernel's types. Unsigned data and zero points are 128 larger, which changes no product.
 fn moved(domain: &Domain, layer: &Params) -> Params {
     let moved = |zero_point: i32, element: Element| if element == Element::U8 { zero_point + 128 } else { zero_point };
     Params {
@@ -148,7 +147,7 @@ fn moved(domain: &Domain, layer: &Params) -> Params {
     }
 }
 
-/// The layers that the caller gave, and those that no case has.
+/// Counts the caller's layers, and lists layers without a case.
 pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> Given {
     let run = distinct(specs);
     let described = |at: usize, layer: &Layer| {
@@ -158,7 +157,7 @@ pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>
     Given::of(Unit::Layer, layers, |layer| run.contains(&&moved(domain, &layer.shape)), described)
 }
 
-/// Each layer on random and extreme data, with random weights and with its own.
+/// Returns each layer with random and extreme data, with random weights and with its own weights.
 pub(super) fn layers(domain: &Domain, layers: &[Layer]) -> Vec<Spec<Params>> {
     let of = |layer: &Layer| {
         let params = moved(domain, &layer.shape);

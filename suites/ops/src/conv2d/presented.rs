@@ -1,4 +1,4 @@
-//! A convolution as it is shown.
+//! Presentation of a convolution.
 
 use super::Conv2d;
 use crate::explain::steps::{self, Steps};
@@ -17,7 +17,7 @@ impl Presented for Conv2d {
     }
 }
 
-/// A row of four elements, a filter of two by one, and two channels of the output.
+/// Builds an image of two by two elements, a filter of two rows and one column, and two output channels.
 pub(crate) fn image(fitting: Fitting) -> Params {
     let (input_zero_point, weight_zero_point) = (fitting.offset(1), fitting.offset(2));
     let sizes = Params { height: 2, width: 2, kernel_h: 2, out_channels: 2, ..Params::default() };

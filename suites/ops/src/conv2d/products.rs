@@ -1,4 +1,4 @@
-//! A convolution is a matrix product of patches, group by group: what may be wrong with the product may be wrong with the convolution.
+//! Changes of the matrix product inside a convolution: a convolution is a product of patches in each group, so each fault of a product can occur.
 
 use super::{Conv2d, convolution};
 use crate::matmul;
@@ -10,11 +10,11 @@ use tiebreak_impls::matmul::Params as Product;
 use tiebreak_oracle::conv2d::patches;
 use tiebreak_oracle::matmul::Scheme;
 
-/// Classes of differences that are made in the product, where a convolution has no causes of its own for them.
+/// Classes of product changes for which a convolution has no changes of its own.
 const CLASSES: [Class; 5] =
     [Class::OffsetTerm, Class::PaddedDepth, Class::TruncatedTail, Class::F32Step, Class::Layout];
 
-/// Causes of the product.
+/// Returns changes of the product, applied to convolutions.
 pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     let causes = matmul::changes(scheme, &domain.operands).into_iter().filter(|cause| CLASSES.contains(&cause.class));
     causes
@@ -29,7 +29,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
         .collect()
 }
 
-/// The product of each group, with the results it gave.
+/// Converts an observed convolution to the product of each group, with its observed results.
 fn products(seen: &Observed<Params>) -> Option<Vec<Observed<Product>>> {
     let p = seen.case.params;
     let (each, share) = (p.channels / p.groups, p.out_channels / p.groups);
@@ -48,14 +48,14 @@ fn products(seen: &Observed<Params>) -> Option<Vec<Observed<Product>>> {
         let rhs = slices(weights, p.out_channels, group * share, share);
         let outs = slices(&seen.outs, p.out_channels, group * share, share);
         let expected = slices(&seen.expected, p.out_channels, group * share, share);
-        // Which of the groups differs is not known; that the case does is.
+        // It is unknown which group differs; only the whole case is known to differ.
         let case = Case { params, tensors: [lhs, rhs, Vec::new()], misalign: 0 };
         Observed { case, outs, expected, differ: seen.differ, faulty: Vec::new(), due: Vec::new() }
     };
     Some((0..p.groups).map(product).collect())
 }
 
-/// `len` elements from `from` on, of each row of `width`.
+/// Cuts `len` elements, starting at `from`, out of each row of `width`.
 fn slices<T: Copy>(rows: &[T], width: usize, from: usize, len: usize) -> Vec<T> {
     rows.chunks_exact(width).flat_map(|row| &row[from..from + len]).copied().collect()
 }

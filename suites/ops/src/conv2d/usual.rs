@@ -1,5 +1,5 @@
-//! Convolutions as networks have them, by which code chooses its fast paths: the padding that keeps a size or halves it, filters of one place,
-//! depthwise and grouped ones, filters as large as the image; each with one image to three, and zero points that are 0 or not.
+//! Common convolutions of networks, by which code selects its fast paths: padding that keeps or halves a size, filters of one element, depthwise
+//! and grouped layers, filters as large as the image. Each has one to three images, and zero points that are 0 or not.
 
 use super::plan::spec;
 use crate::matmul::plan::by_turns;
@@ -8,7 +8,7 @@ use tiebreak_engine::operation::Spec;
 use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::conv2d::{Domain, Params};
 
-/// A square filter with as much padding on each side, and as many channels.
+/// Builds a layer with a square filter, the same padding on both axes, and these channels.
 fn square(kernel: usize, stride: usize, padding: [usize; 2], channels: usize, out_channels: usize) -> Params {
     let [before, after] = padding;
     Params {
@@ -46,7 +46,7 @@ fn layers() -> Vec<Params> {
         sized(2, 66, square(1, 1, [0, 0], 17, 5)),
         sized(2, 20, square(3, 1, [1, 1], 17, 5)),
         sized(17, 17, square(1, 1, [0, 0], 17, 18)),
-        // So deep, and so wide, that a kernel cuts it.
+        // Deep or wide enough that a kernel splits it.
         sized(1, 2, square(1, 1, [0, 0], 258, 66)),
         sized(33, 34, square(1, 1, [0, 0], 33, 34)),
         sized(3, 4, square(3, 1, [0, 0], 33, 65)),
@@ -54,7 +54,7 @@ fn layers() -> Vec<Params> {
         // Dilations, in two dimensions and in one.
         dilated(4, sized(9, 10, square(3, 1, [4, 4], 17, 2))),
         Params { dilation_w: 4, kernel_h: 1, top: 0, bottom: 0, ..sized(1, 20, square(3, 1, [4, 4], 10, 9)) },
-        // Depthwise, with one result a channel and with two; groups of several channels.
+        // Depthwise with one and with two results a channel; groups of several channels.
         grouped(17, sized(2, 20, square(3, 1, [1, 1], 17, 17))),
         grouped(17, sized(6, 20, square(3, 2, [0, 1], 17, 17))),
         grouped(9, square(3, 2, [1, 1], 9, 9)),
@@ -69,18 +69,18 @@ fn layers() -> Vec<Params> {
     ]
 }
 
-/// Products of two elements up to which a layer is tried at every kind of zero points; others take one of the kinds.
+/// Upper bound on products of a layer that is tried at all four kinds of zero points. Larger layers use one kind.
 const FEW: usize = 20_000;
-/// Products of the largest layer, in a short run and in others.
+/// Upper bound on products of a layer, for each effort.
 const MOST: [usize; 2] = [200_000, 2_000_000];
 
-/// As many as there are at most, whatever the stride.
+/// Returns the largest number of products that a layer can have: the number for stride 1.
 pub(crate) fn products(layer: &Params) -> usize {
     let Params { height, width, channels, out_channels, kernel_h, kernel_w, groups, .. } = layer;
     height * width * channels * out_channels * kernel_h * kernel_w / groups
 }
 
-/// Every layer that the kernel takes with each zero point 0 and not; by turns they have one image to three.
+/// Returns every layer that the kernel accepts with zero points that are 0 and not 0, and by turns one to three images.
 pub(crate) fn plan(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     let other_than_zero = |range: std::ops::RangeInclusive<i32>, i: usize| match by_turns(&range, i) {
         0 => *range.start().max(&1),

@@ -1,4 +1,4 @@
-//! Dequantization in the harness: every stored value where they are few, those at the ends and beyond the float's precision elsewhere.
+//! Dequantization in the harness: all stored values of small types; for larger types, values at the ends and beyond the float's precision.
 
 mod changes;
 mod sweep;
@@ -28,12 +28,12 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Dequantize {}
 
-/// Each stored value by `one`, with the parameters of its place. Which NaN a scheme gives is nobody's promise.
+/// Applies `one` to each stored value, with the parameters of its place. NaN patterns are not promised, so NaNs have no expected value.
 fn each(case: &Case<Params>, one: impl Fn(&Quantization, i64) -> u64) -> Result<Expected, Unposable> {
     each_of(case, &places::scales(&case.params), one)
 }
 
-/// Each stored value by `one`, with the parameters of these scales.
+/// Applies `one` to each stored value, with the parameters at the given scale indices.
 fn each_of(
     case: &Case<Params>,
     scales: &[usize],
@@ -53,7 +53,7 @@ fn each_of(
     Ok(out)
 }
 
-/// Of each stored value all that code may make of it that takes these liberties: the words of each. Which NaN it is is nobody's promise.
+/// Returns, for each stored value, the words of all results possible with the liberties. NaNs are left out: their patterns are not promised.
 fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;
@@ -91,7 +91,7 @@ impl Operation for Dequantize {
             ..Sweeps::NONE
         },
         causes: Causes {
-            // A step overflows, and infinities meet: which NaN it gives is nobody's promise.
+            // A step may overflow so that infinities meet; no contract promises the pattern of that NaN.
             open: Some(Class::Overflow),
             stands_for_none: Self::stands_for_none,
             own: |contract, _| Some(Change::own("values", contract)),
@@ -204,10 +204,10 @@ impl Dequantize {
     }
 }
 
-/// Stored values tried where a type has more.
+/// Number of random stored values for a type that is not tried in full.
 const RANDOM: usize = 256;
 
-/// Inputs of dequantize.
+/// Stored values as inputs of dequantize.
 struct Stored;
 
 impl plan::Elements for Stored {
@@ -215,7 +215,7 @@ impl plan::Elements for Stored {
         1
     }
 
-    /// The ends, around the zero point, around it and 0 at powers of two, and random ones.
+    /// Returns values at power-of-two distances from the ends, the zero point and 0, with their neighbours, and random values.
     fn elements(&self, q: &Quantization, seed: u64) -> Vec<i32> {
         let mut out: Vec<i64> = Vec::new();
         for centre in [q.min, q.max, q.zero_point, 0] {
@@ -240,7 +240,7 @@ impl plan::Elements for Stored {
         let mut stored = || {
             let bits = int32(rng) as u32;
             let centre = [q.min, q.max, q.zero_point, q.zero_point][(bits >> 4 & 3) as usize];
-            // Near the zero point, where results are smallest, near an end, or any.
+            // Near the zero point, where results are smallest; at a random magnitude from a centre; or any value.
             match bits % 4 {
                 0 => centre + i64::from(bits >> 6) % 9 - 4,
                 1 => centre + (i64::from(int32(rng)) >> (bits >> 6 & 31)),
@@ -260,13 +260,13 @@ impl plan::Elements for Stored {
         all.filter(|stored| (q.min..=q.max).contains(stored)).map(|stored| stored as i32).collect()
     }
 
-    /// Those of which a stored value's distance from the zero point makes the edge: of each end, and of one between.
+    /// Returns scales with which the distance of a stored value from the zero point is on the overflow edge, for both ends and a value between.
     fn scales_at_overflow(&self, q: &Quantization) -> Vec<Rational> {
         let edge = q.format.infinite_from();
         distances(q).into_iter().map(|distance| Rational::from(&edge / Integer::from(distance.abs()))).collect()
     }
 
-    /// The stored values at these distances, those beside them, and those as far on the other side.
+    /// Returns the stored values at these distances on both sides of the zero point, and their neighbours.
     fn overflowing(&self, q: &Quantization) -> Vec<i32> {
         let beside =
             |distance: i64| [-distance, distance].into_iter().flat_map(|far| (-1..=1).map(move |more| far + more));
@@ -279,7 +279,7 @@ impl plan::Elements for Stored {
     }
 }
 
-/// How far stored values lie from the zero point: both ends, and one between, which is odd; none at it.
+/// Returns distances of stored values from the zero point: both ends and an odd distance between, without 0.
 fn distances(q: &Quantization) -> Vec<i64> {
     let ends = [q.max - q.zero_point, q.min - q.zero_point];
     let far = ends.into_iter().max_by_key(|distance| distance.abs()).unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Dot-product steps of a fuzzer's numbers.
+//! Dot-product steps made from a fuzzer's numbers.
 
 use super::Dot;
 use crate::fuzzing::numbers::Numbers;

@@ -1,5 +1,4 @@
-//! Dot-product steps in the harness: every pair of 8-bit operands in every place, extremes at the ends of the accumulator, and sweeps of
-//! all 2^32 pair sums where a pair sum has 16 bits.
+//! Dot-product steps in the harness: every pair of 8-bit operands in every place, extreme accumulators, and sweeps of all 16-bit pair sums.
 
 mod fuzzed;
 mod plan;
@@ -79,7 +78,7 @@ impl Operation for Dot {
     fn rational(scheme: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
         let [acc, a, b] = &case.tensors;
         let unbounded = Scheme { overflow: Overflow::OutOfDomain, ..*scheme };
-        // The products alone fit an int32, but for one more than the largest.
+        // The sum of products fits an int32, except for 2^31. A start of -1 covers that sum.
         let [zero, below] = [0, -1].map(|start| unbounded.exact(&vec![start; acc.len()], a, b).ok());
         let sum = |((acc, zero), below): ((&i32, Option<Integer>), Option<Integer>)| {
             Some(Rational::from(zero.or_else(|| Some(below? + 1))? + *acc))
@@ -93,7 +92,7 @@ impl Operation for Dot {
         Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
 
-    /// The same sums in unbounded integers.
+    /// Returns the scheme with the same sums in unbounded integers.
     fn reference(kernel: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
         let scheme = kernel.contract.promise.scheme;
         let exact = match scheme {
@@ -175,10 +174,10 @@ impl Dot {
 const ONE: Params = Params { len: 1 };
 const LEN: Field<Params> = Field::<Params>::size("len", |p| &mut p.len).always();
 
-/// The accumulator in f32, rounded at each product or once: the products of one step alone fit into 24 bits together.
+/// Predicts an f32 accumulator, rounded at each product or once for each step. The products of one step together fit 24 bits.
 fn in_f32(base: Scheme) -> [Change<Dot>; 2] {
     let each = base.definition.elements / base.definition.results;
-    // What the products at these places of each group of `each` add, whatever the order in which a step takes them.
+    // Sums of the products at the kept places of each group of `each`, independent of the order in which a step takes them.
     let sums = move |case: &Case<Params>, keep: &dyn Fn(usize) -> bool| {
         let mut some = case.clone();
         some.tensors[0].fill(0);
@@ -206,12 +205,12 @@ fn in_f32(base: Scheme) -> [Change<Dot>; 2] {
     ]
 }
 
-/// The scheme of 32 products whose bits are 0 or 1.
+/// Returns the index of the scheme of 32 products whose bits mean 0 or 1.
 fn unipolar() -> usize {
     DEFINITIONS.iter().position(|definition| definition.terms == Terms::Adjacent(32)).unwrap_or_default()
 }
 
-/// Pair sums or accumulators of another width or policy.
+/// Returns changes to another width or overflow rule of pair sums or accumulators.
 fn widths(scheme: &Scheme) -> Vec<Change<Dot>> {
     let definition = scheme.definition;
     let mut out = Vec::new();

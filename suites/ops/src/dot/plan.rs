@@ -1,5 +1,4 @@
-//! What dot-product steps are tried on: every pair of 8-bit operands in every place of a step, extremes on accumulators at both ends, and
-//! batches of every length on random ones.
+//! Cases of dot-product steps: every pair of 8-bit operands in every place, extremes with extreme accumulators, and batches of every length.
 
 use tiebreak_common::budget::Budget;
 use tiebreak_common::sizes;
@@ -9,13 +8,13 @@ use tiebreak_engine::operation::{Spec, by};
 use tiebreak_impls::dot::{Domain, Params};
 use tiebreak_impls::element::Element;
 
-/// Most steps of a case in which pairs stand.
+/// Upper bound on steps in a case of pairs.
 const STEPS: usize = 4096;
-/// Every length, and some beyond any block.
+/// Batch lengths in steps: every short length, and lengths longer than any block.
 const SHORT: std::ops::RangeInclusive<usize> = 1..=80;
 const LONG: [usize; 8] = [128, 257, 512, 513, 1025, 1500, 2049, 4099];
 
-/// The cases of a run.
+/// Returns the cases of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     if domain.lhs != Element::I16 {
@@ -36,8 +35,8 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     out
 }
 
-/// All pairs in each of these places of a step, another in each: where all places are of one parity, no two meet in a lane of two adjacent
-/// ones, and where all are of one half of 16, none of two halves do.
+/// Adds all pairs in each of these places of a step, with a different pair in each place. If all places have one parity, no two pairs meet in a
+/// lane of two adjacent places. If all places are in one half of 16, no pairs of different halves meet.
 fn pairs(domain: &Domain, holds: impl Fn(usize) -> bool, out: &mut Vec<Spec<Params>>) {
     let [lhs, rhs] = [domain.lhs, domain.rhs].map(|element| element.range().collect::<Vec<i32>>());
     let places: Vec<usize> = (0..domain.elements).filter(|place| holds(*place)).collect();
@@ -47,12 +46,12 @@ fn pairs(domain: &Domain, holds: impl Fn(usize) -> bool, out: &mut Vec<Spec<Para
         let mut tensors = [vec![0; steps * domain.elements], vec![0; steps * domain.elements]];
         for step in 0..steps {
             for place in &places {
-                // Odd factors: over all steps each place sees each pair once.
+                // The factors are odd, so each place has each pair once over all steps.
                 let pair = ((first + step) * (2 * place + 1) + 40_503 * place) % all;
                 let (a, b) = (lhs[pair / rhs.len()], rhs[pair % rhs.len()]);
                 tensors[0][step * domain.elements + place] = a;
                 tensors[1][step * domain.elements + place] = b;
-                // An outer product meets both rows of the other operand; elsewhere this one meets a zero.
+                // In an outer product each element meets both rows of the other operand; in other steps this element meets a zero.
                 let other = (place + domain.elements / 2) % domain.elements;
                 if !holds(other) {
                     tensors[1][step * domain.elements + other] = b;
@@ -65,7 +64,7 @@ fn pairs(domain: &Domain, holds: impl Fn(usize) -> bool, out: &mut Vec<Spec<Para
     }
 }
 
-/// Extreme and alternating operands on accumulators at both ends: a step for each, another accumulator for each result.
+/// Returns extreme and alternating operands with extreme accumulators: a step for each accumulator, and another accumulator for each result.
 fn patterns(domain: &Domain) -> Vec<Spec<Params>> {
     let accumulators = [0, 1, -1, i32::MAX, i32::MAX - 1, i32::MIN, i32::MIN + 1, 1 << 30, 65535, -65536];
     let made = |fill: &Fill, element: Element| fill.make(domain.elements, &element.range(), 0, "");
@@ -80,7 +79,7 @@ fn patterns(domain: &Domain) -> Vec<Spec<Params>> {
         }
         Spec::new(Params { len: tensors[0].len() }, tensors.map(Fill::Given), 5)
     };
-    // Nothing to add anywhere in the batch.
+    // All products of the batch are 0.
     let zeros = |steps: usize| {
         let params = Params { len: steps * domain.results };
         Spec::new(params, [Fill::AnySize, Fill::Constant(0), Fill::Constant(0)], steps)
@@ -90,10 +89,10 @@ fn patterns(domain: &Domain) -> Vec<Spec<Params>> {
 
 fn lengths(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "dot/shape");
-    // A step of more than 16 elements tries more of them at once.
+    // A case whose steps have more than 16 elements tries more elements at once.
     let cases = budget.random_tensors * 16 / domain.elements.max(16);
     let short = (0..cases).filter(|_| budget.every_tail).map(|_| 1 + below(&mut rng, 80) as usize);
-    // More results than 16 bits count; of elements the longest of the others has as many.
+    // More results than 16 bits count. The longest fixed length already has more elements than that.
     let beyond = sizes::LENGTHS[..1].iter().filter(|_| budget.every_tail).map(|len| len.div_ceil(domain.results));
     let fixed: Vec<usize> = SHORT.chain(LONG).chain(beyond).collect();
     let differing = fixed.len();
@@ -101,7 +100,7 @@ fn lengths(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut misalign = || below(&mut rng, 16) as usize;
     let spec = |(i, steps): (usize, usize)| {
         let acc = [Fill::AnySize, Fill::Uniform, Fill::AnySize, Fill::Extremes][i % 4].clone();
-        // The first of each length have operands that show where they lie.
+        // The first spec of each length has operands that differ by place.
         let varied = [Fill::Uniform, Fill::Uniform, Fill::Extremes, Fill::Uniform, Fill::Sparse];
         let fill = |i: usize| if i < differing { Fill::Varied } else { varied[i % 5].clone() };
         let params = Params { len: domain.results * steps };

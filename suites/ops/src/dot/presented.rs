@@ -1,4 +1,4 @@
-//! A dot product as it is shown.
+//! Presentation of a dot product.
 
 use super::Dot;
 use crate::presented::Presented;

@@ -1,4 +1,4 @@
-//! All 2^32 quadruples `a0, a1, b0, b1` of one 16-bit pair sum, against the contract's pair sum and against the true one.
+//! Sweep of all 2^32 quadruples `a0, a1, b0, b1` of one 16-bit pair sum, judged against the contract's pair sum and the true pair sum.
 
 use super::Dot;
 use rug::Integer;
@@ -16,15 +16,15 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::pair_sum::PairSum;
 use tiebreak_reports::ledger::{self, Against};
 
-/// All quadruples.
+/// Range of all quadruples.
 const SPACE: Space =
     Space { first: 0, last: u32::MAX as i64, chunk: 1 << 24, in_process: 1 << 16, in_worker: 1 << 16, outwards: false };
 
-/// What differs on one side.
+/// Differences on one side of the comparison.
 #[derive(Clone, Default)]
 struct Counted {
     count: Count,
-    /// The first quadruple, what was given, and what is expected.
+    /// First differing quadruple, its observed result, and its expected result.
     first: Option<(u32, i32, i32)>,
 }
 
@@ -34,13 +34,13 @@ struct Sides {
     truth: Counted,
 }
 
-/// A kernel whose step has a pair sum of 16 bits.
+/// Kernel whose step has a 16-bit pair sum.
 struct Pairs<'a> {
     kernel: &'a Kernel,
     pair: PairSum,
 }
 
-/// The sweep, where there is such a sum.
+/// Sweeps the pair sum; `None` if the kernel has no 16-bit pair sum.
 pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
     let domain = &kernel.contract.domain;
     if domain.pairs.is_empty() || domain.lhs.bytes() != 1 {
@@ -104,7 +104,7 @@ impl Blocks for Pairs<'_> {
         seen.truth.count.inputs += outs.len() as u64;
     }
 
-    /// The pair sum in 32 bits against big integers.
+    /// Checks the 32-bit pair sum against big integers.
     fn anchor(&self, quadruple: i64) {
         let (a, b) = operands(self.kernel, quadruple as u32);
         let exact: Integer = Integer::from(a[0]) * b[0] + Integer::from(a[1]) * b[1];
@@ -117,7 +117,7 @@ impl Blocks for Pairs<'_> {
     }
 }
 
-/// Elements of a quadruple.
+/// Returns the operands of a quadruple.
 fn operands(kernel: &Kernel, quadruple: u32) -> ([i32; 2], [i32; 2]) {
     let bytes = quadruple.to_le_bytes();
     let value = |element: Element, at: usize| match element {
@@ -128,7 +128,7 @@ fn operands(kernel: &Kernel, quadruple: u32) -> ([i32; 2], [i32; 2]) {
     ([value(domain.lhs, 0), value(domain.lhs, 1)], [value(domain.rhs, 2), value(domain.rhs, 3)])
 }
 
-/// One step in which a quadruple stands in the first pair, and nothing else, as `--case` takes it.
+/// Formats a step whose first pair is the quadruple and whose other elements are 0, for `--case`.
 fn spelled(kernel: &Kernel, quadruple: u32) -> ledger::Case {
     let domain = &kernel.contract.domain;
     let mut tensors = [vec![0; domain.results], vec![0; domain.elements], vec![0; domain.elements]];

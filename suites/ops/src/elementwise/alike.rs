@@ -1,5 +1,5 @@
-//! Tensors at parameters for which code has a path of its own: scales that are equal, quotients that are 1, far apart or tiny; zero points that are 0,
-//! equal or at both ends; operands of one value, of the least or the greatest, near their zero points, or both the same.
+//! Tensors with parameters that have code paths of their own: equal scales, quotients that are 1, extreme or tiny, zero points that are 0, equal or
+//! at both ends, and operands that are constant, equal, extreme, or near their zero points.
 
 use super::plan::{of as any, random, varied};
 use super::{Arithmetic, Elementwise};
@@ -11,24 +11,24 @@ use tiebreak_engine::operation::{Operation, Spec};
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
 
-/// Kinds of scales, of zero points, and of operands; of all three together there is one tensor, and in longer runs there are two.
+/// Number of kinds of scales, of zero points and of operands. Each combination has one tensor, and two in longer runs.
 const SCALES: usize = 10;
 const ZERO_POINTS: usize = 6;
 const OPERANDS: usize = 5;
 const ROUNDS: [usize; 2] = [1, 2];
-/// The kind of scales that is the one before.
+/// Kind that repeats the scales of the case before.
 const KEPT: usize = 4;
-/// Lengths go up to this.
+/// Largest length.
 const LONGEST: usize = 160;
-/// Powers of two by which a scale is moved, as far as the kernel takes it.
+/// Upper bound on factors of two by which a scale is moved, as far as the kernel accepts the scale.
 const MOVES: u32 = 45;
-/// Farthest from its zero point that an element is which is near it.
+/// Largest distance from the zero point of an element that is near it.
 const NEAR: i32 = 2;
 
 /// Scales of both operands and of the result.
 type Scales = [f64; 3];
 
-/// The cases.
+/// Returns the cases.
 pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, rng: &mut ChaCha8Rng) -> Vec<Spec<Params>> {
     let (element, clamp) = A::limits(domain);
     let mut before = None;
@@ -38,12 +38,12 @@ pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, rng: &mut
         let drawn = placed(&drawn, [drawn.lhs, drawn.rhs, drawn.out].map(|operand| operand.scale.0));
         let points = zero_points(&drawn, i / SCALES % ZERO_POINTS);
         let moved = with_points(drawn, points);
-        // A type whose zero points are all 0 keeps them.
+        // A type that permits only zero points of 0 keeps them.
         let drawn = if Elementwise::<A>::covers(domain, &moved) { moved } else { drawn };
         let covers = |scales: Scales| Elementwise::<A>::covers(domain, &placed(&drawn, scales));
         let own = [drawn.lhs, drawn.rhs, drawn.out].map(|operand| operand.scale.0);
         let scales = match (i % SCALES, before) {
-            // As the case before has them, with other zero points and bounds.
+            // Scales of the case before, with other zero points and bounds.
             (KEPT, Some(kept)) => kept,
             (kind, _) => related::<A>(own, kind, covers, rng),
         };
@@ -57,7 +57,7 @@ pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, rng: &mut
     out
 }
 
-/// With other scales, each as a float has it.
+/// Replaces the scales, each rounded to f32.
 fn placed(drawn: &Params, [lhs, rhs, out]: Scales) -> Params {
     let of = |operand: Operand, scale: f64| Operand { scale: Scale(f64::from(scale as f32)), ..operand };
     Params { lhs: of(drawn.lhs, lhs), rhs: of(drawn.rhs, rhs), out: of(drawn.out, out), ..*drawn }
@@ -68,11 +68,11 @@ fn with_points(drawn: Params, [lhs, rhs, out]: [i32; 3]) -> Params {
     Params { lhs: of(drawn.lhs, lhs), rhs: of(drawn.rhs, rhs), out: of(drawn.out, out), ..drawn }
 }
 
-/// Scales that have something to do with one another.
+/// Returns scales that are related to one another in the way of `kind`.
 fn related<A: Arithmetic>(own: Scales, kind: usize, covers: impl Fn(Scales) -> bool, rng: &mut ChaCha8Rng) -> Scales {
     let [lhs, rhs, out] = own;
     let power = |scale: f64| 2f64.powi(scale.log2().floor() as i32);
-    // By turns, as often as the kernel takes it.
+    // A random number of times, as far as the kernel accepts the scales.
     let times = below(rng, MOVES) as usize;
     let moved = |places: &[usize], factor: f64, times: usize| {
         let mut scales = own;
@@ -90,17 +90,17 @@ fn related<A: Arithmetic>(own: Scales, kind: usize, covers: impl Fn(Scales) -> b
         1 => [lhs, rhs, lhs],
         2 => [lhs, rhs, rhs],
         3 => [lhs, lhs, out],
-        // The quotient of the product is 1.
+        // The quotient of a multiplication is 1.
         5 => [power(lhs), power(rhs), power(lhs) * power(rhs)],
         6 => moved(&[0], 0.5, times),
         7 => moved(&[2], 2.0, times),
-        // The steepest quotient there is.
+        // The largest quotient that the kernel accepts.
         8 => moved(&[2], 0.5, MOVES as usize),
         _ => moved(A::AS_SMALL, 0.5, 2 * times),
     }
 }
 
-/// Which zero points are 0, equal, or at both ends. What is not in the type is its lowest value.
+/// Returns zero points of the draw, or zero points that are 0, equal, or at both ends. The lowest value of the type replaces a 0 outside the type.
 fn zero_points(drawn: &Params, kind: usize) -> [i32; 3] {
     let (lo, hi) = (*drawn.element.range().start(), *drawn.element.range().end());
     let zero = 0.clamp(lo, hi);
@@ -115,7 +115,7 @@ fn zero_points(drawn: &Params, kind: usize) -> [i32; 3] {
     }
 }
 
-/// Both operands varied, or the second of one value, or both the same, or near their zero points, or at the ends of the type.
+/// Fills the operands: both varied, the second constant, both equal, both near their zero points, or both at the ends of the type.
 fn operands(params: &Params, kind: usize, varied: [Fill; 3], rng: &mut ChaCha8Rng) -> [Fill; 3] {
     let (lo, hi) = (*params.element.range().start(), *params.element.range().end());
     let mut given =

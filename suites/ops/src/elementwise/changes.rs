@@ -1,4 +1,4 @@
-//! Changes to a scheme that a kernel of two quantized tensors may make: another zero point, a cast for the clamp, another scheme.
+//! Changes that a kernel of two quantized tensors may make to a scheme: another zero point, a wrapping cast in place of the clamp, another scheme.
 
 use super::operation::{Definition, Parameters};
 use super::{Arithmetic, Elementwise, Parts};
@@ -9,10 +9,10 @@ use tiebreak_oracle::elementwise::Operand;
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::scheme::{Registered, Scheme};
 
-/// A confusion of operands: its class, its description, and operands and result as the kernel takes them.
+/// Exchange of operand parameters: class, description, and the mapping of operand and result parameters to the kernel's.
 pub(crate) type Exchange = (Class, &'static str, fn([Operand; 3]) -> [Operand; 3]);
 
-/// Every change, in the order of preference: another scheme that is one known change away comes before one that is not.
+/// Returns every change, in the order of preference. A scheme that is a single known change away comes before other schemes.
 pub(super) fn changes<A: Arithmetic>(scheme: Scheme<Definition<A>>) -> Vec<Change<Elementwise<A>>> {
     let with = |(class, because, changed): Exchange| {
         Change::predicts(class, because, move |case: &Case<Params>| {
@@ -53,7 +53,7 @@ fn unplaced(operand: Operand) -> Operand {
     Operand { zero_point: 0, ..operand }
 }
 
-/// The low 8 bits of the result before the clamp. The oracle clamps an int32 to nothing.
+/// Predicts the low 8 bits of the result before the clamp. With 32-bit storage the oracle's clamp changes nothing.
 fn wrapped<A: Arithmetic>(scheme: Scheme<Definition<A>>) -> Change<Elementwise<A>> {
     Change::predicts(Class::MissingSaturation, "a cast that wraps stands for the clamp", move |case: &Case<Params>| {
         let p = Elementwise::<A>::parameters(&case.params);
@@ -64,13 +64,13 @@ fn wrapped<A: Arithmetic>(scheme: Scheme<Definition<A>>) -> Change<Elementwise<A
     })
 }
 
-/// Elements of the vectors that a narrow register holds.
+/// Vector lengths in elements for which results may pass through a narrow register.
 const VECTORS: [usize; 4] = [1, 8, 16, 32];
 
-/// The result before its zero point, and the zero point, as int16 takes them.
+/// Mapping from the result without zero point, and the zero point, to the int16 result.
 type Narrow = fn(i32, i32) -> i16;
 
-/// Results that pass through int16 on their way to the clamp, in whole vectors: LiteRT's AVX2 code of ADD and of MUL.
+/// Returns changes in which results pass through int16 before the clamp, in whole vectors: LiteRT's AVX2 code of ADD and of MUL.
 fn narrowed<A: Arithmetic>(scheme: Scheme<Definition<A>>, vector: usize) -> Vec<Change<Elementwise<A>>> {
     let ways: [(&'static str, Narrow); 2] = [
         ("results wrap to int16 before the clamp", |v, zero_point| v.wrapping_add(zero_point) as i16),
@@ -95,7 +95,7 @@ fn narrowed<A: Arithmetic>(scheme: Scheme<Definition<A>>, vector: usize) -> Vec<
     ways.map(cause).into()
 }
 
-/// Every other scheme, with the class of what separates it from this one.
+/// Returns changes to every other scheme, each with the class of the difference.
 fn others<A: Arithmetic>(scheme: Scheme<Definition<A>>, own: Parts<A::Kind>) -> Vec<Change<Elementwise<A>>> {
     let class = |other| (A::SCHEMES.parts)(other).map_or(Class::OtherScheme, |other| (A::SCHEMES.class)(own, other));
     Change::others(A::NOUN, scheme, Definition::<A>::all(), class, A::SCHEMES.next)

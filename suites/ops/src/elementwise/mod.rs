@@ -1,5 +1,5 @@
-//! Quantized operations on two tensors, element by element, in the harness: cases as texts, smaller cases, and the changes that a kernel may make to
-//! a scheme. [`add`], [`sub`] and [`mul`] are the instances of [`Arithmetic`].
+//! Quantized elementwise operations on two tensors in the harness: cases as texts, smaller cases, and the changes that a kernel may make to a
+//! scheme. [`add`], [`sub`] and [`mul`] are the instances of [`Arithmetic`].
 
 pub mod add;
 mod alike;
@@ -29,8 +29,8 @@ use operation::{Arithmetic, Definition, Elementwise, Parts, Schemes};
 use plan::Binades;
 pub use sub::Sub;
 
-/// Whether the parameters are parameters of a type, for a kernel that clamps to any bounds or to those of the type. The oracle states the scales that
-/// a kernel takes: no code of a kernel decides what the kernel is run on.
+/// Checks that the parameters fit the type, and that the bounds are the type's unless the kernel clamps to arbitrary bounds. The oracle checks the
+/// scales, so no code of a kernel decides on which cases it runs.
 fn covers(p: &Params, (element, clamp): (Element, bool)) -> bool {
     let range = element.range();
     let operand = |o: Operand| operand::is_single(o) && range.contains(&o.zero_point);
@@ -44,12 +44,12 @@ fn covers(p: &Params, (element, clamp): (Element, bool)) -> bool {
         && (clamp || (p.min, p.max) == all)
 }
 
-/// Elements of both operands and of the result.
+/// Returns the numbers of elements of both operands and of the result.
 fn sizes(p: &Params) -> Sizes {
     Sizes { inputs: [p.len, p.len, 0], outputs: p.len }
 }
 
-/// The case of one result alone, then the case in which every other element is 0.
+/// Returns the case of a single result, then the case in which every other element is 0.
 fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
     let [lhs, rhs, _] = &case.tensors;
     let tensors = [vec![lhs[index]], vec![rhs[index]], Vec::new()];
@@ -57,7 +57,7 @@ fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
     vec![(one, 0), (fill::only(case, [1, 1, 0], index), index)]
 }
 
-/// Cases that are smaller or plainer, with parameters that are taken.
+/// Returns cases that are smaller or simpler and whose parameters pass `takes`.
 fn smaller(case: &Case<Params>, takes: impl Fn(&Params) -> bool) -> Vec<Case<Params>> {
     let p = &case.params;
     if p.len > 1 {
@@ -72,7 +72,7 @@ fn smaller(case: &Case<Params>, takes: impl Fn(&Params) -> bool) -> Vec<Case<Par
     plain.map(|params| Case { params, misalign: 0, ..case.clone() }).collect()
 }
 
-/// The parameters as a case spells them.
+/// Formats the parameters as arguments of a case.
 fn arguments(p: &Params) -> Vec<(String, Value)> {
     let mut out: Vec<_> = types::argument(p.element).into_iter().collect();
     for (name, Operand { scale, zero_point }) in [("lhs", p.lhs), ("rhs", p.rhs), ("out", p.out)] {
@@ -85,7 +85,7 @@ fn arguments(p: &Params) -> Vec<(String, Value)> {
     out
 }
 
-/// The parameters that a case spells.
+/// Parses the parameters from the arguments of a case.
 fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
     let mut left = arguments.clone();
     let element = types::take(&mut left)?;
@@ -102,7 +102,7 @@ fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
     Ok(params)
 }
 
-/// One element, clamped to the bounds of its type.
+/// Sets the defaults: one element, clamped to the bounds of its type.
 fn usual(p: Params) -> Params {
     Params { len: 1, min: *p.element.range().start(), max: *p.element.range().end(), ..p }
 }
@@ -125,7 +125,7 @@ const KNOWN: [&str; 12] = [
     "rhs",
 ];
 
-/// Each parameter as plain as can be, one at a time.
+/// Returns parameters with one simplification each.
 fn plainer(p: &Params) -> Vec<Params> {
     let range = p.element.range();
     let zero = 0.clamp(*range.start(), *range.end());
@@ -136,7 +136,7 @@ fn plainer(p: &Params) -> Vec<Params> {
         Params { rhs: unplaced(p.rhs), ..*p },
         Params { out: unplaced(p.out), ..*p },
     ];
-    // Scales of few digits. A scale of few digits is not replaced again.
+    // Scales with few digits. A scale that already has few digits is kept.
     for plain in operand::PLAIN {
         out.extend(operand::plainer(p.lhs, plain).map(|lhs| Params { lhs, ..*p }));
         out.extend(operand::plainer(p.rhs, plain).map(|rhs| Params { rhs, ..*p }));

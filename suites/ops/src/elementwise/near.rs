@@ -1,5 +1,5 @@
-//! Scales at which little decides: quotients that put a result on a half, ratios that are powers of two, scales that differ by little, and identities, each also
-//! one unit in the last place away; on the pairs of stored values whose results lie nearest to a half.
+//! Scales with many results near a tie: quotients that put a result on a half, ratios that are powers of two, nearly equal scales, and identities,
+//! each also one unit in the last place away. The operands are the pairs of stored values with results nearest to a half.
 
 use super::plan::{of as any, random};
 use super::{Arithmetic, Elementwise};
@@ -10,28 +10,28 @@ use tiebreak_engine::operation::{Operation, Spec};
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
 
-/// Tensors of each kind, in a short run and in others.
+/// Number of tensors of each kind, for each effort.
 const ROUNDS: [usize; 2] = [12, 36];
-/// Pairs of a tensor, and pairs among which they are chosen.
+/// Number of pairs in a tensor, and number of drawn pairs from which they are selected, for each effort.
 const PAIRS: [usize; 2] = [128, 384];
 const AMONG: [usize; 2] = [1 << 12, 1 << 13];
-/// One of so many pairs near the nearest ones is chosen.
+/// Sampling step among the drawn pairs after the nearest ones.
 const SPREAD: usize = 8;
-/// Relative distances of scales that a kernel may take for equal.
+/// Relative distances of scales that a kernel may treat as equal.
 const DISTANCES: [f64; 8] = [1e-6, -1e-4, 1e-3, -1e-6, 1e-4, -1e-3, 1e-2, -1e-5];
-/// Draws of scales until a kernel takes them.
+/// Upper bound on draws of scales until a kernel accepts them.
 const DRAWS: usize = 16;
 
-/// What scales have to do with one another.
+/// Relation between the scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Some pair gives a half, as nearly as a scale can be written.
+    /// Some pair's result is a half, as nearly as f32 scales permit.
     Half,
-    /// The quotient of a result's unit and the operands' is a power of two.
+    /// The quotient of the operands' unit and the result's unit is a power of two.
     Power,
-    /// Two scales differ by little, or a quotient from a power of two.
+    /// Two scales are nearly equal, or a quotient is nearly a power of two.
     Close,
-    /// A result is an operand, or nearly one.
+    /// The result equals an operand, or nearly equals an operand.
     Identity,
 }
 
@@ -40,7 +40,7 @@ const KINDS: [Kind; 4] = [Kind::Half, Kind::Power, Kind::Close, Kind::Identity];
 /// Scales of both operands and of the result.
 type Scales = [f64; 3];
 
-/// The cases.
+/// Returns the cases.
 pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, rng: &mut ChaCha8Rng) -> Vec<Spec<Params>> {
     let effort = usize::from(budget.every_tail);
     let mut out = Vec::new();
@@ -57,10 +57,10 @@ pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, rng: &mut
     out
 }
 
-/// A pair of stored values.
+/// Pair of stored values.
 type Pair = (i32, i32);
 
-/// Parameters of a kind that the kernel takes, and a pair that the scales were made for.
+/// Draws parameters of a kind, and the pair for which the scales were made; `None` if the domain does not cover the parameters.
 fn parameters<A: Arithmetic>(
     domain: &A::Domain,
     (kind, turn): (Kind, usize),
@@ -68,7 +68,7 @@ fn parameters<A: Arithmetic>(
 ) -> Option<(Params, Pair)> {
     let (element, _) = A::limits(domain);
     let drawn = A::taken(random::<A>(element, false, turn, rng));
-    // By turns with zero points that are 0, or whatever is in the middle.
+    // One draw in three has all zero points near the middle of the type, if the domain covers the parameters.
     let middle = element.range().start().midpoint(*element.range().end()) + 1;
     let centred = with_points(&drawn, [middle; 3]);
     let drawn = if turn % 3 == 0 && Elementwise::<A>::covers(domain, &centred) { centred } else { drawn };
@@ -76,12 +76,12 @@ fn parameters<A: Arithmetic>(
     let pair = (any(element, rng), any(element, rng));
     let scales = related::<A>(own, differences(&drawn, pair), (kind, turn))?;
     let [lhs, rhs, out] = scales.map(single);
-    // By turns the scale of the result as it is, and one unit in the last place more or less.
+    // By turns the result's scale, and the scales one unit in the last place above and below.
     let params = with_scales(&drawn, [lhs, rhs, [out, next(out, 1), next(out, -1)][turn % 3]]);
     Elementwise::<A>::covers(domain, &params).then_some((params, pair))
 }
 
-/// Scales of a kind near those of a draw, for a pair of these differences from zero points.
+/// Returns scales of a kind near drawn scales, for a pair with these differences from the zero points.
 fn related<A: Arithmetic>(own: Scales, pair: [f64; 2], (kind, turn): (Kind, usize)) -> Option<Scales> {
     let [lhs, rhs, out] = own;
     let unit = |[lhs, rhs, _]: Scales| A::real([lhs, rhs, 1.0], A::UNIT);
@@ -107,7 +107,7 @@ fn related<A: Arithmetic>(own: Scales, pair: [f64; 2], (kind, turn): (Kind, usiz
     scales.iter().all(|scale| scale.is_finite() && *scale > 0.0).then_some(scales)
 }
 
-/// The pairs whose results are nearest to a half and lie in the type, and as many of those that are near: of so many drawn.
+/// Draws `among` pairs. Returns those whose results are nearest to a half and in the type, and a sample of the next nearest.
 fn decisive<A: Arithmetic>(params: &Params, [count, among]: [usize; 2], rng: &mut ChaCha8Rng) -> Vec<Pair> {
     let scales = [params.lhs, params.rhs, params.out].map(|operand| operand.scale.0);
     let inside = |real: f64| {
@@ -133,7 +133,7 @@ fn decisive<A: Arithmetic>(params: &Params, [count, among]: [usize; 2], rng: &mu
     nearest.chain(near).map(|(_, pair)| *pair).collect()
 }
 
-/// The stored values of a pair less their zero points.
+/// Subtracts the zero points from the stored values of a pair.
 fn differences(params: &Params, (lhs, rhs): Pair) -> [f64; 2] {
     [lhs - params.lhs.zero_point, rhs - params.rhs.zero_point].map(f64::from)
 }
@@ -148,12 +148,12 @@ fn with_scales(params: &Params, [lhs, rhs, out]: Scales) -> Params {
     Params { lhs: of(params.lhs, lhs), rhs: of(params.rhs, rhs), out: of(params.out, out), ..*params }
 }
 
-/// A scale as a float of single precision has it.
+/// Rounds a scale to f32.
 fn single(scale: f64) -> f64 {
     f64::from(scale as f32)
 }
 
-/// The scale so many units in the last place of single precision away.
+/// Returns the scale that is `units` f32 units in the last place away.
 fn next(scale: f64, units: i32) -> f64 {
     f64::from(f32::from_bits((scale as f32).to_bits().wrapping_add_signed(units)))
 }

@@ -1,4 +1,4 @@
-//! An operation on two quantized tensors, element by element. [`Arithmetic`] holds what an addition, a subtraction and a multiplication do not have in common.
+//! Elementwise operation on two quantized tensors. [`Arithmetic`] holds the differences between addition, subtraction and multiplication.
 
 use super::changes::{self, Exchange};
 use super::plan::{self, Binades};
@@ -27,103 +27,103 @@ use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::scheme::Scheme;
 use tiebreak_reports::ledger::Value;
 
-/// The operation of an arithmetic.
+/// Operation with the arithmetic `A`.
 pub struct Elementwise<A>(PhantomData<A>);
 
-/// The parts of a scheme, read from its steps.
+/// Parts of a scheme, read from its steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<K> {
-    /// Way in which the scheme scales.
+    /// Scaling method.
     pub kind: K,
-    /// Rule of the last rounding.
+    /// Rounding rule of the last rounding.
     pub rule: RoundingRule,
-    /// Whether the zero point is added before the rounding.
+    /// True if the zero point is added before the rounding.
     pub zero_point_first: bool,
 }
 
-/// A definition of the oracle.
+/// Scheme definition of the oracle.
 pub(super) type Definition<A> = &'static oracle::Definition<<A as Arithmetic>::Oracle>;
-/// Parameters of the oracle.
+/// Parameters for the oracle.
 pub(super) type Parameters<A> = oracle::Parameters<<A as Arithmetic>::Oracle>;
 
-/// The parts of the schemes of an arithmetic, and the relations between schemes.
+/// Parts of the schemes of an arithmetic, and relations between schemes.
 pub struct Schemes<D, K> {
-    /// The parts of a scheme; none if they are not known.
+    /// Reads the parts of a scheme; `None` if they are unknown.
     pub parts: fn(D) -> Option<Parts<K>>,
-    /// Class of the difference between another scheme and a kernel's own.
+    /// Returns the class of the difference between a kernel's own scheme and another scheme.
     pub class: fn(Parts<K>, Parts<K>) -> Class,
-    /// The next scheme on the way to another, one part at a time. None if the parts of either are not known, or the first is not on that way.
+    /// Returns the next scheme toward another, one part at a time. `None` if parts are unknown, or if the first scheme leads elsewhere.
     pub next: fn(&Scheme<D>, &Scheme<D>) -> Option<Scheme<D>>,
 }
 
-/// The arithmetic of an operation: what it computes of two elements.
+/// Arithmetic of an elementwise operation: the function of two elements, with its kernels, schemes and cases.
 pub trait Arithmetic: Sized + Send + Sync + 'static {
-    /// Its kernels.
+    /// Operation of the kernels.
     type Impl: TensorOperation<Params = Params, Domain = Self::Domain, Run = Run>;
-    /// Its exact definition.
+    /// Exact definition.
     type Oracle: oracle::Arithmetic;
-    /// The parameters that a kernel takes.
+    /// Domain of the kernels.
     type Domain: Clone + Debug + Send + Sync + Serialize + DeserializeOwned + 'static;
-    /// Way in which a scheme scales.
+    /// Scaling method of a scheme.
     type Kind: Copy;
     /// Name in a sentence.
     const NOUN: &'static str;
     /// The operation in one line, for the help of `explain`.
     const ABOUT: &'static str;
-    /// The kernel that the page of the protocol shows.
+    /// Kernel in the example of the protocol page.
     const SHOWN: &'static str;
-    /// The corner catalogue.
+    /// Corner cases.
     const CATALOGUE: &'static str;
     /// Directed scales of both operands and of the result.
     const SCALES: [[f32; 3]; 12];
-    /// Indexes of the scales to halve, one after another, for the same results at smaller scales: 0 and 1 for the operands, 2 for the result.
+    /// Indices of the scales that are halved in turn to keep the results at smaller scales: 0 and 1 for the operands, 2 for the result.
     const AS_SMALL: &'static [usize];
-    /// Confusions of operands that a kernel may make.
+    /// Exchanges of operand parameters that a kernel may make.
     const EXCHANGES: &'static [Exchange];
-    /// Its schemes.
+    /// Parts of the schemes, and relations between them.
     const SCHEMES: Schemes<Definition<Self>, Self::Kind>;
 
-    /// The type of all stored values, and whether a kernel clamps to any bounds.
+    /// Returns the type of all stored values, and true if the kernel clamps to arbitrary bounds.
     fn limits(domain: &Self::Domain) -> (Element, bool);
-    /// The widest domain of this arithmetic.
+    /// Returns the widest domain of this arithmetic.
     fn open(element: Element) -> Self::Domain;
-    /// The scales that a kernel takes, as the oracle states them.
+    /// Converts the kernel's scale domain to the oracle's.
     fn stated(domain: &Self::Domain) -> <Self::Oracle as oracle::Arithmetic>::Scales;
-    /// The scales that a kernel takes, as text.
+    /// Returns the kernel's scale domain as text.
     fn scales(domain: &Self::Domain) -> &'static str;
-    /// The parameter that this arithmetic alone has, as all sources have it.
+    /// Returns the parameter that only this arithmetic has, with the value that all sources use.
     fn own(p: &Params) -> <Self::Oracle as oracle::Arithmetic>::Own;
-    /// Changes to a scheme that only a kernel of this arithmetic may make.
+    /// Returns the changes to a scheme that only kernels of this arithmetic may make.
     fn changes(scheme: Scheme<Definition<Self>>) -> Vec<Change<Elementwise<Self>>>;
-    /// Directed parameters, changed so that kernels take them.
+    /// Adapts directed parameters to the domains of kernels.
     fn taken(params: Params) -> Params {
         params
     }
-    /// The real result of two differences from zero points, in units of the result's scale, as nearly as f64 has it. Inputs are chosen by it.
+    /// Returns the real result of two differences from zero points, in units of the result's scale, in f64. Only used to choose inputs.
     fn real(scales: [f64; 3], differences: [f64; 2]) -> f64;
-    /// Differences from zero points whose real result is the unit that the scales of the operands make.
+    /// Differences from zero points whose real result is the unit of the operands' scales.
     const UNIT: [f64; 2];
-    /// Scales of both operands that differ by a factor, or, if operands are multiplied, whose product differs from another's by the factor.
+    /// Returns operand scales that differ by a factor; for a multiplication, scales whose products differ by the factor.
     fn alike(scale: f64, factor: f64) -> (f64, f64) {
         (scale, scale * factor)
     }
-    /// Scales, near drawn scales, at which a result is an operand or differs from an operand by a factor.
+    /// Returns scales, near drawn scales, for which the result equals an operand or differs from an operand by a factor.
     fn identity(drawn: [f64; 3], factor: f64) -> [f64; 3];
-    /// Binades of random scales of both operands and of the result.
+    /// Draws the binades of random scales of both operands and of the result.
     fn binades(between: Binades<'_>) -> [i32; 3];
-    /// Parameters of a fuzzer, changed so that results are of all sizes.
+    /// Adapts a fuzzer's parameters so that results have all magnitudes.
     fn fuzzed(params: Params) -> Params {
         params
     }
 }
 
 impl<A: Arithmetic> Elementwise<A> {
-    /// Results of a scheme at other parameters than the case's; none if the oracle does not take them.
+    /// Returns the results of a scheme for parameters that may differ from the case's; `None` if the oracle does not accept them.
     pub fn at(scheme: &Scheme<Definition<A>>, case: &Case<Params>, p: &Parameters<A>) -> Option<Expected> {
         scheme.expected(p, &case.tensors[0], &case.tensors[1]).ok()
     }
 
-    /// The oracle's parameters for a batch.
+    /// Converts the parameters of a batch to the oracle's.
     pub fn parameters(p: &Params) -> Parameters<A> {
         let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(super::operand::posed);
         oracle::Parameters { lhs, rhs, out, storage: types::storage(p.element), own: A::own(p), min: p.min, max: p.max }
@@ -181,7 +181,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         Ok(exact.map_err(Unposable::new)?.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
 
-    /// The exact result rounded once by the caller's rule.
+    /// Returns the scheme that rounds the exact result once by the caller's rule.
     fn reference(_: &Kernel<Run, A::Domain>, wanted: &Wanted) -> Option<String> {
         Some(Scheme::<Definition<A>>::ideal(wanted.rounding).label())
     }
@@ -212,7 +212,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
 }
 
 impl<A: Arithmetic> Elementwise<A> {
-    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
+    /// Returns the tensor sizes for parameters in the domain; for other parameters, the result of the kernel's own check.
     fn sizes(domain: &A::Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
         if Self::covers(domain, p) { Ok(super::sizes(p)) } else { A::Impl::sizes(domain, p) }
     }

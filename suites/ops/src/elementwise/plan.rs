@@ -1,5 +1,5 @@
-//! What operations on two quantized tensors are tried on: all pairs of 8 bits at directed scales, zero points and bounds; and many random
-//! parameters on tensors of every length, in which no element says where it lies.
+//! Cases of operations on two quantized tensors: all pairs of 8-bit values with directed scales, zero points and bounds, and random parameters with
+//! tensors of every length, whose values do not depend on their place.
 
 use super::{Arithmetic, alike, near};
 use rand_chacha::ChaCha8Rng;
@@ -13,27 +13,27 @@ use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::quantized::Scale;
 
-/// Pairs of a case.
+/// Pairs in a case.
 const PAIRS: usize = 4096;
-/// Pairs at directed scales at which not all are tried.
+/// Pairs for directed scales with which not all pairs are tried.
 const SOME: usize = 1024;
-/// The directed scales at which a short run tries all pairs: results of the whole range.
+/// Index of the directed scales with which a short run tries all pairs; their results cover the whole range.
 const IN_FULL: usize = 3;
-/// Random scales at which kernels of 8 bits take turns at all pairs, one kernel in so many at each; not in a short run.
+/// Number of random scales with which 8-bit kernels try all pairs in a long run. One of every [`TURNS`] kernels runs each set.
 const FURTHER_SETS: usize = 36;
 const TURNS: usize = 8;
-/// Tensors at random parameters, in a short run and in others: enough for every zero point of 8 bits.
+/// Number of tensors with random parameters, for each effort: enough for every 8-bit zero point.
 const TENSORS: [usize; 2] = [256, 768];
-/// The first length that 16 bits do not count; a step through all pairs that has no common factor with their number.
+/// First length that 16 bits do not count. [`FURTHER`] is a step through all pairs, coprime to their number.
 const FIRST_LONG: usize = sizes::LENGTHS[0];
 const FURTHER: usize = 40_503;
-/// Lengths beyond two vectors of any width.
+/// Lengths longer than two vectors of any width.
 const LONG: [usize; 9] = [128, 255, 257, 512, 513, 1025, 2050, 4099, 16411];
 
-/// A number between two others, both among them.
+/// Function that draws a number between two bounds, inclusive.
 pub(crate) type Binades<'a> = &'a mut dyn FnMut(i32, i32) -> i32;
 
-/// The cases of a run.
+/// Returns the cases of a run.
 pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let (element, clamp) = A::limits(domain);
     let mut out = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, seed: u64
     let scales = |kind| A::SCALES.into_iter().enumerate().map(move |(i, scales)| (i, kind, scales));
     for (i, kind, scales) in (0..kinds).flat_map(scales) {
         let params = A::taken(directed(element, clamp, scales, (i + 2 * kind, kind)));
-        // Unsigned bytes are the same results moved: at fewer of the scales.
+        // Unsigned bytes repeat the same results shifted, so fewer scales suffice.
         let in_full = if element == Element::U8 { i % 3 == 0 } else { true };
         if if budget.every_tail { in_full } else { i == IN_FULL } {
             by("all pairs", &mut out, |out| all_pairs(&params, i == IN_FULL && kind == 0, out));
@@ -65,7 +65,7 @@ pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, seed: u64
     let alike = alike::plan::<A>(domain, budget, &mut rng);
     out.extend(alike.into_iter().map(|spec| spec.by("random parameters")));
     by("scales at which little decides", &mut out, |out| out.extend(near::plan::<A>(domain, budget, &mut rng)));
-    // The first of the long tensors has all pairs.
+    // The first long tensor is in the case of all pairs.
     by("long tensors", &mut out, |out| {
         for (len, of) in &sizes::lengths(budget)[1..] {
             let params = A::taken(directed(element, clamp, A::SCALES[IN_FULL], (IN_FULL, 0)));
@@ -77,7 +77,7 @@ pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, seed: u64
     out
 }
 
-/// Of 16 tensors 10 are of lengths up to 80 and 5 of the next 64, each as often as the others, and one is longer.
+/// Returns the `i`th length. Of 16 tensors 10 have a length up to 80, 5 have one of the next 64 lengths, each equally often, and one is longer.
 fn length(i: usize) -> usize {
     let (round, at) = (i / 16, i % 16);
     match at {
@@ -87,12 +87,12 @@ fn length(i: usize) -> usize {
     }
 }
 
-/// Tensors of random stored values.
+/// Builds a spec of varied stored values at a random alignment.
 pub(super) fn varied(params: Params, rng: &mut ChaCha8Rng) -> Spec<Params> {
     Spec::new(params, [Fill::Varied, Fill::Varied, Fill::None], below(rng, 16) as usize)
 }
 
-/// Parameters of the `i`th zero points and the `kind`th bounds, where a kernel clamps to any.
+/// Builds parameters with the `i`th zero points and, if the kernel clamps to arbitrary bounds, the `kind`th bounds.
 fn directed(element: Element, clamp: bool, [lhs, rhs, out]: [f32; 3], (i, kind): (usize, usize)) -> Params {
     let range = element.range();
     let (lo, hi) = (*range.start(), *range.end());
@@ -104,7 +104,7 @@ fn directed(element: Element, clamp: bool, [lhs, rhs, out]: [f32; 3], (i, kind):
         [hi, lo, hi],
         [middle - 1, middle + 17, middle + 4],
     ];
-    // The largest differences of both operands with one sign come where their results fit.
+    // Zero points at one end, so that the largest differences have one sign, are used with scales for which the results fit.
     let zero_points = match i % 12 {
         7 => [lo, lo, lo],
         10 => [hi, hi, middle],
@@ -117,8 +117,8 @@ fn directed(element: Element, clamp: bool, [lhs, rhs, out]: [f32; 3], (i, kind):
     Params { element, len: 1, lhs: of(lhs, left), rhs: of(rhs, right), out: of(out, placed), min, max }
 }
 
-/// The `i`th of random parameters: each zero point of 8 bits comes as often as the others, some scales are powers of two, and bounds are any,
-/// or those of an activation, at each fourth where a kernel clamps to any.
+/// Draws the `i`th random parameters. Each 8-bit zero point occurs equally often, and some scales are powers of two. If the kernel clamps to
+/// arbitrary bounds, every fourth draw has random bounds or an activation's.
 pub(super) fn random<A: Arithmetic>(element: Element, clamp: bool, i: usize, rng: &mut ChaCha8Rng) -> Params {
     let range = element.range();
     let (lo, hi) = (*range.start(), *range.end());
@@ -133,18 +133,17 @@ pub(super) fn random<A: Arithmetic>(element: Element, clamp: bool, i: usize, rng
     let (a, b, placed) = (of(element, rng), of(element, rng), out.zero_point);
     let (min, max) = match i / 4 % 8 {
         _ if !clamp || i % 4 != 1 => (lo, hi),
-        // An activation from the zero point on: to any bound, and to none.
+        // An activation from the zero point up: to a random bound, or to the end of the type.
         0 | 1 => (placed, a.max(placed)),
         2 => (placed, hi),
-        // One result.
+        // A single possible result.
         3 => (a, a),
         _ => (a.min(b), a.max(b)),
     };
     Params { element, len: 1, lhs, rhs, out, min, max }
 }
 
-/// Parameters with the scales of the case before but for one, of which the binade stays: what a kernel keeps between calls must not depend on the
-/// other two alone.
+/// Keeps the scales of the case before, except for one significand, because a kernel's cache must depend on all three scales.
 fn with_scales_of(drawn: Params, kept: Params, i: usize) -> Params {
     let other = |kept: Scale, drawn: Scale| {
         let [kept, drawn] = [kept, drawn].map(|scale| (scale.0 as f32).to_bits());
@@ -163,7 +162,7 @@ pub(super) fn of(element: Element, rng: &mut ChaCha8Rng) -> i32 {
     *range.start() + below(rng, range.end().abs_diff(*range.start()) + 1) as i32
 }
 
-/// Every pair of stored values at random parameters.
+/// Adds every pair of stored values with random parameters.
 fn further_pairs<A: Arithmetic>(element: Element, clamp: bool, seed: u64, out: &mut Vec<Spec<Params>>) {
     let mut rng = stream(seed, &format!("{}/all pairs", A::Impl::OP));
     for set in 0..FURTHER_SETS {
@@ -173,8 +172,8 @@ fn further_pairs<A: Arithmetic>(element: Element, clamp: bool, seed: u64, out: &
     }
 }
 
-/// Every pair of stored values, in cases that are small enough to be kept as evidence, or in a call longer than 16 bits count; of 16 bits those around ends and
-/// zero points.
+/// Adds every pair of stored values, in cases small enough to be kept as evidence or in a single call longer than 16 bits count. For 16-bit types
+/// only values around ends and zero points are paired.
 fn all_pairs(params: &Params, in_one_call: bool, out: &mut Vec<Spec<Params>>) {
     let range = params.element.range();
     let around = |centre: i32| (centre - 21..=centre + 21).step_by(3);
@@ -185,7 +184,7 @@ fn all_pairs(params: &Params, in_one_call: bool, out: &mut Vec<Spec<Params>>) {
     };
     let values: Vec<i32> = if params.element == Element::I16 { wide() } else { range.clone().collect() };
     let pairs: Vec<(i32, i32)> = values.iter().flat_map(|a| values.iter().map(move |b| (*a, *b))).collect();
-    // Beyond the last pair others than those of so many elements before.
+    // After the last pair the list continues in another order.
     let further = (0..FIRST_LONG).map(|i| if i < pairs.len() { i } else { (i * FURTHER + 7) % pairs.len() });
     let (pairs, together) = match in_one_call {
         true => (further.map(|i| pairs[i]).collect(), FIRST_LONG),

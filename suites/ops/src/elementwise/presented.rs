@@ -1,4 +1,4 @@
-//! Arithmetic of two tensors as it is shown.
+//! Presentation of an elementwise operation.
 
 use super::operation::{Arithmetic, Elementwise};
 use crate::presented::Presented;

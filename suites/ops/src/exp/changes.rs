@@ -1,4 +1,4 @@
-//! What a kernel may do otherwise in an exponential.
+//! Changes that a kernel may make to an exponential.
 
 use super::Exp;
 use tiebreak_common::class::Class;
@@ -8,7 +8,7 @@ use tiebreak_oracle::exp::{INTEGER_BITS, Printed, Scheme};
 use tiebreak_oracle::rounding::RoundingRule::{self, *};
 use tiebreak_oracle::scheme::Registered;
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(scheme: Scheme) -> Vec<Change<Exp>> {
     let mut out = if scheme.is_printed() { printed() } else { Vec::new() };
     out.extend(tails(scheme));
@@ -26,14 +26,14 @@ pub(super) fn changes(scheme: Scheme) -> Vec<Change<Exp>> {
         };
         out.push(Change::scheme(class, format!("the results are those of {}", other.definition.name), other));
     }
-    // Results that differ from the real exponential may be those of the composition with a bug.
+    // Results that differ from the real exponential may come from the composition with a bug.
     if !scheme.is_printed() {
         out.extend(printed());
     }
     out
 }
 
-/// The composition with one thing done otherwise.
+/// Returns changes of a single step of the printed composition.
 fn printed() -> Vec<Change<Exp>> {
     let own = Printed::AS_PRINTED;
     let of = |class, because: String, printed: Printed| {
@@ -67,7 +67,7 @@ fn printed() -> Vec<Change<Exp>> {
     out
 }
 
-/// Inputs after the last whole vector of which nothing becomes.
+/// Returns changes that lose the elements after the last whole vector: their results are 0.
 fn tails(scheme: Scheme) -> Vec<Change<Exp>> {
     let of = |vector: usize| {
         let because = format!("elements after the last whole {vector} are lost");

@@ -1,4 +1,4 @@
-//! Exponentials of a fuzzer's numbers.
+//! Exponentials made from a fuzzer's numbers.
 
 use super::Exp;
 use crate::fuzzing::numbers::Numbers;

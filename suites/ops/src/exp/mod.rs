@@ -1,4 +1,4 @@
-//! The fixed-point exponential in the harness: inputs at the ends, at whole quarters and at powers of two, in every format, and sweeps of all of them.
+//! Fixed-point exponential in the harness: inputs at the ends, at whole quarters and at powers of two, in every format, and sweeps of all inputs.
 
 mod changes;
 mod fuzzed;
@@ -23,7 +23,7 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Exp {}
 
-/// The scheme that differences are counted against.
+/// Scheme against which differences are counted.
 const REFERENCE: &str = "nearest";
 
 impl Operation for Exp {
@@ -72,7 +72,7 @@ impl Operation for Exp {
         Ok(out.into_iter().map(|v| v.to_i32()).collect())
     }
 
-    /// The real exponential, rounded to nearest.
+    /// Returns the scheme that rounds the real exponential to nearest.
     fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
         Some(REFERENCE.to_owned())
     }
@@ -120,7 +120,7 @@ impl Exp {
     }
 }
 
-/// The softmax of TensorFlow Lite has five integer bits.
+/// Default parameters: five integer bits, as in the softmax of TensorFlow Lite.
 const USUAL: Params = Params { len: 1, integer_bits: 5 };
 const FIELDS: [Field<Params>; 2] = [
     Field::<Params>::size("len", |p| &mut p.len).always(),

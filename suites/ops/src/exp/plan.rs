@@ -1,5 +1,5 @@
-//! What exponentials are tried on: in every format the ends, whole quarters, powers of two and their neighbours, an input for each run of quarters, and random
-//! ones; in some formats every length up to a few vectors, and long batches.
+//! Cases of exponentials: in every format the ends, whole quarters, powers of two and their neighbours, an input between all quarters, and random
+//! inputs; in some formats every length up to a few vectors, and long batches.
 
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
@@ -10,15 +10,15 @@ use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::{Spec, Turn, by};
 use tiebreak_impls::exp::{Domain, Params};
 
-/// Random inputs of each format.
+/// Number of random inputs in each format, for each effort.
 const RANDOM: [usize; 2] = [1024, 4096];
-/// Every length, and some beyond any block.
+/// Batch lengths: every short length, and lengths longer than any block.
 const SHORT: RangeInclusive<usize> = 1..=80;
 const LONG: [usize; 6] = [128, 257, 513, 1025, 2049, 4099];
-/// Quarters down to -32 that have corners of their own.
+/// Number of quarters below 0 (to just beyond -32) that have corners.
 const QUARTERS: i64 = 132;
 
-/// The cases of a run.
+/// Returns the cases of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     let mut rng = stream(seed, "exp");
@@ -31,7 +31,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     }
     let formats: Vec<i32> = domain.integer_bits.clone().collect();
     by("lengths", &mut out, |out| {
-        // As many inputs as integer bits.
+        // A batch with as many inputs as integer bits.
         for bits in domain.integer_bits.clone().filter(|bits| *bits > 0) {
             out.push(spec(bits, (0..bits as usize).map(|i| random(bits, i, &mut rng)).collect(), bits as usize));
         }
@@ -53,12 +53,12 @@ fn spec(integer_bits: i32, values: Vec<i32>, i: usize) -> Spec<Params> {
     Spec::new(params, [Fill::Given(values), Fill::None, Fill::None], i % 16)
 }
 
-/// Ends, powers of two and whole quarters, each with its neighbours; and the middle of each quarter.
+/// Returns ends, powers of two and whole quarters with their neighbours, and the middle of each quarter.
 fn corners(integer_bits: i32) -> Vec<i32> {
     let quarter = 1i64 << (29 - integer_bits);
     let powers = (0..=31).map(|bit| -(1i64 << bit));
     let quarters = (0..=QUARTERS).flat_map(|n| [-n * quarter, -n * quarter - quarter / 2]);
-    // 1/3, 2/3, ..: bits that alternate.
+    // Alternating bits, such as 1/3 and 2/3.
     let patterns = [-0x2aaa_aaaa, -0x5555_5555, -0x7fff_0000, -0x0000_ffff, -0x00ff_00ff].into_iter();
     let near = [i64::from(i32::MIN), 0].into_iter().chain(powers).chain(quarters).chain(patterns);
     let all = near.flat_map(|at| [at - 2, at - 1, at, at + 1, at + 2]);
@@ -68,7 +68,7 @@ fn corners(integer_bits: i32) -> Vec<i32> {
     out
 }
 
-/// Any input, one of any size, one within 32 of 0, or one that only few quarters lie above.
+/// Draws any input, an input of any magnitude, an input within 32 of 0, or an input in the first quarters below 0.
 fn random(integer_bits: i32, i: usize, rng: &mut ChaCha8Rng) -> i32 {
     let any = int32(rng) & i32::MAX;
     match i % 4 {

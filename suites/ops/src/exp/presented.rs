@@ -1,4 +1,4 @@
-//! An exponential as it is shown.
+//! Presentation of an exponential.
 
 use super::Exp;
 use crate::presented::Presented;

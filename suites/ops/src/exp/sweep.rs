@@ -1,4 +1,4 @@
-//! Every input of five integer bits through one exponential, against the contract and against the real value.
+//! Sweep of every input with five integer bits through one exponential, judged against the contract and the real value.
 
 use super::{Exp, REFERENCE, USUAL};
 use std::time::Instant;
@@ -13,15 +13,15 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::exp::Scheme;
 use tiebreak_reports::ledger::{self, Against};
 
-/// Every input that is not positive.
+/// Range of every input that is not positive.
 const SPACE: Space =
     Space { first: i32::MIN as i64, last: 0, chunk: 1 << 24, in_process: 1 << 14, in_worker: 1 << 16, outwards: false };
 
-/// What differs on one side.
+/// Differences on one side of the comparison.
 #[derive(Clone, Default)]
 struct Counted {
     count: Count,
-    /// The input with the largest difference that comes first: the input, what was given, and what is expected.
+    /// First input with the largest difference, its observed result, and its expected result.
     worst: Option<(i32, i32, i32)>,
 }
 
@@ -63,14 +63,14 @@ impl Counted {
     }
 }
 
-/// A kernel with its contract and the reference.
+/// Kernel with the schemes of its contract and of the reference.
 struct Inputs<'a> {
     kernel: &'a Kernel,
     contract: Scheme,
     reference: Scheme,
 }
 
-/// The sweep, if the kernel takes five integer bits.
+/// Sweeps the kernel; `None` if it does not accept five integer bits.
 pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
     if !kernel.contract.domain.integer_bits.contains(&USUAL.integer_bits) {
         return None;
@@ -123,7 +123,7 @@ impl Blocks for Inputs<'_> {
     }
 }
 
-/// A case of one input, as `--case` takes it.
+/// Formats a case of one input for `--case`.
 fn spelled(kernel: &Kernel, x: i32) -> ledger::Case {
     let case = Case { params: USUAL, tensors: [vec![x], Vec::new(), Vec::new()], misalign: 0 };
     text::arguments::<Exp>(&kernel.contract.domain, &case).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! One result of a case explained, of any operation: what each scheme and each kernel gives, and the cause where a kernel differs from the scheme.
+//! Explanation of one result of a case, for any operation: the result of each scheme and kernel, and the cause if a kernel differs from the scheme.
 
 use super::Comparison;
 use super::sheet::{Line as Step, Row, Sheet};
@@ -18,20 +18,20 @@ use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text;
 
-/// What is explained.
+/// Request for an explanation.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// The case in words; `at` names the result.
+    /// Text of the case; its argument `at` selects the result.
     pub case: String,
     /// Type of the elements.
     pub ty: Option<String>,
-    /// Schemes; the first is compared with.
+    /// Names of the schemes; all others are compared with the first.
     pub schemes: Vec<String>,
-    /// Kernels to run in this process.
+    /// Names of the kernels to run in this process.
     pub kernels: Vec<String>,
 }
 
-/// A case as an operation reads it, in the domain of the first scheme, or of the first kernel if no scheme is named.
+/// Parses the case in the domain of the first scheme, or of the first kernel if no scheme is named. A case without scheme and kernel is an error.
 pub fn posed<O: Operation>(wanted: &Wanted) -> Result<Posed<O>> {
     let scheme = wanted.schemes.first().cloned();
     let kernel = if scheme.is_none() { wanted.kernels.first().cloned() } else { None };
@@ -48,19 +48,19 @@ pub fn posed<O: Operation>(wanted: &Wanted) -> Result<Posed<O>> {
     Posed::<O>::of(&line).map_err(|error| anyhow!("--case: {error}"))
 }
 
-/// A scheme or a kernel with its results.
+/// Scheme or kernel, with its results.
 struct Party<S> {
     name: String,
     results: Expected,
     steps_of: Option<String>,
-    /// The scheme whose steps it has, if they are known.
+    /// Scheme whose steps the party follows, if known.
     scheme: Option<S>,
-    /// Class and cause of what differs from the first party, or from the kernel's contract.
+    /// Class and cause of the difference from the first party, or from the kernel's contract.
     cause: Option<(tiebreak_common::class::Class, String)>,
 }
 
-/// Every scheme and kernel on one result: the one that the case names with `at`, otherwise the first on which two of them differ.
-/// `steps` has the steps of a scheme there.
+/// Explains every scheme and kernel on one result: the result that the case selects with `at`, otherwise the first result on which two parties
+/// differ. `steps` gives the steps of a scheme for that result.
 pub fn explain<O: Operation>(wanted: &Wanted, steps: Steps<O>) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
     let posed = posed::<O>(wanted)?;
     let element = operation::result_element::<O>(&posed.domain, &posed.case.params);
@@ -100,7 +100,7 @@ pub fn explain<O: Operation>(wanted: &Wanted, steps: Steps<O>) -> Result<(Vec<(&
     Ok((input, Sheet { exact, notes, rows, comparisons }))
 }
 
-/// A kernel, or a known bug, run in this process.
+/// Runs a kernel, or a mutant, in this process.
 fn kernel<O: Operation>(name: &str, posed: &Posed<O>) -> Result<Party<O::Scheme>> {
     let every = || kernels::<O>().iter().map(|k| k.name).chain(mutants::<O>().iter().map(|m| m.kernel.name));
     let kernel: &Kernel<O> = find::<O>(name).ok_or_else(|| unknown("kernel", name, every()))?;
@@ -132,7 +132,7 @@ fn kernel<O: Operation>(name: &str, posed: &Posed<O>) -> Result<Party<O::Scheme>
     })
 }
 
-/// Why results of a case are not those of a kernel's contract.
+/// Returns class and cause of the difference between a kernel's results and its contract.
 fn why<O: Operation>(
     kernel: &Kernel<O>,
     own: &O::Scheme,

@@ -1,5 +1,5 @@
-//! What `quantize` and `dequantize` share in an explanation: rounding lines, kernels run, and what separates two schemes: the fewest changes of
-//! one towards the other that give the other's result, of those that the operation lists.
+//! Shared parts of the explanations of `quantize` and `dequantize`: rounding lines, runs of kernels, and the difference between two schemes. That
+//! difference is the smallest set of the operation's listed changes that leads from one scheme to the other's result.
 
 use super::sheet::{Line, Rounding, Row, brief};
 use super::{Comparison, ExplainError};
@@ -17,22 +17,22 @@ use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::steps::Value;
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// Changes at once that are tried.
+/// Upper bound on changes that are combined.
 const MOST_CHANGES: usize = 3;
 
-/// A row with the scheme that it follows or should follow, and its result in words of a tensor.
+/// Row with the scheme that it follows or should follow, and its result as tensor words.
 pub(super) struct Entry<O: Operation> {
     pub(super) row: Row,
     pub(super) scheme: O::Scheme,
-    /// How many steps that scheme has.
+    /// Number of steps of the scheme.
     pub(super) steps: usize,
     pub(super) outs: Vec<i32>,
 }
 
-/// Changes of which the first gives the class, each in words.
+/// Changes with their descriptions; the first change gives the class.
 type Changes = Vec<(Class, String)>;
 
-/// Why two with a value each differ on a case of one element: the fewest changes to one of them, that of more steps first.
+/// Explains why two entries differ on a case of one element, by the fewest changes to either scheme. The longer scheme is tried first.
 pub(super) fn compare<O: Operation>(
     entries: &[Entry<O>],
     left: usize,
@@ -71,9 +71,9 @@ fn sentence(from: &str, wanted: &str, changes: &Changes) -> String {
     format!("with {number}, {from} gives {wanted} too: {}", words.join(", and "))
 }
 
-/// So many changes of a scheme towards another, the last of which gives the other's result.
+/// Finds `number` changes of a scheme, the last of which gives the result of `to`.
 fn changes<O: Operation>(from: &O::Scheme, to: &Entry<O>, case: &Case<O::Params>, number: usize) -> Option<Changes> {
-    // What a cast may do otherwise is the same in every domain.
+    // The changes of a cast do not depend on the domain.
     let domain = &kernels::<O>().first()?.contract.domain;
     let all = O::changes(from, domain);
     let words = |change: &Change<O>| Some((change.class, change.because()?.to_owned()));
@@ -96,7 +96,7 @@ fn changes<O: Operation>(from: &O::Scheme, to: &Entry<O>, case: &Case<O::Params>
     words.map(|words| vec![words])
 }
 
-/// What a row's steps did, as clauses.
+/// Describes a row's lossy steps as clauses.
 pub(super) fn did(row: &Row) -> String {
     let Some(steps) = &row.steps else { return "shows no steps".to_owned() };
     let clauses: Vec<String> = steps.iter().filter(|l| l.effect != "exact").map(clause).collect();
@@ -119,7 +119,7 @@ fn clause(line: &Line) -> String {
     }
 }
 
-/// A line of an exact step.
+/// Builds the line of an exact step.
 pub(super) fn exact(name: &str, before: &Value, after: &Value) -> Line {
     Line {
         name: name.to_owned(),
@@ -131,12 +131,12 @@ pub(super) fn exact(name: &str, before: &Value, after: &Value) -> Line {
     }
 }
 
-/// A line of a step that loses something else than a rounding does, if it does.
+/// Builds the line of a step with a loss that is not a rounding.
 pub(super) fn lossy(name: &str, before: &Value, after: &Value, effect: &'static str, lost: String) -> Line {
     Line { effect, lost, ..exact(name, before, after) }
 }
 
-/// A line of a step that rounds an operand to the format, by `by`, before it uses it.
+/// Builds the line of a step that first rounds an operand to the format, by the amount `by`.
 pub(super) fn operand(name: &str, [before, after]: [&Value; 2], what: &str, by: &Rational) -> Line {
     if *by == 0 {
         return exact(name, before, after);
@@ -144,13 +144,13 @@ pub(super) fn operand(name: &str, [before, after]: [&Value; 2], what: &str, by: 
     lossy(name, before, after, "operand-rounded", format!("{what} is rounded by {}", signed(by)))
 }
 
-/// A line of a rounding to an integer.
+/// Builds the line of a rounding to an integer.
 pub(super) fn to_integer(name: &str, before: &Value, after: &Value, rule: RoundingRule) -> Line {
     let tie = matches!(before, Value::Number(v) if rule.is_nearest() && Rational::from(v * 2).is_integer());
     rounded(name, before, after, Rounding { rule: rule.name(), bit: None, to: None, tie })
 }
 
-/// A line of a rounding to a format, ties to even.
+/// Builds the line of a rounding to a format, ties to even.
 pub(super) fn to_format(name: &str, before: &Value, after: &Value, format: Format) -> Line {
     let tie = matches!(before, Value::Number(v) if is_tie(v, format));
     rounded(
@@ -183,7 +183,7 @@ fn rounded(name: &str, before: &Value, after: &Value, rounding: Rounding) -> Lin
     line
 }
 
-/// The value of a decimal input in the format; `None` if it is exactly that decimal.
+/// Describes the rounding of a decimal input to the format; `None` if the format holds the decimal exactly.
 pub fn read(what: &str, text: &str, format: Format, bits: u64) -> Option<String> {
     let read = tiebreak_oracle::float::decimal(text)?;
     let Float::Finite { value, .. } = format.decode(bits) else { return None };
@@ -191,25 +191,25 @@ pub fn read(what: &str, text: &str, format: Format, bits: u64) -> Option<String>
     (value != read).then(|| format!("{what} {text} is rounded to {}, {bits:#x}: {exact}", format.name()))
 }
 
-/// The longest number in a note.
+/// Upper bound on the length of a number in a note.
 const READABLE: usize = 80;
 
-/// The name of a kernel's row, which must not be a scheme's.
+/// Returns the name of a kernel's row, made different from every scheme's name.
 pub(super) fn kernel_name(name: &str, place: &str, mut schemes: impl Iterator<Item = &'static str>) -> String {
     let kernel = if schemes.any(|scheme| scheme == name) { "kernel " } else { "" };
     format!("{kernel}{name}{place}")
 }
 
-/// Elements of a batch: whole vectors of any kernel, and one after them.
+/// Elements in a batch: whole vectors of any kernel, and one element after them.
 const BATCH: usize = 65;
 
-/// Parameters of so many elements with one scale.
+/// Returns parameters of `len` elements with one scale.
 fn of_shape(q: &Quantized, len: usize) -> Params {
     let quantized = Quantized { granularity: Granularity::Layer, ..q.clone() };
     Params { quantized, container: Container::Ranked, shape: vec![len] }
 }
 
-/// Parameters of two rows in blocks along the first axis, all with one scale: for a kernel of such blocks alone.
+/// Returns parameters of two rows in blocks along the first axis, all with one scale, for kernels that accept only such blocks.
 fn of_columns(q: &Quantized) -> Params {
     let granularity = Granularity::Blocks { sizes: vec![(0, 2), (1, 1)], counts: vec![1, BATCH] };
     let scales = q.scales.iter().copied().cycle().take(BATCH).collect();
@@ -218,12 +218,12 @@ fn of_columns(q: &Quantized) -> Params {
     Params { quantized, container: Container::Ranked, shape: vec![2, BATCH] }
 }
 
-/// A case of one element.
+/// Builds a case of one element.
 pub(super) fn one(q: &Quantized, input: Vec<i32>) -> Case<Params> {
     Case { params: of_shape(q, 1), tensors: [input, Vec::new(), Vec::new()], misalign: 0 }
 }
 
-/// The results of a kernel for one input in the body of a batch and after its vectors, in words.
+/// Returns a kernel's results, as words, for one input in the body of a batch and after its vectors.
 pub(super) fn in_process<O: Operation<Params = Params>>(
     kernel: &Kernel<O::Run, O::Domain>,
     q: &Quantized,

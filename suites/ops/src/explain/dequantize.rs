@@ -1,4 +1,4 @@
-//! Dequantization explained: schemes and kernels at one stored value.
+//! Explanation of a dequantization: schemes and kernels for one stored value.
 
 use super::cast::{self, Entry, compare};
 use super::sheet::{Line, Row, Sheet};
@@ -17,8 +17,8 @@ use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::Quantization;
 use tiebreak_oracle::quantize::steps::Value;
 
-/// Schemes and kernels at one stored value; all are compared with the first scheme, a kernel also with what it promises where it gives
-/// something else. The type has one scale.
+/// Explains schemes and kernels for one stored value. All are compared with the first scheme. A kernel that breaks its contract is also compared
+/// with its contract's scheme. The type must have one scale.
 pub fn explain(
     quantized: &Quantized,
     stored: i64,
@@ -66,7 +66,7 @@ fn exact(q: &Quantization, stored: i64) -> Rational {
     Rational::from(stored - q.zero_point) * q.exact_scale()
 }
 
-/// A scheme at one stored value.
+/// Scheme, quantization and stored value.
 type At<'a> = (&'a Scheme, &'a Quantization, i64);
 
 fn entry(name: String, result: u64, at: At<'_>, steps_of: Option<String>, keeps: bool) -> Entry<Dequantize> {
@@ -80,7 +80,7 @@ fn entry(name: String, result: u64, at: At<'_>, steps_of: Option<String>, keeps:
     Entry { row, scheme: *scheme, steps: scheme.definition.steps.len(), outs }
 }
 
-/// Every step with what it lost.
+/// Returns every step with its loss.
 fn lines((scheme, q, stored): At<'_>) -> Vec<Line> {
     let mut value = Value::Number(stored.into());
     let rounded = |v: &Rational| match q.format.decode(q.format.nearest(v)) {

@@ -1,5 +1,4 @@
-//! What a kernel puts out around one input, and the cause of where that is not what a scheme expects: at the input's multiplier and
-//! shift and where sequences part, in whole vectors and alone.
+//! Outputs of a kernel around one input, and the cause of differences from a scheme, in whole vectors and alone.
 
 use crate::fpm::changes::{possible, probe_channels};
 use crate::fpm::hypotheses::Hypothesis;
@@ -15,22 +14,22 @@ use tiebreak_engine::run::subject::held_against;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel};
 
-/// Elements of a batch of which all are in whole vectors, whatever the vector's length up to this.
+/// Batch length without a tail for vector lengths of 1, 2, 4, 8 and 16.
 const WHOLE: usize = 16;
 
-/// A batch with what came out.
+/// Batch with its outputs.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// The batch.
+    /// Input batch.
     pub case: Case<Batch>,
-    /// The outputs.
+    /// Outputs of the kernel.
     pub outs: Vec<i32>,
-    /// Outputs that count; those after them fill the last vector.
+    /// Number of outputs that count; the outputs after them fill the last vector.
     pub counted: usize,
 }
 
 impl Ran {
-    /// What is expected of the outputs that count.
+    /// Returns the expected values of the outputs that count.
     fn expected(&self, against: &Against<'_>) -> Option<Expected> {
         let mut expected = held_against::<FixedPointMultiply>(against.contract, against.scheme, &self.case).ok()?;
         expected[self.counted..].fill(None);
@@ -38,53 +37,53 @@ impl Ran {
     }
 }
 
-/// Outputs at the input's own multiplier and shift, and at those where sequences part.
+/// Outputs at the input's own multiplier and shift, and at pairs where schemes differ.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// At the input's own.
+    /// Outputs at the input's own multiplier and shift.
     pub near: Vec<Ran>,
-    /// At the others, in the direction of the input's shift.
+    /// Outputs at the other pairs with the direction of the input's shift.
     pub far: Vec<Ran>,
 }
 
-/// What outputs are held against.
+/// Contract and scheme against which outputs are judged.
 #[derive(Clone, Copy)]
 pub struct Against<'a> {
     /// The kernel's contract.
     pub contract: &'a Promised,
-    /// The contract, or a scheme in its place.
+    /// Scheme that gives the expected outputs: the contract's, or another.
     pub scheme: &'a Promised,
     /// The kernel's domain.
     pub domain: &'a Domain,
-    /// Where the outputs lie, and which way the shift goes.
+    /// Group of the outputs: their place, and the direction of the shift.
     pub group: usize,
-    /// Whether the contract is kept, and the scheme is another.
+    /// True if the kernel keeps its contract, and `scheme` is another scheme.
     pub kept: bool,
 }
 
-/// Why outputs differ.
+/// Cause of a difference.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The class.
     pub class: Class,
-    /// In words.
+    /// Description of the cause.
     pub because: String,
-    /// What reproduces every output; `None` where body and tail need one each, or nothing does.
+    /// Hypothesis that reproduces every output; `None` if body and tail need different hypotheses, or if no hypothesis does.
     pub hypothesis: Option<Hypothesis>,
 }
 
 impl Evidence {
-    /// Outputs examined.
+    /// Returns the number of outputs examined.
     pub(super) fn results(&self) -> usize {
         self.near.iter().chain(&self.far).map(|ran| ran.counted).sum()
     }
 
-    /// With more.
+    /// Joins two sets of evidence.
     pub(super) fn and(&self, other: &Self) -> Self {
         Self { near: [&self.near[..], &other.near].concat(), far: [&self.far[..], &other.far].concat() }
     }
 
-    /// Why outputs differ: all of them, or nothing but those at the input's own where that alone can be explained.
+    /// Returns the cause of the differences in all outputs; if that is unexplained, the cause at the input's own multiplier and shift.
     pub fn cause(&self, against: &Against<'_>) -> Option<Found> {
         let everywhere = against.cause(self.near.iter().chain(&self.far));
         match everywhere {
@@ -93,7 +92,7 @@ impl Evidence {
         }
     }
 
-    /// The accumulator nearest to zero on which it differs at the input's own multiplier and shift.
+    /// Returns the differing accumulator nearest to zero at the input's own multiplier and shift.
     pub fn nearest_difference(&self, against: &Against<'_>) -> Option<i32> {
         let of = |ran: &Ran| {
             let expected = ran.expected(against)?;
@@ -133,7 +132,7 @@ impl Against<'_> {
     }
 }
 
-/// Outputs of the kernel, all in whole vectors or each alone in its batch; the input comes first.
+/// Runs the kernel with all inputs in whole vectors, or with each input alone in its batch. The given input comes first.
 pub(super) fn observed(kernel: &Kernel, x: i32, channel: Channel, q: u32, whole: bool) -> Evidence {
     let few = Budget { random_accumulators: 32, near_ties: 16, ..Effort::Quick.budget() };
     let run =

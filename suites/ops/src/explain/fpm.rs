@@ -1,4 +1,4 @@
-//! Fixed point multiply explained: schemes and kernels at one accumulator.
+//! Explanation of a fixed point multiply: schemes and kernels for one accumulator.
 
 use super::evidence::{Against, Evidence, Found, Ran};
 use super::kernel::{self, Part};
@@ -16,7 +16,7 @@ use tiebreak_oracle::fpm::{Scheme, Trace, exact};
 use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_reports::text;
 
-/// The input.
+/// Input of the explanation.
 #[derive(Clone, Copy, Debug)]
 pub struct Input {
     /// Accumulator.
@@ -27,16 +27,16 @@ pub struct Input {
     pub q: u32,
 }
 
-/// An input that cannot be explained.
+/// Error: an input that cannot be explained.
 #[derive(Debug, Error)]
 pub enum Unexplainable {
-    /// A kernel's contract names no known scheme.
+    /// The scheme of a kernel's contract is unknown.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
-    /// A kernel promises nothing there.
+    /// The input is outside a kernel's domain.
     #[error("kernel `{kernel}` promises nothing at m={m} s={s} Q={q}: its domain is {domain}")]
     OutsideDomain {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: &'static str,
         /// Multiplier.
         m: i32,
@@ -44,12 +44,12 @@ pub enum Unexplainable {
         s: i32,
         /// Fractional bits.
         q: u32,
-        /// Its domain, in words.
+        /// Text of the domain.
         domain: String,
     },
 }
 
-/// The kernel or mutant of that name.
+/// Finds a kernel or mutant by name.
 pub fn find(name: &str) -> Result<&'static Kernel, UnknownName> {
     let mutant = || mutants::fpm::find(name).map(|m| &m.kernel);
     let mutants = mutants::fpm::mutants().iter().map(|m| m.kernel.name);
@@ -58,8 +58,8 @@ pub fn find(name: &str) -> Result<&'static Kernel, UnknownName> {
         .ok_or_else(|| unknown("kernel", name, fpm::kernels().iter().map(|k| k.name).chain(mutants)))
 }
 
-/// Schemes and kernels at one input. All are compared with the first scheme; where none is given, each kernel with the scheme that it
-/// promises. A kernel that breaks its contract on the input is always compared with that, too.
+/// Explains schemes and kernels for one input. All are compared with the first scheme; if `schemes` is empty, each kernel with its contract's
+/// scheme. A kernel that breaks its contract on the input is always compared with its contract too.
 pub fn explain(input: Input, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Explained, Unexplainable> {
     let mut table = Table { input, schemes: Vec::new(), parties: Vec::new(), comparisons: Vec::new() };
     for scheme in schemes {
@@ -86,21 +86,21 @@ pub fn explain(input: Input, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<
 
 struct Table {
     input: Input,
-    /// Schemes with their places among the parties.
+    /// Schemes with their indices among the parties.
     schemes: Vec<(Scheme, usize)>,
     parties: Vec<Party>,
     comparisons: Vec<Comparison>,
 }
 
 impl Table {
-    /// The place of a scheme, which is put there once.
+    /// Returns the index of a scheme among the parties; adds the scheme if it is new.
     fn scheme(&mut self, scheme: Scheme) -> usize {
         if let Some((_, at)) = self.schemes.iter().find(|(s, _)| s.label() == scheme.label()) {
             return *at;
         }
         let Input { x, channel, q } = self.input;
         let trace = scheme.definition.trace(scheme.overflow, x.into(), &parameters(channel, q));
-        // Without the policy that most share, unless that would be another's name.
+        // The label omits the usual overflow policy, unless another party has that name.
         let label = scheme.label();
         let short = text::scheme(&label);
         let taken = self.parties.iter().any(|p| p.name == short);
@@ -109,7 +109,7 @@ impl Table {
         self.parties.len() - 1
     }
 
-    /// What separates two schemes: the second follows itself and is judged by the first.
+    /// Compares two schemes: the outputs follow the second scheme and are judged against the first.
     fn schemes_apart(&self, (first, left): &(Scheme, usize), (own, right): &(Scheme, usize)) -> Comparison {
         let Input { x, channel, q } = self.input;
         let mut xs = vec![x];
@@ -126,12 +126,12 @@ impl Table {
         self.comparison(*left, *right, found, evidence.nearest_difference(&against))
     }
 
-    /// A kernel, or its body or tail.
+    /// Adds a kernel, or its body or tail.
     fn part(&mut self, kernel: &Kernel, part: &Part, first: Option<&Scheme>) -> Result<(), UnknownName> {
         let Input { x, channel, q } = self.input;
         let value = |scheme: &Scheme| scheme.fast(x.into(), &parameters(channel, q));
         let promised = part.promised(kernel)?;
-        // With a value, a scheme that is silent about what does not fit is the one that wraps it.
+        // A scheme that leaves overflow open counts as the wrapping scheme if both give the same value.
         let same = |f: &&Scheme| f.definition.name == promised.definition.name && value(f) == value(&promised);
         let breaks = part.broken.is_some() && value(&promised) != Some(part.value.into());
         let own = match first {

@@ -1,4 +1,4 @@
-//! The steps of a kernel at one input, as a whole or in its body and its tail: its outputs around the input are compared with its contract.
+//! Steps of a kernel for one input, for body and tail together or separately. The outputs around the input are compared with the contract.
 
 use super::evidence::{Against, Evidence, Found, observed};
 use crate::fpm::promised::{Promised, Regime};
@@ -12,25 +12,25 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::text;
 
-/// What a kernel does in one place.
+/// Behaviour of a kernel in one place of a vector.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// `body` or `tail` where they are not the same.
+    /// Place, `body` or `tail`; `None` if both behave alike.
     pub place: Option<&'static str>,
-    /// Its output for the input.
+    /// Output for the input.
     pub value: i32,
-    /// Its steps, and the policy for results that do not fit; `None` if nothing reproduces it.
+    /// Steps, and the policy for results that do not fit; `None` if no hypothesis reproduces the outputs.
     pub steps: Option<(Vec<(Name, Step)>, Overflow)>,
-    /// Whose steps, in words.
+    /// Description of the source of the steps: a scheme or a hypothesis.
     pub steps_of: String,
-    /// How it departs from its contract.
+    /// Cause of the departure from the contract; `None` if the contract is kept.
     pub broken: Option<Found>,
-    /// Its outputs.
+    /// Outputs around the input.
     pub evidence: Evidence,
     zone: usize,
 }
 
-/// The parts of `kernel` at one input: one, or body and tail.
+/// Returns the parts of `kernel` for one input: a single part, or body and tail.
 pub fn parts(kernel: &Kernel, x: i32, channel: Channel, q: u32) -> Result<Vec<Part>, UnknownName> {
     let contract = Promised::by(&kernel.contract)?;
     let [body, tail] = [true, false].map(|whole| observed(kernel, x, channel, q, whole));
@@ -71,7 +71,7 @@ pub fn parts(kernel: &Kernel, x: i32, channel: Channel, q: u32) -> Result<Vec<Pa
 }
 
 impl Part {
-    /// Why it differs from another scheme than its contract's, and where next to zero it does.
+    /// Returns the cause of the difference from a scheme other than the contract's, and the differing accumulator nearest to zero.
     pub fn against(&self, kernel: &Kernel, reference: Scheme) -> Result<(Option<Found>, Option<i32>), UnknownName> {
         let (contract, reference) = (Promised::by(&kernel.contract)?, Promised::plain(reference));
         let against = self.held(&contract, &reference, &kernel.contract.domain, self.broken.is_none());
@@ -83,12 +83,12 @@ impl Part {
         Against { contract, scheme, domain, group: contract.group(self.zone, Regime::of(shift)), kept }
     }
 
-    /// The scheme that its contract promises here.
+    /// Returns the scheme that the contract promises in this place.
     pub fn promised(&self, kernel: &Kernel) -> Result<Scheme, UnknownName> {
         Ok(*Promised::by(&kernel.contract)?.at(self.zone))
     }
 
-    /// Where next to zero it departs from its contract.
+    /// Returns the accumulator nearest to zero on which the kernel breaks its contract.
     pub fn nearest_break(&self, kernel: &Kernel) -> Result<Option<i32>, UnknownName> {
         let contract = Promised::by(&kernel.contract)?;
         Ok(self.evidence.nearest_difference(&self.held(&contract, &contract, &kernel.contract.domain, false)))
@@ -121,6 +121,6 @@ fn part(
         }
         Some(Found { because, .. }) => (None, because.clone()),
     };
-    // The input itself was put first.
+    // The input itself is first.
     Part { place, value: evidence.near[0].outs[0], steps, steps_of, broken, evidence, zone }
 }

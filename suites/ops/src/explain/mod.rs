@@ -1,9 +1,9 @@
-//! One input through schemes and kernels, every step of each with its exact value, and why their results differ.
+//! Explanation of one input: the steps of schemes and kernels with their exact values, and why the results differ.
 //!
-//! A scheme's steps are its own. A kernel is run in this process; its steps are those of its contract's scheme where it keeps the
-//! contract, otherwise those of the hypothesis that reproduces it around the input. `fpm.rs` and `requantize.rs` put the
-//! parties together, `words.rs` says what separates two of them, and `sheet.rs` holds what is
-//! printed of any operation. `steps.rs` and `stages.rs` have the steps of one result of a tensor. `quantize` and `dequantize.rs` compare two schemes by the changes that the operation lists, in `cast.rs`.
+//! The steps of a scheme are its own. Kernels run in this process. The steps of a kernel that keeps its contract are those of the contract's
+//! scheme; otherwise those of the hypothesis that reproduces the kernel around the input. `fpm.rs` and `requantize.rs` collect the parties,
+//! `words.rs` describes the difference of two parties, and `sheet.rs` holds the printed form for all operations. `steps.rs` and `stages.rs` give
+//! the steps of one result of a tensor. `quantize` and `dequantize.rs` compare two schemes by the changes that the operation lists, in `cast.rs`.
 
 pub mod case;
 pub mod cast;
@@ -25,79 +25,79 @@ use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::Trace;
 use tiebreak_oracle::names::UnknownName;
 
-/// Why a cast is not explained.
+/// Error of an explanation of a cast.
 #[derive(Debug, thiserror::Error)]
 pub enum ExplainError {
-    /// The type is none that the oracle takes.
+    /// The oracle does not accept the type.
     #[error(transparent)]
     Type(#[from] TypeError),
     /// The type has no scale.
     #[error("the type has no scale")]
     NoScale,
-    /// A kernel promises a scheme that there is not.
+    /// The scheme of a kernel's contract is unknown.
     #[error(transparent)]
     Scheme(#[from] UnknownName),
     /// The type is outside a kernel's domain.
     #[error("kernel `{kernel}` promises nothing of this type: its domain is {domain}")]
     Domain {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: &'static str,
-        /// What it takes.
+        /// Text of the domain.
         domain: String,
     },
-    /// A kernel gives no results.
+    /// A kernel gave no results.
     #[error(transparent)]
     Kernel(#[from] JobError),
 }
 
-/// One input explained.
+/// Explanation of one input.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    /// The exact value.
+    /// Exact value.
     pub exact: Rational,
-    /// Schemes and kernels, those compared with first.
+    /// Schemes and kernels; the party with which all are compared comes first.
     pub parties: Vec<Party>,
-    /// What separates them.
+    /// Comparisons of the parties.
     pub comparisons: Vec<Comparison>,
 }
 
-/// A scheme or a kernel at one input.
+/// Scheme or kernel with its result for one input.
 #[derive(Clone, Debug)]
 pub struct Party {
-    /// Name, for a kernel of which body and tail differ with the place.
+    /// Name; for a kernel whose body and tail differ, with the place.
     pub name: String,
-    /// The result, or `None` if the input is out of domain.
+    /// Result; `None` if the input is out of domain.
     pub value: Option<i64>,
-    /// Its steps; nothing for a kernel that no hypothesis reproduces.
+    /// Steps; `None` for a kernel that no hypothesis reproduces.
     pub trace: Option<Trace>,
-    /// For a kernel, whose steps these are, in words.
+    /// Kernels only: description of the source of the steps, a scheme or a hypothesis.
     pub steps_of: Option<String>,
 }
 
-/// Two parties, by their place in [`Explained::parties`].
+/// Comparison of two parties, by their indices in [`Explained::parties`].
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What is compared with.
+    /// Index of the party that is the reference.
     pub left: usize,
-    /// What is compared.
+    /// Index of the party that is compared.
     pub right: usize,
-    /// The class of what separates them at this multiplier and shift, also where they agree on this input. Nothing where no input
-    /// examined separates them, or where their exact values are not the same.
+    /// Class of the difference at this multiplier and shift, even if the results for this input agree. `None` if no examined input shows a
+    /// difference, or if the exact values of the parties are not the same.
     pub class: Option<Class>,
-    /// The hypothesis that gives the class, and how much it reproduces.
+    /// Hypothesis that gives the class, and the number of outputs that it reproduces.
     pub because: Option<String>,
-    /// Values, class and cause at this input.
+    /// Sentence with values, class and cause for this input.
     pub sentence: String,
 }
 
 impl Party {
-    /// `name` with the steps of `trace`.
+    /// Builds the party `name` with the steps and the result of `trace`.
     pub fn of(name: String, trace: Trace) -> Self {
         let value = trace.result.as_ref().and_then(|v| v.to_i64());
         Self { name, value, trace: Some(trace), steps_of: None }
     }
 
-    /// How far the result is from the exact value, which is another for gemmlowp's legacy requantization than for the others.
+    /// Returns the difference of the result from the exact value. Gemmlowp's legacy requantization has an exact value of its own.
     pub fn error(&self) -> Option<Rational> {
         Some(Rational::from(self.value?) - &self.trace.as_ref()?.exact)
     }

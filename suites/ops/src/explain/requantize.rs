@@ -1,4 +1,4 @@
-//! Requantization explained: schemes and kernels at one accumulator.
+//! Explanation of a requantization: schemes and kernels for one accumulator.
 
 use super::{Comparison, Explained, Party, fpm, words};
 use crate::requantize::{Promised, Requantize, multiply};
@@ -19,14 +19,13 @@ use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_oracle::requantize::{Definition, Parameters, Scheme};
 use tiebreak_oracle::word::{INT32, Overflow};
 
-/// The kernel or known bug of that name.
+/// Finds a kernel or mutant by name.
 pub fn kernel(name: &str) -> Result<&'static Kernel, UnknownName> {
     let every = kernels::<Requantize>().iter().chain(mutants::<Requantize>().iter().map(|mutant| &mutant.kernel));
     find::<Requantize>(name).ok_or_else(|| unknown("kernel", name, every.map(|kernel| kernel.name)))
 }
 
-/// Schemes and kernels at one accumulator of one channel; all are compared with the first scheme, or with the contract of the first kernel if no scheme is given.
-/// `p` has one channel.
+/// Explains schemes and kernels for one accumulator and one channel, compared with the first scheme or else with the first kernel's contract.
 pub fn explain(acc: i32, p: &Parameters, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Explained> {
     let promised =
         kernels.first().map(|kernel| Ok::<_, UnknownName>(contract::<Requantize>(kernel)?.scheme)).transpose()?;
@@ -51,14 +50,14 @@ fn of_schemes(acc: i32, p: &Parameters, schemes: &[Scheme]) -> Result<Explained>
     Ok(Explained { exact, parties, comparisons })
 }
 
-/// A kernel in a batch, and alone if it then gives another result.
+/// Runs a kernel in a batch, and alone, and adds the second result if it differs.
 fn run(acc: i32, p: &Parameters, explained: &mut Explained, kernel: &Kernel) -> Result<()> {
     let (multiplier, shift) = p.channels[0];
     let channel = Channel { multiplier, shift };
     let mut all = vec![acc];
     all.extend(accumulators(channel, 31, &Effort::Quick.budget(), 0));
     let own = contract::<Requantize>(kernel)?;
-    // The cause is looked for outside of the deviation, or in it.
+    // The batch is cut so that all its elements are outside the contract's tail deviation, which the single element shows.
     all.truncate(all.len() - (0..all.len()).filter(|at| own.is_tail(*at, all.len())).count());
     let [batch, single] = [all, vec![acc]].map(|acc| ran(p, channel, acc, kernel));
     let (batch, single) = (batch?, single?);
@@ -101,7 +100,7 @@ fn run(acc: i32, p: &Parameters, explained: &mut Explained, kernel: &Kernel) -> 
     Ok(())
 }
 
-/// What a kernel gives for accumulators of one channel.
+/// Runs a kernel on accumulators of one channel; an error if its domain does not cover the parameters.
 fn ran(p: &Parameters, channel: Channel, acc: Vec<i32>, kernel: &Kernel) -> Result<Observed<Params>> {
     let params = Params {
         len: acc.len(),
@@ -124,7 +123,7 @@ fn ran(p: &Parameters, channel: Channel, acc: Vec<i32>, kernel: &Kernel) -> Resu
     Ok(Observed { differ: wrong.count(), case, outs, expected, faulty: Vec::new(), due: Vec::new() })
 }
 
-/// What the multiplier means to legacy schemes.
+/// Describes the meaning of the multiplier in legacy schemes.
 fn other_meaning(scheme: &Scheme) -> Option<String> {
     let legacy = matches!(scheme.definition, Definition::Legacy | Definition::LegacyTiesAway);
     legacy.then(|| "the multiplier is an integer here: (acc + bias) * m * 2^s".to_owned())
@@ -138,7 +137,7 @@ fn compare(acc: i32, p: &Parameters, schemes: &[Scheme], parties: &[Party], righ
     Comparison { left: 0, right, class, because, sentence }
 }
 
-/// The class, and its hypothesis; `None` if only one of the two takes the multiplier for an integer.
+/// Returns the class of the difference and its hypothesis; `None` if the multiplier is an integer for only one of the schemes.
 fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) -> (Option<Class>, Option<String>) {
     match schemes.map(multiply) {
         [Some(first), Some(own)] => {
@@ -146,7 +145,7 @@ fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) ->
             let biased = INT32.wrap(i128::from(acc) + i128::from(p.bias[0])) as i32;
             let input = fpm::Input { x: biased, channel: Channel { multiplier, shift }, q: 31 };
             let found = fpm::explain(input, &[first, own], &[]).ok().and_then(|e| e.comparisons.into_iter().next());
-            // Where the multiplication does not separate them, the word after the zero point does.
+            // If the multiplication does not differ, the word after the zero point does.
             let placed = || parties[0].value != parties[1].value;
             let (class, because) = found.map_or((None, None), |c| (c.class, c.because));
             (class.or_else(|| placed().then(|| by_word(schemes, parties, Class::Saturation))), because)
@@ -156,7 +155,7 @@ fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) ->
     }
 }
 
-/// The class of a word that wraps in either and not in the other, as `verify` names it; otherwise `rest`.
+/// Returns the class of a result word that wraps in one of the parties, as `verify` names it; otherwise `rest`.
 fn by_word(schemes: [&Scheme; 2], parties: [&Party; 2], rest: Class) -> Class {
     let wraps = |party: &Party| party.trace.iter().any(|t| t.events().any(|t| t.effect == Effect::Wrapped));
     match schemes.map(|scheme| scheme.overflow) {
@@ -167,7 +166,7 @@ fn by_word(schemes: [&Scheme; 2], parties: [&Party; 2], rest: Class) -> Class {
     }
 }
 
-/// What the clamp hides.
+/// Describes a difference that the clamp hides.
 fn hidden(a: &Party, b: &Party) -> String {
     let before = |party: &Party| {
         let clamp = party.trace.as_ref()?.steps.iter().find(|t| matches!(t.step, Step::Clamp(..)))?;

@@ -1,4 +1,4 @@
-//! What is printed of an explanation, whatever the operation: each party with its steps as lines, and what separates two of them.
+//! Printed form of an explanation, for all operations: each party with its steps as lines, and the comparisons.
 
 use super::{Comparison, Explained, Party, words};
 use serde_json::{Value as Json, json};
@@ -7,68 +7,68 @@ use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::{Effect, Traced};
 use tiebreak_oracle::quantize::steps::Value;
 
-/// One input explained.
+/// Explanation of one input.
 #[derive(Clone, Debug)]
 pub struct Sheet {
-    /// The exact value; nothing for NaN and infinities.
+    /// Exact value; `None` for NaN and infinities.
     pub exact: Option<Rational>,
-    /// What became of the input before the first step.
+    /// Notes on the reading of the input before the first step.
     pub notes: Vec<String>,
-    /// Schemes and kernels.
+    /// Rows of schemes and kernels.
     pub rows: Vec<Row>,
-    /// What separates them, by their places among the rows.
+    /// Comparisons, by indices of the rows.
     pub comparisons: Vec<Comparison>,
 }
 
-/// A scheme or a kernel.
+/// Row of a scheme or a kernel.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Name.
     pub name: String,
-    /// The result for programs; null where there is none.
+    /// Result for programs; null if there is no value.
     pub result: Json,
-    /// The result for readers, or why there is none.
+    /// Result for readers, or the reason why there is no value.
     pub text: String,
-    /// How far it is from the exact value.
+    /// Difference of the result from the exact value.
     pub error: Option<Rational>,
-    /// Whose steps these are, in words.
+    /// Description of the source of the steps: a scheme or a hypothesis.
     pub steps_of: Option<String>,
-    /// The steps; `None` if they are not known.
+    /// Steps; `None` if they are unknown.
     pub steps: Option<Vec<Line>>,
 }
 
-/// A step.
+/// Line of a step.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// What its source calls it.
+    /// Name of the step in its source.
     pub name: String,
-    /// The exact value before.
+    /// Exact value before the step.
     pub before: Value,
-    /// The exact value after, or `None` if the step has none.
+    /// Exact value after the step; `None` if the step has none.
     pub after: Option<Value>,
-    /// What was lost, as a word for programs: `exact` where nothing was.
+    /// Effect for programs; `exact` if the step lost nothing.
     pub effect: &'static str,
-    /// What was lost, for readers.
+    /// Loss for readers.
     pub lost: String,
-    /// How it rounds, where it did.
+    /// Rounding of the step, if it rounded.
     pub rounding: Option<Rounding>,
 }
 
-/// A rounding that changed a value.
+/// Rounding that changed a value.
 #[derive(Clone, Debug)]
 pub struct Rounding {
-    /// Which way.
+    /// Name of the rounding rule.
     pub rule: &'static str,
-    /// Bits rounded away, for a rounding at a bit.
+    /// Number of bits rounded away; only for a rounding at a bit.
     pub bit: Option<i32>,
-    /// The float format, for a rounding to one.
+    /// Name of the float format; only for a rounding to a format.
     pub to: Option<&'static str>,
-    /// Whether exactly one half was.
+    /// True if exactly one half was rounded.
     pub tie: bool,
 }
 
 impl Line {
-    /// How much larger the step made the value, where both are numbers.
+    /// Returns the increase of the value; `None` unless both values are numbers.
     pub fn change(&self) -> Option<Rational> {
         match (&self.before, &self.after) {
             (Value::Number(before), Some(Value::Number(after))) => Some(Rational::from(after - before)),
@@ -77,17 +77,17 @@ impl Line {
     }
 }
 
-/// A value for readers: a fraction with its decimals.
+/// Formats a value for readers: a fraction with its decimals.
 pub fn text(v: &Value) -> String {
     named(v, both)
 }
 
-/// A value in a sentence.
+/// Formats a value for a sentence.
 pub fn brief(v: &Value) -> String {
     named(v, short)
 }
 
-/// A value as a fraction alone.
+/// Formats a value as a fraction only.
 pub fn fraction(v: &Value) -> String {
     named(v, Rational::to_string)
 }
@@ -100,7 +100,7 @@ fn named(v: &Value, number: impl Fn(&Rational) -> String) -> String {
     }
 }
 
-/// A value for programs.
+/// Formats a value for programs.
 pub fn json(v: &Value) -> Json {
     match v {
         Value::Number(v) => json!({"fraction": v.to_string(), "decimal": decimal(v)}),

@@ -1,4 +1,4 @@
-//! The steps of one result of a product with output stages: the raw products, the terms of the offsets, and every stage.
+//! Steps of one result of a product with output stages: the raw products, the terms of the offsets, and every stage.
 
 use super::sheet::Line;
 use super::steps::{fit, plain};
@@ -13,7 +13,7 @@ use tiebreak_oracle::quantize::steps::Value;
 use tiebreak_oracle::requantize::Parameters;
 use tiebreak_oracle::{Integer, Rational};
 
-/// A product with output stages.
+/// Returns the steps of one result of a product with output stages.
 pub fn qmatmul(
     scheme: &<Qmatmul as Operation>::Scheme,
     case: &Case<<Qmatmul as Operation>::Params>,
@@ -33,7 +33,7 @@ pub fn qmatmul(
     Some(out)
 }
 
-/// What becomes of a sum of 64 bits in a column of a layer.
+/// Returns the steps of a 64-bit sum in one column of a layer.
 pub(super) fn of_layer64(layer: &Layer64<'_>, column: usize, scheme: &Scheme, sum: Integer) -> Vec<Line> {
     let channels = [layer.channel(column)];
     let one = Layer64 { bias: &[layer.bias(column)], channels: &channels, ..*layer };
@@ -43,7 +43,7 @@ pub(super) fn of_layer64(layer: &Layer64<'_>, column: usize, scheme: &Scheme, su
     each(&params.stages, [0, 0], scheme, &values)
 }
 
-/// The lines of stages from each value to the next.
+/// Returns the lines of the stages between consecutive values.
 fn each(stages: &[Stage], place: [usize; 2], scheme: &Scheme, values: &[Option<Integer>]) -> Vec<Line> {
     let known = |v: &Option<Integer>| v.as_ref().and_then(|v| v.to_i64());
     let steps =
@@ -53,7 +53,7 @@ fn each(stages: &[Stage], place: [usize; 2], scheme: &Scheme, values: &[Option<I
         .collect()
 }
 
-/// The raw products, and what offsets add to their sum.
+/// Returns the lines of the raw products and of the terms that the offsets add to their sum.
 fn terms(product: &Product, lhs: &[i32], rhs: &[i32], at: usize) -> Option<Vec<Line>> {
     let name = format!("add {}", tiebreak_reports::text::plural(product.k, "product"));
     let named = [
@@ -78,7 +78,7 @@ fn terms(product: &Product, lhs: &[i32], rhs: &[i32], at: usize) -> Option<Vec<L
     Some(out)
 }
 
-/// The lines of a stage from a value to the next.
+/// Returns the lines of one stage between two values.
 fn staged(stage: &Stage, place: [usize; 2], scheme: &Scheme, before: i64, after: Option<Rational>) -> Vec<Line> {
     let pick = |along: Along, count: usize| match along {
         _ if count == 1 => 0,
@@ -115,7 +115,7 @@ fn staged(stage: &Stage, place: [usize; 2], scheme: &Scheme, before: i64, after:
         }
         Stage::Down { offset, multiplier, shift } => {
             let trace = dividing(scheme).trace(&parameters((*multiplier, *shift), *offset, 0), 0, before as i32);
-            // Without the zero point, its word, and the clamp.
+            // The last three steps are left out: the zero point, its word, and the clamp.
             let count = trace.steps.len().saturating_sub(3);
             trace.steps.iter().take(count).map(Line::from).collect()
         }
@@ -130,7 +130,7 @@ fn staged(stage: &Stage, place: [usize; 2], scheme: &Scheme, before: i64, after:
     }
 }
 
-/// A stage that chooses between a value and an end.
+/// Builds the line of a stage that limits a value to a range.
 fn ended(name: String, before: i64, after: Option<Rational>) -> Line {
     let line = plain(name, before.into(), before.into());
     let Some(after) = after.filter(|after| *after != before) else { return line };

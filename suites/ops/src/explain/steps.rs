@@ -1,4 +1,4 @@
-//! The steps of one result of a tensor operation: the sum over its window or its depth, and what a scheme makes of the sum.
+//! Steps of one result of a tensor operation: the sum over its window or depth, and the scheme's steps from the sum to the result.
 
 use super::sheet::{Line, Rounding};
 use crate::concat::{self, Concat};
@@ -19,15 +19,15 @@ use tiebreak_oracle::requantize::Parameters;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::word::{INT32, Overflow};
 
-/// The steps of a scheme at one result of a case; none for an operation whose steps are not told apart.
+/// Function that returns the steps of a scheme for one result of a case; `None` if the steps of the operation are not modelled.
 pub type Steps<O> = fn(&<O as Operation>::Scheme, &Case<<O as Operation>::Params>, usize) -> Option<Vec<Line>>;
 
-/// The steps of no scheme.
+/// Returns `None`, for operations whose steps are not modelled.
 pub fn none<O: Operation>(_: &O::Scheme, _: &Case<O::Params>, _: usize) -> Option<Vec<Line>> {
     None
 }
 
-/// A quantized convolution: the sum over the window, the bias, the multiplication, the zero point and the clamp.
+/// Returns the steps of a quantized convolution: the sum over the window, the bias, the multiplication, the zero point and the clamp.
 pub fn qconv2d(
     scheme: &<Qconv2d as Operation>::Scheme,
     case: &Case<<Qconv2d as Operation>::Params>,
@@ -58,14 +58,14 @@ pub fn qconv2d(
     Some(out)
 }
 
-/// A convolution: the sum over the window, and the word of the result.
+/// Returns the steps of a convolution: the sum over the window, and the word of the result.
 pub fn conv2d(scheme: &Products, case: &Case<Shape>, at: usize) -> Option<Vec<Line>> {
     let sum = exact(&case.tensors, &case.params, at)?;
     let result = Conv2d::exact(scheme, case).ok()?.get(at).copied().flatten();
     Some(products(scheme, summed(&case.params, at, &sum)?, sum, result))
 }
 
-/// A matrix product: the sum over the depth, and the word of the result.
+/// Returns the steps of a matrix product: the sum over the depth, and the word of the result.
 pub fn matmul(scheme: &Products, case: &Case<<Matmul as Operation>::Params>, at: usize) -> Option<Vec<Line>> {
     let sum = Matmul::rational(scheme, case)?.into_iter().nth(at)??;
     let result = Matmul::exact(scheme, case).ok()?.get(at).copied().flatten();
@@ -73,7 +73,7 @@ pub fn matmul(scheme: &Products, case: &Case<<Matmul as Operation>::Params>, at:
     Some(products(scheme, plain(name, Rational::new(), sum.clone()), sum, result))
 }
 
-/// A pooling: what becomes of the elements of the window, and the steps from there.
+/// Returns the steps of a pooling: gathering the elements of the window, and the following steps.
 pub fn pool(
     scheme: &<Pool as Operation>::Scheme,
     case: &Case<<Pool as Operation>::Params>,
@@ -100,7 +100,7 @@ pub fn pool(
     Some(out)
 }
 
-/// A concatenation: the steps from the stored value that goes to the result.
+/// Returns the steps of a concatenation, beginning with the stored value of the result.
 pub fn concat(
     scheme: &<Concat as Operation>::Scheme,
     case: &Case<<Concat as Operation>::Params>,
@@ -123,7 +123,7 @@ pub fn concat(
     Some(out)
 }
 
-/// What a step may lose.
+/// Kind of loss that a step may have.
 #[derive(Clone, Copy)]
 enum Loss {
     None,
@@ -132,7 +132,7 @@ enum Loss {
     Clamped,
 }
 
-/// What a step lost.
+/// Adds a step's actual loss to its line.
 fn with_effect(line: Line, loss: Loss, before: &Rational, after: Option<&Rational>) -> Line {
     let Some(after) = after else { return Line { effect: "refused", lost: "refused".to_owned(), ..line } };
     let change = Rational::from(after - before);
@@ -158,19 +158,19 @@ fn with_effect(line: Line, loss: Loss, before: &Rational, after: Option<&Rationa
     }
 }
 
-/// A step that loses nothing.
+/// Builds the line of a step without a loss.
 pub(super) fn plain(name: String, before: Rational, after: Rational) -> Line {
     let (before, after) = (Value::Number(before), Some(Value::Number(after)));
     Line { name, before, after, effect: "exact", lost: String::new(), rounding: None }
 }
 
-/// The exact sum of one result.
+/// Returns the exact sum of one result.
 fn exact(tensors: &[Vec<i32>; 3], shape: &Shape, at: usize) -> Option<Rational> {
     let sums = convolution(shape).sums(&tensors[0], &tensors[1]).ok()?;
     sums.into_iter().nth(at).map(Rational::from)
 }
 
-/// The sum over the window of one result, with the number of its products.
+/// Builds the line of the sum over the window of one result, with the number of its products.
 fn summed(shape: &Shape, at: usize, sum: &Rational) -> Option<Line> {
     let (rows, columns) = shape.output().ok()?;
     let pixel = at / shape.out_channels;
@@ -186,7 +186,7 @@ fn summed(shape: &Shape, at: usize, sum: &Rational) -> Option<Line> {
     Some(plain(format!("add {products}{padding}"), Rational::new(), sum.clone()))
 }
 
-/// The word of a sum, where the sum does not fit it.
+/// Builds the line of the conversion of a sum to int32; `None` if the sum fits.
 pub(super) fn fit(sum: &Rational, overflow: Overflow) -> Option<Line> {
     let fitted = overflow.fit_exact(INT32, sum.numer()).map(Rational::from);
     if fitted.as_ref() == Some(sum) {
@@ -202,7 +202,7 @@ pub(super) fn fit(sum: &Rational, overflow: Overflow) -> Option<Line> {
     Some(Line { after: fitted.map(Value::Number), effect, lost, ..line })
 }
 
-/// The steps of a sum of products: narrow lanes as one step, and the word.
+/// Returns the lines of a sum of products: narrow lanes as one step, and the conversion to int32.
 fn products(scheme: &Products, first: Line, sum: Rational, result: Option<i32>) -> Vec<Line> {
     if scheme.definition.narrow.is_none() {
         return std::iter::once(first).chain(fit(&sum, scheme.overflow)).collect();

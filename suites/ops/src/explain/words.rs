@@ -1,4 +1,4 @@
-//! What separates two parties, in a sentence made of their traces.
+//! Sentences on the difference between two parties, made from their traces.
 
 use super::Party;
 use tiebreak_common::class::Class;
@@ -6,8 +6,8 @@ use tiebreak_common::fraction::short;
 use tiebreak_oracle::fpm::steps::Step;
 use tiebreak_oracle::fpm::{Effect, Traced};
 
-/// Values, class and cause: what `right` did to the input, and what `left` did. Without a class the two were promised different
-/// exact values, which is no difference of rounding.
+/// Describes values, class and cause, and the effect of both parties' steps. `None` for the class means that the parties have different exact
+/// values, which is no difference of rounding.
 pub fn sentence(left: &Party, right: &Party, class: Option<Class>) -> String {
     let values = format!("{} {} where {} {}", right.name, gives(right), left.name, gives(left));
     let described = match (roundings(left), roundings(right)) {
@@ -27,7 +27,7 @@ pub fn sentence(left: &Party, right: &Party, class: Option<Class>) -> String {
     }
 }
 
-/// Where two parties agree on an input. `elsewhere` is an accumulator on which they do not.
+/// Describes an input on which two parties agree. `elsewhere` is an accumulator on which they differ, with the class.
 pub fn agreement(left: &Party, right: &Party, elsewhere: Option<(i32, Class)>) -> String {
     let here = both_give(left, right);
     match elsewhere {
@@ -40,7 +40,7 @@ pub fn agreement(left: &Party, right: &Party, elsewhere: Option<(i32, Class)>) -
     }
 }
 
-/// Two parties with one value.
+/// Describes the common value of two parties.
 pub fn both_give(left: &Party, right: &Party) -> String {
     format!("{} and {} both {}", left.name, right.name, gives(left).replacen("gives", "give", 1))
 }
@@ -49,20 +49,20 @@ fn gives(party: &Party) -> String {
     party.value.map_or("gives no value".to_owned(), |v| format!("gives {v}"))
 }
 
-/// The roundings of a trace that does nothing else.
+/// Returns the roundings of a trace; `None` if the trace has other losses.
 fn roundings(party: &Party) -> Option<Vec<&Traced>> {
     let events: Vec<&Traced> = party.trace.as_ref()?.events().collect();
     events.iter().all(|t| matches!(t.effect, Effect::Rounded { .. })).then_some(events)
 }
 
-/// The single rounding of two parties' three.
+/// Describes the only rounding of a party that is compared with a party of several roundings.
 fn saw(name: &str, t: &Traced) -> String {
     let Effect::Rounded { bit, .. } = t.effect else { return format!("{name} {}", event(t)) };
     let (before, after) = (short(&t.before), t.after.as_ref().map_or_else(String::new, short));
     format!("the single rounding of {name}, at bit {bit}, sees {before} and gives {after}")
 }
 
-/// What a party did.
+/// Describes the steps of a party that lose something.
 fn did(party: &Party) -> String {
     let Some(trace) = &party.trace else { return "follows no known steps".to_owned() };
     match roundings(party).as_deref() {
@@ -73,7 +73,7 @@ fn did(party: &Party) -> String {
     }
 }
 
-/// `at bit 31 (1/2 to 1, ties-up, a tie)`.
+/// Describes a rounding: `at bit 31 (1/2 to 1, ties-up, a tie)`.
 fn rounding(t: &Traced) -> String {
     let Effect::Rounded { rule, bit, tie } = t.effect else { return event(t) };
     let tie = if tie && rule.is_nearest() { ", a tie" } else { "" };
@@ -85,7 +85,7 @@ fn change(t: &Traced) -> String {
     format!("{} to {after}", short(&t.before))
 }
 
-/// One step that is not exact, as a clause.
+/// Describes one step as a clause.
 fn event(t: &Traced) -> String {
     let Traced { name, .. } = t;
     match &t.effect {
@@ -100,7 +100,7 @@ fn event(t: &Traced) -> String {
     }
 }
 
-/// A step's effect in a cell of a table: `rounded by +1/2 at bit 31, a tie`; empty where nothing was lost.
+/// Describes the effect of a step for a table cell: `rounded by +1/2 at bit 31, a tie`; empty if the step lost nothing.
 pub fn effect(t: &Traced) -> String {
     let by = t.change().map_or_else(String::new, |by| tiebreak_common::fraction::signed(&by));
     match &t.effect {
@@ -117,7 +117,7 @@ pub fn effect(t: &Traced) -> String {
     }
 }
 
-/// The same as a word for programs.
+/// Returns the effect of a step as a word for programs.
 pub fn effect_name(t: &Traced) -> &'static str {
     match t.effect {
         Effect::Exact => "exact",

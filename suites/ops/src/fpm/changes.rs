@@ -1,4 +1,5 @@
-//! What a kernel may do otherwise: the hypotheses about a scheme, the other place of a vector, and for a kernel that keeps its contract only what is its scheme.
+//! Changes that a kernel may make to a fixed point multiply: the hypotheses about a scheme, and a different scheme in the tail of a vector. A
+//! kernel that keeps its contract has only changes that are equal to its contract's scheme.
 
 use super::hypotheses::{Hypothesis, hypotheses, structural_class};
 use super::promised::{Promised, Regime};
@@ -15,10 +16,10 @@ use tiebreak_oracle::fpm::{Parameters, Scheme};
 
 type Causes = Vec<Change<FixedPointMultiply>>;
 
-/// Vector lengths at which a body and a tail differ.
+/// Vector lengths for which body and tail may differ.
 const VECTOR_LANES: [usize; 3] = [4, 8, 16];
 
-/// What may explain differences in a group, in the order of preference. `kept` says that the kernel keeps its contract, and `scheme` is the reference.
+/// Returns the hypotheses about differences in a group, in the order of preference. `kept` is true if the kernel keeps its contract.
 pub fn possible(group: usize, contract: &Promised, scheme: &Promised, kept: bool) -> Vec<Hypothesis> {
     let (zone, _) = Promised::of_group(group);
     let (norm, own) = (scheme.at(zone), contract.at(zone));
@@ -33,7 +34,7 @@ pub fn possible(group: usize, contract: &Promised, scheme: &Promised, kept: bool
     stale.into_iter().chain(hypotheses(norm)).chain(follows).collect()
 }
 
-/// [`possible`] as causes, and the place in a vector where a contract is broken.
+/// Returns [`possible`] as changes, and for a broken contract also different schemes in body and tail.
 pub(super) fn changes_in(group: usize, contract: &Promised, scheme: &Promised, domain: &Domain, kept: bool) -> Causes {
     let (zone, regime) = Promised::of_group(group);
     let (norm, own) = (*scheme.at(zone), *contract.at(zone));
@@ -41,7 +42,7 @@ pub(super) fn changes_in(group: usize, contract: &Promised, scheme: &Promised, d
     if !kept {
         return all.into_iter().map(cause).chain([position(norm)]).collect();
     }
-    // The last is the kernel's own scheme, which is that scheme.
+    // The last hypothesis is the kernel's own scheme.
     let last = all.len() - 1;
     let own = |(at, hypothesis): (usize, Hypothesis)| match at == last {
         true => cause(hypothesis),
@@ -59,7 +60,7 @@ pub(super) fn changes_in(group: usize, contract: &Promised, scheme: &Promised, d
     all.into_iter().enumerate().map(own).collect()
 }
 
-/// Every cause of a difference from a scheme, wherever it is.
+/// Returns every change of a scheme, for any place.
 pub(super) fn changes(scheme: &Scheme) -> Causes {
     hypotheses(scheme).into_iter().map(cause).chain([position(*scheme)]).collect()
 }
@@ -71,8 +72,7 @@ fn cause(hypothesis: Hypothesis) -> Change<FixedPointMultiply> {
     })
 }
 
-/// What a kernel is known to compute although this run did not see it: it keeps its contract, so the contract's scheme. Probed in the formats and in the
-/// direction of the shift that were observed.
+/// Check that a hypothesis equals the contract's scheme, for the observed formats and direction of the shift.
 struct Same {
     hypothesis: Hypothesis,
     norm: Scheme,
@@ -87,7 +87,7 @@ impl Same {
     }
 }
 
-/// Multipliers and shifts at which sequences that are not the same part.
+/// Multipliers and shifts for which different schemes give different results.
 const PROBE_MULTIPLIERS: [i32; 8] =
     [1_395_864_371, 1 << 30, (1 << 30) + 1, i32::MAX, 1_518_500_250, 3, 0x7FFF_EA86, -1_395_864_371];
 const PROBE_SHIFTS: [i32; 12] = [-1, -2, -3, -8, -15, -31, 0, 1, 2, 7, 8, 30];
@@ -101,7 +101,7 @@ fn probes(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Probe
     probe_channels(domain, q, regime).map(probe)
 }
 
-/// The class of a scheme against the promised one, in any direction of the shift: that of the first hypothesis that is the scheme. Each pair is tried once.
+/// Returns the class of the difference between two schemes: the class of the first hypothesis equal to `own`. Results are cached.
 pub fn class_of(promised: &Scheme, own: &Scheme) -> Class {
     static KNOWN: Mutex<BTreeMap<[String; 2], Class>> = Mutex::new(BTreeMap::new());
     let pair = [promised, own].map(Scheme::label);
@@ -120,14 +120,14 @@ fn first_class(promised: &Scheme, own: &Scheme) -> Class {
     found.map_or_else(|| structural_class(promised.definition, own.definition), |h| h.class)
 }
 
-/// Where in `domain` sequences that are not the same part, for one direction of the shift.
+/// Returns the pairs of `domain`, for one direction of the shift, for which different schemes give different results.
 pub fn probe_channels(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Channel> {
     let shifts = PROBE_SHIFTS.into_iter().filter(move |s| Regime::of(*s) == regime);
     let all = shifts.flat_map(|shift| PROBE_MULTIPLIERS.map(|multiplier| Channel { multiplier, shift }));
     all.filter(move |c| domain.contains(c.multiplier, c.shift, q))
 }
 
-/// Whether a hypothesis is a scheme, wherever the one it departs from has a value.
+/// True if a hypothesis is equal to the scheme `own` for all probes for which `promised` has a value.
 fn is(hypothesis: &Hypothesis, promised: &Scheme, own: &Scheme, mut probes: impl Iterator<Item = Probe>) -> bool {
     probes.all(|(p, xs)| {
         xs.iter().map(|x| i64::from(*x)).all(|x| match (promised.fast(x, &p), own.fast(x, &p)) {
@@ -137,7 +137,7 @@ fn is(hypothesis: &Hypothesis, promised: &Scheme, own: &Scheme, mut probes: impl
     })
 }
 
-/// A result with its input and its place.
+/// Result with its input and its place.
 struct Element {
     x: i64,
     p: Parameters,
@@ -146,7 +146,7 @@ struct Element {
     len: usize,
 }
 
-/// The results that the scheme has a value for.
+/// Returns the results for which the scheme has a value.
 fn elements(evidence: &[&Observed<Batch>]) -> Vec<Element> {
     let of = |seen: &&Observed<Batch>| {
         let len = seen.outs.len();
@@ -158,7 +158,7 @@ fn elements(evidence: &[&Observed<Batch>]) -> Vec<Element> {
     evidence.iter().flat_map(of).collect()
 }
 
-/// Body and tail each follow something, but not the same thing. One case shows one of them, and need not show both.
+/// Finds different hypotheses for body and tail. A single case may show only one of them.
 fn position(norm: Scheme) -> Change<FixedPointMultiply> {
     let as_promised = Hypothesis::of(&norm, Class::Position, "as promised".to_owned());
     let candidates: Arc<[Hypothesis]> = std::iter::once(as_promised).chain(hypotheses(&norm)).collect();

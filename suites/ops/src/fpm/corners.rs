@@ -1,4 +1,4 @@
-//! The inputs of the catalogue, for operations that have a fixed point multiply inside.
+//! Inputs of the fpm catalogue, for operations that contain a fixed point multiply.
 
 use super::{FixedPointMultiply, Q31};
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use tiebreak_engine::operation::Operation;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::Channel;
 
-/// Each pair in Q0.31 with each accumulator that the catalogue has for the pair, in its order.
+/// Returns each Q0.31 pair with each of its accumulators in the catalogue, in the catalogue's order.
 pub fn corners() -> &'static [(Channel, i32)] {
     static CORNERS: LazyLock<Vec<(Channel, i32)>> = LazyLock::new(|| {
         let texts = catalogue::texts(FixedPointMultiply::CATALOGUE).expect("the catalogue, which every run reads");

@@ -1,4 +1,4 @@
-//! Batches of a fuzzer's numbers.
+//! Batches made from a fuzzer's numbers.
 
 use super::FixedPointMultiply;
 use crate::fuzzing::numbers::Numbers;

@@ -1,6 +1,5 @@
-//! Why a kernel may differ from a scheme: the scheme with one thing changed. Each hypothesis is a step list of the exact
-//! oracle with the class of the change; the class of a mismatch is that of the first hypothesis, simplest first, that reproduces
-//! every observed output.
+//! Hypotheses about differences from a scheme: the scheme with one change. Each hypothesis is a step list of the exact oracle, with the class of
+//! the change. The class of a mismatch is the class of the first hypothesis, simplest first, that reproduces every observed output.
 
 use tiebreak_common::class::Class;
 use tiebreak_oracle::Rational;
@@ -9,27 +8,27 @@ use tiebreak_oracle::fpm::{Definition, Parameters, Scheme, integer};
 use tiebreak_oracle::rounding::RoundingRule::{self, *};
 use tiebreak_oracle::word::Overflow;
 
-/// One way to differ.
+/// Scheme with one change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hypothesis {
     /// Class of the change.
     pub class: Class,
-    /// The change, in words.
+    /// Description of the change.
     pub because: String,
-    /// What is computed instead.
+    /// Steps of the changed scheme.
     pub steps: Vec<Step>,
-    /// What becomes of results that do not fit.
+    /// Policy for results that do not fit.
     pub overflow: Overflow,
 }
 
 impl Hypothesis {
-    /// What it predicts.
+    /// Returns the predicted result.
     pub fn predicts(&self, x: i64, p: &Parameters) -> Option<i64> {
         let unbounded = integer::run(&self.steps, x, p)?;
         self.overflow.fit(p.word, unbounded).map(|v| v as i64)
     }
 
-    /// The scheme itself.
+    /// Builds the hypothesis that equals the scheme.
     pub fn of(scheme: &Scheme, class: Class, because: String) -> Self {
         Self { class, because, steps: steps_of(scheme.definition), overflow: scheme.overflow }
     }
@@ -39,16 +38,16 @@ fn steps_of(definition: &Definition) -> Vec<Step> {
     definition.steps.iter().map(|(_, step)| *step).collect()
 }
 
-/// Every hypothesis about kernels that should compute `scheme`, simplest first.
+/// Returns every hypothesis about kernels that should compute `scheme`, simplest first.
 pub fn hypotheses(scheme: &Scheme) -> Vec<Hypothesis> {
-    // A kernel always gives some int32: where the scheme gives none there is nothing to compare, so wrap stands for it.
+    // A kernel always gives an int32. Results without a value in the scheme are not compared, so the hypothesis may wrap.
     let overflow = if scheme.overflow == Overflow::OutOfDomain { Overflow::Wrap } else { scheme.overflow };
     let mut out = Vec::new();
     let mut add = |class, because: String, steps: Vec<Step>, overflow| {
         out.push(Hypothesis { class, because, steps, overflow });
     };
     let steps = steps_of(scheme.definition);
-    // One rounding before directed ones: truncating first and rounding half away from zero then is one rounding, too.
+    // Single roundings come before directed roundings: truncation followed by a rounding half away from zero also equals a single rounding.
     let ties = other_rules(scheme, true).into_iter().chain(other_steps(scheme, &steps)).chain(without_f32(&steps));
     for (class, because, changed) in ties.chain(one_rounding(&steps)).chain(other_rules(scheme, false)) {
         add(class, because, changed, overflow);
@@ -67,7 +66,7 @@ pub fn hypotheses(scheme: &Scheme) -> Vec<Hypothesis> {
 
 type Change = (Class, String, Vec<Step>);
 
-/// One rounding by another rule: to nearest, or directed.
+/// Returns changes of one rounding to another rule: nearest rules or directed rules.
 fn other_rules(scheme: &Scheme, nearest: bool) -> Vec<Change> {
     let steps = &steps_of(scheme.definition);
     let mut out = Vec::new();
@@ -84,7 +83,7 @@ fn other_rules(scheme: &Scheme, nearest: bool) -> Vec<Change> {
     out
 }
 
-/// One other step replaced by one of its kind.
+/// Returns changes of one other step to a step of the same kind.
 fn other_steps(scheme: &Scheme, steps: &[Step]) -> Vec<Change> {
     let mut out = Vec::new();
     for (at, step) in steps.iter().enumerate() {
@@ -116,7 +115,7 @@ fn other_steps(scheme: &Scheme, steps: &[Step]) -> Vec<Change> {
     out
 }
 
-/// Every step in f32 left out.
+/// Removes every rounding to f32; `None` if the steps have none.
 fn without_f32(steps: &[Step]) -> Option<Change> {
     let exact: Vec<Step> = steps.iter().filter(|step| **step != Step::F32).copied().collect();
     let because = "no step is rounded to f32".to_owned();
@@ -141,7 +140,7 @@ fn multiplier_name(kind: Multiplier) -> &'static str {
     }
 }
 
-/// The product with another multiplier, rescaled where the multiplier lost its low half.
+/// Replaces the multiplier of the product, and rescales if the multiplier lost its low half.
 fn multiplied_by(steps: &[Step], at: usize, was: Multiplier, kind: Multiplier) -> Vec<Step> {
     let is_half = |m| matches!(m, Multiplier::HighHalfSaturated | Multiplier::HighHalfWrapped);
     let lost = 16 * (i32::from(is_half(kind)) - i32::from(is_half(was)));
@@ -151,7 +150,7 @@ fn multiplied_by(steps: &[Step], at: usize, was: Multiplier, kind: Multiplier) -
 const PRODUCT: Step = Step::Multiply(Multiplier::Full);
 const LEFT: [Step; 2] = [Step::Scale(Exponent::Left), Step::Wrap];
 
-/// One rounding, but an intermediate kept in too narrow a word.
+/// Returns single roundings with an intermediate value in a narrow word.
 fn narrow_words() -> Vec<Change> {
     let single = [PRODUCT, Step::Scale(Exponent::RightAndFraction), Step::Round(TiesUp)];
     let early = [PRODUCT, Step::Scale(Exponent::WholeButOne), Step::Round(TowardNegative), Step::Wrap];
@@ -199,7 +198,7 @@ fn floor_then_shift(left_fit: Step) -> Vec<Step> {
     ]
 }
 
-/// One rounding where two are promised.
+/// Returns single roundings in place of two promised roundings.
 fn one_rounding(steps: &[Step]) -> Vec<Change> {
     let rounds = steps.iter().filter(|s| matches!(s, Step::Round(_))).count();
     let rules = RoundingRule::ALL.into_iter().filter(|rule| rounds > 1 && rule.is_nearest());
@@ -211,7 +210,7 @@ fn one_rounding(steps: &[Step]) -> Vec<Change> {
         .collect()
 }
 
-/// Two roundings, also where the second lost its fixup or the first its truncation.
+/// Returns pairs of roundings, including a second rounding without its fixup and a first rounding without its truncation.
 fn two_roundings() -> Vec<Change> {
     let mut out = Vec::new();
     for second in [TiesUp, TiesAway, TiesEven, TiesDown, TiesToZero] {
@@ -233,7 +232,7 @@ fn two_roundings() -> Vec<Change> {
             "the fixup is masked but not reduced to a sign, and the shift floors".to_owned(),
             lost,
         ));
-        // Q0.31 alone has this nudge.
+        // This nudge exists only for Q0.31.
         let truncates = [PRODUCT, Step::Add(1 << 30), Step::Scale(Exponent::Fraction), Step::Round(TowardZero), fit];
         for second in [TiesAway, TiesUp] {
             let shift = [Step::Scale(Exponent::Right), Step::Round(second)];
@@ -256,7 +255,7 @@ fn two_roundings() -> Vec<Change> {
     out
 }
 
-/// The rule by which a scheme of fixed point multiply rounds eighths, which its first rounding leaves alone: sources spell it in many ways.
+/// Finds the rule by which a scheme rounds eighths, which its first rounding keeps exact. Sources write the rule in many ways.
 pub fn last_rule(definition: &Definition) -> Option<RoundingRule> {
     let eighths = Parameters::q31(1 << 30, -2);
     let rounds = |rule: RoundingRule| {
@@ -266,8 +265,7 @@ pub fn last_rule(definition: &Definition) -> Option<RoundingRule> {
     RoundingRule::ALL.into_iter().find(|rule| rounds(*rule))
 }
 
-/// What separates two schemes, from their step lists alone: the class of last resort for a kernel that has been found equal to
-/// its own scheme everywhere.
+/// Returns the class of the difference between two step lists: the last resort for a kernel that equals its own scheme everywhere.
 pub fn structural_class(reference: &Definition, own: &Definition) -> Class {
     let (a, b) = (steps_of(reference), steps_of(own));
     let rounds = |steps: &[Step]| {

@@ -1,4 +1,4 @@
-//! Batches as large as those of layers: as many channels, each with a multiplier and a shift of its own, and batches longer than 16 bits count.
+//! Batches of the size of layers: as many channels, each with its own multiplier and shift, and batches longer than 16 bits count.
 
 use super::Q31;
 use rand_chacha::ChaCha8Rng;
@@ -10,16 +10,16 @@ use tiebreak_engine::operation::{Spec, Turn};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Params};
 
-/// Draws until a pair lies in the domain.
+/// Upper bound on draws until a pair is in the domain.
 const DRAWS: usize = 64;
-/// Channels of a long batch, of which a kernel of one channel takes the first: pairs whose results are of many sizes.
+/// Channels of a long batch, with results of many magnitudes. A kernel that accepts a single channel gets the first.
 const LONG: [Channel; 3] = [
     Channel { multiplier: 1_395_864_371, shift: -1 },
     Channel { multiplier: 1_518_500_250, shift: -3 },
     Channel { multiplier: 1_583_594_044, shift: -2 },
 ];
 
-/// As many channels as layers have, each with other parameters, on two rows of any accumulators and a part of a third.
+/// Returns batches with as many channels as layers have, each channel with its own parameters, of two rows of accumulators and part of a third.
 pub(super) fn channels(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
     let one = |(i, count): (usize, usize)| {
         let mut rng = stream(seed, &format!("fpm/channels/{count}"));
@@ -30,7 +30,7 @@ pub(super) fn channels(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<
     counts.enumerate().filter_map(one).collect()
 }
 
-/// Long batches of any accumulators.
+/// Returns long batches of accumulators of any magnitude.
 pub(super) fn lengths(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
     let one = |(i, (len, of)): (usize, &(usize, usize))| {
         let mut rng = stream(seed, &format!("fpm/long/{len}"));
@@ -43,14 +43,14 @@ pub(super) fn lengths(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<B
     sizes::lengths(budget).iter().enumerate().filter_map(one).collect()
 }
 
-/// So many accumulators of any size; nothing where no channel was found.
+/// Builds a spec of `len` accumulators of any magnitude; `None` if there is no channel.
 fn batch(channels: Vec<Channel>, len: usize, misalign: usize) -> Option<Spec<Batch>> {
     let params = Batch { params: Params { q: Q31, channels }, len };
     let found = !params.params.channels.is_empty();
     found.then(|| Spec::new(params, [Fill::AnySize, Fill::None, Fill::None], misalign % 16))
 }
 
-/// A pair of the domain by chance: a normalised multiplier or one of any size, and any shift.
+/// Draws a pair in the domain: a normalised multiplier or one of any magnitude, and any shift.
 fn drawn(domain: &Domain, rng: &mut ChaCha8Rng) -> Option<Channel> {
     let (first, last) = (*domain.shifts.start(), *domain.shifts.end());
     let mut draw = |_| {

@@ -35,26 +35,26 @@ use tiebreak_reports::ledger::{self, Unit, Value};
 /// The operation.
 pub enum FixedPointMultiply {}
 
-/// Fractional bits of multipliers, where nothing else is said.
+/// Default number of fractional bits of multipliers.
 pub const Q31: u32 = 31;
 
-/// The oracle's form of one channel.
+/// Converts a channel to the oracle's parameters.
 pub fn parameters(channel: Channel, q: u32) -> Parameters {
     Parameters { q, ..Parameters::q31(channel.multiplier, channel.shift) }
 }
 
-/// A case of these accumulators. Element `i` is of channel `i % channels.len()`.
+/// Builds a case of the given accumulators. Element `i` is of channel `i % channels.len()`.
 pub fn case(q: u32, channels: Vec<Channel>, xs: Vec<i32>) -> Case<Batch> {
     let params = Batch { params: Params { q, channels }, len: xs.len() };
     Case { params, tensors: [xs, Vec::new(), Vec::new()], misalign: 0 }
 }
 
-/// The channel of an element.
+/// Returns the channel of an element.
 pub fn channel_at(batch: &Batch, index: usize) -> Channel {
     batch.params.channels[index % batch.params.channels.len()]
 }
 
-/// Every result of a case by `value`, which is given the place of an accumulator, the accumulator and the oracle's parameters.
+/// Computes every result of a case. `value` gets the index of an accumulator, the accumulator and the oracle's parameters.
 fn each<T>(case: &Case<Batch>, value: impl Fn(usize, i64, &Parameters) -> T) -> Vec<T> {
     let Params { q, channels } = &case.params.params;
     let all: Vec<Parameters> = channels.iter().map(|channel| parameters(*channel, *q)).collect();
@@ -71,7 +71,7 @@ impl Operation for FixedPointMultiply {
         deviations: Deviations { contract: Self::contract, declared: Self::declared, in_case: Self::deviations },
         sweeps: Sweeps { all: sweep::sweeps, ..Sweeps::NONE },
         causes: Causes {
-            // Where the contract promises nothing, nothing is expected by any reference.
+            // No reference expects a result where the contract promises none.
             open: None,
             groups: Self::groups,
             in_group: Self::changes_in,
@@ -114,7 +114,7 @@ impl Operation for FixedPointMultiply {
     }
 
     fn expected(scheme: &Promised, case: &Case<Batch>) -> Result<Expected, Unposable> {
-        // Where no element lies in a deviation, looking for one at each would cost as much as the results.
+        // A search for the deviation of each element would cost as much as the results, so it is skipped if no element is in a deviation.
         if scheme.is_uniform(&case.params) {
             return Ok(each(case, |_, x, p| scheme.scheme.fast(x, p).map(|v| v as i32)));
         }
@@ -147,7 +147,7 @@ impl Operation for FixedPointMultiply {
         simpler::halves(case)
     }
 
-    /// Multipliers and shifts separated by commas where there are several channels.
+    /// Formats multipliers and shifts, separated by commas if there are several channels.
     fn arguments(batch: &Batch) -> Vec<(String, Value)> {
         let Params { q, channels } = &batch.params;
         let mut out = pairs::written(channels).to_vec();
@@ -169,7 +169,7 @@ impl Operation for FixedPointMultiply {
 }
 
 impl FixedPointMultiply {
-    /// The scheme of a kernel's contract, with its deviations.
+    /// Returns the scheme of a kernel's contract, with its deviations.
     pub fn contract(kernel: &Kernel) -> Result<Promised, UnknownName> {
         Promised::by(&kernel.contract)
     }
@@ -219,7 +219,7 @@ impl FixedPointMultiply {
         (0..results).zip(regimes.iter().cycle()).map(of).collect()
     }
 
-    /// Causes of differences in a group.
+    /// Returns the changes for differences in a group.
     pub fn changes_in(
         group: usize,
         contract: &Promised,
@@ -248,7 +248,7 @@ impl FixedPointMultiply {
         asked.channels.is_empty() || batch.params.channels.iter().all(|channel| asked.channels.contains(channel))
     }
 
-    /// Pairs of kernels that must be equal.
+    /// Returns pairs of kernels that must give equal results.
     pub fn controls() -> Vec<Control<Self>> {
         let control = |control: mutants::Control| {
             let contract =
@@ -267,7 +267,7 @@ impl FixedPointMultiply {
         batch.params.channels.iter().map(|channel| (*channel, batch.params.q)).collect()
     }
 
-    /// One accumulator; its place only where that is the cause.
+    /// Formats one accumulator, with its place only if the place is the cause.
     fn spelled(case: &Case<Batch>, index: usize, class: Option<Class>) -> Option<ledger::Case> {
         let Channel { multiplier, shift } = channel_at(&case.params, index);
         let mut out = vec![("x", *case.tensors[0].get(index)?), ("m", multiplier), ("s", shift)];
@@ -281,7 +281,7 @@ impl FixedPointMultiply {
     }
 
     fn command(case: &ledger::Case) -> String {
-        // A batch without an accumulator, or one that is written out.
+        // A batch without an accumulator, or a batch that is written in full.
         if !case.contains_key("x") {
             return format!("--case '{}'", tiebreak_reports::text::case(case));
         }

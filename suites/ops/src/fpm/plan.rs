@@ -1,5 +1,5 @@
-//! What is tried: every pair with accumulators of its own, in Q0.31 and in other formats; every length and place at some; many channels in one batch. Batches as
-//! large as layers are in `large.rs`.
+//! Cases of fixed point multiply: every pair with its own accumulators, in Q0.31 and in other formats; every length and place for some pairs; many
+//! channels in one batch. Batches of the size of layers are in `large.rs`.
 
 use super::{Q31, case, large};
 use std::collections::HashMap;
@@ -12,44 +12,43 @@ use tiebreak_engine::operation::{Asked, Case, Frames, Spec, by};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Params};
 
-/// Channels of the batches of pairs, in turn: every number up to eight.
+/// Numbers of channels in the batches of pairs, in turn: every number up to eight.
 const TOGETHER: [usize; 8] = [5, 2, 7, 4, 3, 8, 6, 1];
-/// Channels of the narrowest of the wide batches, which have every number from there on.
+/// Smallest number of channels in the wide batches; every number up to [`WIDEST`] occurs.
 const NARROWEST: usize = 9;
-/// Channels of the widest batch.
+/// Largest number of channels in the wide batches.
 const WIDEST: usize = 70;
-/// Rows of a wide batch, the last one cut in half.
+/// Rows of a wide batch; the last row is cut in half.
 const WIDE_ROWS: usize = 7;
 /// Lengths of the long batches.
 const LONG: [usize; 4] = [1025, 2051, 4100, 8205];
-/// Places of the first accumulator of a batch after a boundary of 64 bytes, in accumulators.
+/// Number of places of the first accumulator after a 64-byte boundary, in accumulators.
 const ALIGNMENTS: usize = 16;
-/// Of so many pairs in another format one comes again in the first, at one of so many accumulators; of so many batches of many channels one comes
-/// again with the same first channel and others after it.
+/// Sampling step of cases for caches of kernels: pairs repeated in another format, their accumulators, and batches repeated with other channels.
 const AGAIN: usize = 8;
-/// Pairs that are run beside their neighbours, and the shifts that these have.
+/// Number of pairs that also run at the next shift, and the range of their shifts.
 const NEIGHBOURS: usize = 4;
 const KEPT: std::ops::RangeInclusive<i32> = -12..=-1;
-/// Lengths at which one accumulator is run.
+/// Batch lengths for a single accumulator.
 const LENGTHS_OF_ONE: std::ops::RangeInclusive<usize> = 1..=9;
 
-/// The pairs of a run, each with the format of its multiplier.
+/// Returns the pairs of a run, each with the format of its multiplier.
 pub(super) fn pairs(asked: &Asked, budget: &Budget, seed: u64) -> Vec<(Channel, u32)> {
     if !asked.channels.is_empty() {
         let q = asked.q.unwrap_or(Q31);
         return asked.channels.iter().map(|channel| (*channel, q)).collect();
     }
     let all = grid(budget, seed);
-    // Formats other than Q0.31, each in its turn. 7 and 31 have no common factor, nor has 31 with the number of corner multipliers.
+    // Other formats than Q0.31, in turn. 31 is coprime to 7 and to the number of corner multipliers.
     let others = all.iter().enumerate().map(|(i, channel)| (*channel, i as u32 * 7 % Q31));
     all.iter().map(|channel| (*channel, Q31)).chain(others).collect()
 }
 
-/// A pair with what its accumulators are made by: format, near ties, random ones, seed.
+/// Key of cached accumulators: the pair, its format, the numbers of near ties and of random accumulators, and the seed.
 type Key = (Channel, u32, [usize; 2], u64);
 
-/// The accumulators of a pair. Those of the grid are the same for every kernel, and made once; those of the caller's pairs are made whenever they
-/// are wanted, because there may be millions.
+/// Returns the accumulators of a pair. Pairs of the grid have the same accumulators for every kernel, which are cached. The accumulators of the
+/// caller's pairs are not cached, because there may be millions of pairs.
 fn inputs(asked: &Asked, (channel, q): (Channel, u32), budget: &Budget, seed: u64) -> Arc<[i32]> {
     static KNOWN: LazyLock<Mutex<HashMap<Key, Arc<[i32]>>>> = LazyLock::new(Mutex::default);
     let made = || Arc::<[i32]>::from(accumulators(channel, q, budget, seed));
@@ -60,13 +59,13 @@ fn inputs(asked: &Asked, (channel, q): (Channel, u32), budget: &Budget, seed: u6
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let found = known().get(&key).cloned();
     found.unwrap_or_else(|| {
-        // Made before the lock is taken, which the kernels share.
+        // Generated before taking the lock, which all kernels share.
         let own = made();
         known().entry(key).or_insert(own).clone()
     })
 }
 
-/// The cases of a run that lie in the domain.
+/// Returns the cases of a run that are in the domain.
 pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
     let pairs = pairs(asked, budget, seed);
     let q = asked.q.unwrap_or(Q31);
@@ -80,15 +79,15 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     let placed = placed.flat_map(|(channel, q)| positions(*channel, *q, &inputs(*channel, *q)));
     let mut out = Vec::new();
     by("every place", &mut out, |out| out.extend(placed));
-    // Without accumulators of the caller's pairs, which are made when they run.
+    // The caller's pairs get their accumulators when they run.
     let own: Vec<Arc<[i32]>> =
         if asked.channels.is_empty() { first.iter().map(|c| inputs(*c, q)).collect() } else { Vec::new() };
     by("pairs", &mut out, |out| match asked.channels.is_empty() {
         true => {
             out.extend(batches(domain, &first).map(|(at, i)| rows(&first[at.clone()], &own[at], q, i % ALIGNMENTS)));
-            // Alone, and each accumulator in another place: what shows there must not show in a known bug's own check only.
+            // Pairs alone, and each accumulator in another place: a mutant's own check must not be the only one that shows such a fault.
             if asked.is_nothing() {
-                // All inputs of the self-checks, in a short run a part: a fault that only these show would pass in a kernel.
+                // All inputs of the self-checks, or a part in a short run: a kernel's fault that only these inputs show must not pass.
                 out.extend(trial(domain, seed, if budget.every_tail { 1 } else { AGAIN }));
                 out.extend(neighbours(domain, &first, &own, q));
             }
@@ -99,7 +98,7 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     by("other formats", &mut out, |out| {
         for (i, (c, other)) in others {
             out.push(spec(*other, vec![*c], inputs(*c, *other).to_vec(), i % ALIGNMENTS));
-            // What a kernel keeps between calls must not depend on the pair alone.
+            // A result that a kernel caches between calls must depend on more than the pair.
             if i % AGAIN == 0 && domain.contains(c.multiplier, c.shift, q) {
                 let few = inputs(*c, q).iter().copied().step_by(AGAIN).collect();
                 out.push(spec(q, vec![*c], few, i % ALIGNMENTS));
@@ -119,7 +118,7 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     out
 }
 
-/// The places of the pairs of each batch, as many channels to a batch as a kernel takes, and the number of the batch.
+/// Returns the range of pairs of each batch, with as many channels as the kernel accepts, and the index of the batch.
 fn batches(domain: &Domain, channels: &[Channel]) -> impl Iterator<Item = (Range<usize>, usize)> + use<> {
     let (all, per_channel) = (channels.len(), domain.per_channel);
     let mut from = 0;
@@ -131,7 +130,7 @@ fn batches(domain: &Domain, channels: &[Channel]) -> impl Iterator<Item = (Range
     })
 }
 
-/// The caller's pairs in batches without their accumulators.
+/// Returns batches of the caller's pairs whose accumulators are generated later.
 fn frames(domain: &Domain, channels: &[Channel], q: u32, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
     let made: Arc<dyn Frames<Batch>> = Arc::new(Given { budget: *budget, seed });
     let frame =
@@ -139,7 +138,7 @@ fn frames(domain: &Domain, channels: &[Channel], q: u32, budget: &Budget, seed: 
     batches(domain, channels).map(|(at, i)| Spec::later(frame(at), &made, i)).collect()
 }
 
-/// What makes the accumulators of the caller's pairs.
+/// Generator of the accumulators of the caller's pairs.
 struct Given {
     budget: Budget,
     seed: u64,
@@ -153,8 +152,8 @@ impl Frames<Batch> for Given {
     }
 }
 
-/// Pairs with the same multiplier and the next shift one after another, with accumulators at which this changes most results: what a kernel keeps between
-/// calls must not depend on the multiplier alone.
+/// Returns calls that alternate between a shift and the next one for the same multiplier, with accumulators whose results mostly change: a result
+/// that a kernel caches between calls must depend on the shift too.
 fn neighbours(domain: &Domain, channels: &[Channel], inputs: &[Arc<[i32]>], q: u32) -> Vec<Spec<Batch>> {
     let large = |c: &Channel| c.multiplier > 1 << 30 && KEPT.contains(&c.shift);
     let other = |c: &Channel| Channel { shift: c.shift - 1, ..*c };
@@ -166,7 +165,7 @@ fn neighbours(domain: &Domain, channels: &[Channel], inputs: &[Arc<[i32]>], q: u
     pairs.take(NEIGHBOURS).flat_map(calls).collect()
 }
 
-/// Batches beyond the first block that a kernel may cut its accumulators into: those of many pairs, each run with one of them.
+/// Returns batches longer than a kernel's first block: the accumulators of many pairs, each batch with a single pair.
 fn long(channels: &[Channel], inputs: &[Arc<[i32]>], q: u32) -> Vec<Spec<Batch>> {
     let Some(step) = channels.len().checked_div(LONG.len()).filter(|step| *step > 0) else { return Vec::new() };
     let batch = |(i, len): (usize, usize)| {
@@ -176,7 +175,7 @@ fn long(channels: &[Channel], inputs: &[Arc<[i32]>], q: u32) -> Vec<Spec<Batch>>
     LONG.into_iter().enumerate().map(batch).collect()
 }
 
-/// One of so many pairs of a quick run. Never a whole number of vectors: a tail that differs from the body must show.
+/// Returns every `step`th pair of a quick run. The length is never a multiple of a vector, so that a tail that differs from the body shows.
 pub(super) fn trial(domain: &Domain, seed: u64, step: usize) -> Vec<Spec<Batch>> {
     let quick = Effort::Quick.budget();
     let covered = grid(&quick, seed).into_iter().filter(|c| domain.contains(c.multiplier, c.shift, Q31));
@@ -193,26 +192,26 @@ fn spec(q: u32, channels: Vec<Channel>, xs: Vec<i32>, misalign: usize) -> Spec<B
     Spec::given(Case { misalign, ..case(q, channels, xs) })
 }
 
-/// One accumulator at every length up to nine, in a body and in every tail; and in every channel of wide batches.
+/// Returns one accumulator in every length up to nine, so that it is in a body and in every tail, and in every channel of wide batches.
 fn one(domain: &Domain, channel: Channel, q: u32, x: i32) -> Vec<Spec<Batch>> {
     let short = LENGTHS_OF_ONE.map(|len| spec(q, vec![channel], vec![x; len], 0));
     short.chain(wide(domain, q, &[channel], |_| vec![x])).collect()
 }
 
-/// A row of the batch for each accumulator of the channel that has most.
+/// Builds a batch with one row for each accumulator of the channel with the most accumulators.
 fn rows(channels: &[Channel], inputs: &[Arc<[i32]>], q: u32, misalign: usize) -> Spec<Batch> {
     let longest = inputs.iter().map(|xs| xs.len()).max().unwrap_or(0);
     let row = |i: usize| inputs.iter().map(move |xs| xs[i % xs.len()]);
     spec(q, channels.to_vec(), (0..longest).flat_map(row).collect(), misalign)
 }
 
-/// Batches of many channels, each ending within a row: a kernel of several channels takes those of `covered` in turn, as often as it takes, with the
-/// accumulators that `inputs` gives for each. In every fourth all channels have one multiplier, and in every fourth one shift.
+/// Returns batches of many channels, each ending within a row. The channels are those of `covered` in turn, with the accumulators from `inputs`. In
+/// every fourth batch all channels have one multiplier, and in every fourth one shift. Empty for a kernel of one channel.
 fn wide(domain: &Domain, q: u32, covered: &[Channel], inputs: impl Fn(Channel) -> Vec<i32>) -> Vec<Spec<Batch>> {
     if !domain.per_channel || covered.is_empty() {
         return Vec::new();
     }
-    // From one end of the list to the other: neighbours share their shift.
+    // Spread over the whole list, because neighbours share their shift.
     let spread = covered.iter().step_by((covered.len() / WIDEST).max(1)).take(WIDEST);
     let spread: Vec<(Channel, Vec<i32>)> = spread.map(|c| (*c, inputs(*c))).collect();
     let batch = |(i, count, round): (usize, usize, usize)| {
@@ -231,7 +230,7 @@ fn wide(domain: &Domain, q: u32, covered: &[Channel], inputs: impl Fn(Channel) -
         let xs = (0..WIDE_ROWS * count - count / 2).map(value).collect();
         spec(q, together.iter().map(|(channel, _)| *channel).collect(), xs, i % ALIGNMENTS)
     };
-    // What a kernel keeps between calls must not depend on the number of channels and the first of them alone.
+    // A result that a kernel caches between calls must depend on more than the number of channels and the first channel.
     let again = |(i, count): (usize, usize)| {
         let rounds = if i.is_multiple_of(AGAIN) { 0..2 } else { 0..1 };
         rounds.map(move |round| (i, count, round))
@@ -239,7 +238,7 @@ fn wide(domain: &Domain, q: u32, covered: &[Channel], inputs: impl Fn(Channel) -
     (NARROWEST..=WIDEST).enumerate().flat_map(again).map(batch).collect()
 }
 
-/// Every length up to two vectors of the widest kernel, every misalignment, each value in every position.
+/// Returns every length up to two vectors of the widest kernel, every misalignment, and each value in every position.
 fn positions(channel: Channel, q: u32, xs: &[i32]) -> Vec<Spec<Batch>> {
     let values: Vec<i32> = xs.iter().step_by((xs.len() / 8).max(1)).copied().collect();
     let mut out = Vec::new();

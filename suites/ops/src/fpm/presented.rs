@@ -1,4 +1,4 @@
-//! A fixed point multiply as it is shown.
+//! Presentation of a fixed point multiply.
 
 use super::FixedPointMultiply;
 use crate::presented::Presented;

@@ -1,4 +1,4 @@
-//! What a contract says of each element: its scheme, and in the regions of its declared deviations another one.
+//! Scheme that a contract promises for each element; the regions of declared deviations have their own schemes.
 
 use tiebreak_engine::operation::{NamedScheme, Tail, promised};
 use tiebreak_impls::contract::Contract;
@@ -7,7 +7,7 @@ use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
 
-/// Which way the shift goes: where every known sequence branches, and so where causes may change.
+/// Direction of the shift. Every known scheme branches on the direction, so causes may differ by direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Regime {
     /// `s < 0`.
@@ -19,10 +19,10 @@ pub enum Regime {
 }
 
 impl Regime {
-    /// All of them.
+    /// All directions.
     pub const ALL: [Self; 3] = [Self::Right, Self::None, Self::Left];
 
-    /// Of a shift.
+    /// Returns the direction of a shift.
     pub fn of(shift: i32) -> Self {
         match shift.signum() {
             -1 => Self::Right,
@@ -32,15 +32,15 @@ impl Regime {
     }
 }
 
-/// A declared deviation.
+/// Declared deviation.
 pub type Zone = Tail<Scheme>;
 
-/// A scheme, with deviations where it is that of a contract.
+/// Scheme, with the deviations of a contract if it comes from a contract.
 #[derive(Clone, Debug)]
 pub struct Promised {
-    /// What holds outside every deviation.
+    /// Scheme outside every deviation.
     pub scheme: Scheme,
-    /// The deviations; the first region that holds an element decides.
+    /// Deviations; the first deviation whose region contains an element applies.
     pub zones: Vec<Zone>,
 }
 
@@ -59,44 +59,44 @@ impl NamedScheme for Promised {
 }
 
 impl Promised {
-    /// A scheme without deviations.
+    /// Makes a scheme without deviations.
     pub fn plain(scheme: Scheme) -> Self {
         Self { scheme, zones: Vec::new() }
     }
 
-    /// What a contract says.
+    /// Reads the scheme and the deviations of a contract.
     pub fn by<D>(contract: &Contract<D>) -> Result<Self, UnknownName> {
         let zones = contract.deviations.iter().map(Zone::of).collect::<Result<_, _>>()?;
         Ok(Self { scheme: promised(contract.promise)?, zones })
     }
 
-    /// The zone of an element: that of a deviation, or the one after all of them.
+    /// Returns the zone of an element: the index of a deviation, or [`Promised::rest`].
     pub fn zone_at(&self, index: usize, batch: &Batch) -> usize {
         let holds = |zone: &Zone| zone.region.contains(index, batch.len, batch.params.q);
         self.zones.iter().position(holds).unwrap_or(self.rest())
     }
 
-    /// The zone outside every deviation.
+    /// Returns the zone outside every deviation.
     pub fn rest(&self) -> usize {
         self.zones.len()
     }
 
-    /// What holds in a zone, which may be one of another contract.
+    /// Returns the scheme of a zone. Zones of another contract are accepted.
     pub fn at(&self, zone: usize) -> &Scheme {
         self.zones.get(zone).map_or(&self.scheme, |zone| &zone.scheme)
     }
 
-    /// The group in which results of a zone and a regime are explained.
+    /// Returns the group in which the results of a zone and a shift direction are explained.
     pub fn group(&self, zone: usize, regime: Regime) -> usize {
         zone * Regime::ALL.len() + regime as usize
     }
 
-    /// Zone and regime of a group.
+    /// Returns the zone and the shift direction of a group.
     pub fn of_group(group: usize) -> (usize, Regime) {
         (group / Regime::ALL.len(), Regime::ALL[group % Regime::ALL.len()])
     }
 
-    /// Whether every element of a batch lies outside the deviations.
+    /// True if every element of a batch is outside the deviations.
     pub fn is_uniform(&self, batch: &Batch) -> bool {
         let last = batch.len.checked_sub(1);
         last.is_none_or(|last| !self.zones.iter().any(|zone| zone.region.contains(last, batch.len, batch.params.q)))

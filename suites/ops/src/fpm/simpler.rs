@@ -1,4 +1,4 @@
-//! Simpler cases: one accumulator nearer to zero, then a smaller shift, then a plainer multiplier.
+//! Simpler cases: an accumulator nearer to zero, then a smaller shift, then a simpler multiplier.
 
 use super::{case, channel_at};
 use tiebreak_common::accumulators::corners;
@@ -7,26 +7,26 @@ use tiebreak_engine::operation::{Case, Witness};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Params};
 
-/// Elements of a batch of which all are in whole vectors, whatever the vector's length up to this.
+/// Batch length without a tail for vector lengths of 1, 2, 4, 8 and 16.
 const WHOLE: usize = 16;
-/// Elements of a batch of which none is in a whole vector.
+/// Batch length without a whole vector.
 const TAIL: usize = 3;
-/// Plain accumulators tried in tails, few of which fit into a batch.
+/// Upper bound on simple accumulators that are tried in tails, because each such batch holds few.
 const FEW: usize = 24;
 
-/// Smaller is simpler: the order in which witnesses are preferred.
+/// Returns the order in which witnesses are preferred: smaller is simpler.
 pub(super) fn size(x: i32, Channel { multiplier: m, shift: s }: Channel) -> [u32; 6] {
     let [m_negative, x_negative, s_left] = [m < 0, x < 0, s > 0].map(u32::from);
     [x.unsigned_abs(), s.unsigned_abs(), m.unsigned_abs(), m_negative, x_negative, s_left]
 }
 
-/// Whether a batch is one of those in which an accumulator stands by itself.
+/// True if the batch contains a single accumulator, possibly repeated.
 pub(super) fn is_single(whole: &Case<Batch>) -> bool {
     let xs = &whole.tensors[0];
     whole.params.params.channels.len() == 1 && xs.len() <= WHOLE && xs.iter().all(|x| *x == xs[0])
 }
 
-/// The accumulator of a result by itself, in the tail of a batch and in its body; and in its place, which may matter.
+/// Returns the accumulator of a result alone in the tail of a batch, alone in a body, and alone in its original place, which may matter.
 pub(super) fn alone(whole: &Case<Batch>, index: usize) -> Vec<(Case<Batch>, usize)> {
     let (q, channel, x) = (whole.params.params.q, channel_at(&whole.params, index), whole.tensors[0][index]);
     let only = tiebreak_engine::operation::fill::only(whole, [1, 0, 0], index);
@@ -34,7 +34,7 @@ pub(super) fn alone(whole: &Case<Batch>, index: usize) -> Vec<(Case<Batch>, usiz
     vec![of(1), of(WHOLE), (only, index)]
 }
 
-/// Both halves of a batch, each with whole rows but for its end.
+/// Returns both halves of a batch, each with whole rows except for the end.
 pub(super) fn halves(whole: &Case<Batch>) -> Vec<Case<Batch>> {
     let Params { q, channels } = &whole.params.params;
     let xs = &whole.tensors[0];
@@ -43,8 +43,8 @@ pub(super) fn halves(whole: &Case<Batch>) -> Vec<Case<Batch>> {
     if (1..xs.len()).contains(&middle) { vec![part(&xs[..middle]), part(&xs[middle..])] } else { Vec::new() }
 }
 
-/// Simpler cases than a witness, the simplest first. What shows in whole vectors is looked for there: all candidates are one batch. What shows in a tail only is
-/// looked for in batches too short for a vector.
+/// Returns cases simpler than a witness, the simplest first. A difference in whole vectors is searched in a single batch of all candidates; a
+/// difference in a tail, in batches too short for a vector.
 pub(super) fn simpler(witness: &Witness<Batch>, domain: &Domain) -> Vec<Case<Batch>> {
     let whole = &witness.case;
     let xs = &whole.tensors[0];
@@ -64,7 +64,7 @@ pub(super) fn simpler(witness: &Witness<Batch>, domain: &Domain) -> Vec<Case<Bat
     }
 }
 
-/// A batch of one channel with its simplest accumulators first, and whole vectors of them.
+/// Sorts the accumulators of a one-channel batch, the simplest first, in whole vectors.
 fn sorted(whole: &Case<Batch>) -> Option<Case<Batch>> {
     let Params { q, channels } = &whole.params.params;
     let [channel] = channels[..] else { return None };
@@ -74,7 +74,7 @@ fn sorted(whole: &Case<Batch>) -> Option<Case<Batch>> {
     Some(case(*q, vec![channel], xs)).filter(|sorted| sorted != whole)
 }
 
-/// Batches in which every accumulator is in a body, or in a tail.
+/// Splits accumulators into batches in which all are in a body, or all in a tail.
 fn batches(form: usize, xs: &[i32]) -> impl Iterator<Item = Vec<i32>> {
     let size = if form == WHOLE { xs.len().max(1) } else { TAIL };
     let filled = move |part: &[i32]| {
@@ -85,7 +85,7 @@ fn batches(form: usize, xs: &[i32]) -> impl Iterator<Item = Vec<i32>> {
     xs.chunks(size).map(filled)
 }
 
-/// Channels with accumulators, all simpler than these.
+/// Returns channels with accumulators that are all simpler than these.
 fn steps(x: i32, channel: Channel, form: usize) -> Vec<(Channel, Vec<i32>)> {
     let now = size(x, channel);
     let Channel { multiplier: m, shift: s } = channel;
@@ -101,7 +101,7 @@ fn steps(x: i32, channel: Channel, form: usize) -> Vec<(Channel, Vec<i32>)> {
     let mut multipliers: Vec<i32> = CORNER_MULTIPLIERS.into_iter().chain(round).chain([m.saturating_abs()]).collect();
     multipliers.sort_unstable_by_key(|m| (m.unsigned_abs(), *m < 0));
     multipliers.dedup();
-    // A larger multiplier may let a smaller accumulator differ.
+    // A larger multiplier may make a smaller accumulator differ.
     let (larger, smaller): (Vec<i32>, Vec<i32>) =
         multipliers.into_iter().partition(|other| other.unsigned_abs() > m.unsigned_abs());
     let at = |multiplier, shift, xs: &[i32]| (Channel { multiplier, shift }, xs.to_vec());
@@ -114,14 +114,14 @@ fn steps(x: i32, channel: Channel, form: usize) -> Vec<(Channel, Vec<i32>)> {
     out
 }
 
-/// The simplest first, each once.
+/// Sorts accumulators, the simplest first, without duplicates.
 fn by_size(mut xs: Vec<i32>) -> Vec<i32> {
     xs.sort_unstable_by_key(|x| (x.unsigned_abs(), *x < 0));
     xs.dedup();
     xs
 }
 
-/// Accumulators simpler than `x`, and `x`.
+/// Returns accumulators at most as large as `x`.
 fn plainer(x: i32) -> Vec<i32> {
     let mut xs: Vec<i32> = (-64..=64).chain(corners()).chain([x, x.saturating_neg()]).collect();
     xs.retain(|c| c.unsigned_abs() <= x.unsigned_abs());

@@ -1,5 +1,5 @@
-//! What only the composition has, if a requantization follows the product: a bias in the wrong scale, an activation on the wrong side of the zero point, and
-//! vectors of the columns of a row.
+//! Changes of a product with requantization that neither part has alone: a bias in the wrong scale, an activation before the zero point, and the
+//! columns of a row after its last whole vector.
 
 use super::Fused;
 use super::lifted::{Sums, requantized, total};
@@ -10,12 +10,12 @@ use tiebreak_impls::requantize;
 use tiebreak_oracle::requantize::{Definition, Scheme};
 use tiebreak_oracle::scheme::Registered;
 
-/// Columns of a vector, after the last of which a kernel may do otherwise.
+/// Vector lengths in columns.
 const VECTORS: [usize; 3] = [4, 8, 16];
 
 type Posed = Case<requantize::Params>;
 
-/// A change of what becomes of the sums.
+/// Builds a change to the results of given sums.
 fn change<F: Fused>(
     sums: &Sums<F::Params>,
     class: Class,
@@ -32,14 +32,14 @@ fn results(scheme: &Scheme, posed: &Posed) -> Option<Expected> {
     plain(scheme, posed).ok()
 }
 
-/// The results before zero point and clamp.
+/// Returns the results before zero point and clamp.
 fn scaled(base: &Scheme, posed: &Posed) -> Option<Expected> {
     let mut plain = posed.clone();
     plain.params = requantize::Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..plain.params };
     results(base, &plain)
 }
 
-/// The bias added after the multiplication, or read with fewer bits.
+/// Returns changes that add the bias after the multiplication, or read the bias with fewer bits.
 pub(crate) fn biases<F: Fused>(sums: &Sums<F::Params>, scheme: &Scheme) -> Vec<Change<F>> {
     let base = total(scheme);
     let after = change(sums, Class::Bias, "the bias is added after the multiplication", move |posed| {
@@ -65,7 +65,7 @@ pub(crate) fn biases<F: Fused>(sums: &Sums<F::Params>, scheme: &Scheme) -> Vec<C
     std::iter::once(after).chain(widths.map(|(bits, signed)| narrowed(bits, signed))).collect()
 }
 
-/// The bounds of the activation before the zero point.
+/// Predicts that the bounds of the activation are applied before the zero point is added.
 pub(crate) fn activation<F: Fused>(sums: &Sums<F::Params>, scheme: &Scheme, domain: &F::Domain) -> Change<F> {
     let (base, range) = (total(scheme), F::requantize_domain(domain).output.range());
     let because = "the activation's bounds are applied before the zero point is added";
@@ -76,7 +76,7 @@ pub(crate) fn activation<F: Fused>(sums: &Sums<F::Params>, scheme: &Scheme, doma
     })
 }
 
-/// The columns of a row after its last whole vector: another multiplication, or nothing at all. `row` names a row.
+/// Returns changes to the columns of a row after its last whole vector: another multiplication, or results of 0. `row` names a row.
 pub(crate) fn tails<F: Fused>(sums: &Sums<F::Params>, scheme: &Scheme, row: &str) -> Vec<Change<F>> {
     let base = total(scheme);
     let tail = |vector: usize, class: Class, what: String, of: Option<Scheme>| {

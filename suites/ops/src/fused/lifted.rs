@@ -1,5 +1,5 @@
-//! Causes of the two parts as causes of the whole: what a product may do otherwise changes the sums, and what a requantization may do otherwise
-//! changes what becomes of them.
+//! Changes of the product and of the requantization as changes of the fused operation. A change of the product alters the sums; a change of the
+//! requantization alters the results of the sums.
 
 use super::{Fused, Promised};
 use crate::requantize::{Requantize, multiplication, path as steps_to};
@@ -11,7 +11,7 @@ use tiebreak_oracle::matmul;
 use tiebreak_oracle::requantize::Scheme;
 use tiebreak_oracle::word::Overflow;
 
-/// Classes of what a product may do otherwise that a sum shows by itself.
+/// Classes of product changes that a sum shows alone.
 const OF_SUMS: [Class; 10] = [
     Class::Padding,
     Class::OffsetSign,
@@ -25,13 +25,13 @@ const OF_SUMS: [Class; 10] = [
     Class::Saturation16,
 ];
 
-/// The sums of the last cases: many causes are tried on few of them.
+/// Cache of the sums of recent cases, because many changes are tried on few cases.
 pub(crate) struct Sums<P>(Arc<Mutex<Vec<Kept<P>>>>);
 
-/// A case with its sums.
+/// Case with its sums.
 type Kept<P> = (Case<P>, Arc<Vec<i64>>);
 
-/// Cases of which the sums are kept.
+/// Upper bound on cached cases.
 const MOST: usize = 512;
 
 impl<P> Default for Sums<P> {
@@ -47,7 +47,7 @@ impl<P> Clone for Sums<P> {
 }
 
 impl<P: Clone + PartialEq> Sums<P> {
-    /// The sums of products, as [`Fused::sums`] has them.
+    /// Returns the sums of products, as [`Fused::sums`].
     pub(crate) fn of<F: Fused<Params = P>>(&self, case: &Case<P>) -> Option<Arc<Vec<i64>>> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, sums)) = kept.iter().find(|(other, _)| other == case) {
@@ -62,7 +62,7 @@ impl<P: Clone + PartialEq> Sums<P> {
     }
 }
 
-/// The exact sum modulo 2^32.
+/// Returns the scheme of the exact sum modulo 2^32.
 pub(crate) fn wrapping() -> matmul::Scheme {
     matmul::Scheme::parse("exact:wrap").expect("the exact product is registered")
 }
@@ -71,25 +71,25 @@ fn whole(sums: Expected) -> Option<Vec<i64>> {
     sums.into_iter().map(|sum| sum.map(i64::from)).collect()
 }
 
-/// The sums of a case modulo 2^32.
+/// Returns the sums of a case modulo 2^32.
 pub(crate) fn wrapped<F: Fused>(case: &Case<F::Params>) -> Option<Vec<i64>> {
     whole(F::Product::expected(&wrapping(), &F::product(case)).ok()?)
 }
 
-/// The requantization of sums.
+/// Builds the requantization of sums; `None` if the fused operation does not end in a requantization.
 pub(crate) fn requantized<F: Fused>(p: &F::Params, sums: &[i64]) -> Option<Case<requantize::Params>> {
     let params = F::requantize(p, sums.len())?;
     let sums = sums.iter().map(|sum| *sum as i32).collect();
     Some(Case { params, tensors: [sums, Vec::new(), Vec::new()], misalign: 0 })
 }
 
-/// The scheme under a policy that gives every sum a value.
+/// Replaces a policy without a value for some sums by wrapping.
 pub(crate) fn total(scheme: &Scheme) -> Scheme {
     let saturates = scheme.overflow == Overflow::Saturate;
     Scheme { overflow: if saturates { Overflow::Saturate } else { Overflow::Wrap }, ..*scheme }
 }
 
-/// Causes of the product, with what follows as promised.
+/// Returns the changes of the product, followed by the promised requantization.
 pub(crate) fn of_product<F: Fused>(scheme: &Scheme, domain: &F::Domain) -> Vec<Change<F>> {
     let base = total(scheme);
     let causes = F::Product::changes(&wrapping(), &F::product_domain(domain));
@@ -102,7 +102,7 @@ pub(crate) fn of_product<F: Fused>(scheme: &Scheme, domain: &F::Domain) -> Vec<C
     causes.into_iter().filter(|change| OF_SUMS.contains(&change.class)).filter_map(lift).collect()
 }
 
-/// A cause of the requantization, with the sums as promised.
+/// Applies a change of the requantization to the promised sums.
 pub(crate) fn of_output<F: Fused>(sums: &Sums<F::Params>, change: Change<Requantize>) -> Option<Change<F>> {
     let (because, sums) = (change.because()?.to_owned(), sums.clone());
     Some(Change::predicts(change.class, because, move |case: &Case<F::Params>| {
@@ -110,7 +110,7 @@ pub(crate) fn of_output<F: Fused>(sums: &Sums<F::Params>, change: Change<Requant
     }))
 }
 
-/// Causes of the requantization.
+/// Returns the changes of the requantization.
 pub(crate) fn of_requantization<F: Fused>(
     sums: &Sums<F::Params>,
     scheme: &Scheme,
@@ -120,7 +120,7 @@ pub(crate) fn of_requantization<F: Fused>(
     causes.into_iter().filter_map(|change| of_output(sums, change)).collect()
 }
 
-/// Causes of differences from a scheme in a group, where the contract has these schemes; if the kernel keeps its contract, its own multiplication first.
+/// Returns the changes to the scheme of a group. If the kernel keeps its contract, its own multiplication comes first.
 pub(crate) fn in_group<F: Fused>(
     group: usize,
     contract: &Promised,
@@ -133,7 +133,7 @@ pub(crate) fn in_group<F: Fused>(
     own.into_iter().chain(F::changes(&Promised::plain(*scheme), domain)).collect()
 }
 
-/// The multiplication of the contract in place of that of the reference.
+/// Replaces the multiplication of the reference by the contract's.
 fn own<F: Fused>(sums: &Sums<F::Params>, contract: &Scheme, reference: &Scheme) -> Option<Change<F>> {
     let change = multiplication(reference, contract);
     let (because, sums, base) = (change.because()?.to_owned(), sums.clone(), total(contract));
@@ -146,8 +146,8 @@ fn own<F: Fused>(sums: &Sums<F::Params>, contract: &Scheme, reference: &Scheme) 
     }))
 }
 
-/// How the reference becomes the scheme of a contract: the steps of the requantization. If something else follows the product, it is that of the contract at the
-/// first step.
+/// Returns the path from the reference to a contract's scheme: the steps of the requantization. If no requantization follows the product, the first
+/// step already gives the contract's results.
 pub(crate) fn path<F: Fused>(contract: &Promised, reference: &Promised, _: &F::Domain) -> Vec<PathStep<F>> {
     let sums = Sums::default();
     let base = total(&contract.scheme);

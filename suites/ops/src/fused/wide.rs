@@ -1,4 +1,4 @@
-//! What a kernel may do otherwise with a sum of 64 bits, if a bias of 64 bits, a multiplication, zero point and clamp follow the product.
+//! Changes that a kernel may make to the processing of a 64-bit sum: a 64-bit bias, a multiplication, zero point and clamp.
 
 use super::Fused;
 use super::lifted::{Sums, total};
@@ -12,12 +12,12 @@ use tiebreak_oracle::requantize::{Definition, Scheme};
 use tiebreak_oracle::scheme::Registered;
 use tiebreak_oracle::word::{INT32, Overflow};
 
-/// Products that some code sums in int32.
+/// Number of products that some code sums in int32.
 const FAST: usize = 512;
-/// Columns of a vector, after the last of which a kernel may do otherwise.
+/// Vector lengths in columns.
 const VECTORS: [usize; 3] = [4, 8, 16];
 
-/// What becomes of sums of 64 bits in rows of so many columns.
+/// Processing of 64-bit sums.
 #[derive(Clone)]
 pub(crate) struct Wide {
     /// Columns of a row.
@@ -40,7 +40,7 @@ impl Wide {
     }
 }
 
-/// What a kernel may do otherwise with a sum of 64 bits, in the order of preference.
+/// Returns the changes to the processing of a 64-bit sum, in the order of preference.
 pub(crate) fn changes<F: Fused>(kept: &Sums<F::Params>, scheme: &Scheme) -> Vec<Change<F>> {
     let base = total(scheme);
     let mut out = words(kept, base);
@@ -51,7 +51,7 @@ pub(crate) fn changes<F: Fused>(kept: &Sums<F::Params>, scheme: &Scheme) -> Vec<
     out
 }
 
-/// A change of what becomes of the sums.
+/// Builds a change to the results of given sums.
 fn change<F: Fused>(
     kept: &Sums<F::Params>,
     class: Class,
@@ -62,14 +62,14 @@ fn change<F: Fused>(
     Change::predicts(class, because, move |case: &Case<F::Params>| predict(case, &kept.of::<F>(case)?))
 }
 
-/// What a scheme makes of sums, with another bias of each in place of its own.
+/// Returns the results of a scheme for given sums, with each bias replaced by `of`.
 fn with_biases<F: Fused>(base: &Scheme, p: &F::Params, sums: &[i64], of: impl Fn(i64) -> i64) -> Option<Expected> {
     let wide = F::wide(p)?;
     let bias = wide.bias.iter().map(|bias| of(*bias)).collect();
     F::finished(base, &F::with_wide(p, Wide { bias, ..wide }), sums)
 }
 
-/// Each result of its sum with its bias: what is scaled, then zero point and clamp.
+/// Computes each result from its sum and its bias by `scale`, followed by zero point and clamp.
 fn scaled<F: Fused>(
     base: &Scheme,
     p: &F::Params,
@@ -85,7 +85,7 @@ fn scaled<F: Fused>(
     Some(sums.iter().enumerate().map(one).collect())
 }
 
-/// Sums that are kept in int32: with their biases, without, or of the first products only.
+/// Returns changes that keep sums in int32: with their biases, without biases, or only for the first products.
 fn words<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change<F>> {
     let biased = |class, because: &'static str, overflow: Overflow| {
         change(kept, class, because, move |case, sums| {
@@ -115,7 +115,7 @@ fn words<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change<F>> {
     ]
 }
 
-/// The sum of the first products of each result: those of the other rows of the weights are of values that stand for 0.
+/// Returns the sum of the first products of each result. The weights of all later rows are replaced by the neutral element.
 fn first_products<F: Fused>(case: &Case<F::Params>) -> Option<Vec<i64>> {
     let columns = F::wide(&case.params)?.columns;
     let mut first = case.clone();
@@ -123,7 +123,7 @@ fn first_products<F: Fused>(case: &Case<F::Params>) -> Option<Vec<i64>> {
     F::sums(&first)
 }
 
-/// Biases that are added after the multiplication, read with fewer bits, subtracted or left out.
+/// Returns changes that add biases after the multiplication, read biases with fewer bits, subtract biases or leave them out.
 fn biases<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change<F>> {
     let after = change(kept, Class::Bias, "the bias is added after the multiplication", move |case, sums| {
         let multiply = multiply(&base)?;
@@ -145,7 +145,7 @@ fn biases<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change<F>> {
     ]
 }
 
-/// The multiplication with one thing changed, as fixed point multiply itself has it.
+/// Returns the changes of the multiplication: the hypotheses of fixed point multiply.
 fn multiplications<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change<F>> {
     let of = |hypothesis: Hypothesis| {
         change(kept, hypothesis.class, hypothesis.because.clone(), move |case, sums| {
@@ -157,10 +157,10 @@ fn multiplications<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change
     multiply(&base).iter().flat_map(hypotheses).map(of).collect()
 }
 
-/// What becomes of the multipliers.
+/// Change of the multipliers and shifts.
 type Turned = Box<dyn Fn(&mut Vec<Channel>) + Send + Sync>;
 
-/// Multipliers without their low bits, and multipliers of the previous or the next column.
+/// Returns changes that cut the low bits of multipliers, or use the multiplier of the previous or the next column.
 fn multipliers<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change<F>> {
     let with = |class, because: String, turn: Turned| {
         change(kept, class, because, move |case, sums| {
@@ -184,7 +184,7 @@ fn multipliers<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change<F>>
     out
 }
 
-/// The columns of a row after its last whole vector: another multiplication, or nothing at all.
+/// Returns changes to the columns of a row after its last whole vector: another multiplication, or results of 0.
 fn tails<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change<F>> {
     let tail = |vector: usize, class: Class, what: String, of: Option<Scheme>| {
         let because = format!("output channels after the last whole vector of {vector} of a row: {what}");

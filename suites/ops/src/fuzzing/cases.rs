@@ -1,4 +1,4 @@
-//! The readers of cases: the text of a case, and the lines of the catalogues.
+//! Fuzzing of the readers of cases and of catalogue lines.
 
 use super::refused;
 use super::tensor::{Fuzzed, RUN, hold};
@@ -6,8 +6,8 @@ use crate::registry::{Visitor, visit_tensors};
 use tiebreak_engine::case::catalogue;
 use tiebreak_engine::case::text::Draft;
 
-/// Reads `text` as every catalogue and as a case of every operation. Each may refuse it, in words; none may panic. Small cases are also run by
-/// every kernel that takes them.
+/// Reads `text` as every catalogue and as a case of every operation. A reader may refuse the text with a message, but must not panic. Small cases
+/// also run on every kernel that accepts them.
 pub fn cases(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     visit_tensors(&mut Reads(text));

@@ -1,4 +1,4 @@
-//! The logic of the fuzz targets, which themselves are only glue.
+//! Logic of the fuzz targets.
 
 pub mod cases;
 pub mod numbers;
@@ -13,21 +13,21 @@ use tiebreak_impls::fpm::Channel;
 
 pub use quant_type::quant_type;
 
-/// The kernel that the command line of a fuzz target names, `--kernel=NAME`: libFuzzer leaves flags with two dashes to the target.
+/// Returns the kernel named by `--kernel=NAME` on the command line of a fuzz target: libFuzzer leaves flags with two dashes to the target.
 pub fn chosen_kernel() -> Option<&'static str> {
     static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
     let named = || std::env::args().find_map(|argument| argument.strip_prefix("--kernel=").map(str::to_owned));
     CHOSEN.get_or_init(named).as_deref()
 }
 
-/// A reader that refuses a text says why.
+/// Checks that a reader that refuses a text gives a message.
 pub fn refused<T, E: ToString>(read: Result<T, E>) {
     if let Err(error) = read {
         assert!(!error.to_string().is_empty());
     }
 }
 
-/// `n` where it is in the range, otherwise something that is.
+/// Returns `n` if it is in the range, otherwise a value in the range.
 pub fn within(n: i32, range: RangeInclusive<i32>) -> i32 {
     let (lo, hi) = range.into_inner();
     if (lo..=hi).contains(&n) {
@@ -37,7 +37,7 @@ pub fn within(n: i32, range: RangeInclusive<i32>) -> i32 {
     }
 }
 
-/// The channel where the domain holds it with so many fractional bits, otherwise one that it does.
+/// Returns the channel if the domain contains it in this format, otherwise a channel in the domain.
 pub fn moved(m: i32, s: i32, q: u32, domain: &Domain) -> Channel {
     use tiebreak_common::parameters::SHIFTS;
     let (q, right) = (i64::from(q), &domain.right_shifts);

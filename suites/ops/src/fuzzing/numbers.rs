@@ -1,4 +1,4 @@
-//! A fuzzer's bytes as the numbers that cases are made of.
+//! Conversion of a fuzzer's bytes to the numbers that cases are made of.
 
 use super::within;
 use arbitrary::Unstructured;
@@ -6,31 +6,31 @@ use std::ops::RangeInclusive;
 use tiebreak_impls::elementwise::Operand;
 use tiebreak_impls::quantized::Scale;
 
-/// Numbers taken one by one; after the end of the bytes each is the least.
+/// Stream of numbers from a fuzzer's bytes; after the end of the bytes each number is the smallest possible.
 pub struct Numbers<'a>(Unstructured<'a>);
 
 impl<'a> Numbers<'a> {
-    /// All of them.
+    /// Starts at the first of the bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(Unstructured::new(bytes))
     }
 
-    /// Any byte.
+    /// Returns any byte.
     pub fn byte(&mut self) -> u8 {
         self.0.arbitrary().unwrap_or_default()
     }
 
-    /// From 1 to `most`.
+    /// Returns a size from 1 to `most`.
     pub fn size(&mut self, most: usize) -> usize {
         self.0.int_in_range(1..=most).unwrap_or(1)
     }
 
-    /// One of several, which are not none.
+    /// Returns one element of a list that is not empty.
     pub fn one_of<'b, T>(&mut self, all: &'b [T]) -> &'b T {
         self.0.choose(all).unwrap_or(&all[0])
     }
 
-    /// Of any magnitude, and often near an end.
+    /// Returns a number of any magnitude, often near an end.
     pub fn int32(&mut self) -> i32 {
         let (kind, first) = (self.byte(), self.byte());
         match kind % 8 {
@@ -41,7 +41,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// A value of the range. A byte counts from the least value of a small range, so that signed bytes are negative as often as not.
+    /// Returns a value of the range. In a small range one byte counts up from the least value, so signed values are negative as often as positive.
     pub fn of(&mut self, range: RangeInclusive<i32>) -> i32 {
         let width = i64::from(*range.end()) - i64::from(*range.start());
         match u8::try_from(width) {
@@ -50,14 +50,14 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// A scale of an exponent in a range, and a zero point.
+    /// Returns a scale with an exponent in a range, and a zero point.
     pub fn operand(&mut self, exponents: RangeInclusive<i32>, zero_points: RangeInclusive<i32>) -> Operand {
         let significand = *self.one_of(&[0, 0, 1 << 22]) | (i32::from(*self.one_of(&[0u8, 1])) * self.int32());
         let bits = (127 + self.of(exponents)) << 23 | significand & 0x7f_ffff;
         Operand { scale: Scale(f32::from_bits(bits as u32).into()), zero_point: self.of(zero_points) }
     }
 
-    /// The bounds of a clamp to a part of the range, or to all of it.
+    /// Returns the bounds of a clamp: a part of the range if `clamp` is true, or the whole range.
     pub fn bounds(&mut self, range: &RangeInclusive<i32>, clamp: bool) -> (i32, i32) {
         let ends = if clamp { [self.of(range.clone()), self.of(range.clone())] } else { [0; 2] };
         match ends {
@@ -66,7 +66,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// `len` values: as many as it takes, or a few that come again and again; of the whole range, or its ends alone.
+    /// Returns `len` values: one for each place, or a few values repeated; from the whole range, or only its ends.
     pub fn tensor(&mut self, len: usize, range: &RangeInclusive<i32>) -> Vec<i32> {
         let ends = self.byte().is_multiple_of(4);
         self.repeated(len, |numbers| match (ends, numbers.of(range.clone())) {
@@ -76,7 +76,7 @@ impl<'a> Numbers<'a> {
         })
     }
 
-    /// `len` values: as many as it takes, or a few that come again and again.
+    /// Returns `len` values: one for each place, or a few values repeated.
     pub fn repeated<T: Clone>(&mut self, len: usize, mut value: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let period = (*self.one_of(&[len, 1, 2, 3, 8, 16, 17])).clamp(1, len.max(1));
         let some: Vec<T> = (0..period).map(|_| value(self)).collect();

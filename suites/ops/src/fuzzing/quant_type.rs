@@ -1,9 +1,8 @@
-//! The reader of quantized types and of the ops on them.
+//! Fuzzing of the reader of quantized types and of the ops on them.
 
 use tiebreak_mlir::quant_type::{Explanation, Item, parse};
 
-/// Reads `text` as a type or an op. It may be refused, with a message and an existing place; an accepted text is printed as a text that is
-/// read as the same, and is explained.
+/// Reads `text` as a type or an op. An error must have a message and a valid place. An accepted text must round-trip and be explained.
 pub fn quant_type(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let read = match parse(text) {

@@ -1,22 +1,22 @@
-//! Seeds for fuzzing the text parsers: without a seed a fuzzer finds no type and no case in an hour. They are made of what is kept
-//! here anyway, the catalogues and the examples of the RFC of quantized types; the example `fuzzing` writes them, with models, into files.
+//! Seeds for fuzzing the text parsers; without a seed a fuzzer finds no type and no case in an hour. They come from the catalogues and from the
+//! examples of the RFC of quantized types. The example `fuzzing` writes them, with models, into files.
 
 use crate::dequantize::Dequantize;
 use crate::quantize::Quantize;
 use crate::registry::catalogues;
 use tiebreak_engine::operation::Operation;
 
-/// The RFC's examples, and texts that are nearly types.
+/// Examples of the RFC, and texts that are nearly types.
 const RFC: &str = include_str!("../../data/quant_rfc.txt");
 const BAD: &str = include_str!("../../data/quant_bad.txt");
 
-/// Types and ops for the target `quant_type`: those that are right, and those that are not.
+/// Returns valid and invalid types and ops for the target `quant_type`.
 pub fn quant_types() -> Vec<String> {
     let marked = |line: &str| {
         let (word, text) = line.split_once(' ')?;
         ["example", "Correct", "Incorrect"].contains(&word).then(|| text.to_owned())
     };
-    // Below a text stands the place of its error.
+    // The line after a text marks the place of its error.
     let lines: Vec<&str> = BAD.lines().collect();
     let bad = lines.windows(2).filter(|pair| pair[1].trim_start().starts_with('^')).map(|pair| pair[0].to_owned());
     let kept = [Quantize::CATALOGUE, Dequantize::CATALOGUE].into_iter().flat_map(str::lines);
@@ -27,7 +27,7 @@ pub fn quant_types() -> Vec<String> {
     all
 }
 
-/// Cases of every operation and catalogue lines for the target `cases`.
+/// Returns cases of every operation and catalogue lines for the target `cases`.
 pub fn cases() -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for line in catalogues().into_iter().flat_map(str::lines) {
@@ -41,7 +41,7 @@ pub fn cases() -> Vec<String> {
     out
 }
 
-/// Files of multipliers and shifts for the target `parameters`.
+/// Returns files of multipliers and shifts for the target `parameters`.
 pub fn parameters() -> Vec<String> {
     let files = [
         "multiplier,shift\n1073741824,-1\n",

@@ -1,4 +1,4 @@
-//! Vectors of a fuzzer's numbers.
+//! Vectors made from a fuzzer's numbers.
 
 use super::Instruction;
 use crate::fuzzing::numbers::Numbers;

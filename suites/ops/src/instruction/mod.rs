@@ -1,6 +1,5 @@
-//! Single instructions: the portable model, and the instruction itself on a machine that has it, both against the definition on big
-//! integers. Every operand pair fills a whole vector, so that each is seen in every lane position and the saturation flag
-//! is that pair's alone.
+//! Single instructions: the portable model, and the instruction itself on a machine that has it, both judged by the definition in big integers.
+//! Every operand pair fills a whole vector, so that each pair is in every lane position and the saturation flag depends on that pair only.
 
 mod fuzzed;
 mod plan;
@@ -26,19 +25,19 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Instruction {}
 
-/// The definition of an instruction.
+/// Definition of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheme {
-    /// As kernels are named: `sqrdmulh.s32`, `umull.8h`.
+    /// Name, as in the kernels: `sqrdmulh.s32`, `umull.8h`.
     name: &'static str,
     definition: Definition,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Definition {
-    /// Each lane alone, with the immediate if it takes one: `sshr31.s32`.
+    /// Each lane separately, with the immediate if the instruction has one: `sshr31.s32`.
     Lane { mnemonic: Mnemonic, word: Word, immediate: Option<i64> },
-    /// Lanes that widen, narrow, meet or move.
+    /// Lanes that are widened, narrowed, combined or moved.
     Register(&'static Register),
 }
 
@@ -63,7 +62,7 @@ impl Scheme {
         Ok(Self { name, definition: Definition::Lane { mnemonic: Mnemonic::parse(mnemonic)?, word, immediate } })
     }
 
-    /// The lanes of operands and results.
+    /// Returns the lanes of operands and results.
     fn domain(&self) -> Domain {
         let lanes = |lanes: Defined| Lanes { count: lanes.count, bits: lanes.bits, signed: lanes.signed };
         match self.definition {
@@ -74,7 +73,7 @@ impl Scheme {
         }
     }
 
-    /// A value for each lane of a result, then for each vector whether it sets the flag. `one` has those of one vector.
+    /// Returns a value for each lane of a result, followed by one saturation flag for each vector. `one` computes one vector.
     fn results(
         &self,
         case: &Case<Params>,
@@ -96,7 +95,7 @@ impl Scheme {
         Ok(vectors.into_iter().flat_map(|(values, _)| values).chain(flags).collect())
     }
 
-    /// One vector by machine integers.
+    /// Computes one vector with machine integers.
     fn fast(&self, operands: Operands<'_>) -> (Vec<Option<i32>>, bool) {
         match self.definition {
             Definition::Register(register) => {
@@ -113,7 +112,7 @@ impl Scheme {
         }
     }
 
-    /// One vector by big integers.
+    /// Computes one vector with big integers.
     fn exact(&self, operands: Operands<'_>) -> (Vec<Option<i32>>, bool) {
         match self.definition {
             Definition::Register(register) => {
@@ -131,7 +130,7 @@ impl Scheme {
     }
 }
 
-/// The lanes of a vector one by one.
+/// Computes the lanes of a vector one by one.
 fn of_lanes(
     [a, b, _]: Operands<'_>,
     immediate: Option<i64>,
@@ -143,7 +142,7 @@ fn of_lanes(
     (lanes.into_iter().map(|(value, _)| value).collect(), flag)
 }
 
-/// The cause by which values differ, or nothing but flags.
+/// Finds the cause of differences in values, or of differences in saturation flags only.
 fn differ(scheme: &Scheme, class: Class) -> Change<Instruction> {
     let scheme = *scheme;
     Change::found(class, move |evidence: &[&Observed<Params>]| {
@@ -161,7 +160,7 @@ fn differ(scheme: &Scheme, class: Class) -> Change<Instruction> {
     })
 }
 
-/// The vectors of a range.
+/// Cuts a range of vectors out of a case.
 fn part(case: &Case<Params>, domain: &Domain, vectors: std::ops::Range<usize>) -> Case<Params> {
     let counts = domain.operands().map(|lanes| lanes.count);
     let tensor = |t: usize| case.tensors[t][vectors.start * counts[t]..vectors.end * counts[t]].to_vec();
@@ -275,13 +274,13 @@ impl Instruction {
         vec![(part(case, domain, vector..vector + 1), index)]
     }
 
-    /// Whether the plan holds every pair of operands.
+    /// True if the plan contains every pair of operands.
     pub fn exhaustive(domain: &Domain) -> bool {
         plan::is_exhaustive(*domain)
     }
 }
 
-/// `16 unsigned lanes of 8 bits`.
+/// Formats lanes: `16 unsigned lanes of 8 bits`.
 fn lanes_text(lanes: Lanes) -> String {
     format!("{} {} lanes of {} bits", lanes.count, if lanes.signed { "signed" } else { "unsigned" }, lanes.bits)
 }

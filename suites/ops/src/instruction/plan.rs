@@ -1,4 +1,4 @@
-//! Operand pairs that are tried: all there are of 8 bits; of more corners, random ones, and both operands equal.
+//! Operand pairs of instructions: all pairs of 8-bit operands; for wider operands corners, random pairs, and pairs of equal operands.
 
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{int32, int32_of_any_size, stream};
@@ -6,22 +6,22 @@ use tiebreak_engine::operation::Spec;
 use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::instruction::{Domain, Lanes, Params};
 
-/// Vectors in one case, few enough for big integers to work a case out.
+/// Vectors in one case: few enough to compute the case with big integers.
 const VECTORS: usize = 1 << 8;
-/// Numbers of vectors beyond those.
+/// Further numbers of vectors, larger than [`VECTORS`].
 const LONG: [usize; 3] = [257, 513, 1030];
 
-/// Whether the plan holds every pair.
+/// True if the plan contains every pair.
 pub(super) fn is_exhaustive(domain: Domain) -> bool {
     domain == Domain::lane_wise(8)
 }
 
-/// Cases of vectors that one pair fills each, then cases of every number of vectors whose lanes all differ.
+/// Returns cases in which each vector holds a single pair, then cases of every number of vectors in which all lanes differ.
 pub(super) fn plan(domain: Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let bytes = domain.a.bits == 8;
     let pairs = if bytes { all_bytes(domain) } else { sampled(domain, budget.instruction_pairs, seed) };
     let mut out: Vec<_> = pairs.chunks(VECTORS).enumerate().map(|(i, pairs)| one_pair(domain, i, pairs)).collect();
-    // Every number of vectors up to 80, and more than a kernel may take at a time.
+    // Every number of vectors up to 80, and more vectors than a kernel may process at a time.
     let lengths = [VECTORS].into_iter().chain(1..=80).chain(LONG);
     out.extend(lengths.enumerate().map(|(i, vectors)| mixed(domain, i, vectors)));
     if domain == Domain::lane_wise(domain.a.bits) {
@@ -34,7 +34,7 @@ pub(super) fn plan(domain: Domain, budget: &Budget, seed: u64) -> Vec<Spec<Param
     out
 }
 
-/// A vector for each pair. An instruction of one operand has the pair in adjacent lanes; accumulators start anywhere.
+/// Builds a case with one vector for each pair. An instruction of one operand gets the pair in adjacent lanes; accumulators have various fills.
 fn one_pair(domain: Domain, i: usize, pairs: &[(i32, i32)]) -> Spec<Params> {
     let unary = domain.b.count == 0;
     let lane = |k: usize, pair: &(i32, i32)| if unary && k % 2 == 1 { pair.1 } else { pair.0 };
@@ -45,7 +45,7 @@ fn one_pair(domain: Domain, i: usize, pairs: &[(i32, i32)]) -> Spec<Params> {
     Spec::new(Params { vectors: pairs.len() }, fills, 0).by("one pair a vector")
 }
 
-/// Vectors whose lanes all differ. Ends of the lanes come together where products meet.
+/// Builds a case in which all lanes differ. Instructions that combine lanes also get the ends of the lane type.
 fn mixed(domain: Domain, i: usize, vectors: usize) -> Spec<Params> {
     let fill = |turn: usize, lanes: Lanes| match (lanes.count, turn % 3, domain == Domain::lane_wise(lanes.bits)) {
         (0, ..) => Fill::None,
@@ -56,7 +56,7 @@ fn mixed(domain: Domain, i: usize, vectors: usize) -> Spec<Params> {
     Spec::new(Params { vectors }, fills, i % 16).by("another pair in each lane")
 }
 
-/// Whole vectors of what both operands are: every value of 16 bits, and some of 32.
+/// Returns whole vectors of values that both operands share: every 16-bit value, and some 32-bit values.
 fn equal(domain: Domain, seed: u64) -> Vec<i32> {
     let mut rng = stream(seed, &format!("instruction/s{}/equal", domain.a.bits));
     match domain.a.bits {
@@ -66,13 +66,13 @@ fn equal(domain: Domain, seed: u64) -> Vec<i32> {
     }
 }
 
-/// Every pair of bytes: of both operands, or of adjacent lanes of the only one.
+/// Returns every pair of bytes, for both operands or for adjacent lanes of a single operand.
 fn all_bytes(domain: Domain) -> Vec<(i32, i32)> {
     let second = if domain.b.count == 0 { domain.a } else { domain.b };
     domain.a.range().flat_map(|a| second.range().map(move |b| (a, b))).collect()
 }
 
-/// Every pair of corners, then random pairs.
+/// Returns every pair of corners, then random pairs.
 fn sampled(domain: Domain, count: usize, seed: u64) -> Vec<(i32, i32)> {
     let lane = |v: i32| match domain.a.signed {
         true => v << (32 - domain.a.bits) >> (32 - domain.a.bits),
@@ -90,7 +90,7 @@ fn sampled(domain: Domain, count: usize, seed: u64) -> Vec<(i32, i32)> {
     pairs
 }
 
-/// Both ends, powers of two and their neighbours; among them every shift amount that makes a difference.
+/// Returns both ends, powers of two and their neighbours, including every distinct shift amount.
 fn corners(bits: u32) -> Vec<i32> {
     let top = 1i64 << (bits - 1);
     let mut out: Vec<i64> = (-40..=40).chain([top - 1, top - 2, -top, 1 - top]).collect();

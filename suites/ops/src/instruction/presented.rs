@@ -1,4 +1,4 @@
-//! An instruction as it is shown.
+//! Presentation of an instruction.
 
 use super::Instruction;
 use crate::presented::Presented;

@@ -1,4 +1,4 @@
-//! What a kernel may do otherwise in a matrix product. Each predicts every result from the scheme, with one thing changed.
+//! Changes that a kernel may make to a matrix product. Each change predicts every result from the scheme with one modification.
 
 use super::{Matmul, nibbles};
 use tiebreak_common::class::Class;
@@ -8,13 +8,13 @@ use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::matmul::{Narrow, Scheme};
 use tiebreak_oracle::word::Overflow;
 
-/// Depth of a block, and rows of one.
+/// Depth of a block, and rows in a block.
 const BLOCK: usize = 16;
 const ROWS: usize = 4;
-/// Depths of the blocks whose rest may be lost, or padded.
+/// Depths of blocks after which the remainder may be lost, or padded.
 const BLOCKS: [usize; 5] = [BLOCK, 8, ROWS, 32, 64];
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
     let base = wrapping(scheme);
     let mut out = widths(scheme, domain);
@@ -27,7 +27,7 @@ pub fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
         Class::Saturation16,
         "the accumulator has 16 bits, and saturates at each product",
         |case: &Case<Params>| {
-            // A product is an int32.
+            // Each product is an int32.
             let step =
                 |sum: i128, product: i128| (sum + i128::from(product as i32)).clamp(i16::MIN.into(), i16::MAX.into());
             Some(each_result(case, step))
@@ -61,7 +61,7 @@ pub fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
     out
 }
 
-/// The scheme where it gives a value everywhere.
+/// Replaces a policy without a value for some sums by wrapping.
 pub fn wrapping(scheme: &Scheme) -> Scheme {
     match scheme.overflow {
         Overflow::OutOfDomain => Scheme { overflow: Overflow::Wrap, ..*scheme },
@@ -69,7 +69,7 @@ pub fn wrapping(scheme: &Scheme) -> Scheme {
     }
 }
 
-/// Accumulators too narrow, or with another policy at their end, of any operation that sums such products.
+/// Returns changes to narrower accumulators, or to another overflow policy, for any operation that sums such products.
 pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -> Vec<Change<O>> {
     let pairs = match (domain.lhs, domain.rhs) {
         (Element::U8, Element::U8) => "pairs-u16-wrap:wrap",
@@ -84,7 +84,7 @@ pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -
     let known = |(class, because, name)| Some(Change::scheme(class, because, Scheme::parse(name).ok()?));
     let mut out = if scheme.definition.narrow == Some(Narrow::Sum16) { sums_of_32_bits() } else { Vec::new() };
     out.extend(named.into_iter().filter_map(known));
-    // Of whole sums, whatever they are made of.
+    // Applies to whole sums, whatever their terms are.
     out.push(Change::predicts(
         Class::Wrap16,
         "the accumulator has 16 bits, and wraps",
@@ -100,7 +100,7 @@ pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -
     out
 }
 
-/// What is promised to be a sum of 16 bits is one of 32, or saturates when it is narrowed.
+/// Returns changes to a promised 16-bit sum: the sum keeps 32 bits, or saturates when it is narrowed.
 fn sums_of_32_bits<O: Operation<Scheme = Scheme>>() -> Vec<Change<O>> {
     let Ok(whole) = Scheme::parse("exact:wrap") else { return Vec::new() };
     let because = "a sum of 32 bits saturates to 16 bits";
@@ -165,7 +165,7 @@ fn offsets(base: Scheme) -> Vec<Change<Matmul>> {
     out
 }
 
-/// Offsets added in the type of their operand, which wraps.
+/// Returns changes that add offsets in the type of their operand, which wraps.
 fn narrow_offsets(base: Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
     let (left, right) = (domain.lhs, domain.rhs);
     let all = [
@@ -189,7 +189,7 @@ fn narrow_offsets(base: Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
     all.into_iter().map(change).collect()
 }
 
-/// The low bits of a value, as a type reads them.
+/// Converts the low bits of a value to a type.
 pub fn wrapped_to(element: Element, v: i32) -> i32 {
     match element {
         Element::U8 => (v as u8).into(),
@@ -200,7 +200,7 @@ pub fn wrapped_to(element: Element, v: i32) -> i32 {
     }
 }
 
-/// Operands read as if they lay transposed: element (l, j) of rhs at `j * k + l`, and element (i, l) of lhs at `l * m + i`.
+/// Returns changes that read operands as transposed: element (l, j) of rhs at `j * k + l`, and element (i, l) of lhs at `l * m + i`.
 fn transposed(base: Scheme) -> Vec<Change<Matmul>> {
     let all = [
         ("rhs is read transposed", false, true),
@@ -224,7 +224,7 @@ fn transposed(base: Scheme) -> Vec<Change<Matmul>> {
     all.into_iter().map(change).collect()
 }
 
-/// A term at result (i, j).
+/// Function that returns a term of result (i, j).
 type Term = fn(&Case<Params>, usize, usize) -> i32;
 
 fn fourth(case: &Case<Params>, depth: usize) -> i32 {
@@ -239,7 +239,7 @@ fn column_sum(case: &Case<Params>, j: usize) -> i32 {
     case.tensors[1].iter().skip(j).step_by(case.params.n).fold(0i32, |sum, v| sum.wrapping_add(*v))
 }
 
-/// The scheme's results with something added to each.
+/// Predicts the scheme's results with a correction added to each.
 fn corrected(
     class: Class,
     because: impl Into<String>,
@@ -331,7 +331,7 @@ fn signedness(base: Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
     out
 }
 
-/// Tensors of these types read with the other sign; one without a type stays as it is.
+/// Reads the tensors of these types with the opposite sign; tensors without a type are kept.
 pub fn read_otherwise(types: impl IntoIterator<Item = Option<Element>>, tensors: &mut [Vec<i32>]) {
     for (element, tensor) in types.into_iter().zip(tensors) {
         if let Some(element) = element {
@@ -340,7 +340,7 @@ pub fn read_otherwise(types: impl IntoIterator<Item = Option<Element>>, tensors:
     }
 }
 
-/// The same bits read as the type of the other sign.
+/// Reads the bits of a value as the type with the opposite sign.
 pub fn other_sign(element: Element, v: i32) -> i32 {
     match element {
         Element::U1 | Element::U2 | Element::U3 | Element::U4 => {
@@ -354,12 +354,12 @@ pub fn other_sign(element: Element, v: i32) -> i32 {
     }
 }
 
-/// Sums in f32, product by product in the order of the depth: integers rounded to 24 significant bits, ties to even.
+/// Computes the sums in f32, product by product in the order of the depth: integers rounded to 24 significant bits, ties to even.
 fn in_f32(case: &Case<Params>) -> Expected {
     each_result(case, |sum, product| round_24(sum + product))
 }
 
-/// The same in C: each product wraps in int32 and is rounded before it is added, and a sum that is no int32 becomes the least one, as x86 converts it.
+/// Computes the sums in f32 as C code does: products wrap in int32 and are rounded; as on x86, a sum outside int32 becomes the least int32.
 fn products_in_f32(case: &Case<Params>) -> Expected {
     let product = |product: i128| round_24(i128::from(product as i32));
     let sums = each_sum(case, |sum, of| round_24(sum + product(of)));
@@ -388,7 +388,7 @@ fn each_sum(case: &Case<Params>, step: impl Fn(i128, i128) -> i128) -> impl Iter
     })
 }
 
-/// The nearest number of 24 significant bits, ties to even: what an f32 holds, in integers.
+/// Rounds to the nearest integer with 24 significant bits, ties to even, as f32 does.
 pub fn round_24(v: i128) -> i128 {
     let bits = 128 - v.unsigned_abs().leading_zeros();
     let unused = bits.saturating_sub(24);
@@ -401,7 +401,7 @@ pub fn round_24(v: i128) -> i128 {
     (floor + i128::from(up)) * unit
 }
 
-/// The permutation within blocks that turns what is expected into what was given.
+/// Finds the permutation within blocks that turns the expected results into the observed results.
 fn permutation(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
     let expected: Option<Vec<Expected>> =
         evidence.iter().map(|seen| Matmul::expected(&base, &seen.case).ok()).collect();
@@ -412,7 +412,7 @@ fn permutation(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
                 let Params { m, n, .. } = seen.case.params;
                 let from = |at: usize| at / ROWS * ROWS + order[at % ROWS];
                 let place = |(i, j): (usize, usize)| if columns { (i, from(j)) } else { (from(i), j) };
-                // What comes from beyond the matrix is padding: nothing is said of it.
+                // A value from beyond the matrix is padding, for which nothing is predicted.
                 let value = |(i, j): (usize, usize)| if i < m && j < n { expected[i * n + j] } else { None };
                 (0..m * n).map(|at| value(place((at / n, at % n)))).collect()
             };
@@ -424,7 +424,7 @@ fn permutation(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
     packed_rows(base, evidence, &expected).or_else(|| depth_swap(base, evidence))
 }
 
-/// Whether the prediction reproduces every result of which it says something, one that differs among them.
+/// True if the prediction equals every result for which it has a value, including at least one differing result.
 pub fn reproduced<P>(
     evidence: &[&Observed<P>],
     expected: &[Expected],
@@ -439,7 +439,7 @@ pub fn reproduced<P>(
     }) && described
 }
 
-/// The order of the rows of packed blocks of rhs, whose sums were taken before: products change places, offsets stay.
+/// Finds the order of the rows in packed blocks of rhs, if their sums were taken before: the products move, and the offset terms stay.
 fn packed_rows(base: Scheme, evidence: &[&Observed<Params>], expected: &[Expected]) -> Option<String> {
     let raw: Option<Vec<Expected>> =
         evidence.iter().map(|seen| Matmul::expected(&base, &without_offsets(&seen.case)).ok()).collect();
@@ -450,7 +450,7 @@ fn packed_rows(base: Scheme, evidence: &[&Observed<Params>], expected: &[Expecte
             seen.outs.iter().enumerate().all(|(at, out)| {
                 let (row, j) = (at / n * n, at % n);
                 let from = j / ROWS * ROWS + order[j % ROWS];
-                // After the last column there is padding, whose products are 0.
+                // Beyond the last column is padding, whose products are 0.
                 let moved = if from < n { raw[row + from] } else { Some(0) };
                 let parts = expected[at].zip(raw[at]).zip(moved);
                 parts.is_some_and(|((all, own), moved)| all.wrapping_sub(own).wrapping_add(moved) == *out)
@@ -462,13 +462,13 @@ fn packed_rows(base: Scheme, evidence: &[&Observed<Params>], expected: &[Expecte
     })
 }
 
-/// Cases that are looked at for exchanged depths, and elements of lhs in them.
+/// Upper bound on cases that are searched for exchanged depths, and on elements of their lhs.
 const SWAPS_SHOWN: usize = 6;
 const DEEP_ENOUGH: usize = 1024;
 
-/// Two depths of each block of lhs exchanged, those of rhs not.
+/// Finds two depths of each block that are exchanged in lhs but not in rhs.
 fn depth_swap(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
-    // A swap of whole blocks changes every row of results alike, so a few rows tell; more only cost.
+    // Exchanged depths change every row of results alike, so a few cases suffice.
     let evidence: Vec<_> =
         evidence.iter().filter(|seen| seen.case.tensors[0].len() <= DEEP_ENOUGH).take(SWAPS_SHOWN).collect();
     if evidence.is_empty() {
@@ -497,7 +497,7 @@ fn depth_swap(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
     None
 }
 
-/// Every order of `n` things but the usual one.
+/// Returns every order of `n` items except for the identity.
 pub fn orders(n: usize) -> Vec<Vec<usize>> {
     let mut out = vec![vec![]];
     for _ in 0..n {

@@ -1,5 +1,5 @@
-//! Conditions that come together: of one row or column, whole blocks, depths, offsets, alignments and fills every three are in a case. Code that takes a
-//! shorter way takes it where several of them hold, and what it gets wrong shows nowhere else.
+//! Combinations of conditions: single rows and columns, whole blocks, depths, offsets, alignments and fills. Some case has every three conditions.
+//! Specialized code runs only when several conditions hold, so only such a case shows its faults.
 
 use super::offsets::other_than_zero;
 use super::plan::spec;
@@ -12,10 +12,10 @@ use tiebreak_engine::operation::Spec;
 use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::matmul::{Domain, Params};
 
-/// Levels of rows, columns, depth, lhs_offset, rhs_offset, alignment, and the fills of lhs and of rhs.
+/// Number of levels of rows, columns, depth, lhs_offset, rhs_offset, alignment, and the fills of lhs and of rhs.
 const LEVELS: [usize; 8] = [4, 4, 5, 3, 3, 2, 3, 3];
 
-/// Every three conditions.
+/// Returns specs in which every three conditions occur together.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "matmul/conjunctions");
     rows(&LEVELS, &[], budget.every_tail, &mut rng).iter().map(|row| of(domain, row, &mut rng)).collect()
@@ -26,7 +26,7 @@ fn of(domain: &Domain, row: &[usize], rng: &mut ChaCha8Rng) -> Spec<Params> {
         range.start() + below(rng, (range.end() - range.start() + 1) as u32) as usize
     };
     let k = match row[2] {
-        // No whole number of any vector; whole blocks; short; the same beyond a block of a cache.
+        // Odd; whole blocks; short; whole blocks deeper than a cache block; odd and deep.
         0 => between(8..=34, rng) * 2 + 1,
         1 => 32 * between(1..=4, rng),
         2 => between(1..=15, rng),
@@ -44,7 +44,7 @@ fn of(domain: &Domain, row: &[usize], rng: &mut ChaCha8Rng) -> Spec<Params> {
     let turn = below(rng, 1 << 16) as usize;
     let mut offset = |level: usize, range: RangeInclusive<i32>| match level {
         0 => 0,
-        // Where the turn is a multiple of three, the end that is farther from 0.
+        // A turn that is a multiple of three selects the end farther from 0.
         1 => other_than_zero(&range, turn - turn % 3 + 1 + below(rng, 2) as usize),
         _ => other_than_zero(&range, turn - turn % 3),
     };

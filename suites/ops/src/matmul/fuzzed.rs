@@ -1,4 +1,4 @@
-//! Matrix products of a fuzzer's numbers.
+//! Matrix products made from a fuzzer's numbers.
 
 use super::Matmul;
 use crate::fuzzing::numbers::Numbers;
@@ -18,7 +18,7 @@ impl Fuzzed for Matmul {
     }
 }
 
-/// The number itself, or one of the offsets that a kernel takes.
+/// Returns the number if a kernel accepts it as an offset, otherwise an accepted offset.
 fn within(number: i32, offsets: &RangeInclusive<i32>) -> i32 {
     let (first, last) = (i64::from(*offsets.start()), i64::from(*offsets.end()));
     let place = (i64::from(number) - first).rem_euclid(last - first + 1);

@@ -1,5 +1,5 @@
-//! The layers of a model as matrix products: the patches of the input are the rows of lhs, and the filters are the columns of rhs. Layers of
-//! several groups are several products, and are left to the convolutions.
+//! Layers of a model as matrix products: the patches of the input are the rows of lhs, and the filters are the columns of rhs. Layers with several
+//! groups are several products; only the convolutions run them.
 
 use super::Matmul;
 use std::sync::Arc;
@@ -11,16 +11,15 @@ use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_reports::ledger::Unit;
 use tiebreak_reports::text;
 
-/// Patches of a layer that are run, at most: every one meets the same weights.
+/// Upper bound on patches of a layer that are run. Every patch meets the same weights.
 const ROWS: usize = 17;
 
-/// Whether a layer is one product.
+/// True if a layer is a single product.
 pub(super) fn is_product(layer: &Layer) -> bool {
     layer.shape.groups == 1 && layer.shape.output().is_ok()
 }
 
-/// A layer, which is int8, on a kernel's operands: where they are of another type, data and zero points are moved by what lies between the
-/// types, which changes no product.
+/// Converts an int8 layer to the kernel's operand types. For an unsigned operand, data and zero point move by 128, which changes no product.
 fn product(domain: &Domain, layer: &Layer) -> Params {
     let shape = &layer.shape;
     let (rows, columns) = shape.output().unwrap_or((1, 1));
@@ -34,7 +33,7 @@ fn product(domain: &Domain, layer: &Layer) -> Params {
     }
 }
 
-/// Each layer on random and extreme data, with random weights and with its own.
+/// Returns each layer with random and extreme data, with random weights and with its own weights.
 pub(super) fn specs(domain: &Domain, layers: &[Layer]) -> Vec<Spec<Params>> {
     let of = |layer: &Layer| {
         let params = product(domain, layer);
@@ -43,7 +42,7 @@ pub(super) fn specs(domain: &Domain, layers: &[Layer]) -> Vec<Spec<Params>> {
     layers.iter().filter(|layer| is_product(layer)).flat_map(of).collect()
 }
 
-/// Random and extreme data, each with random weights and with the layer's own, if a kernel on these operands takes each of them.
+/// Returns random and extreme data, each with random weights and, if the kernel accepts them, with the layer's own weights.
 pub(crate) fn fills(domain: &Domain, layer: &Layer) -> Vec<[Fill; 2]> {
     let more = if domain.rhs == Element::U8 { 128 } else { 0 };
     let own = layer.weights.iter().map(|all| all.iter().map(|w| w + more).collect::<Vec<i32>>());
@@ -53,7 +52,7 @@ pub(crate) fn fills(domain: &Domain, layer: &Layer) -> Vec<[Fill; 2]> {
     data.iter().flat_map(|data| weights.iter().map(|weights| [data.clone(), weights.clone()])).collect()
 }
 
-/// The layers that are products, and those of them that no case has.
+/// Counts the layers that are products, and lists products without a case.
 pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> Given {
     let run = distinct(specs);
     let products: Vec<(usize, Params)> = layers

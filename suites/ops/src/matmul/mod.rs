@@ -1,4 +1,4 @@
-//! Integer matrix products in the harness: what is tried, and what could be the cause of a difference.
+//! Integer matrix products in the harness: their cases and the possible causes of a difference.
 
 mod changes;
 mod conjunctions;
@@ -32,7 +32,7 @@ pub use changes::{changes, orders, other_sign, read_otherwise, reproduced, round
 /// The operation.
 pub enum Matmul {}
 
-/// The oracle's parameters.
+/// Converts the parameters to the oracle's.
 pub fn product(p: &Params) -> Product {
     Product { m: p.m, n: p.n, k: p.k, lhs_offset: p.lhs_offset, rhs_offset: p.rhs_offset }
 }
@@ -104,7 +104,7 @@ impl Operation for Matmul {
         }
         let within = |offset: i32, range: &RangeInclusive<i32>| offset.clamp(*range.start(), *range.end());
         let mut specs = plan::plan(domain, budget, seed);
-        // Where a kernel takes few offsets, each case has the nearest of them.
+        // For a kernel with restricted offsets, each case gets the nearest accepted offsets.
         for Spec { params, .. } in &mut specs {
             params.lhs_offset = within(params.lhs_offset, &domain.lhs_offsets);
             params.rhs_offset = within(params.rhs_offset, &domain.rhs_offsets);
@@ -165,7 +165,7 @@ const FIELDS: [Field<Params>; 5] = [
     Field::int32("rhs_offset", |p| &mut p.rhs_offset),
 ];
 
-/// Operand types, with their values where not all are covered, and the depth where it is bounded.
+/// Formats the operand types, with their values if not all are covered, and with the depth if it is bounded.
 pub fn operands(domain: &Domain) -> String {
     let operand = |element: Element, values: &RangeInclusive<i32>| {
         let some = if *values == element.range() {
@@ -188,7 +188,7 @@ pub fn operands(domain: &Domain) -> String {
     format!("{} x {}{depth}{offsets}", operand(domain.lhs, &domain.lhs_values), operand(domain.rhs, &domain.rhs_values))
 }
 
-/// Offsets that are simpler than these, the simplest first.
+/// Returns offsets with one simplification each, the simplest first.
 pub fn simpler_offsets(lhs: i32, rhs: i32) -> Vec<(i32, i32)> {
     let mut out = Vec::new();
     for simple in [0, 1, -1] {
@@ -203,7 +203,7 @@ pub fn simpler_offsets(lhs: i32, rhs: i32) -> Vec<(i32, i32)> {
     out
 }
 
-/// The first or the last rows, columns and depths of a case.
+/// Crops a case to its first or last rows, columns and depths.
 pub(crate) fn cropped(case: &Case<Params>, (m, n, k): (usize, usize, usize), last: bool) -> Case<Params> {
     let p = case.params;
     let crop = |tensor: &[i32], (rows, columns): (usize, usize), (to_rows, to_columns): (usize, usize)| -> Vec<i32> {
@@ -212,7 +212,7 @@ pub(crate) fn cropped(case: &Case<Params>, (m, n, k): (usize, usize, usize), las
         if to_columns == columns {
             return kept.to_vec();
         }
-        // Deep cases have many rows of one element: none is copied on its own.
+        // Deep cases have many rows of one element, so the rows share one allocation.
         let mut out = Vec::with_capacity(to_rows * to_columns);
         kept.chunks(columns.max(1)).for_each(|r| out.extend_from_slice(&r[column..column + to_columns]));
         out

@@ -1,7 +1,7 @@
-//! Matrix products as layers of real networks are: large along several axes at once, with sizes that are whole numbers of blocks, and each with one more
-//! and one less along every axis. Code chooses its loops by sizes that come together, which a size that is long by itself does not show.
+//! Matrix products with the sizes of layers of real networks: large along several axes, and whole numbers of blocks. Each has its own sizes, one
+//! more along every axis, and one less. Code selects its loops by several sizes together, so a single long size does not run them.
 //!
-//! Kernels take turns at what is slow: the larger a product, the fewer kernels run it.
+//! Slow products are shared among the kernels: the larger a product, the fewer kernels run it.
 
 use super::offsets::{KINDS, offsets};
 use super::plan::spec;
@@ -10,10 +10,9 @@ use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::{Spec, Turn};
 use tiebreak_impls::matmul::{Domain, Params};
 
-/// M, N and K. Of convolutions, M is the number of results of one channel, and K is the filter's; where M is less than a network has, the other
-/// two are what the network has.
+/// M (results of one channel of a convolution), N and K (filter size). If M is smaller than in the network, N and K are the network's.
 const LAYERS: [[usize; 3]; 48] = [
-    // Convolutional: a first layer of 7 by 7 or 11 by 11, filters of 3 by 3 and of 1 by 1, bottlenecks.
+    // Convolutional: first layers of 7 by 7 or 11 by 11, filters of 3 by 3 and 1 by 1, bottlenecks.
     [196, 64, 147],
     [100, 96, 363],
     [64, 32, 27],
@@ -25,7 +24,7 @@ const LAYERS: [[usize; 3]; 48] = [
     [49, 64, 256],
     [16, 512, 1024],
     [196, 32, 192],
-    // Mobile: pointwise layers, which widen and narrow, and squeezed channels.
+    // Mobile: pointwise layers that widen or narrow, and squeezed channels.
     [196, 96, 16],
     [196, 24, 96],
     [49, 576, 96],
@@ -38,14 +37,14 @@ const LAYERS: [[usize; 3]; 48] = [
     [1, 240, 64],
     [1, 1001, 1024],
     [1, 1000, 1280],
-    // Recurrent: all gates of a step together, for one sequence or for a few.
+    // Recurrent: all gates of a step together, for one or a few sequences.
     [1, 512, 128],
     [1, 1200, 300],
     [1, 2048, 512],
     [2, 768, 256],
     [4, 640, 320],
     [8, 1024, 256],
-    // Transformer: attention of one head both ways, projections, the two layers between, the vocabulary.
+    // Transformer: both products of an attention head, projections, the two layers of the feed-forward part, the vocabulary.
     [64, 64, 64],
     [128, 128, 64],
     [128, 64, 128],
@@ -58,7 +57,7 @@ const LAYERS: [[usize; 3]; 48] = [
     [3, 768, 3072],
     [128, 128, 512],
     [1, 16_384, 128],
-    // Keyword spotting, anomalies.
+    // Keyword spotting and anomaly detection.
     [125, 64, 40],
     [125, 64, 64],
     [98, 16, 120],
@@ -68,15 +67,15 @@ const LAYERS: [[usize; 3]; 48] = [
     [8, 640, 128],
 ];
 
-/// Products of two elements of the largest layer, in a short run and in others.
+/// Upper bound on products of two elements in a layer, for each effort.
 const MOST: [usize; 2] = [600_000, 20_000_000];
-/// Its own sizes, one more, one less.
+/// Number of variants of each layer (own sizes, one more, one less), for each effort.
 const VARIANTS: [usize; 2] = [1, 3];
-/// Cost of a layer for each kernel on average, at most: products, and so many for each result, which is written, sent and judged.
+/// Upper bound on the average cost of a layer for each kernel, in products, for each effort. A result costs [`RESULT`] more.
 const EACH: [usize; 2] = [8_000, 30_000];
 const RESULT: usize = 30;
 
-/// Every layer with its own sizes; but for a short run, also with one more along every axis, and with one less.
+/// Returns every layer with its own sizes; in a long run also with one more along every axis, and one less.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) -> Vec<Spec<Params>> {
     let long = usize::from(budget.every_tail);
     let mut out = Vec::new();
@@ -90,7 +89,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) 
             let kind = KINDS[(i + layer) % KINDS.len()];
             let mut one = spec(m, n, k, offsets(domain, kind, i), Fill::Varied, Fill::Varied);
             one.misalign = i % 16;
-            // Of the kernels one at least; which ones, is for the seed.
+            // At least one kernel runs the case; the seed selects which.
             let of = (products + RESULT * m * n).div_ceil(EACH[long]).min(kernels);
             one.turn = Turn::one_in(of, i + (seed % 1024) as usize);
             out.push(one);
@@ -99,7 +98,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) 
     out
 }
 
-/// The sizes, one more of each and one less.
+/// Returns the sizes, all sizes one larger, and all sizes one smaller.
 fn variants(sizes: [usize; 3]) -> [[usize; 3]; 3] {
     [sizes, sizes.map(|size| size + 1), sizes.map(|size| size.saturating_sub(1).max(1))]
 }

@@ -1,4 +1,4 @@
-//! What a kernel of weights of 4 bits, two to a byte, may do otherwise: the halves of a byte in the other order, and rows that begin at a byte of their own.
+//! Changes that a kernel of 4-bit weights, two to a byte, may make: exchanged halves of a byte, and rows that begin at byte boundaries.
 
 use super::Matmul;
 use tiebreak_common::class::Class;
@@ -6,12 +6,12 @@ use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::matmul::Params;
 use tiebreak_oracle::matmul::Scheme;
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(base: Scheme) -> Vec<Change<Matmul>> {
     let reads = |because: &'static str, place: fn(usize, usize) -> usize| {
         Change::of_case(Class::Layout, because, base, move |case: &mut Case<Params>| {
             let (n, weights) = (case.params.n, case.tensors[1].clone());
-            // The half of the last byte that has no weight is 0, and so is what lies beyond.
+            // The unused half of the last byte is 0, and so is everything after it.
             let read = |at: usize| weights.get(place(at, n)).copied().unwrap_or(0);
             case.tensors[1] = (0..weights.len()).map(read).collect();
         })

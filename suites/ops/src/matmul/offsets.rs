@@ -1,5 +1,5 @@
-//! Matrix products that are large along several axes, or a whole number of blocks, at every kind of offsets: what code leaves out where an offset
-//! is 0 or both are equal, at sizes at which it cuts, unrolls, or has but one row or column.
+//! Matrix products that are large along several axes, or a whole number of blocks, with every kind of offsets. Code omits terms if an offset is 0
+//! or both are equal; here at sizes at which it splits or unrolls loops, or has a single row or column.
 
 use super::plan::{by_turns, spec};
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use tiebreak_impls::matmul::{Domain, Params};
 
 /// M, N and K.
 const SHAPES: [[usize; 3]; 26] = [
-    // Whole blocks and nothing beside them, then one more along each axis.
+    // Whole blocks, then one more along each axis.
     [4, 8, 16],
     [8, 8, 32],
     [16, 16, 64],
@@ -27,11 +27,11 @@ const SHAPES: [[usize; 3]; 26] = [
     [65, 1, 65],
     [130, 1, 600],
     [1, 1, 257],
-    // Beyond what 16 bits hold of sums of either sign.
+    // Sums of either sign that exceed 16 bits.
     [1, 2, 261],
     [2, 1, 261],
     [1, 1, 1],
-    // Long along two axes and not short along the third.
+    // Long along two axes, and not short along the third.
     [5, 9, 49],
     [5, 9, 260],
     [9, 17, 129],
@@ -41,10 +41,10 @@ const SHAPES: [[usize; 3]; 26] = [
     [13, 11, 65],
 ];
 
-/// Products of two elements up to which a shape is tried at every kind of offsets. Larger ones take one of the kinds.
+/// Upper bound on products of a shape that is tried with every kind of offsets. Larger shapes use one kind.
 const FEW: usize = 12_000;
 
-/// Which offsets are 0, and which equal.
+/// Kind of offsets: which are 0, and whether both are equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Neither,
@@ -56,12 +56,12 @@ pub(super) enum Kind {
 
 pub(super) const KINDS: [Kind; 5] = [Kind::Right, Kind::Neither, Kind::Both, Kind::Left, Kind::Equal];
 
-/// The cases, those of one shape after one another.
+/// Returns the cases, ordered by shape.
 pub(super) fn plan(domain: &Domain) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     for (i, [m, n, k]) in SHAPES.into_iter().enumerate() {
         let kinds = if m * n * k <= FEW { KINDS.len() } else { 1 };
-        // Sums of the operands are as large as they become where there are few results.
+        // With few results, operand sums are as large as possible.
         let fill = if m * n <= 2 { Fill::Largest } else { Fill::Varied };
         for kind in KINDS.into_iter().cycle().skip(i).take(kinds) {
             let mut one = spec(m, n, k, offsets(domain, kind, out.len()), fill.clone(), fill.clone());
@@ -87,7 +87,7 @@ pub(super) fn offsets(domain: &Domain, kind: Kind, i: usize) -> (i32, i32) {
     }
 }
 
-/// Less a zero point of the type: each third the end that is farther from 0, and else any but 0.
+/// Returns a negated nonzero zero point of the type: every third is the end farther from 0.
 pub(super) fn other_than_zero(range: &RangeInclusive<i32>, i: usize) -> i32 {
     let far = if range.start().abs() > range.end().abs() { *range.start() } else { *range.end() };
     let any = by_turns(range, i * 77);

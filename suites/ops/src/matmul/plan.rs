@@ -1,5 +1,5 @@
-//! What matrix products are tried: every tail, every size up to 80, sizes beyond the first block of a cache, extreme and alternating fills,
-//! single pairs, depths around every bound, offsets of both signs and ends, unaligned operands, conditions that come together, and layers of networks.
+//! Cases of matrix products: every tail, every size up to 80, sizes beyond the first cache block, extreme and alternating fills, single pairs,
+//! depths around every bound, offsets of both signs and ends, unaligned operands, combinations of conditions, and layers of networks.
 
 use super::{Matmul, conjunctions, networks, offsets};
 use std::ops::RangeInclusive;
@@ -11,25 +11,25 @@ use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::bounds::{Depth, largest_depth};
 
-/// Zero points as offsets, both ends of both types, odd ones, and the ends of the offset's own type.
+/// Offsets: negated zero points, both ends of both types, odd offsets, and the ends of the offset's own type.
 pub(crate) const OFFSETS: [(i32, i32); 9] =
     [(0, 0), (-128, 0), (0, 127), (128, -3), (1, 255), (-255, -1), (i32::MIN, 1), (i32::MAX, i32::MIN), (7, -11)];
 
-/// Sizes up to which each of M, N and K is tried.
+/// Largest M, N and K of which every size is tried.
 const SIZES: usize = 80;
 
-/// One kernel in so many runs each case of conditions that come together, in a short run.
+/// Kernels that share the combined conditions in a short run: one of every [`TURNS`] kernels runs each case.
 const TURNS: usize = 4;
 
-/// Rows or columns that are tried on a greater depth: a vector of 16 with every rest, and two.
+/// Numbers of rows or columns that are tried with a greater depth: one and two vectors of 16, with every remainder.
 const BESIDE_DEPTH: std::ops::RangeInclusive<usize> = 17..=48;
-/// What their depth has more.
+/// Additional depth of shapes in [`BESIDE_DEPTH`].
 const DEEP: usize = 64;
 
-/// A depth that no int16 holds, and of which a vector leaves a rest.
+/// Depth that exceeds int16 and is not a multiple of a vector.
 const BEYOND_INT16: usize = (1 << 15) + 3;
 
-/// M, N and K beyond the first block that a kernel may cut its operands into, along one axis or two.
+/// M, N and K beyond the first block into which a kernel may split its operands, along one axis or two.
 const LARGE: [[usize; 3]; 20] = [
     [3, 5, 257],
     [4, 9, 512],
@@ -53,10 +53,10 @@ const LARGE: [[usize; 3]; 20] = [
     [1030, 2, 3],
 ];
 
-/// M, N and K of which two have a product that 16 bits do not hold: indices into the result and into either operand.
+/// M, N and K with a pairwise product that exceeds 16 bits: indices into the result and into either operand.
 const LARGEST: [[usize; 3]; 3] = [[257, 261, 3], [261, 3, 257], [3, 257, 261]];
 
-/// Every spec of a run.
+/// Returns every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut specs = Vec::new();
     by("tails", &mut specs, |out| out.extend(tails(budget)));
@@ -72,7 +72,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("networks", &mut specs, |out| {
         out.extend(networks::plan(domain, budget, seed, kernels::<Matmul>().len()));
     });
-    // Deeper ones than the kernel promises anything for are cut down to what it does.
+    // Depths beyond the kernel's domain are reduced to its largest depth.
     for spec in &mut specs {
         spec.params.k = spec.params.k.min(*domain.depth.end());
     }
@@ -84,7 +84,7 @@ pub(super) fn spec(m: usize, n: usize, k: usize, offsets: (i32, i32), lhs: Fill,
     Spec::new(params, [lhs, rhs, Fill::None], 0)
 }
 
-/// M, N and K from 1 to two blocks, along the axes and the diagonal, or along one axis.
+/// Returns M, N and K from 1 to two blocks, along the axes and the diagonal, or along one axis in a short run.
 fn tails(budget: &Budget) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     for m in 1..=8usize {
@@ -104,14 +104,14 @@ fn tails(budget: &Budget) -> Vec<Spec<Params>> {
     out
 }
 
-/// Every pair of patterns, on a shape with three unequal tails.
+/// Returns every pair of patterns, on a shape with three unequal tails.
 fn patterns(budget: &Budget) -> Vec<Spec<Params>> {
     let offsets = if budget.every_tail { 3 } else { 1 };
     let mut out = Vec::new();
     for lhs in Fill::PATTERNS {
         for rhs in Fill::PATTERNS {
             for _ in 0..offsets {
-                // 9 is no multiple of 4: over all pairs each pattern meets each of the offsets.
+                // 9 is coprime to 4, so over all pairs each pattern meets each of the offsets.
                 let offsets = OFFSETS[out.len() * 4 % OFFSETS.len()];
                 out.push(spec(5, 6, 37, offsets, lhs.clone(), rhs.clone()));
             }
@@ -120,7 +120,7 @@ fn patterns(budget: &Budget) -> Vec<Spec<Params>> {
     out
 }
 
-/// Two products at their extremes and nothing else, side by side and eight apart, in every place of a block and every row.
+/// Returns cases with exactly two nonzero products, at their extremes: adjacent and eight apart, in every place of a block and every row.
 fn pairs(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     let ends = |range: &RangeInclusive<i32>| [*range.start(), *range.end()];
     let mut out = Vec::new();
@@ -128,7 +128,7 @@ fn pairs(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
         for apart in [1, 8] {
             for l in ends(&domain.lhs_values) {
                 for r in ends(&domain.rhs_values) {
-                    // In a short run all four products in each fourth place, and of the others the largest.
+                    // A short run has all four products in each fourth place, and only the largest product in the other places.
                     let largest = l == *domain.lhs_values.end() && r == *domain.rhs_values.end();
                     if !budget.every_tail && at % 4 > 0 && !largest {
                         continue;
@@ -145,8 +145,8 @@ fn pairs(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     out
 }
 
-/// Depths beside those where the result, read as signed or as unsigned, leaves 32 bits, on the operands that take it there; and one that no int16
-/// holds, with offsets, whose product takes the depth as a factor.
+/// Returns depths just below and above the bounds at which the signed or unsigned result exceeds 32 bits, with the operands that reach the bound,
+/// and a depth beyond int16 with offsets, whose product has the depth as a factor.
 fn depths(domain: &Domain) -> Vec<Spec<Params>> {
     let wide = |range: &RangeInclusive<i32>| i64::from(*range.start())..=i64::from(*range.end());
     let mut out = Vec::new();
@@ -163,8 +163,8 @@ fn depths(domain: &Domain) -> Vec<Spec<Params>> {
     out
 }
 
-/// So deep that each of four lanes reaches the end of 32 bits halfway, and comes back: a sum that fits, by way of one that does not. For the
-/// operands of instructions that saturate there.
+/// Returns a product so deep that each of four lanes passes the end of 32 bits halfway and returns: the sum fits, but a partial sum does not. Only
+/// for operand types of instructions that saturate.
 fn there_and_back(domain: &Domain) -> Option<Spec<Params>> {
     let half = (1usize << 31) / (255 * 128) * 4 + 64;
     let k = 2 * half.next_multiple_of(16);
@@ -172,8 +172,8 @@ fn there_and_back(domain: &Domain) -> Option<Spec<Params>> {
     signs.then(|| spec(1, 1, k, (0, 0), Fill::Largest, Fill::Alternating { run: k / 2 }))
 }
 
-/// Every size up to 80 along each axis, then sizes beyond the first block, then random ones. All elements are random, and differ by position in
-/// the first round; zero points are those of the operands' types, each as often as the others.
+/// Returns every size up to 80 along each axis, then sizes beyond the first block. All elements are random, and differ by position in the first
+/// round. The zero points of the operand types occur equally often.
 fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "matmul/shape");
     let mut out = Vec::new();
@@ -186,7 +186,7 @@ fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
             None => {
                 let mut sizes = [size(8), size(8), size(24)];
                 sizes[i % 3] = 1 + i / 3 * 37 % SIZES;
-                // Every rest of rows and columns also at a depth of several blocks.
+                // Every remainder of rows and columns also occurs with a depth of several blocks.
                 if i % 3 < 2 && BESIDE_DEPTH.contains(&sizes[i % 3]) {
                     sizes[2] += DEEP;
                 }
@@ -207,7 +207,7 @@ fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     out
 }
 
-/// A value of a range: as `i` grows, each as often as the others.
+/// Returns the `i`th value of a range in turn, so that each value occurs equally often.
 pub(crate) fn by_turns(range: &RangeInclusive<i32>, i: usize) -> i32 {
     *range.start() + (i % (range.start().abs_diff(*range.end()) as usize + 1)) as i32
 }

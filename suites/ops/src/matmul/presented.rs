@@ -1,4 +1,4 @@
-//! A matrix product as it is shown.
+//! Presentation of a matrix product.
 
 use super::Matmul;
 use crate::explain::steps::{self, Steps};

@@ -1,4 +1,4 @@
-//! What a kernel may do otherwise in a pooling.
+//! Changes that a kernel may make to a pooling.
 
 use super::{Pool, parts, pooling, windows};
 use tiebreak_common::class::Class;
@@ -8,7 +8,7 @@ use tiebreak_oracle::pool::{Definition, Pooling, Scheme};
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::scheme::Registered;
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(scheme: Scheme, domain: &Domain) -> Vec<Change<Pool>> {
     let average = !scheme.definition.is_largest();
     let mut out = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn changes(scheme: Scheme, domain: &Domain) -> Vec<Change<Pool>> {
     out
 }
 
-/// A border of stored values, each an element of the image: the image is written out with its border, and pooled without any.
+/// Returns changes that fill the border with stored values as part of the image: the padded image is built and pooled without padding.
 fn paddings(scheme: Scheme, domain: &Domain) -> Vec<Change<Pool>> {
     let range = domain.element.range();
     let mut values = vec![Some(0), None, Some(*range.start()), Some(*range.end())];
@@ -51,7 +51,7 @@ fn paddings(scheme: Scheme, domain: &Domain) -> Vec<Change<Pool>> {
             *case = bordered(case, value);
         })
     };
-    // Of an average that counts the padding where it is asked for.
+    // Only an average that counts the padding.
     let counted = |value: i32| {
         let because = format!("counted padding is {value} where it must be the input's zero point");
         Change::of_case(Class::Padding, because, scheme, move |case: &mut Case<Params>| {
@@ -79,7 +79,7 @@ fn bordered(case: &Case<Params>, value: i32) -> Case<Params> {
     Case { params, tensors: [input, Vec::new(), Vec::new()], misalign: case.misalign }
 }
 
-/// Bounds that are left out, and a cast that wraps for the clamp.
+/// Returns changes that ignore the bounds, or that replace the clamp by a wrapping cast.
 fn bounds(scheme: Scheme) -> Vec<Change<Pool>> {
     let open = "results are clamped to the type alone, not to the activation's bounds";
     let left_out = Change::of_case(Class::MissingSaturation, open, scheme, |case: &mut Case<Params>| {
@@ -102,7 +102,7 @@ fn bounds(scheme: Scheme) -> Vec<Change<Pool>> {
     [left_out, wrapped].into_iter().chain(one_sided).collect()
 }
 
-/// Sums that wrap in 16 bits.
+/// Returns changes to sums that wrap in 16 bits.
 fn narrow(scheme: Scheme) -> Vec<Change<Pool>> {
     let of = |(because, signed): (&'static str, bool)| {
         Change::predicts(Class::Wrap16, because, move |case: &Case<Params>| {
@@ -141,10 +141,10 @@ fn layouts(scheme: Scheme) -> Vec<Change<Pool>> {
     swaps.map(|(because, swap)| Change::of_params(Class::Layout, because, scheme, swap)).into()
 }
 
-/// Channels of vectors.
+/// Vector lengths in channels.
 const VECTORS: [usize; 4] = [4, 8, 16, 32];
 
-/// Channels after the last whole vector that are 0.
+/// Returns changes that set the channels after the last whole vector to 0.
 fn tails(scheme: Scheme) -> Vec<Change<Pool>> {
     let of = |vector: usize| {
         let because = format!("channels after the last whole {vector} are lost");
@@ -158,7 +158,7 @@ fn tails(scheme: Scheme) -> Vec<Change<Pool>> {
     VECTORS.map(of).into()
 }
 
-/// Every other average, with the class of what separates it from this one.
+/// Returns changes to every other average, each with the class of the difference.
 fn others(scheme: Scheme) -> Vec<Change<Pool>> {
     let others = <&Definition>::all().filter(|other| !other.is_largest());
     Change::others("average", scheme, others, |other| parts::class(scheme.definition, other), parts::next)

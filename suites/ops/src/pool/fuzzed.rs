@@ -1,4 +1,4 @@
-//! Poolings of a fuzzer's numbers.
+//! Poolings made from a fuzzer's numbers.
 
 use super::Pool;
 use crate::fuzzing::numbers::Numbers;

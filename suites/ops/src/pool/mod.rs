@@ -1,4 +1,4 @@
-//! Average and max pooling in the harness: what is tried, and what could be the cause of a difference.
+//! Average and max pooling in the harness: their cases and the possible causes of a difference.
 
 mod changes;
 mod fuzzed;
@@ -27,7 +27,7 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Pool {}
 
-/// The oracle's parameters.
+/// Converts the parameters to the oracle's.
 pub fn pooling(p: &Params) -> Pooling {
     Pooling {
         batches: p.batches,
@@ -78,7 +78,7 @@ impl Operation for Pool {
     fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let element = types::opened(ty, arguments)?;
         let scales = if scheme.definition.has_one_scale() { Scales::Equal } else { Scales::Quotient };
-        // A maximum has no divisor, and TensorFlow Lite no divisor that counts the padding.
+        // A maximum has no divisor, and TensorFlow Lite's divisor never counts the padding.
         let counted = match scheme.definition.name {
             "max" | "tflite" | "half-added" | "tosa" => Counts::Never,
             _ => Counts::Either,
@@ -86,7 +86,7 @@ impl Operation for Pool {
         Ok(Domain { element, scales, counted, global: false, clamp: true })
     }
 
-    /// What the oracle takes, within what the domain says in words: no code of a kernel decides what the kernel is run on.
+    /// Checks that the oracle and the domain's text accept the parameters. No code of a kernel decides on its own cases.
     fn covers(domain: &Domain, p: &Params) -> bool {
         let range = domain.element.range();
         let whole = (p.min, p.max) == (*range.start(), *range.end());
@@ -141,7 +141,7 @@ impl Operation for Pool {
         Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
 
-    /// The exact average rounded once by the caller's rule; a maximum has none.
+    /// Returns the scheme that rounds the exact average once by the caller's rule; `None` for a maximum.
     fn reference(kernel: &Kernel<Run, Domain>, wanted: &Wanted) -> Option<String> {
         (kernel.contract.promise.scheme != "max").then(|| Scheme::ideal(wanted.rounding).label())
     }
@@ -202,7 +202,7 @@ impl Operation for Pool {
 }
 
 impl Pool {
-    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
+    /// Returns the tensor sizes for parameters in the domain; for other parameters, the result of [`Domain::sizes`].
     fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
         match pooling(p).check() {
             Ok([input, outputs]) if Self::covers(domain, p) => Ok(Sizes { inputs: [input, 0, 0], outputs }),
@@ -210,7 +210,7 @@ impl Pool {
         }
     }
 
-    /// Results of a scheme at other parameters than the case's; none if the oracle does not take them.
+    /// Returns the results of a scheme for parameters that may differ from the case's; `None` if the oracle does not accept them.
     fn at(scheme: &Scheme, case: &Case<Params>, p: &Pooling) -> Option<Expected> {
         scheme.expected(p, &case.tensors[0]).ok()
     }
@@ -222,19 +222,19 @@ impl Pool {
     }
 }
 
-/// Whether the scale is a positive number in 2^-30 to 2^30.
+/// Checks that the scale is in 2^-30 to 2^30.
 fn in_binades(operand: Operand) -> bool {
     let (least, most) = (2f64.powi(*EXPONENTS.start()), 2f64.powi(*EXPONENTS.end()));
     (least..=most).contains(&operand.scale.0)
 }
 
-/// Whether the input's scale over the output's is in `[2^-16, 2^8)`. Products by powers of two are exact.
+/// Checks that the input's scale divided by the output's is in `[2^-16, 2^8)`. Products by powers of two are exact.
 fn quotient_is_taken(p: &Params) -> bool {
     let (input, out) = (p.input.scale.0, p.out.scale.0);
     input >= out * 2f64.powi(-16) && input < out * 256.0
 }
 
-/// Whether tensors are no larger than those of any kernel, and sums of differences are int32.
+/// Checks that tensors are no larger than those of any kernel, and that sums of differences fit int32.
 fn within(p: &Params) -> bool {
     let area = p.kernel_h.saturating_mul(p.kernel_w) as u64;
     let span = p.element.range().end().unsigned_abs() as u64 + 1;
@@ -267,7 +267,7 @@ const VALUES: [Field<Params>; 4] = [
     Field::int32("max", |p| &mut p.max),
 ];
 
-/// Parameters with one thing simpler, the simplest first.
+/// Returns parameters with one simplification each, the simplest first.
 fn simpler(p: &Params) -> Vec<Params> {
     let mut out = Vec::new();
     for field in &SIZES {
@@ -275,7 +275,7 @@ fn simpler(p: &Params) -> Vec<Params> {
         let values = [least, now / 2, now - 1].into_iter().filter(|value| (least..now).contains(value));
         out.extend(values.map(|value| field.with(p, value)));
     }
-    // A window over the whole image stays one.
+    // A window over the whole image remains a window over the whole image.
     for (height, width) in [(1, p.width), (p.height, 1), (p.height / 2, p.width), (p.height, p.width / 2)]
         .into_iter()
         .chain([(p.height - 1, p.width), (p.height, p.width - 1)])
@@ -291,7 +291,7 @@ fn simpler(p: &Params) -> Vec<Params> {
     out.push(Params { input: zero, ..*p });
     out.push(Params { out: placed(p.out, 0.clamp(min, max)), ..*p });
     out.push(Params { input: zero, out: Operand { zero_point: zero.zero_point, ..p.out }, ..*p });
-    // Scales of few digits. A scale of few digits is not replaced again.
+    // Scales with few digits. A scale that already has few digits is kept.
     for plain in operand::PLAIN {
         let (input, output) = (operand::plainer(p.input, plain), operand::plainer(p.out, plain));
         out.extend(input.map(|input| Params { input, ..*p }));
@@ -301,7 +301,7 @@ fn simpler(p: &Params) -> Vec<Params> {
     out
 }
 
-/// The case on a smaller shape: the leading elements along every axis; what is new is the zero point.
+/// Crops the case to a smaller shape: the leading elements along every axis. New elements are the zero point.
 fn cropped(case: &Case<Params>, params: Params) -> Case<Params> {
     let of = |p: &Params| [p.batches, p.height, p.width, p.channels];
     let (from, to) = (of(&case.params), of(&params));

@@ -1,4 +1,4 @@
-//! Poolings with the sizes of layers of real networks. Kernels take turns at what is slow: the larger a layer, the fewer kernels run it.
+//! Poolings with the sizes of layers of real networks. Slow layers are shared among the kernels: the larger a layer, the fewer kernels run it.
 
 use super::Pool;
 use super::plan::{posed, spec};
@@ -9,13 +9,13 @@ use tiebreak_engine::operation::{Spec, Turn, kernels};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::pool::{Domain, Params};
 
-/// An image under a window with a stride, unpadded.
+/// Builds an unpadded layer from image, window and stride.
 fn layer([height, width, channels]: [usize; 3], [kernel_h, kernel_w]: [usize; 2], stride: usize) -> Params {
     let (stride_h, stride_w) = (stride, stride);
     Params { height, width, channels, kernel_h, kernel_w, stride_h, stride_w, ..Params::of(Element::I8) }
 }
 
-/// Padding that keeps the image's size, or divides it by the stride.
+/// Adds padding that keeps the image's size, or divides it by the stride.
 fn same(p: Params) -> Params {
     let sides = |size: usize, kernel: usize, stride: usize| {
         let padding = ((size.div_ceil(stride) - 1) * stride + kernel).saturating_sub(size);
@@ -48,19 +48,19 @@ fn layers() -> Vec<Params> {
         layer([28, 28, 6], [2, 2], 2),
         layer([55, 55, 96], [3, 3], 2),
         layer([56, 56, 128], [2, 2], 2),
-        // Pyramid pooling: one, four and nine windows of an image.
+        // Pyramid pooling: four and nine windows of an image.
         layer([20, 20, 128], [10, 10], 10),
         layer([24, 24, 64], [8, 8], 8),
     ]
 }
 
-/// Additions of the largest layer, in a short run and in others.
+/// Upper bound on additions in a layer, for each effort.
 const MOST: [usize; 2] = [120_000, 4_000_000];
-/// Additions and results of a layer for each kernel on average, at most.
+/// Upper bound on the average cost of a layer for each kernel, in additions, for each effort. Each result also costs [`RESULT`].
 const EACH: [usize; 2] = [2_000, 20_000];
 const RESULT: usize = 12;
 
-/// Every layer with its own sizes; but for a short run, also with one channel more.
+/// Adds every layer with its own sizes; in a long run also with one channel more.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let (long, kernels) = (usize::from(budget.every_tail), kernels::<Pool>().len());
     for (at, layer) in layers().into_iter().enumerate() {

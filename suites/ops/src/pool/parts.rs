@@ -1,22 +1,22 @@
-//! Parts of a pooling scheme, and the next scheme on the way from the exact average to it.
+//! Parts of a pooling scheme, and the next scheme on the way from the exact average to a scheme.
 
 use tiebreak_common::class::Class;
 use tiebreak_oracle::pool::steps::{Gather, Multiplier, Step};
 use tiebreak_oracle::pool::{Definition, Scheme};
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// Way in which a scheme averages.
+/// Averaging method of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The reals, exactly.
+    /// Exact average of the real values.
     Real,
-    /// The stored values, exactly.
+    /// Exact average of the stored values.
     Stored,
-    /// By a multiplier of the sum, exactly.
+    /// Exact product of the sum and a multiplier.
     Multiplied(Multiplier),
-    /// By a scheme of fixed point multiply.
+    /// Product by a scheme of fixed point multiply.
     Rescaled,
-    /// By steps in f32.
+    /// Steps in f32.
     Floats,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Parts {
     rule: RoundingRule,
 }
 
-/// Parts of a scheme; none of a maximum, or of one that adds half of the count.
+/// Reads the parts of a scheme; `None` for a maximum, or for a scheme that adds half of the count.
 pub(super) fn parts(definition: &Definition) -> Option<Parts> {
     let steps = || definition.steps.iter().map(|(_, step)| *step);
     if definition.is_largest() || steps().any(|step| step == Step::AddHalfOfCount) {
@@ -53,7 +53,8 @@ pub(super) fn parts(definition: &Definition) -> Option<Parts> {
     Some(Parts { kind, rule })
 }
 
-/// The next scheme on the way to another: the rule of the exact average, then the rest. None if the parts of either are not known, or the first is not on that way.
+/// Returns the next scheme on the way to `target`: first the exact average with its rounding rule, then `target`. `None` if the parts of a scheme
+/// are unknown, or if `from` is not on that way.
 pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
     let (at, to) = (parts(from.definition)?, parts(target.definition)?);
     if from.label() == target.label() || at.kind != Kind::Real {
@@ -62,9 +63,9 @@ pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
     if at.rule == to.rule { Some(*target) } else { Some(Scheme::ideal(to.rule)) }
 }
 
-/// Class of an average by another scheme.
+/// Returns the class of the difference between two averages.
 pub(super) fn class(own: &Definition, other: &Definition) -> Class {
-    // Half of the count takes negative sums to an integer above the nearest.
+    // Adding half of the count rounds some negative sums above the nearest integer.
     let adds = |definition: &Definition| definition.name == "half-added";
     if adds(own) != adds(other)
         && own.is_of_stored()

@@ -1,4 +1,4 @@
-//! What poolings are tried: every sum of windows of many counts, every border, every size, large windows, random shapes and quantizations, and layers of networks.
+//! Cases of poolings: every sum of windows of many counts, borders, sizes, large windows, random shapes and quantizations, and networks.
 
 use super::{Pool, networks};
 use rand_chacha::ChaCha8Rng;
@@ -10,19 +10,19 @@ use tiebreak_impls::element::Element;
 use tiebreak_impls::pool::{Counted, Domain, Operand, Params, Scales};
 use tiebreak_impls::quantized::Scale;
 
-/// Elements of windows of which every sum is tried, or as many sums as a budget has elements for.
+/// Elements of windows for which every sum is tried, or as many sums as [`ELEMENTS`] allows for each effort.
 const COUNTS: [usize; 13] = [1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 25, 49, 64];
 const ELEMENTS: [usize; 2] = [6_000, 30_000];
-/// Channels of a case of sums, small enough to be kept as evidence.
+/// Channels in a case of sums, which is small enough to be kept as evidence.
 const CHANNELS: usize = 256;
-/// Random shapes, in a short run and in others.
+/// Number of random shapes, for each effort.
 const RANDOM: [usize; 2] = [120, 480];
-/// Sizes up to which channels, width and height are tried.
+/// Largest number of channels, width and height of which every size is tried.
 const SIZES: usize = 80;
-/// Draws of a quantization until the domain covers it.
+/// Upper bound on draws of a quantization until the domain covers it.
 const DRAWS: usize = 16;
 
-/// Every spec of a run.
+/// Returns every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "pool/parameters");
     let mut specs = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     specs
 }
 
-/// The parameters in the domain's type, window and counting, with the `i`th quantization and bounds.
+/// Adapts parameters to the domain's type, window and counting, with the `i`th quantization and bounds.
 pub(super) fn posed(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) -> Params {
     let mut p = Params { element: domain.element, ..p };
     if domain.global {
@@ -53,12 +53,11 @@ pub(super) fn posed(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) 
     drawn.unwrap_or(plain)
 }
 
-/// The `i`th quantization: each zero point of 8 bits as often as the others, some at an end or in the middle; scales of one quotient or of any; bounds of the type, of an
-/// activation, or any.
+/// Draws the `i`th quantization: extreme, middle or random zero points; equal, special or random scales; bounds of the type or an activation.
 fn quantized(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) -> Params {
     let range = p.element.range();
     let (lo, hi) = (*range.start(), *range.end());
-    // `midpoint` rounds toward zero, which for signed types is not the same.
+    // `midpoint` rounds toward zero, which gives another value for signed types.
     let middle = (lo + hi + 1) / 2;
     let zero_point = |turn: usize, rng: &mut ChaCha8Rng| match turn % 5 {
         0 => middle,
@@ -74,7 +73,7 @@ fn quantized(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) -> Para
     let other = match i % 6 {
         0 => one,
         1 => one * 2f32.powi(1 - (i / 6 % 3) as i32),
-        // Halves of an average of this many elements: a sum that is odd in units of a half.
+        // Averages that are halves: an odd sum in units of half of a result.
         2 => one * ((2 * (i / 6 % 7) + 1) as f32) / (2 * p.kernel_h * p.kernel_w) as f32,
         _ => one * by,
     };
@@ -98,13 +97,13 @@ fn any(element: Element, rng: &mut ChaCha8Rng) -> i32 {
     *range.start() + below(rng, range.end().abs_diff(*range.start()) + 1) as i32
 }
 
-/// A spec of this input.
+/// Builds a spec with the given input.
 pub(super) fn spec(params: Params, input: Fill, misalign: usize) -> Spec<Params> {
     Spec::new(params, [input, Fill::None, Fill::None], misalign % 16)
 }
 
-/// Every sum of windows of one row, a channel for each sum: where elements are exact, an average depends on nothing else. Elements are as alike as they can be, or
-/// both ends of the type and one between.
+/// Adds every sum of one-row windows, one channel for each sum. An exact average depends on the sum only. The elements of a window are as equal as
+/// possible, or both ends of the type and one value between.
 fn sums(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let range = domain.element.range();
     let (lo, hi) = (i64::from(*range.start()), i64::from(*range.end()));
@@ -112,7 +111,7 @@ fn sums(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Sp
     for (i, count) in COUNTS.into_iter().enumerate() {
         let n = count as i64;
         let sums = (hi - lo) * n + 1;
-        // Steps that meet every remainder.
+        // Steps that reach every remainder.
         let step = (sums as usize * count).div_ceil(most) as i64;
         let step = if step == 1 { 1 } else { step + i64::from((step + 1) % n == 0) + 1 };
         let all: Vec<i64> = (0..sums).step_by(step as usize).map(|at| lo * n + at).collect();
@@ -123,7 +122,7 @@ fn sums(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Sp
                 if alike {
                     return (sum.div_euclid(n) + i64::from(place < sum.rem_euclid(n))) as i32;
                 }
-                // As many of the largest as there can be, then what is missing, then the least.
+                // As many largest elements as possible, then the missing amount, then the least elements.
                 let above = sum - lo * n;
                 (lo + (above - place * (hi - lo)).clamp(0, hi - lo)) as i32
             };
@@ -135,7 +134,7 @@ fn sums(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Sp
     }
 }
 
-/// Padding of 0 to 2 on each side, under three windows.
+/// Adds padding of 0 to 2 on each side, under three windows.
 fn borders(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     for (window, (kernel_h, kernel_w)) in [(3, 3), (1, 3), (2, 2)].into_iter().enumerate() {
         for code in (0..81usize).filter(|code| budget.every_tail || (code + code / 3 + code / 9) % 3 == window) {
@@ -160,7 +159,7 @@ fn borders(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec
     }
 }
 
-/// Every value of each size by itself, where it may have many.
+/// Adds every value of each size by itself.
 fn every_size(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let small = Params { kernel_h: 2, kernel_w: 2, height: 3, width: 3, ..Params::of(domain.element) };
     let mut shapes = Vec::new();
@@ -188,14 +187,14 @@ fn every_size(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>
     for (i, shape) in shapes.into_iter().enumerate() {
         let mut p = posed(domain, i, shape, rng);
         if i % 2 == 0 {
-            // One quantization for both tensors, so that no result is at an end and every place tells.
+            // Both tensors have one quantization, so that no result saturates and every place shows a fault.
             (p.out, p.min, p.max) = (p.input, *p.element.range().start(), *p.element.range().end());
         }
         out.push(spec(p, Fill::Varied, i));
     }
 }
 
-/// Windows whose sums 16 bits do not hold, of the largest, the least and random elements.
+/// Adds windows whose sums exceed 16 bits, of the largest, the least and random elements.
 fn large(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let windows = [(17, 17), (1, 300), (259, 1), (33, 9), (16, 16), (40, 64)];
     let kept = if budget.every_tail { windows.len() } else { 4 };
@@ -209,13 +208,13 @@ fn large(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<S
                 kernel_w,
                 ..Params::of(domain.element)
             };
-            // Bounds of the type, so that no clamp hides the sum.
+            // The bounds are the type's, so that no clamp hides the sum.
             out.push(spec(posed(domain, 4 * (i + j), shape, rng), fill, i));
         }
     }
 }
 
-/// More results than two thousand, and, but for a short run, more elements and more results than 16 bits count.
+/// Adds more than two thousand results and, in a long run, more elements and results than 16 bits count.
 fn long(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let one = Params::of(domain.element);
     let shapes = [
@@ -231,11 +230,11 @@ fn long(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Sp
     }
 }
 
-/// Sizes that all sizes of a shape have at least, and the most images of such a shape.
+/// Lower bounds on all sizes of a shape, and the upper bound on images of such a shape.
 const TOGETHER: [usize; 6] = [2, 3, 5, 9, 17, 33];
 const IMAGES: usize = 5;
 
-/// Every size together at least 2, 3, 5, 9, 17 and 33, padding and strides among them; then every size a whole number of blocks of 32.
+/// Adds shapes whose sizes, padding and strides are all at least 2, 3, 5, 9, 17 and 33; then a shape whose sizes are all whole blocks of 32.
 fn together(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     for (i, n) in TOGETHER.into_iter().enumerate() {
         let (top, bottom, left, right) = (n, n, n, n);
@@ -271,7 +270,7 @@ fn together(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) 
     out.push(spec(posed(domain, 2, blocks, rng), Fill::Varied, 0));
 }
 
-/// Small shapes of every window, stride, batch and padding.
+/// Adds small shapes of every window, stride, batch and padding.
 fn random(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     for i in 0..RANDOM[usize::from(budget.every_tail)] {
         let mut size = |least: usize, most: usize| least + below(rng, (most - least + 1) as u32) as usize;

@@ -1,4 +1,4 @@
-//! A pooling as it is shown.
+//! Presentation of a pooling.
 
 use super::Pool;
 use crate::explain::steps::{self, Steps};
@@ -14,7 +14,7 @@ impl Presented for Pool {
     const SHOWN: &'static str = "tflite-average-pool-i8";
     const STEPS: Steps<Self> = steps::pool;
 
-    /// Two windows of two rows and two columns, whose sums are even.
+    /// Draws two windows of two rows and two columns, whose sums are even.
     fn sample(fitting: Fitting) -> Drawn<Params> {
         let operand = Operand { scale: Scale(0.5), zero_point: fitting.offset(1) };
         let sizes =

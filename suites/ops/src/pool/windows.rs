@@ -1,4 +1,4 @@
-//! Windows that lie elsewhere than promised, while the result keeps its size: the stride or the border of the other axis, or none; and every image taken for the first.
+//! Changes to the windows of a pooling, while the result keeps its size: a wrong stride, border or image.
 
 use super::{Pool, pooling};
 use crate::conv2d::geometry::{first_repeated, inside, places};
@@ -23,7 +23,7 @@ const MOVED: [(&str, Moved); 9] = [
     ("the border at the top is ignored", |p| p.top = 0),
 ];
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(scheme: Scheme) -> Vec<Change<Pool>> {
     let moved = |(because, moved): (&'static str, Moved)| {
         Change::predicts(Class::Layout, because, move |case: &Case<Params>| {
@@ -45,8 +45,8 @@ pub(super) fn changes(scheme: Scheme) -> Vec<Change<Pool>> {
     out
 }
 
-/// The results in the order of the output, with strides, top and left of `window`: each window is pooled as an image by itself. A window without an element of the image
-/// is 0, clamped: code that does not divide by its count gives that.
+/// Computes the results in the order of the output, with strides, top and left of `window`. Each window is pooled as an image of its own. A window
+/// without an element of the image gives a clamped 0, as code does that does not divide by its count.
 fn results(scheme: &Scheme, case: &Case<Params>, window: &Params) -> Option<Expected> {
     let p = &case.params;
     let (rows, columns) = p.output().ok()?;
@@ -68,7 +68,7 @@ fn results(scheme: &Scheme, case: &Case<Params>, window: &Params) -> Option<Expe
             batches: 1,
             height: seen_rows.len(),
             width: seen_columns.len(),
-            // The padding that the divisor may count; where it lies does not matter.
+            // The padding that the divisor may count; its place does not matter.
             top: p.kernel_h - seen_rows.len(),
             bottom: 0,
             left: p.kernel_w - seen_columns.len(),

@@ -1,5 +1,5 @@
-//! Operations as they are shown: one small batch of each, and the steps of one result. `explain`, the page of the protocol, `check-worker` and the text pipe read
-//! it from here, so that a new operation is in all of them.
+//! Presentation of each operation: one small batch, and the steps of one result. `explain`, the protocol page, `check-worker` and the text pipe
+//! read it from here, so that a new operation is in all of them.
 
 pub mod fitting;
 pub mod sample;
@@ -13,28 +13,28 @@ use serde_json::Value;
 use tiebreak_engine::operation::job;
 use tiebreak_impls::operation::Operation as _;
 
-/// An operation as it is shown.
+/// Presentation of an operation.
 pub trait Presented: Fuzzed {
     /// The operation in one line, for the help of `explain`.
     const ABOUT: &'static str;
-    /// The kernel that the page of the protocol shows.
+    /// Kernel in the example of the protocol page.
     const SHOWN: &'static str;
-    /// Whether the sizes of a batch depend on the kernel, so that the sample is one of the shown kernel alone.
+    /// True if the sizes of a batch depend on the kernel, so that the sample fits only the shown kernel.
     const SIZED_BY_KERNEL: bool = false;
-    /// The steps of one result.
+    /// Steps of one result.
     const STEPS: Steps<Self> = steps::none::<Self>;
 
-    /// One small batch. Its results are exact, so that every scheme gives the same.
+    /// Builds one small batch. Its results are exact, so that every scheme gives the same results.
     fn sample(fitting: Fitting) -> Drawn<Self::Params>;
 }
 
-/// A question to the operation of one name, and its answer.
+/// Query to the operation of one name, with its answer.
 struct One<'a, T> {
     op: &'a str,
     found: Option<T>,
 }
 
-/// What `ask` gives of the operation of that name.
+/// Evaluates `ask` for the operation of one name.
 macro_rules! of_one {
     ($op:expr, $answer:ty, [$($captured:ident: $captured_type:ty),*] $ask:expr) => {{
         struct Asks<'a> {
@@ -55,7 +55,7 @@ macro_rules! of_one {
     }};
 }
 
-/// The batch of an operation for a kernel; `None` for a name that is no operation.
+/// Builds the sample batch of an operation for a kernel; `None` for an unknown operation.
 pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
     let kernel = kernel.to_owned();
     of_one!(op, Sample, [kernel: String, fitting: Fitting] {
@@ -64,17 +64,17 @@ pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
     })
 }
 
-/// The kernel that the page of the protocol shows for an operation.
+/// Returns the kernel in the example of the protocol page for an operation.
 pub fn shown(op: &str) -> Option<&'static str> {
     of_one!(op, &'static str, [] Some(O::SHOWN))
 }
 
-/// Whether the sample of an operation is one of the shown kernel alone.
+/// True if the sample of an operation fits only the shown kernel.
 pub fn is_sized_by_kernel(op: &str) -> bool {
     of_one!(op, bool, [] Some(O::SIZED_BY_KERNEL)) == Some(true)
 }
 
-/// The domain of a known kernel, as an offer states it.
+/// Returns the domain of a known kernel, in the form of an offer.
 pub fn domain(op: &str, kernel: &str) -> Option<Value> {
     let kernel = kernel.to_owned();
     of_one!(op, Value, [kernel: String] {

@@ -1,33 +1,33 @@
-//! One small batch of an operation.
+//! Sample batch of an operation.
 
 use super::fitting::Fitting;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::protocol::{Batch, Job, Source};
 
-/// What an operation draws: parameters, number of results, and the inputs as a payload has them.
+/// Parameters, number of results and inputs of a sample. The inputs are in the order of the payload.
 #[derive(Clone, Debug)]
 pub struct Drawn<P> {
-    /// The parameters.
+    /// Parameters of the batch.
     pub params: P,
     /// Number of results.
     pub len: usize,
-    /// The inputs.
+    /// Inputs in the order of the payload.
     pub input: Vec<i32>,
 }
 
-/// A batch, and its inputs as a payload has them.
+/// Sample batch with its inputs in the order of the payload.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Operation, kernel and parameters.
     pub job: Job,
     /// Number of results.
     pub len: usize,
-    /// The inputs.
+    /// Inputs in the order of the payload.
     pub input: Vec<i32>,
 }
 
 impl Sample {
-    /// The first results alone, of an operation without a shape.
+    /// Reduces the sample to its first results; only for an operation without a shape.
     pub fn first(mut self, len: usize) -> Self {
         self.input.truncate(len);
         self.len = self.input.len();
@@ -37,13 +37,13 @@ impl Sample {
         self
     }
 
-    /// The request.
+    /// Returns the request.
     pub fn batch(&self) -> Batch {
         let source = Source::Payload { bytes: size_of_val(&self.input[..]) };
         Batch { job: self.job.clone(), len: self.len, source, misalign: 0 }
     }
 
-    /// The exact results, where every scheme of the operation gives them: of fpm, and of requantize without offsets.
+    /// Returns the exact results if every scheme of the operation gives them: for fpm, and for requantize without offsets.
     pub fn exact(&self) -> Option<Vec<i32>> {
         let channels = match &self.job {
             Job::Fpm { params, .. } => &params.channels,
@@ -57,10 +57,10 @@ impl Sample {
     }
 }
 
-/// Accumulators: a quarter and an eighth of each are integers of 8 bits without a sign, and the last two have other bytes in the other order.
+/// Accumulators whose quarter and eighth fit uint8. The last two change if their bytes are reversed.
 pub(crate) const ACCUMULATORS: [i32; 5] = [0, 8, 16, 504, 264];
 
-/// Channel `c` divides by 2^(2 + c).
+/// Returns channels; channel `c` divides by 2^(2 + c).
 pub(crate) fn channels(fitting: Fitting) -> Vec<Channel> {
     (1..=fitting.channels as i32).map(|c| Channel { multiplier: 1 << 30, shift: -c }).collect()
 }

@@ -1,4 +1,4 @@
-//! What a kernel may do otherwise in a quantized convolution: in the sums, in what becomes of them, and where both meet.
+//! Changes that a kernel may make to a quantized convolution: in the sums, in the processing of the sums, and where both meet.
 
 use super::wide::odd_pixels;
 use super::{Qconv2d, own, rolling};
@@ -9,7 +9,7 @@ use tiebreak_engine::operation::Change;
 use tiebreak_impls::qconv2d::Domain;
 use tiebreak_oracle::qconv2d::Scheme;
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Qconv2d>> {
     let sums = Sums::default();
     if domain.wide {

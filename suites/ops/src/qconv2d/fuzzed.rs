@@ -1,4 +1,4 @@
-//! Quantized convolutions of a fuzzer's numbers.
+//! Quantized convolutions made from a fuzzer's numbers.
 
 use super::{Qconv2d, of_conv2d, plan};
 use crate::conv2d::fuzzed::convolution;
@@ -23,7 +23,7 @@ impl Fuzzed for Qconv2d {
         let bias = if domain.wide { vec![0] } else { bias };
         let zero_point = if requantize.zero_point { numbers.of(output.clone()) } else { 0 };
         let (min, max) = match [numbers.of(output.clone()), numbers.of(output.clone())] {
-            // Equal ends are rarely of interest, and come of numbers that are all alike.
+            // Equal bounds are rarely of interest, and come from numbers that are all alike.
             [a, b] if a == b => (*output.start(), *output.end()),
             [a, b] => (a.min(b), a.max(b)),
         };
@@ -31,7 +31,7 @@ impl Fuzzed for Qconv2d {
     }
 }
 
-/// The same biases with more places, up to 47 bits.
+/// Shifts the biases left, to up to 47 bits.
 pub(crate) fn wide_biases(bias: &[i32], numbers: &mut Numbers<'_>) -> Vec<i64> {
     let places = numbers.size(16) - 1;
     bias.iter().map(|v| (i64::from(*v) << places) + i64::from(numbers.byte())).collect()

@@ -1,4 +1,4 @@
-//! Quantized convolutions in the harness: the cases of a convolution with outputs that reach their ties and their clamps, and causes of both of its parts.
+//! Quantized convolutions in the harness: cases of a convolution with outputs that reach ties and clamps, and the changes of both parts.
 
 mod changes;
 pub(crate) mod fuzzed;
@@ -35,7 +35,7 @@ use tiebreak_reports::ledger::{Unit, Value};
 /// The operation.
 pub enum Qconv2d {}
 
-/// The oracle's parameters.
+/// Converts the parameters to the oracle's.
 fn quantized(p: &Params) -> Quantized {
     Quantized {
         convolution: convolution(&p.shape),
@@ -156,7 +156,7 @@ impl Operation for Qconv2d {
         smaller::smaller(case, domain)
     }
 
-    /// Multipliers, shifts and biases separated by commas where there are several.
+    /// Formats multipliers, shifts and biases, separated by commas if there are several.
     fn arguments(p: &Params) -> Vec<(String, Value)> {
         let mut out = Conv2d::arguments(&p.shape);
         let bias = match p.is_wide() {
@@ -190,7 +190,7 @@ impl Operation for Qconv2d {
     }
 }
 
-/// What a convolution takes of a domain.
+/// Returns the convolution's part of a domain.
 fn of_conv2d(domain: &Domain) -> tiebreak_impls::conv2d::Domain {
     let Domain { operands, grouped, transposed, .. } = domain;
     tiebreak_impls::conv2d::Domain { operands: operands.clone(), grouped: *grouped, transposed: *transposed }
@@ -255,7 +255,7 @@ impl Qconv2d {
         (Conv2d::CAPABILITIES.counted.products)(&p.shape)
     }
 
-    /// Results by kind.
+    /// Counts results by kind.
     fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
         crate::requantize::of_clamp(expected, case.params.min, case.params.max)
     }

@@ -1,5 +1,5 @@
-//! Parameters of the output that fit the sums of a convolution: scales at which results are spread over the output type, biases that take the mean off,
-//! zero points in turn, and the bounds of activations. Some are of any size, as accumulators of other layers are.
+//! Output parameters that fit the sums of a convolution: scales that spread results over the output type, biases that cancel the mean, zero points
+//! in turn, and the bounds of activations. Some parameters have any magnitude, as in other layers.
 
 use crate::requantize::channels::any;
 use rand_chacha::ChaCha8Rng;
@@ -9,20 +9,20 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
 use tiebreak_impls::{conv2d, requantize};
 
-/// Standard deviation of results before the clamp, about: this part of the values of the output type.
+/// Approximate standard deviation of results before the clamp, as a share of the output type's values.
 const SPREAD: f64 = 60.0 / 256.0;
 
-/// Bits of the multiplier of a scale whose products tie often.
+/// Multiplier with a single bit, whose products tie often.
 const FEW_BITS: i32 = 1 << 30;
 
-/// Mean and second moment of the values of a range less a zero point, if all are as likely.
+/// Returns mean and second moment of a uniform value of a range minus a zero point.
 fn moments(range: &RangeInclusive<i32>, zero_point: i32) -> [f64; 2] {
     let (lo, hi) = (f64::from(*range.start()), f64::from(*range.end()));
     let (mean, width) = ((lo + hi) / 2.0 - f64::from(zero_point), hi - lo + 1.0);
     [mean, mean * mean + width * width / 12.0]
 }
 
-/// Mean and standard deviation of the sums of random operands, about.
+/// Returns approximate mean and standard deviation of the sums of random operands.
 fn sums(domain: &Domain, shape: &conv2d::Params) -> [f64; 2] {
     let depth = (shape.kernel_h * shape.kernel_w * shape.channels / shape.groups) as f64;
     let [of_input, of_input_squared] = moments(&domain.operands.lhs_values, shape.input_zero_point);
@@ -32,7 +32,7 @@ fn sums(domain: &Domain, shape: &conv2d::Params) -> [f64; 2] {
     [depth * mean, (depth * variance).sqrt().max(1.0)]
 }
 
-/// A scale as shift and multiplier, a multiple of a power of two.
+/// Converts a scale to a shift and a multiplier that is a multiple of `multiple_of`.
 fn channel(scale: f64, few_bits: bool, multiple_of: i32) -> Channel {
     let shift = scale.log2().floor() as i32 + 1;
     let significand = (scale / f64::exp2(shift.into()) * f64::from(1u32 << 31)) as i64;
@@ -41,7 +41,7 @@ fn channel(scale: f64, few_bits: bool, multiple_of: i32) -> Channel {
     Channel { multiplier: if few_bits { FEW_BITS } else { multiplier }, shift }
 }
 
-/// The parameters of a convolution's output, the `i`th of a plan.
+/// Returns the `i`th output parameters for a convolution.
 pub(crate) fn fitted(domain: &Domain, shape: conv2d::Params, i: usize, rng: &mut ChaCha8Rng) -> Params {
     let [mean, deviation] = sums(domain, &shape);
     let requantize = &domain.requantize;
@@ -63,19 +63,19 @@ pub(crate) fn fitted(domain: &Domain, shape: conv2d::Params, i: usize, rng: &mut
     if domain.wide { widened(fitted, rng) } else { fitted }
 }
 
-/// The same with biases of 64 bits: those that fit the output, or with more places in one of four.
+/// Replaces the biases by 64-bit biases that fit the output; in one of four cases they are shifted left.
 fn widened(p: Params, rng: &mut ChaCha8Rng) -> Params {
     let places = if below(rng, 4) == 0 { below(rng, 15) } else { 0 };
     wide(p, places)
 }
 
-/// The same with the biases as those of 64 bits, with so many places more.
+/// Replaces the biases by 64-bit biases, shifted left by `places`.
 pub(crate) fn wide(p: Params, places: u32) -> Params {
     let bias64 = p.bias.iter().map(|v| i64::from(*v) << places).collect();
     Params { bias64, bias: vec![0], ..p }
 }
 
-/// Biases that take the mean off, none at all, or any; few of them at the ends of int32.
+/// Draws a bias that cancels the mean, a bias of 0, or any bias; few are at the ends of int32.
 fn bias(i: usize, [mean, deviation]: [f64; 2], rng: &mut ChaCha8Rng) -> i32 {
     let away = (f64::from(below(rng, 2001)) / 1000.0 - 1.0) * deviation;
     match (i % 8, below(rng, 24)) {
@@ -86,7 +86,7 @@ fn bias(i: usize, [mean, deviation]: [f64; 2], rng: &mut ChaCha8Rng) -> i32 {
     }
 }
 
-/// Zero point and bounds: every zero point in turn, with no activation, ReLU, ReLU6, or any bounds.
+/// Draws zero point and bounds: every zero point in turn, with no activation, ReLU, ReLU6, or any bounds.
 pub(crate) fn bounds(domain: &requantize::Domain, i: usize, rng: &mut ChaCha8Rng) -> [i32; 3] {
     let (lo, hi) = domain.output.range().into_inner();
     let mut between = |a: i32, b: i32| a + below(rng, (b - a + 1) as u32) as i32;
@@ -95,7 +95,7 @@ pub(crate) fn bounds(domain: &requantize::Domain, i: usize, rng: &mut ChaCha8Rng
         0 => lo,
         1 => hi,
         2 => 0.clamp(lo, hi),
-        // Odd, and so a stride by which all values of a byte come up.
+        // An odd stride, which reaches all values of a byte.
         _ => lo + (i as i32 * 85).rem_euclid(hi - lo + 1),
     };
     let (min, max) = match i % 5 {

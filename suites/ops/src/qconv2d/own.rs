@@ -1,4 +1,4 @@
-//! What a depthwise convolution may do otherwise: the order of its output channels, and their parameters by another index.
+//! Changes that only a depthwise convolution may have: the order of its output channels, and their parameters at another index.
 
 use super::Qconv2d;
 use crate::fused::Fused;
@@ -8,13 +8,13 @@ use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::qconv2d::Params;
 use tiebreak_oracle::qconv2d::Scheme;
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(sums: &Sums<Params>, scheme: &Scheme) -> Vec<Change<Qconv2d>> {
     let base = total(scheme);
     std::iter::once(order_of_channels(base)).chain(channels(sums, base)).collect()
 }
 
-/// Output channel `o` of a depthwise convolution taken for one of input channel `o % C`.
+/// Predicts that output channel `o` of a depthwise convolution uses input channel `o % C`.
 fn order_of_channels(base: Scheme) -> Change<Qconv2d> {
     let because = "output channel o of a depthwise convolution is of input channel o % C, and not of o / multiplier";
     Change::predicts(Class::Layout, because, move |case: &Case<Params>| {
@@ -24,7 +24,7 @@ fn order_of_channels(base: Scheme) -> Change<Qconv2d> {
         }
         let (inputs, outputs) = (shape.channels, shape.out_channels);
         let each = outputs / inputs;
-        // Where the filter of each output channel lies if the others are as promised.
+        // Place of the filter of each output channel if all other channels are as promised.
         let moved = |o: usize| o % inputs * each + o / inputs;
         let mut weights = case.tensors[1].clone();
         for (row, from) in weights.chunks_exact_mut(outputs).zip(case.tensors[1].chunks_exact(outputs)) {
@@ -38,7 +38,7 @@ fn order_of_channels(base: Scheme) -> Change<Qconv2d> {
     })
 }
 
-/// Parameters of each output channel taken by another index.
+/// Returns changes that take the parameters of each output channel at another index.
 fn channels(sums: &Sums<Params>, base: Scheme) -> Vec<Change<Qconv2d>> {
     type Index = fn(usize, &Params) -> usize;
     let all: [(&str, Index); 2] = [

@@ -1,5 +1,5 @@
-//! What quantized convolutions are tried on: sums around the ties of every result, depth multipliers, every number of output channels, borders, strides,
-//! dilations, groups and conditions that come together, layers of real networks; and the layers of a model.
+//! Cases of quantized convolutions: sums around the ties of every result, depth multipliers, every number of output channels, borders, strides,
+//! dilations, groups, combinations of conditions, layers of real networks, and the layers of a caller's model.
 
 use super::outputs::{self, bounds, fitted};
 use super::{Qconv2d, of_conv2d, wide};
@@ -17,22 +17,22 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
 use tiebreak_impls::{conv2d, requantize};
 
-/// Batches of sums around ties, in a short run and in others.
+/// Number of batches of sums around ties, for each effort.
 pub(crate) const TIES: [usize; 2] = [8, 40];
-/// Sums around each tie.
+/// Number of sums around each tie.
 const WINDOW: usize = 32;
-/// Of so many cases of a convolution's plan one is run in a short run; and in others.
+/// Sampling step of the convolution plan's cases, for each effort.
 const ONE_IN: [usize; 2] = [10, 4];
-/// Output channels up to which every number of them is tried.
+/// Largest number of output channels up to which every number is tried.
 const CHANNELS: usize = 70;
-/// Cost of a case for each kernel on average, at most: products, and so many for each result, which is written, sent and judged twice. Kernels take turns
-/// at what costs more.
+/// Upper bound on the average cost of a case for each kernel, in products, for each effort. Each result also costs [`RESULT`], because it is
+/// written, sent and judged twice. More expensive cases are shared among the kernels.
 const EACH: [usize; 2] = [2_000, 12_000];
 const RESULT: usize = 30;
-/// Products of the largest layer, in a short run and in others.
+/// Upper bound on products of a layer, for each effort.
 const MOST: [usize; 2] = [300_000, 2_000_000];
 
-/// Every spec of a run.
+/// Returns every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let (inner, long) = (of_conv2d(domain), usize::from(budget.every_tail));
     let draft = Draft { domain, seed, long, kernels: kernels::<Qconv2d>().len() };
@@ -64,7 +64,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     out
 }
 
-/// The shape as a kernel takes it: of one group, of as many groups as channels, or of one place.
+/// Adapts a shape to the domain: one group, one group for each channel, or a filter of one element.
 pub(super) fn taken(domain: &Domain, shape: conv2d::Params) -> conv2d::Params {
     let mut shape = shape;
     shape.input_zero_point = negated(&domain.operands.lhs_offsets, shape.input_zero_point);
@@ -93,7 +93,7 @@ pub(super) fn taken(domain: &Domain, shape: conv2d::Params) -> conv2d::Params {
     transposed::shaped(domain.transposed, shape)
 }
 
-/// The zero point next to one, whose negative is an offset of a range.
+/// Returns the nearest zero point whose negative is in the range of offsets.
 fn negated(offsets: &RangeInclusive<i32>, zero_point: i32) -> i32 {
     zero_point.clamp(offsets.end().saturating_neg(), offsets.start().saturating_neg())
 }
@@ -102,7 +102,7 @@ fn spec(shape: conv2d::Params) -> Spec<conv2d::Params> {
     Spec::new(shape, [Fill::Varied, Fill::Varied, Fill::None], 0)
 }
 
-/// Depthwise convolutions of every multiplier up to 8, with one image and with two, dilated and not.
+/// Returns depthwise convolutions of every multiplier up to 8, with one and two images, dilated and not dilated.
 fn depthwise() -> Vec<Spec<conv2d::Params>> {
     let of = |at: usize| {
         let (multiplier, channels) = (1 + at % 8, [3, 5, 8, 2, 17][at % 5]);
@@ -129,7 +129,7 @@ fn depthwise() -> Vec<Spec<conv2d::Params>> {
     (0..24).map(of).collect()
 }
 
-/// Every number of output channels, and of input channels beside it.
+/// Returns every number of output channels, with varying numbers of input channels.
 fn every_channel(long: usize) -> Vec<Spec<conv2d::Params>> {
     let of = |out_channels: usize| {
         let channels = 1 + out_channels * 37 % 19;
@@ -139,25 +139,25 @@ fn every_channel(long: usize) -> Vec<Spec<conv2d::Params>> {
     (1..=CHANNELS).map(of).collect()
 }
 
-/// More than 1,024 weights, and more than 1,024 elements of an image, of few products: kernels of short sums have them too.
+/// Returns more than 1,024 weights, and more than 1,024 image elements, with few products, so that kernels of short sums run them too.
 fn many_elements() -> [Spec<conv2d::Params>; 2] {
     let weights = conv2d::Params { channels: 64, out_channels: 18, ..conv2d::Params::default() };
     let image = conv2d::Params { height: 33, width: 33, stride_h: 8, stride_w: 8, ..conv2d::Params::default() };
     [weights, image].map(spec)
 }
 
-/// A plan of a domain under a seed.
+/// Plan for a domain under a seed.
 pub(crate) struct Draft<'a> {
     pub(crate) domain: &'a Domain,
     pub(crate) seed: u64,
-    /// Whether the run is longer than a short one: 1, or 0.
+    /// Effort: 1 in a long run, 0 in a short run.
     pub(crate) long: usize,
-    /// Kernels that take turns.
+    /// Number of kernels that share expensive cases.
     pub(crate) kernels: usize,
 }
 
 impl Draft<'_> {
-    /// Convolutions with outputs that fit them.
+    /// Returns convolutions with output parameters that fit their sums.
     pub(crate) fn around(&self, specs: Vec<Spec<conv2d::Params>>) -> Vec<Spec<Params>> {
         let one = |(i, spec): (usize, Spec<conv2d::Params>)| {
             let Spec { params, fills, misalign, generator, turn, .. } = spec;
@@ -180,7 +180,7 @@ impl Draft<'_> {
         specs.into_iter().enumerate().map(one).collect()
     }
 
-    /// One input channel and a filter of 1: sums around a tie of a result, or around an end of the clamp, in each output channel.
+    /// Returns a convolution of one input channel with a filter of 1: its sums are around a tie of a result or an end of the clamp.
     pub(crate) fn ties(&self, i: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("qconv2d/ties/{i}"));
         let requantize = &self.domain.requantize;
@@ -214,7 +214,7 @@ impl Draft<'_> {
         Spec::new(params, [Fill::Given(input), Fill::Constant(1), Fill::None], i % 16)
     }
 
-    /// A sum at a tie of a result that the clamp leaves, or of the first beyond it; any where no sum reaches the result.
+    /// Returns a sum at a tie of a result within the clamp's bounds, or of the first result beyond them; any sum if no sum reaches the result.
     fn target(&self, p: &Params, o: usize, rng: &mut ChaCha8Rng) -> i32 {
         let target = Target::new(p.channel(o), 0, self.domain.requantize.fraction(), &p.requantize(1));
         let (low, high) = (p.min - p.zero_point, p.max - p.zero_point);
@@ -227,12 +227,12 @@ impl Draft<'_> {
     }
 }
 
-/// A value of int8 as one of another type: unsigned bytes lie 128 higher.
+/// Converts an int8 value to another type; unsigned bytes are 128 larger.
 fn moved(v: i32, element: Element) -> i32 {
     if element == Element::U8 { v + 128 } else { v }
 }
 
-/// Parameters on int8 as those of the same convolution on a kernel's types.
+/// Converts int8 parameters to the same convolution on the kernel's types.
 fn on_types(domain: &Domain, p: Params) -> Params {
     let shape = conv2d::Params {
         input_zero_point: moved(p.shape.input_zero_point, domain.operands.lhs),
@@ -246,7 +246,7 @@ fn on_types(domain: &Domain, p: Params) -> Params {
     Params { shape, channels, zero_point, min, max, bias: p.bias, bias64: p.bias64 }
 }
 
-/// The same of a case.
+/// Converts an int8 case to the kernel's types.
 pub(super) fn case_on_types(domain: &Domain, case: Case<Params>) -> Case<Params> {
     let [mut input, mut weights, nothing] = case.tensors;
     input.iter_mut().for_each(|v| *v = moved(*v, domain.operands.lhs));
@@ -254,7 +254,7 @@ pub(super) fn case_on_types(domain: &Domain, case: Case<Params>) -> Case<Params>
     Case { params: on_types(domain, case.params), tensors: [input, weights, nothing], misalign: case.misalign }
 }
 
-/// A layer of a model, which is int8, on a kernel's types; `None` where the model has no scales of it or the kernel does not take it.
+/// Converts an int8 layer of a model to the kernel's types; `None` without output scales, or if the domain does not cover the layer.
 pub(super) fn of_layer(domain: &Domain, layer: &Layer) -> Option<Params> {
     let output = layer.output.as_ref()?;
     let requantize::Params { channels, bias, zero_point, min, max, .. } = output.clone();
@@ -263,7 +263,7 @@ pub(super) fn of_layer(domain: &Domain, layer: &Layer) -> Option<Params> {
     <Qconv2d as tiebreak_engine::operation::Operation>::covers(domain, &params).then_some(params)
 }
 
-/// Each layer on random and extreme data, with random weights and with its own.
+/// Returns each layer with random and extreme data, with random weights and with its own weights.
 pub(super) fn layers(domain: &Domain, layers: &[Layer]) -> Vec<Spec<Params>> {
     let of = |layer: &Layer| {
         let params = of_layer(domain, layer);

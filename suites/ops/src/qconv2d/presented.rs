@@ -1,4 +1,4 @@
-//! A fused convolution as it is shown.
+//! Presentation of a quantized convolution.
 
 use super::Qconv2d;
 use crate::conv2d::presented::image;
@@ -16,7 +16,7 @@ impl Presented for Qconv2d {
     const SHOWN: &'static str = "tflite-conv-i8";
     const STEPS: Steps<Self> = steps::qconv2d;
 
-    /// The image of `conv2d`, with a multiplier and a shift for both channels, and a bias for each. All sums are multiples of 4, so the results are exact.
+    /// Builds the image of `conv2d` with one multiplier and shift. All sums are multiples of 4, so the results are exact.
     fn sample(fitting: Fitting) -> Drawn<Params> {
         let (min, max) = fitting.element.range().into_inner();
         let (bias, zero_point) = if fitting.offsets { (vec![16, -16], 3) } else { (vec![0], 0) };

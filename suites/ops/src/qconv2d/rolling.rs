@@ -1,4 +1,4 @@
-//! What a transposed convolution may do otherwise that keeps as many rows of accumulators as a window is high: rows that are finished too late lie too high.
+//! Change of a transposed convolution that keeps one row of accumulators for each filter row: rows that are finished too late are written too high.
 
 use super::Qconv2d;
 use crate::fused::Fused;
@@ -9,7 +9,7 @@ use tiebreak_impls::conv2d::Params as Shape;
 use tiebreak_impls::qconv2d::Params;
 use tiebreak_oracle::qconv2d::Scheme;
 
-/// No row finished before the padding has ended.
+/// Predicts that no row is finished before the padding ends.
 pub(super) fn change(scheme: &Scheme) -> Change<Qconv2d> {
     let base = total(scheme);
     let because = "no row is finished before the padding ends, even if it ends within a step: later rows lie too high, and the last ones stay 0";
@@ -30,9 +30,9 @@ fn predict(base: &Scheme, case: &Case<Params>) -> Option<Expected> {
     Some(out)
 }
 
-/// The sums of the rows that are written of one image, each where it came to lie.
+/// Returns the sums of the rows that are written for one image, each at the place where it is written.
 fn written(p: &Shape, image: &[i32], weights: &[i32], rows: usize, columns: usize) -> Vec<i32> {
-    // Whole steps alone are finished, from the first input row on that no padding covers.
+    // Only whole steps are finished, beginning with the first input row that no padding covers.
     let finished = |row: usize| row.saturating_sub(p.top.div_ceil(p.stride_h)) * p.stride_h;
     let width = columns * p.out_channels;
     let mut lines = vec![0i32; (finished(p.height) + p.kernel_h.max(p.stride_h)) * width];

@@ -1,4 +1,4 @@
-//! Smaller cases of the same kind: one output channel, a simpler shape, plainer parameters.
+//! Smaller cases of the same kind: one output channel, a simpler shape, simpler parameters.
 
 use super::Qconv2d;
 use crate::conv2d::{cropped, simpler};
@@ -7,10 +7,10 @@ use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
 
-/// Output channels up to which each is tried by itself.
+/// Largest number of output channels of which each is tried by itself.
 const EACH: usize = 16;
 
-/// Smaller cases, the smallest first.
+/// Returns smaller cases, the smallest first.
 pub(super) fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
     let mut out = channels(case);
     out.extend(simpler(&case.params.shape).into_iter().filter_map(|shape| reshaped(case, shape)));
@@ -20,7 +20,7 @@ pub(super) fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>>
     out
 }
 
-/// Parameters of these output channels.
+/// Selects the parameters of the given output channels.
 fn of_channels(p: &Params, shape: conv2d::Params, channels: &[usize]) -> Params {
     let some = |len: usize| if len == 1 { &channels[..1] } else { channels };
     Params {
@@ -32,12 +32,12 @@ fn of_channels(p: &Params, shape: conv2d::Params, channels: &[usize]) -> Params 
     }
 }
 
-/// Columns of a tensor whose last axis has `width` elements.
+/// Selects columns of a tensor whose last axis has `width` elements.
 fn columns(tensor: &[i32], width: usize, kept: &[usize]) -> Vec<i32> {
     tensor.chunks_exact(width).flat_map(|row| kept.iter().map(|at| row[*at])).collect()
 }
 
-/// One output channel of a single group, or one input channel of a depthwise convolution with its results.
+/// Returns cases of one output channel of a single group, or of one input channel of a depthwise convolution with its results.
 fn channels(case: &Case<Params>) -> Vec<Case<Params>> {
     let (p, shape) = (&case.params, case.params.shape);
     let depthwise = shape.groups == shape.channels && shape.groups > 1;
@@ -60,7 +60,7 @@ fn channels(case: &Case<Params>) -> Vec<Case<Params>> {
     (0..count.min(EACH)).map(one).collect()
 }
 
-/// The case on a smaller shape: the leading elements along every axis, and the parameters of the leading output channels.
+/// Crops the case to a smaller shape: the leading elements along every axis, and the parameters of the leading output channels.
 fn reshaped(case: &Case<Params>, shape: conv2d::Params) -> Option<Case<Params>> {
     shape.sizes().ok()?;
     let inner = Case { params: case.params.shape, tensors: case.tensors.clone(), misalign: case.misalign };
@@ -69,7 +69,7 @@ fn reshaped(case: &Case<Params>, shape: conv2d::Params) -> Option<Case<Params>> 
     Some(Case { params: of_channels(&case.params, shape, &outputs), tensors, misalign })
 }
 
-/// The same case with plainer parameters.
+/// Returns simpler parameters.
 fn plainer(p: &Params, domain: &Domain) -> Vec<Params> {
     let range = domain.requantize.output.range();
     let mut out = vec![

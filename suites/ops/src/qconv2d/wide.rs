@@ -1,4 +1,4 @@
-//! Convolutions of int16 with biases of 64 bits: sums around ties of results, around the ends of int32 and of 48 bits, and 512 products of the largest magnitude.
+//! Int16 convolutions with 64-bit biases: sums around ties and around the ends of int32 and of 48 bits, and 512 products of largest magnitude.
 
 use super::Qconv2d;
 use crate::conv2d::transposed;
@@ -15,16 +15,16 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
 use tiebreak_oracle::qconv2d::Scheme;
 
-/// Batches of sums, in a short run and in others.
+/// Number of batches of sums, for each effort.
 const SUMS: [usize; 2] = [16, 56];
-/// Sums of a batch around each target.
+/// Number of sums in a batch around each target.
 const WINDOW: usize = 16;
-/// Depths around 512, and one whose sums leave int32.
+/// Depths around 512, and a depth whose sums exceed int32.
 const DEPTHS: [usize; 5] = [511, 512, 513, 516, 1100];
-/// Multipliers next to the largest whose high half is no int16 if it is rounded.
+/// Multipliers around the smallest whose rounded high half exceeds int16.
 const LARGEST: [i32; 4] = [i32::MAX, 0x7FFF_8000, 0x7FFF_7FFF, 0x7FFF_0000];
 
-/// Every spec.
+/// Returns every spec of 64-bit sums.
 pub(crate) fn sums(domain: &Domain, long: usize, seed: u64) -> Vec<Spec<Params>> {
     let around = (0..SUMS[long]).map(|i| targets(domain, i, seed));
     around.chain(DEPTHS.into_iter().enumerate().map(|(i, k)| deep(domain, k, i))).collect()
@@ -43,7 +43,7 @@ fn spec(
     Spec::new(params, [input, weights, Fill::None], 0)
 }
 
-/// One product of 1, and biases that take the sums to a target in each output channel.
+/// Builds products with weights of 1 and biases that take the sums to a target in each output channel.
 fn targets(domain: &Domain, i: usize, seed: u64) -> Spec<Params> {
     let mut rng = stream(seed, &format!("qconv2d/wide/{i}"));
     let outputs = [7, 4, 9, 1, 16, 5][i % 6];
@@ -58,7 +58,7 @@ fn targets(domain: &Domain, i: usize, seed: u64) -> Spec<Params> {
     Spec { misalign: i % 16, ..spec }
 }
 
-/// Any of the domain, or one of the largest, or one that takes 32 bits to the output.
+/// Draws a channel of the domain: any, with one of the largest multipliers, or with a shift that takes 32 bits to the output.
 fn channel(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Channel {
     let multiple = domain.requantize.channels.multiple_of;
     let drawn = any(&domain.requantize, rng);
@@ -72,7 +72,7 @@ fn channel(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Channel {
     if domain.requantize.takes(wanted) { wanted } else { drawn }
 }
 
-/// A sum at a tie of a result, by the multiplier of 16 bits or by the whole one; or next to the ends of int32, of 48 bits, or of a product that is cast to int32.
+/// Returns a sum at a tie of a result, for the 16-bit or the whole multiplier, or a sum next to an end of int32, of 48 bits, or of a cast.
 fn target(channel: Channel, i: usize, rng: &mut ChaCha8Rng) -> i64 {
     let whole = i128::from(channel.multiplier);
     let high = ((whole + (1 << 15)) >> 16).min(0x7FFF);
@@ -92,7 +92,7 @@ fn target(channel: Channel, i: usize, rng: &mut ChaCha8Rng) -> i64 {
     found.filter(|sum| sum.unsigned_abs() <= 1 << 47).unwrap_or_else(|| sign << below(rng, 47))
 }
 
-/// As many products of the largest magnitude, over channels or, in a depthwise convolution, over the filter.
+/// Builds `depth` products of the largest magnitude, over channels or, in a depthwise convolution, over the filter.
 fn deep(domain: &Domain, depth: usize, i: usize) -> Spec<Params> {
     let operands = &domain.operands;
     let channels = vec![Channel { multiplier: 1 << 30, shift: -16 }];
@@ -107,7 +107,7 @@ fn deep(domain: &Domain, depth: usize, i: usize) -> Spec<Params> {
     spec(domain, shape, vec![0], channels, fills)
 }
 
-/// An odd number of pixels of an image, the last of which is summed in another word.
+/// Predicts that the last pixel of an image with an odd number of pixels is summed in int32.
 pub(super) fn odd_pixels(kept: &Sums<Params>, scheme: &Scheme) -> Change<Qconv2d> {
     let (base, kept) = (total(scheme), kept.clone());
     let because = "the last pixel of an image with an odd number of them is summed in int32";

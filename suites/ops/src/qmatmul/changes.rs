@@ -1,5 +1,4 @@
-//! What a kernel may do otherwise in a product with output stages: in the sums, in a requantization of them, and in a list of stages: their order, their axes,
-//! the policy of one of them.
+//! Changes that a kernel may make to a product with output stages: in the sums, their requantization, or the order, axes and policies of stages.
 
 use super::{Qmatmul, quantized};
 use crate::fused::Fused;
@@ -13,10 +12,10 @@ use tiebreak_impls::qmatmul::{Along, Domain, Lists, Params, Stage};
 use tiebreak_oracle::qmatmul::{Quantized, Scheme, finished};
 use tiebreak_oracle::word::Overflow;
 
-/// Stages among which two that change places are looked for.
+/// Number of leading stages among which exchanges of two stages are tried.
 const PLACES: usize = 5;
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Qmatmul>> {
     let sums = Sums::default();
     if domain.lists == Lists::Layer64 {
@@ -36,7 +35,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Qmatmul>> 
     out
 }
 
-/// A change of the list of stages, or of their parameters; `None` of a list that has no such stage.
+/// Builds a change of the list of stages, or of their parameters. `change` returns `None` if the list has no such stage.
 fn list(
     sums: &Sums<Params>,
     scheme: &Scheme,
@@ -112,7 +111,7 @@ fn of_lists(sums: &Sums<Params>, scheme: &Scheme) -> Vec<Change<Qmatmul>> {
     out
 }
 
-/// Stages whose values are made by another policy.
+/// Returns changes of a stage to another policy.
 fn of_values(sums: &Sums<Params>, scheme: &Scheme) -> Vec<Change<Qmatmul>> {
     let base = total(scheme);
     let kept = sums.clone();
@@ -142,7 +141,7 @@ fn of_values(sums: &Sums<Params>, scheme: &Scheme) -> Vec<Change<Qmatmul>> {
     ]
 }
 
-/// The stages one by one, each by a scheme of its own.
+/// Applies the stages one by one, each with its own scheme.
 fn in_parts(p: &Params, sums: &[i64], scheme: impl Fn(&Stage) -> Scheme) -> Option<Expected> {
     let whole = quantized(p);
     let start: Expected = sums.iter().map(|sum| i32::try_from(*sum).ok()).collect();

@@ -1,4 +1,4 @@
-//! Products with output stages of a fuzzer's numbers.
+//! Products with output stages made from a fuzzer's numbers.
 
 use super::Qmatmul;
 use crate::fuzzing::moved;
@@ -10,7 +10,7 @@ use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qmatmul::{Along, Domain, Layer, Lists, Params, Stage};
 
-/// Stages of a made-up list, at most, before its cast.
+/// Upper bound on stages in a generated list, without its cast.
 const MOST: usize = 5;
 
 impl Fuzzed for Qmatmul {
@@ -56,7 +56,7 @@ fn layer(domain: &Domain, params: &Params, numbers: &mut Numbers<'_>) -> Vec<Sta
     let zero_point = if domain.requantize.zero_point { numbers.of(output.clone()) } else { 0 };
     let (min, max) = match [numbers.of(output.clone()), numbers.of(output.clone())] {
         _ if !domain.requantize.clamp => (*output.start(), *output.end()),
-        // Equal ends are rarely of interest, and come of numbers that are all alike.
+        // Equal bounds are rarely of interest, and come from numbers that are all alike.
         [a, b] if a == b => (*output.start(), *output.end()),
         [a, b] => (a.min(b), a.max(b)),
     };
@@ -64,7 +64,7 @@ fn layer(domain: &Domain, params: &Params, numbers: &mut Numbers<'_>) -> Vec<Sta
     Layer { bias: &bias, channels: &channels, zero_point, min, max, output }.stages()
 }
 
-/// The same list with biases of up to 47 bits.
+/// Replaces the bias by a 64-bit bias of up to 47 bits.
 fn wide(mut stages: Vec<Stage>, numbers: &mut Numbers<'_>) -> Vec<Stage> {
     if let Some(Stage::Bias { along, values }) = stages.first() {
         stages[0] = Stage::Bias64 { along: *along, values: wide_biases(values, numbers) };

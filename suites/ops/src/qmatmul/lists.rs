@@ -1,4 +1,4 @@
-//! Lists of stages that fit the sums of a product: that of a layer, that of the legacy paradigm, and orders of every kind of stage.
+//! Lists of stages that fit the sums of a product: a layer's, the legacy paradigm's, and every kind of stage in several orders.
 
 use crate::requantize::channels::any;
 use rand_chacha::ChaCha8Rng;
@@ -9,10 +9,10 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qmatmul::{Along, Domain, Layer, Layer64, Lists, Stage};
 use tiebreak_impls::{matmul, requantize};
 
-/// Kinds of lists that are tried on a kernel of any list.
+/// Number of kinds of lists that are tried on a kernel of any list.
 pub(super) const KINDS: usize = 9;
 
-/// The legacy paradigm's integers.
+/// Domain of the legacy paradigm's integers.
 const INTEGERS: requantize::Domain = requantize::Domain {
     output: U8,
     channels: Multipliers { q: 0..=0, shifts: -31..=0, ..Multipliers::ALL },
@@ -21,7 +21,8 @@ const INTEGERS: requantize::Domain = requantize::Domain {
     clamp: false,
 };
 
-/// A list for a kernel: the layer's, with biases of 64 bits if it has them, or one of the `kind` made of its parameters; `i` chooses types and amplitudes in turn.
+/// Returns a list for a kernel: the layer's list, with 64-bit biases if the kernel has them, or a list of the `kind` made of the layer's
+/// parameters. `i` selects types and amplitudes in turn.
 pub(super) fn of(
     domain: &Domain,
     shape: &matmul::Params,
@@ -40,7 +41,7 @@ pub(super) fn of(
     }
 }
 
-/// What stages are made of.
+/// Source of the stages' parameters.
 struct Parts<'a> {
     shape: &'a matmul::Params,
     layer: &'a Layer<'a>,
@@ -63,7 +64,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Up to six stages of any kind and order, with a cast at the end or not.
+    /// Draws up to five stages of any kind in any order, with or without a final cast.
     fn by_chance(&self, rng: &mut ChaCha8Rng) -> Vec<Stage> {
         let count = below(rng, 6);
         let mut out: Vec<Stage> = (0..count)
@@ -85,7 +86,7 @@ impl Parts<'_> {
         out
     }
 
-    /// As many values as the axis has places, from those of the columns.
+    /// Repeats the values of the columns to the size of an axis.
     fn along<T: Copy>(&self, along: Along, values: &[T]) -> Vec<T> {
         let size = if along == Along::Rows { self.shape.m } else { self.shape.n };
         if values.len() == 1 { values.to_vec() } else { values.iter().copied().cycle().take(size).collect() }
@@ -95,7 +96,7 @@ impl Parts<'_> {
         Stage::Bias { along, values: self.along(along, self.layer.bias) }
     }
 
-    /// A bias in the scale of results.
+    /// Draws a bias in the scale of results.
     fn small(&self, along: Along, rng: &mut ChaCha8Rng) -> Stage {
         let size = if along == Along::Rows { self.shape.m } else { self.shape.n };
         Stage::Bias { along, values: (0..size).map(|_| below(rng, 101) as i32 - 50).collect() }
@@ -125,7 +126,7 @@ impl Parts<'_> {
     }
 }
 
-/// An integer fraction near the first scale, whose results are around the middle of uint8; or any.
+/// Draws an integer fraction near the first scale, with results around the middle of uint8, or any integer fraction.
 fn down(layer: &Layer<'_>, i: usize, rng: &mut ChaCha8Rng) -> Stage {
     if below(rng, 10) == 0 {
         let Channel { multiplier, shift } = any(&INTEGERS, rng);

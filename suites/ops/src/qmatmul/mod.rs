@@ -1,4 +1,4 @@
-//! Quantized matrix products in the harness: products with outputs that reach their ties and their ends, lists of stages in many orders, and causes of every part.
+//! Quantized matrix products in the harness: outputs at ties and ends, lists of stages in many orders, and changes of every part.
 
 mod changes;
 mod fuzzed;
@@ -32,12 +32,12 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Qmatmul {}
 
-/// The oracle's parameters.
+/// Converts the parameters to the oracle's.
 pub(crate) fn quantized(p: &Params) -> Quantized {
     Quantized { product: crate::matmul::product(&p.shape), stages: p.stages.iter().map(posed).collect() }
 }
 
-/// The oracle's stage.
+/// Converts a stage to the oracle's.
 fn posed(stage: &Stage) -> oracle::Stage {
     let axis = |along: &Along| match along {
         Along::Rows => oracle::Along::Rows,
@@ -86,7 +86,7 @@ impl Operation for Qmatmul {
         Matmul::range(&domain.operands, t)
     }
 
-    /// A kernel of any list, or of layers with biases of 64 bits if the stages begin with one.
+    /// Returns the domain of any list; of layers with 64-bit biases if the stages begin with such a bias.
     fn open(_: &Promised, ty: Option<&str>, given: &mut Arguments) -> Result<Domain, CaseError> {
         let ([lhs, rhs], output) = types::with_output(ty)?;
         let channels = Multipliers { per_channel: true, ..Multipliers::ALL };
@@ -181,7 +181,7 @@ impl Operation for Qmatmul {
     }
 }
 
-/// One product, and no stage.
+/// Returns the default parameters: one product without stages.
 fn usual() -> Params {
     Params { shape: matmul::Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 }, stages: Vec::new() }
 }
@@ -217,7 +217,7 @@ impl Fused for Qmatmul {
         crate::matmul::product(&case.params.shape).wide_sums(lhs, rhs).ok()?.into_iter().collect()
     }
 
-    /// The list of a layer, and that of the legacy paradigm with its integers.
+    /// Converts the list of a layer, or of the legacy paradigm with its integers.
     fn requantize(p: &Params, len: usize) -> Option<requantize::Params> {
         if let Some(layer) = p.layer() {
             return Some(layer.requantize(len, p.shape.n));
@@ -257,7 +257,7 @@ impl Qmatmul {
         (Matmul::CAPABILITIES.counted.products)(&p.shape)
     }
 
-    /// Results by kind, if a clamp or a cast is the last stage.
+    /// Counts results by kind, with the ends of the last clamp or cast.
     fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
         let ends = case.params.stages.iter().rev().find_map(|stage| match stage {
             Stage::Clamp { min, max } => Some((*min, *max)),

@@ -1,7 +1,7 @@
-//! What products with output stages are tried on: sums around the ties of every result and around the ends of `tanh`, sizes around vectors and blocks, every number of
-//! columns, multipliers at the corners of fixed point multiply, conditions that come together, layers of real networks, and offsets of any size.
+//! Cases of products with output stages: sums around ties and around the ends of `tanh`, sizes around vectors and blocks, every number of columns,
+//! corner multipliers, combinations of conditions, layers of real networks, and offsets of any size.
 //!
-//! A product is a convolution of filters of one place, and the plan of [`crate::qconv2d`] fits the outputs of both.
+//! A product is a convolution with filters of one element, so the plan of [`crate::qconv2d`] fits the outputs of both.
 
 use super::lists::{KINDS, of};
 use super::{Qmatmul, quantized};
@@ -59,27 +59,27 @@ const SIZES: [[usize; 3]; 34] = [
     [70, 75, 80],
 ];
 
-/// Fully connected layers: MLPerf Tiny's autoencoder, keyword spotting, ResNet-8 and person detection, MobileNet; rows, outputs, inputs.
+/// Fully connected layers of MLPerf Tiny's autoencoder, keyword spotting, ResNet-8 and person detection, and of MobileNet: rows, outputs, inputs.
 const LAYERS: [[usize; 3]; 8] =
     [[1, 10, 64], [1, 12, 64], [1, 2, 256], [1, 8, 128], [1, 128, 8], [1, 128, 128], [1, 128, 640], [1, 1001, 1024]];
-/// Products of the largest layer, in a short run and in others.
+/// Upper bound on products of a layer, for each effort.
 const MOST: [usize; 2] = [100_000, 2_000_000];
 
-/// Rows and columns up to which every number is tried.
+/// Largest number of rows and columns up to which every number is tried.
 const MOST_PLACES: usize = 72;
-/// Columns of a batch of corners.
+/// Columns in a batch of corners.
 const CORNERS: usize = 48;
-/// Of so many corners one is tried, in a short run and in others.
+/// Sampling step of the corners, for each effort.
 const ONE_IN: [usize; 2] = [12, 3];
-/// Batches around the ends of `tanh`.
+/// Number of batches around the ends of `tanh`, for each effort.
 const ENDS: [usize; 2] = [14, 44];
-/// Values around each end.
+/// Number of values around each end.
 const WINDOW: usize = 32;
 
-/// Levels of the kind of the list, rows, columns, depth, both zero points, the fills, and the alignment.
+/// Number of levels of the kind of the list, rows, columns, depth, both zero points, the fills, and the alignment.
 const LEVELS: [usize; 8] = [KINDS, 3, 5, 4, 3, 2, 3, 2];
 
-/// Every spec of a run.
+/// Returns every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let (layers, long) = (of_qconv2d(domain), usize::from(budget.every_tail));
     let draft = Draft { domain: &layers, seed, long, kernels: kernels::<Qmatmul>().len() };
@@ -122,7 +122,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     out
 }
 
-/// The same layers as convolutions of one place, Q0.31.
+/// Returns the same layers as convolutions with filters of one element, in Q0.31.
 fn of_qconv2d(domain: &Domain) -> qconv2d::Domain {
     let channels = match domain.lists {
         Lists::Legacy => Multipliers { shifts: -31..=0, ..Multipliers::ALL },
@@ -133,13 +133,13 @@ fn of_qconv2d(domain: &Domain) -> qconv2d::Domain {
     qconv2d::Domain { operands, grouped: false, dense: true, spatial: false, wide, transposed: None, requantize }
 }
 
-/// A product as a convolution of one place.
+/// Converts a product to a convolution with filters of one element.
 fn shaped([m, n, k]: [usize; 3]) -> Spec<conv2d::Params> {
     let shape = conv2d::Params { width: m, channels: k, out_channels: n, ..conv2d::Params::default() };
     Spec::new(shape, [Fill::Varied, Fill::Varied, Fill::None], 0)
 }
 
-/// A value of a range, both ends among them.
+/// Returns a zero point for a level: the value nearest to 0, any value, or the upper end.
 fn zero_point(range: &RangeInclusive<i32>, level: usize, rng: &mut ChaCha8Rng) -> i32 {
     match level {
         0 => 0.clamp(*range.start(), *range.end()),
@@ -148,14 +148,14 @@ fn zero_point(range: &RangeInclusive<i32>, level: usize, rng: &mut ChaCha8Rng) -
     }
 }
 
-/// A plan of a domain.
+/// Plan for a domain.
 struct Plan<'a> {
     domain: &'a Domain,
     draft: Draft<'a>,
 }
 
 impl Plan<'_> {
-    /// A convolution of one place as a product, whose list is of a kind.
+    /// Converts a convolution with filters of one element to a product with a list of this kind.
     fn with_stages(&self, spec: Spec<qconv2d::Params>, kind: usize, i: usize) -> Spec<Params> {
         let Spec { params, fills, misalign, generator, turn, .. } = spec;
         let qconv2d::Params { shape, channels, bias, bias64, zero_point, min, max } = params;
@@ -177,13 +177,13 @@ impl Plan<'_> {
         Spec { turn, ..spec }
     }
 
-    /// Products with outputs that fit them; the kind of the `i`th list is `kind(i)`.
+    /// Returns products with output parameters that fit their sums. The kind of the `i`th list is `kind(i)`.
     fn around(&self, specs: Vec<Spec<conv2d::Params>>, kind: impl Fn(usize) -> usize) -> Vec<Spec<Params>> {
         let fitted = self.draft.around(specs).into_iter().enumerate();
         fitted.map(|(i, spec)| self.with_stages(spec, kind(i), i)).collect()
     }
 
-    /// One product, and biases that take it to the last values on both sides of both ends of `tanh`.
+    /// Builds products with biases that take the values to both sides of both ends of `tanh`.
     fn ends(&self, i: usize) -> Spec<Params> {
         let mut rng = stream(self.draft.seed, &format!("qmatmul/tanh/{i}"));
         let operands = &self.domain.operands;
@@ -208,7 +208,7 @@ impl Plan<'_> {
         Spec::new(Params { shape, stages }, [Fill::Given(lhs), Fill::Constant(1), Fill::None], i % 16)
     }
 
-    /// Multipliers and shifts at the corners of fixed point multiply, one for each column.
+    /// Returns multipliers and shifts at the corners of fixed point multiply, one for each column.
     fn corners(&self, budget: &Budget) -> Vec<Spec<Params>> {
         let domain = &self.draft.domain.requantize;
         let every = corners(domain, budget, self.draft.seed).into_iter();
@@ -224,7 +224,7 @@ impl Plan<'_> {
         corners.chunks(per).step_by(if per == 1 { 7 } else { 1 }).enumerate().map(of).collect()
     }
 
-    /// Every three conditions.
+    /// Returns specs in which every three conditions occur together.
     fn conjunctions(&self, budget: &Budget) -> Vec<Spec<Params>> {
         let mut rng = stream(self.draft.seed, "qmatmul/conjunctions");
         let mut levels = LEVELS;
@@ -253,7 +253,7 @@ impl Plan<'_> {
         Spec::new(shape, [fill, Fill::Varied, Fill::None], misalign)
     }
 
-    /// Offsets that are no zero points of the types.
+    /// Returns offsets that are not negated zero points of the types.
     fn offsets(&self) -> Vec<Spec<Params>> {
         let specs = crate::matmul::plan::OFFSETS.map(|_| shaped([3, 9, 5])).to_vec();
         let mut specs = self.around(specs, |_| 0);

@@ -1,4 +1,4 @@
-//! A product with output stages as it is shown.
+//! Presentation of a product with output stages.
 
 use super::Qmatmul;
 use crate::explain::stages;
@@ -15,7 +15,7 @@ impl Presented for Qmatmul {
     const SHOWN: &'static str = "tflite-fully-connected-i8";
     const STEPS: Steps<Self> = stages::qmatmul;
 
-    /// Two rows and two columns, whose sums are multiples of 4, with a bias for each column and a quarter as their scale.
+    /// Builds two rows and two columns with sums that are multiples of 4, a bias for each column, and a scale of a quarter.
     fn sample(fitting: Fitting) -> Drawn<Params> {
         let (min, max) = fitting.element.range().into_inner();
         let (lhs_offset, bias, zero_point) = if fitting.offsets { (-4, vec![16, -16], 3) } else { (0, vec![0], 0) };

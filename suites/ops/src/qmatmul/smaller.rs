@@ -1,4 +1,4 @@
-//! Smaller cases of the same kind: fewer rows, columns and depths, fewer stages, plainer parameters.
+//! Smaller cases of the same kind: fewer rows, columns and depths, fewer stages, simpler parameters.
 
 use super::Qmatmul;
 use crate::matmul::{cropped, simpler_offsets};
@@ -7,7 +7,7 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::matmul;
 use tiebreak_impls::qmatmul::{Along, Domain, Params, Stage};
 
-/// Smaller cases, the smallest first.
+/// Returns smaller cases, the smallest first.
 pub(super) fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
     let mut out = Vec::new();
     let inner = Case { params: case.params.shape, tensors: case.tensors.clone(), misalign: case.misalign };
@@ -43,7 +43,7 @@ pub(super) fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>>
     out
 }
 
-/// A stage on the first or the last rows and columns.
+/// Restricts a stage to the first or the last rows and columns.
 fn of_places(stage: &Stage, [m, n]: [usize; 2], [rows, columns]: [usize; 2], last: bool) -> Stage {
     fn some<T: Copy>(values: &[T], from: usize, to: usize, last: bool) -> Vec<T> {
         match values.len() {
@@ -70,7 +70,7 @@ fn of_places(stage: &Stage, [m, n]: [usize; 2], [rows, columns]: [usize; 2], las
     }
 }
 
-/// The same stage with plainer parameters.
+/// Returns the stage with simpler parameters.
 fn plainer(stage: &Stage) -> Vec<Stage> {
     match stage {
         Stage::Bias { along, values } => {

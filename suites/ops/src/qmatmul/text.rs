@@ -1,7 +1,7 @@
-//! Lists of stages as a word of a case: `bias-columns:40;scale-columns:-1,1073741824^-3;clamp:-128,127;cast:i8`.
+//! Text form of lists of stages in a case: `bias-columns:40;scale-columns:-1,1073741824^-3;clamp:-128,127;cast:i8`.
 //!
-//! A stage is its name and numbers: biases (of 64 bits those of `bias64`); offset, multiplier and shift of `down`; the zero point of `scale`, then `MULTIPLIER^SHIFT` for each place; ends of `clamp`; zero
-//! point and amplitude of `tanh`; the type of `cast`.
+//! A stage is its name and its numbers: the biases (64-bit for `bias64`); offset, multiplier and shift of `down`; the zero point of `scale`,
+//! followed by `MULTIPLIER^SHIFT` for each place; the ends of `clamp`; zero point and amplitude of `tanh`; the type of `cast`.
 
 use tiebreak_engine::operation::CaseError;
 use tiebreak_impls::element::Element;
@@ -9,7 +9,7 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qmatmul::{Along, Stage};
 use tiebreak_oracle::names::unknown;
 
-/// How a bias of 64 bits begins.
+/// Prefix of 64-bit biases.
 pub(super) const WIDE: &str = "bias64-";
 
 const NAMES: [&str; 10] = [
@@ -32,12 +32,12 @@ fn axis(along: Along) -> &'static str {
     }
 }
 
-/// The text of a list.
+/// Formats a list of stages.
 pub(super) fn written(stages: &[Stage]) -> String {
     stages.iter().map(one).collect::<Vec<_>>().join(";")
 }
 
-/// The text of a stage.
+/// Formats a stage.
 pub(crate) fn one(stage: &Stage) -> String {
     let joined = |words: Vec<String>| words.join(",");
     match stage {
@@ -59,7 +59,7 @@ pub(crate) fn one(stage: &Stage) -> String {
     }
 }
 
-/// The list of a text; an empty text is an empty list.
+/// Parses a list of stages; an empty text is an empty list.
 pub(super) fn read(text: &str) -> Result<Vec<Stage>, CaseError> {
     text.split(';').filter(|stage| !stage.is_empty()).map(stage).collect()
 }

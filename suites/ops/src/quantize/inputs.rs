@@ -1,5 +1,4 @@
-//! Floats worth trying at a type: around every threshold between two stored values, by rounding and by truncation, at the ends of all
-//! ranges, and everything that is no number.
+//! Input floats for a type: around the thresholds between stored values, for rounding and truncation, at the ends of ranges, and not numbers.
 
 use crate::quantized::plan::Elements;
 use rand_chacha::ChaCha8Rng;
@@ -9,18 +8,18 @@ use tiebreak_impls::quantized::Expressed;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::Quantization;
 
-/// Stored values of which all thresholds are tried; where there are more, those at the ends, around the zero point, and some others.
+/// Upper bound on stored values with all thresholds; larger types use the ends, values around the zero point, and [`OTHERS`].
 const ALL: i64 = 40;
-/// Some others.
+/// Number of other stored values.
 const OTHERS: usize = 8;
-/// Patterns on each side of a threshold.
+/// Number of patterns on each side of a threshold.
 const AROUND: i64 = 2;
-/// How many times a float is eight times as far beyond the end.
+/// Number of floats beyond each end; each is eight times as far as the float before.
 const FARTHER: i64 = 10;
-/// Random patterns.
+/// Number of random patterns.
 const RANDOM: usize = 64;
 
-/// Inputs of quantize.
+/// Floats as inputs of quantize.
 pub(super) struct Floats;
 
 impl Elements for Floats {
@@ -57,7 +56,7 @@ impl Elements for Floats {
             let [low, high] = [0; 2].map(|_| u64::from(int32(rng) as u32));
             let (any, sign) = (low | high << 32, q.format.sign() * (high & 1));
             match low % 16 {
-                // Any pattern, and any subnormal one.
+                // Any pattern, or any subnormal pattern.
                 0 => any & (q.format.sign() | (q.format.sign() - 1)),
                 1 | 2 => any & subnormal | sign,
                 kind => {
@@ -79,7 +78,7 @@ impl Elements for Floats {
         (q.format.bits() == 16).then(|| (0..=0xffff).collect())
     }
 
-    /// Around each end, half a step beyond it and a step; and farther by more and more, as far as floats go.
+    /// Returns floats around each end, half a step and a step beyond it, and at growing distances to the limits of the format.
     fn beyond(&self, q: &Quantization) -> Vec<i32> {
         let mut patterns = vec![q.format.infinity(), q.format.largest()];
         patterns.extend_from_within(..);
@@ -93,13 +92,13 @@ impl Elements for Floats {
         patterns.into_iter().flat_map(|bits| words(q.format, bits)).collect()
     }
 
-    /// Those whose reciprocal is the edge, and those whose quotient by a float at the edge is a number of few bits.
+    /// Returns scales whose reciprocal is at the overflow edge, and scales whose quotient with a float at the edge has few bits.
     fn scales_at_overflow(&self, q: &Quantization) -> Vec<Rational> {
         let edge = q.format.infinite_from();
         [1, 3, 255].into_iter().map(|steps| Rational::from(steps) / &edge).chain([Rational::from((3, 7))]).collect()
     }
 
-    /// Those whose quotient by the scale lies at the edge, as far as they are numbers, and the special ones.
+    /// Returns floats whose quotient by the scale is at the overflow edge, if they are finite, and the special floats.
     fn overflowing(&self, q: &Quantization) -> Vec<i32> {
         let mut patterns = specials(q.format);
         let edge = q.format.infinite_from();
@@ -111,7 +110,7 @@ impl Elements for Floats {
         patterns.into_iter().flat_map(|bits| words(q.format, bits)).collect()
     }
 
-    /// The float at a tie or nearest to it, one in the middle of a step, and the last that all take.
+    /// Returns the float at or nearest to a tie, and a float between a tie and the next stored value.
     fn repeated(&self, q: &Quantization) -> Vec<Vec<i32>> {
         let step = |numerator: i64, denominator: i64| {
             let steps = Rational::from((numerator, denominator)) + (q.min.midpoint(q.max) - q.zero_point);
@@ -121,12 +120,12 @@ impl Elements for Floats {
     }
 }
 
-/// The words of a pattern.
+/// Returns the words of a pattern.
 fn words(format: Format, bits: u64) -> Vec<i32> {
     tiebreak_engine::operation::Element::Float(format).of(bits)
 }
 
-/// Zeros, ends of the subnormal and of the normal numbers, ones, infinities, and two kinds of NaN; of either sign.
+/// Returns zeros, the ends of the subnormal and normal numbers, ones, infinities, and two kinds of NaN, of either sign.
 fn specials(format: Format) -> Vec<u64> {
     let one = format.nearest(&Rational::from(1));
     let smallest_normal = 1 << (format.precision() - 1);
@@ -147,7 +146,7 @@ fn specials(format: Format) -> Vec<u64> {
     magnitudes.into_iter().flat_map(|m| [m, m | format.sign()]).collect()
 }
 
-/// Stored values at whose thresholds to look.
+/// Returns the stored values whose thresholds are tried.
 fn stored(q: &Quantization, seed: u64) -> Vec<i64> {
     let mut out = Vec::new();
     if q.max - q.min <= ALL {
@@ -169,24 +168,24 @@ fn stored(q: &Quantization, seed: u64) -> Vec<i64> {
     out
 }
 
-/// The scale as a double, which is exact.
+/// Returns the scale as an f64, which is exact.
 fn scale(q: &Quantization) -> f64 {
     q.exact_scale().to_f64()
 }
 
-/// The pattern nearest to a double, an infinity beyond the largest number. A product of a scale and of a number of steps that has few bits is exact as a
-/// double if it is a tie or a threshold of the format.
+/// Returns the pattern nearest to an f64, or an infinity beyond the largest number. The product of a scale and a step count of few bits is exact in
+/// f64 if it is a tie or a threshold of the format.
 fn nearest(format: Format, value: f64) -> u64 {
     let infinity = format.infinity() | if value < 0.0 { format.sign() } else { 0 };
     format.nearest_to(value).unwrap_or(infinity)
 }
 
-/// The floats around a value.
+/// Adds the floats around a value.
 fn around(q: &Quantization, value: f64, out: &mut Vec<u64>) {
     neighbours(q.format, nearest(q.format, value), out);
 }
 
-/// A float and those that are next to it, infinities included.
+/// Adds a float and its neighbours, including infinities.
 fn neighbours(format: Format, pattern: u64, out: &mut Vec<u64>) {
     let Some(key) = format.key(pattern) else { return };
     let [lowest, highest] = [format.infinity() | format.sign(), format.infinity()].map(|end| format.key(end));

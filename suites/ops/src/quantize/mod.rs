@@ -1,4 +1,4 @@
-//! Quantization in the harness: floats around the decision boundaries of each type, at ties, and everything that is no number.
+//! Quantization in the harness: floats around the decision boundaries of each type, at ties, and everything that is not a number.
 
 mod changes;
 mod inputs;
@@ -26,15 +26,15 @@ pub use smaller::{alone, smaller};
 /// The operation.
 pub enum Quantize {}
 
-/// What a contract says of each element: whole tensors are rows.
+/// Scheme that a contract promises for each element; a whole tensor is one row.
 pub type Promised = operation::Promised<Scheme>;
 
-/// Each value by `one`, with the parameters of its place.
+/// Applies `one` to each value, with the parameters of its place.
 fn each(case: &Case<Params>, one: impl Fn(&Quantization, u64) -> Option<i64>) -> Result<Expected, Unposable> {
     each_of(case, &places::scales(&case.params), one)
 }
 
-/// Each value by `one`, with the parameters of these scales.
+/// Applies `one` to each value, with the parameters at the given scale indices.
 fn each_of(
     case: &Case<Params>,
     scales: &[usize],
@@ -43,11 +43,11 @@ fn each_of(
     let quantized = &case.params.quantized;
     let all = quantizations(quantized)?;
     let values = case.tensors[0].chunks(quantized.expressed.words()).zip(scales);
-    // Beyond int32 a word holds the bits.
+    // Values beyond int32 are stored as their bits.
     Ok(values.map(|(words, scale)| one(&all[*scale], bits(words)).map(|v| v as i32)).collect())
 }
 
-/// Each value by `one` and the scheme of its place.
+/// Applies `one` to each value, with the scheme of its place.
 fn by_element(
     scheme: &Promised,
     case: &Case<Params>,
@@ -59,9 +59,9 @@ fn by_element(
     scheme.joined(results, len, of)
 }
 
-/// Of each value all that code may make of it that takes these liberties.
+/// Returns, for each value, all results possible with the liberties.
 fn possible(scheme: &Promised, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
-    // What compilers make follows one scheme.
+    // Compiled code follows a single scheme.
     let scheme = &scheme.scheme;
     let quantized = &case.params.quantized;
     let all = quantizations(quantized)?;
@@ -144,7 +144,7 @@ impl Operation for Quantize {
         by_element(scheme, case, |scheme, q, x| scheme.exact(q, x))
     }
 
-    /// The exact sum rounded once by the caller's rule.
+    /// Returns the scheme that rounds the exact sum once by the caller's rule.
     fn reference(_: &quantize::Kernel, wanted: &Wanted) -> Option<String> {
         Some(Scheme::ideal(wanted.rounding).label())
     }

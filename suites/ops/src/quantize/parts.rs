@@ -1,4 +1,4 @@
-//! What a quantize scheme is made of, read from its steps, and every single change to that.
+//! Parts of a quantize scheme, read from its steps, and every change of a single part.
 
 use super::Promised;
 use tiebreak_common::class::Class;
@@ -10,43 +10,43 @@ use tiebreak_oracle::quantize::steps::{Addend, Step};
 use tiebreak_oracle::rounding::RoundingRule::{self, *};
 use tiebreak_oracle::word::Overflow;
 
-/// A step with its name.
+/// Step with its name.
 pub type Named = (&'static str, Step);
 
-/// Added and subtracted again, it rounds an f32 to an integer, ties to even.
+/// Name of the magic bias: adding and subtracting it rounds an f32 to an integer, ties to even.
 const MAGIC: &str = "the magic bias rounds";
 
-/// Rules, in the order in which they are tried.
+/// Rounding rules, in the order in which they are tried.
 pub(super) const RULES: [RoundingRule; 8] =
     [TiesEven, TiesAway, TiesUp, TiesDown, TiesToZero, TowardZero, TowardNegative, TowardPositive];
 
-/// What a scheme is made of.
+/// Parts of a quantize scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// The rule by which it rounds to an integer.
+    /// Rule of the rounding to an integer.
     pub rule: RoundingRule,
-    /// Whether the zero point is added after the rounding.
+    /// True if the zero point is added after the rounding.
     pub after: bool,
-    /// Whether steps are rounded in the expressed type.
+    /// True if steps are rounded in the expressed type.
     pub steps: bool,
-    /// Whether the scale's rounded reciprocal is multiplied by.
+    /// True if the scheme multiplies by the rounded reciprocal of the scale.
     pub reciprocal: bool,
 }
 
-/// One part of a scheme that is another than it was.
+/// Part of a scheme that a change replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The rule.
+    /// Rounding rule.
     Rule,
-    /// The place of the zero point.
+    /// Place of the zero point.
     ZeroPoint,
-    /// Division or reciprocal.
+    /// Division, or multiplication by the reciprocal.
     Reciprocal,
-    /// The rounding of steps.
+    /// Rounding of steps.
     Steps,
 }
 
-/// One thing changed.
+/// Change of a single part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PartChange {
     pub(super) part: Part,
@@ -54,7 +54,7 @@ pub(super) struct PartChange {
     pub(super) to: Parts,
 }
 
-/// A step list with a magic bias spelled as the rounding to an integer that it is.
+/// Replaces a magic bias in a step list by the equivalent rounding to an integer.
 pub fn spelled(list: &[Named]) -> Vec<Named> {
     let mut list = list.to_vec();
     let magic = |w: &[Named]| match [w[0].1, w[1].1, w[2].1] {
@@ -68,7 +68,7 @@ pub fn spelled(list: &[Named]) -> Vec<Named> {
 }
 
 impl Parts {
-    /// Those of a step list; none where it does not round to an integer.
+    /// Reads the parts of a step list; `None` if it does not round to an integer.
     pub fn of(list: &[Named]) -> Option<Self> {
         let list = spelled(list);
         let place = |is: fn(&Step) -> bool| list.iter().position(|(_, step)| is(step));
@@ -84,14 +84,14 @@ impl Parts {
         })
     }
 
-    /// The first scheme of these parts; a conversion in it saturates.
+    /// Returns the first scheme with these parts; its conversion saturates.
     pub(super) fn scheme(self) -> Option<Scheme> {
         let definition = DEFINITIONS.iter().find(|definition| Self::of(definition.steps) == Some(self))?;
         let overflow = if definition.converts() { Overflow::Saturate } else { Overflow::OutOfDomain };
         Some(Scheme { definition, overflow })
     }
 
-    /// Every change of one part, in the order of preference. A reciprocal matters only where steps are rounded.
+    /// Returns every change of a single part, in the order of preference. A reciprocal matters only if steps are rounded.
     pub(super) fn changes(self) -> Vec<PartChange> {
         let rules = RULES.into_iter().filter(|rule| *rule != self.rule);
         let rules = rules.map(|rule| (Part::Rule, Self { rule, ..self }));
@@ -102,7 +102,7 @@ impl Parts {
         all.map(|(part, to)| PartChange { part, from: self, to }).collect()
     }
 
-    /// How many parts are others.
+    /// Returns the number of parts that differ.
     fn distance(self, other: Self) -> usize {
         let others = [
             self.rule != other.rule,
@@ -115,7 +115,7 @@ impl Parts {
 }
 
 impl PartChange {
-    /// Where it leads on the way to a scheme.
+    /// Returns the lead of the change toward a scheme.
     pub(super) fn lead(&self, target: &Promised) -> Lead<Promised> {
         match Parts::of(target.scheme.definition.steps) {
             Some(to) if to == self.to => Lead::To(target.clone()),
@@ -126,7 +126,7 @@ impl PartChange {
         }
     }
 
-    /// The class of a difference that it makes in this expressed type.
+    /// Returns the class of the difference in an expressed type.
     pub(super) fn class(&self, expressed: Expressed) -> Class {
         match self.part {
             Part::Rule => Class::rounding(self.from.rule, self.to.rule),
@@ -136,7 +136,7 @@ impl PartChange {
         }
     }
 
-    /// The change in words, in this expressed type.
+    /// Describes the change in an expressed type.
     pub(super) fn because(&self, expressed: Expressed) -> String {
         match self.part {
             Part::Rule => format!("rounded by {}", self.to.rule.name()),
@@ -150,8 +150,8 @@ impl PartChange {
     }
 }
 
-/// The contract's steps with the rounding of the reference, and saturation: what the format alone costs. Nothing where the contract
-/// rounds so by itself.
+/// Returns the contract's scheme with the rounding rule of the reference and a saturating conversion: the effect of the format alone. `None` unless
+/// steps are rounded, the zero point is added before the rounding, and the rules differ.
 pub(super) fn ideal_steps(contract: &Scheme, reference: &Scheme) -> Option<Scheme> {
     let (to, from) = (Parts::of(contract.definition.steps)?, Parts::of(reference.definition.steps)?);
     let other = to.steps && !to.after && to.rule != from.rule;

@@ -7,8 +7,8 @@ use tiebreak_engine::run::shrink;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Granularity, Params, Quantized, Scale};
 
-/// Halves of a tensor; the elements of one channel or block by themselves, or fewer channels, fewer or smaller blocks; of a single
-/// element, plainer parameters. `words` is those of an input element.
+/// Returns halves of a tensor; the elements of one channel or block, or fewer channels, or fewer or smaller blocks; for a single element, simpler
+/// parameters. `words` is the number of words of an input element.
 pub fn smaller(case: &Case<Params>, words: usize, domain: &Domain) -> Vec<Case<Params>> {
     let p = &case.params;
     let len = case.tensors[0].len() / words;
@@ -32,7 +32,7 @@ pub fn smaller(case: &Case<Params>, words: usize, domain: &Domain) -> Vec<Case<P
     out
 }
 
-/// One element by itself, per layer; and in its place among zeros.
+/// Returns the case of a single element, per layer, and the case of this element in its place among zeros.
 pub fn alone(case: &Case<Params>, words: usize, index: usize) -> Vec<(Case<Params>, usize)> {
     let p = &case.params;
     let one = places::scales(p).get(index).map(|scale| {
@@ -48,21 +48,21 @@ fn part(case: &Case<Params>, words: usize, params: Params, elements: impl IntoIt
     Case { params, tensors: [values, Vec::new(), Vec::new()], misalign: case.misalign }
 }
 
-/// The elements of each channel or block.
+/// Returns the elements of each channel or block.
 fn by_scale(p: &Params) -> Vec<Vec<usize>> {
     let mut elements = vec![Vec::new(); p.quantized.scales.len()];
     places::scales(p).into_iter().enumerate().for_each(|(at, scale)| elements[scale].push(at));
     elements
 }
 
-/// The elements of one channel or block, per layer. Nothing is done for each of the other scales, of which there may be thousands.
+/// Returns the elements of one channel or block, per layer. The other scales are not copied, because there may be thousands.
 fn of_scale(case: &Case<Params>, words: usize, scale: usize, elements: Vec<usize>) -> Case<Params> {
     let p = &case.params;
     let quantized = per_layer(&p.quantized, scale);
     part(case, words, Params { quantized, container: p.container, shape: vec![elements.len()] }, elements)
 }
 
-/// The type with one of its scales for all elements.
+/// Returns the type with one of its scales for all elements.
 fn per_layer(quantized: &Quantized, scale: usize) -> Quantized {
     let Quantized { storage, min, max, expressed, ref scales, ref zero_points, .. } = *quantized;
     let granularity = Granularity::Layer;
@@ -70,7 +70,7 @@ fn per_layer(quantized: &Quantized, scale: usize) -> Quantized {
     Quantized { storage, min, max, expressed, granularity, scales, zero_points }
 }
 
-/// Along each axis: either half of the channels or blocks, or all but one at an end; either half of each block, or all but one element.
+/// Returns cases reduced along each axis: half of the channels, blocks or block elements, or all but one at an end.
 fn fewer(case: &Case<Params>, words: usize) -> Vec<Case<Params>> {
     let p = &case.params;
     let mut out = Vec::new();
@@ -83,7 +83,7 @@ fn fewer(case: &Case<Params>, words: usize) -> Vec<Case<Params>> {
     out.into_iter().flatten().collect()
 }
 
-/// These of the blocks (or channels) along an axis, and of each of them these elements; `None` where none are left.
+/// Keeps some blocks (or channels) along an axis, and some elements of each; `None` if nothing remains.
 fn cut(
     case: &Case<Params>,
     words: usize,
@@ -117,7 +117,7 @@ fn cut(
     Some(part(case, words, left, elements))
 }
 
-/// Each parameter as plain as can be, one at a time.
+/// Returns parameters with one simplification each.
 fn plainer(p: &Params) -> Vec<Params> {
     let quantized = &p.quantized;
     let (lo, hi) = (*quantized.storage.range().start(), *quantized.storage.range().end());

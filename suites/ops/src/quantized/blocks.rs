@@ -1,5 +1,4 @@
-//! Blocks that quantize and dequantize are tried on: along one axis and along several, of one element and of a whole dimension, in
-//! tensors of one to four dimensions.
+//! Blocks for cases of quantize and dequantize: along one or several axes, of one element or a whole dimension, in up to four dimensions.
 
 use super::plan::{Elements, filled, new_types, spec};
 use super::quantizations;
@@ -9,20 +8,20 @@ use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Finest, Granularity, Params, Quantized, Scale};
 use tiebreak_impls::shape::MAX_ELEMENTS;
 
-/// A dimension of a tensor.
+/// Division of a dimension into blocks.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// No size of blocks is given: one block, as long as it takes.
+    /// A single block of the required length, without a block size in the type.
     Whole,
-    /// So many blocks of so many elements.
+    /// Number of blocks, and elements in each.
     Into(usize, usize),
-    /// So many blocks, as long as it takes.
+    /// Number of blocks, of the required length.
     Long(usize),
 }
 
 use Cut::{Into, Long, Whole};
 
-/// Tensors that are tried.
+/// Forms of tensors that are tried.
 const FORMS: [&[Cut]; 15] = [
     &[Long(3)],
     &[Into(5, 1)],
@@ -41,22 +40,22 @@ const FORMS: [&[Cut]; 15] = [
     &[Long(3), Into(2, 1), Into(2, 1)],
 ];
 
-/// Many blocks along an axis that more elements follow, each with scales of its own, for kernels that no compiler makes.
+/// Many blocks along an axis that is not the last, each block with its own scale, for kernels that are not compiled.
 const MANY: &[Cut] = &[Into(18, 2), Into(2, 1)];
 
-/// Tensors of one form at most: where the blocks are small, each has a part of what is tried on a block.
+/// Upper bound on tensors of one form. Small blocks share the inputs among several tensors.
 const TENSORS: usize = 16;
 
-/// Scales and zero points come back together after so many blocks as there are in no tensor.
+/// Scales in turn. Five zero points alternate with them, so a pair repeats after 35 blocks.
 const SCALES: [f64; 7] = [0.1, 0.25, 1.0 / 255.0, 0.3, 0.0625, 1.5, 0.7];
 
-/// Longest blocks of one value each, and longest rows.
+/// Largest length of blocks that repeat one value, and of rows.
 const LONGEST: usize = 33;
 const LONGEST_ROW: usize = 70;
-/// Lengths of blocks where every length is another function to compile.
+/// Block lengths for compiled kernels, which need one function for each length.
 const COMPILED: [usize; 5] = [1, 3, 8, 15, 17];
 
-/// The type of so many blocks along each axis, with scales and zero points of their own.
+/// Returns the type with this number of blocks along each axis, with their own scales and zero points.
 fn of_blocks(ty: &Quantized, sizes: Vec<(usize, usize)>, counts: Vec<usize>) -> Quantized {
     let (lo, hi) = (ty.min, ty.max);
     let zero_points = [0.clamp(lo, hi), hi, (lo.midpoint(hi) | 1).clamp(lo, hi), lo, lo.midpoint(hi)];
@@ -69,7 +68,7 @@ fn of_blocks(ty: &Quantized, sizes: Vec<(usize, usize)>, counts: Vec<usize>) -> 
     }
 }
 
-/// Every form of the first type; some forms, others each time, of the first of each expressed type and each storage.
+/// Adds every form of the first type, and some forms in turn of the first type with each expressed type and each storage type.
 pub(super) fn plan(
     domain: &Domain,
     budget: &Budget,
@@ -90,7 +89,7 @@ pub(super) fn plan(
     }
 }
 
-/// Whether a domain has such blocks, whatever lengths it takes.
+/// True if the domain has blocks of this form; the lengths do not matter.
 fn takes(finest: Finest, form: &[Cut]) -> bool {
     let cut = |cut: &Cut| match *cut {
         Whole => (1, 2),
@@ -102,7 +101,7 @@ fn takes(finest: Finest, form: &[Cut]) -> bool {
     finest.takes(&Granularity::Blocks { sizes: Vec::new(), counts }, &shape)
 }
 
-/// A tensor of that form; several where a block does not hold all that is tried on it.
+/// Adds a tensor of this form; several if a block does not hold all of its inputs.
 fn form(
     domain: &Domain,
     seed: u64,
@@ -116,7 +115,7 @@ fn form(
     let draft = of_blocks(ty, Vec::new(), counts.clone());
     let most = most(&draft, seed, elements);
     let held: usize = form.iter().map(|cut| if let Into(_, size) = cut { *size } else { 1 }).product();
-    // The first dimension of open length is as long as it takes.
+    // The first dimension of open length has the required length.
     let open = form.iter().position(|cut| !matches!(cut, Into(..)));
     let size = |(axis, cut): (usize, &Cut)| match cut {
         Into(_, size) => *size,
@@ -124,7 +123,7 @@ fn form(
         _ => 2,
     };
     let lengths: Vec<usize> = form.iter().enumerate().map(size).collect();
-    // The axes from the last on, which is how few types are written.
+    // Every other type lists the axes from the last on, which is unusual.
     let sizes = (0..form.len()).filter(|axis| !matches!(form[*axis], Whole)).map(|axis| (axis, lengths[axis]));
     let shape = counts.iter().zip(&lengths).map(|(count, length)| count * length).collect();
     let mut sizes: Vec<_> = sizes.collect();
@@ -134,7 +133,7 @@ fn form(
     tensors(domain, seed, (i, &of_blocks(ty, sizes, counts)), shape, elements, out);
 }
 
-/// The tensors of a caller's type.
+/// Adds the tensors of a caller's type.
 pub(super) fn asked(
     domain: &Domain,
     seed: u64,
@@ -147,7 +146,7 @@ pub(super) fn asked(
     let held = sizes.iter().fold(1usize, |held, (_, size)| held.saturating_mul(*size)).max(1);
     let open: Vec<usize> = (0..shape.len()).filter(|axis| sizes.iter().all(|(a, _)| a != axis)).collect();
     for (at, axis) in open.iter().copied().enumerate() {
-        // Where blocks are so many that one tensor does not hold all elements of each, each has a part of them.
+        // If one tensor cannot hold all elements of each block, each tensor has a part of them.
         let each = MAX_ELEMENTS / quantized.scales.len().max(1) / held;
         let room = (each >> (open.len() - 1)).max(1);
         shape[axis] = if at == 0 { most(quantized, seed, elements).div_ceil(held).min(room) } else { 2 };
@@ -155,14 +154,14 @@ pub(super) fn asked(
     tensors(domain, seed, (i, quantized), shape, elements, out);
 }
 
-/// How many elements are tried on the scale that has most of them.
+/// Returns the largest number of elements that are tried on one scale.
 fn most(quantized: &Quantized, seed: u64, elements: &impl Elements) -> usize {
     let words = elements.words(quantized.expressed);
     let own = quantizations(quantized).unwrap_or_default();
     own.iter().map(|q| elements.elements(q, seed).len() / words).max().unwrap_or(0).max(1)
 }
 
-/// Tensors in which every block meets the elements of interest of its own.
+/// Adds tensors in which every block has the elements of interest for its own parameters.
 fn tensors(
     domain: &Domain,
     seed: u64,
@@ -183,8 +182,8 @@ fn tensors(
     }
 }
 
-/// One value of its own through every block, in blocks of every length along the last axis, and in rows of every length; where a domain has no such blocks, along
-/// the first axis, with as many elements behind it.
+/// Adds tensors in which every block repeats a value of its own, with blocks of every length along the last axis and rows of every length. A domain
+/// without such blocks gets them along the first axis, with as many elements after it.
 pub(super) fn repeated(domain: &Domain, ty: &Quantized, elements: &impl Elements, out: &mut Vec<Spec<Params>>) {
     if !domain.finest.takes_layers() {
         let sizes = |size: usize| vec![(0, size), (1, 1)];

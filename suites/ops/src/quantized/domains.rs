@@ -1,4 +1,4 @@
-//! Every stored type with every kind of bounds, on values at both ends and beyond: a clamp is a fault's place, and it differs with width, sign and bounds.
+//! Cases of every storage type with every kind of bounds, at both ends and beyond, because clamps differ by width, sign and bounds.
 
 use super::plan::{Elements, spec};
 use super::{format, quantizations, random};
@@ -8,22 +8,22 @@ use tiebreak_engine::operation::Spec;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
 
-/// Which of a type's values may be stored.
+/// Kind of bounds of a type's stored values.
 #[derive(Clone, Copy, Debug)]
 enum Bounds {
-    /// Every one.
+    /// All values.
     Whole,
-    /// All but the smallest: what is called a narrow range, and as many values below 0 as above.
+    /// All values except for the smallest (narrow range): as many values below 0 as above.
     Narrow,
-    /// Not below 0, where there is a sign; all but the largest otherwise.
+    /// No values below 0 for a signed type; all but the largest for an unsigned type.
     OneSide,
-    /// Some in the middle.
+    /// Some values in the middle.
     Inner,
 }
 
 const BOUNDS: [Bounds; 4] = [Bounds::Narrow, Bounds::OneSide, Bounds::Inner, Bounds::Whole];
 
-/// Stored types that a compiled kernel is tried on, where each type is a function of its own.
+/// Storage types for compiled kernels, which need one function for each type.
 const COMPILED: [Storage; 4] = [
     Storage { bits: 4, signed: true },
     Storage { bits: 4, signed: false },
@@ -31,7 +31,7 @@ const COMPILED: [Storage; 4] = [
     Storage { bits: 8, signed: false },
 ];
 
-/// The cases: of every stored type each kind of bounds with each expressed type, or in a short run one or two kinds, each with one type by turns.
+/// Returns each storage type with each kind of bounds and each expressed type; in a short run, one or two kinds with one expressed type.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
     let any = (1..=32).flat_map(|bits| [true, false].map(|signed| Storage { bits, signed }));
     let storages: Vec<Storage> = match (domain.compiled, domain.storage) {
@@ -44,7 +44,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
     let mut out = Vec::new();
     for (i, storage) in storages.iter().enumerate() {
         for (k, kind) in kinds.iter().enumerate() {
-            // A short run has the narrow range of each type; of the other bounds one by turns, where types are few.
+            // A short run has the narrow range of each type, and one of the other bounds in turn if there are few types.
             if !all && k > 0 && (domain.compiled || domain.storage.is_empty() || k != (i + i / 2) % kinds.len()) {
                 continue;
             }
@@ -74,13 +74,13 @@ fn of(
         Bounds::OneSide => (lo, hi - 1),
         Bounds::Inner => (lo + (hi - lo) / 5, hi - (hi - lo) / 3),
     };
-    // A type has two values at least.
+    // A type has at least two values.
     if min >= max {
         return None;
     }
     let mut rng = stream(seed, &format!("quantized/domain/{}/{kind:?}/{}", storage.name(), expressed.name()));
     let zero_point = [0.clamp(min, max), min, max, random::between(min, max, &mut rng)][i / 3 % 4];
-    // Not so large that no float lies beyond the ends.
+    // Small enough that some floats are beyond the ends.
     let largest = format(expressed).decode(format(expressed).largest()).finite()?.clone();
     let most = (largest / (8 * (max - min))).to_f64();
     let usual = random::scale(expressed, storage, &mut rng).0;
@@ -95,5 +95,5 @@ fn of(
     Some(spec(&quantized, container, shape, values, i))
 }
 
-/// Values by chance beside those at the ends.
+/// Number of random values besides those at the ends.
 const INSIDE: usize = 24;

@@ -1,4 +1,4 @@
-//! Quantized types of a fuzzer's numbers, and values near what they decide.
+//! Quantized types made from a fuzzer's numbers, and values near their decision boundaries.
 
 use super::format;
 use crate::dequantize::Dequantize;
@@ -51,7 +51,7 @@ impl Fuzzed for Dequantize {
     }
 }
 
-/// Of one value by one scale; a known bug is explained by the scheme that it should have kept.
+/// Explains a case of one value and one scale. A mutant is explained by the scheme that it should follow.
 fn explained<O: Operation>(case: &ledger::Case, value: &str, kernel: &str, scheme: &str) -> Option<String> {
     let ty = case.get("type")?.to_string();
     let one = !case.contains_key("shape") && !ty.contains('{');
@@ -69,7 +69,7 @@ fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
     let storage = if domain.storage.is_empty() { any } else { *numbers.one_of(domain.storage) };
     let range = storage.range();
     let (min, max) = match [stored(storage, numbers), stored(storage, numbers)] {
-        // Equal ends are rarely of interest, and come of numbers that are all alike.
+        // Equal bounds are rarely of interest, and come from numbers that are all alike.
         [a, b] if domain.bounds && a != b => (a.min(b), a.max(b)),
         _ => range.into_inner(),
     };
@@ -82,7 +82,7 @@ fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
     Params { quantized, container, shape }
 }
 
-/// What shares a scale, in a small tensor.
+/// Draws the elements that share a scale, and the shape of a small tensor.
 fn parts(finest: Finest, container: Container, numbers: &mut Numbers<'_>) -> (Granularity, Vec<usize>) {
     let kind = numbers.byte() % 3;
     let blocks = matches!(finest, Finest::LastAxis | Finest::OneAxis | Finest::Blocks);
@@ -105,12 +105,12 @@ fn parts(finest: Finest, container: Container, numbers: &mut Numbers<'_>) -> (Gr
     }
 }
 
-/// A value of the type, often near an end.
+/// Draws a value of the type, often near an end.
 fn stored(storage: Storage, numbers: &mut Numbers<'_>) -> i64 {
     storage.low_bits(numbers.int32().into())
 }
 
-/// Of any magnitude that leaves room for a stored value, and often a power of two or next to one.
+/// Draws a scale of any magnitude that leaves room for a stored value, often a power of two or its neighbour.
 fn scale(expressed: Expressed, numbers: &mut Numbers<'_>) -> Scale {
     let most = if expressed == Expressed::F16 { 12 } else { 100 };
     let exponent = numbers.of(-most..=most);
@@ -123,7 +123,7 @@ fn scale(expressed: Expressed, numbers: &mut Numbers<'_>) -> Scale {
     Scale((1.0 + fraction) * 2f64.powi(exponent))
 }
 
-/// Bits of any pattern, or of the value next to a stored one, to a boundary between two, or to a quarter of a step from it.
+/// Draws any bit pattern, or the float next to a stored value, to a boundary between two stored values, or to a quarter step from it.
 fn expressed(quantized: &Quantized, numbers: &mut Numbers<'_>) -> u64 {
     let bits = u64::from(numbers.int32() as u32);
     if numbers.byte().is_multiple_of(4) {

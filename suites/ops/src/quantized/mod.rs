@@ -1,4 +1,4 @@
-//! What quantize and dequantize share in the harness: parameters as the oracle has them and as text, the types that are tried.
+//! Shared parts of quantize and dequantize in the harness: conversion of parameters for the oracle and to text, and the types of the cases.
 
 mod blocks;
 mod domains;
@@ -30,20 +30,20 @@ use tiebreak_reports::ledger::{Unit, Value};
 pub use tiebreak_mlir::quant_type::format;
 pub use tiebreak_mlir::types::{MOST_DIMENSIONS, MOST_SCALES, quantizations, read_run_type, read_type, type_text};
 
-/// Whether a domain covers the parameters, and the oracle too.
+/// True if the domain covers the parameters and the oracle accepts them.
 pub fn covers(domain: &Domain, params: &Params) -> bool {
     params.elements().is_ok() && domain.contains(params) && quantizations(&params.quantized).is_ok()
 }
 
-/// For each result, the words of all that it may be with these liberties, in a row.
+/// Function that returns, for each result, the words of all values possible with the liberties.
 type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &Liberties) -> Result<Vec<Vec<i32>>, Unposable>;
 
-/// Classes of the known faults of what made a kernel's code in a lane, for these parameters.
+/// Returns the classes of the known faults in a kernel's code in a lane, for the parameters.
 pub fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
     faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
 }
 
-/// The known faults of what made a kernel's code in a lane, at one case, each with the values that it can give.
+/// Returns the known faults in the code of a kernel in a lane for one case, each with the values that it can give.
 pub fn at_fault<O: Operation<Params = Params>>(
     kernel: &str,
     lane: &str,
@@ -60,7 +60,7 @@ pub fn at_fault<O: Operation<Params = Params>>(
         Effect::FixedPoint => possible(&scheme_named::<O>("ideal").ok()?, case, &steps).ok(),
         Effect::EitherSideOfTies => {
             let mut may = possible(contract, case, &ties).ok()?;
-            // Where integers are rounded to f32 as well, the steps after that have their ties elsewhere.
+            // If integers are also rounded to f32, the steps after that rounding have different ties.
             for known in &known {
                 if let Effect::IntegersByF32(name) = known.effect {
                     let more = possible(&scheme_named::<O>(name).ok()?, &by_f32, &ties).ok()?;
@@ -77,12 +77,12 @@ pub fn at_fault<O: Operation<Params = Params>>(
     known.iter().filter_map(fault).collect()
 }
 
-/// The case with zero points that were rounded to f32, but in a scalar, where they are constants.
+/// Rounds the zero points of a case to f32, except for a scalar, whose zero points are constants.
 fn zero_points_by_f32(case: &Case<Params>) -> Case<Params> {
     let rounded = |zero_point: &i64| {
         let bits = Format::F32.nearest(&rug::Rational::from(*zero_point));
         let exact = Format::F32.decode(bits).finite().and_then(|v| v.numer().to_i64());
-        // 2^32 is no zero point; what is below it by less than a unit of f32 is rounded to it by every narrower type.
+        // 2^32 is not a zero point; narrower types round values less than one f32 unit below it to 2^32.
         exact.map_or(*zero_point, |exact| exact.min(u32::MAX.into()))
     };
     let mut case = case.clone();
@@ -93,12 +93,12 @@ fn zero_points_by_f32(case: &Case<Params>) -> Case<Params> {
     case
 }
 
-/// Whether a known fault changes a kernel's code in a lane for these parameters.
+/// True if a known fault changes a kernel's code in a lane for the parameters.
 pub fn is_at_fault(kernel: &str, lane: &str, params: &Params) -> bool {
     faults::of(kernel, lane).any(|known| known.covers(params))
 }
 
-/// Of the results that have a value, so many of each kind: those of elements that `of` finds, and those that every cast counts. `words` is those of a result.
+/// Counts results that have a value by kind: elements that `of` selects, and the kinds of every cast. `words` is the number of words of a result.
 pub fn kinds(
     case: &Case<Params>,
     expected: &Expected,
@@ -120,13 +120,13 @@ pub fn kinds(
     [(of.0, found), ("of a subnormal scale", scales)].into_iter().chain(several).collect()
 }
 
-/// Whether a pattern is a number below the normal ones, and not zero.
+/// True if a pattern is a subnormal number other than zero.
 pub fn is_subnormal(format: Format, pattern: u64) -> bool {
     let magnitude = pattern & (format.sign() - 1);
     magnitude != 0 && magnitude < 1 << (format.precision() - 1)
 }
 
-/// The types that the caller gave, and those that no case has.
+/// Counts the caller's types, and lists types without a case.
 pub fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
     let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
     let described = |_, ty: &Quantized| {
@@ -136,7 +136,7 @@ pub fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&B
     (!asked.types.is_empty()).then(|| Given::of(Unit::Type, &asked.types, |ty| run.contains(&type_text(ty)), described))
 }
 
-/// The parameters by which a type is swept: a tensor of one dimension where the kernel takes any.
+/// Returns the parameters of a sweep of a type, in one dimension. `None` if the type has several scales or is not covered.
 pub fn swept(domain: &Domain, quantized: &Quantized, len: usize) -> Option<Params> {
     let ranked = domain.containers.iter().find(|c| **c == Container::Ranked);
     let container = *ranked.or(domain.containers.first())?;
@@ -144,7 +144,7 @@ pub fn swept(domain: &Domain, quantized: &Quantized, len: usize) -> Option<Param
     (quantized.granularity == Granularity::Layer && covers(domain, &params)).then_some(params)
 }
 
-/// The domain of every type. A type that a line names is that of its case.
+/// Returns the domain of every type. A type that a line names becomes the type of its case.
 pub fn open(ty: Option<&str>, arguments: &mut Arguments) -> Domain {
     if let Some(ty) = ty {
         let ty: String = ty.split_whitespace().collect();
@@ -160,7 +160,7 @@ pub fn open(ty: Option<&str>, arguments: &mut Arguments) -> Domain {
     }
 }
 
-/// A domain in words.
+/// Formats a domain.
 pub fn domain_text(domain: &Domain) -> String {
     let list = |names: Vec<&str>| names.join(", ");
     let storage: Vec<String> = domain.storage.iter().map(|s| s.name()).collect();
@@ -198,7 +198,7 @@ fn container_name(container: Container) -> &'static str {
     }
 }
 
-/// Type, container and shape by name; the latter two where they are not as usual.
+/// Formats type, container and shape; container and shape only if they are not the defaults.
 pub fn arguments(params: &Params) -> Vec<(String, Value)> {
     let mut out = vec![("type".to_owned(), Value::Text(type_text(&params.quantized)))];
     if params.container != Container::Ranked {
@@ -212,7 +212,7 @@ pub fn arguments(params: &Params) -> Vec<(String, Value)> {
     out
 }
 
-/// Parameters from names and values.
+/// Parses the parameters from the arguments of a case.
 pub fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, CaseError> {
     let mut left = arguments.clone();
     let text =

@@ -1,4 +1,4 @@
-//! Casts at the number from which on a float is infinite: scales that take a value there, and those beside them.
+//! Cases at the overflow edge, the number beyond which a float is infinite: scales that take a value to the edge, and their neighbours.
 
 use super::plan::{Elements, spec};
 use super::{format, quantizations, random};
@@ -9,7 +9,7 @@ use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::quantize::Quantization;
 
-/// Types of which a result overflows.
+/// Storage types whose results may overflow.
 const WIDE: [Storage; 7] = [
     Storage { bits: 8, signed: true },
     Storage { bits: 8, signed: false },
@@ -20,7 +20,7 @@ const WIDE: [Storage; 7] = [
     Storage { bits: 4, signed: true },
 ];
 
-/// Scales at which a value of the cast lies beside the number from which on a float is infinite; in a short run one of nine.
+/// Returns scales for which a value of the cast is next to the overflow edge; in a short run, one of nine.
 pub(super) fn plan(domain: &Domain, budget: &Budget, elements: &impl Elements) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     if domain.compiled {
@@ -61,12 +61,12 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, elements: &impl Elements) -
     out
 }
 
-/// The parameters of a type with one scale.
+/// Returns the quantization of a type with one scale.
 fn one(quantized: &Quantized) -> Option<Quantization> {
     quantizations(quantized).ok()?.pop()
 }
 
-/// The scales: those nearest to what takes a value of the cast to the edge, and the floats beside them.
+/// Returns the scales nearest to those that take a value of the cast to the edge, and their neighbouring floats.
 fn edges(draft: &Quantized, elements: &impl Elements) -> Vec<f64> {
     let format = format(draft.expressed);
     let Some(q) = one(draft) else { return Vec::new() };

@@ -1,18 +1,18 @@
-//! Which scale each element of a tensor has, and the ones that it has where a kernel confuses them.
+//! Scale index of each element of a tensor, as the type defines it and as kernels confuse it.
 
 use tiebreak_common::class::Class;
 use tiebreak_impls::quantized::{Granularity, Params};
 
-/// An index along an axis that is cut into `blocks` of `size` elements.
+/// Index along an axis that is divided into `blocks` of `size` elements.
 struct Place {
     index: usize,
     size: usize,
     blocks: usize,
-    /// Blocks of the part of the tensor that the axes before span.
+    /// Number of blocks in the axes before this axis.
     before: usize,
 }
 
-/// How many scales there are along an axis: channels, or blocks.
+/// Returns the number of scales along an axis: channels or blocks.
 pub fn blocks(p: &Params, axis: usize) -> usize {
     match &p.quantized.granularity {
         Granularity::Channel { axis: channels } if *channels == axis => p.shape[axis],
@@ -21,7 +21,7 @@ pub fn blocks(p: &Params, axis: usize) -> usize {
     }
 }
 
-/// The scales of all elements, axis by axis: `step` takes the block of an element in the axes before to that with one axis more.
+/// Computes the scale indices of all elements, axis by axis. `step` extends an element's block index by one axis.
 fn along_axes(p: &Params, step: impl Fn(usize, &Place) -> usize) -> Vec<usize> {
     let (mut scales, mut before) = (vec![0], 1);
     for (axis, dimension) in p.shape.iter().enumerate() {
@@ -34,22 +34,22 @@ fn along_axes(p: &Params, step: impl Fn(usize, &Place) -> usize) -> Vec<usize> {
     scales
 }
 
-/// The scale of each element, as the type defines it: row-major over the channels or blocks.
+/// Returns the scale index of each element, as the type defines it: row-major over the channels or blocks.
 pub fn scales(p: &Params) -> Vec<usize> {
     along_axes(p, |at, place| at * place.blocks + place.index / place.size)
 }
 
-/// A way to take another scale than an element's own.
+/// Confusion of scale indices.
 pub struct Mistake {
     /// Class of the differences.
     pub class: Class,
-    /// What is mistaken.
+    /// Description of the confusion.
     pub because: &'static str,
-    /// The scale of each element.
+    /// Returns the scale index of each element.
     pub scales: fn(&Params) -> Vec<usize>,
 }
 
-/// The scale of a channel that far behind, if each channel has its own.
+/// Returns the scale index of the channel `by` places after an element's own, if each channel has its own scale.
 fn next_channel(p: &Params, by: usize) -> Vec<usize> {
     let own = scales(p);
     match p.quantized.granularity {
@@ -58,7 +58,7 @@ fn next_channel(p: &Params, by: usize) -> Vec<usize> {
     }
 }
 
-/// Every mistake that is looked for.
+/// Every confusion that is tried.
 pub static MISTAKES: [Mistake; 5] = [
     Mistake {
         class: Class::Channel,

@@ -1,4 +1,4 @@
-//! Types, containers and shapes that quantize and dequantize are tried on. What is in the tensors is the operation's.
+//! Types, containers and shapes for cases of quantize and dequantize. The operation supplies the elements.
 
 use super::{blocks, covers, domains, overflow, places, quantizations, random, ranks};
 use rand_chacha::ChaCha8Rng;
@@ -12,23 +12,23 @@ use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Param
 use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::quantize::Quantization;
 
-/// What an operation puts into tensors.
+/// Source of the elements of tensors, for one operation.
 pub trait Elements {
-    /// Words of an element.
+    /// Returns the number of words of an element.
     fn words(&self, expressed: Expressed) -> usize;
-    /// Elements worth trying at these parameters, one after the other.
+    /// Returns elements worth trying with the parameters, in order.
     fn elements(&self, q: &Quantization, seed: u64) -> Vec<i32>;
-    /// So many elements by chance: where results change, what is subnormal, and any.
+    /// Draws `count` elements: near changes of the result, subnormal, and any.
     fn some(&self, q: &Quantization, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32>;
-    /// Every element there is, where there are few enough to run them all.
+    /// Returns every element, if there are few enough to run them all.
     fn every(&self, q: &Quantization) -> Option<Vec<i32>>;
-    /// Elements at both ends of what may be stored, and beyond.
+    /// Returns elements at both ends of the storable range, and beyond.
     fn beyond(&self, q: &Quantization) -> Vec<i32>;
-    /// Scales at which the cast of an element lies where a float becomes infinite. The scale of `q` is of no account.
+    /// Returns scales for which the cast of an element is at the overflow edge of the float. The scale of `q` is ignored.
     fn scales_at_overflow(&self, q: &Quantization) -> Vec<Rational>;
-    /// Elements whose casts lie there.
+    /// Returns elements whose casts are at the overflow edge.
     fn overflowing(&self, q: &Quantization) -> Vec<i32>;
-    /// Elements that are repeated through a whole tensor, each alone: decisive ones to which the schemes give a value.
+    /// Returns elements that each fill a whole tensor: elements near a decision boundary for which the schemes have values.
     fn repeated(&self, q: &Quantization) -> Vec<Vec<i32>>;
 }
 
@@ -36,7 +36,7 @@ const fn storage(bits: u32, signed: bool) -> Storage {
     Storage { bits, signed }
 }
 
-/// Stored types tried where the domain takes any.
+/// Storage types for a domain without a list.
 const STORAGE: [Storage; 7] = [
     storage(8, true),
     storage(8, false),
@@ -47,19 +47,19 @@ const STORAGE: [Storage; 7] = [
     storage(4, true),
 ];
 
-/// One kernel in so many runs each case at the bounds of a type, at a float's end and along an axis, in a short run.
+/// Kernels that share the cases at bounds, at a float's end and along an axis in a short run: one of every [`TURNS`] kernels runs each case.
 const TURNS: usize = 5;
 
-/// Kinds of a type's parameters.
+/// Number of kinds of a type's parameters.
 const KINDS: usize = 6;
 
-/// Longest tensor of one value: two vectors of anything, and what comes after them.
+/// Largest length of a tensor of one value: two vectors of any type, and elements after them.
 const REPEATED: usize = 70;
 
-/// Lengths beyond it that are whole numbers of vectors.
+/// Larger lengths that are whole numbers of vectors.
 const WHOLE: [usize; 2] = [128, 192];
 
-/// The cases of a run.
+/// Returns the cases of a run.
 pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
     let own = types(domain, budget);
     let types = if asked.types.is_empty() { &own } else { &asked.types };
@@ -109,10 +109,10 @@ pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements
     out
 }
 
-/// Every storage with every expressed type, each with scales, zero points and bounds of several kinds.
+/// Returns every storage type with every expressed type, each with several kinds of scales, zero points and bounds.
 fn types(domain: &Domain, budget: &Budget) -> Vec<Quantized> {
     let storage = if domain.storage.is_empty() { &STORAGE[..] } else { domain.storage };
-    // A compiled module costs a good part of a second.
+    // A compiled module costs a large part of a second.
     let kinds = match (budget.every_tail, domain.compiled) {
         (false, _) => 2,
         (true, true) => 3,
@@ -129,7 +129,7 @@ fn types(domain: &Domain, budget: &Budget) -> Vec<Quantized> {
 
 fn of_kind(domain: &Domain, storage: Storage, expressed: Expressed, kind: usize) -> Quantized {
     let (lo, hi) = (*storage.range().start(), *storage.range().end());
-    // Odd; beyond 24 bits such that f32 loses it, and makes of it what is exactly between two bf16. u32 has it within bounds that are narrow.
+    // Odd; beyond 24 bits, so that f32 rounds it, to a value halfway between two bf16 values. For u32 it is within the narrow bounds.
     let odd = match (storage.bits, storage.signed) {
         (32, true) => 16_842_753,
         (32, false) => 134_742_017,
@@ -166,7 +166,7 @@ fn of_kind(domain: &Domain, storage: Storage, expressed: Expressed, kind: usize)
     }
 }
 
-/// The elements of interest in one tensor, and every element there is in another.
+/// Adds the elements of interest in one tensor, and every element in another.
 fn layer(
     domain: &Domain,
     budget: &Budget,
@@ -188,7 +188,7 @@ fn layer(
     }
 }
 
-/// As many elements as 16 bits count, and some of those once more: what comes after the last index is none of the first.
+/// Extends a tensor of all 16-bit elements beyond 2^16, so that an element after the last 16-bit index differs from the first elements.
 fn beyond_16_bits(mut values: Vec<i32>, words: usize) -> Vec<i32> {
     let more = sizes::LENGTHS[0] - (1 << 16);
     if values.len() == words << 16 {
@@ -197,10 +197,10 @@ fn beyond_16_bits(mut values: Vec<i32>, words: usize) -> Vec<i32> {
     values
 }
 
-/// Elements before those that come again.
+/// Place of the elements that are repeated.
 const FURTHER: usize = 15_361;
 
-/// A tensor at one of sixteen alignments.
+/// Builds a tensor at one of sixteen alignments.
 pub(super) fn spec(
     quantized: &Quantized,
     container: Container,
@@ -212,7 +212,7 @@ pub(super) fn spec(
     Spec::new(params, [Fill::Given(values), Fill::None, Fill::None], i % 16)
 }
 
-/// The first type of each expressed type, and of each storage.
+/// Returns the first type of each expressed type, and of each storage type.
 pub(super) fn new_types(types: &[Quantized]) -> Vec<&Quantized> {
     let mut seen = Vec::new();
     let mut out = Vec::new();
@@ -225,7 +225,7 @@ pub(super) fn new_types(types: &[Quantized]) -> Vec<&Quantized> {
     out
 }
 
-/// Three channels along each axis, of some of the types; in a quick run the axes take turns.
+/// Returns some of the types with three channels along each axis; in a short run, along one axis in turn.
 fn of_channels(domain: &Domain, budget: &Budget, types: &[Quantized]) -> Vec<Quantized> {
     let mut out = Vec::new();
     for (i, ty) in new_types(types).into_iter().enumerate() {
@@ -241,7 +241,7 @@ fn of_channels(domain: &Domain, budget: &Budget, types: &[Quantized]) -> Vec<Qua
     out
 }
 
-/// A tensor of three dimensions in which every channel meets the elements of interest of its own; in every container that takes it.
+/// Adds tensors of three dimensions, in every container, in which every channel has the elements of interest for its own parameters.
 fn channels(
     domain: &Domain,
     seed: u64,
@@ -253,10 +253,10 @@ fn channels(
     let Ok(all) = quantizations(quantized) else { return };
     let words = elements.words(quantized.expressed);
     let own: Vec<Vec<i32>> = all.iter().map(|q| elements.elements(q, seed)).collect();
-    // Where scales are so many that one tensor does not hold all elements of each, each has a part of them.
+    // If one tensor cannot hold all elements of each scale, the elements are cut off.
     let room = MAX_ELEMENTS / all.len().max(1) / 5 * 5;
     let most = own.iter().map(|values| values.len() / words).max().unwrap_or(0).min(room);
-    // The rest of the tensor is five by as many as it takes.
+    // The other axes have five elements, and as many as are needed.
     let rest = [5, most.div_ceil(5)];
     let mut shape: Vec<usize> = (0..axis.max(2) + 1).map(|_| 1).collect();
     let others = (0..shape.len()).filter(|a| *a != axis);
@@ -269,8 +269,7 @@ fn channels(
     }
 }
 
-/// The elements of interest of each scale, at the places that have it: in turn where all of them have room in `tensors` tensors, and
-/// else spread over them. Of those tensors the one at `at`.
+/// Fills tensor `at` of `tensors` with the elements of interest of each scale, in order if they fit, otherwise spread over the tensors.
 pub(super) fn filled(
     params: &Params,
     seed: u64,
@@ -293,7 +292,7 @@ pub(super) fn filled(
     Some(values)
 }
 
-/// The first types of each expressed type and of each storage, some of each.
+/// Returns the first `some` types of each expressed type.
 fn repeated_types(types: &[Quantized], some: usize) -> Vec<&Quantized> {
     let mut out: Vec<&Quantized> = Vec::new();
     for ty in types.iter().filter(|ty| ty.granularity == Granularity::Layer) {
@@ -304,7 +303,7 @@ fn repeated_types(types: &[Quantized], some: usize) -> Vec<&Quantized> {
     out
 }
 
-/// One value at every index, at every length: in body and tail it must come out the same.
+/// Adds tensors of one value of every length; body and tail must give the same results.
 fn repeated(domain: &Domain, quantized: &Quantized, elements: &impl Elements, out: &mut Vec<Spec<Params>>) {
     let Ok(all) = quantizations(quantized) else { return };
     for (i, element) in elements.repeated(&all[0]).into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Casts as they are shown.
+//! Presentation of the casts.
 
 use crate::dequantize::Dequantize;
 use crate::presented::Presented;
@@ -43,7 +43,7 @@ fn cast(fitting: Fitting, len: usize) -> Params {
     Params { quantized, container: Container::Ranked, shape: vec![len] }
 }
 
-/// A real of few binary digits as a payload has it.
+/// Returns the payload words of a real with few binary digits.
 fn words(expressed: Expressed, real: f64) -> Vec<i32> {
     match expressed {
         Expressed::F16 => vec![half::f16::from_f64(real).to_bits().into()],

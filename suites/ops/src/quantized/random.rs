@@ -1,5 +1,5 @@
-//! Types by chance: any width, bounds and zero point that a domain takes; scales of every size, beside powers of two, and so small that results are
-//! subnormal. What is in a tensor of them is little, so that there can be many.
+//! Random types: any width, bounds and zero point of the domain; scales of every magnitude, next to powers of two, and so small that results are
+//! subnormal. Tensors are small, so that there can be many.
 
 use super::plan::{Elements, spec};
 use super::{format, places, quantizations};
@@ -11,35 +11,35 @@ use tiebreak_engine::operation::Spec;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 
-/// Types of a quick run; of a longer one four times as many. A function has to be compiled for each in lanes of compiled modules.
+/// Number of types in a short run; a longer run has four times as many. Compiled kernels need a function for each type, so they have few.
 const TYPES: usize = 88;
 const COMPILED: usize = 6;
-/// Elements of a tensor with one scale, less what brings out every length modulo 64.
+/// Elements of a tensor with one scale, minus a number that makes every length modulo 64 occur.
 const ELEMENTS: usize = 192;
-/// Lengths: up to two vectors of any width, and beyond the first block that a kernel may cut a tensor into.
+/// Lengths: up to two vectors of any width, and beyond the first block into which a kernel may split a tensor.
 const LENGTHS: std::ops::RangeInclusive<usize> = 1..=80;
 const LONG: [usize; 7] = [257, 513, 1025, 2050, 4099, 8200, 16_411];
-/// Elements after which a longer tensor repeats: a prime, so that no element is as the one so many powers of two before.
+/// Period of longer tensors: a prime, so that elements a power of two apart differ.
 const PERIOD: usize = 1021;
 /// Numbers of channels of layers in a short run.
 const FEW: [usize; 2] = [320, 2125];
-/// Numbers of channels or blocks: around the lengths of vectors.
+/// Numbers of channels or blocks, around the lengths of vectors.
 const MANY: [usize; 8] = [70, 9, 33, 17, 65, 31, 16, 64];
 
-/// The cases of types by chance.
+/// Returns the cases of random types.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
     let types = if domain.compiled { COMPILED } else { TYPES };
     let types = if budget.every_tail { 4 * types } else { types };
-    // Of compiled modules every third has channels, of others every fourth.
+    // Every third compiled case has channels, and every fourth of other cases.
     let every = if domain.compiled { 3 } else { 4 };
     let one = |i: usize| {
         let mut rng = stream(seed, &format!("quantized/random/{i}"));
-        // As many as there were of either before.
+        // Numbers of earlier cases with one scale, and with several.
         let (one, several) = (i - (i + every - 2) / every, i / every);
         let case = if i % every == 1 { many(domain, several, &mut rng) } else { None };
         let params = case.unwrap_or_else(|| {
             let container = domain.containers[i / 3 % domain.containers.len()];
-            // 13 and 32 have no common factor. Of two types of one width one has a format that holds all of its values.
+            // 13 is coprime to 32. Of two types of one width, one has a format that represents all of its values.
             let any = Storage { bits: 1 + (one * 13 % 32) as u32, signed: one / 32 % 2 == 0 };
             let quantized = layer(domain, one + one / 32 * 2 + one / 64, any, &mut rng);
             Params { quantized, container, shape: shape(ELEMENTS - one % 64, container, one) }
@@ -50,11 +50,11 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
     (0..types).filter_map(one).collect()
 }
 
-/// A tensor of every length, each of another type. In lanes of compiled modules, where each type is a function of its own, there are none.
+/// Returns a tensor of every length, each of another type. Empty for compiled kernels, which need one function for each type.
 pub(super) fn lengths(domain: &Domain, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
     let one = |(i, len): (usize, usize)| {
         let mut rng = stream(seed, &format!("quantized/length/{len}"));
-        // 5 and 16 have no common factor.
+        // 5 is coprime to 16.
         let any = Storage { bits: 1 + (i * 5 % 16) as u32, signed: i.is_multiple_of(2) };
         let quantized = layer(domain, i, any, &mut rng);
         let container = domain.containers.iter().copied().find(|container| *container != Container::Scalar)?;
@@ -66,17 +66,17 @@ pub(super) fn lengths(domain: &Domain, seed: u64, elements: &impl Elements) -> V
     lengths.enumerate().filter_map(one).collect()
 }
 
-/// Columns of a long tensor whose kernel takes no layers.
+/// Columns of a long tensor for a kernel that does not accept one scale for the whole tensor.
 const COLUMNS: usize = 3;
 
-/// A layer as columns of so many rows, each a block with the layer's scale.
+/// Converts a type with one scale to columns of `rows` rows, each a block with that scale.
 fn as_columns(layer: Quantized, rows: usize) -> (Quantized, Vec<usize>) {
     let granularity = Granularity::Blocks { sizes: vec![(0, rows), (1, 1)], counts: vec![1, COLUMNS] };
     let (scales, zero_points) = (layer.scales.repeat(COLUMNS), layer.zero_points.repeat(COLUMNS));
     (Quantized { granularity, scales, zero_points, ..layer }, vec![rows, COLUMNS])
 }
 
-/// A tensor longer than 16 bits count, in longer runs.
+/// Returns a tensor longer than 16 bits count; `None` in a short run and for compiled kernels.
 pub(super) fn long(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Option<Spec<Params>> {
     if domain.compiled || !budget.every_tail {
         return None;
@@ -98,7 +98,7 @@ pub(super) fn long(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
     Some(spec(&quantized, container, shape, period.into_iter().cycle().take(elements).collect(), 1))
 }
 
-/// Every number of channels and those of layers, each of another type, along any axis of up to four.
+/// Returns every number of channels up to 80 and those of layers, each with another type, along any axis of up to four.
 pub(super) fn numbers_of_channels(
     domain: &Domain,
     budget: &Budget,
@@ -108,10 +108,10 @@ pub(super) fn numbers_of_channels(
     let one = |(i, count): (usize, usize)| {
         let mut rng = stream(seed, &format!("quantized/channels/{count}"));
         let ty = layer(domain, i, Storage { bits: 1 + (i * 3 % 16) as u32, signed: i.is_multiple_of(2) }, &mut rng);
-        // Numbers of channels of layers are few, and none of them has scales or zero points that are alike.
+        // Large numbers of channels are few, so their scales and zero points are always distinct.
         let kind = if count <= *LENGTHS.end() { i } else { DISTINCT };
         if !domain.finest.takes_layers() {
-            // As many elements behind the axis of the blocks, each with scales of its own.
+            // The elements after the blocks' axis have their own scales.
             let granularity = Granularity::Blocks { sizes: vec![(0, 2), (1, 1)], counts: vec![1, count] };
             let quantized = several(&ty, count, granularity, kind, &mut rng);
             let params = Params { quantized, container: Container::Ranked, shape: vec![2, count] };
@@ -131,18 +131,17 @@ pub(super) fn numbers_of_channels(
         let values = filled(&params, elements, &mut rng)?;
         Some(spec(&params.quantized, params.container, params.shape.clone(), values, i))
     };
-    // A result of a cast costs the oracle ten times as much as one of a multiplication.
+    // The oracle takes ten times as long for a result of a cast as for one of a multiplication.
     let many = sizes::channels(budget).into_iter().filter(|count| budget.every_tail || FEW.contains(count));
     let counts = LENGTHS.chain(many);
     let counts = counts.filter(|_| !domain.compiled && domain.finest != Finest::Layer);
     counts.enumerate().filter_map(one).collect()
 }
 
-/// The turn of channels that have nothing alike.
+/// Turn in which the channels have distinct parameters.
 const DISTINCT: usize = 4;
 
-/// A type with as many scales and zero points of its own; by turns the scales are equal, or the zero points are equal or 0, for which code has
-/// shorter ways.
+/// Returns a type with `count` scales and zero points, which by turns are equal or 0, because code has shorter paths for them.
 pub(super) fn several(
     ty: &Quantized,
     count: usize,
@@ -156,7 +155,7 @@ pub(super) fn several(
         0 => scales = vec![scales[0]; count],
         1 => zero_points.fill(0.clamp(ty.min, ty.max)),
         2 => zero_points = vec![zero_points[0]; count],
-        // One that is not 0, in the middle.
+        // A single zero point, in the middle, is not 0.
         3 => {
             let kept = zero_points[count / 2];
             zero_points.fill(0.clamp(ty.min, ty.max));
@@ -167,7 +166,7 @@ pub(super) fn several(
     Quantized { granularity, scales, zero_points, ..ty.clone() }
 }
 
-/// So many elements, by turns in one dimension to four, with long rows or with many.
+/// Returns the shape of `len` elements, by turns in one to four dimensions, with long rows or many rows.
 pub(super) fn shape(len: usize, container: Container, turn: usize) -> Vec<usize> {
     let mut shape = vec![len];
     let more = if container == Container::Scalar { 0 } else { turn % 4 };
@@ -182,13 +181,13 @@ pub(super) fn shape(len: usize, container: Container, turn: usize) -> Vec<usize>
     shape
 }
 
-/// A type with one scale: expressed types take turns, and so do storages where the domain names them; the rest is by chance.
+/// Draws a type with one scale. Expressed types, and storage types named by the domain, are used in turn; the rest is random.
 pub(super) fn layer(domain: &Domain, turn: usize, any: Storage, rng: &mut ChaCha8Rng) -> Quantized {
     let expressed = domain.expressed[turn % domain.expressed.len()];
     let storage = if domain.storage.is_empty() { any } else { domain.storage[turn % domain.storage.len()] };
     let (min, max) = bounds(domain, storage, rng);
     let (mut zero_point, mut one) = (zero_point(min, max, rng), scale(expressed, storage, rng));
-    // Stored values that are the expressed ones.
+    // The stored values equal the expressed values.
     if below(rng, 16) == 0 {
         (zero_point, one) = (0.clamp(min, max), Scale(1.0));
     }
@@ -200,7 +199,7 @@ fn bounds(domain: &Domain, storage: Storage, rng: &mut ChaCha8Rng) -> (i64, i64)
     let (lo, hi) = storage.range().into_inner();
     match below(rng, 4) {
         _ if !domain.bounds => (lo, hi),
-        // A type has two values at least.
+        // A type has at least two values.
         0 => {
             let a = between(lo, hi - 1, rng);
             (a, between(a + 1, hi, rng))
@@ -209,13 +208,13 @@ fn bounds(domain: &Domain, storage: Storage, rng: &mut ChaCha8Rng) -> (i64, i64)
             let a = between(lo, hi - 1, rng);
             (a, (a + 1 + i64::from(below(rng, 16))).min(hi))
         }
-        // As far below 0 as above.
+        // As many values below 0 as above.
         2 if lo < 0 && hi > 0 => (-hi, hi),
         _ => (lo, hi),
     }
 }
 
-/// Either end, what is nearest to zero, or any.
+/// Draws a zero point: either end, the value nearest to zero, or any.
 fn zero_point(min: i64, max: i64, rng: &mut ChaCha8Rng) -> i64 {
     match below(rng, 8) {
         0 => min,
@@ -229,7 +228,7 @@ pub(super) fn between(lo: i64, hi: i64, rng: &mut ChaCha8Rng) -> i64 {
     lo + (((i128::from(hi - lo) + 1) * i128::from(int32(rng) as u32)) >> 32) as i64
 }
 
-/// Log-uniform over what converters emit or over all that the type has, beside a power of two, or so small that a few steps are subnormal.
+/// Draws a scale: log-uniform over the range of converters or of the type, next to a power of two, or so small that a few steps are subnormal.
 pub(super) fn scale(expressed: Expressed, storage: Storage, rng: &mut ChaCha8Rng) -> Scale {
     let format = format(expressed);
     let precision = format.precision() as i32;
@@ -238,7 +237,7 @@ pub(super) fn scale(expressed: Expressed, storage: Storage, rng: &mut ChaCha8Rng
         Expressed::Bf16 | Expressed::F32 => -126,
         Expressed::F64 => -1022,
     };
-    // A scale is a normal double, so that there is none below that of f64.
+    // A scale is a normal f64, so f64 has no smaller scales.
     let smallest = (smallest_normal - precision + 1).max(-1022);
     let mut exponent = |lo: i32, hi: i32| lo + below(rng, (hi - lo + 1) as u32) as i32;
     let usual = exponent(-20, 4).max(smallest_normal);
@@ -257,17 +256,16 @@ pub(super) fn scale(expressed: Expressed, storage: Storage, rng: &mut ChaCha8Rng
     })
 }
 
-/// The type with as many channels along an axis, or blocks, each with a separate scale; `None` if the domain takes only one scale.
+/// Draws a type with many channels along an axis, or blocks, each with its own scale; `None` if the domain accepts only one scale.
 fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
-    // So that every fourth of them, which has blocks, is not always of one type.
+    // Every fourth draw has blocks; the added term varies its type.
     let ty =
         layer(domain, i + i / 4, Storage { bits: 1 + (i * 7 % 16) as u32, signed: (i / 2).is_multiple_of(2) }, rng);
     let count = if i.is_multiple_of(2) { MANY[i / 2 % MANY.len()] } else { 9 + below(rng, 62) as usize };
     let (mut axis, others) = (i % 3, [2 + below(rng, 4) as usize, 1 + below(rng, 3) as usize]);
     let mut shape = vec![others[0], others[1]];
     shape.insert(axis, count);
-    // Channels of images lie along the second of four dimensions, or the last; those of weights along the first, or the last. Of videos
-    // there are five.
+    // Channels of images are the second or last of four dimensions, channels of weights the first or last. Videos have five dimensions.
     if i % 4 == 1 {
         shape.insert(if axis == 2 { 0 } else { 3 }, 2);
         axis += axis / 2;
@@ -283,7 +281,7 @@ fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
             shape = vec![before, 2 * size, count];
             Granularity::Blocks { sizes: vec![(0, 1), (1, size), (2, 1)], counts: vec![before, 2, count] }
         }
-        // The last axis has blocks that are apart for each index of the others, which every domain with blocks takes.
+        // The last axis has separate blocks for each index of the other axes; every domain with blocks accepts this form.
         (Finest::LastAxis | Finest::OneAxis | Finest::Blocks, 3) => {
             let size = 1 + below(rng, 4) as usize;
             shape = vec![count, 2 * size];
@@ -303,7 +301,7 @@ fn granularity_scales(granularity: &Granularity, count: usize) -> usize {
     if let Granularity::Blocks { counts, .. } = granularity { counts.iter().product() } else { count }
 }
 
-/// Elements by chance for the scale of each place.
+/// Draws elements for the scale of each place.
 pub(super) fn filled(params: &Params, elements: &impl Elements, rng: &mut ChaCha8Rng) -> Option<Vec<i32>> {
     let all = quantizations(&params.quantized).ok()?;
     let words = elements.words(params.quantized.expressed);

@@ -1,5 +1,4 @@
-//! Channels, and blocks, along each axis of tensors of one to five dimensions: code has a loop of its own for each number of axes, or of those before the
-//! axis and behind it.
+//! Channels and blocks along each axis of tensors of up to five dimensions, because code has separate loops by the number of axes.
 
 use super::plan::{Elements, spec};
 use super::random;
@@ -9,10 +8,10 @@ use tiebreak_engine::operation::Spec;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Granularity, Params, Storage};
 
-/// Dimensions of tensors whose channels and blocks lie along every axis.
+/// Numbers of dimensions of tensors with channels and blocks along every axis.
 const RANKS: std::ops::RangeInclusive<usize> = 1..=5;
 
-/// The cases, as far as a domain has such channels and blocks. In lanes of compiled modules, where each type is a function of its own, there are none.
+/// Returns the cases that the domain covers. Empty for compiled kernels, which need one function for each type.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
     let rounds = if budget.every_tail { 3 } else { 1 };
     let mut out = Vec::new();
@@ -32,14 +31,14 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
     out
 }
 
-/// What has scales of its own.
+/// Elements that share a scale.
 #[derive(Clone, Copy, Debug)]
 enum Form {
-    /// Each index of the axis.
+    /// Elements with the same index along the axis.
     Channels,
-    /// Each block along the axis, for each index of the others.
+    /// Elements of a block along the axis, with the same indices along the other axes.
     OneAxis,
-    /// Blocks along the axis and along others.
+    /// Elements of a block along the axis and other axes.
     Blocks,
 }
 
@@ -52,7 +51,7 @@ fn of_rank(
 ) -> Option<Spec<Params>> {
     let mut rng = stream(seed, &format!("quantized/rank/{rank}/{axis}/{form:?}/{round}"));
     let mut size = |least: i64, most: i64| random::between(least, most, &mut rng) as usize;
-    // Long along the axis, short along the others; none are as many as another, as far as that goes.
+    // Long along the axis and short along the others; sizes differ if possible.
     let (mut counts, mut lengths): (Vec<usize>, Vec<usize>) = match form {
         Form::Channels | Form::OneAxis => ((0..rank).map(|_| size(1, 3)).collect(), vec![1; rank]),
         Form::Blocks => (0..rank).map(|_| (size(1, 2), size(1, 2))).unzip(),

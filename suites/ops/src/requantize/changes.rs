@@ -1,4 +1,4 @@
-//! What a kernel may do otherwise in a requantization.
+//! Changes that a kernel may make to a requantization.
 
 use super::{Promised, Requantize, everyday, plain};
 use crate::fpm::changes::class_of;
@@ -15,7 +15,7 @@ use tiebreak_oracle::requantize::{Definition, Scheme};
 use tiebreak_oracle::scheme::Registered;
 use tiebreak_oracle::word::{INT32, Overflow};
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
     let mut out = Vec::new();
     for (class, because, overflow) in [
@@ -52,7 +52,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Requantize
     out
 }
 
-/// Causes of differences from a scheme in a group, where the contract has these schemes; if the kernel keeps its contract, its own multiplication first.
+/// Returns the changes to the scheme of a group. If the kernel keeps its contract, its own multiplication comes first.
 pub(super) fn in_group(
     group: usize,
     contract: &Promised,
@@ -66,7 +66,7 @@ pub(super) fn in_group(
     stale.into_iter().chain(own).chain(changes(scheme, domain)).collect()
 }
 
-/// The multiplication by another scheme than the promised one.
+/// Returns the change to another scheme's multiplication.
 pub(crate) fn multiplication(promised: &Scheme, other: &Scheme) -> Change<Requantize> {
     let class = match (multiply(promised), multiply(other)) {
         (Some(promised), Some(other)) => class_of(&promised, &other),
@@ -76,7 +76,7 @@ pub(crate) fn multiplication(promised: &Scheme, other: &Scheme) -> Change<Requan
     Change::scheme(class, format!("the multiplication is {}", other.definition.name()), Promised::plain(*other))
 }
 
-/// The scheme of fixed point multiply inside.
+/// Returns the scheme of the fixed point multiply inside; `None` for the legacy pipeline.
 pub(crate) fn multiply(scheme: &Scheme) -> Option<fpm::Scheme> {
     match scheme.definition {
         Definition::Fpm(definition) => Some(fpm::Scheme { definition, overflow: scheme.overflow }),
@@ -84,7 +84,7 @@ pub(crate) fn multiply(scheme: &Scheme) -> Option<fpm::Scheme> {
     }
 }
 
-/// The multiplication with one thing changed, as fixed point multiply itself has it.
+/// Returns changes of the multiplication: the hypotheses of fixed point multiply, or the other legacy schemes.
 fn multiplications(base: Scheme) -> Vec<Change<Requantize>> {
     if let Some(promised) = multiply(&base) {
         return hypotheses(&promised).into_iter().map(changed).collect();
@@ -94,7 +94,7 @@ fn multiplications(base: Scheme) -> Vec<Change<Requantize>> {
     others.map(|other| multiplication(&base, other)).collect()
 }
 
-/// The zero point added in f32, before the last rounding; none for a scheme without a step in f32.
+/// Predicts that the zero point is added in f32, before the last rounding; `None` for a scheme without f32 steps.
 fn zero_point_first(base: Scheme) -> Option<Change<Requantize>> {
     let definition = multiply(&base)?.definition;
     let steps: Vec<Step> = definition.steps.iter().map(|(_, step)| *step).collect();
@@ -116,7 +116,7 @@ fn zero_point_first(base: Scheme) -> Option<Change<Requantize>> {
     }))
 }
 
-/// Bias, zero point and clamp as promised, and the multiplication by a hypothesis.
+/// Predicts the multiplication of a hypothesis, with bias, zero point and clamp as promised.
 fn changed(multiply: Hypothesis) -> Change<Requantize> {
     Change::predicts(multiply.class, multiply.because.clone(), move |case| Some(multiplied(&multiply, case)))
 }
@@ -131,10 +131,10 @@ fn multiplied(multiply: &Hypothesis, case: &Case<Params>) -> Expected {
     })
 }
 
-/// Elements of a vector, after the last of which a kernel may round otherwise.
+/// Vector lengths in elements; elements after the last whole vector may be rounded by another rule.
 const VECTORS: [usize; 3] = [4, 8, 16];
 
-/// A tail that is rounded otherwise than the body.
+/// Returns changes that round the tail by another rule than the body.
 fn tails(base: Scheme) -> Vec<Change<Requantize>> {
     let rounds = |multiply: &Hypothesis| {
         matches!(multiply.class, Class::DoubleRounding | Class::TieDirection | Class::DirectedRounding)
@@ -153,10 +153,10 @@ fn tails(base: Scheme) -> Vec<Change<Requantize>> {
     VECTORS.into_iter().flat_map(all).collect()
 }
 
-/// Low bits of the multiplier, as many as tell nothing of a Q0.31 one that was made from a float, or more.
+/// Numbers of low bits of the multiplier, up to and beyond those that are insignificant in a Q0.31 multiplier made from a float.
 const LOW_BITS: RangeInclusive<u32> = 1..=24;
 
-/// The multiplier without its low bits, cut off or rounded away.
+/// Returns changes that truncate or round the low bits of the multiplier.
 fn narrowed_multipliers(base: Scheme) -> Vec<Change<Requantize>> {
     let cause = |(bits, rounds): (u32, bool)| {
         let how = if rounds { "rounded away" } else { "cut off" };
@@ -168,7 +168,7 @@ fn narrowed_multipliers(base: Scheme) -> Vec<Change<Requantize>> {
     LOW_BITS.flat_map(|bits| [(bits, false), (bits, true)]).map(cause).collect()
 }
 
-/// The case with every multiplier narrowed.
+/// Returns the case with every multiplier narrowed.
 pub fn with_narrowed(case: &Case<Params>, bits: u32, rounds: bool) -> Case<Params> {
     let mut case = case.clone();
     for channel in &mut case.params.channels {
@@ -179,7 +179,7 @@ pub fn with_narrowed(case: &Case<Params>, bits: u32, rounds: bool) -> Case<Param
     case
 }
 
-/// The legacy pipeline with another shift; nothing else but the clamp.
+/// Computes the legacy pipeline with another shift; all other steps but the clamp wrap.
 fn legacy(case: &Case<Params>, shift: impl Fn(i64, u32) -> i64) -> Expected {
     each(case, |p, channel, x| {
         let sum = x.wrapping_add(p.bias[channel]);
@@ -195,7 +195,7 @@ fn each(case: &Case<Params>, f: impl Fn(&Params, usize, i32) -> Option<i32>) -> 
     case.tensors[0].iter().enumerate().map(|(i, x)| f(p, i % p.channels.len(), *x)).collect()
 }
 
-/// Clamp and cast before the zero point is added.
+/// Returns changes that clamp or cast before the zero point is added.
 fn orders(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
     let range = domain.output.range();
     let (lo, hi) = (*range.start(), *range.end());
@@ -246,8 +246,8 @@ fn orders(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
     out
 }
 
-/// Accumulator and scale rounded to 24 bits, their product too, then to the nearest integer, ties to even: what f32 arithmetic does, in
-/// integers. The scale `m * 2^(s-31)` only moves the point.
+/// Computes in f32, modelled with integers: accumulator and scale are rounded to 24 bits, then their product, which is then rounded to the nearest
+/// integer, ties to even. The scale `m * 2^(s-31)` needs only the rounding of `m`.
 fn in_f32(case: &Case<Params>) -> Expected {
     each(case, |p, channel, x| {
         let c = p.channels[channel];

@@ -1,4 +1,4 @@
-//! The corners of fixed point multiply as corners of requantization: a product that saturates or wraps inside must show through bias, zero point and clamp.
+//! Corners of fixed point multiply in a requantization: saturated or wrapped products must show through bias, zero point and clamp.
 
 use super::plan::{Draft, given};
 use crate::fpm::corners::corners;
@@ -8,24 +8,24 @@ use tiebreak_impls::requantize::Params;
 
 /// Fractional bits of the multipliers of fixed point multiply.
 const FRACTION: u32 = 31;
-/// Elements of a batch of one accumulator: in a body and in a tail.
+/// Elements in a batch of one accumulator, which is then in a body and in a tail.
 const SINGLE: usize = 9;
-/// Rows of a batch of all corners, each a channel.
+/// Rows in a batch of all corners, each corner a channel.
 const ROWS: usize = 3;
-/// Biases that no accumulator reaches an end of int32 with.
+/// Magnitude of biases with which no sum reaches an end of int32.
 const BIAS: i32 = 12_345;
 
-/// What is done to a product before and after.
+/// Steps before and after the product.
 #[derive(Clone, Copy)]
 enum Frame {
-    /// Nothing: a product that leaves int32 gives one end of the clamp, and a product that wraps the other.
+    /// Bias 0 and a zero point nearest to 0: a product beyond int32 gives one end of the clamp, and a wrapped product the other.
     Plain,
-    /// A bias and a zero point near the middle, so that results of either sign lie inside the clamp.
+    /// A bias and a zero point near the middle, so that results of either sign are inside the clamp.
     Placed,
 }
 
 impl Draft<'_> {
-    /// Each corner alone, and, where channels may share a batch, all of them together.
+    /// Returns each corner alone and, if channels may share a batch, all corners together.
     pub(super) fn corners_of_multiply(&self) -> Vec<Spec<Params>> {
         let taken = |(channel, _): &&(Channel, i32)| self.domain.fraction() == FRACTION && self.domain.takes(*channel);
         let taken: Vec<(Channel, i32)> = corners().iter().filter(taken).copied().collect();
@@ -37,7 +37,7 @@ impl Draft<'_> {
         all.map(|(i, (corners, len, frame))| self.framed(&corners, len, frame, i)).collect()
     }
 
-    /// So many results of these corners in turn, each a channel.
+    /// Builds `len` results of these corners in turn, each corner a channel.
     fn framed(&self, corners: &[(Channel, i32)], len: usize, frame: Frame, i: usize) -> Spec<Params> {
         let range = self.domain.output.range();
         let (min, max) = (*range.start(), *range.end());

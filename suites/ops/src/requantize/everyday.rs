@@ -1,4 +1,4 @@
-//! Slips of the pen in a requantization: a sign, another channel's parameters, a bound that is left out, a tail that is lost, and one half added in f32.
+//! Simple mistakes in a requantization: a sign, another channel's parameters, a missing bound, a lost tail, and one half added in f32.
 
 use super::{Promised, Requantize, plain};
 use tiebreak_common::class::Class;
@@ -7,10 +7,10 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
 use tiebreak_oracle::requantize::Scheme;
 
-/// Elements of a vector, after the last of which elements may be lost.
+/// Vector lengths in elements; elements after the last whole vector may be lost.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
     let mut out = signs(base);
     out.extend(neighbours(base));
@@ -21,10 +21,10 @@ pub(super) fn changes(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> 
     out
 }
 
-/// What is changed of the parameters.
+/// Change of the parameters.
 type Slip = fn(&mut Params);
 
-/// Each slip with the sum of result and zero point in a word, and with that sum in 64 bits: of another channel's parameters it is often no int32.
+/// Returns each change with the sum of result and zero point in a word, and in 64 bits, because the sum may exceed int32.
 fn slips<const N: usize>(base: Scheme, class: Class, slips: [(&'static str, Slip); N]) -> Vec<Change<Requantize>> {
     let change = |(because, slip): (&'static str, Slip)| {
         let in_word = Change::of_case(class, because, Promised::plain(base), move |case: &mut Case<Params>| {
@@ -40,7 +40,7 @@ fn slips<const N: usize>(base: Scheme, class: Class, slips: [(&'static str, Slip
     slips.into_iter().flat_map(change).collect()
 }
 
-/// The results with a zero point that is added in 64 bits.
+/// Computes the results with a zero point that is added in 64 bits.
 fn placed_in_64_bits(base: &Scheme, case: &Case<Params>, zero_point: i64) -> Option<Expected> {
     let p = &case.params;
     let wide = Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..p.clone() };
@@ -49,7 +49,7 @@ fn placed_in_64_bits(base: &Scheme, case: &Case<Params>, zero_point: i64) -> Opt
     Some(scaled.into_iter().map(|v| v.map(placed)).collect())
 }
 
-/// Biases and zero points with the other sign, or none at all.
+/// Returns changes to the sign of biases and zero points, and changes that leave them out.
 fn signs(base: Scheme) -> Vec<Change<Requantize>> {
     let placed = |class: Class, because: &'static str, zero_point: fn(i64) -> i64| {
         Change::predicts(class, because, move |case: &Case<Params>| {
@@ -68,7 +68,7 @@ fn signs(base: Scheme) -> Vec<Change<Requantize>> {
     out
 }
 
-/// Parameters of the previous or the next channel.
+/// Returns changes to the parameters of the previous or the next channel.
 fn neighbours(base: Scheme) -> Vec<Change<Requantize>> {
     slips(
         base,
@@ -111,7 +111,7 @@ fn neighbours(base: Scheme) -> Vec<Change<Requantize>> {
     )
 }
 
-/// The channels taken as the first axis, each of as many elements as there are for each channel, where they are the last one.
+/// Predicts that channels are the first axis of the elements, although they are the last.
 fn rows_of_channels(base: Scheme) -> Change<Requantize> {
     let because = "channels are taken along the first axis: element i has channel i / (length / channels)";
     Change::predicts(Class::Channel, because, move |case: &Case<Params>| {
@@ -125,7 +125,7 @@ fn rows_of_channels(base: Scheme) -> Change<Requantize> {
     })
 }
 
-/// One bound of the clamp, or both, left out; what is then outside of the type is clamped to the type, or its low bits are taken.
+/// Returns changes that leave out one or both bounds of the clamp. The result is then clamped to the type, or its low bits are taken.
 fn bounds(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
     type Bound = fn(&Params, i32) -> i32;
     let kept: [(&str, Bound); 3] = [
@@ -160,7 +160,7 @@ fn lost(base: Scheme, vector: usize) -> Change<Requantize> {
     })
 }
 
-/// The product with the scale in f32, and what is done to it in f32.
+/// Returns changes that multiply by the scale in f32, and round the product in f32.
 fn halves() -> Vec<Change<Requantize>> {
     type Rounding = (&'static str, fn(f32) -> f32);
     let roundings: [Rounding; 3] = [
@@ -181,7 +181,7 @@ fn in_f32(case: &Case<Params>, round: fn(f32) -> f32) -> Expected {
     let one = |(i, x): (usize, &i32)| {
         let at = i % p.channels.len();
         let Channel { multiplier, shift } = p.channels[at];
-        // A power of two moves the point alone.
+        // The power of two is exact.
         let scale = multiplier as f32 * 2f32.powi(shift - 31);
         let rounded = round(x.wrapping_add(p.bias[at]) as f32 * scale);
         Some((rounded as i64).saturating_add(p.zero_point.into()).clamp(p.min.into(), p.max.into()) as i32)

@@ -1,4 +1,4 @@
-//! Requantizations of a fuzzer's numbers.
+//! Requantizations made from a fuzzer's numbers.
 
 use super::Requantize;
 use crate::fuzzing::moved;
@@ -17,14 +17,14 @@ impl Fuzzed for Requantize {
         let zero_point = if domain.zero_point { numbers.of(output.clone()) } else { 0 };
         let ends = if domain.clamp { [numbers.of(output.clone()), numbers.of(output.clone())] } else { [0; 2] };
         let (min, max) = match ends {
-            // Equal ends are rarely of interest, and come of numbers that are all alike.
+            // Equal bounds are rarely of interest, and come from numbers that are all alike.
             [a, b] if a == b => (*output.start(), *output.end()),
             [a, b] => (a.min(b), a.max(b)),
         };
         Params { len: numbers.size(40), channels, bias, zero_point, min, max }
     }
 
-    /// Of one channel and one accumulator.
+    /// Only for a case of one channel and one accumulator.
     fn explained(case: &ledger::Case, _: &str, scheme: &str) -> Option<String> {
         let of = |name: &str| case.get(name).map_or("0".to_owned(), Value::to_string);
         let named = [of("x"), of("bias"), of("m"), of("s"), of("zero_point"), of("min"), of("max")];

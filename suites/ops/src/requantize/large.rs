@@ -1,4 +1,4 @@
-//! Requantizations as large as those of layers: as many channels, each with parameters of its own, and batches longer than 16 bits count.
+//! Requantizations of the size of layers: as many channels, each with its own parameters, and batches longer than 16 bits count.
 
 use super::channels::{any, plain};
 use super::plan::Draft;
@@ -10,15 +10,15 @@ use tiebreak_engine::operation::{Spec, Turn};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::Params;
 
-/// Rows of accumulators of many channels, the last one by turns whole or not.
+/// Upper bound on rows of accumulators in a batch of many channels; the last row is whole or partial by turns.
 const ROWS: usize = 3;
-/// Channels of a long batch.
+/// Channels in a long batch.
 const LONG_CHANNELS: usize = 3;
-/// Draws until a channel of a long batch lies in the domain.
+/// Upper bound on draws until a channel of a long batch is in the domain.
 const DRAWS: usize = 64;
 
 impl Draft<'_> {
-    /// As many channels as layers have, each with other parameters, and two rows of accumulators at least.
+    /// Returns batches with as many channels as layers have, each with its own parameters, and at least two rows of accumulators.
     pub(super) fn many_channels(&self, budget: &Budget) -> Vec<Spec<Params>> {
         let one = |(i, width): (usize, usize)| {
             let mut rng = stream(self.seed, &format!("requantize/channels/{width}"));
@@ -32,14 +32,14 @@ impl Draft<'_> {
         widths.enumerate().map(one).collect()
     }
 
-    /// Long batches of any accumulators, at scales that make every result of them.
+    /// Returns long batches of any accumulators, with scales for which they give every result.
     pub(super) fn long_batches(&self, budget: &Budget) -> Vec<Spec<Params>> {
         let one = |(i, (len, of)): (usize, &(usize, usize))| {
             let mut rng = stream(self.seed, &format!("requantize/long/{len}"));
             let width = if self.domain.channels.per_channel { LONG_CHANNELS } else { 1 };
             let right = 32 - self.values().ilog2() as i32;
             let drawn = |_| Channel { multiplier: (1 << 30) | (int32(&mut rng) & ((1 << 30) - 1)), shift: -right };
-            // Multipliers of the legacy pipeline are small integers.
+            // The legacy pipeline has small integers as multipliers.
             let draws = if self.domain.fraction() == 0 { 0 } else { DRAWS };
             let all = (0..draws).map(drawn).filter(|channel| self.domain.takes(*channel));
             let channels: Vec<Channel> = all.take(width).collect();
@@ -53,7 +53,7 @@ impl Draft<'_> {
         sizes::lengths(budget).iter().enumerate().map(one).collect()
     }
 
-    /// No channels yet, and all of the output type.
+    /// Returns parameters without channels, with the bounds of the output type.
     fn whole_type(&self, zero_point: i32) -> Params {
         let range = self.domain.output.range();
         Params { len: 0, channels: Vec::new(), bias: Vec::new(), zero_point, min: *range.start(), max: *range.end() }

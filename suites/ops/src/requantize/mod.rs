@@ -37,22 +37,22 @@ pub enum Requantize {}
 
 pub(crate) use changes::{multiplication, multiply};
 pub(crate) use path::path;
-/// What a contract says of each result.
+/// Scheme that a contract promises for each result.
 pub type Promised = tiebreak_engine::operation::Promised<Scheme>;
 
-/// Results that no end of the clamp decides, among the kinds that the ledger counts.
+/// Name of a kind of results in the ledger: results inside the bounds of the clamp.
 pub const INSIDE: &str = "inside the clamp";
 
-/// Results inside a clamp and at its ends.
+/// Counts the results inside the bounds of a clamp, and at its bounds.
 pub(crate) fn of_clamp(expected: &Expected, min: i32, max: i32) -> Vec<(&'static str, u64)> {
     let count = |is: &dyn Fn(i32) -> bool| expected.iter().flatten().filter(|v| is(**v)).count() as u64;
     vec![(INSIDE, count(&|v| min < v && v < max)), ("at an end of the clamp", count(&|v| v == min || v == max))]
 }
 
-/// The scheme of the legacy pipeline.
+/// Name of the legacy pipeline's scheme.
 const LEGACY: &str = "legacy";
 
-/// The oracle's parameters.
+/// Converts the parameters to the oracle's.
 fn parameters(p: &Params) -> Parameters {
     Parameters {
         channels: p.channels.iter().map(|c| (c.multiplier, c.shift)).collect(),
@@ -63,7 +63,7 @@ fn parameters(p: &Params) -> Parameters {
     }
 }
 
-/// What a scheme expects of every element of a case.
+/// Returns the results of a scheme for every element of a case.
 pub(crate) fn plain(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
     scheme.expected(&parameters(&case.params), &case.tensors[0]).map_err(Unposable::new)
 }
@@ -135,7 +135,7 @@ impl Operation for Requantize {
         scheme.joined(of(&scheme.scheme)?, case.params.len, of)
     }
 
-    /// The caller's, which is one of fixed point multiply; the legacy pipeline's multiplier is an integer, and has its own.
+    /// Returns the caller's scheme of fixed point multiply; for the legacy pipeline, whose multiplier is an integer, its own scheme.
     fn reference(kernel: &Kernel<Run, Domain>, wanted: &Wanted) -> Option<String> {
         let legacy = kernel.contract.promise.scheme.starts_with(LEGACY);
         Some(if legacy { LEGACY.to_owned() } else { wanted.multiplication.clone() })
@@ -183,7 +183,7 @@ impl Operation for Requantize {
         out
     }
 
-    /// Multipliers, shifts and biases separated by commas where there are several channels.
+    /// Formats multipliers, shifts and biases, separated by commas if there are several channels.
     fn arguments(p: &Params) -> Vec<(String, Value)> {
         let mut out = pairs::written(&p.channels).to_vec();
         out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", arguments::list_value(&p.bias))));
@@ -206,7 +206,7 @@ impl Operation for Requantize {
 
 impl Requantize {
     fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        // One accumulator by itself; and in its place, which may matter.
+        // One accumulator alone, and in its original place, which may matter.
         vec![(one(case, index), 0), (fill::only(case, [1, 0, 0], index), index)]
     }
 
@@ -216,7 +216,7 @@ impl Requantize {
         Some((Case { params: usual(channels, vec![0]), tensors, misalign: 0 }, 0))
     }
 
-    /// Results by kind.
+    /// Counts results by kind.
     pub fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
         let p = &case.params;
         let channels = p.channels.len();
@@ -243,7 +243,7 @@ impl Requantize {
     }
 }
 
-/// One int8 of these channels, without a zero point.
+/// Returns the default parameters: one int8 result, with the given channels and without a zero point.
 fn usual(channels: Vec<Channel>, bias: Vec<i32>) -> Params {
     Params { len: 1, channels, bias, zero_point: 0, min: -128, max: 127 }
 }
@@ -255,10 +255,10 @@ const FIELDS: [Field<Params>; 4] = [
     Field::size("len", |p| &mut p.len),
 ];
 
-/// Accumulators of a batch that is not looked at one by one.
+/// Largest batch that is reduced element by element.
 const SPLIT: usize = 1 << 15;
 
-/// Parts of a long batch, each from the beginning of a row.
+/// Returns parts of a long batch, each beginning with a row.
 fn parts(case: &Case<Params>) -> Vec<Case<Params>> {
     let width = case.params.channels.len();
     let part = |part: std::ops::Range<usize>| {
@@ -270,7 +270,7 @@ fn parts(case: &Case<Params>) -> Vec<Case<Params>> {
     shrink::cuts(case.params.len).into_iter().filter_map(part).collect()
 }
 
-/// One accumulator with the parameters of its channel.
+/// Returns the case of one accumulator with the parameters of its channel.
 fn one(case: &Case<Params>, at: usize) -> Case<Params> {
     let p = &case.params;
     let channel = at % p.channels.len();

@@ -1,7 +1,6 @@
-//! How the reference becomes the scheme of a contract, one change at a time: what each difference from the reference is due to.
+//! Path from the reference to a contract's scheme, one change at a time, which gives the class of each difference from the reference.
 //!
-//! Only this operation has path steps that are no scheme: the contract's own steps without the wrap distinguish a wrapping
-//! left shift from a rounding.
+//! Only this operation has path steps that are not schemes: without the wrap, a wrapping left shift is distinct from a rounding.
 
 use super::changes::multiplication;
 use super::{Requantize, parameters};
@@ -15,10 +14,10 @@ use tiebreak_oracle::requantize::{Definition, Scheme};
 use tiebreak_oracle::scheme::Registered;
 use tiebreak_oracle::word::Overflow;
 
-/// The contract's steps, of which intermediates that do not fit are kept whole, or saturate but do not wrap, or are as promised.
+/// Steps of the contract in which intermediates that do not fit are kept exact, saturate but do not wrap, or follow the contract.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
-    /// Class of what it changes.
+    /// Class of the change.
     pub(super) class: Class,
     contract: Scheme,
     saturates: bool,
@@ -26,7 +25,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// The steps at a channel.
+    /// Returns the steps for a channel.
     pub(super) fn steps(&self, p: &Params, channel: usize) -> Vec<Step> {
         let overflow = match self.contract.overflow {
             Overflow::Wrap if !self.wraps => Overflow::OutOfDomain,
@@ -62,8 +61,8 @@ impl Kept {
     }
 }
 
-/// From a reference to a contract: first the contract's own multiplication, then what becomes of its intermediates that do not fit. A left
-/// shift that wraps is no matter of rounding.
+/// Returns the changes from a reference to a contract: first the contract's multiplication, then its handling of intermediates that do not fit,
+/// because a wrapping left shift is no rounding difference.
 pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Kept> {
     let has = |step: Step, overflow: Overflow| {
         let inside = match contract.definition {
@@ -86,7 +85,7 @@ pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Kept> {
     out
 }
 
-/// The same as steps of a path.
+/// Returns the changes as steps of a path.
 pub(crate) fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Requantize>> {
     let step = |change: Kept| {
         let predict = move |case: &Case<Params>| Some(change.predict(&case.params, &case.tensors[0]));

@@ -1,6 +1,5 @@
-//! What requantizations are tried on: batches of 1 to 70 channels with rows that are whole or not, at every zero point of a byte; every result with its
-//! ties; and corners of multipliers, shifts and accumulators. The corners of fixed point multiply are in `corners.rs`, batches as large as layers in
-//! `large.rs`.
+//! Cases of requantizations: batches of 1 to 70 channels with whole and partial rows, every zero point of a byte, every result with its ties, and
+//! corners. The corners of fixed point multiply are in `corners.rs`, and batches of the size of layers in `large.rs`.
 
 use super::channels::{alike, any, corners, of, plain};
 use super::targets::Target;
@@ -15,31 +14,31 @@ use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
 
-/// Channels of a batch of corners, or of the caller's.
+/// Channels in a batch of corners, or of the caller's channels.
 const TOGETHER: usize = 7;
-/// Channels of every other batch: around the lengths of vectors. Those between have every number up to the most in turn.
+/// Channels of every other random batch, around the lengths of vectors. The batches between have every number up to [`MOST_CHANNELS`] in turn.
 const WIDTHS: [usize; 12] = [9, 16, 17, 31, 33, 64, 65, 70, 1, 2, 15, 70];
 const MOST_CHANNELS: usize = 70;
-/// Random batches of a quick run: one for each zero point of a byte.
+/// Random batches in a short run: one for each zero point of a byte.
 const BATCHES: usize = 256;
-/// Channels of batches whose rows are all whole, and how many of these by turns; a kernel without channels has them one by one.
+/// Channels of batches with whole rows only, and their numbers of rows by turns. A kernel of one channel runs the same lengths.
 const WHOLE: [usize; 8] = [16, 32, 8, 48, 64, 16, 24, 32];
 const WHOLE_ROWS: [usize; 3] = [6, 1, 4];
-/// Of so many random batches one has the channels of the one before.
+/// Period of random batches with the channels of the batch before.
 const KEPT: usize = 8;
-/// Accumulators that are drawn for a channel, at least.
+/// Lower bound on accumulators that are drawn for a channel.
 const LEAST_ROWS: usize = 3;
-/// Results of a random batch, about.
+/// Approximate number of results in a random batch.
 const RESULTS: usize = 160;
-/// Results of the longest random batch.
+/// Number of results in the longest random batch.
 const LONGEST: usize = 12_000;
-/// Accumulators at which results of a caller's channel tie.
+/// Number of accumulators around ties for a caller's channel.
 const ASKED: usize = 1024;
 
-/// Accumulators at which results of a channel of a layer tie.
+/// Number of accumulators around ties for a channel of a layer.
 const LAYER_TIES: usize = 256;
 
-/// The cases of a run.
+/// Returns the cases of a run.
 pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let draft = Draft { domain, seed };
     if !asked.channels.is_empty() {
@@ -55,7 +54,7 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     by("directed", &mut out, |out| out.extend(draft.directed(&corners(domain, budget, seed), &few, 64)));
     by("corners of fixed point multiply", &mut out, |out| out.extend(draft.corners_of_multiply()));
     by("every result", &mut out, |out| out.extend(draft.every_result()));
-    // One channel at a time is one scale at a time.
+    // A kernel of one channel runs one scale in each batch, so it gets more, shorter batches.
     let (batches, results) = if domain.channels.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
     let batches = if budget.every_tail { 4 * batches } else { batches };
     by("random batches", &mut out, |out| {
@@ -71,7 +70,7 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     out
 }
 
-/// The cases on which known bugs are run: those that show every one of them, and every length.
+/// Returns the cases for the check of mutants: those that detect every mutant, and every length.
 pub(super) fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Params>> {
     let draft = Draft { domain, seed };
     let mut out = draft.corners_of_multiply();
@@ -86,32 +85,32 @@ pub(super) fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Params>> {
 /// Lengths up to two vectors of any width.
 const LENGTHS: std::ops::RangeInclusive<usize> = 1..=80;
 
-/// A plan of a domain under a seed.
+/// Plan for a domain under a seed.
 pub(super) struct Draft<'a> {
     pub(super) domain: &'a Domain,
     pub(super) seed: u64,
 }
 
 impl Draft<'_> {
-    /// Every accumulator of interest of each channel, in that channel's place; as many channels share a batch as may.
+    /// Returns every accumulator of interest of each channel, in that channel's place. Channels share batches if the kernel permits.
     fn directed(&self, channels: &[Channel], budget: &Budget, ties: usize) -> Vec<Spec<Params>> {
         let frames = channels.chunks(self.together()).enumerate();
         frames.map(|(i, channels)| self.directed_at(self.frame(channels, i), i, budget, ties)).collect()
     }
 
-    /// The same of the caller's channels, whose accumulators are made when they run: there may be millions.
+    /// Returns the same for the caller's channels. Their accumulators are made when they run, because there may be millions.
     fn asked(&self, channels: &[Channel]) -> Vec<Spec<Params>> {
         let made: Arc<dyn Frames<Params>> = Arc::new(Given { domain: self.domain.clone(), seed: self.seed });
         let frames = channels.chunks(self.together()).enumerate();
         frames.map(|(i, channels)| Spec::later(self.frame(channels, i), &made, i)).collect()
     }
 
-    /// Directed channels that share a batch.
+    /// Returns the number of directed channels that share a batch.
     fn together(&self) -> usize {
         if self.domain.channels.per_channel { TOGETHER } else { 1 }
     }
 
-    /// Directed channels without their accumulators, a row of which there is at least.
+    /// Returns the parameters of directed channels without accumulators; `len` is one row.
     fn frame(&self, channels: &[Channel], i: usize) -> Params {
         Params {
             len: channels.len(),
@@ -126,10 +125,10 @@ impl Draft<'_> {
         self.batch(frame, i, budget, ties, &mut rng)
     }
 
-    /// The channels of a layer with their biases, zero point and clamp, as far as the kernel takes them; together, or one after another.
+    /// Returns the channels of a layer with their biases, zero point and clamp, as far as the kernel accepts them; in one batch, or one by one.
     fn layer(&self, output: &Params, i: usize) -> Vec<Spec<Params>> {
         let Domain { output: element, bias, zero_point, clamp, .. } = *self.domain;
-        // The pipeline of integer multipliers has no such layers.
+        // Models have no layers for the legacy pipeline of integer multipliers.
         if self.domain.fraction() == 0 {
             return Vec::new();
         }
@@ -154,7 +153,7 @@ impl Draft<'_> {
         taken.chunks(together).map(batch).collect()
     }
 
-    /// Every accumulator of interest of each channel of a frame, in that channel's place.
+    /// Builds a batch of every accumulator of interest of each channel, in that channel's place.
     fn batch(&self, frame: Params, i: usize, budget: &Budget, ties: usize, rng: &mut ChaCha8Rng) -> Spec<Params> {
         let own = |at: usize| {
             let mut all = accumulators(frame.channels[at], self.domain.fraction(), budget, self.seed);
@@ -167,8 +166,8 @@ impl Draft<'_> {
         given(frame, values, i)
     }
 
-    /// Every result of the output type with the ties on both sides of it and their neighbours: at a scale at which all ties are exact, and where channels may share a
-    /// batch, in each of so many that their number is odd.
+    /// Returns every result of the output type, with the ties on both sides and their neighbours: with a scale for which all ties are exact and, if
+    /// channels may share a batch, in each of an odd number of channels.
     fn every_result(&self) -> Vec<Spec<Params>> {
         let plain = plain(self.domain, 4);
         let mut rng = stream(self.seed, "requantize/every");
@@ -179,7 +178,7 @@ impl Draft<'_> {
             let p = Params { len: 0, channels, bias, zero_point, min: *range.start(), max: *range.end() };
             let own: Vec<Vec<i32>> = (0..p.channels.len()).map(|at| self.target(&p, at).every_tie()).collect();
             let rows = own.iter().map(Vec::len).max().unwrap_or(0);
-            // Where accumulators do not reach a result there are fewer, and they are tried again.
+            // Channels whose accumulators do not reach every result have fewer values, which are repeated.
             let some = own.iter().map(|xs| if xs.is_empty() { &[0][..] } else { xs });
             let some: Vec<&[i32]> = some.collect();
             let values = (0..rows).flat_map(|row| some.iter().map(move |xs| xs[row % xs.len()])).collect();
@@ -196,26 +195,26 @@ impl Draft<'_> {
         out
     }
 
-    /// Any channels with any biases, clamp and accumulators; the zero points take turns.
+    /// Builds a batch of random channels with random biases, clamp and accumulators; the zero points are used in turn.
     fn random(&self, i: usize, results: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("requantize/random/{i}"));
         let mut p = self.any_params(i, self.width(i), &mut rng);
-        // What a kernel keeps between calls must not depend on the channels alone.
+        // A result that a kernel caches between calls must depend on more than the channels.
         if i % KEPT == KEPT - 2 {
             let mut rng = stream(self.seed, &format!("requantize/random/{}", i - 1));
             p.channels = self.any_params(i - 1, self.width(i - 1), &mut rng).channels;
-            // Nor on their number and the first of them.
+            // It must depend on more than the number of channels and the first channel, too.
             if i / KEPT % 2 == 1 {
                 p.channels[1..].fill_with(|| any(self.domain, &mut rng));
             }
             p.bias = self.any_biases(p.channels.len(), &mut rng);
         }
         let width = p.channels.len();
-        // Of the lengths up to that every one modulo 64 comes up, and every number of channels with a last row that is partial.
+        // Every length modulo 64 occurs, and every number of channels with a partial last row.
         let rows = (results / width).max(LEAST_ROWS);
         let most = rows * width;
         let len = if i.is_multiple_of(2) {
-            // A remainder modulo a power of two is that of a difference that wraps, too.
+            // The wrapped difference has the same remainder modulo a power of two.
             most.saturating_sub(most.wrapping_sub(i / 2) % 64).max(1)
         } else {
             most - 1 - below(&mut rng, width.max(2) as u32 - 1) as usize
@@ -223,17 +222,17 @@ impl Draft<'_> {
         self.filled(p, len, rows, rng)
     }
 
-    /// Channels of a random batch.
+    /// Returns the number of channels of a random batch.
     fn width(&self, i: usize) -> usize {
         match (self.domain.channels.per_channel, i % 2) {
             (false, _) => 1,
             (true, 0) => WIDTHS[i / 2 % WIDTHS.len()],
-            // 27 and 70 have no common factor.
+            // 27 is coprime to 70.
             (true, _) => 1 + i / 2 * 27 % MOST_CHANNELS,
         }
     }
 
-    /// So many channels in rows that are all whole; by turns with a zero point of 0, without biases, or both, as symmetric layers are.
+    /// Builds a batch of `width` channels with whole rows only; by turns with a zero point of 0, without biases, or both, as in symmetric layers.
     fn whole_rows(&self, i: usize, width: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("requantize/whole/{i}"));
         let mut p = self.any_params(i, if self.domain.channels.per_channel { width } else { 1 }, &mut rng);
@@ -249,7 +248,7 @@ impl Draft<'_> {
         self.filled(p, len, rows, rng)
     }
 
-    /// Any channels on so many accumulators.
+    /// Builds a batch of `len` accumulators with random channels.
     fn of_length(&self, len: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("requantize/length/{len}"));
         let width = if self.domain.channels.per_channel { 1 + len % 7 } else { 1 };
@@ -257,7 +256,7 @@ impl Draft<'_> {
         self.filled(p, len, len.div_ceil(width).max(3), rng)
     }
 
-    /// Any parameters of so many channels.
+    /// Draws parameters of `width` channels.
     fn any_params(&self, i: usize, width: usize, rng: &mut ChaCha8Rng) -> Params {
         let mut channels: Vec<Channel> = (0..width).map(|_| any(self.domain, rng)).collect();
         alike(self.domain, &mut channels, rng);
@@ -265,7 +264,7 @@ impl Draft<'_> {
         Params { channels, bias, ..self.any_output(i, rng) }
     }
 
-    /// Biases that have nothing to do with each other, that are equal, or that are 0.
+    /// Draws biases that are independent, equal, or 0.
     fn any_biases(&self, width: usize, rng: &mut ChaCha8Rng) -> Vec<i32> {
         match below(rng, 6) {
             0 => vec![0; width],
@@ -274,7 +273,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Accumulators of interest for each channel in so many rows, of which the first so many are run.
+    /// Draws accumulators of interest for each channel in `rows` rows, and builds a batch of the first `len`.
     pub(super) fn filled(&self, p: Params, len: usize, rows: usize, mut rng: ChaCha8Rng) -> Spec<Params> {
         let width = p.channels.len();
         let own: Vec<Vec<i32>> = (0..width).map(|at| self.target(&p, at).some(rows, &mut rng)).collect();
@@ -282,7 +281,7 @@ impl Draft<'_> {
         given(p, values, below(&mut rng, 16) as usize)
     }
 
-    /// Values of the output type.
+    /// Returns the number of values of the output type.
     pub(super) fn values(&self) -> usize {
         let range = self.domain.output.range();
         (range.end() - range.start()) as usize + 1
@@ -306,7 +305,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Every zero point of a byte in turn; of a wider type the ends, and a part of the others.
+    /// Returns a zero point: every zero point of a byte in turn; for a wider type, the ends and a part of the others.
     pub(super) fn zero_point(&self, i: usize) -> i32 {
         let range = self.domain.output.range();
         let (lo, width) = (*range.start(), self.values());
@@ -315,12 +314,12 @@ impl Draft<'_> {
             0 if width > 1 << 8 => lo,
             1 if width > 1 << 8 => *range.end(),
             2 if width > 1 << 8 => 0,
-            // Odd, and so a stride by which all values of a power of two come up.
+            // An odd stride, which reaches all values of a power of two.
             _ => lo + ((i * ((width / 3) | 1) + self.seed as usize % width) % width) as i32,
         }
     }
 
-    /// Zero point and clamp: both ends, the middle, odd ones; a clamp only where the kernel takes one.
+    /// Returns zero point and clamp: both ends, the middle, and odd values; a clamp only if the kernel accepts one.
     fn usual_output(&self, i: usize) -> Params {
         let range = self.domain.output.range();
         let (lo, hi) = (*range.start(), *range.end());
@@ -331,7 +330,7 @@ impl Draft<'_> {
         Params { len: 0, channels: Vec::new(), bias: Vec::new(), zero_point, min, max }
     }
 
-    /// The whole type for every other batch; else from or to the zero point, or any two bounds.
+    /// Draws the bounds: mostly the whole type; otherwise from or to the zero point, or any two bounds.
     fn any_output(&self, i: usize, rng: &mut ChaCha8Rng) -> Params {
         let range = self.domain.output.range();
         let (lo, hi) = (*range.start(), *range.end());
@@ -340,7 +339,7 @@ impl Draft<'_> {
             _ if !self.domain.clamp => (lo, hi),
             0 => (zero_point, hi),
             1 => (lo, zero_point),
-            // An activation that ends below the type.
+            // An activation with an upper bound inside the type.
             2 => (zero_point, of(rng, zero_point, hi)),
             3 => (of(rng, lo, hi), of(rng, lo, hi)),
             _ => (lo, hi),
@@ -349,7 +348,7 @@ impl Draft<'_> {
     }
 }
 
-/// What makes the accumulators of the caller's channels.
+/// Generator of the accumulators of the caller's channels.
 struct Given {
     domain: Domain,
     seed: u64,
@@ -362,7 +361,7 @@ impl Frames<Params> for Given {
     }
 }
 
-/// A batch of these accumulators.
+/// Builds a batch of the given accumulators.
 pub(super) fn given(params: Params, values: Vec<i32>, i: usize) -> Spec<Params> {
     let params = Params { len: values.len(), ..params };
     Spec::new(params, [Fill::Given(values), Fill::None, Fill::None], i % 16)

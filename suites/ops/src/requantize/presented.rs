@@ -1,4 +1,4 @@
-//! A requantization as it is shown.
+//! Presentation of a requantization.
 
 use super::Requantize;
 use crate::presented::Presented;

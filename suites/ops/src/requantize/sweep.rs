@@ -1,5 +1,5 @@
-//! Every accumulator of one channel through one requantization. What each scheme gives is a list of pieces on which it is the floor of an affine
-//! function, most of them constant where the clamp decides, so that runs of equal results are compared with one number.
+//! Sweep of every accumulator of one channel through one requantization. Each scheme is a list of pieces on which it is the floor of an affine
+//! function. Most pieces are constant because of the clamp, so runs of equal results are compared with one number.
 
 use super::path::{Kept, changes};
 use super::{Promised, Requantize, parameters};
@@ -21,7 +21,7 @@ use tiebreak_oracle::requantize::Scheme;
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::ledger::{self, Against};
 
-/// Every accumulator.
+/// Range of every accumulator.
 const SPACE: Space = Space {
     first: i32::MIN as i64,
     last: i32::MAX as i64,
@@ -31,45 +31,45 @@ const SPACE: Space = Space {
     outwards: true,
 };
 
-/// The channel of the legacy pipeline that is swept where the caller gives none: its product wraps.
+/// Default channel of sweeps of the legacy pipeline: its product wraps.
 pub const LEGACY_SWEPT: Channel = Channel { multiplier: 4321, shift: -16 };
 
-/// A scheme at one channel.
+/// Scheme for one channel.
 pub struct Exact {
     scheme: Scheme,
-    /// Where the scheme folds.
+    /// Pieces; `None` if the scheme does not fold.
     pub pieces: Option<Vec<Piece>>,
 }
 
-/// A kernel in a lane at one channel.
+/// Sweep of a kernel in a lane with one channel.
 struct Plan<'a> {
     kernel: &'static Kernel,
     runner: &'a Runner<'a>,
-    /// Of a batch of one accumulator.
+    /// Parameters of a batch of one accumulator.
     params: Params,
-    /// Elements of the smallest batch of which none is in the contract's deviation.
+    /// Length of the smallest batch whose elements are all outside the contract's deviation.
     alone: usize,
     contract: Exact,
-    /// With the steps from it to the contract.
+    /// Reference, with the steps from it to the contract.
     reference: Option<Reference>,
 }
 
-/// What differences are counted against beside the contract.
+/// Scheme against which differences are counted besides the contract.
 struct Reference {
     exact: Exact,
     path: Vec<SweptChange>,
 }
 
-/// A change on the way from the reference to the contract, at one channel.
+/// Change on the way from the reference to the contract, for one channel.
 struct SweptChange {
     class: Class,
     steps: Vec<Step>,
     multiply: Multiply,
-    /// Where the steps fold.
+    /// Pieces; `None` if the steps do not fold.
     pieces: Option<Vec<Piece>>,
 }
 
-/// The piece that holds an accumulator; `None` where it is out of domain.
+/// Returns the piece that contains an accumulator; `None` if the accumulator is out of domain.
 fn holding(pieces: &[Piece], x: i64) -> Option<&Piece> {
     let at = pieces.partition_point(|piece| piece.hi < x);
     pieces.get(at).filter(|piece| piece.lo <= x)
@@ -92,14 +92,14 @@ impl SweptChange {
     }
 }
 
-/// What was seen against one scheme, with the differing accumulator nearest to zero and what the kernel gave for it.
+/// Results judged against one scheme, with the differing accumulator nearest to zero and its result.
 #[derive(Clone, Default)]
 struct Side {
     count: Count,
     nearest: Option<(i64, i32)>,
 }
 
-/// What was seen against contract and reference.
+/// Results judged against contract and reference.
 #[derive(Clone, Default)]
 struct Sides {
     contract: Side,
@@ -124,7 +124,7 @@ impl Side {
     }
 }
 
-/// One sweep for each channel that the caller gave, or of one that the kernel takes.
+/// Sweeps each of the caller's channels, or a default channel, that the kernel accepts.
 pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
     let domain = &kernel.contract.domain;
     let usual = if domain.fraction() == 0 { LEGACY_SWEPT } else { SWEPT[0] };
@@ -133,7 +133,7 @@ pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked
     taken.filter_map(|channel| Plan::new(kernel, runner, channel, wanted)).map(|plan| plan.sweep()).collect()
 }
 
-/// A bias, an odd zero point and a clamp within the type, as far as the domain has them.
+/// Returns a bias, an odd zero point and a clamp within the type, as far as the domain has them.
 pub fn swept(domain: &Domain, channel: Channel) -> Params {
     let range = domain.output.range();
     let (lo, hi) = (*range.start(), *range.end());
@@ -144,7 +144,7 @@ pub fn swept(domain: &Domain, channel: Channel) -> Params {
 }
 
 impl Exact {
-    /// Of a batch of one accumulator.
+    /// Prepares a scheme for the parameters of one accumulator.
     pub fn new(scheme: Scheme, params: &Params) -> Self {
         let Channel { multiplier, shift } = params.channels[0];
         let steps: Vec<_> = scheme.steps(&parameters(params), 0).into_iter().map(|(_, step)| step).collect();
@@ -152,7 +152,7 @@ impl Exact {
         Self { scheme, pieces }
     }
 
-    /// What is expected of one accumulator.
+    /// Returns the expected result of one accumulator.
     pub fn at(&self, params: &Params, x: i64) -> Option<i32> {
         match self.piece(x) {
             Some(piece) => piece.map(|piece| piece.at(x) as i32),
@@ -160,7 +160,7 @@ impl Exact {
         }
     }
 
-    /// The result on machine integers.
+    /// Computes the result with machine integers.
     pub fn fast(&self, params: &Params, x: i64) -> Option<i32> {
         let Channel { multiplier, shift } = params.channels[0];
         let biased = self.scheme.overflow.fit_int32(i128::from(x) + i128::from(params.bias[0]))?;
@@ -168,12 +168,12 @@ impl Exact {
         self.scheme.output((multiplier, shift), &output, biased)
     }
 
-    /// The piece that holds an accumulator: `Some(None)` if the accumulator is out of domain, `None` if the scheme has no pieces.
+    /// Returns the piece that contains an accumulator: `Some(None)` if the accumulator is out of domain, `None` if the scheme has no pieces.
     fn piece(&self, x: i64) -> Option<Option<&Piece>> {
         Some(holding(self.pieces.as_ref()?, x))
     }
 
-    /// The last accumulator, up to `last`, of which the same is expected as of `x`, as far as the pieces say; and what is.
+    /// Returns the last accumulator, up to `last`, for which the pieces show the same expected result as for `x`, and that result.
     pub fn run(&self, params: &Params, x: i64, last: i64) -> (i64, Option<i32>) {
         let Some(pieces) = &self.pieces else { return (x, self.fast(params, x)) };
         let at = pieces.partition_point(|piece| piece.hi < x);
@@ -227,7 +227,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The first step on the way to the contract that gives a result. What none gives is due to nothing known.
+    /// Returns the class of the first step toward the contract that gives the result; `None` if no step does.
     fn due(reference: &Reference, x: i64, got: i32) -> Option<Class> {
         reference.path.iter().find(|change| change.at(x) == Some(got)).map(|change| change.class)
     }
@@ -279,7 +279,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A case of one accumulator, as `--case` takes it; repeated if its result in the deviation is another.
+    /// Formats a case of one accumulator for `--case`, repeated until an element is outside the contract's deviation.
     fn spelled(&self, x: i64) -> ledger::Case {
         let params = Params { len: self.alone, ..self.params.clone() };
         let case = Case { params, tensors: [vec![x as i32; self.alone], Vec::new(), Vec::new()], misalign: 0 };

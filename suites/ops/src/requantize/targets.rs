@@ -1,32 +1,31 @@
-//! Accumulators by the results that they make: those at which a result changes, their neighbours, and others of the range between two results.
-//! The bias is part of the solution, or what was solved for is missed by as much.
+//! Accumulators selected by their results: accumulators at which a result changes, their neighbours, and others in the range between two results.
+//! The solution includes the bias, because otherwise the selected accumulators would miss by the bias.
 
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::stream::{below, int32, int32_of_any_size};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::Params;
 
-/// One channel of a batch.
+/// Channel of a batch, with the results that its clamp permits.
 pub struct Target {
     multiplier: i128,
-    /// Places from the product to the result; a left shift where it is negative.
+    /// Places from the product to the result; negative for a left shift.
     right: i32,
     bias: i32,
-    /// The results that the clamp leaves, less the zero point.
+    /// Smallest and largest result within the clamp, minus the zero point.
     low: i64,
     high: i64,
 }
 
 impl Target {
-    /// A channel with the zero point and the clamp of `p`.
+    /// Prepares a channel with the zero point and the clamp of `p`.
     pub fn new(channel: Channel, bias: i32, fraction: u32, p: &Params) -> Self {
         let placed = |end: i32| i64::from(end) - i64::from(p.zero_point);
         let right = fraction as i32 - channel.shift;
         Self { multiplier: channel.multiplier.into(), right, bias, low: placed(p.min), high: placed(p.max) }
     }
 
-    /// The last accumulator before the exact result is `n` halves, or the one that makes it just that; with both neighbours.
-    /// Nothing where no accumulator does.
+    /// Returns the last accumulator whose exact result is at most `n` halves, between its two neighbours. `None` if no accumulator reaches it.
     pub fn around(&self, n: i64) -> Option<[i32; 3]> {
         let halves = i128::from(n) << (self.right - 1).max(0);
         let unit = self.multiplier << (1 - self.right).max(0);
@@ -35,17 +34,17 @@ impl Target {
         Some([a?, b?, c?])
     }
 
-    /// The accumulator that makes this with the bias. A sum that leaves int32 reaches it only by a wrap, and is one of those that must be tried, too.
+    /// Returns the accumulator whose sum with the bias is `biased`, possibly by a wrap, which must be tried, too.
     fn reaching(&self, biased: i64) -> Option<i32> {
         i32::try_from(biased).ok().map(|v| v.wrapping_sub(self.bias))
     }
 
-    /// The tie below each result that the clamp leaves, and below the first beyond it, with its neighbours.
+    /// Returns the tie below each result within the clamp, and below the first result beyond it, with its neighbours.
     pub(super) fn every_tie(&self) -> Vec<i32> {
         (self.low..=self.high + 1).filter_map(|result| self.around(2 * result - 1)).flatten().collect()
     }
 
-    /// `count` accumulators: at ties of the results that the clamp leaves and between them, at its ends, and some of any size.
+    /// Draws `count` accumulators: at ties of the results within the clamp and between them, at its ends, and some of any magnitude.
     pub(super) fn some(&self, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32> {
         let mut out = Vec::with_capacity(count + 3);
         while out.len() < count {
@@ -57,21 +56,21 @@ impl Target {
                 14 => Some(vec![int32(rng).wrapping_sub(self.bias)]),
                 _ => Some(vec![int32_of_any_size(rng).wrapping_sub(self.bias)]),
             };
-            // Where no accumulator reaches that result all of them make few results.
+            // If no accumulator reaches the result, all accumulators give only few results.
             out.extend(found.unwrap_or_else(|| vec![int32(rng).wrapping_sub(self.bias)]));
         }
         out.truncate(count);
         out
     }
 
-    /// What is around the two ties at which the clamp begins.
+    /// Returns the accumulators around the two ties at which the clamp begins.
     fn ends(&self) -> Option<Vec<i32>> {
         let found = [self.low, self.high + 1].into_iter().filter_map(|end| self.around(2 * end - 1));
         let all: Vec<i32> = found.flatten().collect();
         (!all.is_empty()).then_some(all)
     }
 
-    /// Any accumulator from the smallest result that the clamp leaves to the largest, or as far as there are any.
+    /// Draws an accumulator between those of the smallest and the largest result within the clamp, limited to int32.
     fn between(&self, rng: &mut ChaCha8Rng) -> Option<Vec<i32>> {
         let end = |n: i64| {
             let halves = i128::from(n) << (self.right - 1).max(0);

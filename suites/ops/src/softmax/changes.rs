@@ -1,4 +1,4 @@
-//! What a kernel may do otherwise in a softmax.
+//! Changes that a kernel may make to a softmax.
 
 use super::{Softmax, posed};
 use tiebreak_common::class::Class;
@@ -9,7 +9,7 @@ use tiebreak_oracle::rounding::RoundingRule::*;
 use tiebreak_oracle::scheme::Registered;
 use tiebreak_oracle::softmax::{Composed, Scheme};
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(scheme: Scheme) -> Vec<Change<Softmax>> {
     let mut out = if scheme.is_composed() { composed() } else { Vec::new() };
     out.extend(parameters(scheme));
@@ -19,14 +19,14 @@ pub(super) fn changes(scheme: Scheme) -> Vec<Change<Softmax>> {
         let because = format!("the results are those of {}", other.definition.name);
         out.push(Change::scheme(Class::OtherScheme, because, other));
     }
-    // Results that differ from the real softmax may be those of the composition with a bug.
+    // Results that differ from the real softmax may come from the composition with a bug.
     if !scheme.is_composed() {
         out.extend(composed());
     }
     out
 }
 
-/// The composition with one thing done otherwise.
+/// Returns changes of a single step of the composition.
 fn composed() -> Vec<Change<Softmax>> {
     let own = Composed::AS_PRINTED;
     let of = |class, because: String, composed: Composed| {
@@ -81,7 +81,7 @@ fn composed() -> Vec<Change<Softmax>> {
 
 type Swap = fn(&mut Params);
 
-/// Other parameters than those of the case.
+/// Returns changes to the parameters of the case.
 fn parameters(scheme: Scheme) -> Vec<Change<Softmax>> {
     let swaps: [(Class, &str, Swap); 4] = [
         (Class::LeftShift, "differences are shifted left by one bit less", |p| {
@@ -94,7 +94,7 @@ fn parameters(scheme: Scheme) -> Vec<Change<Softmax>> {
     swaps.map(|(class, because, swap)| Change::of_params(class, because, scheme, swap)).into()
 }
 
-/// Elements of each row after the last whole vector of which nothing becomes.
+/// Returns changes that lose the elements of each row after the last whole vector: their results are 0.
 fn tails(scheme: Scheme) -> Vec<Change<Softmax>> {
     let of = |vector: usize| {
         let because = format!("elements of a row after the last whole {vector} are lost");

@@ -1,4 +1,4 @@
-//! Softmaxes of a fuzzer's numbers.
+//! Softmaxes made from a fuzzer's numbers.
 
 use super::Softmax;
 use crate::fuzzing::numbers::Numbers;

@@ -1,4 +1,4 @@
-//! Softmax in the harness: rows of every length, each pair of differences, rows that are almost one element, and scales from flat to steep.
+//! Softmax in the harness: rows of every length, each pair of differences, rows dominated by one element, and scales from flat to steep.
 
 mod changes;
 mod fuzzed;
@@ -23,10 +23,10 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Softmax {}
 
-/// The scheme that differences are counted against.
+/// Scheme against which differences are counted.
 const REFERENCE: &str = "nearest";
 
-/// The oracle's parameters.
+/// Converts the parameters to the oracle's.
 pub(crate) fn posed(p: &Params) -> Exact {
     Exact {
         rows: p.rows,
@@ -70,7 +70,7 @@ impl Operation for Softmax {
         Ok(Domain { input, output })
     }
 
-    /// What the oracle takes: no code of a kernel decides what the kernel is run on.
+    /// Checks that the oracle accepts the parameters. No code of a kernel decides on which cases it runs.
     fn covers(domain: &Domain, p: &Params) -> bool {
         let elements = p.rows.saturating_mul(p.depth);
         (p.input, p.output) == (domain.input, domain.output)
@@ -92,12 +92,12 @@ impl Operation for Softmax {
         Ok(out.into_iter().map(|v| v.to_i32()).collect())
     }
 
-    /// The real softmax, rounded to nearest.
+    /// Returns the scheme that rounds the real softmax to nearest.
     fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
         Some(REFERENCE.to_owned())
     }
 
-    /// The least value: in most rows its exponential is 0.
+    /// Returns the least value, whose exponential is 0 in most rows.
     fn nothing(p: &Params, _: usize) -> i32 {
         *p.input.range().start()
     }
@@ -154,14 +154,14 @@ impl Operation for Softmax {
     }
 }
 
-/// The types of a case, int8 where none is named.
+/// Takes the types of a case; the default is int8.
 fn elements(arguments: &mut Arguments) -> Result<[Element; 2], CaseError> {
     let [input, output] = ["type", "out_type"].map(|name| arguments::take_text(arguments, name));
     Ok([types::element(input.as_deref())?, types::element(output.as_deref())?])
 }
 
 impl Softmax {
-    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
+    /// Returns the tensor sizes for parameters in the domain; for other parameters, the result of [`Domain::sizes`].
     fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
         match Self::covers(domain, p) {
             true => Ok(Sizes { inputs: [p.rows * p.depth, 0, 0], outputs: p.rows * p.depth }),
@@ -170,7 +170,7 @@ impl Softmax {
     }
 }
 
-/// A scale of 1/16: 2^22 of 26 fractional bits; differences below -31 are left out.
+/// Default parameters: a scale of 1/16, which is 2^22 with 26 fractional bits; differences below -31 are omitted.
 const USUAL: Params = Params {
     input: Element::I8,
     output: Element::I8,

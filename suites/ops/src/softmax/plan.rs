@@ -1,5 +1,5 @@
-//! What softmaxes are tried on: every difference of two elements, every length of a row, rows of equal elements and of one that outweighs the others, from flat
-//! scales to steep ones, each with the `diff_min` that TensorFlow Lite derives and with others.
+//! Cases of softmaxes: every difference of two elements, every length of a row, rows of equal elements, and rows dominated by one element, with
+//! scales from flat to steep, each with the `diff_min` that TensorFlow Lite derives and with others.
 
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
@@ -9,15 +9,15 @@ use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::{Spec, by};
 use tiebreak_impls::softmax::{Domain, MOST, Params};
 
-/// Left shifts of scales that layers have, from 2^-10 to 2^3 of a step.
+/// Left shifts of the scales of layers, from 2^-10 to 2^3 of a step.
 const USUAL_SHIFTS: RangeInclusive<i32> = 17..=30;
-/// Every length, and some beyond any block.
+/// Row lengths: every short length, and lengths longer than any block.
 const SHORT: RangeInclusive<usize> = 1..=80;
 const LONG: [usize; 8] = [96, 127, 128, 129, 255, 256, 257, MOST];
-/// Random cases.
+/// Number of random cases, for each effort.
 const RANDOM: [usize; 2] = [96, 768];
 
-/// The cases of a run.
+/// Returns the cases of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "softmax");
     let mut out = Vec::new();
@@ -38,7 +38,7 @@ fn spec(params: Params, input: Fill, i: usize) -> Spec<Params> {
     Spec::new(params, [input, Fill::None, Fill::None], i % 16)
 }
 
-/// The `i`th scale. Five of six have the least difference that five integer bits hold (`CalculateInputRadius`), the others any.
+/// Draws the `i`th scale. Five of six have the least difference that five integer bits hold (`CalculateInputRadius`), the others any.
 fn scaled(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Params {
     let few = (USUAL_SHIFTS.end() - USUAL_SHIFTS.start() + 1) as usize;
     let left_shift = if i % 8 == 7 { below(rng, 31) as i32 } else { USUAL_SHIFTS.start() + (i % few) as i32 };
@@ -61,7 +61,7 @@ fn scaled(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Params {
     }
 }
 
-/// Every difference of two elements, a row each; rows of three with a second difference.
+/// Adds every difference of two elements, each in a row, and rows of three elements with a second difference.
 fn pairs(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let range = domain.input.range();
     let (lo, hi) = (*range.start(), *range.end());
@@ -76,7 +76,7 @@ fn pairs(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<S
     }
 }
 
-/// Rows and lengths that are large together, or of whole blocks; and more elements than 16 bits count.
+/// Numbers of rows and row lengths that are both large, or whole blocks, and more elements than 16 bits count.
 const TOGETHER: [(usize, usize); 12] = [
     (16, 16),
     (17, 18),
@@ -92,7 +92,7 @@ const TOGETHER: [(usize, usize); 12] = [
     (4128, 16),
 ];
 
-/// Rows of every length, two at a time; every number of rows; then many rows of many elements.
+/// Adds rows of every length, one to three at a time; every number of rows; then many rows of many elements.
 fn lengths(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     for (i, depth) in SHORT.chain(LONG).enumerate() {
         let fill = if i % 3 == 2 { Fill::Uniform } else { Fill::Varied };
@@ -106,7 +106,7 @@ fn lengths(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     }
 }
 
-/// Rows of so many equal elements, which are the largest, beside others that differ by every amount; the sum passes each power of two.
+/// Adds rows with `count` equal elements that are the largest, and elements smaller by increasing amounts; the sum passes each power of two.
 fn equal(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let range = domain.input.range();
     let (lo, hi) = (*range.start(), *range.end());
@@ -119,7 +119,7 @@ fn equal(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
         let largest = [hi, lo + 200, -1, lo + 100][i % 4].clamp(lo + 66, hi);
         let row = (0..count).map(|_| largest).chain((0..others).map(|at| largest - 1 - at as i32)).collect();
         out.push(spec(Params { depth: count + others, ..scaled(domain, i, rng) }, Fill::Given(row), i));
-        // All of them the least of the type.
+        // All elements are the least value of the type.
         out.push(spec(Params { depth: count, ..scaled(domain, i + 1, rng) }, Fill::Smallest, i));
     }
 }

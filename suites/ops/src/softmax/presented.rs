@@ -1,4 +1,4 @@
-//! A softmax as it is shown.
+//! Presentation of a softmax.
 
 use super::Softmax;
 use crate::presented::Presented;
@@ -11,7 +11,7 @@ impl Presented for Softmax {
     const ABOUT: &'static str = "Softmax of rows: one result of a case";
     const SHOWN: &'static str = "tflite-softmax-i8";
 
-    /// Two rows of two elements in steps of 1/16: halves, and almost one.
+    /// Builds two rows of two elements in steps of 1/16: results of one half, and results near one and zero.
     fn sample(fitting: Fitting) -> Drawn<Params> {
         let output = fitting.element;
         let input = if output == Element::U8 { Element::U8 } else { Element::I8 };

@@ -1,4 +1,4 @@
-//! What a kernel may do otherwise in a layout transform.
+//! Changes that a kernel may make to a layout transform.
 
 use super::{Layout, Transform, exact, few_bits, maps, padding};
 use crate::matmul::orders;
@@ -7,7 +7,7 @@ use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::transform::{Kind, Params};
 use tiebreak_oracle::transform::Source;
 
-/// Elements of a row of a block, by transform: what is permuted comes in these.
+/// Returns the number of elements in a row of a block, for each transform. Permutations move whole rows.
 fn row(layout: Layout) -> usize {
     match layout.kind {
         Kind::Unpack => 4,
@@ -15,7 +15,7 @@ fn row(layout: Layout) -> usize {
     }
 }
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(layout: Layout) -> Vec<Change<Transform>> {
     let padded = |value: i32| {
         let because = format!("padding is {value} where it must be the zero point");
@@ -54,7 +54,7 @@ pub(super) fn changes(layout: Layout) -> Vec<Change<Transform>> {
     out
 }
 
-/// The blocks of each matrix of a batch, as far apart as the plain matrices; a later one overwrites the end of an earlier one.
+/// Predicts that the blocks of each matrix of a batch are as far apart as the plain matrices. A later block overwrites the end of an earlier one.
 fn plain_stride(layout: Layout) -> Change<Transform> {
     let because = "the blocks of a batch lie as far apart as the plain matrices";
     Change::predicts(Class::Layout, because, move |case| {
@@ -69,7 +69,7 @@ fn plain_stride(layout: Layout) -> Change<Transform> {
     })
 }
 
-/// Weights flattened with their input channels as the outer axis.
+/// Predicts weights that are flattened with their input channels as the outer axis.
 fn channels_first(layout: Layout) -> Change<Transform> {
     let because = "the depth is flattened channel by channel, and not place by place of the filter";
     Change::predicts(Class::Layout, because, move |case| {
@@ -85,7 +85,7 @@ fn channels_first(layout: Layout) -> Change<Transform> {
     })
 }
 
-/// The transform's results, some of them replaced.
+/// Returns the transform's results with some of them replaced.
 fn by_source(layout: Layout, case: &Case<Params>, instead: impl Fn(usize, Source) -> Option<i32>) -> Option<Expected> {
     let sources = exact(layout, &case.params)?.sources().ok()?;
     let mut expected = Transform::expected(&layout, case).ok()?;
@@ -97,7 +97,8 @@ fn by_source(layout: Layout, case: &Case<Params>, instead: impl Fn(usize, Source
     Some(expected)
 }
 
-/// The order of rows within each block that turns what is expected into what was given; otherwise where elements went, if all are there.
+/// Finds the order of rows within each block that turns the expected results into the observed results. If there is none but all elements are
+/// present, describes the places of elements.
 fn permutation(layout: Layout, evidence: &[&Observed<Params>]) -> Option<String> {
     let expected: Option<Vec<Expected>> =
         evidence.iter().map(|seen| Transform::expected(&layout, &seen.case).ok()).collect();
@@ -119,7 +120,7 @@ fn permutation(layout: Layout, evidence: &[&Observed<Params>]) -> Option<String>
     moved(evidence, &expected)
 }
 
-/// Where the first element went that is not where it belongs, when all the elements are there.
+/// Describes the first misplaced element, if all elements are present.
 fn moved(evidence: &[&Observed<Params>], expected: &[Expected]) -> Option<String> {
     let mut first = None;
     for (seen, expected) in evidence.iter().zip(expected) {

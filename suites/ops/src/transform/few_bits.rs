@@ -1,4 +1,4 @@
-//! Packing of few bits: its cases, and what a kernel may do otherwise.
+//! Packing of few bits: its cases, and the changes that a kernel may make.
 
 use super::{Layout, Transform};
 use crate::fuzzing::numbers::Numbers;
@@ -12,7 +12,7 @@ use tiebreak_oracle::transform::Transform as Exact;
 use tiebreak_oracle::transform::packing::{First, Form, Packing};
 use tiebreak_reports::ledger::Value;
 
-/// The oracle's packing; none of another kind.
+/// Returns the oracle's packing; `None` for other kinds of transforms.
 pub(super) fn exact(kind: Kind, p: &Params) -> Option<Packing> {
     let planes = Form::Planes { bits: p.bits, word: p.word };
     let (form, first, unpacks) = match kind {
@@ -36,20 +36,20 @@ const FIELDS: [Field<Params>; 4] = [
     Field::size("columns", |p| &mut p.columns),
 ];
 
-/// The parameters as a case spells them.
+/// Formats the parameters as arguments of a case.
 pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {
     let signed = p.signed.then(|| ("signed".to_owned(), Value::from(1i64)));
     fields::written(&FIELDS, p, &USUAL).into_iter().chain(signed).collect()
 }
 
-/// The parameters that a case spells.
+/// Parses the parameters from the arguments of a case.
 pub(super) fn from_arguments(given: &Arguments) -> Result<Params, CaseError> {
     let mut left = given.clone();
     let signed = arguments::take_size(&mut left, "signed", 0)? != 0;
     fields::read_all(&FIELDS, Params { signed, ..USUAL }, &left, &["signed", "input"])
 }
 
-/// Fewer rows or columns, or fewer bits.
+/// Returns parameters with fewer rows or columns, or fewer bits.
 pub(super) fn smaller(p: &Params) -> Vec<Params> {
     let columns = [p.columns / 2, p.columns.saturating_sub(p.word), p.columns.saturating_sub(1)];
     let rows = [1, p.rows / 2].map(|rows| Params { rows, ..*p });
@@ -57,13 +57,13 @@ pub(super) fn smaller(p: &Params) -> Vec<Params> {
     columns.map(|columns| Params { columns, ..*p }).into_iter().chain(rows).chain(bits).collect()
 }
 
-/// Patterns that differ from place to place, in all bits. Those of elements have no more bits than a word.
+/// Makes patterns that differ from place to place in all bits, limited to the bits of a word.
 pub(super) fn tagged(p: &Params, len: usize) -> Vec<i32> {
     let mask = u32::MAX >> (32 - p.word);
     (1..=len as u32).map(|i| (i.wrapping_mul(0x9e37_79b1).rotate_left(13) & mask) as i32).collect()
 }
 
-/// Words of a row of each number of bits and each word; rows, and a long one.
+/// Returns rows of several numbers of words, for each number of bits and each word width; several rows, and a long row.
 pub(super) fn planes(budget: &Budget) -> Vec<Any> {
     let most = if budget.every_tail { 9 } else { 4 };
     let forms: Vec<(usize, usize)> = (1..=4).flat_map(|bits| [8, 16, 32].map(|word| (bits, word))).collect();
@@ -79,14 +79,14 @@ pub(super) fn planes(budget: &Budget) -> Vec<Any> {
         })
     };
     let short = forms.iter().flat_map(|form| (1..=most).chain([17, 65]).map(move |words| (*form, words)));
-    // Every number of words after whole vectors, each in one form.
+    // Every number of words, to reach every remainder after whole vectors, each in one form.
     let rests = (2..=66).map(|words| (forms[words % forms.len()], words));
     let long = [((2, 8), 1_100)];
     let all: Vec<_> = short.chain(rests).chain(long).collect();
     all.into_iter().flat_map(|(form, words)| with(form, words)).chain(one_by_one()).map(Any::Packed).collect()
 }
 
-/// Calls of which each differs from the one before in one parameter.
+/// Returns calls that mostly differ from the call before in one parameter.
 fn one_by_one() -> Vec<Params> {
     let base = Params { rows: 2, columns: 64, bits: 2, word: 8, signed: false };
     let words = [16, 32, 8].map(|word| Params { word, ..base });
@@ -108,7 +108,7 @@ fn one_by_one() -> Vec<Params> {
         .collect()
 }
 
-/// Every number of columns, odd and even, of one row and of several.
+/// Returns every number of columns, odd and even, with one to three rows.
 pub(super) fn nibbles(budget: &Budget) -> Vec<Any> {
     let most = if budget.every_tail { 160 } else { 66 };
     let columns = (1..=most).chain([255, 256, 257, 4_099]);
@@ -120,13 +120,13 @@ pub(super) fn nibbles(budget: &Budget) -> Vec<Any> {
             ..USUAL
         })
     };
-    // As many rows as columns.
+    // The same number of rows and columns.
     let square =
         (2..=9).chain([17, 18, 33]).map(|side| Params { rows: side, columns: side, signed: side % 2 == 0, ..USUAL });
     columns.flat_map(of).chain(square).map(Any::Packed).collect()
 }
 
-/// A packing of a fuzzer's numbers.
+/// Draws a packing from a fuzzer's numbers.
 pub(super) fn fuzzed(kind: Kind, numbers: &mut Numbers<'_>) -> Params {
     let (rows, signed) = (numbers.size(3), *numbers.one_of(&[false, true]));
     if !matches!(kind, Kind::BitPack | Kind::BitUnpack) {
@@ -136,7 +136,7 @@ pub(super) fn fuzzed(kind: Kind, numbers: &mut Numbers<'_>) -> Params {
     Params { rows, columns: word * numbers.size(3), bits: numbers.size(4), word, signed }
 }
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(layout: Layout) -> Vec<Change<Transform>> {
     let with = move |class: Class, because: &'static str, changed: fn(Packing) -> Packing| {
         Change::predicts(class, because, move |case: &Case<Any>| {

@@ -1,4 +1,4 @@
-//! Layouts of a fuzzer's numbers.
+//! Layout transforms made from a fuzzer's numbers.
 
 use super::{Transform, few_bits, maps, padding};
 use crate::conv2d::fuzzed::convolution;

@@ -1,4 +1,4 @@
-//! Matrices in memory by rows or by columns: the cases, and what a kernel may do otherwise.
+//! Matrices in memory by rows or by columns: their cases, and the changes that a kernel may make.
 
 use super::{Layout, Transform};
 use crate::fuzzing::numbers::Numbers;
@@ -11,7 +11,7 @@ use tiebreak_impls::transform::{Kind, Params as Any};
 use tiebreak_oracle::transform::map::Map;
 use tiebreak_reports::ledger::Value;
 
-/// The oracle's map.
+/// Converts the parameters to the oracle's map.
 pub(super) fn exact(p: &Params) -> Map {
     Map { rows: p.rows, columns: p.columns, stride: p.stride, column_major: p.column_major }
 }
@@ -24,20 +24,20 @@ const FIELDS: [Field<Params>; 3] = [
     Field::size("columns", |p| &mut p.columns),
 ];
 
-/// The parameters as a case spells them.
+/// Formats the parameters as arguments of a case.
 pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {
     let order = p.column_major.then(|| ("column_major".to_owned(), Value::from(1i64)));
     fields::written(&FIELDS, p, &USUAL).into_iter().chain(order).collect()
 }
 
-/// The parameters that a case spells.
+/// Parses the parameters from the arguments of a case.
 pub(super) fn from_arguments(given: &Arguments) -> Result<Params, CaseError> {
     let mut left = given.clone();
     let column_major = arguments::take_size(&mut left, "column_major", 0)? != 0;
     fields::read_all(&FIELDS, Params { column_major, ..USUAL }, &left, &["column_major", "input"])
 }
 
-/// Fewer rows or columns, or a smaller stride.
+/// Returns parameters with fewer rows or columns, or a smaller stride.
 pub(super) fn smaller(p: &Params) -> Vec<Params> {
     let rows = [1, p.rows / 2, p.rows.saturating_sub(1)].map(|rows| Params { rows, ..*p });
     let columns = [1, p.columns / 2, p.columns.saturating_sub(1)].map(|columns| Params { columns, ..*p });
@@ -46,7 +46,7 @@ pub(super) fn smaller(p: &Params) -> Vec<Params> {
     rows.into_iter().chain(columns).chain(strides).filter(|p| p.stride >= p.runs().1).collect()
 }
 
-/// Every number of rows and of columns up to 80 in both orders, with and without gaps; long ones; and calls that differ in one parameter.
+/// Returns every number of rows and columns up to 80 or 160, in both orders and with gaps; long matrices; and calls that differ in one parameter.
 pub(super) fn plan(budget: &Budget) -> Vec<Any> {
     let most = if budget.every_tail { 160 } else { 80 };
     let with = |rows: usize, columns: usize, gap: usize| {
@@ -70,14 +70,14 @@ pub(super) fn plan(budget: &Budget) -> Vec<Any> {
     sizes.chain(long).flat_map(|(rows, columns, gap)| with(rows, columns, gap)).chain(around).map(Any::Map).collect()
 }
 
-/// A map of a fuzzer's numbers.
+/// Draws a map from a fuzzer's numbers.
 pub(super) fn fuzzed(numbers: &mut Numbers<'_>) -> Params {
     let (rows, columns) = (numbers.size(20), numbers.size(20));
     let p = Params { rows, columns, stride: 0, column_major: *numbers.one_of(&[false, true]) };
     Params { stride: p.runs().1 + numbers.size(6) - 1, ..p }
 }
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(layout: Layout) -> Vec<Change<Transform>> {
     let with = move |because: &'static str, strides: fn(&Params) -> [usize; 2]| {
         Change::predicts(Class::Layout, because, move |case: &Case<Any>| {

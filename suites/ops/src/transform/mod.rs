@@ -1,4 +1,4 @@
-//! Layout transforms in the harness. Every element is tagged by its place, so that every move can be seen.
+//! Layout transforms in the harness. Every element has a tag for its place, so that every move shows.
 
 mod changes;
 mod few_bits;
@@ -27,7 +27,7 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Transform {}
 
-/// A transform, which is a scheme of its own.
+/// Transform, which is its own scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     kind: Kind,
@@ -100,7 +100,7 @@ impl NamedScheme for Layout {
     }
 }
 
-/// The oracle's transform; `None` where kind and parameters do not go together.
+/// Returns the oracle's transform; `None` if the parameters do not fit the kind.
 fn exact(layout: Layout, params: &Params) -> Option<Exact> {
     Some(match (layout.kind, params) {
         (Kind::Im2col, Params::Conv2d(p)) => Exact::Im2col(convolution(p)),
@@ -125,7 +125,7 @@ fn exact(layout: Layout, params: &Params) -> Option<Exact> {
     })
 }
 
-/// A convolution of one group: the layouts of the spatial pack are those of all channels.
+/// Converts a convolution to a single group: the layouts of the spatial pack contain all channels.
 fn whole(p: &Convolution) -> tiebreak_oracle::conv2d::Convolution {
     convolution(&Convolution { groups: 1, ..*p })
 }
@@ -159,7 +159,7 @@ impl Operation for Transform {
         Ok(out.into_iter().map(Some).collect())
     }
 
-    /// Each element put where it goes; what is expected fetches each from where it comes.
+    /// Puts each element to its destination, whereas [`Operation::expected`] fetches each element from its source.
     fn exact(scheme: &Layout, case: &Case<Params>) -> Result<Expected, Unposable> {
         let exact = exact(*scheme, &case.params).ok_or_else(|| Unposable::new("another transform's parameters"))?;
         let out = exact.placed(&case.tensors[0]).map_err(Unposable::new)?;
@@ -180,7 +180,7 @@ impl Operation for Transform {
             Kind::NibblePackLow | Kind::NibblePackHigh | Kind::NibbleUnpackLow | Kind::NibbleUnpackHigh => {
                 few_bits::nibbles(budget)
             }
-            // Every number of channels in few elements: a tile has 16 of each.
+            // Every number of channels with few elements, because a tile has 16 of each.
             Kind::DataPack => {
                 let channels = |channels: usize| Convolution { channels, width: 2, ..Convolution::default() };
                 let few = (1..=80).map(|count| Params::Conv2d(channels(count)));
@@ -190,7 +190,7 @@ impl Operation for Transform {
             _ => convolutions(asked, budget, seed),
         };
         let spec = |(i, params): (usize, Params)| {
-            // What has no size is no case, which the run counts.
+            // Parameters without a valid size are not a case, which the run counts.
             let len = domain.sizes(&params).map_or(0, |sizes| sizes.inputs[0]);
             let tagged = tagged(&params, len);
             Spec::new(params, [Fill::Given(tagged), Fill::None, Fill::None], i % 16)
@@ -266,7 +266,7 @@ impl Operation for Transform {
     }
 }
 
-/// Elements that tell where each of them went. 1, 2, 3, ...: no element is like another, and none like the padding. Of few bits, all patterns.
+/// Makes elements that identify their source: 1, 2, 3, and so on, unlike the padding. For few bits, patterns of all bits.
 fn tagged(params: &Params, len: usize) -> Vec<i32> {
     match params {
         Params::Packed(p) => few_bits::tagged(p, len),
@@ -274,7 +274,7 @@ fn tagged(params: &Params, len: usize) -> Vec<i32> {
     }
 }
 
-/// By turns one matrix, and two to four of those that are not large.
+/// Gives the matrices that are not large one to four matrices in a batch, in turn, and adds small batches.
 fn batched(matrices: Vec<Params>) -> Vec<Params> {
     let batches = |(i, params)| match params {
         Params::Matrix { rows, columns, .. } if rows * columns <= MOST_OF_A_BATCH => {
@@ -289,13 +289,13 @@ fn batched(matrices: Vec<Params>) -> Vec<Params> {
     matrices.into_iter().enumerate().map(batches).chain(all).collect()
 }
 
-/// Elements of each matrix of a batch.
+/// Upper bound on elements of each matrix in a batch.
 const MOST_OF_A_BATCH: usize = 1 << 12;
 
-/// Most elements of a case, but for the largest one: weights of the largest layers have millions, and their places repeat those of small ones.
+/// Upper bound on elements of a case, except for the largest: places of large weights repeat those of small layers.
 const MOST: usize = 1 << 17;
 
-/// Those that are not large, and the largest one.
+/// Keeps the parameters that are not large, and the largest.
 fn not_large(domain: &Domain, all: Vec<Params>) -> Vec<Params> {
     let size = |params: &Params| domain.sizes(params).map_or(0, |sizes| sizes.inputs[0]);
     let largest = all.iter().max_by_key(|params| size(params)).cloned();
@@ -305,19 +305,19 @@ fn not_large(domain: &Domain, all: Vec<Params>) -> Vec<Params> {
     out
 }
 
-/// Rows and columns beyond a few blocks, and far apart.
+/// Rows and columns beyond a few blocks, some of very different sizes.
 const LARGE: [(usize, usize); 10] =
     [(65, 129), (130, 70), (33, 257), (257, 33), (3, 1025), (1025, 3), (513, 5), (5, 513), (300, 300), (2, 4099)];
 
-/// Rows, columns and elements that 16 bits do not count, and elements that 18 bits do not.
+/// Rows, columns and elements that exceed 16 bits, and elements that exceed 18 bits.
 const LARGEST: [(usize, usize); 3] = [(1, 65_539), (65_539, 1), (521, 509)];
 
-/// Sizes beyond two blocks, with every rest.
+/// Sizes beyond two blocks, with every remainder.
 const BEYOND: std::ops::RangeInclusive<usize> = 33..=48;
-/// Lengths of matrices of one row or column to four.
+/// Lengths of matrices with one to four rows or columns.
 const LINES: std::ops::RangeInclusive<usize> = 34..=97;
 
-/// Every tail of both block sizes: rows from 1 to two blocks, columns likewise; every number of either up to 80, and larger ones.
+/// Returns every tail of both block sizes: rows and columns from 1 to two blocks; every number of either up to 80, and larger numbers.
 fn matrices(budget: &Budget) -> Vec<Params> {
     let mut out = Vec::new();
     for rows in 1..=33 {
@@ -327,7 +327,7 @@ fn matrices(budget: &Budget) -> Vec<Params> {
             }
         }
     }
-    // Beyond a block along both axes, with every rest.
+    // Beyond two blocks along both axes, with every remainder.
     for rows in BEYOND {
         for columns in BEYOND {
             let few = (rows < BEYOND.start() + 4, columns < BEYOND.start() + 4);
@@ -346,7 +346,7 @@ fn matrices(budget: &Budget) -> Vec<Params> {
     out
 }
 
-/// The shapes that convolutions are tried on, in one group.
+/// Returns the shapes of the cases of convolutions, in one group.
 fn convolutions(asked: &Asked, budget: &Budget, seed: u64) -> Vec<Params> {
     let Some(kernel) = tiebreak_impls::conv2d::kernels().first() else { return Vec::new() };
     let specs = plans::whole::<Conv2d>(&kernel.contract.domain, asked, budget, seed);

@@ -1,4 +1,4 @@
-//! Padding of a tensor: its cases, and what a kernel may do otherwise.
+//! Padding of a tensor: its cases, and the changes that a kernel may make.
 
 use super::Transform;
 use crate::fuzzing::numbers::Numbers;
@@ -13,7 +13,7 @@ use tiebreak_oracle::transform::Transform as Exact;
 use tiebreak_oracle::transform::pad::Pad;
 use tiebreak_reports::ledger::Value;
 
-/// The oracle's padding.
+/// Converts the parameters to the oracle's.
 pub(super) fn exact(p: &Params) -> Pad {
     Pad {
         sizes: [p.batches, p.height, p.width, p.channels],
@@ -39,17 +39,17 @@ const FIELDS: [Field<Params>; 13] = [
     Field::size("channels_after", |p| &mut p.channels_after),
 ];
 
-/// The parameters as a case spells them.
+/// Formats the parameters as arguments of a case.
 pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {
     fields::written(&FIELDS, p, &Params::default())
 }
 
-/// The parameters that a case spells.
+/// Parses the parameters from the arguments of a case.
 pub(super) fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
     fields::read_all(&FIELDS, Params::default(), arguments, &["input"])
 }
 
-/// Each field as usual, or smaller, one at a time.
+/// Returns parameters with one field at its default, or smaller.
 pub(super) fn smaller(p: &Params) -> Vec<Params> {
     let usual = Params::default();
     let with = |field: &Field<Params>| {
@@ -60,13 +60,13 @@ pub(super) fn smaller(p: &Params) -> Vec<Params> {
     FIELDS[1..].iter().flat_map(with).chain([Params { zero_point: 0, ..*p }]).collect()
 }
 
-/// Random tensors of a short run, and of others.
+/// Number of random tensors, for each effort.
 const RANDOM: [usize; 2] = [96, 400];
 
 /// Zero points at both ends of 8 bits, and within.
 const ZERO_POINTS: [i32; 6] = [-128, -1, 0, 3, 127, 255];
 
-/// Each side alone and each two together; images and rows that are long; random ones.
+/// Returns each side alone and each pair of sides; long images and rows; random shapes.
 pub(super) fn plan(budget: &Budget, seed: u64) -> Vec<Any> {
     let plain = Params { batches: 2, height: 3, width: 4, channels: 3, ..Params::default() };
     let sides = &FIELDS[5..];
@@ -81,7 +81,7 @@ pub(super) fn plan(budget: &Budget, seed: u64) -> Vec<Any> {
     out.extend((1..=33).map(|width| Params { width, left: width % 5, right: width % 3, ..image }));
     out.extend([Params { width: 4_099, ..image }, Params { height: 1_025, bottom: 70, ..image }]);
     out.push(Params { left: 300, right: 70, top: 33, ..image });
-    // All sizes and sides alike, and all sizes large together.
+    // All sizes and sides equal, and all sizes large together.
     out.push(FIELDS[1..].iter().fold(Params::default(), |p, field| field.with(&p, 2)));
     out.extend([3, 5, 9, 17].map(|n| Params {
         height: n,
@@ -116,17 +116,17 @@ pub(super) fn plan(budget: &Budget, seed: u64) -> Vec<Any> {
     out.into_iter().enumerate().map(pointed).collect()
 }
 
-/// A padding of a fuzzer's numbers.
+/// Draws a padding from a fuzzer's numbers.
 pub(super) fn fuzzed(numbers: &mut Numbers<'_>) -> Params {
     let usual = Params { zero_point: numbers.of(-128..=255), ..Params::default() };
     FIELDS[1..].iter().enumerate().fold(usual, |p, (i, field)| {
-        // Sizes from 1, sides from 0.
+        // Sizes start at 1, sides at 0.
         let size = numbers.size(5) as i64;
         field.with(&p, if i < 4 { size } else { size - 1 })
     })
 }
 
-/// Every cause, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes() -> [Change<Transform>; 2] {
     let with = |because: &'static str, changed: fn(Pad) -> Pad| {
         Change::predicts(Class::Layout, because, move |case: &Case<Any>| {

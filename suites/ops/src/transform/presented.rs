@@ -1,4 +1,4 @@
-//! A layout transform as it is shown.
+//! Presentation of a layout transform.
 
 use super::Transform;
 use crate::presented::Presented;

@@ -1,5 +1,5 @@
-//! What a kernel of transposed convolutions may do otherwise: a filter that is not rotated, other values between elements, windows and phases that lie elsewhere, results
-//! of the output padding that are 0.
+//! Changes that a kernel may make to a transposed convolution: a filter that is not rotated, other values between elements, misplaced windows and
+//! phases, and results of the output padding that are 0.
 
 use crate::conv2d::Conv2d;
 use crate::conv2d::geometry::{added, column, fitted, row};
@@ -8,8 +8,7 @@ use tiebreak_engine::operation::{Case, Change, Operation};
 use tiebreak_impls::conv2d::Params;
 use tiebreak_oracle::matmul::Scheme;
 
-/// The convolution of stride 1 over the image with `value` between its elements and around them, by the filter in reverse: the same sums, if the value is the zero
-/// point.
+/// Builds a convolution of stride 1 with `value` between and around the elements. Its sums are equal if `value` is the zero point.
 pub(in crate::conv2d) fn inserted(case: &Case<Params>, value: i32) -> Case<Params> {
     let p = case.params;
     let (rows, columns) = p.output().unwrap_or_default();
@@ -28,13 +27,13 @@ pub(in crate::conv2d) fn inserted(case: &Case<Params>, value: i32) -> Case<Param
     Case { params, tensors: [input, reversed(case), Vec::new()], misalign: case.misalign }
 }
 
-/// Filter elements in the opposite order.
+/// Returns the filter elements in reverse order.
 fn reversed(case: &Case<Params>) -> Vec<i32> {
     let each = case.params.channels / case.params.groups * case.params.out_channels;
     case.tensors[1].chunks_exact(each).rev().flatten().copied().collect()
 }
 
-/// What a kernel of transposed convolutions may do otherwise in its loops.
+/// Returns the changes that a kernel may make to a transposed convolution in its loops.
 pub(in crate::conv2d) fn changes(base: Scheme) -> Vec<Change<Conv2d>> {
     let mut out = vec![
         Change::of_case(Class::Layout, "the filter is not rotated", base, |case: &mut Case<Params>| {
@@ -52,7 +51,7 @@ pub(in crate::conv2d) fn changes(base: Scheme) -> Vec<Change<Conv2d>> {
                 let p = &case.params;
                 let later =
                     |kernel: usize, at: usize| if kernel.is_multiple_of(2) { at.checked_sub(1) } else { Some(at) };
-                // One row above the output is row 0 without its padding.
+                // The row above the output is row 0 with one row less of padding.
                 let above = |y: usize, i: usize| match later(p.kernel_h, y) {
                     Some(y) => row(p, y, i),
                     None => row(&Params { top: p.top.checked_sub(1)?, ..*p }, 0, i),
@@ -86,7 +85,8 @@ fn without_output_padding(base: Scheme, case: &Case<Params>) -> Option<Vec<Optio
     Some(expected)
 }
 
-/// Every `stride`th filter element from the rest of the result's own place on, as many steps before the place in the padded output.
+/// Predicts a kernel that takes the phase of a result from its own place instead of from its place in the padded output. Dilated filters, and
+/// filters shorter than the stride, keep the expected results.
 fn phases(base: Scheme, case: &Case<Params>) -> Option<Vec<Option<i32>>> {
     let p = &case.params;
     if p.dilation_h > 1 || p.dilation_w > 1 || p.stride_h > p.kernel_h || p.stride_w > p.kernel_w {

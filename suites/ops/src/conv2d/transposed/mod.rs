@@ -1,4 +1,4 @@
-//! Transposed convolutions: the shapes that a kernel takes of them. What is tried is in `plan.rs`, and what a kernel may do otherwise in `changes.rs`.
+//! Transposed convolutions: fitting shapes to a kernel's domain. The cases are in `plan.rs`, the changes in `changes.rs`.
 
 mod changes;
 mod plan;
@@ -11,13 +11,13 @@ use tiebreak_impls::conv2d::Params;
 use tiebreak_impls::conv2d::transposed::{Dilation, Outputs, Transposed};
 use tiebreak_reports::ledger::Value;
 
-/// What a case of a caller's asks for.
+/// Returns the domain of a caller's case; `None` if the case is not transposed.
 pub(crate) fn open(arguments: &Arguments) -> Option<Transposed> {
     let is_transposed = arguments.get("transposed").is_some_and(|value| *value != Value::Integer(0));
     is_transposed.then_some(Transposed { dilation: Dilation::Any, outputs: Outputs::Any })
 }
 
-/// What a kernel takes, in words; nothing if none is transposed.
+/// Returns the text of the domain; empty if the kernel has no transposed convolutions.
 pub(crate) fn text(domain: Option<Transposed>) -> &'static str {
     match domain {
         None => "",
@@ -27,7 +27,7 @@ pub(crate) fn text(domain: Option<Transposed>) -> &'static str {
     }
 }
 
-/// The shape as a kernel takes it: padding within the reach of the filter, and an output that is there.
+/// Fits a shape to the domain: padding within the reach of the filter, and at least one result.
 pub(crate) fn shaped(domain: Option<Transposed>, p: Params) -> Params {
     let Some(taken) = domain else { return p };
     let mut p = Params { transposed: true, ..p };
@@ -41,7 +41,7 @@ pub(crate) fn shaped(domain: Option<Transposed>, p: Params) -> Params {
     p
 }
 
-/// Padding before and after, and output padding, as a kernel takes them along one side.
+/// Fits the padding before, the padding after and the output padding of one side to the domain.
 fn side(
     taken: Transposed,
     [size, kernel, stride, dilation]: [usize; 4],

@@ -1,5 +1,5 @@
-//! What transposed convolutions are tried: layers of decoders and generators, one thing large in each, every value of each size, every width and number of
-//! channels, small shapes of random sizes, and conditions that come together.
+//! Cases of transposed convolutions: layers of decoders and generators, one large size in each, every value of each size, every width and channel
+//! count, small shapes of random sizes, and combinations of conditions.
 
 use super::shaped;
 use crate::conv2d::conjunctions;
@@ -11,12 +11,12 @@ use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::{Spec, by};
 use tiebreak_impls::conv2d::{Domain, Params};
 
-/// Small shapes of random sizes, in a short run and in others.
+/// Number of small shapes of random sizes, for each effort.
 const SMALL: [usize; 2] = [24, 72];
-/// Sizes up to which the width and the channels of input and output are tried.
+/// Largest width and channel count that is tried.
 const SIZES: usize = 80;
 
-/// Every spec of a run.
+/// Returns every spec of a run.
 pub(crate) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     by("transposed layers", &mut out, |out| out.extend(pointed(domain, layers())));
@@ -28,7 +28,7 @@ pub(crate) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     out
 }
 
-/// The shapes as the kernel takes them, with zero points by turns.
+/// Fits the shapes to the domain, and sets zero points by turns.
 fn pointed(domain: &Domain, shapes: Vec<Params>) -> Vec<Spec<Params>> {
     let one = |(i, shape): (usize, Params)| {
         let groups = if domain.grouped { shape.groups } else { 1 };
@@ -45,7 +45,7 @@ fn pointed(domain: &Domain, shapes: Vec<Params>) -> Vec<Spec<Params>> {
     shapes.into_iter().enumerate().map(one).collect()
 }
 
-/// A square filter with these strides and padding.
+/// Builds a layer with a square filter, this stride, padding before and after, and output padding.
 fn square(kernel: usize, stride: usize, [before, after]: [usize; 2], more: usize) -> Params {
     Params {
         height: 4,
@@ -67,7 +67,7 @@ fn square(kernel: usize, stride: usize, [before, after]: [usize; 2], more: usize
     }
 }
 
-/// Layers as decoders and generators have them: the size doubled by filters of 2, 3, 4 and 5, kept, made larger by a step above the filter.
+/// Returns layers of decoders and generators: filters of 2 to 5 that double or keep the size, and strides longer than the filter.
 fn layers() -> Vec<Params> {
     let wide = |channels: usize, out_channels: usize, layer: Params| Params { channels, out_channels, ..layer };
     vec![
@@ -99,11 +99,11 @@ fn layers() -> Vec<Params> {
     ]
 }
 
-/// One thing large in each; sides that differ in every size; all sizes beyond one at once; padding as long as the filter; sums of the largest values.
+/// Returns shapes with one large size each, with unequal sides, with all sizes above one, with padding up to the filter, and large sums.
 fn large(domain: &Domain) -> Vec<Spec<Params>> {
     let small = square(2, 2, [0, 0], 0);
     let wide = |channels: usize, out_channels: usize| Params { height: 1, width: 3, channels, out_channels, ..small };
-    // A base for calls that differ little: every axis has three slices, and exchanged strides and dilations give outputs that are there.
+    // Base of calls that differ little: every axis has three slices, and the output is not empty when strides or dilations are exchanged.
     let unequal = Params {
         batches: 3,
         height: 3,
@@ -149,7 +149,7 @@ fn large(domain: &Domain) -> Vec<Spec<Params>> {
     out
 }
 
-/// A call, and calls with two of its parameters exchanged, by turns.
+/// Returns a call in alternation with calls that exchange two of its parameters.
 fn exchanged(domain: &Domain, base: &Spec<Params>) -> Vec<Spec<Params>> {
     let p = base.params;
     let others = [
@@ -161,7 +161,7 @@ fn exchanged(domain: &Domain, base: &Spec<Params>) -> Vec<Spec<Params>> {
     taken.flat_map(|params| [base.clone(), Spec { params, ..base.clone() }]).collect()
 }
 
-/// Every value of each size by itself, along one axis of each.
+/// Returns every value of each size by itself, along one axis.
 fn each() -> Vec<Params> {
     let small = Params { height: 2, width: 3, channels: 2, out_channels: 3, ..square(3, 2, [1, 0], 0) };
     let of = |n: usize| {
@@ -186,7 +186,7 @@ fn each() -> Vec<Params> {
     (1..=8).flat_map(of).collect()
 }
 
-/// Every number of channels of the input and of the output, and every width.
+/// Returns every number of input channels and every width; the numbers of output channels vary along.
 fn channels() -> Vec<Params> {
     let of = |n: usize| {
         let small = square(2, 2, [0, 0], 0);
@@ -199,7 +199,7 @@ fn channels() -> Vec<Params> {
     (1..=SIZES).flat_map(of).collect()
 }
 
-/// Small shapes of every filter, stride, dilation and padding together.
+/// Returns small shapes that combine every filter, stride, dilation and padding.
 fn small(budget: &Budget, seed: u64) -> Vec<Params> {
     let mut rng = stream(seed, "conv2d/transposed");
     let one = |i: usize| {

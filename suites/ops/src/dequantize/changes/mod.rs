@@ -1,4 +1,4 @@
-//! What may be done otherwise in a dequantization.
+//! Changes that a kernel may make to a dequantization.
 
 mod single;
 
@@ -13,14 +13,14 @@ use tiebreak_oracle::quantize::Quantization;
 use tiebreak_oracle::quantize::steps::Value;
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// Every change, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Dequantize>> {
     let scheme = *scheme;
     let others = DEFINITIONS.iter().filter(|other| other.name != scheme.definition.name);
     let others = others.map(|definition| Scheme { definition, ..scheme });
     let (by_terms, mut whole): (Vec<_>, Vec<_>) = others.partition(multiplies_terms);
     whole.sort_by_key(|other| other.definition.steps.len());
-    // One step alone comes before all of them.
+    // Changes of a single step come first.
     let mut out = single::changes(scheme);
     out.extend(whole.into_iter().flat_map(|other| rounded_as(scheme, other)));
     out.extend(by_terms.iter().map(|other| distributed(scheme, *other)));
@@ -32,18 +32,18 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Dequantize>> {
     out
 }
 
-/// Whether each term is multiplied by the scale, and rounded, by itself.
+/// True if each term is multiplied by the scale, and rounded, separately.
 fn multiplies_terms(scheme: &Scheme) -> bool {
     scheme.definition.steps.iter().any(|(_, step)| *step == Step::SubtractProduct)
 }
 
-/// Whether nothing is rounded but the result.
+/// True if only the result is rounded.
 fn rounds_once(scheme: &Scheme) -> bool {
     let rounds = |step: &Step| !matches!(step, Step::Subtract | Step::Multiply);
     scheme.definition.steps.iter().filter(|(_, step)| rounds(step)).count() == 1
 }
 
-/// The next scheme on the way from one to another: steps are rounded, then terms are multiplied by themselves; or the other way round.
+/// Returns the next scheme on the way to `target`: first the steps are rounded, then each term is multiplied separately; or in reverse.
 fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
     if from.definition.name == target.definition.name {
         return None;
@@ -58,7 +58,7 @@ fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
     }
 }
 
-/// Where a change to `other` leads. What undoes another scheme's steps leads nearer to any that is without them.
+/// Returns the lead of a change to `other`. Undoing the steps of a scheme leads nearer to every target without them.
 fn leading(scheme: Scheme, other: Scheme) -> impl Fn(&Scheme) -> Lead<Scheme> {
     move |target| match next(&scheme, target) {
         Some(next) if next.definition.name == other.definition.name => Lead::To(next),
@@ -67,7 +67,7 @@ fn leading(scheme: Scheme, other: Scheme) -> impl Fn(&Scheme) -> Lead<Scheme> {
     }
 }
 
-/// Steps that are rounded as another scheme's are, in each type.
+/// Returns changes that round the steps as another scheme does, for each expressed type.
 fn rounded_as(scheme: Scheme, other: Scheme) -> Vec<Change<Dequantize>> {
     let name = other.definition.name;
     if multiplies_terms(&scheme) && name == "mlir-dcast" {
@@ -88,10 +88,10 @@ fn distributed(scheme: Scheme, other: Scheme) -> Change<Dequantize> {
     Change::scheme(Class::Distributed, because, other).leading(leading(scheme, other))
 }
 
-/// Elements of a vector, behind the last of which code may do otherwise.
+/// Vector lengths in elements; elements after the last whole vector may have other results.
 const VECTORS: [usize; 4] = [4, 8, 16, 32];
 
-/// As [`distributed`], in whole vectors alone: LiteRT's AVX2 code of DEQUANTIZE.
+/// Predicts [`distributed`] in whole vectors only, as in LiteRT's AVX2 code of DEQUANTIZE.
 fn in_vectors(scheme: Scheme, other: Scheme, vector: usize) -> Change<Dequantize> {
     let because = format!("in whole vectors of {vector} each term is multiplied by the scale, and rounded, by itself");
     Change::predicts(Class::Distributed, because, move |case: &Case<Params>| {
@@ -104,7 +104,7 @@ fn in_vectors(scheme: Scheme, other: Scheme, vector: usize) -> Change<Dequantize
     })
 }
 
-/// The last step rounds to the expressed type by another rule.
+/// Returns changes of the last rounding to the expressed type: each other rounding rule.
 fn last_roundings(scheme: Scheme) -> Vec<Change<Dequantize>> {
     let Some(((_, Step::Round), steps)) = scheme.definition.steps.split_last() else { return Vec::new() };
     let rules = RoundingRule::ALL.into_iter().filter(|rule| *rule != RoundingRule::TiesEven);
@@ -124,7 +124,7 @@ fn last_roundings(scheme: Scheme) -> Vec<Change<Dequantize>> {
     rules.map(cause).collect()
 }
 
-/// Parameters of another channel or block.
+/// Returns changes that use the parameters of another channel or block.
 fn mistaken(scheme: Scheme) -> impl Iterator<Item = Change<Dequantize>> {
     MISTAKES.iter().map(move |mistake| {
         Change::predicts(mistake.class, mistake.because, move |case: &Case<Params>| {
@@ -133,7 +133,7 @@ fn mistaken(scheme: Scheme) -> impl Iterator<Item = Change<Dequantize>> {
     })
 }
 
-/// f64 by way of f32.
+/// Predicts f64 results that are computed in f32.
 fn narrow(scheme: Scheme) -> Change<Dequantize> {
     Change::predicts(Class::F32Step, "f64 is computed in f32", move |case: &Case<Params>| {
         let one = |q: &Quantization, stored: i64| in_f32(&scheme, q, stored);
@@ -141,7 +141,7 @@ fn narrow(scheme: Scheme) -> Change<Dequantize> {
     })
 }
 
-/// The result in f32, as an f64. The scale may be 0 or infinite there, which schemes do not take: the sign is that of the difference.
+/// Returns the result in f32, as an f64. If the scale is 0 or infinite in f32, the sign of the difference decides the result.
 fn in_f32(scheme: &Scheme, q: &Quantization, stored: i64) -> u64 {
     let narrow = Quantization { format: Format::F32, scale: Format::F32.nearest(&q.exact_scale()), ..*q };
     let (zero, infinite) = (narrow.scale == 0, narrow.scale == Format::F32.infinity());
@@ -157,7 +157,7 @@ fn in_f32(scheme: &Scheme, q: &Quantization, stored: i64) -> u64 {
     }
 }
 
-/// Another stored value, or another zero point, in the same steps.
+/// Returns changes to the stored value or to the zero point, with the same steps.
 fn zero_points(scheme: Scheme) -> Vec<Change<Dequantize>> {
     type Changed = fn(&Quantization, i64) -> (i64, i64);
     let changes: [(Class, &'static str, Changed); 6] = [
@@ -186,7 +186,7 @@ fn zero_points(scheme: Scheme) -> Vec<Change<Dequantize>> {
     changes.into_iter().map(cause).collect()
 }
 
-/// An integer rounded to f32, where it is an integer still.
+/// Rounds an integer to f32; the result is an integer.
 fn by_way_of_f32(v: i64) -> i64 {
     match Format::F32.decode(Format::F32.nearest(&v.into())) {
         Float::Finite { value, .. } => value.numer().to_i64().unwrap_or(v),

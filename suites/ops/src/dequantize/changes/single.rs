@@ -1,4 +1,4 @@
-//! One step of a scheme left out, or done exactly.
+//! Changes of a single step of a scheme: the step is left out, or computed exactly.
 
 use super::super::{Dequantize, each};
 use tiebreak_common::class::Class;
@@ -11,7 +11,7 @@ use tiebreak_oracle::quantize::steps::Value;
 
 type Named = (&'static str, Step);
 
-/// Every change of one step.
+/// Returns every change of a single step.
 pub(super) fn changes(scheme: Scheme) -> Vec<Change<Dequantize>> {
     let list = scheme.definition.steps;
     let dropped = list.iter().flat_map(|(name, step)| dropped(list, name, *step));
@@ -31,7 +31,7 @@ fn dropped(list: &[Named], name: &'static str, step: Step) -> Vec<Change<Dequant
     }
 }
 
-/// The zero point as it is, where it is rounded to the expressed type.
+/// Returns changes that subtract the exact zero point, if the scheme rounds the zero point to the expressed type.
 fn unrounded(list: &[Named]) -> Vec<Change<Dequantize>> {
     if !list.iter().any(|(_, step)| *step == Step::SubtractRounded) {
         return Vec::new();
@@ -43,7 +43,7 @@ fn unrounded(list: &[Named]) -> Vec<Change<Dequantize>> {
     each_type(|class| change(class, "the zero point is not rounded".to_owned(), steps.clone(), is_without))
 }
 
-/// The class of a step depends on the type that it is rounded to.
+/// Returns one change for each expressed type, because the class of a step depends on the type to which it rounds.
 fn each_type(of: impl Fn(Class) -> Change<Dequantize>) -> Vec<Change<Dequantize>> {
     let at = |expressed: Expressed| {
         of(Class::step(expressed)).at(move |params: &Params| params.quantized.expressed == expressed)
@@ -66,7 +66,7 @@ fn run(steps: &[Named], q: &Quantization, stored: i64) -> Value {
     steps.iter().fold(Value::Number(stored.into()), |value, (_, step)| step.apply(value, q))
 }
 
-/// The pattern of a value: what the last step leaves exact is rounded to nearest.
+/// Returns the bit pattern of a value. A number that the last step leaves exact is rounded to nearest.
 fn rounded(format: Format, value: &Value) -> u64 {
     match value {
         Value::Number(v) => format.nearest(v),

@@ -1,15 +1,15 @@
-//! What differs in a sweep of stored values, counted.
+//! Counts of the differing results in a sweep of stored values.
 
 use tiebreak_common::class::Class;
 use tiebreak_engine::count::{Count, FAR};
 use tiebreak_oracle::float::Format;
 
-/// Differing inputs kept for big rationals: all of them where they are no more.
+/// Upper bound on differing inputs that are kept for the check by big rationals.
 pub(super) const KEPT: usize = 4096;
-/// Units of the last place from which on a difference is counted as far.
+/// Smallest difference, in units of the last place, that is counted as far.
 const NEAR: i64 = 64;
 
-/// A result that differs.
+/// Differing result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) stored: i64,
@@ -18,21 +18,21 @@ pub(super) struct Seen {
     pub(super) class: Option<Class>,
 }
 
-/// Nearest to zero first, the positive one of two.
+/// Returns the rank of a stored value: nearest to zero first, positive before negative.
 fn rank(stored: i64) -> (u64, bool) {
     (stored.unsigned_abs(), stored < 0)
 }
 
-/// What differs on one side.
+/// Differences on one side of the comparison.
 #[derive(Clone, Default)]
 pub(super) struct Counted {
-    /// Deltas are units of the last place.
+    /// Count of results. Deltas are in units of the last place.
     pub(super) count: Count,
     pub(super) smallest: Option<Seen>,
 }
 
 impl Counted {
-    /// One result. Which NaN a scheme gives is nobody's promise.
+    /// Judges one result. An expected NaN counts as out of domain, because no contract promises the NaN's pattern.
     pub(super) fn judge(
         &mut self,
         format: Format,
@@ -67,7 +67,7 @@ impl Counted {
     }
 }
 
-/// Where two schemes differ.
+/// Stored values on which two schemes differ.
 #[derive(Clone, Default)]
 pub(super) struct Step {
     pub(super) differ: u64,
@@ -77,7 +77,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Results of consecutive stored values from `first` on.
+    /// Compares the results of consecutive stored values, starting at `first`.
     pub(super) fn compare(&mut self, first: i64, from: &[u64], to: &[u64]) {
         for ((stored, from), to) in (first..).zip(from).zip(to) {
             if from != to {
@@ -90,7 +90,7 @@ impl Step {
         }
     }
 
-    /// Keeps one of each `2^sparse` that differ.
+    /// Keeps one of every `2^sparse` differing stored values.
     fn keep(&mut self, stored: i64) {
         if self.differ.trailing_zeros() >= self.sparse {
             self.seen.push(stored);
@@ -101,7 +101,7 @@ impl Step {
         }
     }
 
-    /// All that were kept, or so many of them, spread.
+    /// Returns the kept stored values: all differing values, or an evenly spread selection.
     pub(super) fn seen(&self) -> &[i64] {
         &self.seen
     }
@@ -116,7 +116,7 @@ impl Step {
         self.seen.extend(other.seen);
     }
 
-    /// Keeps no more than [`KEPT`], spread over all that were seen.
+    /// Reduces the kept values to at most [`KEPT`], spread over all of them.
     pub(super) fn thin(&mut self) {
         let every = self.seen.len().div_ceil(KEPT).max(1);
         self.seen = self.seen.iter().copied().step_by(every).collect();

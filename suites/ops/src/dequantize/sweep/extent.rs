@@ -1,4 +1,4 @@
-//! How many stored values known faults of a lane's code can change, of all that there are.
+//! Number of stored values that known faults of a lane's code can change, out of all stored values.
 
 use super::super::Dequantize;
 use super::{FEW_BITS, Plan};
@@ -8,7 +8,7 @@ use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::Quantization;
 
 impl Plan<'_> {
-    /// Tells the extent of each known fault: of few values all are asked; of many, the integers that are rounded twice are known in closed form.
+    /// Adds the extent of each known fault: by trying all values of small types, and in closed form for large types.
     pub(super) fn extents(&self, faults: &mut Seen) {
         let values: Vec<i64> = match self.q.storage.bits <= FEW_BITS {
             true => (self.q.min..=self.q.max).collect(),
@@ -43,7 +43,7 @@ impl Plan<'_> {
     }
 }
 
-/// Whether f32 holds the zero point, so that the fault changes no result but those of stored values that it rounds.
+/// True if f32 represents the zero point, so that the fault changes only results of stored values that it rounds.
 fn only_stored_values_are_rounded_twice(q: &Quantization) -> bool {
     let zero_point = rug::Rational::from(q.zero_point);
     Format::F32.decode(Format::F32.nearest(&zero_point)).finite() == Some(&zero_point)

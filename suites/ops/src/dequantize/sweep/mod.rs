@@ -1,5 +1,5 @@
-//! Every stored value of a type through one dequantization, judged one by one against the contract and against the exact product
-//! rounded once. How far a result is off is counted in units of the last place.
+//! Sweeps of all stored values of a type through one dequantization. Each result is judged against the contract and against the exact product
+//! rounded once. Differences are counted in units of the last place.
 
 mod counted;
 mod extent;
@@ -26,58 +26,58 @@ use tiebreak_oracle::dequantize::{Fixed, Scheme};
 use tiebreak_oracle::quantize::Quantization;
 use tiebreak_reports::ledger::{self, Against, PathStep};
 
-/// Stored values of one task.
+/// Stored values in one task.
 const CHUNK: i64 = 1 << 22;
-/// Stored values of one batch in this process: input, output and exact results stay in a core's cache.
+/// Stored values in one in-process batch: input, output and exact results fit a core's cache.
 const BLOCK_IN_PROCESS: i64 = 1 << 13;
-/// Stored values of one batch in a worker.
+/// Stored values in one batch of a worker.
 const BLOCK_IN_WORKER: i64 = 1 << 16;
-/// Storage of so many bits is swept in every run.
+/// Largest storage width, in bits, that every run sweeps.
 const FEW_BITS: u32 = 16;
 
-/// What was seen against contract and reference.
+/// Results judged against contract and reference.
 #[derive(Clone, Default)]
 struct Sides {
     contract: Counted,
     reference: Counted,
-    /// Where each scheme on the path differs from the one before it.
+    /// Differences of each scheme on the path from the scheme before it.
     steps: Vec<Step>,
     faults: Seen,
-    /// What each scheme gives for a block.
+    /// Results of each scheme for the current block.
     exact: Vec<Vec<u64>>,
 }
 
-/// A scheme on the way from the reference to the contract's.
+/// Scheme on the way from the reference to the contract's scheme.
 struct Stop {
     class: Class,
     scheme: Scheme,
     fixed: Fixed,
 }
 
-/// A kernel in a lane at one type.
+/// Sweep of a kernel in a lane at one type.
 struct Plan<'a> {
     kernel: &'static Kernel,
     lane: &'a Lane,
     runner: &'a Runner<'a>,
     q: Quantization,
-    /// Of a batch of one stored value.
+    /// Parameters of a batch of one stored value.
     params: Params,
-    /// Whether a known fault changes the lane's code for it.
+    /// True if a known fault changes the lane's code for the type.
     faulty: bool,
-    /// The reference first, the contract's scheme last; the same one where they are the same.
+    /// Path from the reference (first) to the contract's scheme (last); a single stop if they are the same.
     path: Vec<Stop>,
 }
 
-/// Storage with a zero point, in f32: what every run sweeps.
+/// Storage types, with a zero point, that every run sweeps to f32.
 const FEW: [(Storage, i64); 4] = [(I8, 1), (U8, 129), (I16, -3001), (U16, 3001)];
 
-/// The types of few values that were asked for, or all of 8 and 16 bits to f32 that the kernel takes.
+/// Sweeps the requested small types; by default, all 8-bit and 16-bit types to f32 that the kernel accepts.
 pub(super) fn few(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
     let few = types(asked).into_iter().filter(|ty| ty.storage.bits <= FEW_BITS);
     few.filter_map(|ty| Plan::new(kernel, runner, &ty)).map(|plan| plan.sweep()).collect()
 }
 
-/// The parameters of these sweeps and of [`many`].
+/// Returns the parameters of the sweeps of [`few`] and [`many`].
 pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
     types(asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
 }
@@ -101,14 +101,14 @@ fn of(storage: Storage, zero_point: i64) -> Quantized {
     }
 }
 
-/// Each type of more values that was asked for.
+/// Sweeps each requested type of more than 16 bits.
 pub(super) fn many(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
     let types = asked.types.iter().filter(|ty| ty.storage.bits > FEW_BITS);
     types.filter_map(|ty| Plan::new(kernel, runner, ty)).map(|plan| plan.sweep()).collect()
 }
 
 impl<'a> Plan<'a> {
-    /// Nothing where the type is not the kernel's, or has several scales.
+    /// Prepares a sweep; `None` if the kernel does not accept the type, or if the type has several scales.
     fn new(kernel: &'static Kernel, runner: &'a Runner<'a>, quantized: &Quantized) -> Option<Self> {
         let lane = runner.lane;
         let params = quantized::swept(&kernel.contract.domain, quantized, 1)?;
@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Which of these results follow a known fault, by their index; each is counted.
+    /// Returns the class of each result explained by a known fault, by index, and counts the results.
     fn faulty(&self, at: i64, exact: &[u64], outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, Class> {
         let words = self.words();
         let differs = |i: &usize| bits(&outs[i * words..(i + 1) * words]) != exact[*i];
@@ -206,7 +206,7 @@ impl<'a> Plan<'a> {
         &self.path[self.path.len() - 1].scheme
     }
 
-    /// A case of these stored values, with what is expected of each. Which NaN it is is nobody's promise.
+    /// Builds a case of stored values with their expected results. NaN patterns are not promised, so NaNs have no expected value.
     pub(super) fn posed(&self, values: impl Iterator<Item = (i64, u64)>) -> (Case<Params>, Expected) {
         let element = Element::Float(self.q.format);
         let number = |bits: &u64| bits & (self.q.format.sign() - 1) <= self.q.format.infinity();
@@ -219,7 +219,7 @@ impl<'a> Plan<'a> {
         (Case { params, tensors: [stored, Vec::new(), Vec::new()], misalign: 0 }, expected)
     }
 
-    /// The path with the number of stored values on which each scheme differs from the one before, computed by big rationals.
+    /// Returns the path with the number of differing stored values at each step. Big rationals check the kept values.
     fn counted_path(&self, steps: &[Step]) -> Vec<PathStep> {
         let one = |(pair, step): (&[Stop], &Step)| {
             let [from, to] = [&pair[0], &pair[1]];
@@ -269,7 +269,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A case of one stored value, as `--case` takes it.
+    /// Formats a case of one stored value for `--case`.
     fn spelled(&self, stored: i64) -> ledger::Case {
         let tensors = [vec![stored as i32], Vec::new(), Vec::new()];
         let case = Case { params: self.params(1), tensors, misalign: 0 };

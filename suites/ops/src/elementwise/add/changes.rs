@@ -10,7 +10,7 @@ use tiebreak_oracle::elementwise::add::{LeftShift, Sum};
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::scheme::Scheme;
 
-/// Changes to a scheme of a sum, by the way in which the scheme scales.
+/// Returns changes to a scheme of a sum, selected by the scheme's scaling method.
 pub(in super::super) fn of_sums<A: Arithmetic<Oracle: Sum>>(
     scheme: Scheme<Definition<A>>,
 ) -> Vec<Change<Elementwise<A>>> {
@@ -21,7 +21,7 @@ pub(in super::super) fn of_sums<A: Arithmetic<Oracle: Sum>>(
     }
 }
 
-/// Operands lifted by fewer bits.
+/// Predicts operands that are shifted left by fewer bits.
 fn lifted<A: Arithmetic<Oracle: Sum>>(scheme: Scheme<Definition<A>>, bits: u32) -> Change<Elementwise<A>> {
     let because = format!("operands are shifted left by {bits} bits");
     Change::predicts(Class::LeftShift, because, move |case| {
@@ -31,13 +31,13 @@ fn lifted<A: Arithmetic<Oracle: Sum>>(scheme: Scheme<Definition<A>>, bits: u32) 
     })
 }
 
-/// Operands that saturate to the type, each in the output's scale, before they are added.
+/// Predicts operands that saturate to the type, in the output's scale, before the sum.
 fn saturated<A: Arithmetic<Oracle: Sum>>(scheme: Scheme<Definition<A>>) -> Change<Elementwise<A>> {
     let because = "each operand saturates to the type before the sum";
     Change::predicts(Class::OperandSaturation, because, move |case| {
         let p = Elementwise::<A>::parameters(&case.params);
         let [lhs, rhs] = [0, 1].map(|kept| {
-            // The other operand is its zero point, which adds nothing.
+            // The other operand equals its zero point, which is the neutral element.
             let mut one = case.clone();
             let other = if kept == 0 { p.rhs.zero_point } else { p.lhs.zero_point };
             one.tensors[1 - kept].fill(other);
@@ -48,7 +48,7 @@ fn saturated<A: Arithmetic<Oracle: Sum>>(scheme: Scheme<Definition<A>>) -> Chang
     })
 }
 
-/// Operands of one scale that are added before the sum is requantized, once.
+/// Predicts operands of equal scale that are added before a single requantization of the sum.
 fn sum_first<A: Arithmetic<Oracle: Sum>>(scheme: Scheme<Definition<A>>) -> Change<Elementwise<A>> {
     let because = "operands of one scale are added before the sum is requantized";
     Change::predicts(Class::DoubleRounding, because, move |case| {

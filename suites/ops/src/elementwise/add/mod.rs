@@ -1,4 +1,4 @@
-//! Quantized addition in the harness: all pairs of 8-bit operands at each of the parameters, against the exact sum.
+//! Quantized addition in the harness: all pairs of 8-bit operands with each set of parameters, against the exact sum.
 
 pub(super) mod changes;
 pub(super) mod parts;
@@ -17,7 +17,7 @@ use tiebreak_oracle::elementwise::add::{self as oracle, LeftShift, Scheme, left_
 /// The operation.
 pub type Add = Elementwise<Addition>;
 
-/// The addition of two elements.
+/// Addition of two elements.
 pub enum Addition {}
 
 impl Arithmetic for Addition {
@@ -65,7 +65,7 @@ impl Arithmetic for Addition {
         (a * lhs + b * rhs) / out
     }
 
-    /// The sum is of one unit, or the left operand is the result and the right one is far smaller.
+    /// Returns operands of equal scale, or a right operand whose scale is so much smaller that the left operand is nearly the result.
     fn identity([lhs, rhs, _]: [f64; 3], factor: f64) -> [f64; 3] {
         if rhs < lhs { [lhs, lhs / 256.0, lhs * factor] } else { [lhs, lhs, lhs * factor] }
     }
@@ -77,27 +77,27 @@ impl Arithmetic for Addition {
 
 /// Directed scales of a sum.
 pub(super) const SCALES: [[f32; 3]; 12] = [
-    // Quotients that are powers of two: every other sum a tie.
+    // Quotients that are powers of two: every second sum is a tie.
     [0.5, 0.5, 1.0],
     [0.25, 1.0, 0.5],
-    // Equal ones.
+    // Equal scales.
     [0.1, 0.1, 0.2],
-    // Of one magnitude.
+    // Scales of one magnitude.
     [0.0235, 0.3, 0.31],
     [0.0386, 0.0179, 0.1667],
     // The result saturates.
     [0.05, 0.04, 0.03],
     [0.007, 3.0, 0.02],
-    // Far apart.
+    // Scales far apart.
     [0.001, 1.0, 1.0],
     [0.9, 0.000_06, 0.7],
     [1.0, 0.000_000_01, 1.0],
-    // A result far smaller than the operands, and far larger.
+    // An output scale far smaller than the operands' scales, and one far larger.
     [0.5, 0.3, 0.000_008],
     [0.02, 0.03, 17.0],
 ];
 
-/// Confusions of the operands of a sum.
+/// Exchanges of a sum's operands.
 pub(super) const EXCHANGES: [Exchange; 2] = [
     (Class::OperandOrder, "each operand has the other's scale", |[a, b, out]| {
         [Operand { scale: b.scale, ..a }, Operand { scale: a.scale, ..b }, out]
@@ -105,7 +105,7 @@ pub(super) const EXCHANGES: [Exchange; 2] = [
     (Class::OperandOrder, "each operand has the other's scale and zero point", |[a, b, out]| [b, a, out]),
 ];
 
-/// The scales that a kernel takes, as the oracle states them.
+/// Converts the kernel's scale domain to the oracle's.
 pub(super) fn stated(domain: &Domain) -> oracle::Scales {
     match domain.scales {
         Scales::Any => oracle::Scales::Any,
@@ -115,7 +115,7 @@ pub(super) fn stated(domain: &Domain) -> oracle::Scales {
     }
 }
 
-/// The scales that a kernel takes, as text.
+/// Returns the kernel's scale domain as text.
 pub(super) fn scales(domain: &Domain) -> &'static str {
     match domain.scales {
         Scales::Any => "any scales",
@@ -125,7 +125,7 @@ pub(super) fn scales(domain: &Domain) -> &'static str {
     }
 }
 
-/// Binades of random scales of a sum.
+/// Draws the binades of random scales of a sum.
 pub(super) fn binades(between: Binades<'_>) -> [i32; 3] {
     let common = between(-14, 3);
     [common + between(-4, 4), common + between(-4, 4), common + between(-2, 2)]

@@ -1,4 +1,4 @@
-//! Parts of a scheme of an addition or a subtraction, and the next scheme on the way from the exact sum to it.
+//! Parts of an addition or subtraction scheme, and the next scheme on the way from the exact sum to a scheme.
 
 use super::super::Parts;
 use crate::fpm::hypotheses::{last_rule, structural_class};
@@ -9,26 +9,26 @@ use tiebreak_oracle::elementwise::add::steps::{Factor, Own, Step};
 use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
 use tiebreak_oracle::scheme::Scheme;
 
-/// Way in which a scheme scales.
+/// Scaling method of a scheme.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// Exactly.
+    /// Exact scaling.
     Exact,
-    /// Exactly, by the multipliers of a rescaling.
+    /// Exact scaling by the multipliers of a rescaling.
     Narrowed,
-    /// By three rescales, each by this scheme of fixed point multiply.
+    /// Three rescales by a scheme of fixed point multiply.
     Rescaled(&'static fpm::Definition),
-    /// As [`Kind::Rescaled`], the right operand by its negated multiplier.
+    /// As [`Kind::Rescaled`], but with a negated multiplier for the right operand.
     Negated(&'static fpm::Definition),
-    /// Each operand by itself, by this scheme of fixed point multiply; the sum is one of integers.
+    /// Separate scaling of each operand by a scheme of fixed point multiply, and an integer sum.
     Operands(&'static fpm::Definition),
-    /// By integer multipliers and one shift.
+    /// Scaling by integer multipliers and one shift.
     Fixed,
-    /// By steps in f32.
+    /// Scaling by steps in f32.
     Floats,
 }
 
-/// Parts of a scheme; none if they are not known.
+/// Reads the parts of a scheme; `None` for a scheme of another form.
 pub(in super::super) fn parts<A: Sum>(definition: &'static Definition<A>) -> Option<Parts<Kind>> {
     let kind = definition.operand.iter().chain(definition.combined).find_map(|(_, step)| match step {
         Step::Own(Own::Rescale(name, _)) => DEFINITIONS.iter().find(|fpm| fpm.name == *name).map(Kind::Rescaled),
@@ -55,8 +55,8 @@ pub(in super::super) fn parts<A: Sum>(definition: &'static Definition<A>) -> Opt
     Some(Parts { kind, rule, zero_point_first })
 }
 
-/// The next scheme on the way to another, one part at a time: the rule of the exact sum, then the place of the zero point or the multipliers, then the rest.
-/// None if the parts of either are not known, or the first is not on that way.
+/// Returns the next scheme on the way to `target`, one part at a time: the rounding rule of the exact sum, then the place of the zero point or the
+/// multipliers, then the rest. `None` if the parts of a scheme are unknown, or if `from` is not on that way.
 pub(in super::super) fn next<A: Sum>(
     from: &Scheme<&'static Definition<A>>,
     target: &Scheme<&'static Definition<A>>,
@@ -83,7 +83,7 @@ pub(in super::super) fn next<A: Sum>(
     })
 }
 
-/// Class of an addition by another scheme.
+/// Returns the class of the difference between two schemes.
 pub(in super::super) fn class(own: Parts<Kind>, other: Parts<Kind>) -> Class {
     match (own.kind, other.kind) {
         (Kind::Rescaled(own), Kind::Rescaled(other)) | (Kind::Operands(own), Kind::Operands(other)) => {

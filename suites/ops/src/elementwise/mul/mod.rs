@@ -1,4 +1,4 @@
-//! Quantized multiplication in the harness: all pairs of 8-bit operands at each of the parameters, against the exact product.
+//! Quantized multiplication in the harness: all pairs of 8-bit operands with each set of parameters, against the exact product.
 
 mod parts;
 
@@ -16,7 +16,7 @@ use tiebreak_oracle::elementwise::mul::{self as oracle, ProductBits, Scheme};
 /// The operation.
 pub type Mul = Elementwise<Multiplication>;
 
-/// The multiplication of two elements.
+/// Multiplication of two elements.
 pub enum Multiplication {}
 
 impl Arithmetic for Multiplication {
@@ -32,16 +32,16 @@ impl Arithmetic for Multiplication {
         // Quotients that are powers of two: many products are ties.
         [0.5, 0.5, 1.0],
         [0.25, 0.125, 0.5],
-        // Of one magnitude.
+        // Scales of one magnitude.
         [0.0235, 0.3, 0.31],
         [0.0386, 0.0179, 0.05],
-        // The whole range of the result, and a result that saturates.
+        // Results over the whole range, and results that saturate.
         [0.007, 0.008, 0.0035],
         [0.1, 0.1, 0.01],
-        // A quotient that is a half in float and just below it exactly, and one whose product of scales rounds in f32.
+        // A quotient that is a half in f32 but exactly just below it, and scales whose product rounds in f32.
         [0.1, 0.1, 0.020_000_001],
         [0.333_333_34, 0.142_857_15, 11.3],
-        // Few results but 0, the smallest quotient that XNNPACK takes and one below it.
+        // Mostly results of 0; the smallest quotient that XNNPACK accepts, and a quotient below it.
         [0.001, 0.002, 0.1],
         [0.003_906_25, 0.003_906_25, 1.0],
         [0.003, 0.003, 1.0],
@@ -97,7 +97,7 @@ impl Arithmetic for Multiplication {
         a * b * (lhs * rhs / out)
     }
 
-    /// The right operand is a whole number; if the factor would show in no product of whole numbers, halves or quarters.
+    /// Returns a right operand whose results are whole numbers; with a factor other than 1, which whole numbers would hide, halves or quarters.
     fn identity([lhs, rhs, _]: [f64; 3], factor: f64) -> [f64; 3] {
         let right = if factor == 1.0 { 1.0 } else { [0.5, 0.25][usize::from(rhs < lhs)] };
         [lhs, right, lhs * factor]
@@ -105,22 +105,22 @@ impl Arithmetic for Multiplication {
 
     fn binades(between: Binades<'_>) -> [i32; 3] {
         let (lhs, rhs) = (between(-12, 3), between(-12, 3));
-        // Products of 8 bits are as large as results if the quotient is about 2^-7.
+        // A quotient of about 2^-7 makes results of 8-bit products fill the type.
         [lhs, rhs, lhs + rhs + between(2, 11)]
     }
 
-    /// Parameters of 16 bits with zero points of 0, as kernels require, and with a result's scale 2^8 times as large, for products 2^8 times as large.
+    /// Sets 16-bit zero points to 0, as kernels require, and multiplies the result's scale by 2^8, because 16-bit products are 2^8 times as large.
     fn taken(params: Params) -> Params {
         if params.element == Element::I16 { larger(params, 256.0) } else { params }
     }
 
-    /// Parameters for results as large as the type holds; zero points of 16 bits are 0.
+    /// Scales the parameters so that results fill the type; 16-bit zero points are 0.
     fn fuzzed(params: Params) -> Params {
         larger(params, if params.element == Element::I16 { 65_536.0 } else { 16.0 })
     }
 }
 
-/// Parameters with a scale of the result `times` as large; zero points of 16 bits are 0.
+/// Multiplies the result's scale by `times`, and sets 16-bit zero points to 0.
 fn larger(params: Params, times: f64) -> Params {
     let placed = |operand: Placed| match params.element {
         Element::I16 => Placed { zero_point: 0, ..operand },

@@ -1,4 +1,4 @@
-//! Parts of a multiplication scheme, and the next scheme on the way from the exact product to it.
+//! Parts of a multiplication scheme, and the next scheme on the way from the exact product to a scheme.
 
 use super::super::Parts;
 use crate::fpm::hypotheses::{last_rule, structural_class};
@@ -7,18 +7,18 @@ use tiebreak_oracle::elementwise::mul::steps::{Own, Step};
 use tiebreak_oracle::elementwise::mul::{Definition, Scheme};
 use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
 
-/// Way in which a scheme scales.
+/// Scaling method of a scheme.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// Exactly.
+    /// Exact scaling.
     Exact,
-    /// By a scheme of fixed point multiply, with a multiplier of this derivation.
+    /// Scheme of fixed point multiply, with the derivation of the multiplier.
     Rescaled(&'static fpm::Definition, &'static str),
-    /// By steps in f32, with a multiplier of this derivation if there is one.
+    /// Steps in f32, with the derivation of the multiplier if there is a multiplier.
     Floats(Option<&'static str>),
 }
 
-/// Parts of a scheme; none if they are not known.
+/// Reads the parts of a scheme; `None` for a scheme of another form.
 pub(super) fn parts(definition: &Definition) -> Option<Parts<Kind>> {
     let place = |is: fn(&Step) -> bool| definition.combined.iter().position(|(_, step)| is(step));
     let rounds = place(|step| matches!(step, Step::Round(_) | Step::Own(Own::Rescale(..))))?;
@@ -39,8 +39,8 @@ pub(super) fn parts(definition: &Definition) -> Option<Parts<Kind>> {
     Some(Parts { kind, rule, zero_point_first })
 }
 
-/// The next scheme on the way to another, one part at a time: the rule of the exact product, then the place of the zero point or the multiplier, then the rest.
-/// None if the parts of either are not known, or the first is not on that way.
+/// Returns the next scheme on the way to `target`, one part at a time: the rounding rule of the exact product, then the place of the zero point or
+/// the multiplier, then the rest. `None` if the parts of a scheme are unknown, or if `from` is not on that way.
 pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
     let (at, to) = (parts(from.definition)?, parts(target.definition)?);
     if from.label() == target.label() {
@@ -62,7 +62,7 @@ pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
     }
 }
 
-/// Class of a multiplication by another scheme.
+/// Returns the class of the difference between two schemes.
 pub(super) fn class(own: Parts<Kind>, other: Parts<Kind>) -> Class {
     let same_order = own.zero_point_first == other.zero_point_first;
     match (own.kind, other.kind) {

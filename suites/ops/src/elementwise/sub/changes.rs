@@ -7,10 +7,10 @@ use tiebreak_oracle::elementwise::Operand;
 use tiebreak_oracle::elementwise::sub::Parameters;
 use tiebreak_oracle::quantize::Storage;
 
-/// Any stored value, and what is next to it.
+/// Storage type that holds every stored value and its neighbours.
 const WIDE: Storage = Storage { bits: 32, signed: true };
 
-/// The left operand subtracted from the right one.
+/// Predicts exchanged operands: right minus left.
 pub(super) fn exchanged(scheme: Scheme) -> Change<Sub> {
     Change::predicts(Class::OperandOrder, "the left operand is subtracted from the right one", move |case| {
         let p = Sub::parameters(&case.params);
@@ -20,7 +20,7 @@ pub(super) fn exchanged(scheme: Scheme) -> Change<Sub> {
     })
 }
 
-/// The right operand added.
+/// Predicts that the right operand is added.
 pub(super) fn added(scheme: Scheme) -> Change<Sub> {
     Change::predicts(Class::OperandSign, "the right operand is added", move |case| {
         let p = Sub::parameters(&case.params);
@@ -31,7 +31,7 @@ pub(super) fn added(scheme: Scheme) -> Change<Sub> {
     })
 }
 
-/// The right operand negated in its own type, whose least value stays as it is.
+/// Predicts that the right operand is negated in its own type, in which the least value is its own negative.
 pub(super) fn negated_in_the_type(scheme: Scheme) -> Change<Sub> {
     let because = "the right operand is negated in its type, whose least value is its own negative";
     Change::predicts(Class::OperandSign, because, move |case| {

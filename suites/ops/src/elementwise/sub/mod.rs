@@ -1,6 +1,6 @@
-//! Quantized subtraction in the harness: all pairs of 8-bit operands at each of the parameters, against the exact difference.
+//! Quantized subtraction in the harness: all pairs of 8-bit operands with each set of parameters, against the exact difference.
 //!
-//! Scales, schemes and their relations are those of [`super::add`].
+//! Scales, schemes and their relations are the same as in [`super::add`].
 
 mod changes;
 
@@ -20,7 +20,7 @@ use tiebreak_oracle::elementwise::sub::{self, Scheme};
 /// The operation.
 pub type Sub = Elementwise<Subtraction>;
 
-/// The subtraction of two elements.
+/// Subtraction of two elements.
 pub enum Subtraction {}
 
 impl Arithmetic for Subtraction {
@@ -78,7 +78,7 @@ impl Arithmetic for Subtraction {
         (a * lhs - b * rhs) / out
     }
 
-    /// The difference is of one unit, or the left operand is the result and the right one is far smaller.
+    /// Returns operands of equal scale, or a right operand whose scale is so much smaller that the left operand is nearly the result.
     fn identity([lhs, rhs, _]: [f64; 3], factor: f64) -> [f64; 3] {
         if rhs < lhs { [lhs, lhs / 256.0, lhs * factor] } else { [lhs, lhs, lhs * factor] }
     }

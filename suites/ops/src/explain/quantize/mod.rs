@@ -1,4 +1,4 @@
-//! Quantization explained: schemes and kernels at one float.
+//! Explanation of a quantization: schemes and kernels for one float.
 
 mod steps;
 
@@ -17,8 +17,8 @@ use tiebreak_oracle::Rational;
 use tiebreak_oracle::quantize::scheme::DEFINITIONS;
 use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
 
-/// Schemes and kernels at one float, a pattern of the type's expressed type; all are compared with the first scheme, a kernel also with
-/// what it promises where it gives something else. The type has one scale.
+/// Explains schemes and kernels for one float, given as a bit pattern of the type's expressed type. All are compared with the first scheme. A
+/// kernel that breaks its contract is also compared with its contract's scheme. The type must have one scale.
 pub fn explain(quantized: &Quantized, x: u64, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Sheet, ExplainError> {
     let q = *quantizations(quantized)?.first().ok_or(ExplainError::NoScale)?;
     let case = cast::one(quantized, Element::Float(q.format).of(x));
@@ -41,10 +41,10 @@ struct Table<'a> {
     quantized: &'a Quantized,
     q: Quantization,
     x: u64,
-    /// The float alone.
+    /// Case of the single float.
     case: Case<Params>,
     entries: Vec<Entry<Quantize>>,
-    /// Schemes with their places among the entries.
+    /// Schemes with their indices among the entries.
     labels: Vec<(Scheme, usize)>,
     comparisons: Vec<Comparison>,
 }
@@ -54,7 +54,7 @@ impl Table<'_> {
         self.q.format.decode(self.x).finite().map(|x| x / self.q.exact_scale() + self.q.zero_point)
     }
 
-    /// A row of a scheme, or of a kernel that promises it. Without a value there is no word to compare.
+    /// Adds the row of a scheme, or of a kernel whose contract has the scheme. A result without a value has no word to compare.
     fn push(&mut self, row: Row, scheme: &Scheme, stored: Stored) {
         let outs = stored.value().map(|v| v as i32).into_iter().collect();
         let scheme = Promised::plain(*scheme);
@@ -65,7 +65,7 @@ impl Table<'_> {
         Some(Rational::from(stored.value()?) - self.exact()?)
     }
 
-    /// The place of a scheme, which is put there once.
+    /// Returns the index of a scheme among the entries; adds the scheme if it is new.
     fn scheme(&mut self, scheme: &Scheme) -> Result<usize, ExplainError> {
         if let Some((_, at)) = self.labels.iter().find(|(known, _)| known.label() == scheme.label()) {
             return Ok(*at);
@@ -92,7 +92,7 @@ impl Table<'_> {
         Ok(self.entries.len() - 1)
     }
 
-    /// The stored values of a kernel in the body of a batch and after its vectors.
+    /// Returns the stored values of a kernel in the body of a batch and after its vectors.
     fn run(&self, kernel: &Kernel) -> Result<[i64; 2], ExplainError> {
         let words = Element::Float(self.q.format).of(self.x);
         let storage = self.q.storage;
@@ -100,7 +100,7 @@ impl Table<'_> {
         Ok(both.map(|words| storage.wrap(words.first().copied().unwrap_or_default().into())))
     }
 
-    /// The results of a scheme's kernels for its poison.
+    /// Describes the results of a poison input in kernels whose contract has this scheme.
     fn targets(&self, scheme: &Scheme) -> Result<String, ExplainError> {
         let mut given = Vec::new();
         for kernel in tiebreak_impls::quantize::kernels() {
@@ -178,7 +178,7 @@ impl Table<'_> {
         self.comparisons.push(comparison);
     }
 
-    /// Where one of two has no value.
+    /// Compares two entries of which at least one has no value.
     fn without_value(&self, left: usize, right: usize) -> Comparison {
         let (a, b) = (&self.entries[left].row, &self.entries[right].row);
         let gives = |row: &Row| match row.result.is_number() {

@@ -1,4 +1,4 @@
-//! The steps of quantize schemes at one float, and what each lost.
+//! Steps of quantize schemes for one float, and their losses.
 
 use crate::explain::cast;
 use crate::explain::sheet::{Line, fraction};
@@ -8,7 +8,7 @@ use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::steps::{Addend, Nan, Step, Value, reciprocal};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Storage, Stored};
 
-/// A result, for readers.
+/// Formats a result for readers.
 pub(super) fn described(stored: Stored) -> String {
     match stored {
         Stored::Value(v) => v.to_string(),
@@ -17,7 +17,7 @@ pub(super) fn described(stored: Stored) -> String {
     }
 }
 
-/// Every step with what it lost.
+/// Returns every step with its loss.
 pub(super) fn lines(scheme: &Scheme, q: &Quantization, x: u64) -> Vec<Line> {
     let mut value = match q.format.decode(x) {
         Float::Nan => Value::Nan,

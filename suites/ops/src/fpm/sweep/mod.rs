@@ -1,5 +1,5 @@
-//! Every accumulator of one (multiplier, shift). The kernel's blocks are compared with exact values stepped from accumulator to
-//! accumulator, anchored to big rationals at both ends of every chunk.
+//! Sweep of every accumulator of one (multiplier, shift). The kernel's blocks are compared with exact values that are stepped from accumulator to
+//! accumulator, and checked against big rationals at both ends of every chunk.
 
 pub mod one_by_one;
 mod settled;
@@ -18,18 +18,18 @@ use tiebreak_oracle::fpm::sweep::{Differences, Expected, Stepper, Sweep};
 use tiebreak_oracle::fpm::vectors::Comparer;
 use tiebreak_oracle::names::UnknownName;
 
-/// Accumulators of one task.
+/// Accumulators in one task.
 pub const CHUNK: i64 = 1 << 24;
-/// Accumulators of one batch in this process: input and output stay in a core's cache.
+/// Accumulators in one in-process batch: input and output fit a core's cache.
 pub const BLOCK_IN_PROCESS: usize = 1 << 14;
-/// Accumulators of one batch in a worker: enough to make a message's cost small.
+/// Accumulators in one batch of a worker: enough to make a message's cost small.
 const BLOCK_IN_WORKER: usize = 1 << 16;
-/// Outputs that differ, and that do not, kept by each chunk as evidence for an explanation.
+/// Differing results, and equal results, that each chunk keeps as evidence for an explanation.
 const EVIDENCE: usize = 64;
-/// Deltas up to this, either way, are counted each; those beyond together.
+/// Largest absolute delta that is counted separately; all larger deltas share one count.
 const SMALL: i64 = 16;
 
-/// All accumulators.
+/// Range of all accumulators.
 pub const SPACE: Space = Space {
     first: i32::MIN as i64,
     last: i32::MAX as i64,
@@ -39,7 +39,7 @@ pub const SPACE: Space = Space {
     outwards: true,
 };
 
-/// A result with its accumulator, and what was expected.
+/// Result with its accumulator and its expected value.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     x: i32,
@@ -53,18 +53,18 @@ impl Seen {
     }
 }
 
-/// What was seen against one scheme.
+/// Results judged against one scheme.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     count: Count,
     differing: Vec<Seen>,
     agreeing: Vec<Seen>,
     smallest: Option<Seen>,
-    /// Runs searched for evidence.
+    /// Number of runs searched for evidence.
     searched: usize,
 }
 
-/// What was seen against contract and reference.
+/// Results judged against contract and reference.
 #[derive(Clone, Debug, Default)]
 pub struct Sides {
     contract: Part,
@@ -87,7 +87,7 @@ impl Part {
         }
     }
 
-    /// Counts deltas, 0 among them; returns how many there were.
+    /// Counts deltas, including 0; returns their number.
     fn deltas(&mut self, deltas: impl Iterator<Item = i64>) -> u64 {
         let mut small = [0u64; 2 * SMALL as usize + 1];
         let (mut far, mut all) = (0, 0);
@@ -106,7 +106,7 @@ impl Part {
     }
 }
 
-/// What a sweep of one kernel at one channel compares with.
+/// Sweep of one kernel with one channel, with the schemes of contract and reference.
 pub struct Plan<'a> {
     kernel: &'a Kernel,
     runner: &'a Runner<'a>,
@@ -118,7 +118,7 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Prepares the exact values. The channel is in the kernel's domain, and whole blocks lie outside its deviations.
+    /// Prepares the exact values. The channel must be in the kernel's domain, and whole blocks must be outside the deviations.
     pub fn new(
         kernel: &'a Kernel,
         runner: &'a Runner<'a>,
@@ -141,12 +141,12 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// One chunk, from `start` on.
+    /// Sweeps one chunk, beginning at `start`.
     pub fn chunk(&self, start: i64) -> Swept<Sides> {
         sweep::chunk(self.runner, self, &SPACE, start)
     }
 
-    /// Every accumulator; `done` is called after each chunk.
+    /// Sweeps every accumulator; `done` is called after each chunk.
     pub fn sweep(&self, done: impl Fn() + Sync) -> Swept<Sides> {
         sweep::sweep(self.runner, self, &SPACE, done)
     }
@@ -157,7 +157,7 @@ impl<'a> Plan<'a> {
         if let Some(reference) = &self.reference {
             let already = contract_held.then_some(&self.contract);
             for (x, len, promised) in self.contract.runs(at, outs.len()) {
-                // Where the contract promises nothing, nothing is expected by any reference.
+                // No reference expects a result where the contract promises none.
                 if promised == Expected::OutOfDomain {
                     swept.reference.count.out_of_domain += len as u64;
                 } else {
@@ -167,8 +167,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Compares a block; true where all of it has a value and equals it. `equal_to` is a scheme the block has been found equal
-    /// to: where both step alike there is nothing left to compare.
+    /// Compares a block; returns true if the whole block has expected values and equals them. The block is known to equal the scheme `equal_to`, so
+    /// runs in which both schemes have the same steps are not compared again.
     fn compare(&self, sweep: &Sweep, at: i64, outs: &[i32], part: &mut Part, equal_to: Option<&Sweep>) -> bool {
         let before = (part.count.differ, part.count.out_of_domain);
         let mut known = equal_to.map(|s| s.runs(at, outs.len()));
@@ -216,7 +216,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Evidence from a block with differences, and its smallest witness where it may beat the one there is.
+    /// Collects evidence from a block with differences, and its smallest witness if that may be smaller than the known witness.
     fn gather(&self, x: i64, outs: &[i32], part: &mut Part, expected: impl Fn(usize) -> Option<i64>) {
         let last = x + outs.len() as i64 - 1;
         let nearest = if x <= 0 && last >= 0 { 0 } else { x.abs().min(last.abs()) };

@@ -1,4 +1,4 @@
-//! What a sweep must count: every accumulator judged by itself, by the fast form, without a step or a skip. Tests hold sweeps against it.
+//! Reference implementation of a sweep: every accumulator judged separately by the fast form, without steps or skips. Tests compare sweeps with it.
 
 use crate::fpm::promised::Promised;
 use crate::fpm::{FixedPointMultiply, Q31, case};
@@ -10,17 +10,17 @@ use tiebreak_engine::run::answers::outs;
 use tiebreak_engine::run::subject::held;
 use tiebreak_impls::fpm::{Channel, Kernel};
 
-/// What was seen of some accumulators against one scheme.
+/// Results of some accumulators, judged against one scheme.
 #[derive(Clone, Debug, Default)]
 pub struct Judged {
-    /// The counts. Deltas up to [`SMALL`](super::SMALL), either way, are counted each, the others together.
+    /// Counts. Absolute deltas up to [`SMALL`](super::SMALL) are counted separately, and all larger deltas together.
     pub count: Count,
-    /// The differing accumulator nearest to zero, the positive one of two, with what came out for it and what was expected.
+    /// Differing accumulator nearest to zero, positive before negative, with its result and its expected value.
     pub smallest: Option<(i32, i32, i32)>,
 }
 
 impl Judged {
-    /// Results and expectations of `xs`, one of each.
+    /// Judges the results of `xs`.
     pub fn of(xs: &[i32], outs: &[i32], expected: &Expected) -> Self {
         let mut all = Self::default();
         for ((x, got), expected) in xs.iter().zip(outs).zip(expected) {
@@ -38,7 +38,7 @@ impl Judged {
         all
     }
 
-    /// What a kernel gives for consecutive accumulators, in one batch of one channel, against its contract and a reference.
+    /// Runs a kernel on consecutive accumulators in one batch of one channel, and judges the results against its contract and a reference.
     pub fn batch(
         kernel: &Kernel,
         lane: &Lane,
@@ -61,7 +61,7 @@ impl Judged {
         }
     }
 
-    /// Adds what was seen of other accumulators.
+    /// Adds the results of other accumulators.
     pub fn merge(&mut self, other: Self) {
         self.count.merge(other.count);
         other.smallest.into_iter().for_each(|seen| self.offer(seen));

@@ -1,4 +1,4 @@
-//! What a sweep saw, explained: sides with their causes and witnesses, and the sweeps of several channels as one.
+//! Explanation of sweeps: sides with their causes and witnesses, and the sweeps of several channels merged into one.
 
 use super::{Part, Plan, Seen, Sides};
 use crate::fpm::changes::{changes_in, possible};
@@ -18,7 +18,7 @@ use tiebreak_oracle::fpm::pieces::{fold, fold_steps};
 use tiebreak_oracle::fpm::sweep::Sweep;
 use tiebreak_reports::ledger::{self, Against};
 
-/// Every accumulator of each channel that the caller gave, or of the usual ones, where the domain holds it.
+/// Sweeps every accumulator of each of the caller's channels, or of the default channels, that is in the domain.
 pub(in crate::fpm) fn sweeps(
     kernel: &'static Kernel,
     runner: &Runner<'_>,
@@ -39,7 +39,7 @@ pub(in crate::fpm) fn sweeps(
     all.map(complete).into_iter().collect()
 }
 
-/// The sweeps of two channels as one.
+/// Merges the sweeps of two channels.
 fn together(mut all: operation::Sweep, other: operation::Sweep) -> operation::Sweep {
     for (side, mut other) in all.sides.iter_mut().zip(other.sides) {
         side.count.merge(std::mem::take(&mut other.count));
@@ -55,7 +55,7 @@ fn together(mut all: operation::Sweep, other: operation::Sweep) -> operation::Sw
     all
 }
 
-/// The place of a witness among witnesses.
+/// Returns the rank of a side's witness; smaller is simpler.
 fn rank(side: &SweptSide) -> Option<[u32; 6]> {
     let case = &side.witness.as_ref()?.case;
     let of = |name: &str| case.get(name).and_then(|value| value.to_string().parse().ok());
@@ -63,7 +63,7 @@ fn rank(side: &SweptSide) -> Option<[u32; 6]> {
 }
 
 impl Plan<'_> {
-    /// Names the cause of everything the sweep saw.
+    /// Names the cause of all differences in a sweep.
     pub fn settle(&self, swept: Swept<Sides>) -> operation::Sweep {
         let Sides { contract, reference } = swept.seen;
         let holds = contract.count.differ == 0;
@@ -110,10 +110,10 @@ impl Plan<'_> {
         SweptSide { against, scheme: sweep.scheme().label(), count, class, because, path: Vec::new(), witness }
     }
 
-    /// Why results differ from a scheme. A kernel that equals its own on all accumulators is explained on all of them only by what equals that.
+    /// Returns the cause of the differences from a scheme. If the kernel keeps its contract, a cause must equal the contract's scheme.
     fn explanation(&self, scheme: &Promised, seen: &[Seen], kept: bool) -> Explanation {
         let group = self.promised.group(self.promised.rest(), Regime::of(self.channel.shift));
-        // Whole vectors: no element lies in a tail.
+        // Only whole vectors, so no element is in a tail.
         let mut all = seen.to_vec();
         all.resize(seen.len().next_multiple_of(64), seen[0]);
         let observed = Observed {
@@ -137,7 +137,7 @@ impl Plan<'_> {
         }
     }
 
-    /// A case of one accumulator.
+    /// Formats a case of one accumulator.
     fn spelled(&self, x: i32) -> ledger::Case {
         FixedPointMultiply::spelled(&case(Q31, vec![self.channel], vec![x]), 0, None).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! One case through a kernel in every form that this machine has.
+//! Check of one case on a kernel in every form that this machine has.
 
 use super::report::{report, unseen};
 use super::{Fuzzed, Kernel};
@@ -7,13 +7,13 @@ use tiebreak_impls::execute::execute;
 use tiebreak_impls::kernel::Native;
 use tiebreak_impls::{Form, frame};
 
-/// Cases up to so many results times elements of the largest input may be compared with big integers too.
+/// Upper bound on the work (results times elements of the largest input) of a case that may also be compared with big integers.
 const EXACT: usize = 1 << 10;
 
-/// One in so many of these is: big integers take ten times as long as everything else.
+/// Sampling step of the comparison with big integers, because it takes ten times as long as everything else.
 const ONE_IN: u32 = 16;
 
-/// The forms of a kernel that are code of their own here: models of its instructions, and the instructions where the machine has them.
+/// Returns the forms of a kernel with separate code: the models of its instructions, and the instructions themselves if the machine has them.
 pub(super) fn forms<O: Operation>(kernel: &Kernel<O>) -> &'static [Form] {
     match kernel.native {
         Some(Native { run: Some(_), available, .. }) if available() => &[Form::Portable, Form::Native],
@@ -21,7 +21,7 @@ pub(super) fn forms<O: Operation>(kernel: &Kernel<O>) -> &'static [Form] {
     }
 }
 
-/// Runs a case that the kernel's domain covers, in buffers that show what the kernel does around them.
+/// Runs a case that the kernel's domain covers, in buffers that show stray accesses; an error describes the difference.
 pub fn hold<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
     let fails = |reason: String| unseen::<O>(kernel, case, &reason);
     let contract = contract::<O>(kernel).map_err(|e| fails(e.to_string()))?;
@@ -44,7 +44,7 @@ pub fn hold<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Re
     Ok(())
 }
 
-/// Whether a case is one in [`ONE_IN`]: its elements decide, so that an input is judged the same each time.
+/// True for one case in [`ONE_IN`]. The elements decide, so that an input is always judged the same way.
 fn is_chosen(payload: &[i32]) -> bool {
     let mixed = payload.iter().fold(0u32, |mixed, element| (mixed ^ *element as u32).wrapping_mul(0x9E37_79B1));
     (mixed >> 16).is_multiple_of(ONE_IN)

@@ -1,6 +1,6 @@
-//! Operations on tensors: small cases through kernels in this process, in every form that this machine has, against their contracts.
+//! Fuzzing of operations on tensors: small cases run in this process in every form of the machine, and are judged by contracts.
 //!
-//! An input is either numbers, which `arbitrary` makes a case of, or the text `KERNEL CASE`. Seeds and what is kept of a campaign are texts.
+//! An input is a sequence of numbers, from which `arbitrary` makes a case, or the text `KERNEL CASE`. Seeds are texts.
 
 mod judge;
 mod report;
@@ -14,41 +14,40 @@ use tiebreak_reports::{ledger, text as words};
 
 pub use judge::hold;
 
-/// An operation whose parameters a fuzzer can make up.
+/// Operation with parameters that a fuzzer can make.
 pub trait Fuzzed: Operation {
-    /// Parameters of a small case; those that the domain does not cover are not run.
+    /// Makes the parameters of a small case. Parameters that the domain does not cover are not run.
     fn params(domain: &Self::Domain, numbers: &mut Numbers<'_>) -> Self::Params;
 
-    /// The tensors of a case with these parameters, which the domain covers.
+    /// Makes the tensors of a case, for parameters in the domain.
     fn tensors(domain: &Self::Domain, params: &Self::Params, numbers: &mut Numbers<'_>) -> [Vec<i32>; 3] {
         let inputs = operation::sizes::<Self>(domain, params).map_or([0; 3], |sizes| sizes.inputs);
         let mut tensor = |t: usize| numbers.tensor(inputs[t], &Self::range(domain, t));
         [tensor(0), tensor(1), tensor(2)]
     }
 
-    /// The arguments of `explain` that show one result of a case step by step, where it has the operation: the case in words, the name of a
-    /// kernel, and the scheme that the kernel promises.
+    /// Returns the arguments of `explain` that show one result of a case step by step, from the case, the name of a kernel and the scheme of its
+    /// contract. `None` if `explain` does not have the operation.
     fn explained(_case: &ledger::Case, _kernel: &str, _scheme: &str) -> Option<String> {
         None
     }
 }
 
-/// A kernel or mutant of an operation.
+/// Kernel or mutant of an operation.
 pub type Kernel<O> = kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
 
-/// Results times elements of the largest input of a case from a text that is run.
+/// Upper bound on the work (results times elements of the largest input) of a text case that is run.
 pub const RUN: usize = 1 << 18;
 
-/// What an input stands for.
+/// Kernel and case of an input.
 pub struct Posed<O: Operation> {
-    /// The kernel.
+    /// Kernel that runs the case.
     pub kernel: &'static Kernel<O>,
-    /// A case that its domain covers.
+    /// Case that the kernel's domain covers.
     pub case: Case<O::Params>,
 }
 
-/// Runs the case that an input stands for through one of the operation's kernels, and compares every result: what to report where one
-/// differs. Where the command line of this program names a kernel, that one is run.
+/// Runs and judges the case of an input on a kernel of the operation, or on the kernel named on the command line. The error is a report.
 pub fn run<O: Fuzzed>(bytes: &[u8]) -> Result<(), String> {
     match super::chosen_kernel() {
         Some(name) => run_among::<O>(&[one::<O>(name).map_err(|error| error.to_string())?], bytes),
@@ -56,23 +55,23 @@ pub fn run<O: Fuzzed>(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// [`run`] through one of these kernels, of which there is one at least.
+/// Does the same as [`run`] with a kernel of `among`, which must not be empty.
 pub fn run_among<O: Fuzzed>(among: &[&'static Kernel<O>], bytes: &[u8]) -> Result<(), String> {
     read::<O>(among, bytes).map_or(Ok(()), |posed| hold::<O>(posed.kernel, &posed.case))
 }
 
-/// The kernels of an operation. What a compiler makes runs in lanes of its own.
+/// Returns the kernels of an operation, except for compiled kernels, which run in lanes of their own.
 pub fn kernels<O: Operation>() -> Vec<&'static Kernel<O>> {
     operation::kernels::<O>().iter().filter(|kernel| !operation::is_compiled::<O>(&kernel.contract.domain)).collect()
 }
 
-/// The kernel or mutant of that name, which runs in this process.
+/// Finds a kernel or mutant that runs in this process by name.
 pub fn one<O: Operation>(name: &str) -> Result<&'static Kernel<O>, UnknownName> {
     let known = || kernels::<O>().into_iter().chain(operation::mutants::<O>().iter().map(|mutant| &mutant.kernel));
     known().find(|kernel| kernel.name == name).ok_or_else(|| unknown("kernel", name, known().map(|k| k.name)))
 }
 
-/// The kernel and case that an input stands for; `None` if no kernel takes the case.
+/// Reads the kernel and the case of an input; `None` if the kernel does not accept the case.
 pub fn read<O: Fuzzed>(among: &[&'static Kernel<O>], bytes: &[u8]) -> Option<Posed<O>> {
     if let Some((name, case)) = std::str::from_utf8(bytes).ok().and_then(|text| text.trim_end().split_once(' '))
         && one::<O>(name).is_ok()
@@ -85,14 +84,14 @@ pub fn read<O: Fuzzed>(among: &[&'static Kernel<O>], bytes: &[u8]) -> Option<Pos
     Some(Posed { kernel, case: made::<O>(&kernel.contract.domain, numbers)? })
 }
 
-/// The case of a text, where the kernel takes it and it is small.
+/// Parses a case; `None` if the kernel does not accept it, or if it is too large.
 fn case_of<O: Operation>(kernel: &'static Kernel<O>, text: &str) -> Option<Case<O::Params>> {
     let (draft, domain) = (Draft::<O>::read(text).ok()?, &kernel.contract.domain);
     draft.work(domain).filter(|work| *work <= RUN)?;
     draft.case(domain).ok()
 }
 
-/// The case that a domain makes of the numbers; `None` if it does not cover it.
+/// Makes a case from numbers; `None` if the domain does not cover it.
 pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<Case<O::Params>> {
     let params = O::params(domain, &mut numbers);
     if operation::sizes::<O>(domain, &params).is_err() || !O::covers(domain, &params) {
@@ -103,14 +102,14 @@ pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<C
     Some(Case { params, tensors, misalign })
 }
 
-/// The text of an input, which is read as the same kernel and case. Nothing where no kernel takes it, or the case has no text or a large one.
+/// Returns the text of an input, which reads as the same kernel and case. `None` if no kernel accepts the case, or if it is too large.
 pub fn line<O: Fuzzed>(bytes: &[u8]) -> Option<String> {
     let Posed { kernel, case } = read::<O>(&kernels::<O>(), bytes)?;
     let case = words::case(&complete::<O>(&kernel.contract.domain, &case, &[const { None }; 3])?);
     case_of::<O>(kernel, &case).map(|_| format!("{} {case}", kernel.name))
 }
 
-/// The catalogue's cases, each for every kernel that takes it.
+/// Returns each case of the catalogue for every kernel that accepts it.
 pub fn seeds<O: Fuzzed>() -> Vec<String> {
     let cases = O::CATALOGUE.lines().filter_map(|line| line.split_once(" out[")).map(|(case, _)| case);
     let taken = cases.flat_map(|case| kernels::<O>().into_iter().map(move |kernel| (kernel, case)));

@@ -1,4 +1,4 @@
-//! What a target found, in words: the smallest witness, a line for the catalogue, and the commands that show it again.
+//! Report of a fuzz target: the smallest witness, a catalogue line, and the commands that show the witness again.
 
 use super::{Fuzzed, Kernel};
 use tiebreak_common::called;
@@ -16,23 +16,23 @@ use tiebreak_engine::operation::{
 use tiebreak_engine::run::answers::outs;
 use tiebreak_engine::self_check::mutants::Trial;
 
-/// A find that no lane of this process shows, or that is no difference of a result: the whole case.
+/// Reports a finding with its whole case, if no lane of this process shows it or if it is not a differing result.
 pub(super) fn unseen<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>, reason: &str) -> String {
     let kept = catalogued::<O>(kernel, (case, 0));
     let again = again::<O>(&Command::default(), kernel, "host", (case, 0));
-    // A case without a text is shown as it is in memory.
+    // A case without a text is printed in its debug form.
     let whole = if kept.is_empty() { format!(" {case:?}") } else { String::new() };
     format!("{} {}{whole}: {reason}{kept}\nagain: {again}", O::OP, kernel.name)
 }
 
-/// The smallest witness, as a line to read, a line for the catalogue, and commands.
+/// Reports the smallest witness, as a readable line, a catalogue line, and commands.
 pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme, seen: Observed<O::Params>) -> String {
     let (lane, name, domain) = (Lane::host(), kernel.name, &kernel.contract.domain);
     let again_seen = outs::<O>(&mut lane.lease(), name, &seen.case, seen.outs.len());
     if !again_seen.is_ok_and(|outs| outs == seen.outs) {
         return unseen::<O>(kernel, &seen.case, "differs from its contract in a form that the host lane does not run");
     }
-    // Many causes fit one case, few fit all of a plan.
+    // Many causes fit a single case; the evidence of a whole plan leaves few.
     let groups = (O::CAPABILITIES.causes.groups)(contract, &seen.case.params, seen.outs.len());
     let group = first_difference::<O>(domain, &seen).and_then(|first| groups.get(first.index).copied()).unwrap_or(0);
     let causes = changes_in::<O>(group, contract, contract, domain, false);
@@ -53,7 +53,7 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
     format!("{} {name} host {shown}{kept}{}", O::OP, commands::<O>(kernel, contract, &witness))
 }
 
-/// The line for the catalogue, by the contract and the usual reference; none for a case without a text.
+/// Returns the catalogue line with the results of the contract and of the default reference; empty for a case without a text.
 fn catalogued<O: Fuzzed>(kernel: &'static Kernel<O>, case: (&Case<O::Params>, usize)) -> String {
     let contract = contract::<O>(kernel).ok();
     let reference = O::reference(kernel, &Wanted::default()).and_then(|name| scheme_named::<O>(&name).ok());
@@ -64,7 +64,7 @@ fn catalogued<O: Fuzzed>(kernel: &'static Kernel<O>, case: (&Case<O::Params>, us
     line.map_or(String::new(), |line| format!("\ncatalogue: {line}"))
 }
 
-/// What runs the witness again, and what explains it where `explain` has the operation.
+/// Returns the command that runs the witness again, and the command that explains it if `explain` has the operation.
 fn commands<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme, witness: &Witness<O::Params>) -> String {
     let place = (&witness.case, witness.index);
     let again = format!("\nagain: {}", again::<O>(&Command::default(), kernel, "host", place));

@@ -1,4 +1,4 @@
-//! What may be done otherwise in a quantization.
+//! Changes that a kernel may make to a quantization.
 
 mod single;
 
@@ -15,17 +15,17 @@ use tiebreak_oracle::quantize::steps::Step;
 use tiebreak_oracle::quantize::{Quantization, Scheme, Storage};
 use tiebreak_oracle::rounding::RoundingRule::{self, *};
 
-/// Lengths of vectors after which a tail may go another way.
+/// Vector lengths after which the tail may be processed in another way.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
-/// Rules by which a tail may be rounded.
+/// Rounding rules that a tail may have.
 const TAILS: [RoundingRule; 4] = [TiesAway, TiesEven, TowardZero, TiesUp];
 
-/// Every change, in the order of preference.
+/// Returns every change, in the order of preference.
 pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
     let scheme = *scheme;
     let mut out = not_numbers(scheme);
     let Some(own) = Parts::of(scheme.definition.steps) else { return out };
-    // A sum without its wrap is clamped, which is not the order of clamps.
+    // Comes first: a sum without its wrap is clamped, but not in another order of clamps.
     out.extend(single::unwrapped(scheme));
     out.extend(narrowing(scheme, own));
     out.extend(signs(scheme, own, &[own.rule]));
@@ -33,14 +33,14 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
     let changes = own.changes();
     let (steps, parts): (Vec<&PartChange>, Vec<_>) = changes.iter().partition(|change| change.part == Part::Steps);
     out.extend(parts.into_iter().flat_map(|change| changed(scheme, *change)));
-    // One step alone comes before all of them.
+    // Changes of a single step come before changes of all steps.
     out.extend(single::changes(scheme));
     out.extend(steps.into_iter().flat_map(|change| changed(scheme, *change)));
     out.extend(others(scheme));
     out.extend(positions(scheme, own));
     out.extend(VECTORS.map(|vector| lost(scheme, vector)));
     out.extend(halves(scheme));
-    // Of two changes at once the first gives the class.
+    // Of two combined changes the first gives the class.
     let others: Vec<RoundingRule> = RULES.into_iter().filter(|rule| *rule != own.rule).collect();
     out.extend(signs(scheme, own, &others));
     for first in changes.iter().filter(|change| change.part == Part::Rule) {
@@ -53,7 +53,7 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
     out
 }
 
-/// Causes of differences from a scheme in a group: of the elements of a deviation, or of all others; if the kernel keeps its contract, its own values first.
+/// Returns the changes to the scheme of a group. If the kernel keeps its contract, its own values come first.
 pub(super) fn in_group(
     group: usize,
     contract: &Promised,
@@ -70,7 +70,7 @@ fn is_nan(format: Format, x: u64) -> bool {
     format.decode(x) == Float::Nan
 }
 
-/// NaN becomes something else, and nothing else is wrong.
+/// Returns changes of the result of NaN only.
 fn not_numbers(scheme: Scheme) -> Vec<Change<Quantize>> {
     let to = |because: &'static str, value: fn(&Quantization) -> i64| {
         Change::predicts(Class::NanPolicy, because, move |case| {
@@ -89,10 +89,10 @@ fn not_numbers(scheme: Scheme) -> Vec<Change<Quantize>> {
     ]
 }
 
-/// A scheme of some parts before its clamp.
+/// Scheme of given parts, without its clamp.
 #[derive(Clone, Copy)]
 struct Wide {
-    /// With the zero point before the rounding.
+    /// Scheme that adds the zero point before the rounding.
     scheme: Scheme,
     after: bool,
 }
@@ -102,10 +102,10 @@ impl Wide {
         Some(Self { scheme: Parts { after: false, ..parts }.scheme()?, after: parts.after })
     }
 
-    /// The result before the clamp; nothing for NaN.
+    /// Returns the result before the clamp; `None` for NaN.
     fn at(self, q: &Quantization, x: u64) -> Option<i64> {
         let zero_point = if self.after { 0 } else { q.zero_point };
-        // What is narrower than a register is converted as an int32.
+        // Storage narrower than a register is converted as an int32.
         let signed = q.storage.signed || q.storage.bits < 32;
         let storage = Storage { bits: 32, signed };
         let all = Quantization { zero_point, ..Quantization::whole(q.format, q.scale, zero_point, storage) };
@@ -115,14 +115,14 @@ impl Wide {
         self.scheme.expected(&all, x).value().map(|v| v + q.zero_point - zero_point)
     }
 
-    /// The result where the promised scheme gives one; where that gives none (NaN, poison) this says nothing either.
+    /// Returns the result in place of the promised scheme's. `None` if the promised scheme has no value (NaN, poison).
     fn instead_of(self, promised: Scheme, q: &Quantization, x: u64) -> Option<i64> {
         let own = promised.expected(q, x).value()?;
         Some(self.at(q, x).map_or(own, |v| wrapped(promised, v).clamp(q.min, q.max)))
     }
 }
 
-/// The sum of an int32 and the zero point, in the word to which the scheme wraps it.
+/// Wraps the sum of an int32 and the zero point to the word of the scheme.
 fn wrapped(scheme: Scheme, sum: i64) -> i64 {
     let word = scheme.definition.steps.iter().find_map(|(_, step)| match step {
         Step::Wrap(bits) => Some(Storage { bits: *bits, signed: true }),
@@ -136,10 +136,10 @@ fn variant(class: Class, because: String, scheme: Scheme, other: Parts) -> Optio
     Some(Change::predicts(class, because, move |case| each(case, |q, x| other.instead_of(scheme, q, x)).ok()))
 }
 
-/// A type for changes that are the same in all.
+/// Type for changes that are the same for all types.
 const ANY: Expressed = Expressed::F32;
 
-/// One change of a part; where the class depends on the type, one for each type.
+/// Returns one change of a part; one for each type if the class depends on the type.
 fn changed(scheme: Scheme, change: PartChange) -> Vec<Change<Quantize>> {
     if change.part == Part::Reciprocal && change.to.reciprocal {
         return reciprocals(scheme, change);
@@ -159,8 +159,8 @@ fn changed(scheme: Scheme, change: PartChange) -> Vec<Change<Quantize>> {
     Expressed::ALL.into_iter().map(one).collect()
 }
 
-/// The reciprocal of the scale in place of a division. Of a scale so small that it is infinite every product is infinite, and that of 0 is NaN, of which each
-/// clamp makes something else.
+/// Returns changes that multiply by the reciprocal of the scale instead of dividing. If the reciprocal is infinite, every product is infinite, and
+/// the product with 0 is NaN, for which clamps have different results.
 fn reciprocals(scheme: Scheme, change: PartChange) -> Vec<Change<Quantize>> {
     let Some(other) = Wide::of(change.to) else { return Vec::new() };
     type OfNan = fn(&Quantization) -> i64;
@@ -182,7 +182,7 @@ fn reciprocals(scheme: Scheme, change: PartChange) -> Vec<Change<Quantize>> {
     policies.into_iter().map(cause).collect()
 }
 
-/// What happens between the integer and the stored value, in another order or not at all.
+/// Returns changes of the steps between the integer and the stored value: another order, or steps left out.
 fn narrowing(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
     let Some(own) = Wide::of(own) else { return Vec::new() };
     type Narrow = fn(&Quantization, i64) -> i64;
@@ -217,8 +217,8 @@ fn narrowing(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
     orders.into_iter().map(cause).collect()
 }
 
-/// The zero point subtracted, or not added: where the scheme adds it, or on the other side of the rounding, and by each rule. A sign before the rounding turns ties
-/// and truncations around, so that each place and each rule is a change of its own.
+/// Returns changes that subtract the zero point or do not add it, before and after the rounding and for each rule. A negative sign before the
+/// rounding reverses ties and truncations, so each place and each rule is a change of its own.
 fn signs(scheme: Scheme, own: Parts, rules: &[RoundingRule]) -> Vec<Change<Quantize>> {
     let ways: [(Class, &str, i64); 2] = [
         (Class::OffsetSign, "the zero point is subtracted", -1),
@@ -227,7 +227,7 @@ fn signs(scheme: Scheme, own: Parts, rules: &[RoundingRule]) -> Vec<Change<Quant
     let mut out = Vec::new();
     for (rule, (class, what, sign)) in rules.iter().copied().flat_map(|rule| ways.map(|way| (rule, way))) {
         for after in [own.after, !own.after] {
-            // What is not added is on neither side.
+            // A zero point that is not added has no place.
             if sign == 0 && after != own.after {
                 continue;
             }
@@ -253,7 +253,7 @@ fn signs(scheme: Scheme, own: Parts, rules: &[RoundingRule]) -> Vec<Change<Quant
     out
 }
 
-/// The conversion of x86 (`cvttss2si`): what is beyond int32 becomes the least int32; then the zero point is added with wrap.
+/// Predicts the conversion of x86 (`cvttss2si`): a quotient beyond int32 becomes the least int32, and the zero point is added with wrap.
 fn converted(scheme: Scheme, own: Parts) -> Option<Change<Quantize>> {
     let own = Wide::of(own).filter(|own| own.after)?;
     let because = "a quotient beyond int32 becomes the least int32, and the zero point is added with wrap";
@@ -261,7 +261,7 @@ fn converted(scheme: Scheme, own: Parts) -> Option<Change<Quantize>> {
         let one = |q: &Quantization, x: u64| {
             let kept = scheme.expected(q, x).value()?;
             let Some(rounded) = own.at(q, x).filter(|_| q.format == Format::F32) else { return Some(kept) };
-            // An f32 is never the greatest int32: that is where larger ones are clamped to.
+            // An f32 never equals the greatest int32, so that value marks clamped larger quotients.
             let converted = match i32::try_from(rounded - q.zero_point) {
                 Ok(v) if v != i32::MAX => v,
                 _ => i32::MIN,
@@ -272,12 +272,12 @@ fn converted(scheme: Scheme, own: Parts) -> Option<Change<Quantize>> {
     }))
 }
 
-/// Other parameters than the element's, or another type.
+/// Returns changes that use the parameters of other elements, or another type.
 fn others(scheme: Scheme) -> Vec<Change<Quantize>> {
     let sign = Change::predicts(Class::Signedness, "the zero point is read with a sign", move |case| {
         let one = |q: &Quantization, x: u64| {
             let unused = 64 - q.storage.bits;
-            // A zero point below an unsigned type is one of the signed type with a bit more, which schemes take.
+            // A zero point below an unsigned type fits the signed type with one more bit, which schemes accept.
             let storage = tiebreak_oracle::quantize::Storage { bits: (q.storage.bits + 1).min(32), signed: true };
             let read = Quantization { zero_point: q.zero_point << unused >> unused, ..*q };
             let read = if read.zero_point < q.storage.min() { Quantization { storage, ..read } } else { read };
@@ -295,7 +295,7 @@ fn others(scheme: Scheme) -> Vec<Change<Quantize>> {
             let one = |q: &Quantization, x: u64| {
                 let [scale, x] = [q.scale, x].map(|bits| narrowed(q.format, bits));
                 let narrow = Quantization { format: Format::F32, scale, ..*q };
-                // A scale that is 0 or infinite in f32 makes no numbers, and poison of them.
+                // A scale that is 0 or infinite in f32 gives no numbers, and their conversion is poison.
                 narrow.check().ok().and_then(|()| scheme.expected(&narrow, x).value())
             };
             (case.params.quantized.expressed == Expressed::F64).then(|| each(case, one).ok()).flatten()
@@ -303,7 +303,7 @@ fn others(scheme: Scheme) -> Vec<Change<Quantize>> {
     iter::once(sign).chain(mistaken).chain([float]).collect()
 }
 
-/// A pattern rounded to f32.
+/// Rounds a bit pattern to f32.
 fn narrowed(format: Format, bits: u64) -> u64 {
     match format.decode(bits) {
         Float::Nan => Format::F32.nan(),
@@ -312,7 +312,7 @@ fn narrowed(format: Format, bits: u64) -> u64 {
     }
 }
 
-/// A tail that is rounded by another rule than the body.
+/// Returns changes that round the tail by another rule than the body.
 fn positions(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
     let mut out = Vec::new();
     for vector in VECTORS {
@@ -330,7 +330,7 @@ fn positions(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
     out
 }
 
-/// A tail that is 0.
+/// Predicts a tail of 0.
 fn lost(scheme: Scheme, vector: usize) -> Change<Quantize> {
     let because = format!("elements after the last whole vector of {vector} are 0");
     Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
@@ -340,7 +340,7 @@ fn lost(scheme: Scheme, vector: usize) -> Change<Quantize> {
     })
 }
 
-/// One half added in f32, and the sum rounded down; of quotients, and of products with the reciprocal.
+/// Returns changes that add one half in f32 and round the sum down, for quotients and for products with the reciprocal.
 fn halves(scheme: Scheme) -> Vec<Change<Quantize>> {
     type Scaling = (&'static str, fn(f32, f32) -> f32);
     type Rounding = (&'static str, fn(f32) -> f32);

@@ -1,4 +1,4 @@
-//! One step of a scheme left out or done exactly, or its conversion fitted.
+//! Changes of a single step of a scheme: the step is left out or computed exactly, or the conversion gets another overflow policy.
 
 use super::super::parts::{Named, spelled};
 use super::super::{Promised, Quantize, each};
@@ -9,19 +9,19 @@ use tiebreak_oracle::quantize::Scheme;
 use tiebreak_oracle::quantize::steps::{Addend, Step, run};
 use tiebreak_oracle::word::Overflow;
 
-/// A change of one step.
+/// Change of a single step.
 struct Single {
-    /// Its class, where it does not depend on the type.
+    /// Class; `None` if the class depends on the type.
     class: Option<Class>,
     because: String,
-    /// The steps with it, and the policy for results that do not fit.
+    /// Changed steps, and the policy for results that do not fit.
     steps: Vec<Named>,
     overflow: Overflow,
-    /// Whether another scheme's steps are without what it changes.
+    /// Predicate of another scheme: true if its steps lack what this change removes.
     is_without: Box<dyn Fn(&Scheme) -> bool + Send + Sync>,
 }
 
-/// Every change of one step; no scheme is made of any but by chance.
+/// Returns every change of a single step. The changed steps are generally not those of a known scheme.
 pub(super) fn changes(scheme: Scheme) -> Vec<Change<Quantize>> {
     let list = spelled(scheme.definition.steps);
     let dropped = list
@@ -31,7 +31,7 @@ pub(super) fn changes(scheme: Scheme) -> Vec<Change<Quantize>> {
     dropped.chain(unrounded(&list, scheme.overflow)).chain(fitted(&list, scheme.overflow)).flat_map(change).collect()
 }
 
-/// A sum that does not wrap.
+/// Returns changes that leave out the wrap of a sum.
 pub(super) fn unwrapped(scheme: Scheme) -> Vec<Change<Quantize>> {
     let list = scheme.definition.steps;
     let wraps = list.iter().filter(|(_, step)| matches!(step, Step::Wrap(_)));
@@ -57,7 +57,7 @@ fn dropped(list: &[Named], overflow: Overflow, name: &'static str, step: Step) -
     })
 }
 
-/// The zero point as it is, where it is rounded to the expressed type.
+/// Returns the change that adds the exact zero point, if the scheme rounds the zero point to the expressed type.
 fn unrounded(list: &[Named], overflow: Overflow) -> Option<Single> {
     const ROUNDED: Step = Step::Add(Addend::ZeroPointRounded);
     list.iter().find(|(_, step)| *step == ROUNDED)?;
@@ -83,7 +83,7 @@ fn fitted(list: &[Named], overflow: Overflow) -> Option<Single> {
     })
 }
 
-/// The change, or one for each type where the class depends on it.
+/// Builds the change; one for each type if the class depends on the type.
 fn change(single: Single) -> Vec<Change<Quantize>> {
     let Single { class, because, steps, overflow, is_without } = single;
     let is_without = std::sync::Arc::new(is_without);

@@ -1,23 +1,23 @@
-//! What differs in a sweep, counted: a constant run at a time, or one by one.
+//! Counts of the differing results in a sweep: by constant runs, or one by one.
 
 use tiebreak_common::class::Class;
 use tiebreak_engine::count::{Count, FAR};
 use tiebreak_oracle::quantize::Quantization;
 
-/// What differs on one side.
+/// Differences on one side of the comparison.
 #[derive(Clone, Default)]
 pub(super) struct Counted {
     pub(super) count: Count,
-    /// The smallest pattern, what was given, and what is expected.
+    /// Smallest differing pattern, its observed result, and its expected result.
     pub(super) smallest: Option<(u64, i32, i64)>,
 }
 
-/// What a difference is due to.
+/// Cause of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// A known fault, which is no difference on this side.
+    /// A known fault, which is not counted as a difference on this side.
     Excused,
-    /// This class, where it is known.
+    /// A class, if known.
     To(Option<Class>),
 }
 
@@ -29,7 +29,7 @@ impl Counted {
         }
     }
 
-    /// A run of results that are all `got`.
+    /// Counts a run of results that are all `got`.
     pub(super) fn whole(
         &mut self,
         (from, len): (u64, u64),
@@ -42,7 +42,7 @@ impl Counted {
         self.offer((from, got as i32, expected), q);
     }
 
-    /// Results one by one, each with what a difference is due to by its index.
+    /// Counts results one by one. `due` returns the cause of a difference by the result's index.
     #[cold]
     pub(super) fn count(
         &mut self,
@@ -59,7 +59,7 @@ impl Counted {
         }
     }
 
-    /// Results of a conversion that is undefined: how far they are off says nothing.
+    /// Counts the results of an undefined conversion; the size of their differences has no meaning.
     pub(super) fn poison(&mut self, from: u64, outs: &[i32], expected: i64, q: Quantization) {
         let differ = outs.iter().map(|out| u64::from(*out != expected as i32)).sum();
         if differ == 0 {

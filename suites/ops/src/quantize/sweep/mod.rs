@@ -1,6 +1,6 @@
-//! Every pattern of a float type through one quantization. The exact results change at a few decision boundaries; between two of them
-//! a block is compared with a constant. What the reference says is a constant there, too, so that where the contract is kept its
-//! differences are counted without another look at the results.
+//! Sweep of every pattern of a float type through one quantization. The exact results change at a few decision boundaries, so a block between two
+//! boundaries is compared with a constant. The reference is a constant there, too: if the contract is kept, differences from the reference are
+//! counted without reading the results again.
 
 mod counted;
 mod path;
@@ -27,16 +27,16 @@ use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale
 use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
 use tiebreak_reports::ledger::{self, Against, PathStep};
 
-/// Patterns of one task.
+/// Patterns in one task.
 pub const CHUNK: u64 = 1 << 22;
-/// Patterns of one batch in this process: input and output stay in a core's cache.
+/// Patterns in one in-process batch: input and output fit a core's cache.
 pub const BLOCK_IN_PROCESS: usize = 1 << 14;
-/// Patterns of one batch in a worker: enough to make a message's cost small.
+/// Patterns in one batch of a worker: enough to make a message's cost small.
 const BLOCK_IN_WORKER: usize = 1 << 16;
-/// Patterns that are few enough to ask of each what a known fault can make of it.
+/// Largest number of patterns of which each is checked for the results of known faults.
 const FEW_PATTERNS: u64 = 1 << 16;
 
-/// What was seen against contract and reference.
+/// Results judged against contract and reference.
 #[derive(Clone, Default)]
 pub struct Sides {
     contract: Counted,
@@ -45,36 +45,36 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// Patterns that gave a result.
+    /// Returns the number of patterns with a result.
     pub fn seen(&self) -> u64 {
         self.contract.count.seen()
     }
 }
 
-/// A kernel in a lane at one type, with the exact results of all patterns.
+/// Sweep of a kernel in a lane at one type, with the exact results of all patterns.
 pub struct Plan<'a> {
     kernel: &'static Kernel,
     lane: &'a Lane,
     runner: &'a Runner<'a>,
     q: Quantization,
-    /// Of a batch of one pattern.
+    /// Parameters of a batch of one pattern.
     params: Params,
-    /// Whether a known fault changes the lane's code for it.
+    /// True if a known fault changes the lane's code for the type.
     faulty: bool,
     pieces: Vec<Piece>,
-    /// The schemes from the reference to the contract, each with the class of what it changes.
+    /// Schemes from the reference to the contract, each with the class of its change.
     path: Vec<(Class, Scheme)>,
     contract: Promised,
     reference: Scheme,
 }
 
-/// One sweep for each type asked for, or of one type that the kernel takes.
+/// Sweeps each requested type, or by default one type that the kernel accepts.
 pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
     let types = types(&kernel.contract.domain, asked);
     types.iter().filter_map(|ty| Plan::new(kernel, runner, ty, wanted)).map(|plan| plan.sweep()).collect()
 }
 
-/// The parameters of these sweeps.
+/// Returns the parameters of all sweeps.
 pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
     types(domain, asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
 }
@@ -83,7 +83,7 @@ fn types(domain: &Domain, asked: &Asked) -> Vec<Quantized> {
     if asked.types.is_empty() { usual(domain) } else { asked.types.clone() }
 }
 
-/// A type of 8 bits and f32, with bounds where the domain has any.
+/// Returns an 8-bit type to f32, with bounds if the domain has any.
 fn usual(domain: &Domain) -> Vec<Quantized> {
     let ty = |signed, min, max, zero_point| Quantized {
         storage: Storage { bits: 8, signed },
@@ -103,7 +103,7 @@ fn usual(domain: &Domain) -> Vec<Quantized> {
 }
 
 impl<'a> Plan<'a> {
-    /// Nothing where the patterns are too many, the type is not the kernel's, or a scheme has no decision boundaries.
+    /// Prepares a sweep. `None` if the type has too many patterns or is outside the kernel's domain, or if a scheme has no decision boundaries.
     pub fn new(
         kernel: &'static Kernel,
         runner: &'a Runner<'a>,
@@ -116,7 +116,7 @@ impl<'a> Plan<'a> {
             return None;
         }
         let q = *quantizations(quantized).ok()?.first()?;
-        // Patterns are run again one by one, which a tail would judge by its own scheme.
+        // Patterns are run again one by one, so a tail with its own scheme would be judged by that scheme.
         let contract = Promised::by(&kernel.contract).ok().filter(|contract| contract.tail.is_none())?;
         let reference = Scheme::ideal(wanted.rounding);
         let steps = path::<Quantize>(&contract, &Promised::plain(reference), &kernel.contract.domain);
@@ -166,12 +166,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The kernel's parameters for a batch of so many patterns.
+    /// Returns the kernel's parameters for a batch of `len` patterns.
     pub fn params(&self, len: usize) -> Params {
         Params { shape: vec![len], ..self.params.clone() }
     }
 
-    /// One chunk, from a pattern on.
+    /// Sweeps one chunk, beginning at a pattern.
     pub fn chunk(&self, start: u64) -> Swept<Sides> {
         sweep::chunk(self.runner, self, &self.space(), start as i64)
     }
@@ -215,7 +215,7 @@ impl<'a> Plan<'a> {
         match kept {
             Some(own) if own == value => {}
             Some(own) => reference.whole((from, len), own, value, piece.class, self.q),
-            // What the source leaves undefined is one class, whatever the target makes of it.
+            // An undefined conversion is one class, whatever the target's result is.
             None if piece.contract == Stored::Poison => reference.poison(from, outs, value, self.q),
             None => {
                 let due = |i| Due::To(faulty.get(&i).copied().or(piece.class));
@@ -224,7 +224,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Which of these results follow a known fault, by their index; each is counted.
+    /// Returns the class of each result explained by a known fault, by index, and counts the results.
     #[cold]
     fn faulty(&self, value: i64, from: u64, outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, Class> {
         if !self.faulty {
@@ -246,7 +246,7 @@ impl<'a> Plan<'a> {
         Case { params: self.params(len), tensors: [x, Vec::new(), Vec::new()], misalign: 0 }
     }
 
-    /// How many patterns each known fault can change: all are asked, where they are few.
+    /// Adds the number of patterns that each known fault can change. Only for few patterns, because each is checked.
     fn extents(&self, faults: &mut Seen) {
         let patterns = 1u64 << self.q.format.bits();
         if !self.faulty || patterns > FEW_PATTERNS {
@@ -281,7 +281,7 @@ impl<'a> Plan<'a> {
         SweptSide { against, scheme: scheme.label(), count, class, because, path, witness }
     }
 
-    /// A case of one pattern, as `--case` takes it.
+    /// Formats a case of one pattern for `--case`.
     fn spelled(&self, bits: u64) -> ledger::Case {
         let case = self.case([bits].into_iter(), 1);
         text::arguments::<Quantize>(&self.kernel.contract.domain, &case).unwrap_or_default()

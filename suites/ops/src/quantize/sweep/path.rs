@@ -1,4 +1,4 @@
-//! How the reference becomes the contract's scheme, counted over all patterns at each change.
+//! Path from the reference to the contract's scheme, with counts over all patterns for each change.
 
 use super::Plan;
 use super::counted::Counted;
@@ -7,11 +7,11 @@ use tiebreak_common::class::Class;
 use tiebreak_oracle::quantize::{Runs, Scheme, Stored};
 use tiebreak_reports::ledger::PathStep;
 
-/// Inputs of a step that big rationals judge again: all of them where they are no more.
+/// Upper bound on inputs of a step that big rationals check.
 const REJUDGED: usize = 4096;
 
 impl Plan<'_> {
-    /// How the reference becomes the contract's scheme, with the number of inputs on which each differs from the one before.
+    /// Returns the path from the reference to the contract's scheme, with the number of differing inputs at each step.
     pub(super) fn path(&self, reference: &Counted) -> Vec<PathStep> {
         let mut out = Vec::new();
         let case = self.params(1);
@@ -39,7 +39,7 @@ impl Plan<'_> {
         let [a, b] = [from, to].map(|scheme| Runs::new(scheme, &self.q).ok());
         let (a, b) = (a?, b?);
         let differences = a.differ(&b);
-        // Nothing is counted that big rationals do not confirm.
+        // Big rationals confirm the selected inputs of each count.
         let chosen = a.differing(&b, REJUDGED);
         for w in chosen.iter().chain(&differences.witness) {
             let exact = [from, to].map(|scheme| scheme.exact(&self.q, w.bits));
@@ -62,7 +62,7 @@ impl Plan<'_> {
     }
 }
 
-/// In words.
+/// Describes a path.
 pub(super) fn described(path: &[PathStep]) -> String {
     let one = |step: &PathStep| {
         let count = tiebreak_reports::text::count(step.differ);

@@ -1,18 +1,18 @@
-//! All patterns of a float type, cut where a scheme concerned changes its result.
+//! Partition of all patterns of a float type at the boundaries of several schemes.
 
 use tiebreak_common::class::Class;
 use tiebreak_oracle::quantize::{Quantization, Runs, Scheme, Stored};
 
-/// Consecutive patterns on which every scheme concerned gives one result.
+/// Consecutive patterns on which each scheme gives a single result.
 pub(super) struct Piece {
     pub(super) first: u64,
     pub(super) contract: Stored,
     pub(super) reference: Stored,
-    /// What a difference between the two is due to.
+    /// Class of the difference between contract and reference.
     pub(super) class: Option<Class>,
 }
 
-/// The pieces of all patterns of a format, in their order. `path` has the schemes from the reference to the contract, each with its class.
+/// Returns the pieces of all patterns of a format, in order. `path` has the schemes from the reference to the contract, each with its class.
 pub(super) fn pieces(
     q: &Quantization,
     contract: &Scheme,
