@@ -95,7 +95,7 @@ impl Plan {
         out.join(format!("{}-{index}-of-{of}.jsonl", self.command))
     }
 
-    /// Returns the command that runs the shard or, with `resume`, continues it. `program` starts the program.
+    /// Returns the command that runs the shard or, with `resume`, continues the run. `program` is the words that start the program.
     pub fn line(&self, program: &str, out: &Path, resume: bool) -> String {
         let arguments: Vec<String> = self.arguments.iter().map(|argument| quoted(argument)).collect();
         let out = quoted(&out.display().to_string());
@@ -271,8 +271,7 @@ fn directory(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the commands that run the missing units: an unfinished shard is resumed, and an absent shard of the largest count `of` in the files is
-/// run.
+/// Returns the commands that run the missing units: unfinished shards are resumed, and absent shards, by the largest `of` in the files, are run.
 fn commands(parts: &[Part], missing: &[usize], program: &str) -> Vec<String> {
     let of = parts.iter().map(|part| part.plan.shard.of).max().unwrap_or(1);
     let (mut resumed, mut others) = (BTreeSet::new(), BTreeSet::new());
@@ -298,7 +297,7 @@ pub fn with_options(words: &[String], options: Vec<String>) -> Vec<String> {
 /// Options that choose a shard, its file and its threads, and change no result. `true` if the option takes a value.
 const OF_SHARD: [(&str, bool); 4] = [("--shard", true), ("--out", true), ("--jobs", true), ("--resume", false)];
 
-/// Returns the arguments without the options of [`OF_SHARD`].
+/// Returns the arguments without the options of a shard: `--shard`, `--out`, `--jobs` and `--resume`.
 pub fn without_shard(arguments: &[String]) -> Vec<String> {
     let (mut out, mut rest) = (Vec::new(), arguments.iter());
     while let Some(argument) = rest.next() {

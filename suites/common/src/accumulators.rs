@@ -62,8 +62,8 @@ fn word_ends(Channel { multiplier, shift }: Channel, q: u32) -> Vec<i32> {
     out
 }
 
-/// Returns accumulators next to the thresholds of one rounding and of two. There, the remainder of the product modulo `2^right` is one half, or half
-/// a unit of the first rounding below or above one half.
+/// Returns accumulators next to the thresholds of one rounding and of two: the remainder of the product modulo `2^right` is one half, or half a unit
+/// of the first rounding below or above one half.
 fn near_ties(channel: Channel, q: u32, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32> {
     let right = q as i32 - channel.shift;
     let m = i128::from(channel.multiplier);

@@ -21,7 +21,7 @@ pub fn map<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> 
     made.into_iter().map(|one| one.expect("every task has run")).collect()
 }
 
-/// Version of [`map`] for tasks that can fail. After a failure, no further task begins. The error returned is the first in the order of the items.
+/// Version of [`map`] for tasks that can fail. After a failure, no further task begins. The error is the first one in the order of the items.
 pub fn try_map<T: Sync, R: Send, E: Send>(items: &[T], f: impl Fn(&T) -> Result<R, E> + Sync) -> Result<Vec<R>, E> {
     let failed = AtomicBool::new(false);
     let one = |item: &T| {

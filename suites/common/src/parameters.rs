@@ -226,8 +226,8 @@ pub fn grid(budget: &Budget, seed: u64) -> Vec<Channel> {
     corners.chain(random).collect()
 }
 
-/// Returns the largest power of two up to `|any|`, this power plus or minus one, or the number as far below `i32::MAX`, with the sign of `any`. Code
-/// replaces such multiplications by shifts.
+/// Returns the largest power of two up to `|any|`, this power plus or minus one, or `i32::MAX` minus this power plus one, with the sign of `any`.
+/// Code replaces multiplications by such numbers with shifts.
 fn near_a_power(any: i32) -> i32 {
     let power = 1 << any.unsigned_abs().max(1).ilog2().min(30);
     let one = match any & 7 {

@@ -1,8 +1,8 @@
 //! Conversions of the targets, in tensors, of an integer beyond the storage type: the exact values that a known fault can cause.
 //!
 //! For a type of another width than 8, 16 or 32 bits, the code converts to 32 bits and stores the next wider container between the loops of the
-//! lowering. The next loop extends signed values from the bits of the type. It reads unsigned values as the container has them if it clamps, and
-//! otherwise cuts them to the type. Derived from the code of llc 22.1.8 at -O0 and -O2, and checked by `suites/tests/it/mlir_faults.rs`.
+//! lowering. The next loop extends signed values from the bits of the type. If it clamps, it reads unsigned values from the whole container;
+//! otherwise it cuts them to the type. Derived from the code of llc 22.1.8 at -O0 and -O2, and checked by `suites/tests/it/mlir_faults.rs`.
 
 use rug::{Complete, Integer};
 use tiebreak_oracle::quantize::{Conversion, Quantization, Storage};

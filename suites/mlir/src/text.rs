@@ -3,8 +3,8 @@
 //! Sizes are dynamic, so that one function serves every shape of a type. The shipped passes then fill scale and zero point into buffers, and make
 //! each step of the lowering a separate loop.
 //!
-//! Blocks are fixed by their type: `!quant.uniform<i8:f32:{0:2, 1:3}, {{...}}>` has the size of the blocks and, by its braces, their number. Along
-//! such an axis, the size is static, so that the shipped verifier compares it with the scales; the verifier does not check dynamic sizes.
+//! Blocks are fixed by their type: `!quant.uniform<i8:f32:{0:2, 1:3}, {{...}}>` has the size of the blocks and, by its braces, their number. Axes
+//! with blocks have static sizes, so that the shipped verifier compares the size with the scales; it does not check dynamic sizes.
 //!
 //! Scalars are passed as bits, and an object has the names of its kernels. Therefore neither a calling convention of f16 nor a file name has to be
 //! trusted.

@@ -18,7 +18,7 @@ use tiebreak_reports::ledger::{Content, Role};
 pub(super) struct Identity {
     /// Files in the order tools, linked files, libraries; each file once.
     pub(super) files: Vec<Content>,
-    /// True if `files` is complete. It is not if a tool is a script, which may start any program.
+    /// True if `files` is complete; false if a tool is a script, which may start any program.
     pub(super) whole: bool,
 }
 

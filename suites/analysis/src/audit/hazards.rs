@@ -52,7 +52,7 @@ pub(super) fn pairs(weights: &[i32]) -> Vec<Pairs> {
 }
 
 impl Lanes {
-    /// Returns activations for which the sum of both products exceeds the word. Each is an end of its range, chosen by the sign of the weight.
+    /// Returns activations for which the sum of both products exceeds the word: ends of the range, each chosen by the sign of the weight.
     fn leaves(&self, k: usize, weights: [i32; 2]) -> Option<PairWitness> {
         let [least, most] = [-128 + self.offsets.0, 127 + self.offsets.0];
         let held = weights.map(|w| w + self.offsets.1);

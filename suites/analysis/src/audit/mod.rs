@@ -1,4 +1,4 @@
-//! Audit of a model: number, place and size of the changes in its results between runtimes.
+//! Audit of a model: the number, place and size of changes in its results if the runtime changes.
 //!
 //! For each channel, the accumulators that weights, bias and input type allow are counted, not sampled. Each side is a staircase with at most as many
 //! steps as the output type has values, and the sides differ on intervals.

@@ -9,8 +9,8 @@
 //! sum of the weights before it. Such a weight extends an interval without gaps. A larger weight leaves a gap that no later weight fills.
 //!
 //! With gaps, the sums are counted in a set of bits, until all sums exist apart from `T` at each end, and no remaining weight exceeds the length of
-//! this middle. From then on every weight keeps the middle whole, and only the ends are counted. The ends mirror each other, because `t` and `255 -
-//! t` exchange them. Padding is an activation at the zero point, which is among the values.
+//! this middle. From then on every weight keeps the middle whole, and only the ends are counted. The ends mirror each other, because `t` and
+//! `255 - t` exchange them. Padding is an activation at the zero point, which is among the values.
 
 use std::ops::RangeInclusive;
 
@@ -114,7 +114,7 @@ fn whole(sizes: &[u32], span: u64) -> bool {
     })
 }
 
-/// Computes the sums of increasing sizes; `false` if there are too many to examine.
+/// Computes the sums for sizes in increasing order. `false` if they were not examined: too many sums, or a span that is not `2^n - 1`.
 fn sums(sizes: &[u32], span: u64) -> (Option<Gaps>, bool) {
     let last = sizes.iter().map(|w| u64::from(*w) * span).sum::<u64>();
     if !(span + 1).is_power_of_two() {

@@ -126,7 +126,7 @@ impl From<(i32, i32)> for Multiplier {
 /// Neighbouring products that a kernel adds in 16 bits.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pairs {
-    /// Kind of lanes: the key of `LANES`.
+    /// Kind of lanes: the name in `LANES`.
     pub lanes: &'static str,
     /// Number of neighbouring pairs of weights.
     pub pairs: usize,

@@ -172,7 +172,7 @@ pub fn functions(candidates: &[Candidate], setting: &Setting) -> Vec<Function> {
 
 /// Returns the schemes with both overflow policies that always give an output. Legacy schemes take an integer multiplier, which no derivation gives.
 fn fixed(given: bool) -> impl Iterator<Item = Scheme> {
-    // Schemes of `requantize` only are left out: their formulas are those of floats, or cast a product to int32.
+    // Only schemes of `fpm`. Other schemes of `requantize` have the formulas of the float schemes, or cast a product to int32.
     let multiplies = |fpm: &fpm::Definition| fpm::scheme::DEFINITIONS.iter().any(|other| other.name == fpm.name);
     let taken = move |definition: &Definition| match definition {
         Definition::Fpm(fpm) => multiplies(fpm),

@@ -66,7 +66,7 @@ pub enum Work<'a> {
         /// Shape, scales and clamp.
         params: pool::Params,
     },
-    /// The same values with another scale and zero point.
+    /// Rescaling to another scale and zero point.
     Rescale,
     /// Conversion of floats to stored integers.
     Quantize,

@@ -37,7 +37,7 @@ pub enum Arithmetic<'a> {
     Add(Elementwise),
     /// Product of two quantized tensors.
     Mul(Elementwise),
-    /// The same values with another scale and zero point.
+    /// Rescaling to another scale and zero point.
     Rescale(Rescale),
 }
 
@@ -137,7 +137,7 @@ pub struct Elementwise {
     pub clamp: (i32, i32),
 }
 
-/// The same values with another scale and zero point.
+/// Rescaling to another scale and zero point.
 #[derive(Clone, Copy, Debug)]
 pub struct Rescale {
     /// Tensor that is read.

@@ -16,7 +16,7 @@ pub enum Outcome {
     Confirmed,
     /// An integer contradicts the statement.
     Contradicted,
-    /// The assumptions contradict each other, so that anything would follow.
+    /// The assumptions contradict each other, so that any statement would follow.
     Vacuous,
     /// The solver gave up.
     Unanswered,

@@ -26,7 +26,7 @@ pub use statement::{Statement, statements};
 pub struct Proofs {
     /// Scheme whose results are subtracted.
     pub left: Scheme,
-    /// Scheme from which they are subtracted.
+    /// Scheme from whose results the results of `left` are subtracted.
     pub right: Scheme,
     /// Verdict on each shift, in increasing order.
     pub verdicts: Vec<(i32, Verdict)>,

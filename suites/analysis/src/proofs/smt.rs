@@ -19,7 +19,7 @@ const WIDTH: u32 = 128;
 pub(super) struct Queries {
     /// Satisfiable if an integer contradicts the statement.
     pub(super) counterexample: String,
-    /// The same without the statement: unsatisfiable if the assumptions contradict each other, so that any statement would follow.
+    /// Query without the statement: unsatisfiable if the assumptions contradict each other, so that any statement would follow.
     pub(super) vacuity: String,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn queries(left: &Scheme, right: &Scheme, s: i32, verdict: &Verdict) 
     let mut text = String::from("(set-logic QF_BV)\n(declare-const p (_ BitVec 64))\n");
     let top = 1i128 << 62;
     let most = top - (1 << 31);
-    // Infallible: a string grows.
+    // Writing to a string cannot fail.
     let _ = writeln!(
         text,
         "(assert (or (= p {}) (and (bvsge p {}) (bvsle p {}))))",
@@ -186,7 +186,7 @@ fn wide(n: i128) -> String {
     constant(n, WIDTH)
 }
 
-/// A two's-complement constant.
+/// Returns a two's-complement constant.
 fn constant(n: i128, width: u32) -> String {
     let digits = (width / 4) as usize;
     let bits = if width == 128 { n as u128 } else { n as u128 & ((1 << width) - 1) };

@@ -25,7 +25,7 @@ use tiebreak_oracle::{dequantize, quantize::Storage as Stored};
 pub enum Said {
     /// Both values are equal.
     Same,
-    /// "Slightly different numerical results".
+    /// The results are "slightly different".
     Slight,
     /// The RFC does not mention that a clamp is lost.
     Nothing,

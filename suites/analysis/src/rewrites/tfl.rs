@@ -1,7 +1,7 @@
 //! Two lowerings of quantized TensorFlow Lite ops to TOSA in the RFC ("Lowering a Tensorflow Lite model", "Limitations while lowering quantized
 //! types"): `tfl.add`, which is rescales around an integer addition, compared with the exact sum; and `tfl.pad`, which pads with 0.
 //!
-//! The addition is that of the operation `add`, where its kernels are run and judged. Here, only the lowering is measured.
+//! The addition is a scheme of the operation `add`, where kernels that implement it are run and judged. Here, only the lowering is measured.
 
 use super::{Claim, Coverage, Said, Tally};
 use anyhow::Result;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_reports::space::{Chunk, Plan};
 
-/// At least one in `ONE_IN` chunks is counted again. In a small file it is more: about [`super::CHUNK`] pairs, or all chunks.
+/// At least one in `ONE_IN` chunks is counted again. In a small file, about [`super::CHUNK`] pairs are, or all chunks.
 pub const ONE_IN: usize = 64;
 
 /// Number of chunks that were counted again.

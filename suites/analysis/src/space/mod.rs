@@ -36,7 +36,7 @@ const MOST_CHUNKS: u64 = 1 << 20;
 pub struct Part {
     /// Scheme whose results are subtracted.
     pub left: Scheme,
-    /// Scheme from which they are subtracted.
+    /// Scheme from whose results the results of `left` are subtracted.
     pub right: Scheme,
     /// First and last shift.
     pub shifts: [i32; 2],

@@ -13,7 +13,7 @@ pub struct LinkInputs {
     pub linked: Vec<PathBuf>,
 }
 
-/// Links an empty file and returns the files that this uses. Temporary files are written to the directory `work`.
+/// Links an empty file, and returns the programs and files of this link. Temporary files are written to the directory `work`.
 pub fn link_inputs(linker: &Path, work: &Path) -> Result<LinkInputs> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

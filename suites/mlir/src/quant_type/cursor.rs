@@ -109,7 +109,7 @@ impl<'a> Cursor<'a> {
         value.map(|value| (value, span.clone())).ok_or_else(|| Fault::new(Rule::IntegerTooLarge, span))
     }
 
-    /// Consumes the digits after `0x`; `None` if the text has no `0x` with digits here.
+    /// Consumes `0x` and returns the digits after it; `None` if no digit follows.
     fn hexadecimal(&mut self) -> Option<&'a str> {
         let digits = self.rest().strip_prefix("0x")?;
         if !digits.starts_with(|c: char| c.is_ascii_hexdigit()) {

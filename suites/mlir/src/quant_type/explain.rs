@@ -28,7 +28,7 @@ pub struct Scale {
     pub least: Dyadic,
     /// Real value of the largest stored value.
     pub most: Dyadic,
-    /// Bounds: mlir-opt's lowering converts reals strictly between them to the storage type before it clamps. Other reals are poison.
+    /// Bounds of convertible reals, both excluded: mlir-opt's lowering converts these reals to the storage type, then clamps. Other reals are poison.
     pub converted: [Dyadic; 2],
     /// Number of stored values whose real is not a number of the expressed type.
     pub inexact: u64,
@@ -53,7 +53,7 @@ pub struct Explanation {
     pub shares: String,
     /// Scales of the layer, channels or blocks.
     pub scales: Vec<Scale>,
-    /// Warnings about accepted parts that may surprise.
+    /// Warnings about valid parts of the type that may surprise.
     pub warnings: Vec<String>,
 }
 
@@ -140,8 +140,8 @@ impl Steps {
         Some(self.too_long().min(self.finite().saturating_add(1))).filter(|first| *first <= n)
     }
 
-    /// Returns the number of multiples from 1 to `n` that the format does not have: too long odd ones, powers of two times such, and all that are too
-    /// large.
+    /// Returns the number of multiples from 1 to `n` that are no numbers of the format: odd multiples that are too long, powers of two times these,
+    /// and multiples that are too large.
     fn inexact(&self, n: u64) -> u64 {
         let (odd_below, finite) = (self.too_long() / 2, self.finite().min(n));
         let long: u64 = (0..64).map(|k| (finite >> k).div_ceil(2).saturating_sub(odd_below)).sum();
@@ -238,7 +238,7 @@ impl Serialize for Dyadic {
     }
 }
 
-/// Lists accepted parts, by mlir-opt too, that may surprise.
+/// Lists parts of a type that are valid, also for mlir-opt, but may surprise.
 fn warnings(uniform: &Quantized, scales: &[Scale]) -> Vec<String> {
     let format = format(uniform.expressed);
     let mut warnings = Vec::new();

@@ -92,7 +92,7 @@ pub enum Item {
 }
 
 /// Parses a type: `!quant.uniform<i8:f32, 2.0>`, `tensor<?x3x!quant.uniform<...>>`, `tensor<*xf32>`, `i8`. A quantized type without a tensor may have
-/// channels or blocks. In a tensor, they must fit its dimensions.
+/// channels or blocks. In a tensor, channels and blocks must fit its dimensions.
 pub fn parse_type(text: &str) -> Result<Type, Error> {
     whole(text, |cursor| parse::located(cursor).map(|located| located.ty))
 }

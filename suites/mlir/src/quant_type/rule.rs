@@ -1,4 +1,4 @@
-//! Rules that a text can break, in the words of mlir-opt 22.1.8 if it has a message. For texts that it accepts, the message says how it reads them.
+//! Rules that a text can break, in the words of mlir-opt 22.1.8 if it has any. For a text that mlir-opt accepts, the message says how it is read.
 
 use super::print::{literal, six_digits};
 use thiserror::Error;

@@ -103,7 +103,7 @@ impl Compiled {
                     Argument::Shift(a, b) => a * s + b,
                     Argument::Free => 0,
                 };
-                // Infallible: a string grows.
+                // Writing to a string cannot fail.
                 let _ = write!(lines, "{value} ");
             }
             lines.push('\n');

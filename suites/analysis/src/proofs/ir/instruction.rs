@@ -99,7 +99,7 @@ fn compare(e: &mut Executor<'_>, path: &Path, flags: &[&str], at: &mut Cursor<'_
     Ok(Value::Lanes(lanes))
 }
 
-/// Compares two addresses. Addresses in one object compare by offset. In different objects they are unequal, and have no order.
+/// Compares two addresses. Addresses in one object compare by offset. Addresses in different objects are unequal, and have no order.
 fn pointers(t: &mut Terms, predicate: &str, a: Pointer, b: Pointer) -> Result<Value> {
     let truth = match (predicate, a.object == b.object) {
         ("eq", _) => a == b,
@@ -452,7 +452,7 @@ pub(super) fn assembly(
     let bitwise = matches!(words.first(), Some(&("and" | "orr" | "eor")));
     let arrangement = if bitwise { "16b" } else { "4s" };
     let value = match words.as_slice() {
-        // Comment as assembly: the value is computed and unchanged.
+        // Assembly that is a comment: the value is computed and unchanged.
         ["/*", _, "*/"] if of == Type::Void => return Ok(None),
         ["sshr", _, _, by] if registers(2, "4s") => {
             let by: i128 = by.strip_prefix('#').and_then(|by| by.parse().ok()).context("a shift by a constant")?;

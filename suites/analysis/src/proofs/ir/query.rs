@@ -60,7 +60,7 @@ impl Query {
             if is_term {
                 let next = numbers.len();
                 let number = *numbers.entry(word.to_owned()).or_insert(next);
-                // Infallible: a string grows.
+                // Writing to a string cannot fail.
                 let _ = write!(text, "t{number}{}", &part[word.len()..]);
             } else {
                 text.push_str(part);
@@ -89,7 +89,7 @@ impl Query {
     }
 
     fn write(&mut self, text: std::fmt::Arguments<'_>) {
-        // Infallible: a string grows.
+        // Writing to a string cannot fail.
         let _ = self.text.write_fmt(text);
     }
 
@@ -113,7 +113,7 @@ impl Query {
         self.write(format_args!("(define-fun t{at} () (_ BitVec {width}) {text})\n"));
     }
 
-    /// Asserts the bounds of products whose factors have narrower bounds than a word. A product is between those of the ends.
+    /// Asserts the bounds of products whose factors have narrower bounds than a word. A product is between the products of these bounds.
     fn bound(&mut self, terms: &Terms, factors: &[(Term, Term)]) {
         let word = super::range::whole(32);
         for (n, (a, b)) in factors.iter().enumerate() {

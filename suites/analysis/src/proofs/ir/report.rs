@@ -108,7 +108,7 @@ impl Question<'_> {
     }
 }
 
-/// Returns the number of inputs at one shift, if terms and code agree on all; otherwise the first difference.
+/// Compares terms and code at one shift. Returns the number of inputs if they agree on all, otherwise the first difference.
 fn compare(question: &Question<'_>, s: i32, code: &Code<'_>) -> Result<Result<u64, String>> {
     let goal = question.goal(s)?;
     let values = goal.values();

@@ -9,7 +9,7 @@ use tiebreak_oracle::word::Overflow;
 /// Number of pseudorandom inputs, in addition to the pairs of corners.
 const RANDOM: usize = 256;
 
-/// Returns corners, pseudorandom inputs, and for each scheme an input on which it differs from the contract, because most errors are another scheme.
+/// Returns corners, pseudorandom inputs, and an input for each scheme that differs from the contract: most faulty code follows another scheme.
 pub(super) fn candidates(contract: &Scheme, s: i32) -> Vec<(i32, i32)> {
     let overflow = if contract.overflow == Overflow::OutOfDomain { Overflow::Wrap } else { contract.overflow };
     let witness = |definition| match prove(contract, &Scheme { definition, overflow }, &Parameters::q31(0, s)) {

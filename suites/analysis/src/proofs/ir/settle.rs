@@ -56,7 +56,7 @@ pub(super) fn settle(open: &mut [Open], prover: &Prover<'_>) -> Result<Vec<Verdi
     open.par_iter_mut().enumerate().map(one).collect()
 }
 
-/// True if every solver finds an input for which the contract has a value. Called if trying inputs found none.
+/// True if every solver finds an input for which the contract has a value. Needed only if no tried input has a value.
 fn satisfiable(open: &mut Open, prover: &Prover<'_>) -> Result<bool> {
     let query = open.goal.vacuity().ask(&[]);
     let ask = |solver: &Solver| Ok(solver.ask(&query, prover.query)? == Answer::Satisfiable);

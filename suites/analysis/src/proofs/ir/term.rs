@@ -365,7 +365,7 @@ impl Terms {
         all.iter().fold(truth, |a, b| self.binary(Op::And, a, *b))
     }
 
-    /// Returns the operand of a product as a 32-bit word, if its type or bounds show that it fits.
+    /// Returns the operand of a product as a 32-bit word, if its type or its bounds show that it fits.
     pub(crate) fn word(&mut self, a: Term) -> Option<Term> {
         let written = match self.node(a).clone() {
             Node::Apply(Op::SignExtend, inner) if self.width(inner[0]) <= 32 => Some(self.extend(inner[0], 32, true)),
@@ -376,7 +376,7 @@ impl Terms {
             },
             _ => None,
         };
-        // The bounds show that a constant is a word, and other terms whose type does not show it.
+        // The bounds of a constant, or of a term whose type does not show it, can also show a word.
         written.or_else(|| (self.width(a) >= 32 && self.fits(a, 32, true)).then(|| self.extract(a, 0, 32)))
     }
 }
