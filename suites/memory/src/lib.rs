@@ -15,8 +15,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Makes GMP use the allocator of the program instead of the C library's. To be called before any computation.
 ///
-/// On Linux, this also disables huge pages for the program and the processes that it starts. Most blocks are small and short-lived, and clearing two
-/// mebibytes for a few of them took a quarter of the system time of a run.
+/// On Linux, `prepare` also disables huge pages for the program and the processes that it starts. Most blocks are small and short-lived, and clearing
+/// two mebibytes for a few of them took a quarter of the system time of a run.
 pub fn prepare() {
     #[cfg(target_os = "linux")]
     // A kernel without huge pages returns an error.

@@ -6,7 +6,7 @@
 //! An accumulator is `bias + sum of w * (x - zero point)`. With `t = x - smallest x` for positive w, and `t = largest x - x` for negative w, it is
 //! the smallest accumulator plus the sum of `|w| * t`, with independent t in 0..=255. Divide by the greatest common divisor of the weights, and sort
 //! them in increasing order. The sums are all integers up to the largest exactly if the first weight is 1, and no weight exceeds 1 plus 255 times the
-//! sum of the weights before it. Such a weight extends an interval without gaps. A larger weight leaves a gap that no later weight fills.
+//! sum of the weights before it. A weight within this limit extends the interval. A larger weight leaves a gap that no later weight fills.
 //!
 //! With gaps, the sums are counted in a set of bits, until all sums exist apart from `T` at each end, and no remaining weight exceeds the length of
 //! this middle. From then on every weight keeps the middle whole, and only the ends are counted. The ends mirror each other, because `t` and

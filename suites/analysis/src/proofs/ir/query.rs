@@ -1,7 +1,7 @@
 //! SMT-LIB text of terms. Products are multiplications, or free integers with proved axioms.
 //!
-//! A plain 63-bit interval in place of a product is too weak: it gives true statements counterexamples. The axioms are proved over integers by
-//! [`axioms`], in the same run. If no such integers contradict a statement, no products do. A counterexample counts only after two factors with the
+//! A plain 63-bit interval in place of a product is too weak: true statements would have counterexamples. The axioms are proved over integers by
+//! [`axioms`], in the same run. If no such integers contradict a statement, no products do. A counterexample counts only after two factors of the
 //! product are found.
 
 use super::term::{Node, Op, Term, Terms};
