@@ -1,7 +1,7 @@
-//! Every fuzz target: the operation or the reader that has the name of the binary. An operation judges any small input of any kernel, in both its
-//! forms, against its contract. A reader refuses its input or reads it, and never panics.
+//! Source of every fuzz target: the operation or the reader with the name of the binary. The target of an operation judges any small input of any
+//! kernel, in both forms of the operation, against the contract. The target of a reader checks that any input is refused or read without a panic.
 //!
-//! The name is known when the binary is compiled, so that each binary holds the code of its target alone.
+//! The name is known at compile time, so that each binary contains only the code of its target.
 
 #![no_main]
 

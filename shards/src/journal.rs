@@ -1,7 +1,7 @@
-//! The file of a run that is interrupted and continued: append-only, a line for each unit as it ends.
+//! Journal of a shard: append-only file with a line for each unit that has ended, so that an interrupted run can continue.
 //!
-//! A process that is killed leaves at most one torn line, the last; its unit runs again. A line that could not be written whole (a full disk) is taken back, and
-//! nothing is written after it. A lock on the file, which ends with the process, keeps a second process out.
+//! A killed process leaves at most one torn line, the last, and the unit of this line runs again. A line that could not be written whole (full disk)
+//! is removed, and later writes fail. A lock on the file, released when the process ends, excludes a second process.
 
 use anyhow::{Context, Result, bail};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -9,16 +9,16 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// An open file, locked.
+/// File of a shard, open and locked.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    /// With its length, if all of it is whole lines.
+    /// File, and length of its whole lines in bytes; `None` after a failed write.
     file: Mutex<(File, Option<u64>)>,
 }
 
 impl Journal {
-    /// Opens and locks a file, and returns its whole lines. A file that is there is an error without `resume`, and so is one in use.
+    /// Opens and locks a file, and returns its whole lines. An existing file without `resume`, or a file in use, is an error.
     pub fn open(path: &Path, resume: bool) -> Result<(Self, String)> {
         let name = path.display();
         let file = OpenOptions::new().read(true).append(true).create(true).open(path);
@@ -43,14 +43,14 @@ impl Journal {
         Ok((journal, text))
     }
 
-    /// Cuts off the torn line, once the caller knows that the file is one of its own.
+    /// Cuts off the torn line. To be called after the caller has accepted the whole lines as lines of this run.
     pub fn begin(&self) -> Result<()> {
         let guard = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, length) = &*guard;
         file.set_len(length.unwrap_or_default()).with_context(|| format!("cannot write {}", self.path.display()))
     }
 
-    /// Adds a line, which ends in a line feed. Once this returns, the line is on disk.
+    /// Appends a line, which must end in a line feed. After the return, the line is on disk.
     pub fn append(&self, line: &str) -> Result<()> {
         let mut guard = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, length) = &mut *guard;
@@ -62,10 +62,10 @@ impl Journal {
     }
 }
 
-/// Largest file of a shard, in bytes.
+/// Upper bound on the file of a shard, in bytes.
 const LARGEST: u64 = 1 << 30;
 
-/// All bytes of a file, from its beginning; an error if it has no end, as `/dev/zero`.
+/// Reads all bytes of a file, from its beginning. A file without an end, such as `/dev/zero`, is an error.
 pub(crate) fn bytes(file: &File, path: &Path) -> Result<Vec<u8>> {
     let (mut bytes, name) = (Vec::new(), path.display());
     file.take(LARGEST + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
@@ -77,12 +77,12 @@ pub(crate) fn bytes(file: &File, path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Length of the whole lines of a file, in bytes; a torn line may follow.
+/// Returns the length of the whole lines of a file, in bytes; a torn line may follow.
 pub fn whole_lines(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
 }
 
-/// What to do with a file that cannot be continued.
+/// Returns the message about a file that cannot be resumed, with the remedy.
 pub fn damaged(path: &Path) -> String {
     format!("{} cannot be resumed: remove it, or name another file with --out", path.display())
 }

@@ -1,11 +1,11 @@
 //! Shards: one mechanism for every command that can be cut into units.
 //!
-//! A command names its units in an order that depends on its arguments alone; shard I of N has every Nth unit, starting with the Ith, and a shard of more than
-//! there are units is empty. Its file ([`journal`]) begins with the plan and has a line for each unit as it ends. [`merge`] puts the files of all shards
-//! together, in the order of the units, and names what is missing or there twice with the command that makes it. What the units are together is the business of
-//! the command, which makes it in the same way where one process ran them all.
+//! A command lists its units in an order that depends on its arguments alone. Shard I of N has every Nth unit, starting with the Ith; if N exceeds
+//! the number of units, some shards are empty. The file of a shard ([`journal`]) begins with the plan and has a line for each unit that has ended.
+//! [`merge`] joins the files of all shards in the order of the units. If a unit is missing or is there twice, the message has the command that runs
+//! the unit. The command itself combines the results of the units, with the same code as after a run in one process.
 //!
-//! `census --space` writes chunks of its own form, which anyone can count again, and has journal and rule from here.
+//! `census --space` writes chunks in its own format, which anyone can count again, and uses only the journal and the rule of shards.
 
 pub mod journal;
 pub mod said;
@@ -22,49 +22,49 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+/// SHA-256 of the sources of this crate, set by its build script; `None` outside a workspace of the project.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");
 
-/// What is cut into units.
+/// Units of a command, with the arguments that determine them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// [`Plan::FORMAT`].
+    /// Format, [`Plan::FORMAT`].
     pub format: u32,
     /// Name of the command, such as `verify`.
     pub command: String,
-    /// Its arguments, without those that say where and which shard.
+    /// Arguments of the command, without the options that choose the shard and its file.
     pub arguments: Vec<String>,
     /// Version of the program.
     pub version: String,
-    /// Hash of the sources of the program.
+    /// SHA-256 of the sources of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<String>,
-    /// Names of all units, of every shard, in their order.
+    /// Names of all units of the command, in order, including the units of other shards.
     pub units: Vec<String>,
-    /// The shard.
+    /// Shard of this file.
     pub shard: Shard,
-    /// What the command needs beside its units.
+    /// Data of the command apart from its units.
     pub context: Value,
 }
 
-/// A unit that has run.
+/// Unit that has run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unit {
-    /// Its name.
+    /// Name of the unit.
     pub unit: String,
-    /// How long it took, beside others.
+    /// Duration in seconds, while other units ran in parallel.
     pub seconds: f64,
-    /// What it gave, as the text of JSON: a value would not keep the order of its fields.
+    /// Result of the unit as JSON text, because a [`Value`] would not keep the order of fields.
     pub gave: String,
 }
 
-/// A line of a file.
+/// Line of the file of a shard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Line {
-    /// The first.
+    /// First line.
     Shard(Plan),
-    /// Each other one.
+    /// Every later line.
     Done(Unit),
 }
 
@@ -75,27 +75,27 @@ impl Line {
 }
 
 impl Plan {
-    /// The format that this program writes.
+    /// Format that this program writes.
     pub const FORMAT: u32 = 1;
 
-    /// The units of the shard, by number.
+    /// Returns the numbers of the shard's units.
     pub fn own(&self) -> impl Iterator<Item = usize> {
         (0..self.units.len()).filter(|unit| self.shard.has(*unit as u64))
     }
 
-    /// The same of another shard.
+    /// Returns the plan of another shard of the same run.
     #[must_use]
     pub fn of(&self, shard: Shard) -> Self {
         Self { shard, ..self.clone() }
     }
 
-    /// The file of the shard in a directory.
+    /// Returns the file of the shard in the directory `out`.
     pub fn file(&self, out: &Path) -> PathBuf {
         let Shard { index, of } = self.shard;
         out.join(format!("{}-{index}-of-{of}.jsonl", self.command))
     }
 
-    /// The command that makes the shard, or goes on with it, with the words that start the program.
+    /// Returns the command that runs the shard or, with `resume`, continues the run. `program` is the words that start the program.
     pub fn line(&self, program: &str, out: &Path, resume: bool) -> String {
         let arguments: Vec<String> = self.arguments.iter().map(|argument| quoted(argument)).collect();
         let out = quoted(&out.display().to_string());
@@ -104,7 +104,7 @@ impl Plan {
         format!("{program} {} {}", self.command, with_options(&arguments, own).join(" "))
     }
 
-    /// How two plans differ, with both values; empty if they are shards of one run.
+    /// Lists the differences of two plans with both values; empty if both are shards of one run.
     fn unlike(&self, other: &Self) -> Vec<String> {
         let sources = |plan: &Self| plan.sources.clone().unwrap_or_else(|| "not known".to_owned());
         let texts = [
@@ -119,19 +119,19 @@ impl Plan {
     }
 }
 
-/// Takes what a unit gave, the text of JSON, by its number and with its seconds.
+/// Function that stores the result of a unit: number of the unit, result as JSON text, seconds.
 pub type Sink<'a> = &'a (dyn Fn(usize, String, f64) -> Result<()> + Sync);
 
-/// How much of a shard ran.
+/// Number of units that ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// Units of this process.
+    /// Units that this process ran.
     pub now: usize,
-    /// Units that the file had.
+    /// Units that were in the file already.
     pub before: usize,
 }
 
-/// Runs the units that the file of a shard lacks: `run` is given their numbers.
+/// Runs the units that are missing in the file of a shard; `run` gets their numbers.
 pub fn run(plan: &Plan, out: &Path, resume: bool, run: impl FnOnce(&[usize], Sink<'_>) -> Result<()>) -> Result<Ran> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
     let path = plan.file(out);
@@ -162,18 +162,18 @@ pub fn run(plan: &Plan, out: &Path, resume: bool, run: impl FnOnce(&[usize], Sin
     Ok(Ran { now: pending.len(), before: done.len() })
 }
 
-/// The file of a shard, complete or not.
+/// File of a shard, complete or not.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What was to be run.
+    /// Plan in the first line.
     pub plan: Plan,
-    /// What has, by number.
+    /// Units that have run, by number.
     pub done: BTreeMap<usize, Unit>,
 }
 
-/// Reads the file of a shard; `None` if it is one of something else.
+/// Reads the file of a shard; `None` if the file has another format.
 pub fn read(path: &Path) -> Result<Option<Part>> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut bytes = journal::bytes(&file, path)?;
@@ -186,7 +186,7 @@ pub fn read(path: &Path) -> Result<Option<Part>> {
     parsed(path, text).with_context(|| format!("{} cannot be merged", path.display()))
 }
 
-/// The whole lines of a file; `None` if there is none.
+/// Parses the whole lines of a file; `None` if the file has no line.
 fn parsed(path: &Path, text: &str) -> Result<Option<Part>> {
     let mut part: Option<Part> = None;
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -215,22 +215,22 @@ fn parsed(path: &Path, text: &str) -> Result<Option<Part>> {
     Ok(part)
 }
 
-/// What files of shards are together.
+/// Result of a merge.
 #[derive(Clone, Debug)]
 pub enum Merged {
-    /// Everything, in the order of the units.
+    /// Plan and all units, in the order of the units.
     Whole(Box<Plan>, Vec<Unit>),
-    /// Not everything.
+    /// Some units have not run.
     Missing {
-        /// The units that nobody has run.
+        /// Names of the missing units.
         units: Vec<String>,
-        /// What runs them.
+        /// Commands that run the missing units.
         commands: Vec<String>,
     },
 }
 
-/// Puts the shards of one run together; an error if they are not of one run, or if two have the same unit. `alike` says how what the command keeps beside its
-/// units differs in two files, if it must not.
+/// Merges the shards of one run. Files of different runs, or a unit in two files, are an error. `alike` lists the differences between the contexts of
+/// two files that exclude a merge.
 pub fn merge(parts: Vec<Part>, program: &str, alike: impl Fn(&Value, &Value) -> Vec<String>) -> Result<Merged> {
     let first = parts.first().ok_or(anyhow!("nothing to merge"))?.clone();
     let mut owners: BTreeMap<usize, &Part> = BTreeMap::new();
@@ -271,7 +271,7 @@ fn directory(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// What runs the missing units: a shard that has not ended is resumed, and the others are run, of as many as the file with the most says.
+/// Returns the commands that run the missing units: unfinished shards are resumed, and absent shards, by the largest `of` in the files, are run.
 fn commands(parts: &[Part], missing: &[usize], program: &str) -> Vec<String> {
     let of = parts.iter().map(|part| part.plan.shard.of).max().unwrap_or(1);
     let (mut resumed, mut others) = (BTreeSet::new(), BTreeSet::new());
@@ -288,16 +288,16 @@ fn commands(parts: &[Part], missing: &[usize], program: &str) -> Vec<String> {
     resumed.chain(others).collect()
 }
 
-/// Adds options to the words of a command, in front of `--` and the words of another program.
+/// Inserts options into the words of a command, before `--` and the words of another program.
 pub fn with_options(words: &[String], options: Vec<String>) -> Vec<String> {
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     words[..end].iter().cloned().chain(options).chain(words[end..].iter().cloned()).collect()
 }
 
-/// Options that say where and how a shard runs, and change no result: with a value, and without one.
+/// Options that choose a shard, its file and its threads, and change no result. `true` if the option takes a value.
 const OF_SHARD: [(&str, bool); 4] = [("--shard", true), ("--out", true), ("--jobs", true), ("--resume", false)];
 
-/// Arguments without those of the shard.
+/// Returns the arguments without the options of a shard: `--shard`, `--out`, `--jobs` and `--resume`.
 pub fn without_shard(arguments: &[String]) -> Vec<String> {
     let (mut out, mut rest) = (Vec::new(), arguments.iter());
     while let Some(argument) = rest.next() {

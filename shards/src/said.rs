@@ -1,13 +1,13 @@
-//! What a shard and a merge say on standard error, a line each.
+//! Messages of a shard and of a merge on standard error, one line each.
 
 use super::{Plan, Ran};
 use crate::shell::quoted;
 use std::path::Path;
 
-/// Missing units that are named.
+/// Number of missing units that the message names.
 const NAMED: usize = 3;
 
-/// How much of a shard ran, and its file.
+/// Returns the lines that report how many units of a shard ran, and the file of the shard.
 pub fn ran(plan: &Plan, out: &Path, ran: Ran) -> [String; 2] {
     let Ran { now, before } = ran;
     let earlier = if before > 0 { format!(", {before} before") } else { String::new() };
@@ -19,7 +19,7 @@ pub fn ran(plan: &Plan, out: &Path, ran: Ran) -> [String; 2] {
     ]
 }
 
-/// The units that no shard has run, and the commands that run them.
+/// Returns the lines that report the units that no shard has run, and the commands that run them.
 pub fn missing(missing: &[String], commands: &[String]) -> Vec<String> {
     let names = missing.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = if missing.len() > NAMED { ", .." } else { "" };

@@ -1,25 +1,25 @@
-//! A shard of a command's units: every `of`th, starting with the `index`th.
+//! Shard of a command's units: every `of`th unit, starting with the `index`th.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Every `of`th unit, starting with the `index`th, counted from 1. A shard of more than there are units is empty.
+/// Every `of`th unit, starting with the `index`th, counted from 1. If `of` exceeds the number of units, some shards are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shard {
-    /// Which, in 1..=of.
+    /// Number of the shard, in 1..=of.
     pub index: u32,
-    /// Of how many.
+    /// Number of shards.
     pub of: u32,
 }
 
 impl Shard {
-    /// Whether the unit of this number, from 0, is one of the shard.
+    /// True if the shard has the unit of this number, counted from 0.
     pub fn has(self, unit: u64) -> bool {
         Self::with(unit, self.of) == self
     }
 
-    /// The shard of `of` that has a unit.
+    /// Returns the shard, one of `of`, that has the unit.
     pub fn with(unit: u64, of: u32) -> Self {
         Self { index: (unit % u64::from(of) + 1) as u32, of }
     }

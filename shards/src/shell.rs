@@ -1,6 +1,6 @@
-//! Commands as a shell takes them.
+//! Quoting of shell commands.
 
-/// An argument as a shell takes it.
+/// Quotes an argument for a POSIX shell, if necessary.
 pub fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {

@@ -1,12 +1,11 @@
-//! What each program is built from: the files of each package, and a hash of their contents. Cargo compares dates alone, so that an edited file with an
-//! older date, or another checkout in the same target directory, passes for what was built.
+//! Sources of each program: the files of each package, and a hash of their contents. Cargo compares dates only. It therefore accepts an old build if
+//! an edited file has an older date, or if another checkout uses the same target directory.
 //!
 //! Build scripts, `cargo xtask` and `tiebreak` link this crate: it needs the standard library and `sha2`.
 //!
-//! Each package's build script bakes in the hash of the files that its compiler reads, and a program states one hash for
-//! each package (`--sources`). `cargo xtask` compares these hashes with the workspace after each build, and touches the
-//! build scripts of stale packages, so that cargo compiles these packages and no others. Files that only tests compile are
-//! left out, so that an edit of a test builds no program again.
+//! Each package's build script bakes in the hash of the files that its compiler reads, and a program prints one hash for each package (`--sources`).
+//! After each build, `cargo xtask` compares these hashes with the workspace and touches the build scripts of stale packages, so that cargo compiles
+//! only these packages again. Files that only tests compile are left out, so that an edit of a test rebuilds no program.
 
 mod bake;
 
@@ -16,12 +15,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A package that a program is linked from.
+/// Package that a program is linked from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Package {
-    /// Its directory, which has its build script; relative to the workspace, as all paths here are.
+    /// Directory of the package, with its build script. All paths of this crate are relative to the workspace.
     pub directory: &'static str,
-    /// Files and directories that the compiler reads beside its manifest and `src`.
+    /// Files and directories that the compiler reads, apart from manifest and `src`.
     others: &'static [&'static str],
 }
 
@@ -30,13 +29,13 @@ impl Package {
         Self { directory, others }
     }
 
-    /// What the compiler reads.
+    /// Returns the files and directories that the compiler reads.
     pub fn paths(self) -> Vec<String> {
         let own = ["Cargo.toml", "src"].map(|name| format!("{}/{name}", self.directory));
         own.into_iter().chain(self.others.iter().map(|path| (*path).to_owned())).collect()
     }
 
-    /// The same as files, sorted. What is not there is left out.
+    /// Returns the files of [`Package::paths`], sorted. Missing paths are left out.
     pub fn files(self, root: &Path) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for path in self.paths() {
@@ -46,7 +45,7 @@ impl Package {
         Ok(files)
     }
 
-    /// Gives a hash function the paths, lengths and contents of its files.
+    /// Passes the paths, lengths and contents of the files to a hash function.
     pub fn feed(self, root: &Path, mut take: impl FnMut(&[u8])) -> io::Result<()> {
         for file in self.files(root)? {
             let contents = fs::read(root.join(&file))?;
@@ -57,7 +56,7 @@ impl Package {
         Ok(())
     }
 
-    /// The SHA-256 of its files in hexadecimal.
+    /// Returns the SHA-256 of the files in hexadecimal.
     pub fn hash(self, root: &Path) -> io::Result<String> {
         let mut hash = Sha256::new();
         self.feed(root, |bytes| hash.update(bytes))?;
@@ -65,10 +64,10 @@ impl Package {
     }
 }
 
-/// The kernels, of which the workers consist.
+/// Package of the kernels, of which the workers consist.
 pub const IMPLS: Package = Package::new("impls", &[]);
 
-/// Every package that `tiebreak` is linked from. The last one has what belongs to all of them.
+/// All packages that `tiebreak` is linked from. The last package also has the manifest and lock file of the workspace.
 pub const PACKAGES: [Package; 11] = [
     Package::new("oracle", &[]),
     IMPLS,
@@ -83,7 +82,7 @@ pub const PACKAGES: [Package; 11] = [
     Package::new("suites", &["suites/templates", "Cargo.toml", "Cargo.lock"]),
 ];
 
-/// What the kernels of `fpm` and `requantize` and their mutants are made of: a recorded proof is about these files.
+/// Sources of the kernels of `fpm` and `requantize` and of their mutants. Recorded proofs are about these files.
 pub const PROVED: Package = Package::new(
     "impls/src/fpm",
     &[
@@ -100,15 +99,15 @@ pub const PROVED: Package = Package::new(
     ],
 );
 
-/// `cargo xtask`, which builds the programs.
+/// Package of `cargo xtask`, which builds the programs.
 pub const XTASK: Package = Package::new("xtask", &["shards", "sources", "fuzz/Cargo.toml"]);
 
-/// Whether a directory is a workspace of this project.
+/// True if a directory is a workspace of this project.
 pub fn is_workspace(root: &Path) -> bool {
     ["sources/src/lib.rs", "suites/ops/src/registry.rs"].iter().all(|file| root.join(file).is_file())
 }
 
-/// The files of `path`, relative to `root`.
+/// Appends the files at `path`, relative to `root`, to `files`.
 fn collect(root: &Path, path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     let found = match fs::metadata(root.join(path)) {
         Ok(found) => found,
@@ -128,7 +127,7 @@ fn collect(root: &Path, path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()>
     Ok(())
 }
 
-/// Files of editors, and tests, which no program contains. `xtask/tests/built_from.rs` holds that files of these names are tests.
+/// True for files of editors and for tests, which no program contains. `xtask/tests/built_from.rs` checks that files of these names are tests.
 fn is_left_out(name: &str) -> bool {
     let stem = name.strip_suffix(".rs").unwrap_or(name);
     let test = stem == "tests" || stem.ends_with("_tests");

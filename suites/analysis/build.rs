@@ -1,4 +1,4 @@
-//! Gives the crate the hash of what it is built from.
+//! Gives the crate the hash of its sources.
 
 fn main() {
     tiebreak_sources::bake("suites/analysis");

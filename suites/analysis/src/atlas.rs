@@ -1,7 +1,7 @@
-//! Every two of many schemes, over all accumulators of many multipliers and shifts, by census: which are identical, and where.
+//! Comparison of all pairs of schemes over all accumulators of many multipliers and shifts, by census: which schemes are identical, and for which
+//! parameters.
 //!
-//! At each multiplier and shift the schemes that fold into the same pieces are one class, and only classes are counted against each
-//! other.
+//! At each multiplier and shift, schemes that fold into the same pieces form a class, and only one pair of each two classes is counted.
 
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -10,15 +10,15 @@ use tiebreak_oracle::census::{Census, Counter, Counts};
 use tiebreak_oracle::fpm::pieces::{Folder, Piece};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 
-/// Pieces of a scheme that are compared with each other: more of them, from left shifts that wrap very often, are not counted.
+/// Upper bound on the pieces of a counted scheme. Left shifts that wrap very often give more.
 const MOST_PIECES: usize = 1 << 10;
-/// Accumulators tried one by one for the smallest witness, from zero outwards, before it is looked for in closed form.
+/// Accumulators tried outwards from zero for the smallest witness, before the search in closed form.
 const NEAR: i64 = 64;
 
-/// Two schemes at one multiplier and shift.
+/// Comparison of two schemes at one multiplier and shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Accumulators on which both have a value.
+    /// Accumulators for which both schemes have a value.
     pub inputs: u64,
     /// Accumulators on which the schemes differ.
     pub differ: u64,
@@ -28,43 +28,43 @@ pub struct Cell {
     pub same_domain: bool,
 }
 
-/// The smallest input on which two schemes differ.
+/// Smallest input on which two schemes differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Witness {
     /// Accumulator.
     pub x: i64,
     /// Multiplier and shift.
     pub channel: Channel,
-    /// The results of the two schemes.
+    /// Results of the two schemes.
     pub values: (i64, i64),
 }
 
-/// Two schemes over everything examined.
+/// Comparison of two schemes over all multipliers and shifts examined.
 #[derive(Clone, Debug)]
 pub struct Between {
-    /// Places of the two among the schemes.
+    /// Indices of the two schemes.
     pub pair: (usize, usize),
-    /// One for each multiplier and shift; `None` if there are too many pieces to count.
+    /// Comparison for each multiplier and shift; `None` if a scheme has too many pieces to count.
     pub cells: Vec<Option<Cell>>,
-    /// Nothing where they never differ.
+    /// Smallest input with a difference; `None` if the schemes never differ.
     pub witness: Option<Witness>,
 }
 
-/// Schemes against each other.
+/// Comparison of all pairs of schemes.
 #[derive(Clone, Debug)]
 pub struct Atlas {
-    /// The schemes.
+    /// Schemes compared.
     pub schemes: Vec<Scheme>,
     /// Multipliers and shifts examined, each with all its accumulators.
     pub channels: Vec<Channel>,
-    /// Schemes that are the same function on everything examined, by the place of the first of each.
+    /// Classes of schemes that are the same function over everything examined, by the index of their first scheme.
     pub classes: BTreeMap<usize, Vec<usize>>,
-    /// Every two classes, by their first schemes.
+    /// Comparison of each pair of classes, represented by their first schemes.
     pub between: Vec<Between>,
 }
 
 impl Atlas {
-    /// Number of examined multipliers.
+    /// Returns the number of examined multipliers.
     pub fn multipliers(&self) -> usize {
         let mut all: Vec<i32> = self.channels.iter().map(|c| c.multiplier).collect();
         all.sort_unstable();
@@ -74,18 +74,18 @@ impl Atlas {
 }
 
 impl Between {
-    /// The sums over everything counted.
+    /// Returns the sums over everything counted: accumulators, and accumulators with a difference.
     pub fn total(&self) -> (u64, u64) {
         self.cells.iter().flatten().fold((0, 0), |(inputs, differ), c| (inputs + c.inputs, differ + c.differ))
     }
 
-    /// The largest absolute difference: `None` if there is none, and `Some(None)` if it is larger than a census lists.
+    /// Returns the largest absolute difference: `None` if there is no difference, and `Some(None)` if it is larger than a census lists.
     pub fn largest(&self) -> Option<Option<u64>> {
         let all = self.cells.iter().flatten().filter(|c| c.differ > 0).map(|c| c.largest);
         all.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b)))
     }
 
-    /// The highest rate of differing accumulators, with where it is.
+    /// Returns the highest rate of differing accumulators, and the index of its multiplier and shift.
     pub fn worst(&self) -> Option<(f64, usize)> {
         let rates = self.cells.iter().enumerate().filter_map(|(at, cell)| {
             let Cell { inputs, differ, .. } = (*cell)?;
@@ -95,7 +95,7 @@ impl Between {
     }
 }
 
-/// Examines every two of `schemes` at every one of `channels`; `done` is called for each.
+/// Compares each pair of `schemes` at each of `channels`, and calls `done` after each channel.
 pub fn examine(schemes: Vec<Scheme>, channels: Vec<Channel>, done: impl Fn() + Sync) -> Atlas {
     let start = || (Counter::new(MOST_PIECES), Folder::new(MOST_PIECES));
     let at = |(counter, folder): &mut (Counter, Folder), channel: &Channel| {
@@ -134,7 +134,7 @@ fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
 }
 
-/// Every two schemes at one multiplier and shift.
+/// Compares each pair of schemes at one multiplier and shift.
 fn cells(schemes: &[Scheme], channel: Channel, counter: &mut Counter, folder: &mut Folder) -> Vec<Option<Cell>> {
     let p = Parameters::q31(channel.multiplier, channel.shift);
     let whole = p.word.min() as i64..=p.word.max() as i64;
@@ -145,7 +145,7 @@ fn cells(schemes: &[Scheme], channel: Channel, counter: &mut Counter, folder: &m
             folder.fold(steps, scheme.overflow, &p, whole.clone()).map(|pieces| pieces.iter().map(reduced).collect()),
         );
     }
-    // The first scheme with the same pieces; one that does not fold is alone.
+    // Index of the first scheme with the same pieces. A scheme that does not fold is in its own class.
     let first: Vec<usize> = (0..schemes.len())
         .map(|j| (0..j).find(|i| folded[j].is_some() && folded[*i] == folded[j]).unwrap_or(j))
         .collect();
@@ -169,7 +169,7 @@ fn cells(schemes: &[Scheme], channel: Channel, counter: &mut Counter, folder: &m
     pairs(schemes.len()).map(cell).collect()
 }
 
-/// The same function over the smallest denominator: `floor((2a*x + b) / 2^(k+1)) = floor((a*x + floor(b/2)) / 2^k)`.
+/// Returns the same function with the smallest denominator: `floor((2a*x + b) / 2^(k+1)) = floor((a*x + floor(b/2)) / 2^k)`.
 fn reduced(piece: &Piece) -> Piece {
     use tiebreak_oracle::fpm::pieces::Ties;
     let mut piece = *piece;
@@ -179,7 +179,7 @@ fn reduced(piece: &Piece) -> Piece {
     piece
 }
 
-/// The smallest input that differs: nearest to zero, then of the smallest shift and multiplier.
+/// Returns the smallest input with a difference: nearest to zero, then with the smallest shift and multiplier.
 fn witness(
     schemes: &[Scheme],
     (i, j): (usize, usize),
@@ -196,7 +196,7 @@ fn witness(
     let near = (0..=NEAR).find_map(|distance| {
         let differs = |x: i64| there.iter().find(|c| census(c).differs(x)).and_then(|c| found(x, c));
         let (up, down) = (differs(distance), differs(-distance));
-        // Of two at one distance, the one of the smaller shift and multiplier.
+        // At equal distance, the smaller shift and multiplier come first.
         [up, down].into_iter().flatten().min_by_key(|w| (order(&w.channel), w.x < 0))
     });
     near.or_else(|| {
@@ -225,7 +225,7 @@ mod tests {
         Scheme::every().filter(|s| !s.label().contains(':')).collect()
     }
 
-    /// A class by pieces is what counting each two says: by the census of each pair alone, from definitions.
+    /// Compares counts by classes with the census of each pair from the definitions.
     #[test]
     fn cells_are_those_of_the_pairs() {
         let (schemes, mut counter) = (all(), Counter::default());
@@ -269,7 +269,7 @@ mod tests {
             CORNER_MULTIPLIERS.iter().flat_map(|m| (-31..=3).map(|shift| Channel { multiplier: *m, shift })).collect();
         let atlas = examine(schemes(&names), channels, || ());
         let classes: Vec<&Vec<usize>> = atlas.classes.values().collect();
-        // TOSA has no value for negative multipliers: it never differs, and is another function.
+        // TOSA has no value for negative multipliers. It never differs, but is another function.
         assert_eq!(classes, [&vec![0, 2, 4], &vec![1], &vec![3]]);
         let of = |pair| atlas.between.iter().find(|b| b.pair == pair).expect("counted");
         assert_eq!(of((0, 3)).total().1, 0);

@@ -1,4 +1,4 @@
-//! Questions about schemes alone, which run no kernel in a lane.
+//! Analyses of schemes and models that run no kernel in a lane.
 
 #![deny(unsafe_code)]
 
@@ -11,5 +11,5 @@ pub mod proofs;
 pub mod rewrites;
 pub mod space;
 
-/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+/// SHA-256 of the sources of this crate, set by its build script; `None` outside a workspace of the project.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

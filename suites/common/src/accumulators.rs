@@ -1,11 +1,11 @@
-//! Accumulators for one (multiplier, shift): where results change, where they tie, where words end, and at random.
+//! Accumulators for one (multiplier, shift) pair: changes of the result, ties, ends of words, and random ones.
 
 use crate::budget::Budget;
 use crate::stream::{below, int32, int32_of_any_size, stream};
 use rand_chacha::ChaCha8Rng;
 use tiebreak_impls::fpm::Channel;
 
-/// Everything a run tries at one pair, in increasing order, each once.
+/// Returns all accumulators that a run tries for one pair, sorted, without repetition. `q`: fractional bits of the multiplier.
 pub fn accumulators(channel: Channel, q: u32, budget: &Budget, seed: u64) -> Vec<i32> {
     let purpose = format!("fpm/x/{}/{}/{q}", channel.multiplier, channel.shift);
     let mut rng = stream(seed, &purpose);
@@ -21,7 +21,7 @@ pub fn accumulators(channel: Channel, q: u32, budget: &Budget, seed: u64) -> Vec
     found
 }
 
-/// Small numbers, powers of two and their neighbours, runs of ones, both ends.
+/// Returns small numbers, powers of two and their neighbours, runs of ones, alternating bits, and both ends.
 pub fn corners() -> Vec<i32> {
     let mut out: Vec<i32> = (-8..=8).collect();
     for bit in 0..32u32 {
@@ -29,7 +29,7 @@ pub fn corners() -> Vec<i32> {
         for value in [power, power.wrapping_sub(1), power.wrapping_add(1)] {
             out.extend([value, value.wrapping_neg(), !value]);
         }
-        // A run of ones from `bit` to the top, and one of half that length.
+        // Ones from `bit` to the top, ones from 0 to below 31 - `bit`, and alternating bits.
         out.extend([(-1i32).wrapping_shl(bit), (0x7FFF_FFFFu32 >> bit) as i32, (0x5555_5555u32 >> bit) as i32]);
     }
     out
@@ -39,13 +39,13 @@ fn fits(x: i128) -> Option<i32> {
     i32::try_from(x).ok()
 }
 
-/// `numerator / m` and its neighbours, where they are accumulators.
+/// Returns `numerator / m` and its neighbours, as far as they fit int32.
 fn around_quotient(numerator: i128, m: i128) -> impl Iterator<Item = i32> {
     let x = if m == 0 { i128::MAX } else { numerator.div_euclid(m) };
     (-1..=2).filter_map(move |d| fits(x.saturating_add(d)))
 }
 
-/// Where the result reaches the end of its word, and where a left shift does.
+/// Returns accumulators at which the result, or a left-shifted accumulator, reaches an end of its word.
 fn word_ends(Channel { multiplier, shift }: Channel, q: u32) -> Vec<i32> {
     let right = q as i32 - shift;
     let mut out = Vec::new();
@@ -62,8 +62,8 @@ fn word_ends(Channel { multiplier, shift }: Channel, q: u32) -> Vec<i32> {
     out
 }
 
-/// Accumulators next to the thresholds of one rounding and of two: the product's remainder modulo `2^right` at one half, and
-/// half a unit of the first rounding below and above it.
+/// Returns accumulators next to the thresholds of one rounding and of two: the remainder of the product modulo `2^right` is one half, or half a unit
+/// of the first rounding below or above one half.
 fn near_ties(channel: Channel, q: u32, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32> {
     let right = q as i32 - channel.shift;
     let m = i128::from(channel.multiplier);
@@ -83,7 +83,7 @@ fn near_ties(channel: Channel, q: u32, count: usize, rng: &mut ChaCha8Rng) -> Ve
     out
 }
 
-/// Solutions of `x*m = 2^(right-1)  (mod 2^right)`: accumulators whose exact result is a tie.
+/// Returns solutions of `x*m = 2^(right-1)  (mod 2^right)`: accumulators whose exact result is a tie.
 fn exact_ties(channel: Channel, q: u32, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32> {
     let right = q as i32 - channel.shift;
     let zeros = channel.multiplier.trailing_zeros() as i32;
@@ -95,7 +95,7 @@ fn exact_ties(channel: Channel, q: u32, count: usize, rng: &mut ChaCha8Rng) -> V
     let mask = u64::MAX >> (64 - bits);
     let first = (1u64 << (bits - 1)).wrapping_mul(inverse(odd)) & mask;
     if bits >= 32 {
-        // One solution in 2^bits, seen as a signed number of that width.
+        // There is one solution modulo 2^bits. It is read as a signed number of `bits` bits.
         let signed = ((first << (64 - bits)) as i64) >> (64 - bits);
         return fits(signed.into()).into_iter().collect();
     }
@@ -107,7 +107,7 @@ fn exact_ties(channel: Channel, q: u32, count: usize, rng: &mut ChaCha8Rng) -> V
         .collect()
 }
 
-/// Inverse of an odd number modulo 2^64, by Newton's iteration.
+/// Returns the inverse of an odd number modulo 2^64, by Newton's iteration.
 fn inverse(odd: u64) -> u64 {
     (0..6).fold(odd, |y, _| y.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(y))))
 }

@@ -1,4 +1,4 @@
-//! All budgets, in one file.
+//! Budgets of all efforts.
 
 /// Effort of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
@@ -15,13 +15,13 @@ pub enum Effort {
 /// Number of inputs of each kind for an effort.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// Random (multiplier, shift) pairs beside the directed grid, when the caller gives none.
+    /// Random (multiplier, shift) pairs in addition to the directed grid, if the caller gives no pairs.
     pub random_parameters: usize,
-    /// Random accumulators at each pair, beside the directed ones.
+    /// Random accumulators for each pair, in addition to the directed accumulators.
     pub random_accumulators: usize,
-    /// Near-tie accumulators solved for at each pair.
+    /// Near-tie accumulators computed for each pair.
     pub near_ties: usize,
-    /// Pairs at which every length and misalignment is run.
+    /// Pairs for which every length and misalignment runs.
     pub position_parameters: usize,
     /// Random operand pairs for each instruction.
     pub instruction_pairs: usize,
@@ -29,9 +29,9 @@ pub struct Budget {
     pub repeated_calls: u64,
     /// Random cases of each tensor kernel.
     pub random_tensors: usize,
-    /// Every combination of tails, patterns and offsets, and every shift; otherwise along the axes and the diagonal.
+    /// True if every combination of tails, patterns and offsets runs, and every shift. Otherwise, combinations along the axes and the diagonal run.
     pub every_tail: bool,
-    /// Every accumulator of each pair, too.
+    /// True if every accumulator of each pair also runs.
     pub sweep: bool,
 }
 

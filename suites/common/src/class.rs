@@ -1,4 +1,4 @@
-//! Classes: why a result differs, why a lane gave none, and what a run says about itself. One name a cause, for every operation.
+//! Classes: why a result differs, why a lane gave no result, and findings about the run. Each cause has one name for all operations.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -46,12 +46,12 @@ macro_rules! classes {
             /// Every class, in the order of the table.
             pub const ALL: &'static [Self] = &[$($(Self::$class,)+)+];
 
-            /// Its name in ledgers, mutants and deviations.
+            /// Name of the class in ledgers, mutants and deviations.
             pub fn name(self) -> &'static str {
                 match self { $($(Self::$class => $name,)+)+ }
             }
 
-            /// Meaning, in a sentence.
+            /// Meaning of the class, in one sentence.
             pub fn meaning(self) -> &'static str {
                 match self { $($(Self::$class => $meaning,)+)+ }
             }
@@ -142,7 +142,7 @@ DependsOnHistory "depends-on-history" "The results depend on the calls before, o
 }
 
 impl Class {
-    /// A rounding by another rule than promised.
+    /// Returns the class of a rounding by another rule than promised.
     pub fn rounding(promised: RoundingRule, rule: RoundingRule) -> Self {
         match promised.is_nearest() && rule.is_nearest() {
             true => Self::TieDirection,
@@ -150,7 +150,7 @@ impl Class {
         }
     }
 
-    /// Products that meet in a lane of 16 bits.
+    /// Returns the class of a sum of products in a 16-bit lane.
     pub fn pair_sum(sum: PairSum) -> Self {
         match sum {
             PairSum::WrapUnsigned | PairSum::WrapSigned => Self::Wrap16,
@@ -158,7 +158,7 @@ impl Class {
         }
     }
 
-    /// The class of the same difference where the other of two is the promised one.
+    /// Returns the class of the same difference when promised and actual behaviour are exchanged.
     pub fn reversed(self) -> Self {
         match self {
             Self::Saturation => Self::MissingSaturation,
@@ -167,7 +167,7 @@ impl Class {
         }
     }
 
-    /// A step that is rounded in a type.
+    /// Returns the class of a step that is rounded in a float type.
     pub fn step(expressed: Expressed) -> Self {
         match expressed {
             Expressed::F16 => Self::F16Step,

@@ -1,20 +1,20 @@
-//! Covering arrays: few rows in which all factors take part, such that every combination of levels of any two, three, .. of them is in a row. A fault that
-//! needs so many conditions at once is met, whichever they are, where all combinations of all factors would be too many.
+//! Covering arrays of strength t: few rows, such that any t factors occur with every combination of their levels. A fault that needs t conditions at
+//! once is therefore hit. All combinations of all factors would be too many rows.
 //!
-//! Greedy and without chance: the first combination that no row has begins the next row, and each factor left takes the level that completes most of those
-//! still missing. Factors are independent: an operation maps every row to a case.
+//! The algorithm is greedy and deterministic. The first missing combination begins the next row, and each remaining factor takes the level that
+//! completes most missing combinations. Factors are independent: an operation maps every row to a case.
 
 use crate::stream::below;
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashMap;
 
-/// Rows with a level of each factor, of which factor `f` has `levels[f]`, so that every combination of `strength` factors has all of its levels.
-/// Where there are fewer factors than that, all combinations.
+/// Returns rows with a level for each factor; factor `f` has the levels `0..levels[f]`. Any `strength` factors occur with every combination of their
+/// levels. If there are fewer factors, the rows are all combinations.
 pub fn covering(levels: &[usize], strength: usize) -> Vec<Vec<usize>> {
     let mut missing = Missing::of(levels, strength.min(levels.len()));
     let mut rows: Vec<Vec<usize>> = Vec::new();
     while let Some(begun) = missing.first(levels.len()) {
-        // The least used level comes first of several that are as good, so that each level is in about as many rows.
+        // Of equally good levels, the least used comes first, so that all levels occur about equally often.
         let used = |factor: usize, level: usize| rows.iter().filter(|row| row[factor] == level).count();
         let mut row = begun;
         for factor in 0..levels.len() {
@@ -32,8 +32,8 @@ pub fn covering(levels: &[usize], strength: usize) -> Vec<Vec<usize>> {
     rows
 }
 
-/// Rows of three factors at a time, as a plan wants them. In a short run a factor has two levels, its first and any of the others, which chance chooses;
-/// in others it has all of them. Factors in `whole` have all of their levels in every run.
+/// Returns the rows of a plan, with strength 3. If `every` is false, a factor has two levels: the first, and a random other level in each row.
+/// Factors in `whole` always have all levels.
 pub fn rows(levels: &[usize], whole: &[usize], every: bool, rng: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
     if every {
         return covering(levels, THREE);
@@ -49,17 +49,17 @@ pub fn rows(levels: &[usize], whole: &[usize], every: bool, rng: &mut ChaCha8Rng
     covering(&few, THREE).iter().map(|row| row.iter().zip(levels).enumerate().map(&mut of).collect()).collect()
 }
 
-/// Conditions that a fault of a plan's kind takes at once.
+/// Strength of plans: number of conditions that a fault may need at once.
 const THREE: usize = 3;
 
-/// The combinations that no row has.
+/// Combinations that no row has.
 struct Missing {
-    /// Factors, in their order, with a flag for each combination of their levels, the last of which counts fastest.
+    /// Factors of each group in order, and for each combination of their levels `true` if it is missing. The last factor varies fastest.
     groups: Vec<(Vec<usize>, Vec<bool>)>,
-    /// The groups that a factor is in.
+    /// Groups of each factor.
     of_factor: HashMap<usize, Vec<usize>>,
     levels: Vec<usize>,
-    /// No group before this one misses any.
+    /// Index of the first group that can have a missing combination.
     from: usize,
 }
 
@@ -69,7 +69,7 @@ impl Missing {
         let mut chosen: Vec<usize> = (0..strength).collect();
         loop {
             groups.push((chosen.clone(), vec![true; chosen.iter().map(|factor| levels[*factor]).product()]));
-            // The next choice of factors, the last of which moves first.
+            // Next choice of factors; the last factor moves first.
             let Some(at) = (0..strength).rev().find(|at| chosen[*at] + strength - at < levels.len()) else { break };
             chosen[at] += 1;
             for next in at + 1..strength {
@@ -83,7 +83,7 @@ impl Missing {
         Self { groups, of_factor, levels: levels.to_vec(), from: 0 }
     }
 
-    /// A row of the first combination that is missing alone.
+    /// Returns a row that has only the levels of the first missing combination.
     fn first(&mut self, factors: usize) -> Option<Vec<Option<usize>>> {
         while self.groups.get(self.from).is_some_and(|(_, missing)| !missing.contains(&true)) {
             self.from += 1;
@@ -98,14 +98,14 @@ impl Missing {
         Some(row)
     }
 
-    /// Number of missing combinations that a level completes, together with the present levels of a row.
+    /// Returns the number of missing combinations that a level completes, given the present levels of the row.
     fn gained(&self, row: &[Option<usize>], factor: usize, level: usize) -> usize {
         let of = |f: usize| if f == factor { Some(level) } else { row[f] };
         let groups = self.of_factor.get(&factor).into_iter().flatten();
         groups.filter(|at| self.code(**at, of).is_some_and(|code| self.groups[**at].1[code])).count()
     }
 
-    /// The place of a group's combination; nothing where a factor has no level yet.
+    /// Returns the index of a combination in its group; `None` if a factor has no level yet.
     fn code(&self, group: usize, of: impl Fn(usize) -> Option<usize>) -> Option<usize> {
         self.groups[group].0.iter().try_fold(0, |code, factor| Some(code * self.levels[*factor] + of(*factor)?))
     }
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Every combination of so many factors, by nested loops over all choices.
+    /// Checks that any `strength` factors have every combination of levels, by nested loops over all choices.
     fn is_covered(rows: &[Vec<usize>], levels: &[usize], strength: usize) -> bool {
         let choices = (0u32..1 << levels.len()).filter(|choice| choice.count_ones() as usize == strength);
         choices.into_iter().all(|choice| {
@@ -153,10 +153,10 @@ mod tests {
         }
     }
 
-    /// A row more would be no error; three times as many as others need would be slow.
+    /// One row more would be no error; three times the necessary rows would be slow.
     #[test]
     fn rows_are_few() {
-        // Tables of others (NIST, ACTS) have 12, 20 and 24 rows.
+        // Published tables (NIST, ACTS) have 12, 20 and 24 rows.
         assert!(covering(&[2; 5], 3).len() <= 16);
         assert!(covering(&[2; 11], 3).len() <= 28);
         assert!(covering(&[2; 14], 3).len() <= 32);
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(whole.len(), levels[2]);
     }
 
-    /// The last row has what no row before it has, so that the first test can fail.
+    /// The last row has a combination that no earlier row has, so that the first test can fail.
     #[test]
     fn without_its_last_row_an_array_lacks_something() {
         for (levels, strength) in [(&[2; 11][..], 3), (&[2, 3, 2, 4], 3), (&[3, 3, 3], 2)] {

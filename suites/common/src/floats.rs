@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 use tiebreak_oracle::float::Format;
 
-/// The shortest decimal that is read as the same value; `0x` and the pattern for a NaN.
+/// Returns the shortest decimal that parses to the same value; for a NaN, `0x` and the bit pattern.
 pub fn shortest(format: Format, bits: u64) -> String {
     let text = match format {
         Format::F16 => format!("{:?}", f16::from_bits(bits as u16)),

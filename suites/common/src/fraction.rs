@@ -5,7 +5,7 @@ use tiebreak_oracle::Rational;
 /// Decimal places.
 const PLACES: usize = 10;
 
-/// To ten places, the rest cut off with a mark: `0.25`, `-0.5001971023...`, `3`.
+/// Formats a rational with ten decimal places; `...` marks cut-off digits: `0.25`, `-0.5001971023...`, `3`.
 pub fn decimal(v: &Rational) -> String {
     let scaled = v.clone().abs() * 10u64.pow(PLACES as u32);
     let more = if scaled.is_integer() { "" } else { "..." };
@@ -17,18 +17,18 @@ pub fn decimal(v: &Rational) -> String {
     format!("{sign}{whole}{point}{places}{more}")
 }
 
-/// The fraction and its decimals, or an integer alone: `1/4 = 0.25`.
+/// Formats a rational as fraction and decimal, or an integer alone: `1/4 = 0.25`.
 pub fn both(v: &Rational) -> String {
     if v.is_integer() { v.to_string() } else { format!("{v} = {}", decimal(v)) }
 }
 
-/// The shorter of the two, for a sentence: a fraction of few digits, or decimals.
+/// Formats a rational for a sentence: the fraction if it has few digits, otherwise the decimal.
 pub fn short(v: &Rational) -> String {
     let fraction = v.to_string();
     if fraction.len() <= 9 || v.is_integer() { fraction } else { decimal(v) }
 }
 
-/// With its sign, as a difference: `+1/4`.
+/// Formats a rational with its sign, as a difference: `+1/4`.
 pub fn signed(v: &Rational) -> String {
     let sign = if *v > 0 { "+" } else { "" };
     format!("{sign}{}", short(v))

@@ -1,4 +1,4 @@
-//! Parts that every room of the harness may use: classes, budgets, parameters, random streams, decimals, files by content.
+//! Parts for every room of the harness: classes, budgets, parameters, random streams, decimals, identification of files by content.
 
 #![forbid(unsafe_code)]
 
@@ -16,5 +16,5 @@ pub mod sizes;
 pub use tiebreak_sources as sources;
 pub mod stream;
 
-/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+/// SHA-256 of the sources of this crate, set by its build script; `None` outside a workspace of the project.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

@@ -1,5 +1,5 @@
-//! Work on all cores. What rayon makes of a task is compiled here, once, and not again for every type of item that the engine's generic
-//! code has: that was a seventh of the largest crate.
+//! Work on all cores. The code of rayon is instantiated here once, not for each item type of the engine's generic code. Those instances were a
+//! seventh of the largest crate.
 
 use rayon::prelude::*;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ fn each(count: usize, task: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().with_max_len(1).for_each(task);
 }
 
-/// Results of `f` for each item, in the order of the items.
+/// Returns the results of `f` for all items, in the order of the items.
 pub fn map<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let made = Mutex::new(items.iter().map(|_| None).collect::<Vec<Option<R>>>());
     each(items.len(), &|at| {
@@ -21,7 +21,7 @@ pub fn map<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> 
     made.into_iter().map(|one| one.expect("every task has run")).collect()
 }
 
-/// The same where it may fail. No task begins after one has failed; the error is the first, in the order of the items, of those that there are.
+/// Version of [`map`] for tasks that can fail. After a failure, no further task begins. The error is the first one in the order of the items.
 pub fn try_map<T: Sync, R: Send, E: Send>(items: &[T], f: impl Fn(&T) -> Result<R, E> + Sync) -> Result<Vec<R>, E> {
     let failed = AtomicBool::new(false);
     let one = |item: &T| {
@@ -35,7 +35,7 @@ pub fn try_map<T: Sync, R: Send, E: Send>(items: &[T], f: impl Fn(&T) -> Result<
     map(items, one).into_iter().flatten().collect()
 }
 
-/// Both results, of tasks that run beside each other.
+/// Runs two tasks in parallel and returns both results.
 pub fn both<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
     let (mut a, mut b) = (None, None);
     join(Box::new(|| a = Some(first())), Box::new(|| b = Some(second())));
@@ -71,7 +71,7 @@ mod tests {
             Err::<(), _>(*n)
         };
         assert!(try_map(&items, task).is_err());
-        // One for each thread at most was on its way.
+        // At most one task for each thread had begun.
         assert!(begun.into_inner() <= rayon::current_num_threads());
     }
 }

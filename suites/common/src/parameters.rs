@@ -12,13 +12,13 @@ use tiebreak_reports::read::{self, Unreadable};
 /// Shifts of the operation.
 pub const SHIFTS: std::ops::RangeInclusive<i32> = -31..=31;
 
-/// A parameter file that cannot be used.
+/// Error of a parameter file.
 #[derive(Debug, Error)]
 pub enum BadParameters {
     /// The file cannot be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// Two columns of one name, of which only one would be read.
+    /// Two columns have one name; only one of them would be read.
     #[error("{} has two columns `{column}`; leave one of them", path.display())]
     Twice {
         /// The file.
@@ -36,13 +36,13 @@ pub enum BadParameters {
         /// Columns of the file.
         found: String,
     },
-    /// There is nothing in it.
+    /// The file is empty.
     #[error("{} is empty: a header with columns `multiplier` and `shift` is wanted, and a line for each pair", path.display())]
     NoHeader {
         /// The file.
         path: PathBuf,
     },
-    /// A cell is not what it should be.
+    /// A cell has an invalid value.
     #[error("{}:{line}: column `{column}`: `{value}` is not {wanted}", path.display())]
     BadValue {
         /// The file.
@@ -51,9 +51,9 @@ pub enum BadParameters {
         line: u64,
         /// Column name.
         column: &'static str,
-        /// The cell.
+        /// Text of the cell.
         value: String,
-        /// What it should be.
+        /// Description of a valid value.
         wanted: &'static str,
     },
     /// A line is malformed.
@@ -63,10 +63,10 @@ pub enum BadParameters {
         path: PathBuf,
         /// Line, from 1.
         line: u64,
-        /// Why.
+        /// Error of the CSV reader.
         cause: csv::Error,
     },
-    /// No line at all.
+    /// The file has a header and no further line.
     #[error("{} has no parameters: a header and nothing below it", path.display())]
     Empty {
         /// The file.
@@ -74,17 +74,17 @@ pub enum BadParameters {
     },
 }
 
-/// Description of a valid multiplier, or another number of 32 bits.
+/// Description of a valid multiplier or of another int32.
 pub const INT32: &str = "an int32 (-2147483648..=2147483647)";
 /// Description of a valid shift.
 const SHIFT: &str = "a shift in -31..=31";
 
-/// Columns `multiplier` and `shift` of a CSV file, in the file's order, repetitions kept.
+/// Reads columns `multiplier` and `shift` of a CSV file, in the file's order, with repetitions.
 pub fn read_csv(path: &Path) -> Result<Vec<Channel>, BadParameters> {
     parse_csv(path, &read::bytes(path, read::TABLE)?)
 }
 
-/// [`read_csv`] of text that is already at hand; `path` is what errors call it.
+/// Version of [`read_csv`] for text in memory; errors name `path`.
 pub fn parse_csv(path: &Path, text: &[u8]) -> Result<Vec<Channel>, BadParameters> {
     let wanted = |headers: &StringRecord| {
         if headers.is_empty() {
@@ -100,24 +100,24 @@ pub fn parse_csv(path: &Path, text: &[u8]) -> Result<Vec<Channel>, BadParameters
     if channels.is_empty() { Err(BadParameters::Empty { path: path.to_owned() }) } else { Ok(channels) }
 }
 
-/// A line of a CSV file.
+/// Line of a CSV file.
 pub struct Row<'a> {
     /// The file.
     pub path: &'a Path,
-    /// Its line, from 1.
+    /// Number of the line, from 1.
     pub line: u64,
     headers: &'a StringRecord,
     record: &'a StringRecord,
 }
 
 impl Row<'_> {
-    /// The cell of a column, unless it is empty or there is no such column.
+    /// Returns the cell of a column; `None` if the cell is empty or the column is missing.
     pub fn cell(&self, column: &str) -> Option<&str> {
         let index = self.headers.iter().position(|header| header == column)?;
         self.record.get(index).filter(|cell| !cell.is_empty())
     }
 
-    /// What a cell says.
+    /// Parses the cell of a column. An error describes a valid value with `wanted`.
     pub fn value<T>(
         &self,
         column: &'static str,
@@ -131,7 +131,7 @@ impl Row<'_> {
         })
     }
 
-    /// What `multiplier` and `shift` say.
+    /// Parses `multiplier` and `shift`.
     pub fn channel(&self) -> Result<Channel, BadParameters> {
         Ok(Channel {
             multiplier: self.value("multiplier", INT32, |text| text.parse().ok())?,
@@ -140,7 +140,7 @@ impl Row<'_> {
     }
 }
 
-/// The lines of a CSV file, of which each column has another name. Columns without a name, which nobody reads, may be several.
+/// Reads the lines of a CSV file. Column names must differ; only columns without a name, which are not read, may repeat.
 pub fn rows<T, E: From<BadParameters>>(
     path: &Path,
     text: &[u8],
@@ -166,13 +166,13 @@ pub fn rows<T, E: From<BadParameters>>(
     reader.records().map(row).collect()
 }
 
-/// The line of a record: its position is that of the blank lines before it, which the reader skips.
+/// Returns the line of a record. The reader's position is that of the blank lines before the record, which the reader skips.
 fn line(text: &[u8], at: &csv::Position) -> u64 {
     let before = text[at.byte() as usize..].iter().take_while(|b| matches!(b, b'\r' | b'\n'));
     at.line() + before.filter(|b| **b == b'\n').count() as u64
 }
 
-/// Multipliers at which implementations are known, or likely, to part.
+/// Multipliers at which implementations are known or likely to differ.
 pub const CORNER_MULTIPLIERS: [i32; 22] = [
     0,
     1,
@@ -198,10 +198,10 @@ pub const CORNER_MULTIPLIERS: [i32; 22] = [
     1_583_594_044,
 ];
 
-/// Shifts of the quick grid: both ends, both sides of zero and of the halves, and those of real models.
+/// Shifts of the quick grid: both ends, both sides of 0 and of the halves, and shifts of real models.
 const QUICK_SHIFTS: [i32; 17] = [-31, -30, -16, -15, -12, -9, -8, -3, -2, -1, 0, 1, 2, 7, 8, 30, 31];
 
-/// The directed grid, then random pairs.
+/// Returns the directed grid, then random pairs.
 pub fn grid(budget: &Budget, seed: u64) -> Vec<Channel> {
     let random_parameters = budget.random_parameters;
     let all: Vec<i32> = SHIFTS.collect();
@@ -214,7 +214,7 @@ pub fn grid(budget: &Budget, seed: u64) -> Vec<Channel> {
         let any = int32_of_any_size(&mut multipliers);
         let wide = below(&mut shift_stream, 63) as i32 - 31;
         let usual = -(below(&mut shift_stream, 13) as i32);
-        // Normalised multipliers and small right shifts are what converters emit; the others must hold as well.
+        // Converters emit normalised multipliers and small right shifts. Other pairs must be exact as well.
         match i % 4 {
             0 if i % 8 == 4 => Channel { multiplier: near_a_power(any), shift: wide },
             0 => Channel { multiplier: any, shift: wide },
@@ -226,8 +226,8 @@ pub fn grid(budget: &Budget, seed: u64) -> Vec<Channel> {
     corners.chain(random).collect()
 }
 
-/// The power of two below a multiplier, by turns with one added or taken away, or as far below the greatest multiplier: code multiplies by such ones
-/// with a shift.
+/// Returns the largest power of two up to `|any|`, this power plus or minus one, or `i32::MAX` minus this power plus one, with the sign of `any`.
+/// Code replaces multiplications by such numbers with shifts.
 fn near_a_power(any: i32) -> i32 {
     let power = 1 << any.unsigned_abs().max(1).ilog2().min(30);
     let one = match any & 7 {
@@ -239,8 +239,8 @@ fn near_a_power(any: i32) -> i32 {
     if any < 0 { -one } else { one }
 }
 
-/// Pairs that an exhaustive run sweeps when the caller gives none: a right shift in the middle, the shortest, none, a power of
-/// two, a small left shift.
+/// Pairs that an exhaustive run sweeps if the caller gives no pairs: middle right shift, shortest right shift, no shift, power of two, small left
+/// shift.
 pub const SWEPT: [Channel; 5] = [
     Channel { multiplier: 1_395_864_371, shift: -8 },
     Channel { multiplier: 1_395_864_371, shift: -1 },

@@ -1,19 +1,19 @@
-//! Sizes beyond those of small tests: numbers of channels of real layers, and lengths that 16 bits do not count.
+//! Sizes beyond those of small tests: channel counts of real layers, and batch lengths that exceed 16 bits.
 
 use crate::budget::Budget;
 
-/// Some numbers of channels, for a short run: each order of magnitude, odd multiples of powers of two, one more than a power of two, and more than 2,048.
+/// Channel counts of a short run: each order of magnitude, odd multiples of powers of two, one above a power of two, and more than 2,048.
 const FEW_CHANNELS: [usize; 7] = [96, 129, 256, 320, 513, 1024, 2125];
-/// Factors of the powers of two that layers have as numbers of channels.
+/// Odd factors of layers' channel counts; the other factor is a power of two.
 const FACTORS: [usize; 5] = [1, 3, 5, 7, 9];
-/// Numbers of channels of layers, from the smallest beyond the numbers that every plan has.
+/// Range of layers' channel counts. Every plan has smaller counts already.
 const CHANNELS: std::ops::RangeInclusive<usize> = 96..=2048;
-/// Powers of two beside which numbers of channels are tried too.
+/// Exponents of the powers of two whose neighbours are tried as channel counts.
 const POWERS: std::ops::RangeInclusive<u32> = 7..=11;
-/// Primes beyond 2^16, 2^18 and 2^20: no share of threads and no block divides them.
+/// Primes above 2^16, 2^18 and 2^20: no thread count and no block size divides them.
 pub const LENGTHS: [usize; 3] = [(1 << 16) + 73, (1 << 18) + 73, (1 << 20) + 85];
 
-/// Numbers of channels that real layers have, and those beside powers of two.
+/// Returns channel counts of real layers, and neighbours of powers of two.
 pub fn channels(budget: &Budget) -> Vec<usize> {
     if !budget.every_tail {
         return FEW_CHANNELS.to_vec();
@@ -27,8 +27,8 @@ pub fn channels(budget: &Budget) -> Vec<usize> {
     out
 }
 
-/// Lengths of long batches, each with the number of kernels of which one runs it: the first alone in a short run; the longest by turns but in an exhaustive
-/// run.
+/// Returns pairs (length of a long batch, `n`): one of `n` kernels runs this length. A short run has only the first length. Only an exhaustive run
+/// gives the longest length to every kernel.
 pub fn lengths(budget: &Budget) -> &'static [(usize, usize)] {
     const SHORT: [(usize, usize); 1] = [(LENGTHS[0], 1)];
     const STANDARD: [(usize, usize); 3] = [(LENGTHS[0], 1), (LENGTHS[1], 1), (LENGTHS[2], 4)];

@@ -1,4 +1,4 @@
-//! From a module's text to a shared object, with the shipped tools, and kept by content.
+//! Compilation of a module's text to a shared object with the shipped tools, and a cache by content.
 
 use super::toolchain::Toolchain;
 use super::tools::Identity;
@@ -10,9 +10,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tiebreak_common::identity::hash;
 
-/// Passes that lower casts to LLVM's dialect: the dialect's own lowering first, then tensors to loops over memory.
+/// Passes that lower casts to LLVM's dialect: first the lowering of the quant dialect, then tensors to loops over memory.
 ///
-/// Sizes being dynamic, scale and zero point are filled into buffers, and each step of the lowering is a separate loop.
+/// Because sizes are dynamic, the passes fill scale and zero point into buffers, and make each step of the lowering a separate loop.
 const PIPELINE: &str = "builtin.module(func.func(lower-quant-ops),strip-func-quant-types,canonicalize,cse,\
     func.func(shape-to-shape-lowering),convert-shape-to-std,func.func(convert-elementwise-to-linalg),\
     linalg-fuse-elementwise-ops,canonicalize,cse,one-shot-bufferize{bufferize-function-boundaries \
@@ -21,16 +21,16 @@ const PIPELINE: &str = "builtin.module(func.func(lower-quant-ops),strip-func-qua
     lower-affine,convert-math-to-llvm,convert-arith-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,\
     convert-cf-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts)";
 
-/// One shared object: functions for a target, at one level.
+/// Input of one shared object: functions for a target, at one level.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unit<'a> {
     pub(super) toolchain: &'a Toolchain,
     /// Content of the toolchain.
     pub(super) identity: &'a Identity,
     pub(super) level: u32,
-    /// The module in MLIR.
+    /// Text of the module in MLIR.
     pub(super) text: &'a str,
-    /// Kernels it holds, each with its ISA path, which the worker reads from the object.
+    /// Kernels of the object with their ISA paths. The worker reads both from the object.
     pub(super) kernels: &'a [(String, String)],
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Object {
     pub(super) made_now: bool,
 }
 
-/// Where an object lies in the cache, and what it is made of.
+/// Files of an object in the cache, and the key of its inputs.
 struct Place {
     object: PathBuf,
     note: PathBuf,
@@ -50,14 +50,14 @@ struct Place {
 }
 
 impl Unit<'_> {
-    /// The object, if it is there as it was made, by these very tools.
+    /// Returns the object if it is in the cache, undamaged and made by these tools.
     pub(super) fn kept(&self) -> Option<Object> {
         let Place { object, note, key } = self.place();
         let kept = self.identity.whole && is_as_made(&object, &note, &key);
         kept.then_some(Object { file: object, made_now: false })
     }
 
-    /// Makes the object of what [`lower`] gave for its text.
+    /// Makes the object from the result of [`lower`].
     pub(super) fn make(&self, lowered: &str) -> Result<Object> {
         let Place { object, note: made, key } = self.place();
         let work = Work::new(&self.toolchain.cache)?;
@@ -79,7 +79,7 @@ impl Unit<'_> {
         Place { object: cache.join(format!("{name}.so")), note: cache.join(format!("{name}.txt")), key }
     }
 
-    /// Everything the object depends on.
+    /// Returns a text of all inputs of the object.
     fn key(&self) -> String {
         let Toolchain { version, triple, features, .. } = self.toolchain;
         let (tools, level, kernels, text) = (self.identity.text(), self.level, self.kernels, self.text);
@@ -96,7 +96,7 @@ impl Unit<'_> {
         makes(Command::new(opt).args(target).arg(file("module.ll")).arg("-o"), &file("module.bc"))?;
         let code = ["-relocation-model=pic", "-filetype=obj"];
         makes(Command::new(llc).args(target).args(code).arg(file("module.bc")).arg("-o"), &file("module.o"))?;
-        // A lowering may call functions of the mathematics library, such as `rintf`.
+        // Lowered code may call functions of the mathematics library, such as `rintf`.
         let mathematics = ["-Wl,--as-needed", "-lm", "-o"];
         let mut link = Command::new(linker);
         link.args(["-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic"]).arg(file("module.o")).args(archives).args(mathematics);
@@ -104,7 +104,7 @@ impl Unit<'_> {
         Ok(file("module.so"))
     }
 
-    /// LLVM IR of the names: `tiebreak:KERNEL` holds the ISA path, ended by a zero.
+    /// Returns LLVM IR of constants: `tiebreak:KERNEL` has the ISA path, ended by a zero.
     fn described(&self) -> String {
         let constant = |(kernel, isa): &(String, String)| {
             format!("@\"tiebreak:{kernel}\" = constant [{} x i8] c\"{isa}\\00\"\n", isa.len() + 1)
@@ -113,7 +113,7 @@ impl Unit<'_> {
     }
 }
 
-/// A module in LLVM IR, which is the same for every target and level.
+/// Lowers a module to LLVM IR, which is the same for every target and level.
 pub(super) fn lower(toolchain: &Toolchain, text: &str) -> Result<String> {
     let work = Work::new(&toolchain.cache)?;
     let file = |name: &str| work.0.join(name);
@@ -126,18 +126,18 @@ pub(super) fn lower(toolchain: &Toolchain, text: &str) -> Result<String> {
     fs::read_to_string(file("module.ll")).context("reading what mlir-translate wrote")
 }
 
-/// What lies beside an object: its own hash, so that a damaged one is not taken, and what it was made of, so that no hash of that needs to be trusted.
+/// Returns the text of the note of an object: its hash, which detects damage, and its complete key, so that no hash of the key has to be trusted.
 fn note(object: &Path, key: &str) -> std::io::Result<String> {
     Ok(format!("{}\n{key}", hash(object)?))
 }
 
-/// True if the object exists, is undamaged, and has this content.
+/// True if the object exists, is undamaged, and was made from this key.
 fn is_as_made(object: &Path, made: &Path, key: &str) -> bool {
     let kept = fs::read_to_string(made);
     kept.is_ok_and(|kept| kept.ends_with(key) && note(object, key).is_ok_and(|now| now == kept))
 }
 
-/// A directory of one compilation, removed when it ends.
+/// Directory of one compilation, removed at its end.
 struct Work(PathBuf);
 
 impl Work {
@@ -152,12 +152,12 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        // A file that stays there does no harm.
+        // A directory that remains does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Runs a tool whose last argument is this file.
+/// Runs a tool with the output file as last argument, and checks that the file exists.
 fn makes(command: &mut Command, file: &Path) -> Result<()> {
     run(command.arg(file))?;
     if !file.is_file() {
@@ -168,7 +168,7 @@ fn makes(command: &mut Command, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs a tool; its first complaint is the error.
+/// Runs a tool. The error is the first error message of the tool.
 fn run(command: &mut Command) -> Result<()> {
     let program = Path::new(command.get_program());
     let name = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned();
@@ -179,7 +179,7 @@ fn run(command: &mut Command) -> Result<()> {
     }
     let text = String::from_utf8_lossy(&output.stderr);
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    // A linker says what is missing before it says that it failed.
+    // A linker names missing symbols before it reports its failure.
     let first = |word: &str| lines.clone().find(|line| line.contains(word));
     let complaint = first("undefined reference").or_else(|| first("error:"));
     let complaint = complaint.or_else(|| lines.next()).unwrap_or("no message");

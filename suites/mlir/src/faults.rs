@@ -1,21 +1,21 @@
-//! Known faults of the shipped compiler (LLVM 22.1.8), by lane: its casts to and from bf16 and f16. Each is in docs/src/findings.md with a reproducer
-//! of one line.
+//! Known faults of the shipped compiler (LLVM 22.1.8) in casts to and from bf16 and f16, by lane. docs/src/findings.md has each with a one-line
+//! reproducer.
 
 use rug::Rational;
 use tiebreak_common::class::Class;
 use tiebreak_impls::quantized::{Container, Expressed, Params, Scale};
 use tiebreak_oracle::float::Format;
 
-/// A known fault.
+/// Known fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// Lanes of the targets.
+    /// Lanes of the affected targets.
     pub lanes: &'static [&'static str],
-    /// Kernels whose code has it.
+    /// Kernels whose code has the fault.
     pub kernels: &'static [&'static str],
     /// Expressed type.
     pub expressed: Expressed,
-    /// Containers that are run by such code.
+    /// Containers for which the affected code runs.
     pub containers: &'static [Container],
     /// Class of the differences.
     pub class: Class,
@@ -23,25 +23,27 @@ pub struct Known {
     pub reason: &'static str,
     /// Effect of the fault.
     pub effect: Effect,
-    /// Whether all code of the kernel has it, so that every result that it can change is changed. Vector code has it, and the scalar loop over the remaining elements does not.
+    /// True if all code of the kernel has the fault, so that every result that it can change is changed. Otherwise only vector code has it, and the
+    /// scalar loop over the remaining elements does not.
     pub each: bool,
 }
 
 /// Effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// int32 is rounded to f32 before the expressed type: results are those of this scheme, in tensors with the zero point rounded to f32 first. That
-    /// of a scalar is a constant, which the compiler converts, right.
+    /// int32 is rounded to f32 before the expressed type, so that results are those of the named scheme. In tensors, the zero point is rounded to f32
+    /// first as well. The zero point of a scalar is a constant, which the compiler converts correctly.
     IntegersByF32(&'static str),
-    /// The rounding of a difference, sum, product or quotient to the expressed type adds `0x7fff` and a wrong bit, and drops 16: what is exactly between
-    /// two numbers, whose low half is `0x8000`, may go to either; nothing else changes, as no other low half carries with one and not the other.
-    /// Conversions of integers take their own bit.
+    /// To round a difference, sum, product or quotient to the expressed type, the code adds `0x7fff` and a wrong bit, and drops 16 bits. Only exact
+    /// ties, whose low half is `0x8000`, can go to the wrong neighbour: no other low half has a carry that depends on the bit. Conversions of
+    /// integers use their own bit.
     EitherSideOfTies,
-    /// An integer multiplied by 2^-n is one instruction, which rounds once: an integer that the expressed type cannot hold is no infinity on the way.
+    /// Conversion of an integer and product with 2^-n are one instruction, which rounds once. An integer beyond the expressed type is then never an
+    /// infinity.
     FixedPoint,
 }
 
-/// Containers that vector code runs on.
+/// Containers for which vector code runs.
 const TENSORS: &[Container] = &[Container::Ranked, Container::Unranked];
 const ALL: &[Container] = &[Container::Scalar, Container::Ranked, Container::Unranked];
 
@@ -115,7 +117,7 @@ pub static KNOWN: [Known; 6] = [
 ];
 
 impl Known {
-    /// Whether it changes results for some input of these parameters: of what f32 holds it rounds nothing.
+    /// True if the fault changes results for some input with these parameters. For example, f32 has all integers of 24 bits.
     pub fn covers(&self, params: &Params) -> bool {
         let quantized = &params.quantized;
         let changes = match self.effect {
@@ -131,12 +133,12 @@ impl Known {
     }
 }
 
-/// The integers in `min..=max`, of at most 32 bits, that bf16 has somewhere else when they are rounded to f32 first.
+/// Returns the integers in `min..=max`, of at most 32 bits, for which rounding to f32 before bf16 changes the result.
 ///
-/// Between 2^k and 2^(k+1) bf16 has 128 numbers, 2^(k-7) apart, and 128 exactly between two: `(2n + 1) * 2^(k-8)` for n from 128 to 255. f32 rounds to multiples of 2^(k-23). It takes
-/// an integer to such a tie where it is less than half of that, 2^(k-24), away, or just that, since the tie is the even one of two multiples; then ties to even take it to the neighbour
-/// of even n, and to the wrong one where the integer was on the other side: beyond the tie where n is even, below it where n is odd. So from k = 24 on 2^(k-24) integers of
-/// each tie are wrong: `2 * 128 * (2^7 - 1)` of int32, `128 * (2^8 - 1)` of uint32.
+/// Between 2^k and 2^(k+1), bf16 has 128 numbers, 2^(k-7) apart, and 128 ties between them: `(2n + 1) * 2^(k-8)` for n from 128 to 255. f32 rounds to
+/// multiples of 2^(k-23). It moves an integer to a tie if the distance is at most half of that, 2^(k-24): the tie is the even one of two multiples.
+/// Then ties to even choose the neighbour with even n. That is wrong if the integer was above the tie and n is even, or below and n is odd. So from k
+/// = 24 on, 2^(k-24) integers at each tie are wrong: `2 * 128 * (2^7 - 1)` of int32, `128 * (2^8 - 1)` of uint32.
 pub fn twice_rounded(min: i64, max: i64) -> impl Iterator<Item = i64> {
     let beside = |k: u32, n: i64| {
         let tie = (2 * n + 1) << (k - 8);
@@ -147,7 +149,7 @@ pub fn twice_rounded(min: i64, max: i64) -> impl Iterator<Item = i64> {
     positive().chain(positive().map(|v| -v)).filter(move |v| (min..=max).contains(v))
 }
 
-/// The first integer that f16 rounds to an infinity.
+/// Smallest integer that f16 rounds to an infinity.
 const FIRST_INFINITE: i64 = 65_520;
 
 /// True if a scale, rounded to f16, is 2^-n for some n of 1 or more.
@@ -157,7 +159,7 @@ fn is_inverse_power(scale: Scale) -> bool {
     rounded.finite().is_some_and(|v| *v.numer() == 1 && *v.denom() > 1 && v.denom().is_power_of_two())
 }
 
-/// The known faults of a kernel's code in a lane.
+/// Returns the known faults of a kernel's code in a lane.
 pub fn of(kernel: &str, lane: &str) -> impl Iterator<Item = &'static Known> {
     KNOWN.iter().filter(move |known| known.lanes.contains(&lane) && known.kernels.contains(&kernel))
 }
@@ -167,7 +169,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Every integer around every tie, by rationals, and none anywhere else of a million.
+    /// Compares with rounding on rationals around some ties of each exponent, and at a million other integers.
     #[test]
     fn integers_that_are_rounded_twice_are_counted_in_closed_form() {
         let (int32, uint32) = (i64::from(i32::MIN)..=i64::from(i32::MAX), 0..=i64::from(u32::MAX));

@@ -1,9 +1,9 @@
-//! The quant dialect's casts as the shipped compiler makes them: modules written as text, lowered by `mlir-opt`, compiled by LLVM
-//! at each level, and loaded by the worker of an `mlir-*` lane.
+//! Casts of the quant dialect as the shipped compiler makes them: modules written as text, lowered by `mlir-opt`, compiled by LLVM at each level, and
+//! loaded by the worker of an `mlir-*` lane.
 //!
-//! Lanes of compiled modules run if their tools are installed. Otherwise they are listed as `not run`, with the command
-//! that installs the tools, and fail a run only if `--lane` names them: half a gigabyte of compiler is no condition for
-//! everything else. `.ci/run` installs the tools, and the tests of these lanes fail without them.
+//! Lanes of compiled modules run if their tools are installed. Otherwise they are listed as `not run`, with the command that installs the tools, and
+//! fail a run only if `--lane` names them, because other work must not depend on half a gigabyte of compiler. `.ci/run` installs the tools, and the
+//! tests of these lanes fail without them.
 
 #![forbid(unsafe_code)]
 
@@ -33,29 +33,29 @@ use tiebreak_reports::ledger::Content;
 use toolchain::LEVELS;
 use tools::Identity;
 
-/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+/// SHA-256 of the sources of this crate, set by its build script; `None` outside a workspace of the project.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");
 
-/// Names an object to the worker of a lane of compiled modules.
+/// Option that names an object to the worker of a lane of compiled modules.
 pub const MODULE: &str = "--module";
 
-/// Functions of one module at most: the tools take a time that grows faster than the text.
+/// Upper bound on the functions of one module: the time of the tools grows faster than the text.
 const HELD: usize = 48;
 
-/// The functions of some lanes, grouped into modules.
+/// Functions of some lanes, grouped into modules.
 #[derive(Debug)]
 pub struct Plan {
-    /// The text of each module with its cast.
+    /// Cast and text of each module.
     modules: Vec<(Cast, String)>,
-    /// The names of the functions.
+    /// Names of the functions.
     symbols: BTreeSet<String>,
     lowered: Lowered,
 }
 
 impl Plan {
-    /// Modules of these functions, each function once.
+    /// Groups functions into modules, each function once.
     ///
-    /// Each module holds similar functions, so that a run with partly other types shares most objects with this one.
+    /// Each module has similar functions, so that runs with partly different types share most objects.
     pub fn new(functions: impl IntoIterator<Item = Function>) -> Self {
         let mut groups: BTreeMap<(Cast, Expressed, Container), BTreeMap<String, Function>> = BTreeMap::new();
         for function in functions {
@@ -72,18 +72,18 @@ impl Plan {
         Self { modules, symbols, lowered: Lowered::default() }
     }
 
-    /// The names of its functions, as [`Function::symbol`] gives them.
+    /// Returns the names of the functions, as by [`Function::symbol`].
     pub fn symbols(&self) -> &BTreeSet<String> {
         &self.symbols
     }
 
-    /// Number of objects for a lane.
+    /// Returns the number of objects for a lane.
     pub fn objects(&self) -> usize {
         self.modules.len() * LEVELS.len()
     }
 
-    /// Compiles for one lane, several objects at a time; `done` is called after each. The objects, and the files that made them.
-    /// Errors are those of the tools, in their words.
+    /// Compiles several objects of one lane at a time, and calls `done` after each. Returns the objects, and the files that made them. Errors are
+    /// messages of the tools.
     pub fn compile(&self, toolchain: &Toolchain, done: impl Fn() + Sync) -> Result<(Vec<PathBuf>, Vec<Content>)> {
         let identity = &toolchain.identity()?;
         let of = |(cast, text): &(Cast, String)| self.of_module(toolchain, identity, (*cast, text), &done);
@@ -91,14 +91,14 @@ impl Plan {
         let objects: Vec<Object> = objects.into_iter().flatten().collect();
         let made_now = || objects.iter().filter(|object| object.made_now);
         if made_now().next().is_some() && toolchain.identity()?.files != identity.files {
-            // Nobody knows which of them the new tools made.
+            // It is not known which objects the new tools made.
             made_now().try_for_each(|object| fs::remove_file(&object.file)).context("removing objects")?;
             bail!("the tools were replaced while they compiled: run it again");
         }
         Ok((objects.into_iter().map(|object| object.file).collect(), identity.files.clone()))
     }
 
-    /// The objects of one module, at each level.
+    /// Returns the objects of one module, one for each level.
     fn of_module(
         &self,
         toolchain: &Toolchain,

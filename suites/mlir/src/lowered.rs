@@ -1,4 +1,4 @@
-//! Modules in LLVM IR, each made once for all levels and lanes of a run that have the same tools.
+//! Modules in LLVM IR. Each is lowered once for all levels and lanes of a run that have the same tools.
 
 use super::compile::lower;
 use super::toolchain::Toolchain;
@@ -7,12 +7,12 @@ use anyhow::Result;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Modules lowered so far, by their tools and text.
+/// Lowered modules, by tools and text.
 #[derive(Debug, Default)]
 pub(super) struct Lowered(Mutex<HashMap<String, Arc<String>>>);
 
 impl Lowered {
-    /// A module in LLVM IR. Of tools that are not known as a whole, nothing is kept.
+    /// Returns a module in LLVM IR. If the tools are not identified completely, the module is lowered again.
     pub(super) fn of(&self, toolchain: &Toolchain, identity: &Identity, text: &str) -> Result<Arc<String>> {
         let key = format!("{}{}\n{text}", identity.front(), toolchain.version);
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,40 +1,38 @@
-//! Modules as text: one function a cast, type and container, with dynamic sizes.
+//! Text of modules: one function for each cast, type and container.
 //!
-//! Functions have dynamic sizes, so that one function serves every shape of a type. The shipped passes then fill scale and
-//! zero point into buffers, and each step of the lowering is a separate loop.
+//! Sizes are dynamic, so that one function serves every shape of a type. The shipped passes then fill scale and zero point into buffers, and make
+//! each step of the lowering a separate loop.
 //!
-//! Blocks are fixed by their type: `!quant.uniform<i8:f32:{0:2, 1:3}, {{...}}>` gives the size of the blocks and, by its
-//! braces, their number. Along such an axis a function has a static size, so that the shipped verifier compares the size
-//! with the scales; it does not check dynamic sizes.
+//! Blocks are fixed by their type: `!quant.uniform<i8:f32:{0:2, 1:3}, {{...}}>` has the size of the blocks and, by its braces, their number. Axes
+//! with blocks have static sizes, so that the shipped verifier compares the size with the scales; it does not check dynamic sizes.
 //!
-//! Scalars pass as bits, and an object names its own kernels. So neither a calling convention of f16 nor a file name has to
-//! be trusted.
+//! Scalars are passed as bits, and an object has the names of its kernels. Therefore neither a calling convention of f16 nor a file name has to be
+//! trusted.
 
 use crate::types::type_text;
 use std::fmt::Write;
 use tiebreak_impls::quantized::{Cast, Container, Granularity, Params, symbol};
 
-/// A function of a module.
+/// Function of a module.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// What it does.
+    /// Cast that the function does.
     pub cast: Cast,
-    /// Type and container; of the shape, the rank.
+    /// Type and container. Only the rank of the shape matters.
     pub params: Params,
 }
 
 impl Function {
-    /// Its name.
+    /// Returns the name of the function.
     pub fn symbol(&self) -> String {
         symbol(self.cast, &self.params)
     }
 
-    /// Its definition in MLIR.
+    /// Returns the definition of the function in MLIR.
     ///
-    /// Every size is dynamic, but those of axes with channels or blocks, which the verifier holds against the scales. Real scalars
-    /// pass as bits, so that no calling convention of f16 and bf16 is in the way. Headers have the quantized type, which the pass
-    /// `strip-func-quant-types` replaces by the stored one. The argument is not writable: without that the shipped passes compute in
-    /// place, over the caller's input.
+    /// Only axes with channels or blocks have static sizes; the verifier compares them with the scales. Real scalars are passed as bits, which avoids
+    /// the calling conventions of f16 and bf16. Headers have the quantized type, which the pass `strip-func-quant-types` replaces by the storage
+    /// type. The argument is not writable, because otherwise the shipped passes compute in place and overwrite the caller's input.
     pub(super) fn text(&self) -> String {
         let quantized = &self.params.quantized;
         let uniform = type_text(quantized);
@@ -71,7 +69,7 @@ impl Function {
         text
     }
 
-    /// `?x3x?x`, or `*x` where the rank is unknown.
+    /// Returns the sizes as MLIR text: `?x3x?x`, or `*x` if the rank is unknown.
     fn dimensions(&self) -> String {
         if self.params.container == Container::Unranked {
             return "*x".to_owned();

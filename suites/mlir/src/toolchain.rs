@@ -1,12 +1,12 @@
-//! The programs that make a shared object of a module, as the lanes file names them.
+//! Programs that compile a module to a shared object, as the lanes file names them.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Optimisation levels; each has its own kernel.
+/// Optimisation levels. Each level has its own kernel.
 pub(super) const LEVELS: [u32; 2] = [0, 2];
 
-/// What compiles modules for one lane.
+/// Tools that compile modules for one lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Toolchain {
@@ -18,30 +18,30 @@ pub struct Toolchain {
     pub opt: PathBuf,
     /// LLVM's `llc`.
     pub llc: PathBuf,
-    /// The release of these, such as `22.1.8`.
+    /// Release of the LLVM tools, such as `22.1.8`.
     pub version: String,
-    /// LLVM's name of the target, such as `x86_64-unknown-linux-gnu`.
+    /// LLVM triple of the target, such as `x86_64-unknown-linux-gnu`.
     pub triple: String,
-    /// Features of the target beyond its usual ones, as `-mattr` takes them, such as `+bf16`.
+    /// Additional features of the target, in the syntax of `-mattr`, such as `+bf16`.
     #[serde(default)]
     pub features: String,
-    /// The C compiler that links for the target.
+    /// C compiler that links for the target.
     pub linker: PathBuf,
-    /// Archives linked in: routines of the compiler that the C compiler's own library may lack.
+    /// Archives to link: compiler routines that the C compiler's own library may lack.
     #[serde(default)]
     pub archives: Vec<PathBuf>,
-    /// Directory of what has been compiled.
+    /// Directory of compiled objects.
     pub cache: PathBuf,
 }
 
 impl Toolchain {
-    /// `x86-64`, `aarch64`, with features: how the target reads in an ISA path.
+    /// Returns the target as text for an ISA path: `x86-64`, `aarch64`, with features.
     fn target(&self) -> String {
         let arch = self.triple.split('-').next().unwrap_or_default().replace('_', "-");
         if self.features.is_empty() { arch } else { format!("{arch} {}", self.features) }
     }
 
-    /// What executes, for a reader: tools, level, target and the instruction that converts f32.
+    /// Returns the ISA path, for readers: tools, level, target and the instruction that converts f32.
     pub(super) fn isa_path(&self, quantizes: bool, level: u32) -> String {
         let instruction = match (self.triple.starts_with("x86_64"), quantizes, level) {
             (true, true, 0) => "cvttss2si",

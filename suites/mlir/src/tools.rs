@@ -1,8 +1,8 @@
-//! The files that make a lane's objects, by content: the tools, the libraries that they load, and the files that are linked in.
+//! Files that determine a lane's objects, by content: the tools, the libraries that they load, and the files that are linked in.
 //!
-//! An object is kept with the hash of everything that made it: the tools, the libraries that their loader gives them
-//! (`ldd`), and the files that the linker starts and links (`-###`, `--trace` of an empty file). A tool that is a script
-//! may start anything, so each run compiles its objects again. Programs that a compiled tool starts by itself are not seen.
+//! An object is kept with the hash of all these files: the tools, the libraries that their loader finds (`ldd`), and the files that the linker starts
+//! and links (`-###`, `--trace` of an empty file). A tool that is a script may start any program, so each run compiles its objects again. Programs
+//! that a compiled tool starts by itself are not included.
 
 use super::toolchain::Toolchain;
 use anyhow::{Context, Result, anyhow};
@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 use tiebreak_common::identity::{Kept, Loaded, content, find_program, link_inputs, loaded};
 use tiebreak_reports::ledger::{Content, Role};
 
-/// Everything that makes the objects of a toolchain.
+/// Files that determine the objects of a toolchain.
 #[derive(Clone, Debug)]
 pub(super) struct Identity {
-    /// Each file once: tools, linked files, libraries.
+    /// Files in the order tools, linked files, libraries; each file once.
     pub(super) files: Vec<Content>,
-    /// Whether that is all. A script may start anything, so each run makes its objects again.
+    /// True if `files` is complete; false if a tool is a script, which may start any program.
     pub(super) whole: bool,
 }
 
 impl Identity {
-    /// One line a file. Where a file lies and when it was written make no other object.
+    /// Returns one line for each file. Paths and dates are left out, because they do not change the object.
     pub(super) fn text(&self) -> String {
         self.files.iter().fold(String::new(), |mut text, file| {
             let _ = writeln!(text, "{} {} {} {}", file.role.name(), file.name, file.bytes, file.sha256);
@@ -31,7 +31,7 @@ impl Identity {
         })
     }
 
-    /// The same of what takes part before a target does: `mlir-opt` and `mlir-translate`, which are the first, and all libraries.
+    /// Returns the same lines for the files used before target code: `mlir-opt` and `mlir-translate`, the first two files, and all libraries.
     pub(super) fn front(&self) -> String {
         let files = self.files.iter().enumerate();
         let front = files.filter(|(at, file)| *at < 2 || file.role == Role::Library);
@@ -40,7 +40,7 @@ impl Identity {
 }
 
 impl Toolchain {
-    /// Reads every file that takes part, or takes its hash from an earlier run.
+    /// Identifies every file, and uses the hashes kept from earlier runs.
     pub(super) fn identity(&self) -> Result<Identity> {
         let Self { mlir_opt, mlir_translate, opt, llc, linker, archives, cache, .. } = self;
         fs::create_dir_all(cache).with_context(|| format!("creating {}", cache.display()))?;
@@ -51,7 +51,7 @@ impl Toolchain {
             .collect::<Result<Vec<_>>>()?;
         let mut whole = true;
         let mut linked = archives.clone();
-        // What a script links with is what it says this time.
+        // A linker that is a script may link other files each time.
         if loaded(tools.last().expect("the linker"))? != Loaded::Unknown {
             let inputs = link_inputs(linker, cache)?;
             tools.extend(inputs.programs);
@@ -78,7 +78,7 @@ impl Toolchain {
     }
 }
 
-/// A tool's file.
+/// Returns the file of a tool, or an error that names the command to install it.
 fn program(tool: &Path) -> Result<PathBuf> {
     find_program(tool)
         .ok_or_else(|| anyhow!("{} is not there; `cargo xtask setup --with mlir` installs the tools", tool.display()))

@@ -1,10 +1,10 @@
-//! Quantized types of kernels as MLIR writes them, and the types that tensors can be made of.
+//! Quantized types of kernels as MLIR text, and limits of the types that runs accept.
 
 use crate::quant_type::{self, Granularity, Quantized, Spelled, Storage, format};
 use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::quantize as oracle;
 
-/// What is wrong with a type that values are to be quantized by.
+/// Error of a quantized type.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TypeError {
     /// The text is not a type.
@@ -16,28 +16,28 @@ pub enum TypeError {
     /// The type has too many scales.
     #[error("{0} scales are more than the {MOST_SCALES} that are run at a time; give the type of some of them")]
     TooManyScales(usize),
-    /// Its axis.
+    /// The axis exceeds the supported number of dimensions.
     #[error(
         "axis {0} is beyond the {MOST_DIMENSIONS} dimensions of a tensor that is run; take a nearer axis, such as 0"
     )]
     AxisTooFar(usize),
-    /// A tensor of it has so many elements.
+    /// The smallest tensor of the type has too many elements.
     #[error("{0} elements, which a tensor of it has at least, are more than {MAX_ELEMENTS}; take smaller blocks")]
     TooLarge(usize),
-    /// A scale that is no number.
+    /// A scale is not a number.
     #[error("scales: {0} is no number")]
     NoNumber(f64),
-    /// The oracle has no such parameters.
+    /// The oracle does not support the parameters.
     #[error(transparent)]
     Parameters(#[from] oracle::BadQuantization),
 }
 
-/// The type as MLIR writes it, without spaces.
+/// Returns the type as MLIR text, without spaces.
 pub fn type_text(quantized: &Quantized) -> String {
     Spelled(quantized).to_string().replace(' ', "")
 }
 
-/// The quantized type of a text.
+/// Parses a quantized type.
 pub fn read_type(text: &str) -> Result<Quantized, TypeError> {
     let ty = quant_type::parse_type_to_run(text)?;
     match (&ty, ty.uniform()) {
@@ -46,12 +46,12 @@ pub fn read_type(text: &str) -> Result<Quantized, TypeError> {
     }
 }
 
-/// Scales of a type that is run at most. Each is tried on elements of its own, all of them in one tensor.
+/// Upper bound on the scales of a type that is run. Each scale is tried on its own elements, all in one tensor.
 pub const MOST_SCALES: usize = 1 << 12;
-/// Dimensions of a tensor that is run at most.
+/// Upper bound on the dimensions of a tensor that is run.
 pub const MOST_DIMENSIONS: usize = 64;
 
-/// The quantized type of a text, which tensors are to be made of: of bounded scales, dimensions and elements.
+/// Parses a quantized type for tensors, with bounded numbers of scales, dimensions and elements.
 pub fn read_run_type(text: &str) -> Result<Quantized, TypeError> {
     let quantized = read_type(text)?;
     let scales = quantized.scales.len();
@@ -71,7 +71,7 @@ pub fn read_run_type(text: &str) -> Result<Quantized, TypeError> {
     Ok(quantized)
 }
 
-/// One element, or one of each channel, or each block once.
+/// Returns the smallest shape: one element, or one element for each channel, or each block once.
 pub fn usual_shape(quantized: &Quantized) -> Vec<usize> {
     match &quantized.granularity {
         Granularity::Layer => vec![1],
@@ -87,7 +87,7 @@ pub fn usual_shape(quantized: &Quantized) -> Vec<usize> {
     }
 }
 
-/// The parameters of each scale of a type, the scale rounded to the expressed type; or why the oracle has none.
+/// Returns the parameters of each scale of a type, with the scale rounded to the expressed type. An error if the oracle does not support them.
 pub fn quantizations(quantized: &Quantized) -> Result<Vec<oracle::Quantization>, TypeError> {
     let Quantized { storage: Storage { bits, signed }, min, max, .. } = *quantized;
     let format = format(quantized.expressed);

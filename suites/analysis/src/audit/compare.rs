@@ -1,4 +1,4 @@
-//! Number of accumulators of a channel on which two requantizations differ, and of operand pairs on which two operations on tensors differ.
+//! Counts of inputs with different results: accumulators of a channel for two requantizations, and operand pairs for two operations on tensors.
 
 use super::reach::Reach;
 use super::report::{ChannelCounts, Input, Witness};
@@ -12,10 +12,10 @@ use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::scheme::Scheme;
 
-/// Most accumulators that are visited one after another, where a left shift wraps so often that nothing else is left.
+/// Upper bound on accumulators visited one by one. This happens only if a left shift wraps so often that no other method applies.
 const MOST_VISITED: i64 = 1 << 20;
 
-/// Counts the accumulators within int32. The reason where there are too many.
+/// Counts the accumulators within int32. The error is the reason, if there are too many.
 pub(super) fn channel(
     left: &Requantizer,
     right: &Requantizer,
@@ -83,14 +83,14 @@ fn finished(mut counts: ChannelCounts) -> ChannelCounts {
     counts
 }
 
-/// Which of both operations on two tensors.
+/// Operation on two tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Binary {
     Add,
     Mul,
 }
 
-/// Counts every pair of stored values, those of a constant only as they are. The reason where a scheme does not take these scales.
+/// Counts every pair of stored values; a constant has only its own values. The error is the reason, if a scheme does not accept the scales.
 pub(super) fn pairs(which: Binary, schemes: [&str; 2], layer: &Elementwise) -> Result<ChannelCounts, String> {
     let (lhs, rhs) = values(layer);
     let [left, right] = schemes.map(|name| results(which, name, layer, &lhs, &rhs));
@@ -120,7 +120,7 @@ pub(super) fn pairs(which: Binary, schemes: [&str; 2], layer: &Elementwise) -> R
     Ok(finished(counts))
 }
 
-/// The result of the first pair of values; nothing if the scheme has none.
+/// Returns the result of the first pair of values; `None` if the scheme has no result.
 #[cfg(test)]
 pub(super) fn result(which: Binary, scheme: &str, layer: &Elementwise) -> Result<Option<i32>, String> {
     let (lhs, rhs) = values(layer);

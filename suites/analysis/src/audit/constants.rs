@@ -1,4 +1,4 @@
-//! Constants of the layers of a TFLite model, for kernels: weights, and the parameters that rescale their sums.
+//! Constants of the layers of a TFLite model, in the form of kernels: weights, and the parameters that rescale their sums.
 
 use super::{Runtime, Side, Sums, rescale_scales, scales};
 use crate::model::operators::{Arithmetic, Products, Rescale};
@@ -7,19 +7,19 @@ use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::Params;
 
-/// Most weights of all layers: they are kept as numbers of 32 bits.
+/// Upper bound on the weights of all layers, which are stored as 32-bit numbers.
 const MAX_WEIGHTS: usize = 1 << 26;
 
-/// The constants of a layer, on int8 operands.
+/// Constants of a layer with int8 operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constants {
     /// Weights as `[kernel_h, kernel_w, channels / groups, out_channels]`.
     pub weights: Vec<i32>,
-    /// Multipliers and shifts as LiteRT's optimized kernels derive them, biases, zero point and clamp; without accumulators.
+    /// Parameters without accumulators: multipliers and shifts as LiteRT's optimized kernels derive them, biases, zero point and clamp.
     pub output: Params,
 }
 
-/// The constants of each layer that [`model::parse`] gives, in its order; nothing of one without scales or constant weights.
+/// Returns the constants of each layer of [`model::parse`], in order; `None` for a layer without scales or constant weights.
 pub fn constants(bytes: &[u8]) -> Result<Vec<Option<Constants>>, Fault> {
     let (mut out, mut weights) = (Vec::new(), 0usize);
     model::operators(bytes, &mut |operator| {
@@ -41,7 +41,7 @@ pub fn constants(bytes: &[u8]) -> Result<Vec<Option<Constants>>, Fault> {
     Ok(out)
 }
 
-/// The constants of a layer; nothing of one whose scales give no fixed-point multiplier.
+/// Returns the constants of a layer; `None` if its scales give no fixed-point multiplier.
 pub fn of(products: &Products<'_>) -> Option<Constants> {
     let (channels, depth) = (products.weights.channels, products.weights.depth);
     let lower = |element: Element| if element == Element::U8 { 128 } else { 0 };
@@ -51,7 +51,7 @@ pub fn of(products: &Products<'_>) -> Option<Constants> {
             weights[k * channels + channel] = w - lower(products.weights.element);
         }
     }
-    // The reference kernels have no fixed-point multiplier for matrix products.
+    // The reference kernels use no fixed-point multiplier for matrix products.
     let runtime = Side::Runtime(Runtime::find("tflite-optimized").expect("a runtime"));
     let multiplier = |channel: usize| {
         let way = runtime.products(Sums::of(products, channel))?;
@@ -70,7 +70,7 @@ pub fn of(products: &Products<'_>) -> Option<Constants> {
     Some(Constants { weights, output })
 }
 
-/// Multiplier and shift of a rescaling, as LiteRT derives them; `None` if no fixed-point multiplier is the quotient of the scales.
+/// Returns multiplier and shift of a rescaling, as LiteRT derives them; `None` if the quotient of the scales gives no fixed-point multiplier.
 pub fn rescaled(rescale: &Rescale) -> Option<Channel> {
     let runtime = Side::Runtime(Runtime::find("tflite-reference").expect("a runtime"));
     let way = runtime.rescale(rescale.input.element, rescale.output.element)?;

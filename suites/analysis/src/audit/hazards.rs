@@ -1,21 +1,21 @@
-//! Weights of a channel for which fast kernels are not safe: products that are added in pairs of 16 bits.
+//! Weights of a channel that are unsafe for fast kernels: pairs of products are added in 16 bits.
 
 use super::report::{PairWitness, Pairs};
 
-/// Lanes that add two neighbouring products in 16 bits.
+/// Kind of lanes that add two neighbouring products in 16 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes {
     /// Name used everywhere.
     pub name: &'static str,
     /// Behaviour of the lanes, and the systems that have them.
     pub summary: &'static str,
-    /// Offset of an int8 activation, and of an int8 weight, before the product.
+    /// Offsets of an int8 activation and of an int8 weight before the product.
     offsets: (i32, i32),
-    /// Values that the sum may have.
+    /// Range of the sum.
     word: (i32, i32),
 }
 
-/// Each of them.
+/// All kinds of lanes.
 pub static LANES: &[Lanes] = &[
     Lanes {
         name: "u8s8-saturating",
@@ -37,7 +37,7 @@ pub static LANES: &[Lanes] = &[
     },
 ];
 
-/// Each kind of lanes with the int8 weights of a channel, in the order in which they are stored; activations are any int8.
+/// Examines each kind of lanes with the int8 weights of a channel, in storage order, and any int8 activations.
 pub(super) fn pairs(weights: &[i32]) -> Vec<Pairs> {
     if weights.len() < 2 {
         return Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn pairs(weights: &[i32]) -> Vec<Pairs> {
 }
 
 impl Lanes {
-    /// Activations with which the sum of both products leaves the word: at an end of their range each, by the sign of the weight.
+    /// Returns activations for which the sum of both products exceeds the word: ends of the range, each chosen by the sign of the weight.
     fn leaves(&self, k: usize, weights: [i32; 2]) -> Option<PairWitness> {
         let [least, most] = [-128 + self.offsets.0, 127 + self.offsets.0];
         let held = weights.map(|w| w + self.offsets.1);
@@ -70,7 +70,7 @@ impl Lanes {
 mod tests {
     use super::*;
 
-    /// Every pair of int8 weights with every pair of ends, against what each kind of lanes is known for.
+    /// Compares every pair of int8 weights, with every pair of ends, with the known conditions of each kind of lanes.
     #[test]
     fn pairs_that_leave_a_lane_are_those_that_are_known() {
         for (a, b) in (-128..=127).flat_map(|a| (-128..=127).map(move |b| (a, b))) {

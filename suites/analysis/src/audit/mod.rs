@@ -1,7 +1,7 @@
-//! Audit of a model: do its results change if the runtime changes, where, and by how much?
+//! Audit of a model: the number, place and size of changes in its results if the runtime changes.
 //!
-//! For each channel the accumulators that its weights, bias and input type allow are counted, not sampled: both sides are staircases of at
-//! most as many steps as the output type has values, and they differ on intervals.
+//! For each channel, the accumulators that weights, bias and input type allow are counted, not sampled. Each side is a staircase with at most as many
+//! steps as the output type has values, and the sides differ on intervals.
 
 mod compare;
 mod constants;
@@ -33,26 +33,26 @@ use tiebreak_oracle::census::Requantizer;
 use tiebreak_oracle::derivation::{Derivation, Scales, quantize_multiplier};
 use tiebreak_oracle::fpm::pieces::Output;
 
-/// Most weights of a model, each as often as layers read it: many layers may name one tensor.
+/// Upper bound on the weights of a model. A tensor counts once for each layer that reads it.
 const MAX_WEIGHTS: usize = 1 << 28;
 
-/// Most channels of a model.
+/// Upper bound on the channels of a model.
 const MAX_CHANNELS: usize = 1 << 20;
 
-/// Number of channels in the list of the worst.
+/// Length of the list of worst channels.
 const WORST: usize = 10;
 
-/// Derivations that are shown for each channel.
+/// Derivations shown for each channel.
 const DERIVATIONS: [&str; 3] = ["f64", "f32-f64", "f32"];
 
-/// Audits the model `bytes` of the file at `path`: `left` against each of `right`.
+/// Audits the model `bytes` of the file at `path`, and compares `left` with each of `right`.
 pub fn audit(path: &Path, bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, BadModel> {
     let fault = |fault| BadModel::Fault { path: path.to_owned(), fault };
     let audit = examine(bytes, left, right).map_err(fault)?;
     Ok(Audit { model: path.display().to_string(), sha256: hash(bytes), ..audit })
 }
 
-/// [`audit`] without the name of a file.
+/// Version of [`audit`] without the name of a file.
 pub fn examine(bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, Fault> {
     let comparison = |side: &Side| Comparison {
         left: left.label(),
@@ -126,7 +126,7 @@ impl Comparison {
         self.layers.push(LayerCounts { index, op, name, left, right, totals, channels });
     }
 
-    /// Finds the worst channels: of the highest rate, then of the largest difference, then the first.
+    /// Sorts the worst channels: highest rate, then largest difference, then first.
     fn settle(&mut self) {
         let all = self.layers.iter().flat_map(|layer| layer.channels.iter().map(move |channel| (layer, channel)));
         let mut worst: Vec<_> = all.filter(|(_, channel)| channel.differ > 0).collect();
@@ -143,7 +143,7 @@ impl Comparison {
     }
 }
 
-/// What is known of a layer's channels before any runtime.
+/// Properties of a layer's channels that do not depend on a runtime.
 struct Examined {
     reaches: Vec<Reach>,
     channels: Vec<Channel>,
@@ -171,12 +171,12 @@ fn of_products(products: &Products<'_>, channel: usize) -> (Reach, Channel) {
     let reach = Reach::of(bias, products.weights.centred(channel), activations);
     let mut facts = facts(channel, products.scale(channel), bias, &reach, &scales(products, channel));
     if products.kind != Kind::Depthwise {
-        // Bytes without sign lie 128 higher.
+        // Unsigned bytes are stored with an offset of 128.
         let offset = if products.weights.element == Element::U8 { 128 } else { 0 };
         let weights: Vec<i32> = products.weights.stored(channel).map(|w| w - offset).collect();
         facts.pairs = hazards::pairs(&weights);
     }
-    // Every product can be 0, so partial sums lie between those of one sign.
+    // Every product can be 0, so partial sums are between the sum of all negative products and the sum of all positive products.
     let (lo, hi) = (reach.lo.min(0).min(bias.into()), reach.hi.max(0).max(bias.into()));
     facts.overflows_int32 = lo < i64::from(i32::MIN) || hi > i64::from(i32::MAX);
     (reach, facts)
@@ -200,7 +200,7 @@ fn facts(channel: usize, scale: f32, bias: i32, reach: &Reach, scales: &Scales) 
     }
 }
 
-/// Stored values less the zero point.
+/// Returns the range of stored values minus the zero point.
 fn differences(tensor: Quantized) -> std::ops::RangeInclusive<i32> {
     let range = tensor.element.range();
     range.start() - tensor.zero_point..=range.end() - tensor.zero_point
@@ -219,7 +219,7 @@ fn rescale_scales(rescale: &Rescale) -> Scales {
     Scales { input: exact(rescale.input.scale), weight: Rational::from(1), output: exact(rescale.output.scale) }
 }
 
-/// Derivation and scheme of both sides, the counts of each channel, and what the derivation changes alone.
+/// Derivation and scheme of both sides, counts of each channel, and changes by the derivation alone.
 type Compared = ([String; 2], Vec<ChannelCounts>, Totals);
 
 fn compared(arithmetic: &Arithmetic<'_>, examined: &Examined, left: Side, right: Side) -> Result<Compared, String> {
@@ -268,7 +268,7 @@ fn channels(
 ) -> Result<Compared, String> {
     let of = |(channel, reach): (usize, &Reach)| {
         let (scales, ways) = (scales(channel), ways(channel));
-        // The left scheme with the derivation of the right side.
+        // Scheme of the left side with the derivation of the right side.
         let moved = Way { derivation: ways[1].derivation, ..ways[0] };
         let same = ways[0].derivation.name == ways[1].derivation.name;
         let requantizer = |way: &Way| way.of(&scales).map_err(|error| format!("channel {channel}: {error}"));
@@ -303,7 +303,7 @@ fn channels(
     Ok((labels, counted.into_iter().map(|(counts, _)| counts).collect(), derivation))
 }
 
-/// The ways of a side, each once, in the order of channels.
+/// Lists the ways of a side, each once, in the order of channels.
 fn labels(side: usize, channels: usize, ways: &impl Fn(usize) -> [Way; 2]) -> String {
     let mut labels: Vec<String> = Vec::new();
     for way in (0..channels).map(|channel| ways(channel)[side]) {

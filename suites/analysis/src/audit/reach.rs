@@ -1,40 +1,40 @@
 //! Accumulators that a channel can have, from its weights, its bias, and the range of its activations.
 //!
-//! An accumulator is `bias + sum of w * (x - zero point)`. With `t = x - smallest x` where w is positive and `largest x - x` where it is
-//! negative, it is the smallest accumulator plus the sum of `|w| * t`, each t in 0..=255 on its own. Divided by the greatest common
-//! divisor of the weights, such sums are all integers up to the largest exactly if, in increasing order, the first weight is 1 and no
-//! weight is larger than 1 plus 255 times the sum of those before it: until then the sums are a whole interval, which the next weight
-//! prolongs; a weight that is too large leaves a gap, which no later one fills. Where there are gaps, the sums are counted in a set of bits,
-//! until all of them but `T` at each end are there and no weight left is larger than that middle: then the middle stays whole with each weight
-//! more, and only the ends are counted on, which are alike: `t` and 255 less `t` exchange them.
-//! Padding is an activation at the zero point, which is among the values.
+//! The audit counts accumulators that can occur, not an interval: sums of products have gaps if the weights have a common divisor or no small weight.
+//! A test tries every choice of activations.
 //!
-//! The audit counts accumulators that can occur, not an interval: sums of products have gaps if the weights have a common
-//! divisor or no small weight. A test takes every choice of activations.
+//! An accumulator is `bias + sum of w * (x - zero point)`. With `t = x - smallest x` for positive w, and `t = largest x - x` for negative w, it is
+//! the smallest accumulator plus the sum of `|w| * t`, with independent t in 0..=255. Divide by the greatest common divisor of the weights, and sort
+//! them in increasing order. The sums are all integers up to the largest exactly if the first weight is 1, and no weight exceeds 1 plus 255 times the
+//! sum of the weights before it. A weight within this limit extends the interval. A larger weight leaves a gap that no later weight fills.
+//!
+//! With gaps, the sums are counted in a set of bits, until all sums exist apart from `T` at each end, and no remaining weight exceeds the length of
+//! this middle. From then on every weight keeps the middle whole, and only the ends are counted. The ends mirror each other, because `t` and
+//! `255 - t` exchange them. Padding is an activation at the zero point, which is among the values.
 
 use std::ops::RangeInclusive;
 
-/// Longest set of sums, in bits, and most words that may be changed to fill it.
+/// Upper bounds on the length of a set of sums in bits, and on the words changed to fill it.
 const MOST_BITS: u64 = 1 << 25;
 const MOST_WORK: u64 = 1 << 26;
 
-/// The accumulators of a channel.
+/// Accumulators of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Smallest.
+    /// Smallest accumulator.
     pub lo: i64,
-    /// Largest.
+    /// Largest accumulator.
     pub hi: i64,
-    /// All are this far apart, or a multiple of it: a whole number above 0.
+    /// Positive common divisor of the distances between accumulators.
     pub step: i64,
     /// Steps from `lo` on that are accumulators; `None` if all are.
     gaps: Option<Gaps>,
-    /// True if each counted accumulator can occur. Otherwise some cannot: there were too many to examine.
+    /// True if each counted accumulator can occur. Otherwise there were too many to examine, and some cannot occur.
     pub exact: bool,
 }
 
 impl Reach {
-    /// Of weights less their zero point, and activations less theirs.
+    /// Computes the accumulators for weights and activations, both minus their zero points.
     pub fn of(bias: i32, weights: impl Iterator<Item = i32>, activations: RangeInclusive<i32>) -> Self {
         let (least, most) = (i64::from(*activations.start()), i64::from(*activations.end()));
         let (mut lo, mut hi) = (i64::from(bias), i64::from(bias));
@@ -53,29 +53,29 @@ impl Reach {
         Self { lo, hi, step: step.into(), gaps, exact }
     }
 
-    /// The part within `lo..=hi`; nothing if there is none.
+    /// Returns the part of the range within `lo..=hi`; `None` if it is empty.
     pub fn within(&self, lo: i64, hi: i64) -> Option<RangeInclusive<i64>> {
         let (lo, hi) = (self.lo.max(lo), self.hi.min(hi));
         (lo <= hi).then_some(lo..=hi)
     }
 
-    /// Number of accumulators in `lo..=hi`.
+    /// Returns the number of accumulators in `lo..=hi`.
     pub fn count(&self, lo: i64, hi: i64) -> u64 {
         let Some((first, last)) = self.steps(lo, hi) else { return 0 };
         self.gaps.as_ref().map_or(last - first + 1, |gaps| gaps.count(first, last))
     }
 
-    /// All of them.
+    /// Returns the number of all accumulators.
     pub fn total(&self) -> u64 {
         self.count(self.lo, self.hi)
     }
 
-    /// The accumulator in `lo..=hi` that is nearest to zero, the positive one of two.
+    /// Returns the accumulator in `lo..=hi` nearest to zero; at equal distance, the positive one.
     pub fn nearest(&self, lo: i64, hi: i64) -> Option<i64> {
         let (first, last) = self.steps(lo, hi)?;
         let at = |step: u64| self.lo + step as i64 * self.step;
         let reached = |step: &u64| self.gaps.as_ref().is_none_or(|gaps| gaps.has(*step));
-        // The first step that is not below zero divides both searches.
+        // The first nonnegative step separates both searches.
         let zero = (-self.lo).div_euclid(self.step) + i64::from((-self.lo).rem_euclid(self.step) != 0);
         let middle = zero.clamp(first as i64, last as i64 + 1) as u64;
         let above = (middle..=last).find(reached).map(at);
@@ -83,14 +83,14 @@ impl Reach {
         [above, below].into_iter().flatten().min_by_key(|x| (x.abs(), *x < 0))
     }
 
-    /// Every accumulator in increasing order.
+    /// Returns every accumulator in increasing order.
     pub fn each(&self) -> impl Iterator<Item = i64> + '_ {
         let last = self.steps(self.lo, self.hi).map_or(0, |(_, last)| last);
         let reached = |step: &u64| self.gaps.as_ref().is_none_or(|gaps| gaps.has(*step));
         (0..=last).filter(reached).map(|step| self.lo + step as i64 * self.step)
     }
 
-    /// The first and the last step in `lo..=hi`.
+    /// Returns the first and the last step in `lo..=hi`.
     fn steps(&self, lo: i64, hi: i64) -> Option<(u64, u64)> {
         let range = self.within(lo, hi)?;
         let from = range.start() - self.lo;
@@ -114,7 +114,7 @@ fn whole(sizes: &[u32], span: u64) -> bool {
     })
 }
 
-/// The sums, and whether they were looked at. The sizes increase.
+/// Computes the sums for sizes in increasing order. `false` if they were not examined: too many sums, or a span that is not `2^n - 1`.
 fn sums(sizes: &[u32], span: u64) -> (Option<Gaps>, bool) {
     let last = sizes.iter().map(|w| u64::from(*w) * span).sum::<u64>();
     if !(span + 1).is_power_of_two() {
@@ -124,7 +124,7 @@ fn sums(sizes: &[u32], span: u64) -> (Option<Gaps>, bool) {
     let doublings = (span + 1).trailing_zeros();
     let largest = sizes.last().copied().map_or(0, u64::from);
     let (mut ends, mut reached, mut whole, mut work) = (Bits { words: vec![1] }, 0, false, 0);
-    // One of each size first: sizes without a common divisor close the middle.
+    // One weight of each size first, because sizes without a common divisor close the middle.
     let mut each = sizes.to_vec();
     each.dedup();
     let again = sizes.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| &pair[1]);
@@ -138,7 +138,7 @@ fn sums(sizes: &[u32], span: u64) -> (Option<Gaps>, bool) {
             return (None, false);
         }
         (0..doublings).for_each(|n| ends.add_shifted(u64::from(*w) << n));
-        // Nothing at or after the end of the lower half: what is there is looked at from the middle on.
+        // Last missing sum of the lower half. The upper half mirrors it.
         if !whole {
             let end = ends.last_missing(reached / 2).map_or(0, |at| at + 1);
             if reached >= 2 * end && largest <= reached - 2 * end + 1 {
@@ -151,12 +151,12 @@ fn sums(sizes: &[u32], span: u64) -> (Option<Gaps>, bool) {
     (Some(Gaps { ends, end, last }), true)
 }
 
-/// Existing sums among `0..=last`.
+/// Sums that exist among `0..=last`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Gaps {
-    /// Those below `end`, and as many at the other end, in reverse.
+    /// Sums below `end`. The upper end mirrors them.
     ends: Bits,
-    /// From here on all are there, up to `last - end`; or it is beyond `last`.
+    /// All sums from here up to `last - end` exist. If beyond `last`, `ends` has all sums.
     end: u64,
     last: u64,
 }
@@ -174,7 +174,7 @@ impl Gaps {
         let Self { ends, end, .. } = self;
         let whole = |first: u64, last: u64| (last + 1).saturating_sub(first);
         let part = |first: u64, last: u64| if first <= last { ends.count(first, last) } else { 0 };
-        // Numbers below `end`, above `last - end`, and between.
+        // Parts below `end`, above `last - end`, and between.
         let low = if first < *end { part(first, last.min(end - 1)) } else { 0 };
         let from_top = (self.last - last, self.last - first);
         let high = if from_top.0 < *end { part(from_top.0, from_top.1.min(end - 1)) } else { 0 };
@@ -182,7 +182,7 @@ impl Gaps {
     }
 }
 
-/// A set of numbers from 0 on.
+/// Set of numbers from 0 on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Bits {
     words: Vec<u64>,
@@ -193,10 +193,10 @@ impl Bits {
         self.words.get((n / 64) as usize).is_some_and(|word| word >> (n % 64) & 1 == 1)
     }
 
-    /// With each number the one that is larger by `by`; those beyond the last word are dropped.
+    /// Adds to the set each number plus `by`. Numbers beyond the last word are dropped.
     fn add_shifted(&mut self, by: u64) {
         let (words, bits) = ((by / 64) as usize, (by % 64) as u32);
-        // From the end, so that no word is read after it was changed.
+        // From the end, so that no word is read after its change.
         for at in (words..self.words.len()).rev() {
             let mut moved = self.words[at - words] << bits;
             if bits > 0 && at > words {
@@ -206,7 +206,7 @@ impl Bits {
         }
     }
 
-    /// The largest number up to `n` that is not in the set.
+    /// Returns the largest number up to `n` that is not in the set.
     fn last_missing(&self, n: u64) -> Option<u64> {
         let (at, bit) = ((n / 64) as usize, n % 64);
         let top = !self.words[at] & (u64::MAX >> (63 - bit));
@@ -234,7 +234,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Every sum, one product after another.
+    /// Computes every sum, one product after another.
     fn every(bias: i32, weights: &[i32], activations: RangeInclusive<i32>) -> BTreeSet<i64> {
         weights.iter().fold([i64::from(bias)].into(), |sums: BTreeSet<i64>, w| {
             let with = |sum: &i64| activations.clone().map(|x| sum + i64::from(w * x)).collect::<Vec<_>>();
@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    /// 1 and the last but one are no sums of 2 and 3, however many there are.
+    /// 1 and the largest sum minus 1 are no sums of 2 and 3, however many weights there are.
     #[test]
     fn long_sums_have_their_gaps_at_both_ends() {
         let reach = Reach::of(5, std::iter::repeat_n([2, -3], 60_000).flatten(), 0..=255);
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn what_is_too_much_to_look_at_says_so() {
-        // Each weight is larger than 255 times all before it, and no sum is another one.
+        // Each weight exceeds 255 times all weights before it, and no two sums are equal.
         let weights = [255, 256, 65_536, 16_777_216];
         let reach = Reach::of(0, weights.into_iter(), 0..=255);
         assert!(!reach.exact && reach.total() == reach.hi as u64 + 1, "{reach:?}");

@@ -3,90 +3,90 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The version of the format.
+/// Version of the format.
 pub const FORMAT: u32 = 1;
 
-/// An audit of a model.
+/// Audit of a model.
 #[derive(Clone, Debug, Serialize)]
 pub struct Audit {
-    /// [`FORMAT`].
+    /// Version of the format, [`FORMAT`].
     pub format: u32,
-    /// The file as it was named.
+    /// Path of the file, as given.
     pub model: String,
     /// SHA-256 of the file.
     pub sha256: String,
-    /// `tflite` or `onnx`.
+    /// Format of the model: `tflite` or `onnx`.
     pub kind: &'static str,
-    /// One for each runtime or scheme on the right.
+    /// Comparisons, one for each runtime or scheme on the right.
     pub comparisons: Vec<Comparison>,
-    /// The audited layers, with what does not depend on a runtime.
+    /// Audited layers, with the properties that do not depend on a runtime.
     pub layers: Vec<Layer>,
-    /// Operators that compute something and are not audited at all.
+    /// Operators that compute something and are not audited.
     pub not_audited: Vec<NotAudited>,
-    /// Operators that only move or select stored values, which no runtime changes.
+    /// Operators that only move or select stored values. No runtime changes their results.
     pub without_arithmetic: Vec<NotAudited>,
 }
 
-/// An operator that is not audited.
+/// Operator that is not audited.
 #[derive(Clone, Debug, Serialize)]
 pub struct NotAudited {
-    /// Its number in its graph, from 0.
+    /// Number of the operator in its graph, from 0.
     pub index: usize,
-    /// Its operator.
+    /// Kind of the operator.
     pub op: String,
-    /// Its name.
+    /// Name of the operator.
     pub name: String,
-    /// Why.
+    /// Reason for the omission.
     pub reason: String,
 }
 
-/// Scale and zero point.
+/// Type, scale and zero point of a tensor.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Tensor {
     /// Type of the stored values.
     #[serde(rename = "type")]
     pub element: &'static str,
-    /// The float32 scale, exactly.
+    /// Exact value of the float32 scale.
     pub scale: f64,
-    /// Stored value of 0.
+    /// Stored value of real 0.
     pub zero_point: i32,
 }
 
-/// An audited layer.
+/// Audited layer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Layer {
     /// Number of the operator in its graph, from 0.
     pub index: usize,
-    /// The operator.
+    /// Kind of the operator.
     pub op: String,
-    /// The name of its result.
+    /// Name of the result.
     pub name: String,
-    /// Products of one result; 1 for an operator that only rescales, 0 for one on two tensors.
+    /// Number of products of one result: 1 for an operator that only rescales, 0 for an operator on two tensors.
     pub depth: usize,
-    /// The tensors that are read, without weights.
+    /// Tensors that are read, without weights.
     pub inputs: Vec<Tensor>,
-    /// The tensor that is written.
+    /// Tensor that is written.
     pub output: Tensor,
     /// Smallest and largest result.
     pub clamp: (i32, i32),
-    /// Its channels; none for an operator on two tensors.
+    /// Channels of the layer; empty for an operator on two tensors.
     pub channels: Vec<Channel>,
 }
 
-/// A channel, as every runtime finds it.
+/// Channel, with the properties that do not depend on a runtime.
 #[derive(Clone, Debug, Serialize)]
 pub struct Channel {
-    /// Its number.
+    /// Number of the channel.
     pub channel: usize,
-    /// The float32 scale of its weights, exactly.
+    /// Exact value of the float32 scale of the weights.
     pub weight_scale: f64,
-    /// Added to its sums.
+    /// Bias of the sums.
     pub bias: i32,
-    /// The accumulators that its weights, bias and input type allow.
+    /// Accumulators that weights, bias and input type allow.
     pub accumulators: Accumulators,
     /// Multiplier and shift by each derivation: `f64`, `f32-f64`, `f32`.
     pub multipliers: BTreeMap<&'static str, Multiplier>,
-    /// How far 16-bit lanes are from their ends.
+    /// Overflow of 16-bit lanes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<Pairs>,
     /// True if a partial sum, in some order, can overflow int32.
@@ -95,20 +95,20 @@ pub struct Channel {
     pub inexact_in_float: bool,
 }
 
-/// The accumulators that a channel can have.
+/// Accumulators that a channel can have.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Accumulators {
-    /// Smallest, bias included.
+    /// Smallest accumulator, bias included.
     pub min: i64,
-    /// Largest.
+    /// Largest accumulator, bias included.
     pub max: i64,
     /// Number of accumulators.
     pub count: u64,
-    /// True if each of them can occur; otherwise they were too many to examine, and some cannot.
+    /// True if each accumulator can occur. Otherwise there were too many to examine, and some cannot occur.
     pub exact: bool,
 }
 
-/// A Q0.31 multiplier and a shift, positive = left.
+/// Q0.31 multiplier and shift, positive = left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Multiplier {
     /// Multiplier.
@@ -126,67 +126,67 @@ impl From<(i32, i32)> for Multiplier {
 /// Neighbouring products that a kernel adds in 16 bits.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pairs {
-    /// Kind of lanes: the key of `LANES`.
+    /// Kind of lanes: the name in `LANES`.
     pub lanes: &'static str,
-    /// Neighbouring pairs of weights.
+    /// Number of neighbouring pairs of weights.
     pub pairs: usize,
-    /// Pairs whose sum can overflow the lane.
+    /// Number of pairs whose sum can overflow the lane.
     pub unsafe_pairs: usize,
-    /// The first of these.
+    /// First unsafe pair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<PairWitness>,
 }
 
-/// Two products whose sum leaves 16 bits.
+/// Two products whose sum overflows 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PairWitness {
-    /// Place of the first product.
+    /// Index of the first product.
     pub k: usize,
-    /// Both weights as the lanes hold them.
+    /// Weights in the type of the lanes.
     pub weights: (i32, i32),
-    /// Both activations as the lanes hold them.
+    /// Activations in the type of the lanes.
     pub activations: (i32, i32),
-    /// Their sum of products.
+    /// Sum of both products.
     pub sum: i32,
 }
 
-/// One runtime or scheme against another.
+/// Comparison of two runtimes or schemes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// The one whose results are subtracted.
+    /// Runtime or scheme whose results are subtracted.
     pub left: String,
-    /// What it does.
+    /// Description of the left side.
     pub left_summary: String,
-    /// The version of the runtime that was measured, or that none was.
+    /// Measured version of the left runtime, or a statement that none was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_version: Option<&'static str>,
-    /// The one from whose results they are subtracted.
+    /// Runtime or scheme from whose results the left results are subtracted.
     pub right: String,
-    /// What it does.
+    /// Description of the right side.
     pub right_summary: String,
-    /// The version of the runtime that was measured, or that none was.
+    /// Measured version of the right runtime, or a statement that none was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub right_version: Option<&'static str>,
-    /// Over all layers that were compared.
+    /// Totals over all compared layers.
     pub totals: Totals,
     /// Changes by the derivation of the multiplier alone, with the scheme of the left side.
     pub derivation: Totals,
-    /// The ten channels, or operators on two tensors, of the highest rate.
+    /// Ten channels, or operators on two tensors, with the highest rates.
     pub worst: Vec<Worst>,
-    /// Each layer.
+    /// Counts of each layer.
     pub layers: Vec<LayerCounts>,
-    /// Layers for which one side is not defined.
+    /// Layers that one side does not define.
     pub not_compared: Vec<NotAudited>,
 }
 
 /// Sums over channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
-    /// Channels; an operator on two tensors counts as one.
+    /// Number of channels; an operator on two tensors counts as one.
     pub channels: u64,
-    /// Channels with a difference.
+    /// Number of channels with a difference.
     pub channels_that_differ: u64,
-    /// Reachable accumulators, or pairs of stored values, on which both sides have a result.
+    /// Reachable accumulators, or pairs of stored values, for which both sides have a result.
     pub inputs: u64,
     /// Inputs whose left result is not at an end of the clamp.
     pub inside: u64,
@@ -194,7 +194,7 @@ pub struct Totals {
     pub differ: u64,
     /// Inputs of `inside` with different results.
     pub differ_inside: u64,
-    /// The largest difference.
+    /// Largest absolute difference.
     pub largest: u64,
 }
 
@@ -209,44 +209,44 @@ impl Totals {
         self.largest = self.largest.max(other.largest);
     }
 
-    /// The share of inputs that differ, to be read.
+    /// Returns the share of inputs that differ, for display.
     pub fn rate(&self) -> f64 {
         if self.inputs == 0 { 0.0 } else { self.differ as f64 / self.inputs as f64 }
     }
 }
 
-/// The counts of a layer.
+/// Counts of a layer.
 #[derive(Clone, Debug, Serialize)]
 pub struct LayerCounts {
-    /// Number of the operator.
+    /// Number of the operator in its graph, from 0.
     pub index: usize,
-    /// The operator.
+    /// Kind of the operator.
     pub op: String,
-    /// The name of its result.
+    /// Name of the result.
     pub name: String,
     /// Derivation and scheme on the left: `f64 gemmlowp-double:wrap`.
     pub left: String,
-    /// Those on the right.
+    /// Derivation and scheme on the right.
     pub right: String,
-    /// Over its channels.
+    /// Totals over the channels.
     pub totals: Totals,
-    /// Each channel; one without a number for an operator on two tensors.
+    /// Counts of each channel. An operator on two tensors has one entry without a number.
     pub channels: Vec<ChannelCounts>,
 }
 
-/// The counts of a channel.
+/// Counts of a channel.
 #[derive(Clone, Debug, Serialize)]
 pub struct ChannelCounts {
-    /// Its number.
+    /// Number of the channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<usize>,
-    /// Multiplier and shift on the left; none where the scales are taken apart.
+    /// Multiplier and shift on the left; `None` if the scales are used separately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<Multiplier>,
-    /// Those on the right.
+    /// Multiplier and shift on the right; `None` if the scales are used separately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub right: Option<Multiplier>,
-    /// Inputs on which both sides have a result.
+    /// Inputs for which both sides have a result.
     pub inputs: u64,
     /// Inputs whose left result is not at an end of the clamp.
     pub inside: u64,
@@ -254,39 +254,39 @@ pub struct ChannelCounts {
     pub differ: u64,
     /// Inputs of `inside` with different results.
     pub differ_inside: u64,
-    /// `differ / inputs`, to be read.
+    /// Quotient `differ / inputs`, for display.
     pub rate: f64,
-    /// Right minus left.
+    /// Number of inputs by difference, right minus left.
     pub by_delta: BTreeMap<i64, u64>,
-    /// The differing input nearest to zero.
+    /// Input with a difference nearest to zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
     /// Method of the count: `closed-form`, `bisection` of monotone results, or `each` input.
     pub method: &'static str,
 }
 
-/// An input on which two results differ.
+/// Input on which two results differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Witness {
-    /// The input.
+    /// Input of both sides.
     #[serde(flatten)]
     pub input: Input,
-    /// The result on the left.
+    /// Result on the left.
     pub left: i64,
-    /// The result on the right.
+    /// Result on the right.
     pub right: i64,
 }
 
-/// An accumulator, bias included, or two stored values.
+/// Accumulator, bias included, or two stored values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Input {
-    /// An accumulator.
+    /// Accumulator of a channel.
     Accumulator {
-        /// It.
+        /// Accumulator, bias included.
         x: i64,
     },
-    /// The stored values of both operands.
+    /// Stored values of both operands.
     Pair {
         /// Left operand.
         lhs: i32,
@@ -295,14 +295,14 @@ pub enum Input {
     },
 }
 
-/// A channel among the worst.
+/// Channel among the worst.
 #[derive(Clone, Debug, Serialize)]
 pub struct Worst {
     /// Number of the operator.
     pub index: usize,
-    /// The operator.
+    /// Kind of the operator.
     pub op: String,
-    /// Its counts.
+    /// Counts of the channel.
     #[serde(flatten)]
     pub counts: ChannelCounts,
 }

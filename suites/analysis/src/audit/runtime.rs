@@ -1,4 +1,4 @@
-//! Rescaling by each runtime: derivation of the multiplier, and scheme, for the sums of a layer.
+//! Rescaling in each runtime: derivation of the multiplier, and scheme, for the sums of a layer.
 
 use super::runtimes::RUNTIMES;
 use crate::model::operators::{Kind, Products};
@@ -12,19 +12,19 @@ use tiebreak_oracle::fpm::{self, Parameters};
 use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// A scheme of rescaling, of fixed point or in floats.
+/// Scheme of rescaling, in fixed point or in floats.
 #[derive(Clone, Copy, Debug)]
 pub enum Rescaling {
-    /// By a Q0.31 multiplier and a shift.
+    /// Q0.31 multiplier and shift.
     Fixed(fpm::Scheme),
-    /// By a real multiplier, or by the scales apart.
+    /// Real multiplier, or the scales separately.
     Float(&'static floats::Definition),
-    /// By a real multiplier, without any rounding but the last.
+    /// Real multiplier, with only the last rounding.
     Real(&'static real::Definition),
 }
 
 impl Rescaling {
-    /// The scheme of that name: of fixed point multiply, NAME or NAME:POLICY, or in floats.
+    /// Parses the name of a scheme: of fixed point multiply, NAME or NAME:POLICY, or in floats.
     pub fn parse(text: &str) -> Result<Self, UnknownName> {
         if let Some(definition) = floats::DEFINITIONS.iter().find(|d| d.name == text) {
             return Ok(Self::Float(definition));
@@ -42,7 +42,7 @@ impl Rescaling {
         })
     }
 
-    /// How it is written.
+    /// Returns the name, with the overflow policy if there is one.
     pub fn label(&self) -> String {
         match self {
             Self::Fixed(scheme) => scheme.label(),
@@ -51,8 +51,8 @@ impl Rescaling {
         }
     }
 
-    /// The requantization at a Q0.31 multiplier and a shift, of which a scheme in floats takes the real number, rounded to its format. `None`
-    /// if it takes the scales of a layer apart.
+    /// Returns the requantization at a Q0.31 multiplier and a shift. A scheme in floats uses the real multiplier, rounded to its format. `None` if
+    /// the scheme uses the scales of a layer separately.
     pub fn at(&self, multiplier: i32, shift: i32) -> Option<Requantizer> {
         match self {
             Self::Fixed(scheme) => Some(Requantizer::Fixed(*scheme, Parameters::q31(multiplier, shift))),
@@ -66,7 +66,7 @@ impl Rescaling {
         }
     }
 
-    /// The scheme of addition and the one of multiplication that rescale in this way, if there are any.
+    /// Returns the schemes of addition and of multiplication that rescale in this way.
     fn elementwise(&self) -> Elementwise {
         let name = match self {
             Self::Fixed(scheme) => scheme.definition.name,
@@ -90,34 +90,34 @@ impl Rescaling {
     }
 }
 
-/// Names of the schemes for operations on two tensors, where these are defined.
+/// Names of the schemes for operations on two tensors; `None` if not defined.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Elementwise {
     pub(super) add: Option<&'static str>,
     pub(super) mul: Option<&'static str>,
 }
 
-/// Names of a derivation and of a scheme.
+/// Name of a derivation, and name of a scheme.
 pub(super) type Names = (&'static str, &'static str);
 
-/// What a runtime chooses its kernel for sums of products by.
+/// Properties of sums of products by which a runtime chooses its kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sums {
-    /// The operator.
+    /// Operator of the layer.
     pub kind: Kind,
-    /// True if each channel has a scale of its own.
+    /// True if each channel has its own scale.
     pub per_channel: bool,
     /// True if activations and weights are unsigned bytes.
     pub bytes: bool,
-    /// True if the channel is behind the last whole vector of [`VECTOR`] channels.
+    /// True if the channel is after the last whole vector of [`VECTOR`] channels.
     pub is_behind: bool,
 }
 
-/// Channels of a vector of LiteRT's optimized depthwise kernels; those behind the last whole one take other code.
+/// Channels in a vector of LiteRT's optimized depthwise kernels. Channels after the last whole vector use other code.
 const VECTOR: usize = 8;
 
 impl Sums {
-    /// Those of a channel of a layer.
+    /// Returns the properties of a channel of a layer.
     pub fn of(products: &Products<'_>, channel: usize) -> Self {
         let bytes = [products.input.element, products.weights.element] == [Element::U8; 2];
         let is_behind = channel >= products.weights.channels / VECTOR * VECTOR;
@@ -125,33 +125,33 @@ impl Sums {
     }
 }
 
-/// A runtime, or one set of its kernels.
+/// Runtime, or one set of its kernels.
 #[derive(Clone, Copy, Debug)]
 pub struct Runtime {
     /// Name used everywhere.
     pub name: &'static str,
-    /// A description in one line.
+    /// Description in one line.
     pub summary: &'static str,
-    /// The version that was measured, or that none was.
+    /// Measured version, or a statement that none was measured.
     pub version: &'static str,
-    /// Repositories and files.
+    /// Repositories and files of the source.
     pub source: &'static str,
     /// Rescaling of convolutions and matrix products; `None` if undefined.
     pub(super) products: fn(Sums) -> Option<Names>,
-    /// Of the operators that only rescale, by the types of both tensors, where it is defined.
+    /// Rescaling by operators that only rescale, by the types of both tensors; `None` if undefined.
     pub(super) rescale: fn((Element, Element)) -> Option<Names>,
-    /// Of tensors of int8.
+    /// Schemes for int8 tensors.
     pub(super) elementwise: Elementwise,
-    /// Of tensors of bytes without sign.
+    /// Schemes for tensors of unsigned bytes.
     pub(super) elementwise_bytes: Elementwise,
 }
 
-/// One side of a comparison: a runtime, or one scheme with one derivation for everything.
+/// Side of a comparison: a runtime, or one scheme with one derivation for all operators.
 #[derive(Clone, Copy, Debug)]
 pub enum Side {
-    /// Each operator as the runtime has it.
+    /// Runtime with its own way for each operator.
     Runtime(&'static Runtime),
-    /// Every operator by this scheme.
+    /// Scheme and derivation for every operator.
     Scheme(Rescaling, &'static Derivation),
 }
 
@@ -160,23 +160,23 @@ pub enum Side {
 pub struct Way {
     /// Derivation of the multiplier.
     pub derivation: &'static Derivation,
-    /// The scheme.
+    /// Scheme of the rescaling.
     pub rescaling: Rescaling,
 }
 
-/// Why a channel has no requantization.
+/// Error of a channel that has no requantization.
 #[derive(Debug, Error)]
 pub enum NoMultiplier {
-    /// The quotient of its scales is too large.
+    /// The quotient of the scales is too large.
     #[error("its multiplier is 2^31 or more")]
     TooLarge,
-    /// A scheme in floats has no such factors.
+    /// A scheme in floats has no factors for the scales.
     #[error("{0} has no factor for these scales")]
     NoFactor(&'static str),
 }
 
 impl Runtime {
-    /// The runtime of that name.
+    /// Returns the runtime of this name.
     pub fn find(name: &str) -> Result<&'static Self, UnknownName> {
         let found = RUNTIMES.iter().find(|runtime| runtime.name == name);
         found.ok_or_else(|| unknown("runtime", name, RUNTIMES.iter().map(|r| r.name)))
@@ -184,7 +184,7 @@ impl Runtime {
 }
 
 impl Side {
-    /// How it is named.
+    /// Returns the name of the side.
     pub fn label(&self) -> String {
         match self {
             Self::Runtime(runtime) => runtime.name.to_owned(),
@@ -192,7 +192,7 @@ impl Side {
         }
     }
 
-    /// A description in one line.
+    /// Returns a description in one line.
     pub fn summary(&self) -> String {
         match self {
             Self::Runtime(runtime) => runtime.summary.to_owned(),
@@ -202,7 +202,7 @@ impl Side {
         }
     }
 
-    /// The version that was measured, or that none was; nothing of a scheme.
+    /// Returns the measured version, or a statement that none was measured; `None` for a scheme.
     pub fn version(&self) -> Option<&'static str> {
         match self {
             Self::Runtime(runtime) => Some(runtime.version),
@@ -210,7 +210,7 @@ impl Side {
         }
     }
 
-    /// Rescaling of sums of products.
+    /// Returns the rescaling of sums of products; `None` if undefined.
     pub fn products(&self, sums: Sums) -> Option<Way> {
         match self {
             Self::Runtime(runtime) => (runtime.products)(sums).map(way),
@@ -218,7 +218,7 @@ impl Side {
         }
     }
 
-    /// How an operator that only rescales does so, from one type to another.
+    /// Returns the rescaling of operators that only rescale, from one type to another; `None` if undefined.
     pub fn rescale(&self, input: Element, output: Element) -> Option<Way> {
         match self {
             Self::Runtime(runtime) => (runtime.rescale)((input, output)).map(way),
@@ -226,12 +226,12 @@ impl Side {
         }
     }
 
-    /// The name of its scheme of addition of tensors of that type.
+    /// Returns the name of the scheme that adds tensors of a type.
     pub fn add(&self, element: Element) -> Option<&'static str> {
         self.elementwise(element).add
     }
 
-    /// The name of its scheme of multiplication of tensors of that type.
+    /// Returns the name of the scheme that multiplies tensors of a type.
     pub fn mul(&self, element: Element) -> Option<&'static str> {
         self.elementwise(element).mul
     }
@@ -252,8 +252,8 @@ fn way((derivation, scheme): Names) -> Way {
 }
 
 impl Way {
-    /// The requantization of a channel, and its Q0.31 multiplier and shift: none for a scheme that takes the scales apart, or whose multiplier
-    /// has more than 31 bits.
+    /// Returns the requantization of a channel, with its Q0.31 multiplier and shift: `None` for a scheme that uses the scales separately, or whose
+    /// multiplier has more than 31 bits.
     pub fn of(&self, scales: &Scales) -> Result<(Requantizer, Option<(i32, i32)>), NoMultiplier> {
         let real = (self.derivation.real)(scales);
         let multiplier = quantize_multiplier(&real).ok_or(NoMultiplier::TooLarge);
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use tiebreak_oracle::scheme::Scheme;
 
-    /// Every name of the table leads somewhere.
+    /// Every name in the table exists.
     #[test]
     fn what_the_table_names_is_there() {
         let (elements, kinds) = ([Element::I8, Element::U8], [Kind::Convolution, Kind::Dense, Kind::Depthwise]);

@@ -1,17 +1,16 @@
-//! The table of runtimes: which scheme and which derivation each has for which operator and type, and of which version that is known.
+//! Table of runtimes: scheme and derivation for each operator and type, and the version from which they are known.
 //!
-//! What is measured is measured on the published packages: `tests/observed` has the observations with the versions and hashes,
-//! and a test holds every entry against them. The rest is read from sources, and says so.
+//! Measured entries are measured on the published packages: `tests/observed` has the observations with versions and hashes, and a test compares every
+//! entry with them. Other entries are read from sources, and every output says so.
 //!
-//! What a runtime computes depends on operator, type and scales: LiteRT's reference kernels round a matrix product once, in
-//! double, and a convolution twice. Each entry therefore selects by these. An entry that is read from sources says so in
-//! every output.
+//! The scheme depends on operator, type and scales. For example, LiteRT's reference kernels round a matrix product once, in double, and a convolution
+//! twice. Each entry therefore selects by these properties.
 
 use super::runtime::{Elementwise, Names, Runtime, Sums};
 use crate::model::operators::Kind;
 use tiebreak_impls::element::Element;
 
-/// Rows of this table in `tensorflow/lite` and `tflite` are the same files: LiteRT is the newer name.
+/// The files in `tensorflow/lite` and `tflite` are the same: LiteRT is the newer name.
 const TFLITE: &str = "google-ai-edge/LiteRT tflite/kernels/kernel_util.cc, tflite/kernels/internal/common.cc";
 const CMSIS: &str = "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h; tensorflow/tflite-micro kernels/cmsis_nn";
 const TVM: &str = "apache/tvm src/relay/qnn/op/requantize.cc, src/relay/qnn/utils.cc";
@@ -22,7 +21,7 @@ const MICRO: &str = "TensorFlow Lite Micro 0.dev20261023182759, x86-64, measured
 const ONNX: &str = "ONNX Runtime 1.32.0, x86-64, measured";
 const SOURCES: &str = "read from sources; no release is measured";
 
-/// An optimized kernel set adds two tensors of int8 as the reference does; that of bytes without sign follows no scheme of `add` here.
+/// Optimized kernels add int8 tensors as the reference kernels do. Their addition of unsigned bytes follows no scheme of `add`.
 const OPTIMIZED_BYTES: Elementwise = Elementwise { add: None, mul: Some("tflite") };
 const NONE: Elementwise = both(None);
 
@@ -30,14 +29,14 @@ const fn both(name: Option<&'static str>) -> Elementwise {
     Elementwise { add: name, mul: name }
 }
 
-/// The same derivation and scheme of every layer.
+/// One derivation and scheme for all layers.
 macro_rules! always {
     ($derivation:literal, $scheme:literal) => {
         |_| Some(($derivation, $scheme))
     };
 }
 
-/// Reference kernels. Those of a matrix product compute in double, whatever the type (LiteRT issue 8567).
+/// Reference kernels. Their matrix products are computed in double, whatever the type (LiteRT issue 8567).
 fn reference(sums: Sums) -> Option<Names> {
     Some(match sums {
         Sums { kind: Kind::Dense, .. } => ("f64", "f64-product-away"),
@@ -46,7 +45,7 @@ fn reference(sums: Sums) -> Option<Names> {
     })
 }
 
-/// The same with one rounding, where the reference kernels do not compute in double.
+/// Reference kernels with one rounding, except for products computed in double.
 fn reference_single(sums: Sums) -> Option<Names> {
     reference(sums).map(|names| match names {
         (derivation, "gemmlowp-double:wrap") => (derivation, "tflite-single:wrap"),
@@ -54,8 +53,8 @@ fn reference_single(sums: Sums) -> Option<Names> {
     })
 }
 
-/// Kernels over ruy and vector instructions. The depthwise one of bytes without sign is not among them; that of int8 rounds the channels behind
-/// its last whole vector as the reference does (finding 24).
+/// Kernels over ruy and vector instructions. Depthwise layers of unsigned bytes use the reference kernel. The int8 depthwise kernel rounds the
+/// channels after its last whole vector like the reference (finding 24).
 fn optimized(sums: Sums) -> Option<Names> {
     Some(match sums {
         Sums { kind: Kind::Depthwise, bytes: false, is_behind: true, .. } => ("f64", "gemmlowp-double:wrap"),
@@ -67,7 +66,7 @@ fn optimized(sums: Sums) -> Option<Names> {
     })
 }
 
-/// The same on aarch64, where matrix products and convolutions floor the product before the one rounding shift (finding 40).
+/// Optimized kernels on aarch64: matrix products and convolutions floor the product before the single rounding shift (finding 40).
 fn optimized_aarch64(sums: Sums) -> Option<Names> {
     optimized(sums).map(|names| match names {
         (derivation, "sqrdmulh-srshl:wrap") if sums.kind != Kind::Depthwise => (derivation, "cmsis-nn-mve-single:wrap"),
@@ -75,7 +74,7 @@ fn optimized_aarch64(sums: Sums) -> Option<Names> {
     })
 }
 
-/// XNNPACK as the delegate of LiteRT. What it does not take runs as without a delegate: the depthwise layer of bytes without sign.
+/// XNNPACK as the delegate of LiteRT. Depthwise layers of unsigned bytes are not delegated and run as without a delegate.
 fn xnnpack(sums: Sums) -> Option<Names> {
     match sums {
         Sums { kind: Kind::Depthwise, bytes: true, .. } => optimized(sums),
@@ -83,12 +82,12 @@ fn xnnpack(sums: Sums) -> Option<Names> {
     }
 }
 
-/// TensorFlow Lite Micro and CMSIS-NN have no kernels for products of bytes without sign.
+/// TensorFlow Lite Micro and CMSIS-NN have no kernels for products of unsigned bytes.
 fn signed(sums: Sums, names: Names) -> Option<Names> {
     (!sums.bytes).then_some(names)
 }
 
-/// Every runtime.
+/// Table of all runtimes.
 pub static RUNTIMES: &[Runtime] = &[
     Runtime {
         name: "real",
@@ -159,7 +158,8 @@ pub static RUNTIMES: &[Runtime] = &[
         version: LITERT,
         source: "google/XNNPACK src/operators/convolution-nhwc.c, src/qs8-vadd, src/qs8-vmul",
         products: xnnpack,
-        // Between tensors of one type it takes a multiple of 1/256 as the multiplier, which is no derivation here; others it leaves to LiteRT.
+        // Between tensors of one type, XNNPACK uses a multiple of 1/256 as multiplier, which is no derivation here. Other rescalings are left to
+        // LiteRT.
         rescale: |(input, output)| (input != output).then_some(("f64", "sqrdmulh-srshl:wrap")),
         elementwise: Elementwise { add: Some("xnnpack"), mul: Some("xnnpack-fp32") },
         elementwise_bytes: Elementwise { add: Some("xnnpack"), mul: Some("xnnpack-fp32") },
@@ -170,7 +170,7 @@ pub static RUNTIMES: &[Runtime] = &[
         version: ONNX,
         source: "microsoft/onnxruntime core/mlas/lib/quantize.cpp, qladd.cpp, qlmul.cpp",
         products: always!("f32", "f32-product"),
-        // Read from sources: the two operators one after the other.
+        // Read from sources: DequantizeLinear, then QuantizeLinear.
         rescale: always!("f32", "f32-dequantize-quantize"),
         elementwise: both(Some("onnx")),
         elementwise_bytes: both(Some("onnx")),

@@ -1,4 +1,4 @@
-//! The accumulators nearest to zero on which a scheme is one above, and one below the reference, for each shift.
+//! Figure of the accumulators nearest to zero on which a scheme is one above, or one below, the reference, for each shift.
 
 use super::{FPM, Grouped, MOST_PIECES, MULTIPLIER, empty};
 use tiebreak_common::called;
@@ -7,10 +7,10 @@ use tiebreak_oracle::census::{Census, Counter};
 use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
 use tiebreak_reports::ledger::{Figure, FigureKind, Value};
 
-/// Normalised multipliers: the smallest, the next, one of no special form, and the largest.
+/// Normalised multipliers: the smallest, the next, one without a special form, and the largest.
 const MULTIPLIERS: [i32; 4] = [1 << 30, (1 << 30) + 1, MULTIPLIER, i32::MAX];
 
-/// Nothing where no scheme is one off.
+/// Returns the figure; `None` if no scheme differs by one.
 pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
     let mut grouped = Grouped::default();
     let mut counter = Counter::new(MOST_PIECES);
@@ -40,7 +40,7 @@ fn row(counter: &mut Counter, reference: Scheme, scheme: Scheme, shift: i32, del
     let mut best: Option<(i64, i32)> = None;
     for m in MULTIPLIERS {
         let whole = Census::of(reference, scheme, Parameters::q31(m, shift));
-        // Only what is nearer than the best so far.
+        // Only accumulators nearer to zero than the best so far.
         let bound = best.map_or(i64::MAX, |(x, _)| x.abs() - 1);
         let nearer = Census { lo: whole.lo.max(-bound), hi: whole.hi.min(bound), ..whole };
         best = nearest(counter, nearer, delta).map(|x| (x, m)).or(best);
@@ -52,7 +52,7 @@ fn row(counter: &mut Counter, reference: Scheme, scheme: Scheme, shift: i32, del
     Some(vec![shift.into(), delta.into(), x.into(), m.into(), exact, expected.into(), got.into()])
 }
 
-/// The accumulator nearest to zero with this difference; of two at one distance the positive one.
+/// Returns the accumulator nearest to zero with this difference; at equal distance, the positive one.
 fn nearest(counter: &mut Counter, census: Census, delta: i64) -> Option<i64> {
     let up = Census { lo: census.lo.max(0), ..census };
     let down = Census { hi: census.hi.min(-1), ..census };
@@ -60,8 +60,7 @@ fn nearest(counter: &mut Counter, census: Census, delta: i64) -> Option<i64> {
     found.into_iter().flatten().min_by_key(|x| (x.unsigned_abs(), *x < 0))
 }
 
-/// The end of a half of the line that is nearest to zero, cut until it holds one accumulator with this difference: by counting, never by
-/// trying.
+/// Returns the accumulator of a half line that is nearest to zero and has this difference. Bisection by counts; no accumulator is tried.
 fn first(counter: &mut Counter, half: Census, delta: i64, upwards: bool) -> Option<i64> {
     let mut holds = |lo: i64, hi: i64| {
         let counts = counter.at_once(&Census { lo, hi, ..half })?;

@@ -1,4 +1,4 @@
-//! Every two schemes against each other, over corner multipliers and right shifts.
+//! Figure that compares all pairs of schemes, over corner multipliers and right shifts.
 
 use super::{FPM, empty, value};
 use crate::atlas::{Atlas, Between, examine};
@@ -8,10 +8,10 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_reports::ledger::{Figure, FigureKind, Value};
 
-/// Shifts to the right, at which nothing wraps.
+/// Right shifts and no shift, at which no word wraps.
 const SHIFTS: std::ops::RangeInclusive<i32> = -31..=0;
 
-/// Nothing where all are one function.
+/// Returns the figure; `None` if all schemes are one function.
 pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
     let mut all = vec![reference];
     for scheme in schemes {

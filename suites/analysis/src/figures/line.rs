@@ -1,4 +1,4 @@
-//! Along the line of accumulators, where a scheme is above the reference and where below.
+//! Figure of the differences along the line of accumulators: scheme above or below the reference.
 
 use super::{FPM, Grouped, MOST_PIECES, MULTIPLIER, empty, value};
 use tiebreak_common::called;
@@ -6,12 +6,12 @@ use tiebreak_oracle::census::{Census, Counter, Counts};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::ledger::{Figure, FigureKind, Value};
 
-/// Parts of the line.
+/// Number of parts of the line.
 const PARTS: i64 = 64;
-/// A usual shift of a converted model.
+/// Usual shift of a converted model.
 const SHIFT: i32 = -8;
 
-/// Nothing where no scheme differs.
+/// Returns the figure; `None` if no scheme differs.
 pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
     let mut counter = Counter::new(MOST_PIECES);
     let mut grouped = Grouped::default();

@@ -1,10 +1,8 @@
-//! The numbers of the figures of a report: what the schemes of a run's contracts do over whole lines of inputs, in closed form.
+//! Numbers of the figures of a report: results of the schemes of a run's contracts over whole lines of inputs, in closed form.
 //!
-//! A run shows that a kernel is its scheme; what the scheme does on all 2^32 accumulators is then counted without the kernel.
+//! The run shows that kernels match their schemes, so the results of a scheme on all 2^32 accumulators are counted without a kernel.
 //!
-//! Figures are numbers before they are drawings: a run puts them into the ledger, counted in closed form for the schemes of
-//! its contracts. The run shows that kernels match their schemes. Page and CSV are drawn from these numbers, because
-//! `reports` does not know the oracle.
+//! The run puts the numbers into the ledger. Page and CSV are drawn from these numbers, because `reports` does not know the oracle.
 
 mod corners;
 mod heat;
@@ -18,14 +16,14 @@ use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::quantize;
 use tiebreak_reports::ledger::{Against, Column, Figure, FigureKind, Ledger, Value};
 
-/// The multiplier at which rates and lines are counted: normalised, odd, of no special form.
+/// Multiplier for rates and lines: normalised, odd, without a special form.
 const MULTIPLIER: i32 = 1_395_864_371;
-/// Pieces of a scheme that are counted: more of them come from left shifts that wrap very often.
+/// Upper bound on the pieces of a counted scheme. Left shifts that wrap very often give more.
 const MOST_PIECES: usize = 1 << 10;
 const FPM: &str = "fpm";
 const QUANTIZE: &str = "quantize";
 
-/// The figures of a run: of the schemes that its contracts name, and of the reference that it counted against.
+/// Returns the figures of a run, for the schemes that its contracts name and for its reference.
 pub fn of(ledger: &Ledger) -> Vec<Figure> {
     let mut figures = Vec::new();
     let reference = labels(ledger, FPM, Against::Reference).into_iter().find_map(|label| Scheme::parse(label).ok());
@@ -43,7 +41,7 @@ pub fn of(ledger: &Ledger) -> Vec<Figure> {
     figures
 }
 
-/// The schemes of the rows of an operation, each once, in their order.
+/// Returns the schemes in the rows of an operation, each once, in their order.
 fn labels<'a>(ledger: &'a Ledger, op: &str, against: Against) -> Vec<&'a str> {
     let mut labels: Vec<&str> = Vec::new();
     for row in ledger.rows.iter().filter(|row| row.op == op && row.against == against) {
@@ -54,14 +52,14 @@ fn labels<'a>(ledger: &'a Ledger, op: &str, against: Against) -> Vec<&'a str> {
     labels
 }
 
-/// Tables of several schemes: those of one table stand together, and the first of them for all.
+/// Tables of several schemes. Schemes with equal tables form a group, and the first scheme represents it.
 #[derive(Debug, Default)]
 struct Grouped {
     groups: Vec<(Vec<String>, Vec<Vec<Value>>)>,
 }
 
 impl Grouped {
-    /// The rows of one scheme, without its name.
+    /// Adds the rows of one scheme, without its name.
     fn add(&mut self, label: String, rows: Vec<Vec<Value>>) {
         match self.groups.iter_mut().find(|(_, known)| *known == rows) {
             Some((labels, _)) => labels.push(label),
@@ -69,7 +67,7 @@ impl Grouped {
         }
     }
 
-    /// Rows that begin with the scheme, and which schemes stand for which others; `None` where no scheme has rows.
+    /// Returns the rows, each beginning with its scheme, and the schemes that each represents; `None` if no scheme has rows.
     fn figure(self, figure: Figure) -> Option<Figure> {
         let mut rows = Vec::new();
         let mut same = BTreeMap::new();
@@ -84,7 +82,7 @@ impl Grouped {
     }
 }
 
-/// A figure without rows.
+/// Returns a figure without rows.
 fn empty(kind: FigureKind, op: &str, title: &str, says: String, command: String, columns: &[(&str, &str)]) -> Figure {
     let column = |(name, unit): &(&str, &str)| Column { name: (*name).to_owned(), unit: (*unit).to_owned() };
     Figure {
@@ -99,7 +97,7 @@ fn empty(kind: FigureKind, op: &str, title: &str, says: String, command: String,
     }
 }
 
-/// A count of accumulators, which are 2^32 at most.
+/// Returns a count of accumulators, at most 2^32, as a value.
 fn value(count: u64) -> Value {
     i64::try_from(count).map_or_else(|_| Value::Text(count.to_string()), Value::Integer)
 }

@@ -1,4 +1,4 @@
-//! Number of accumulators on which each scheme differs from the reference, shift by shift.
+//! Figure of the number of accumulators on which each scheme differs from the reference, by shift.
 
 use super::{FPM, Grouped, MOST_PIECES, MULTIPLIER, empty, value};
 use tiebreak_common::called;
@@ -7,7 +7,7 @@ use tiebreak_oracle::census::{Census, Counter};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::ledger::{Figure, FigureKind, Value};
 
-/// Nothing where no scheme differs.
+/// Returns the figure; `None` if no scheme differs.
 pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
     let mut counter = Counter::new(MOST_PIECES);
     let mut grouped = Grouped::default();

@@ -1,4 +1,4 @@
-//! Boundaries at which the results of a quantizer change, to the float.
+//! Figure of the exact floats at which the results of a quantizer change.
 
 use super::{Grouped, QUANTIZE, empty};
 use tiebreak_common::called;
@@ -7,12 +7,12 @@ use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::{Quantization, Runs, Scheme, Storage, Stored};
 use tiebreak_reports::ledger::{Figure, FigureKind, Value};
 
-/// `!quant.uniform<i4:f32, 0.3:-1>`: few enough steps to see each, and a scale that no float has.
+/// `!quant.uniform<i4:f32, 0.3:-1>`: few enough steps to show each, and a scale that no float format has.
 const SCALE: f32 = 0.3;
 const ZERO_POINT: i64 = -1;
 const BITS: u32 = 4;
 
-/// Nothing where no scheme has boundaries.
+/// Returns the figure; `None` if no scheme has boundaries.
 pub(super) fn figure(schemes: &[Scheme]) -> Option<Figure> {
     let storage = Storage { bits: BITS, signed: true };
     let q = Quantization::whole(Format::F32, SCALE.to_bits().into(), ZERO_POINT, storage);

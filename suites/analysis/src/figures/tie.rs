@@ -1,4 +1,4 @@
-//! Exact value and results near ties, where rounding rules part.
+//! Figure of exact values and results near ties, where rounding rules differ.
 
 use super::{FPM, empty};
 use std::collections::BTreeMap;
@@ -6,12 +6,12 @@ use tiebreak_common::called;
 use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
 use tiebreak_reports::ledger::{Column, Figure, FigureKind, Value};
 
-/// A quarter of the accumulator: every second one is a tie, or becomes one when it is rounded to a half first.
+/// Parameters of `x / 4`: half of the accumulators are ties, or become ties when rounded to halves first.
 const MULTIPLIER: i32 = 1 << 30;
 const SHIFT: i32 = -1;
 const ACCUMULATORS: std::ops::RangeInclusive<i64> = -10..=10;
 
-/// Schemes with the same results stand in one column.
+/// Returns the figure. Schemes with the same results share a column.
 pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
     let p = Parameters::q31(MULTIPLIER, SHIFT);
     let mut groups: Vec<(Vec<String>, Vec<Option<i64>>)> = Vec::new();

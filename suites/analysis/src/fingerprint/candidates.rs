@@ -1,4 +1,4 @@
-//! Candidates: every derivation of a multiplier with every scheme that takes one, in fixed point and in floats.
+//! Candidates: every derivation of a multiplier with every scheme that takes a multiplier, in fixed point and in floats.
 
 use super::observations::{Observations, Parameters, Setting};
 use super::search::MOST_SETTINGS;
@@ -13,14 +13,14 @@ use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::scheme::Registered;
 use tiebreak_oracle::word::Overflow;
 
-/// Kinds of candidates, of which a verdict speaks as one.
+/// Kind of candidates, which a verdict names together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Family {
-    /// A Q0.31 multiplier, and roundings to nearest.
+    /// Q0.31 multiplier, with roundings to nearest.
     FixedPoint,
-    /// A Q0.31 multiplier, and one directed rounding.
+    /// Q0.31 multiplier, with one directed rounding.
     Directed,
-    /// A multiplication in floats.
+    /// Multiplication in floats.
     Float,
 }
 
@@ -37,7 +37,7 @@ impl Family {
         }
     }
 
-    /// As a verdict says it.
+    /// Returns the description in a verdict.
     pub fn text(self) -> &'static str {
         match self {
             Self::FixedPoint => "fixed-point scheme that rounds to nearest",
@@ -47,30 +47,30 @@ impl Family {
     }
 }
 
-/// A candidate at the parameters of one setting.
+/// Function of a candidate at the parameters of one setting.
 #[derive(Clone, Debug)]
 pub enum Function {
-    /// A multiplier and a shift.
+    /// Scheme with multiplier and shift.
     Fixed(Scheme, (i32, i32)),
-    /// Floats.
+    /// Float scheme.
     Float(floats::Scheme),
-    /// The candidate takes no such parameters.
+    /// The candidate does not accept the parameters.
     Nothing,
 }
 
-/// Functions of one key are the same.
+/// Key of a function: equal keys mean equal functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
-    /// Scheme and multiplier.
+    /// Scheme, overflow policy, multiplier and shift.
     Fixed(&'static str, Overflow, (i32, i32)),
     /// Scheme and factors.
     Float((&'static str, Dyadic, Option<Dyadic>)),
-    /// No output ever.
+    /// Function without any output.
     Nothing,
 }
 
 impl Function {
-    /// The output, or `None` if there is none.
+    /// Returns the output; `None` if there is no output.
     #[inline]
     pub fn at(&self, x: i32, output: &Output) -> Option<i32> {
         match self {
@@ -80,7 +80,7 @@ impl Function {
         }
     }
 
-    /// Its identity.
+    /// Returns the key.
     pub fn key(&self, output: &Output) -> Key {
         match self {
             Self::Fixed(scheme, channel) => Key::Fixed(scheme.definition.name(), scheme.overflow, *channel),
@@ -90,37 +90,37 @@ impl Function {
     }
 }
 
-/// A derivation and a scheme.
+/// Derivation with a scheme.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// The scheme, with its overflow policy where it has one.
+    /// Name of the scheme, with its overflow policy if it has one.
     pub scheme: String,
-    /// The derivation; `None` if the scheme needs none, because multipliers are given or because it takes the scales apart.
+    /// Name of the derivation; `None` if multipliers are given, or if the scheme uses the scales separately.
     pub derivation: Option<&'static str>,
-    /// Its family.
+    /// Family of the candidate.
     pub family: Family,
-    /// It, at the first settings of the observations, of which groups are made. There may be millions of settings.
+    /// Functions at the first settings of the observations, which form the groups. There may be millions of settings.
     pub functions: Vec<Function>,
     recipe: Recipe,
 }
 
-/// How a candidate becomes a function of the accumulator.
+/// Rule by which a candidate becomes a function of the accumulator.
 #[derive(Clone, Copy, Debug)]
 enum Recipe {
     Fixed(Scheme),
     Float(&'static floats::Definition),
-    /// A scheme that takes the scales apart.
+    /// Scheme that uses the scales separately.
     Apart(&'static floats::Definition),
 }
 
 impl Candidate {
-    /// Its output at one of the first settings.
+    /// Returns the output at one of the first settings.
     pub fn at(&self, observations: &Observations, setting: usize, x: i32) -> Option<i32> {
         self.functions[setting].at(x, &observations.settings[setting].output)
     }
 }
 
-/// Every candidate for these observations. Where all multipliers are given there is nothing to derive.
+/// Returns every candidate for the observations. If all multipliers are given, no derivation is tried.
 pub fn all(observations: &Observations) -> Vec<Candidate> {
     let settings = &observations.settings;
     let given = |setting: &Setting| matches!(setting.parameters, Parameters::Multiplier { .. });
@@ -150,7 +150,7 @@ pub fn all(observations: &Observations) -> Vec<Candidate> {
     out
 }
 
-/// Each candidate at one setting.
+/// Returns the function of each candidate at one setting.
 pub fn functions(candidates: &[Candidate], setting: &Setting) -> Vec<Function> {
     let mut derived: Vec<(Option<&'static str>, Derived)> = Vec::new();
     let mut of = |candidate: &Candidate| {
@@ -170,9 +170,9 @@ pub fn functions(candidates: &[Candidate], setting: &Setting) -> Vec<Function> {
     candidates.iter().map(&mut of).collect()
 }
 
-/// Schemes under both policies that have an answer everywhere. The legacy ones take an integer multiplier, which nothing derives.
+/// Returns the schemes with both overflow policies that always give an output. Legacy schemes take an integer multiplier, which no derivation gives.
 fn fixed(given: bool) -> impl Iterator<Item = Scheme> {
-    // Schemes of sums alone are those of floats, or cast a product to int32.
+    // Only schemes of `fpm`. Other schemes of `requantize` have the formulas of the float schemes, or cast a product to int32.
     let multiplies = |fpm: &fpm::Definition| fpm::scheme::DEFINITIONS.iter().any(|other| other.name == fpm.name);
     let taken = move |definition: &Definition| match definition {
         Definition::Fpm(fpm) => multiplies(fpm),
@@ -191,7 +191,7 @@ fn function(scheme: Option<floats::Scheme>) -> Function {
     scheme.map_or(Function::Nothing, Function::Float)
 }
 
-/// The multiplier of a setting.
+/// Multiplier of a setting.
 struct Derived {
     fixed: Option<(i32, i32)>,
     real: Option<Rational>,

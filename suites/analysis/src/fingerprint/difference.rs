@@ -1,5 +1,5 @@
-//! Where two candidates first differ, from zero outwards: in closed form for two Q0.31 multipliers, by walking the places where outputs
-//! change for functions that are monotone, and one accumulator after another for the others.
+//! First difference of two candidates, outwards from zero: in closed form for two Q0.31 multipliers, by walking the changes of output for monotone
+//! functions, and by trying accumulators one after another for other functions.
 
 use super::candidates::Function;
 use tiebreak_oracle::census::Census;
@@ -8,23 +8,23 @@ use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::requantize::{Definition, Scheme};
 use tiebreak_oracle::word::Overflow;
 
-/// Where two functions of the accumulator differ.
+/// Difference of two functions of the accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// Here, and at no accumulator nearer to zero; of two at one distance the positive one.
+    /// First difference: no accumulator nearer to zero differs. At equal distance, it is the positive accumulator.
     At(i32),
-    /// Nowhere among all int32.
+    /// No difference on any int32.
     Nowhere,
-    /// Not at accumulators of at most this magnitude; beyond them it was not looked.
+    /// No difference up to this magnitude; larger accumulators were not compared.
     NotWithin(i64),
 }
 
-/// Changes of an output that a walk passes in each direction before it gives up.
+/// Upper bound on output changes that a walk passes in each direction.
 const MOST_CHANGES: u32 = 1 << 16;
-/// Accumulators that are tried in each direction where nothing better is possible.
+/// Upper bound on accumulators tried in each direction, if no better method applies.
 const MOST_TRIED: i64 = 1 << 18;
 
-/// The first difference. Accumulators at which one has no answer are none, as far as a closed form goes.
+/// Returns the first difference. The closed form ignores accumulators at which a function has no output.
 pub fn difference(left: &Function, right: &Function, output: &Output) -> Difference {
     if let Some(known) = closed_form(left, right, output) {
         return known;
@@ -51,10 +51,10 @@ fn closed_form(left: &Function, right: &Function, output: &Output) -> Option<Dif
     Some(first.map_or(Difference::Nowhere, |x| Difference::At(x as i32)))
 }
 
-/// Whether outputs never fall while the accumulator rises: no word wraps, and no input is refused.
+/// True if outputs never fall as the accumulator rises: no word wraps, and no input is refused.
 fn is_monotone(function: &Function, output: &Output) -> bool {
     match function {
-        // Below a scale of 1/2 a result has 30 bits, and with such a zero point 31.
+        // With a right shift, results are within 2^30, so with such a zero point they fit int32.
         Function::Fixed(scheme, (m, s)) => {
             let fits = scheme.overflow == Overflow::Saturate || output.zero_point.unsigned_abs() < 1 << 30;
             matches!(scheme.definition, Definition::Fpm(_)) && *m >= 0 && *s < 0 && fits
@@ -64,7 +64,7 @@ fn is_monotone(function: &Function, output: &Output) -> bool {
     }
 }
 
-/// Both from zero outwards, from one change of an output to the next.
+/// Walks both directions from zero, from one change of an output to the next.
 fn walk<F: Fn(i64) -> Option<i32>, G: Fn(i64) -> Option<i32>>(f: F, g: G) -> Difference {
     if f(0) != g(0) {
         return Difference::At(0);
@@ -80,7 +80,7 @@ fn walk<F: Fn(i64) -> Option<i32>, G: Fn(i64) -> Option<i32>>(f: F, g: G) -> Dif
     }
 }
 
-/// The first x of `1..=end` at which two monotone functions differ that agree at 0. An x of 2^31 comes back as `i32::MIN`.
+/// Returns the first x of `1..=end` at which two monotone functions differ that agree at 0. 2^31 is returned as `i32::MIN`.
 fn side(f: &impl Fn(i64) -> Option<i32>, g: &impl Fn(i64) -> Option<i32>, end: i64) -> Difference {
     let (mut x, mut gap) = (0, 1);
     for _ in 0..MOST_CHANGES {
@@ -96,10 +96,10 @@ fn side(f: &impl Fn(i64) -> Option<i32>, g: &impl Fn(i64) -> Option<i32>, end: i
     Difference::NotWithin(x)
 }
 
-/// The first y after x, up to `end`, at which a monotone function has another value than at x. The search starts around `x + gap`.
+/// Returns the first y after x, up to `end`, at which a monotone function has another value than at x. The search starts around `x + gap`.
 fn change(f: &impl Fn(i64) -> Option<i32>, x: i64, gap: i64, end: i64) -> Option<i64> {
     let here = f(x);
-    // The same up to `same`, and changed from `changed` on.
+    // The value is unchanged up to `same`, and changed from `changed` on.
     let (mut same, mut step) = (x, 1);
     let mut changed = (x + gap).min(end);
     if changed == x {
@@ -114,7 +114,7 @@ fn change(f: &impl Fn(i64) -> Option<i32>, x: i64, gap: i64, end: i64) -> Option
     }
     let mut back = 1;
     while changed - same > 1 {
-        // A step back from the guess, then halves.
+        // First, steps back from the guess, then bisection.
         let middle = if back < (changed - same) / 2 { changed - back } else { same + (changed - same) / 2 };
         back *= 2;
         if f(middle) == here { same = middle } else { changed = middle }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     proptest! {
-        /// Affine floors of near slopes: the walk finds what trying every accumulator finds, and nothing nearer.
+        /// Compares the walk with a trial of every accumulator, for affine floors of similar slopes.
         #[test]
         fn walks_find_the_nearest(m in 1i64..1 << 20, apart in -3i64..=3, c in 0i64..1 << 16, d in -2i64..=2, clamp in 1i64..2000) {
             let of = |m: i64, c: i64| move |x: i64| Some(((m * x + c) >> 16).clamp(-clamp, clamp) as i32);

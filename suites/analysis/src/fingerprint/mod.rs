@@ -1,5 +1,5 @@
-//! Which schemes and multiplier derivations are consistent with observed outputs of a library, and the next input that separates
-//! the remaining ones.
+//! Fingerprint of a library: schemes and multiplier derivations that are consistent with observed outputs, and the next input that separates the
+//! remaining candidates.
 
 pub mod candidates;
 pub mod difference;
@@ -12,7 +12,7 @@ use observations::Observations;
 use search::{Group, Next};
 use std::collections::BTreeMap;
 
-/// Result of the observations.
+/// Result of trying all candidates on the observations.
 #[derive(Debug)]
 pub struct Fingerprint {
     /// All candidates, in the order of the registries.
@@ -21,31 +21,31 @@ pub struct Fingerprint {
     pub excluded: Vec<Option<Exclusion>>,
     /// Number of observations that each candidate explains.
     pub explained: Vec<usize>,
-    /// Consistent candidates, those together that give the same outputs.
+    /// Groups of consistent candidates; candidates of a group give the same outputs.
     pub groups: Vec<Group>,
-    /// The input that separates the most groups, if there are several.
+    /// Input that separates the most groups, if there are several.
     pub next: Option<Next>,
-    /// First observation of each family that none of its candidates gives.
+    /// First observation of each family that no candidate of the family gives.
     pub given_by_none: BTreeMap<Family, usize>,
 }
 
-/// Why a candidate is none.
+/// Reason why a candidate is excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Exclusion {
     /// Index of the observation.
     pub observation: usize,
-    /// The candidate's output; `None` if it gives no int32.
+    /// Output of the candidate; `None` if it gives no int32.
     pub expected: Option<i32>,
 }
 
 impl Fingerprint {
-    /// Tries every candidate on every observation, and looks for the next input to run.
+    /// Tries every candidate on every observation, and searches the next input.
     pub fn of(observations: &Observations) -> Self {
         let candidates = candidates::all(observations);
         let mut excluded: Vec<Option<Exclusion>> = vec![None; candidates.len()];
         let mut explained = vec![0; candidates.len()];
         let mut given_by_none: BTreeMap<Family, usize> = BTreeMap::new();
-        // One setting after another: the functions of all of them need not fit into memory.
+        // One setting after another, because the functions of all settings may not fit into memory.
         let mut order: Vec<usize> = (0..observations.rows.len()).collect();
         order.sort_by_key(|at| observations.rows[*at].setting);
         for rows in order.chunk_by(|a, b| observations.rows[*a].setting == observations.rows[*b].setting) {
@@ -80,7 +80,7 @@ impl Fingerprint {
         !self.groups.is_empty()
     }
 
-    /// The candidates that explain most observations, and how many those are.
+    /// Returns the candidates that explain most observations, and the number of these observations.
     pub fn best(&self) -> (Vec<usize>, usize) {
         let most = self.explained.iter().copied().max().unwrap_or(0);
         ((0..self.candidates.len()).filter(|i| self.explained[*i] == most).collect(), most)

@@ -1,4 +1,4 @@
-//! The CSV file of observed outputs.
+//! CSV file of observed outputs.
 
 use csv::StringRecord;
 use indexmap::IndexSet;
@@ -16,22 +16,22 @@ use tiebreak_reports::read;
 /// Content of a file of observations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observations {
-    /// Parameters and outputs, each once, in the file's order.
+    /// Parameters and output steps, each once, in the file's order.
     pub settings: Vec<Setting>,
-    /// A line each.
+    /// Observations, one for each line.
     pub rows: Vec<Observation>,
 }
 
 /// Parameters, with the steps after the multiplication.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
-    /// The multiplier, or the scales from which it is derived.
+    /// Multiplier, or scales from which it is derived.
     pub parameters: Parameters,
     /// Zero point and clamp.
     pub output: Output,
 }
 
-/// A multiplier, or the scales from which it is derived.
+/// Multiplier, or scales from which it is derived.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Parameters {
     /// Q0.31 multiplier and shift, positive = left.
@@ -43,9 +43,9 @@ pub enum Parameters {
     },
     /// Scales of the layer.
     Scales {
-        /// Their values.
+        /// Values of the scales.
         scales: Scales,
-        /// As the file writes them: input, weight, output.
+        /// Text of the scales in the file: input, weight, output.
         written: [String; 3],
     },
 }
@@ -63,26 +63,26 @@ pub struct Observation {
     pub observed: i32,
 }
 
-/// A file that cannot be used.
+/// Error of a file of observations.
 #[derive(Debug, Error)]
 pub enum BadObservations {
     /// The file cannot be read, or a line or a cell is malformed.
     #[error(transparent)]
     File(#[from] BadParameters),
-    /// A column that means nothing here.
+    /// A column is unknown.
     #[error("{}: {cause}; the columns are {}", path.display(), COLUMNS.join(", "))]
     UnknownColumn {
         /// The file.
         path: PathBuf,
-        /// Which.
+        /// Error with the name of the column.
         cause: UnknownName,
     },
-    /// A column that must be there.
+    /// A required column is missing.
     #[error("{} has no column `{column}`; name `x`, `observed`, and either `multiplier` and `shift`, or `si`, `sw` and `so`", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
-        /// Which.
+        /// Name of the column.
         column: &'static str,
     },
     /// A line with a multiplier and scales, or with neither.
@@ -93,7 +93,7 @@ pub enum BadObservations {
         /// Line, from 1.
         line: u64,
     },
-    /// A clamp upside down.
+    /// Clamp bounds are reversed.
     #[error("{}:{line}: `min` {min} is above `max` {max}", path.display())]
     Clamp {
         /// The file.
@@ -105,7 +105,7 @@ pub enum BadObservations {
         /// Largest output.
         max: i32,
     },
-    /// No line at all.
+    /// The file has a header and no further line.
     #[error("{} has no observations: a header and nothing below it", path.display())]
     Empty {
         /// The file.
@@ -113,18 +113,18 @@ pub enum BadObservations {
     },
 }
 
-/// Columns that are read. `name` is the caller's.
+/// Columns that are read. `name` is free for the caller.
 pub const COLUMNS: [&str; 11] =
     ["x", "observed", "multiplier", "shift", "si", "sw", "so", "zero_point", "min", "max", "name"];
 
 const SCALE: &str = "a scale, a decimal number in 1e-9..=1e9";
 
-/// Reads a file.
+/// Reads a file of observations.
 pub fn read(path: &Path) -> Result<Observations, BadObservations> {
     parse(path, &read::bytes(path, read::TABLE).map_err(BadParameters::from)?)
 }
 
-/// [`read`] of text that is already at hand; `path` is what errors call it.
+/// Version of [`read`] for text in memory; errors name `path`.
 pub fn parse(path: &Path, text: &[u8]) -> Result<Observations, BadObservations> {
     let mut settings = IndexSet::new();
     let row = |row: &Row<'_>| {
@@ -139,7 +139,7 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Observations, BadObservations> 
     Ok(Observations { settings: settings.into_iter().collect(), rows })
 }
 
-/// Whether all columns are known, and those there that are needed.
+/// Checks that all columns are known, and that the required columns are there.
 fn check(path: &Path, headers: &StringRecord) -> Result<(), BadObservations> {
     let path = || path.to_owned();
     if let Some(stranger) = headers.iter().find(|header| !COLUMNS.contains(header)) {
@@ -163,7 +163,7 @@ fn int32_or(row: &Row<'_>, column: &'static str, default: i32) -> Result<i32, Ba
 }
 
 fn scale(row: &Row<'_>, column: &'static str) -> Result<Rational, BadParameters> {
-    // So that no product, quotient or reciprocal leaves the normal numbers of float.
+    // Limits keep every product, quotient and reciprocal in the normal numbers of float.
     let (least, most) = (Rational::from((1, 1_000_000_000u64)), Rational::from(1_000_000_000u64));
     row.value(column, SCALE, |text| decimal(text).filter(|scale| (&least..=&most).contains(&scale)))
 }

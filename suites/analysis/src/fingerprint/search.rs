@@ -1,7 +1,7 @@
-//! Groups candidates that give the same outputs, and finds the input that separates the most groups.
+//! Groups of candidates with equal outputs, and the input that separates the most groups.
 //!
-//! Outputs at probes divide the candidates; within a part each is compared with the first, and where the two differ that input is a
-//! probe more. What is left together is the same on every accumulator, or as far as was looked.
+//! Outputs at probes split the candidates into parts. In each part, every candidate is compared with the first, and an input on which the two differ
+//! becomes a further probe. Candidates that remain together are equal on every accumulator, or on all accumulators that were compared.
 
 use super::candidates::{Candidate, Key};
 use super::difference::{Difference, difference};
@@ -9,45 +9,45 @@ use super::observations::Observations;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Candidates that are the same.
+/// Candidates that are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Indices of candidates.
+    /// Indices of the candidates.
     pub members: Vec<usize>,
-    /// Where it was looked no further: the largest magnitude of accumulators on which all are the same.
+    /// Largest magnitude of compared accumulators, if not all were compared.
     pub within: Option<i64>,
 }
 
-/// An input that separates groups.
+/// Input that separates groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Next {
     /// Index of the setting.
     pub setting: usize,
     /// Accumulator.
     pub x: i32,
-    /// What each group gives.
+    /// Output of each group.
     pub outputs: Vec<Option<i32>>,
 }
 
-/// Settings among which the next input is looked for; beyond them candidates of one group may differ.
+/// Upper bound on the settings that the search uses. At further settings, candidates of one group may differ.
 pub const MOST_SETTINGS: usize = 16;
-/// Accumulators around zero that are probed, over all settings.
+/// Number of probes around zero, over all settings.
 const AROUND_ZERO: usize = 4096;
 
-/// Accumulators of larger magnitude are proposed only if no smaller one separates any groups.
+/// Limits of magnitude: larger accumulators are proposed only if no smaller one separates any groups.
 const FAR: [u32; 3] = [AROUND_ZERO as u32, 1 << 16, 1 << 24];
 
-/// Parts of candidates, by a number each, and the inputs that parted them.
+/// Partition of the candidates, as a part number for each, with the probes that refined it.
 struct Parting<'a> {
     observations: &'a Observations,
     candidates: &'a [Candidate],
-    /// A candidate of each key.
+    /// One candidate for each key.
     distinct: Vec<usize>,
     part: Vec<usize>,
     probes: Vec<(usize, i32)>,
 }
 
-/// The groups of the candidates `left`, in their order, and the input that separates the most of them.
+/// Returns the groups of the candidates `left`, in their order, and the input that separates the most groups.
 pub fn groups(observations: &Observations, candidates: &[Candidate], left: &[usize]) -> (Vec<Group>, Option<Next>) {
     let (distinct, same) = by_key(observations, candidates, left);
     let part = vec![0; distinct.len()];
@@ -71,7 +71,7 @@ pub fn groups(observations: &Observations, candidates: &[Candidate], left: &[usi
     (groups.into_iter().map(|(_, group)| group).collect(), next)
 }
 
-/// The first candidate of each key, and all of each.
+/// Returns the first candidate of each key, and all candidates of each key.
 fn by_key(observations: &Observations, candidates: &[Candidate], left: &[usize]) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut at: HashMap<Vec<Key>, usize> = HashMap::new();
     let mut same: Vec<Vec<usize>> = Vec::new();
@@ -87,7 +87,7 @@ fn by_key(observations: &Observations, candidates: &[Candidate], left: &[usize])
     (same.iter().map(|all| all[0]).collect(), same)
 }
 
-/// Accumulators around zero and at powers of two, of each setting.
+/// Returns accumulators around zero and at powers of two, for each setting.
 fn probes(settings: usize) -> impl Iterator<Item = (usize, i32)> {
     let near = (AROUND_ZERO / settings) as i32;
     let powers = (0..32).flat_map(|k| [-1, 0, 1].map(|d| (1i64 << k) + d));
@@ -100,7 +100,7 @@ impl Parting<'_> {
         self.candidates[self.distinct[i]].at(self.observations, setting, x)
     }
 
-    /// Parts what an input parts. A part keeps its number for the candidates that agree with its first.
+    /// Splits the parts by their outputs at a probe. Candidates that agree with the first of their part keep its number.
     fn probe(&mut self, setting: usize, x: i32) {
         let mut next = self.part.iter().copied().max().map_or(0, |last| last + 1);
         let mut numbers: HashMap<(usize, Option<i32>), usize> = HashMap::new();
@@ -120,7 +120,8 @@ impl Parting<'_> {
         self.probes.push((setting, x));
     }
 
-    /// Holds a part against its first until nothing differs; what does leaves it. How far it was looked, where not everywhere.
+    /// Compares a part with its first candidate until no candidate differs; candidates that differ leave the part. Returns the limit of the
+    /// comparison, if any.
     fn settle(&mut self, first: usize) -> Option<i64> {
         let mut within: Option<i64> = None;
         for i in first + 1..self.part.len() {
@@ -144,8 +145,9 @@ impl Parting<'_> {
         within
     }
 
-    /// The probe at which the largest number of groups with one answer is smallest; of those, the one with most answers, and of those
-    /// the nearest to zero. Before all that come probes at which every group has an answer, and accumulators that a layer can have.
+    /// Returns the probe that separates best: the largest number of groups with equal output is smallest, then the number of different outputs is
+    /// largest, then the probe is nearest to zero. Probes at which every group has an output come first, and among them accumulators that a layer can
+    /// have.
     fn next(&self, firsts: &[usize]) -> Option<Next> {
         let of = |&(setting, x): &(usize, i32)| {
             let outputs: Vec<Option<i32>> = firsts.iter().map(|i| self.at(*i, setting, x)).collect();

@@ -1,4 +1,4 @@
-//! Fingerprints in words.
+//! Text of fingerprints.
 
 use super::candidates::{Candidate, Family, functions};
 use super::observations::{Observations, Parameters, Setting};
@@ -9,23 +9,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_oracle::derivation::DERIVATIONS;
 use tiebreak_reports::text::{count, plural};
 
-/// Outputs listed in one sentence.
+/// Upper bound on outputs listed in one sentence.
 const MOST_OUTPUTS: usize = 4;
 
-/// Candidates named together: schemes with the same derivations on one line.
+/// Returns lines that name candidates. Schemes with the same derivations share a line.
 pub fn names(candidates: &[Candidate], members: &[usize]) -> Vec<String> {
-    // Scheme, derivation, policies.
+    // Derivations and overflow policies of each scheme.
     let mut schemes: IndexMap<&str, IndexMap<Option<&str>, Vec<&str>>> = IndexMap::new();
     for candidate in members.iter().map(|i| &candidates[*i]) {
         let (name, policy) = candidate.scheme.split_once(':').unwrap_or((&candidate.scheme, ""));
         schemes.entry(name).or_default().entry(candidate.derivation).or_default().push(policy);
     }
-    // Names, by their derivations.
+    // Names by their derivations.
     let mut lines: IndexMap<Vec<Option<&str>>, Vec<String>> = IndexMap::new();
     for (name, derivations) in &schemes {
         let mut labels: IndexMap<String, Vec<Option<&str>>> = IndexMap::new();
         for (derivation, policies) in derivations {
-            // Under both policies, or of a scheme that has none, the name alone.
+            // The name alone, if the scheme has no policy or both are left.
             let label = match policies[..] {
                 [one] if !one.is_empty() => format!("{name}:{one}"),
                 _ => (*name).to_owned(),
@@ -48,7 +48,7 @@ fn derived(derivations: &[Option<&str>]) -> String {
     }
 }
 
-/// The parameters of a setting as a line of the file has them.
+/// Formats the parameters of a setting as in a line of the file.
 pub fn setting(Setting { parameters, output }: &Setting) -> String {
     let mut parts = match parameters {
         Parameters::Multiplier { multiplier, shift } => vec![format!("m={multiplier} s={shift}")],
@@ -63,12 +63,12 @@ pub fn setting(Setting { parameters, output }: &Setting) -> String {
     parts.join(" ")
 }
 
-/// An output, or that there is none.
+/// Formats an output, or its absence.
 pub fn output(output: Option<i32>) -> String {
     output.map_or("no answer".to_owned(), |v| v.to_string())
 }
 
-/// What it all means, a sentence a line.
+/// Returns the conclusions, one sentence a line.
 pub fn verdict(observations: &Observations, fingerprint: &Fingerprint) -> Vec<String> {
     let Fingerprint { candidates, groups, next, .. } = fingerprint;
     let rows = plural(observations.rows.len(), "observation");
@@ -110,7 +110,7 @@ pub fn verdict(observations: &Observations, fingerprint: &Fingerprint) -> Vec<St
     out
 }
 
-/// Names of a few lines; of more, how many.
+/// Joins a few lines; of more lines, the first and the number of the others.
 fn few(names: &[String]) -> String {
     match names {
         all if all.len() <= 3 => all.join("; "),
@@ -119,7 +119,7 @@ fn few(names: &[String]) -> String {
     }
 }
 
-/// Why a family has no candidate left.
+/// Explains why no candidate of a family is left; `None` if a candidate is left.
 fn without(observations: &Observations, fingerprint: &Fingerprint, family: Family) -> Option<String> {
     let Fingerprint { candidates, excluded, .. } = fingerprint;
     let members = candidates.iter().filter(|c| c.family == family).count();
@@ -148,7 +148,7 @@ fn without(observations: &Observations, fingerprint: &Fingerprint, family: Famil
     })
 }
 
-/// What excludes each: by observation and answer, the excluded candidates.
+/// Groups the excluded candidates by observation and output.
 pub fn exclusions(fingerprint: &Fingerprint) -> BTreeMap<Exclusion, Vec<usize>> {
     let mut out: BTreeMap<Exclusion, Vec<usize>> = BTreeMap::new();
     for (i, exclusion) in fingerprint.excluded.iter().enumerate() {

@@ -1,8 +1,7 @@
-//! Models: the convolutions and fully connected layers of a TFLite model as shapes that kernels take, and the operators of a TFLite or
-//! ONNX model with everything that an audit needs.
+//! Models: convolutions and fully connected layers of TFLite models as shapes for kernels, and operators of TFLite or ONNX models with
+//! everything that an audit needs.
 //!
-//! Written for files that nobody has checked: whatever the bytes, the answer is layers or a [`Fault`], in memory that the
-//! limits below bound.
+//! The readers accept untrusted files: for any bytes, they return layers or a [`Fault`], in memory bounded by the limits below.
 
 mod names;
 pub mod network;
@@ -19,50 +18,48 @@ use tiebreak_impls::conv2d::Params;
 use tiebreak_impls::element::Element;
 use tiebreak_reports::read::{self, Unreadable};
 
-/// Most subgraphs and operators of a model, together.
+/// Upper bound on subgraphs and operators of a model, together.
 pub const MAX_OPERATORS: usize = 1 << 16;
 
-/// Most layers that are given.
+/// Upper bound on layers of a model.
 pub const MAX_LAYERS: usize = 1 << 12;
 
-/// Most channels of a layer.
+/// Upper bound on channels of a layer.
 pub const MAX_CHANNELS: usize = 1 << 16;
 
 pub use operators::Quantized;
 
-/// The operator of a layer.
+/// Operator of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// `CONV_2D`, grouped where the filter has fewer channels than the input.
+    /// `CONV_2D`, grouped if the filter has fewer channels than the input.
     Conv2d,
     /// `DEPTHWISE_CONV_2D`.
     DepthwiseConv2d,
-    /// `FULLY_CONNECTED`: a convolution by a filter of one element over an image of one row, whose columns are the rows of
-    /// the matrix.
+    /// `FULLY_CONNECTED`: convolution by a filter of one element over an image of one row. The columns of the image are the rows of the matrix.
     FullyConnected,
-    /// `TRANSPOSE_CONV`, in networks alone.
+    /// `TRANSPOSE_CONV`, only in networks.
     TransposeConv,
 }
 
-/// One layer.
+/// Layer of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
-    /// The name of its output, cut to 256 bytes; its place in the file where that has none.
+    /// Name of the output, cut to 256 bytes; for a nameless output, its place in the file.
     pub name: String,
-    /// Its operator.
+    /// Operator of the layer.
     pub op: Op,
     /// Type of the input.
     pub input: Element,
     /// Type of the weights.
     pub weights: Element,
-    /// Shape and zero points. Its output exists and is the one that the model states; it may be larger than
-    /// [`tiebreak_impls::shape::MAX_ELEMENTS`], which [`Params::sizes`] checks.
+    /// Shape and zero points. The output is not empty and has the shape in the model. It may exceed [`tiebreak_impls::shape::MAX_ELEMENTS`],
+    /// which [`Params::sizes`] checks.
     pub params: Params,
 }
 
 impl Layer {
-    /// The parameters of the same layer on int8 operands: the zero points of unsigned bytes lie 128 lower, as the bytes do,
-    /// which changes no product.
+    /// Returns the parameters of the same layer on int8 operands. For unsigned bytes, bytes and zero points are 128 lower, which changes no product.
     pub fn on_int8(&self) -> Params {
         let moved = |point: i32, element: Element| if element == Element::U8 { point - 128 } else { point };
         Params {
@@ -73,7 +70,7 @@ impl Layer {
     }
 }
 
-/// A model that cannot be used.
+/// Error of a model file.
 #[derive(Debug, Error)]
 pub enum BadModel {
     /// The file cannot be read.
@@ -92,30 +89,30 @@ pub enum BadModel {
 /// Error of a model, with its place and a remedy.
 #[derive(Debug, Error)]
 pub enum Fault {
-    /// It is something else.
+    /// The file is not a TFLite model.
     #[error("is no TFLite model: bytes 4 to 7 are not `TFL3`; give a .tflite file")]
     NotTflite,
-    /// It is neither.
+    /// The file is neither a TFLite nor an ONNX model.
     #[error(
         "is no model: it is no TFLite model, as bytes 4 to 7 are not `TFL3`, and no ONNX model, as it has no graph or no ir_version; give a .tflite or .onnx file"
     )]
     NoModel,
-    /// The file contradicts itself or leads beyond its end.
+    /// The file contradicts itself or refers beyond its end.
     #[error("{place}, at byte {offset}: {problem}; the file is damaged or cut off, get or convert it again")]
     Malformed {
         /// Table and field, such as `Model.subgraphs[0].operators[3].inputs`.
         place: String,
-        /// Byte of the file.
+        /// Byte offset in the file.
         offset: usize,
-        /// What is there.
+        /// Description of the contradiction.
         problem: String,
     },
-    /// A sound file whose layer has no shape, zero point or type that a kernel takes.
+    /// The file is valid, but a layer has no shape, zero point or type that a kernel accepts.
     #[error("{place}: {problem}")]
     Unsupported {
         /// Table and field.
         place: String,
-        /// What is there, and what to do.
+        /// Description of the problem, and a remedy.
         problem: String,
     },
 }
@@ -126,28 +123,28 @@ impl Fault {
     }
 }
 
-/// The layers of the file at `path`, in the file's order, those of every subgraph.
+/// Reads the layers of all subgraphs of the file at `path`, in the file's order.
 pub fn read(path: &Path) -> Result<Vec<Layer>, BadModel> {
     let bytes = load(path)?;
     parse(&bytes).map_err(|fault| BadModel::Fault { path: path.to_owned(), fault })
 }
 
-/// [`read`] of bytes that are already at hand. A layer that no kernel takes is an error.
+/// Version of [`read`] for bytes in memory. A layer that no kernel accepts is an error.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Layer>, Fault> {
     let refused = |LeftOut { place, problem }| Fault::Unsupported { place, problem };
     layers(bytes)?.into_iter().map(|layer| layer.map_err(refused)).collect()
 }
 
-/// A layer that no kernel takes: one in floats, or one without a shape.
+/// Layer that no kernel accepts: a float layer, or a layer without a shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// Table and field.
     pub place: String,
-    /// What is there, and what to do.
+    /// Description of the problem, and a remedy.
     pub problem: String,
 }
 
-/// Every layer of a file, in its order, and instead of one that no kernel takes the reason.
+/// Returns every layer of a file in order, or the reason if no kernel accepts it.
 pub fn layers(bytes: &[u8]) -> Result<Vec<Result<Layer, LeftOut>>, Fault> {
     if !is_tflite(bytes) {
         return Err(Fault::NotTflite);
@@ -155,7 +152,7 @@ pub fn layers(bytes: &[u8]) -> Result<Vec<Result<Layer, LeftOut>>, Fault> {
     tflite::layers::layers(bytes)
 }
 
-/// The bytes of the model at `path`.
+/// Reads the bytes of the model at `path`.
 pub fn load(path: &Path) -> Result<Vec<u8>, Unreadable> {
     read::bytes(path, read::MODEL)
 }
@@ -165,7 +162,7 @@ pub fn is_tflite(bytes: &[u8]) -> bool {
     bytes.get(4..8) == Some(b"TFL3")
 }
 
-/// Gives each operator of a model to `visit`, in the file's order, and returns the format of the model.
+/// Passes each operator of a model to `visit`, in the file's order, and returns the format of the model.
 pub fn operators(
     bytes: &[u8],
     visit: &mut dyn FnMut(operators::Operator<'_>) -> Result<(), Fault>,

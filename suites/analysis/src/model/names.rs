@@ -1,4 +1,4 @@
-//! Names of the operators of TFLite, and of the types of both formats.
+//! Names of TFLite operators, and of the types of both formats.
 
 /// `enum BuiltinOperator` of tensorflow/tensorflow `tensorflow/compiler/mlir/lite/schema/schema.fbs`, by number.
 #[rustfmt::skip]
@@ -25,14 +25,14 @@ pub(super) const TFLITE: &[&str] = &[
     "DYNAMIC_UPDATE_SLICE", "RELU_0_TO_1",
 ];
 
-/// `enum TensorType` of the same file.
+/// `enum TensorType` of the same file, by number.
 #[rustfmt::skip]
 const TENSOR_TYPES: &[&str] = &[
     "FLOAT32", "FLOAT16", "INT32", "UINT8", "INT64", "STRING", "BOOL", "INT16", "COMPLEX64", "INT8", "FLOAT64",
     "COMPLEX128", "UINT64", "RESOURCE", "VARIANT", "UINT32", "UINT16", "INT4", "BFLOAT16", "INT2",
 ];
 
-/// `TensorProto.DataType` of onnx/onnx `onnx/onnx.proto`.
+/// `TensorProto.DataType` of onnx/onnx `onnx/onnx.proto`, by number.
 #[rustfmt::skip]
 const DATA_TYPES: &[&str] = &[
     "UNDEFINED", "FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE",
@@ -40,26 +40,26 @@ const DATA_TYPES: &[&str] = &[
     "FLOAT8E5M2FNUZ", "UINT4", "INT4", "FLOAT4E2M1", "FLOAT8E8M0", "UINT2", "INT2",
 ];
 
-/// `enum ActivationFunctionType` of schema.fbs.
+/// `enum ActivationFunctionType` of schema.fbs, by number.
 const ACTIVATIONS: &[&str] = &["NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT"];
 
-/// The name of number `of`, or the number with the name of its list.
+/// Returns the name of a number; for an unknown number, the name of the list with the number.
 fn named(names: &[&str], list: &str, of: i32) -> String {
     let name = usize::try_from(of).ok().and_then(|at| names.get(at));
     name.map_or_else(|| format!("{list} {of}"), |name| (*name).to_owned())
 }
 
-/// The name of a type of TFLite.
+/// Returns the name of a TFLite type.
 pub(super) fn tensor_type(number: i8) -> String {
     named(TENSOR_TYPES, "TensorType", number.into())
 }
 
-/// The name of a type of ONNX.
+/// Returns the name of an ONNX type.
 pub(super) fn data_type(number: i32) -> String {
     named(DATA_TYPES, "DataType", number)
 }
 
-/// The name of a fused activation of TFLite.
+/// Returns the name of a fused TFLite activation.
 pub(super) fn activation(number: i8) -> String {
     named(ACTIVATIONS, "ActivationFunctionType", number.into())
 }

@@ -1,59 +1,59 @@
-//! A model as a network: its tensors, and its operators with what each computes, in the order in which they run.
+//! Model as a network: its tensors, and its operators in execution order, each with its work.
 
 use super::operators::{Products, Quantized};
 use super::{Fault, Layer, is_tflite, tflite};
 use tiebreak_impls::pool;
 
-/// Most elements of a tensor.
+/// Upper bound on the elements of a tensor.
 pub const MAX_VALUES: usize = 1 << 27;
 
-/// How the values of a tensor are stored.
+/// Storage of a tensor's values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stored {
     /// Integers with one scale and one zero point.
     Quantized(Quantized),
-    /// Floats of 32 bits.
+    /// 32-bit floats.
     Float,
-    /// Anything else, which takes no part in the arithmetic of a layer here.
+    /// Other values, which no arithmetic of a layer uses.
     Other,
 }
 
-/// A tensor of the network.
+/// Tensor of the network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     /// Sizes; empty if the model states none.
     pub shape: Vec<usize>,
-    /// How its values are stored.
+    /// Storage of the values.
     pub stored: Stored,
-    /// Its values, if they are constant and quantized.
+    /// Values of a constant quantized tensor.
     pub constant: Option<Vec<i32>>,
 }
 
 impl Tensor {
-    /// Number of values.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Whether it has no value.
+    /// True if the tensor has no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Where a value that an operator moves comes from.
+/// Source of a value that an operator moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// An operand of the operator, and a place in it.
+    /// Number of the operand, and index in this operand.
     Value(u32, u32),
-    /// The zero point of the result.
+    /// Zero point of the result.
     Zero,
 }
 
-/// What an operator computes.
+/// Work of an operator.
 #[derive(Debug)]
 pub enum Work<'a> {
-    /// Sums of products with constant weights, rescaled.
+    /// Rescaled sums of products with constant weights.
     Products(Box<(Layer, Products<'a>)>),
     /// Sum of two tensors of equal shape, with the clamp.
     Add((i32, i32)),
@@ -61,56 +61,56 @@ pub enum Work<'a> {
     Mul((i32, i32)),
     /// Averages or maxima of windows.
     Pool {
-        /// Whether it is the largest value.
+        /// True for maxima, false for averages.
         largest: bool,
         /// Shape, scales and clamp.
         params: pool::Params,
     },
-    /// The same values with another scale and zero point.
+    /// Rescaling to another scale and zero point.
     Rescale,
-    /// Floats to stored integers.
+    /// Conversion of floats to stored integers.
     Quantize,
-    /// Stored integers to floats.
+    /// Conversion of stored integers to floats.
     Dequantize,
-    /// Moves values: of each result its source.
+    /// Moves of values, as the source of each result.
     Move(Vec<Source>),
-    /// The values of a variable.
+    /// Read access to a variable.
     Read(String),
-    /// New values of a variable: of the second operand.
+    /// Assignment of the second operand to a variable.
     Assign(String),
-    /// Nothing that values depend on, such as the shape of a tensor.
+    /// No work on values, such as computing a shape.
     Nothing,
 }
 
-/// An operator of the network.
+/// Operator of the network.
 #[derive(Debug)]
 pub struct Node<'a> {
-    /// Its number in the model.
+    /// Number of the operator in the model.
     pub index: usize,
-    /// The operator, as the model calls it.
+    /// Kind of the operator, as the model names it.
     pub op: String,
-    /// Its operands, by number of their tensor.
+    /// Tensor number of each operand; `None` for an omitted operand.
     pub inputs: Vec<Option<usize>>,
-    /// Its results.
+    /// Tensor numbers of the results.
     pub outputs: Vec<usize>,
-    /// What it computes, or why that is not known here.
+    /// Work of the operator, or the reason why it is not known.
     pub work: Result<Work<'a>, String>,
 }
 
-/// A network.
+/// Network of tensors and operators.
 #[derive(Debug, Default)]
 pub struct Network<'a> {
-    /// Every tensor.
+    /// All tensors.
     pub tensors: Vec<Tensor>,
-    /// The tensors that a caller gives.
+    /// Tensors that a caller supplies.
     pub inputs: Vec<usize>,
-    /// The tensors that a caller gets.
+    /// Tensors that a caller receives.
     pub outputs: Vec<usize>,
-    /// The operators in the order in which they run.
+    /// Operators in execution order.
     pub nodes: Vec<Node<'a>>,
 }
 
-/// The network of a TFLite model: its first subgraph.
+/// Reads the network of a TFLite model: its first subgraph.
 pub fn network(bytes: &[u8]) -> Result<Network<'_>, Fault> {
     if !is_tflite(bytes) {
         return Err(Fault::NotTflite);

@@ -1,28 +1,28 @@
-//! Operators of a model for an audit: scales and zero points of their tensors, weights and biases.
+//! Operators of a model for an audit: scales and zero points of tensors, weights and biases.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use tiebreak_impls::element::Element;
 
-/// Scale and zero point of a tensor: a stored value `q` stands for `scale * (q - zero_point)`.
+/// Scale and zero point of a tensor. The real value of a stored value `q` is `scale * (q - zero_point)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantized {
     /// Type of the stored values.
     pub element: Element,
     /// Scale, a positive normal float.
     pub scale: f32,
-    /// Stored value of 0, in the range of the type.
+    /// Stored value of real 0, in the range of the type.
     pub zero_point: i32,
 }
 
-/// An operator of a model.
+/// Operator of a model.
 #[derive(Debug)]
 pub struct Operator<'a> {
-    /// Its number in its graph, from 0.
+    /// Number of the operator in its graph, from 0.
     pub index: usize,
-    /// Name of the operator, as the format calls it.
+    /// Kind of the operator, as the format names it.
     pub op: String,
-    /// Name of its result, or of the operator itself.
+    /// Name of the result, or of the operator.
     pub name: String,
     /// Arithmetic of the operator, or the reason why it is not audited.
     pub arithmetic: Result<Arithmetic<'a>, String>,
@@ -31,22 +31,22 @@ pub struct Operator<'a> {
 /// Arithmetic of an operator.
 #[derive(Debug)]
 pub enum Arithmetic<'a> {
-    /// Sums of products with constant weights, rescaled.
+    /// Rescaled sums of products with constant weights.
     Products(Box<Products<'a>>),
-    /// The sum of two quantized tensors.
+    /// Sum of two quantized tensors.
     Add(Elementwise),
-    /// The product of two quantized tensors.
+    /// Product of two quantized tensors.
     Mul(Elementwise),
-    /// The same values with another scale and zero point.
+    /// Rescaling to another scale and zero point.
     Rescale(Rescale),
 }
 
-/// How the runtimes group sums of products: they derive multipliers differently.
+/// Kind of sums of products. Runtimes derive multipliers differently for each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Convolution over several channels.
     Convolution,
-    /// Convolution of each channel alone.
+    /// Convolution of each channel by itself.
     Depthwise,
     /// Matrix product.
     Dense,
@@ -55,49 +55,49 @@ pub enum Kind {
 /// Sums of products: `output = clamp(rescaled(bias + sum of weight * (input - zero point)) + zero point)`.
 #[derive(Debug)]
 pub struct Products<'a> {
-    /// Which.
+    /// Kind of the operator.
     pub kind: Kind,
-    /// The tensor of the activations.
+    /// Tensor of the activations.
     pub input: Quantized,
-    /// The tensor of the results.
+    /// Tensor of the results.
     pub output: Quantized,
     /// Smallest and largest result.
     pub clamp: (i32, i32),
-    /// The weights.
+    /// Constant weights.
     pub weights: Weights<'a>,
-    /// Scales of the weights: one for all channels, or one for each.
+    /// Scales of the weights: one scale for all channels, or one for each.
     pub scales: Vec<f32>,
-    /// Added to the sum of products, one for each channel; empty where there is none.
+    /// Addends of the sums of products, one for each channel; empty without a bias.
     pub bias: Vec<i32>,
 }
 
 impl Products<'_> {
-    /// Scale of a channel's weights.
+    /// Returns the scale of a channel's weights.
     pub fn scale(&self, channel: usize) -> f32 {
         self.scales[if self.per_channel() { channel } else { 0 }]
     }
 
-    /// True if each channel has a scale of its own.
+    /// True if each channel has its own scale.
     pub fn per_channel(&self) -> bool {
         self.scales.len() > 1
     }
 
-    /// Bias: addend of a channel's sum.
+    /// Returns the bias, the addend of a channel's sum.
     pub fn bias(&self, channel: usize) -> i32 {
         self.bias.get(channel).copied().unwrap_or(0)
     }
 }
 
-/// Constant weights of `channels` sums of `depth` products each.
+/// Constant weights of `channels` sums with `depth` products each.
 #[derive(Debug)]
 pub struct Weights<'a> {
     /// Element type, of one byte.
     pub element: Element,
-    /// The stored values.
+    /// Stored values.
     pub bytes: Cow<'a, [u8]>,
-    /// Results of one position.
+    /// Number of results at one position.
     pub channels: usize,
-    /// Products of one result.
+    /// Number of products of one result.
     pub depth: usize,
     /// Distance from one channel to the next, and from one product to the next.
     pub strides: (usize, usize),
@@ -106,50 +106,50 @@ pub struct Weights<'a> {
 }
 
 impl Weights<'_> {
-    /// The stored weights of a channel.
+    /// Returns the stored weights of a channel.
     pub fn stored(&self, channel: usize) -> impl Iterator<Item = i32> {
         let from = channel * self.strides.0;
         (0..self.depth).map(move |k| self.element.read(&self.bytes[from + k * self.strides.1..]))
     }
 
-    /// Zero point of a channel.
+    /// Returns the zero point of a channel.
     pub fn zero_point(&self, channel: usize) -> i32 {
         self.zero_points[if self.zero_points.len() > 1 { channel } else { 0 }]
     }
 
-    /// The weights of a channel, less their zero point.
+    /// Returns the weights of a channel minus their zero point.
     pub fn centred(&self, channel: usize) -> impl Iterator<Item = i32> {
         let zero_point = self.zero_point(channel);
         self.stored(channel).map(move |w| w - zero_point)
     }
 }
 
-/// An operation on two tensors, element by element.
+/// Elementwise operation on two tensors.
 #[derive(Clone, Debug)]
 pub struct Elementwise {
-    /// Both operands.
+    /// Scales and zero points of both operands.
     pub operands: [Quantized; 2],
-    /// The values of an operand that is constant; otherwise all of its type are possible.
+    /// Values of a constant operand; `None` if all values of the type are possible.
     pub constants: [Option<BTreeSet<i32>>; 2],
-    /// The result.
+    /// Scale and zero point of the result.
     pub output: Quantized,
     /// Smallest and largest result.
     pub clamp: (i32, i32),
 }
 
-/// The same values with another scale and zero point.
+/// Rescaling to another scale and zero point.
 #[derive(Clone, Copy, Debug)]
 pub struct Rescale {
-    /// The tensor that is read.
+    /// Tensor that is read.
     pub input: Quantized,
-    /// The tensor that is written.
+    /// Tensor that is written.
     pub output: Quantized,
 }
 
-/// How a reason says that values are not in the file that was read.
+/// Text of a reason if values are outside the file.
 pub const ELSEWHERE: &str = "in another file";
 
-/// Why an operator is not audited that only moves values: no runtime changes them.
+/// Reason for an operator that only moves values, which no runtime changes.
 pub const MOVES: &str = "moves or selects stored values, and computes none";
 
 /// Operators of both formats that move or select stored values.
@@ -162,7 +162,7 @@ const MOVING: &[&str] = &[
     "MaxPool", "Pad", "Reshape", "Shape", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
 ];
 
-/// Why an operator is not audited that has no arithmetic of [`Arithmetic`].
+/// Returns the reason why an operator without an [`Arithmetic`] is not audited.
 pub(super) fn reason(op: &str) -> String {
     match op {
         _ if MOVING.contains(&op) => MOVES.to_owned(),

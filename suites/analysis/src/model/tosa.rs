@@ -1,16 +1,16 @@
-//! Tests of TOSA: a file `test.tosa` with one operator that computes, and constants. Numbers of operators and types: `schema/tosa.fbs` of the serialization library, as the
-//! package tosa-tools 2026.8 has it.
+//! TOSA tests: a file `test.tosa` with one computing operator, and constants. Numbers of operators and types: `schema/tosa.fbs` of the serialization
+//! library in package tosa-tools 2026.8.
 
 use super::Fault;
 use super::tflite::tables::{self, TosaTensor};
 use std::collections::BTreeMap;
 
-// `Op` of tosa.fbs.
+// Numbers in `Op` of tosa.fbs.
 const MATMUL: u32 = 7;
 const RESCALE: u32 = 66;
 const CONST: u32 = 67;
 
-/// An operator.
+/// Operator of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// `MATMUL`.
@@ -22,17 +22,17 @@ pub enum Op {
 /// Attributes of `RESCALE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rescale {
-    /// The rounding mode: 1 rounds once, 2 leaves the rounding open, 3 rounds twice.
+    /// Rounding mode: 1 rounds once, 2 leaves the rounding open, 3 rounds twice.
     pub rounding_mode: u32,
-    /// A multiplier and a shift for each index of the last axis.
+    /// True if each index of the last axis has its own multiplier and shift.
     pub per_channel: bool,
-    /// The input is read without sign.
+    /// True if the input is read as unsigned.
     pub input_unsigned: bool,
-    /// So is the output.
+    /// True if the output is written as unsigned.
     pub output_unsigned: bool,
 }
 
-/// The type of a tensor's elements, of those that are read.
+/// Supported type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// `INT8`.
@@ -43,31 +43,31 @@ pub enum Type {
     I32,
 }
 
-/// A tensor, with its elements if they are in the file.
+/// Tensor, with its elements if the file has them.
 #[derive(Clone, Debug)]
 pub struct Tensor {
-    /// Its sizes.
+    /// Sizes of the dimensions.
     pub shape: Vec<usize>,
-    /// The type of its elements; none of another one.
+    /// Type of the elements; `None` for an unsupported type.
     pub element: Option<Type>,
-    /// The elements, with sign.
+    /// Elements, read as signed.
     pub constants: Option<Vec<i64>>,
 }
 
-/// The operator of a test, and its tensors by name.
+/// Operator of a test, and its tensors by name.
 #[derive(Clone, Debug)]
 pub struct Test {
-    /// The operator.
+    /// Operator of the test.
     pub op: Op,
-    /// Names of its inputs.
+    /// Names of the inputs.
     pub inputs: Vec<String>,
-    /// Name of its output.
+    /// Name of the output.
     pub output: String,
-    /// Tensors.
+    /// Tensors by name.
     pub tensors: BTreeMap<String, Tensor>,
 }
 
-/// Reads a file.
+/// Reads a test from a file.
 pub fn test(file: &[u8]) -> Result<Test, Fault> {
     let unsupported = |problem: &str| Fault::Unsupported { place: "TosaGraph".to_owned(), problem: problem.to_owned() };
     let graph = tables::tosa(file)?;
@@ -100,7 +100,7 @@ pub fn test(file: &[u8]) -> Result<Test, Fault> {
 
 fn named(tensor: TosaTensor<'_>) -> (String, Tensor) {
     let name = String::from_utf8_lossy(tensor.name().map_or(&[], |name| name.bytes())).into_owned();
-    // `DType`.
+    // Numbers of `DType`.
     let element = match tensor.element_type().unwrap_or(0) {
         3 => Some(Type::I8),
         4 => Some(Type::I16),

@@ -1,4 +1,4 @@
-//! Verdicts put to a solver that shares nothing with them.
+//! Check of verdicts by a solver that shares no code with them.
 
 use super::Proofs;
 use super::smt::{self, Queries};
@@ -6,17 +6,17 @@ use super::solver::{Answer, Solver};
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 
-/// Longest time for one query.
+/// Time limit of a query, in seconds.
 const SECONDS: u32 = 60;
 
-/// A solver's answer to the statement of one shift.
+/// Outcome of a solver's check at one shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// No integer contradicts the statement, and its assumptions do not contradict each other.
     Confirmed,
     /// An integer contradicts the statement.
     Contradicted,
-    /// The assumptions contradict each other, so that anything would follow.
+    /// The assumptions contradict each other, so that any statement would follow.
     Vacuous,
     /// The solver gave up.
     Unanswered,
@@ -24,30 +24,30 @@ pub enum Outcome {
     NotPosed,
 }
 
-/// A solver's answers about a pair.
+/// Outcomes of a solver for a pair.
 #[derive(Clone, Debug)]
 pub struct Confirmation {
-    /// The solver.
+    /// Solver of the check.
     pub solver: Solver,
-    /// The first line of its version.
+    /// First line of the solver's version.
     pub version: String,
-    /// One outcome for each shift.
+    /// Outcome for each shift.
     pub outcomes: Vec<(i32, Outcome)>,
 }
 
 impl Confirmation {
-    /// The shifts of an outcome.
+    /// Returns the number of shifts with an outcome.
     pub fn count(&self, outcome: Outcome) -> usize {
         self.outcomes.iter().filter(|(_, other)| *other == outcome).count()
     }
 
-    /// Whether the solver contradicts nothing, and shares every assumption.
+    /// True if no statement is contradicted, and no assumptions contradict each other.
     pub fn agrees(&self) -> bool {
         self.count(Outcome::Contradicted) == 0 && self.count(Outcome::Vacuous) == 0
     }
 }
 
-/// Puts each statement of a pair to a solver, and first the axioms that all of them rest on.
+/// Checks each statement of a pair with a solver, after the axioms that all statements rest on.
 pub fn confirm(proofs: &Proofs, solver: Solver, version: &str) -> Result<Confirmation> {
     match solver.ask(&smt::axioms(), SECONDS)? {
         Answer::Unsatisfiable => {}

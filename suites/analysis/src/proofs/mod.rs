@@ -1,7 +1,7 @@
-//! Pairs of schemes over all accumulators and all multipliers of each shift, proved or refuted.
+//! Proofs about pairs of schemes, over all accumulators and all multipliers of each shift.
 //!
-//! [`tiebreak_oracle::proof`] decides one pair at one shift; here are many pairs at many shifts, and statements that hold for a run of shifts,
-//! in closed form in the shift.
+//! [`tiebreak_oracle::proof`] decides one pair at one shift. This module decides many pairs at many shifts, and states the verdicts for runs of
+//! shifts, in closed form in the shift.
 
 pub mod bounds;
 mod confirm;
@@ -21,14 +21,14 @@ pub use recorded::{record, recorded};
 pub use solver::{Answer, SOLVERS, Solver};
 pub use statement::{Statement, statements};
 
-/// A pair of schemes at each of some shifts.
+/// Verdicts on a pair of schemes.
 #[derive(Clone, Debug)]
 pub struct Proofs {
-    /// The scheme whose results are subtracted.
+    /// Scheme whose results are subtracted.
     pub left: Scheme,
-    /// The scheme from whose results they are subtracted.
+    /// Scheme from whose results the results of `left` are subtracted.
     pub right: Scheme,
-    /// One verdict for each shift, in increasing order.
+    /// Verdict on each shift, in increasing order.
     pub verdicts: Vec<(i32, Verdict)>,
 }
 
@@ -38,13 +38,13 @@ impl Proofs {
         self.verdicts.iter().all(|(_, verdict)| !matches!(verdict, Verdict::Unknown { .. }))
     }
 
-    /// The shifts whose verdict `is`, as intervals.
+    /// Returns the shifts whose verdict `is`, as intervals.
     pub fn shifts(&self, is: impl Fn(&Verdict) -> bool) -> Vec<RangeInclusive<i32>> {
         runs(&self.verdicts, is)
     }
 }
 
-/// The shifts whose verdict `is`, as intervals.
+/// Returns the shifts whose verdict `is`, as intervals.
 fn runs<V>(verdicts: &[(i32, V)], is: impl Fn(&V) -> bool) -> Vec<RangeInclusive<i32>> {
     let mut runs: Vec<RangeInclusive<i32>> = Vec::new();
     for (s, _) in verdicts.iter().filter(|(_, verdict)| is(verdict)) {
@@ -56,7 +56,7 @@ fn runs<V>(verdicts: &[(i32, V)], is: impl Fn(&V) -> bool) -> Vec<RangeInclusive
     runs
 }
 
-/// An interval of shifts as text.
+/// Formats an interval of shifts.
 pub fn interval(shifts: &RangeInclusive<i32>) -> String {
     match shifts.start() == shifts.end() {
         true => shifts.start().to_string(),
@@ -64,7 +64,7 @@ pub fn interval(shifts: &RangeInclusive<i32>) -> String {
     }
 }
 
-/// Every two of `schemes` at each of `shifts`, for int32 accumulators and Q0.31 multipliers.
+/// Proves or refutes each pair of `schemes` at each of `shifts`, for int32 accumulators and Q0.31 multipliers.
 pub fn examine(schemes: &[Scheme], shifts: &RangeInclusive<i32>) -> Vec<Proofs> {
     let pairs: Vec<(Scheme, Scheme)> =
         (0..schemes.len()).flat_map(|i| (i + 1..schemes.len()).map(move |j| (schemes[i], schemes[j]))).collect();

@@ -1,15 +1,15 @@
-//! The proofs of kernels that were recorded with the sources, as `cargo xtask prove --kernels --record FILE` writes them.
+//! Proofs of kernels that are recorded with the sources, as `cargo xtask prove --kernels --record FILE` writes them.
 
 use super::ir::Row;
 use tiebreak_reports::ledger::{Proofs, Theorem};
 
-/// The recorded proofs, stale if the kernels of this program have other sources. No proof is recorded if the file has none.
+/// Returns the recorded proofs; stale if the sources of the kernels in this program differ. Empty if the file has no proofs.
 pub fn recorded() -> Proofs {
     let proofs: Proofs = serde_json::from_str(include_str!("recorded.json")).unwrap_or_default();
     Proofs { stale: tiebreak_impls::sources::PROVED != Some(proofs.sources.as_str()), ..proofs }
 }
 
-/// What is recorded of rows: those whose code has terms.
+/// Returns the record of rows whose code has terms.
 pub fn record(rows: &[Row], solvers: Vec<String>) -> Proofs {
     let theorem = |row: &Row| Theorem {
         op: row.op.to_owned(),

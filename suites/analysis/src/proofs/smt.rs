@@ -1,9 +1,9 @@
-//! A verdict as SMT-LIB, for a solver that shares nothing with the folding of pieces: each step of a scheme as an operation on bit vectors, on
-//! numerators `n / 2^f` as wide as any shift needs.
+//! SMT-LIB text of a verdict, for a solver that shares nothing with the folding of pieces. Each step of a scheme is an operation on bit vectors, on
+//! numerators `n / 2^f` that are wide enough for any shift.
 //!
-//! The product is one free 64-bit integer `p`. Axioms say which integers it may be: `2^62`, or at most `2^62 - 2^31` from zero. What no such `p`
-//! contradicts, no product contradicts. The axioms are proved by [`axioms`], in the same run. Of an accumulator that a left shift takes beyond the
-//! word nothing is stated, so that a scheme whose left shift moves anything at this shift has no query.
+//! The product is one free 64-bit integer `p`. Axioms restrict it: `2^62`, or at most `2^62 - 2^31` from zero. If no such `p` contradicts a
+//! statement, no product does. The axioms are proved by [`axioms`], in the same run. There is no statement about an accumulator that a left shift
+//! takes beyond the word, so a scheme whose left shift is not 0 at this shift has no query.
 
 use std::fmt::Write;
 use tiebreak_oracle::fpm::steps::{Exponent, Multiplier, Step};
@@ -11,19 +11,19 @@ use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_oracle::proof::{Delta, Difference, Extent, Verdict};
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// Width of a numerator: products of 64 bits, shifted to the left by up to 32, with room for rounding constants.
+/// Width of a numerator: 64-bit products, shifted left by up to 32, and rounding constants.
 const WIDTH: u32 = 128;
 
-/// The two questions about one statement.
+/// Queries about one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Queries {
     /// Satisfiable if an integer contradicts the statement.
     pub(super) counterexample: String,
-    /// The same without the statement: unsatisfiable if the assumptions contradict each other, so that anything would follow.
+    /// Query without the statement: unsatisfiable if the assumptions contradict each other, so that any statement would follow.
     pub(super) vacuity: String,
 }
 
-/// The statement that a verdict makes of two schemes at shift `s`; `None` if it makes none about products, or has sets without one difference.
+/// Returns the queries about a verdict at shift `s`; `None` if the verdict has no statement about products, or has sets with varying differences.
 pub(super) fn queries(left: &Scheme, right: &Scheme, s: i32, verdict: &Verdict) -> Option<Queries> {
     let differences = match verdict {
         Verdict::Identical { .. } => &[][..],
@@ -36,7 +36,7 @@ pub(super) fn queries(left: &Scheme, right: &Scheme, s: i32, verdict: &Verdict) 
     let mut text = String::from("(set-logic QF_BV)\n(declare-const p (_ BitVec 64))\n");
     let top = 1i128 << 62;
     let most = top - (1 << 31);
-    // Infallible: a string grows.
+    // Writing to a string cannot fail.
     let _ = writeln!(
         text,
         "(assert (or (= p {}) (and (bvsge p {}) (bvsle p {}))))",
@@ -54,7 +54,7 @@ pub(super) fn queries(left: &Scheme, right: &Scheme, s: i32, verdict: &Verdict) 
     Some(Queries { counterexample: text, vacuity })
 }
 
-/// The axioms of the product, denied: over integers, two words and their product. Unsatisfiable.
+/// Returns the negated axioms of the product over integers: two words and their product. Unsatisfiable.
 pub(super) fn axioms() -> String {
     let (word, top, most) = (1i64 << 31, 1i64 << 62, (1i64 << 62) - (1 << 31));
     format!(
@@ -65,14 +65,14 @@ pub(super) fn axioms() -> String {
     )
 }
 
-/// A numerator over `2^f`, and what must hold for it to be a value.
+/// Numerator over `2^f`, and the conditions under which it is a value.
 struct Value {
     n: String,
     f: u32,
     conditions: Vec<String>,
 }
 
-/// The steps behind the product, and the policy.
+/// Returns the value after the steps that follow the product, and after the policy.
 fn value(scheme: &Scheme, p: &Parameters) -> Option<Value> {
     let steps = scheme.definition.steps.iter().map(|(_, step)| *step);
     let mut value = Value { n: format!("((_ sign_extend {}) p)", WIDTH - 64), f: 0, conditions: Vec::new() };
@@ -93,7 +93,7 @@ fn value(scheme: &Scheme, p: &Parameters) -> Option<Value> {
     product.then_some(value)
 }
 
-/// Steps before the product are left out where they shift nothing; what they require of an input makes a statement about fewer inputs.
+/// Accepts steps before the product that shift nothing; they are left out. Their requirements only restrict the inputs of the statement.
 fn before(step: Step, p: &Parameters) -> Option<()> {
     match step {
         Step::Scale(e) => (e.at(p) == 0).then_some(()),
@@ -137,7 +137,7 @@ impl Value {
         (self.f == 0).then_some(&self.n)
     }
 
-    /// Adds one constant to a negative numerator and another to the others.
+    /// Adds one constant to a negative numerator, and another constant to any other numerator.
     fn by_sign(&mut self, negative: i128, other: i128) {
         self.n =
             format!("(let ((n {})) (bvadd n (ite (bvslt n {}) {} {})))", self.n, wide(0), wide(negative), wide(other));
@@ -157,7 +157,7 @@ impl Value {
             RoundingRule::TowardPositive => self.by_sign(all, all),
             RoundingRule::TowardZero => self.by_sign(all, 0),
             RoundingRule::TowardNegative => {}
-            // Half to even: the bit that becomes the last decides whether a tie goes up.
+            // Half to even: the bit that becomes the last one decides whether a tie goes up.
             RoundingRule::TiesEven => {
                 let odd = format!("(bvand (bvlshr n {}) {})", wide(f.into()), wide(1));
                 self.n = format!("(let ((n {})) (bvadd n (bvadd {} {odd})))", self.n, wide(half - 1));
@@ -167,7 +167,7 @@ impl Value {
     }
 }
 
-/// The difference that closed sets say, of the product `p`.
+/// Returns the difference given by closed sets of the product `p`.
 fn expected(differences: &[Difference]) -> Option<String> {
     differences.iter().try_fold(wide(0), |rest, d| {
         let Delta::By(delta) = d.delta else { return None };
@@ -186,7 +186,7 @@ fn wide(n: i128) -> String {
     constant(n, WIDTH)
 }
 
-/// A two's-complement constant.
+/// Returns a two's-complement constant.
 fn constant(n: i128, width: u32) -> String {
     let digits = (width / 4) as usize;
     let bits = if width == 128 { n as u128 } else { n as u128 & ((1 << width) - 1) };

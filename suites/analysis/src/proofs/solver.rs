@@ -1,47 +1,47 @@
-//! SMT solvers as programs: a query goes in at standard input, and one word comes back.
+//! SMT solvers as programs: standard input is the query, and the first line of the output is the answer.
 
 use anyhow::{Context, Result, bail};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// A solver that this machine may have.
+/// Solver that may be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Solver {
-    /// Its program, and the package of Debian that has it.
+    /// Name of the program, and of its Debian package.
     pub name: &'static str,
     arguments: &'static [&'static str],
 }
 
-/// Those that are asked, in this order.
+/// Solvers in the order in which they are called.
 pub const SOLVERS: [Solver; 2] =
     [Solver { name: "z3", arguments: &["-in", "-smt2"] }, Solver { name: "cvc5", arguments: &["--lang=smt2", "-"] }];
 
-/// The answer to a query.
+/// Answer to a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// There is an assignment.
+    /// An assignment exists.
     Satisfiable,
-    /// There is none.
+    /// No assignment exists.
     Unsatisfiable,
-    /// The solver gave up, or took longer than the time that it was given.
+    /// The solver gave up or exceeded its time.
     Unknown,
 }
 
 impl Solver {
-    /// The first line of `--version`; `None` if the program is not here.
+    /// Returns the first line of `--version`; `None` if the program is not installed.
     pub fn version(self) -> Option<String> {
         let output = Command::new(self.name).arg("--version").stdin(Stdio::null()).output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_owned();
         output.status.success().then_some(text)
     }
 
-    /// Asks one query, for at most so many seconds.
+    /// Runs one query, for at most `seconds`.
     pub fn ask(self, query: &str, seconds: u32) -> Result<Answer> {
         let text = self.run(query, seconds, &[])?;
         self.answer(text.lines().next().unwrap_or_default())
     }
 
-    /// Asks many queries in one process, each for at most so many seconds, and all of them for at most `all`.
+    /// Runs many queries in one process, each for at most `seconds`, and all for at most `all` seconds.
     pub(super) fn ask_all(self, queries: &[String], seconds: u32, all: u32) -> Result<Vec<Answer>> {
         let text: String = queries.iter().map(|query| format!("{query}(reset)\n")).collect();
         let limit = match self.name {
@@ -50,12 +50,12 @@ impl Solver {
         };
         let output = self.run(&text, all, &[&limit])?;
         let mut answers = output.lines().map(|line| self.answer(line)).collect::<Result<Vec<_>>>()?;
-        // A solver that ends early has not answered the rest.
+        // A solver that ends early leaves the remaining queries without an answer.
         answers.resize(queries.len(), Answer::Unknown);
         Ok(answers)
     }
 
-    /// The values that a query asks for, if a solver finds an assignment; each variable with its bits.
+    /// Returns the variables of a query and their bits, if the solver finds an assignment.
     pub(super) fn model(self, query: &str, seconds: u32) -> Result<Option<Vec<(String, u128)>>> {
         let models: &[&str] = if self.name == "z3" { &[] } else { &["--produce-models"] };
         let text = self.run(query, seconds, models)?;
@@ -75,7 +75,7 @@ impl Solver {
         }
     }
 
-    /// What the solver writes about a text.
+    /// Returns the solver's output for a text.
     fn run(self, query: &str, seconds: u32, more: &[&str]) -> Result<String> {
         let limit = match self.name {
             "z3" => format!("-T:{seconds}"),
@@ -90,14 +90,14 @@ impl Solver {
             .stderr(Stdio::piped())
             .spawn()
             .with_context(|| format!("{} could not be started", self.name))?;
-        // A solver that ends before it has read everything says why on its output.
+        // A solver that ends before it has read everything prints the reason.
         let _ = child.stdin.take().map(|mut pipe| pipe.write_all(query.as_bytes()));
         let output = child.wait_with_output()?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 }
 
-/// `#x1f` or `#b101`.
+/// Parses `#x1f` or `#b101`.
 fn bits(text: &str) -> Option<u128> {
     match text.strip_prefix("#x") {
         Some(digits) => u128::from_str_radix(digits, 16).ok(),

@@ -1,22 +1,22 @@
-//! Verdicts of successive shifts as one statement: numbers that are `a * 2^(31-s) + b` at each shift of a run are written so.
+//! Statements for a run of successive shifts. Numbers of the verdicts that are `a * 2^(31-s) + b` at each shift of the run are written in this form.
 
 use std::ops::RangeInclusive;
 use tiebreak_oracle::proof::{Delta, Difference, Extent, Verdict, Witness};
 
-/// What holds at each shift of a run.
+/// Statement that holds at each shift of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// The shifts.
+    /// Shifts of the run.
     pub shifts: RangeInclusive<i32>,
     /// `identical`, `differ` or `unknown`.
     pub verdict: &'static str,
-    /// Where and by how much they differ, one line for each set of products; otherwise what else is known.
+    /// Sets of products with their differences, one a line; for other verdicts, further facts.
     pub lines: Vec<String>,
-    /// An input of the first shift that differs.
+    /// Input with a difference at the first shift.
     pub witness: Option<Witness>,
 }
 
-/// The statements of one pair, from the verdicts of successive shifts.
+/// Returns the statements about one pair, from the verdicts of successive shifts.
 pub fn statements(verdicts: &[(i32, Verdict)]) -> Vec<Statement> {
     let mut runs: Vec<&[(i32, Verdict)]> = Vec::new();
     let mut from = 0;
@@ -29,7 +29,7 @@ pub fn statements(verdicts: &[(i32, Verdict)]) -> Vec<Statement> {
     runs.into_iter().filter(|run| !run.is_empty()).map(statement).collect()
 }
 
-/// Whether verdicts are one statement.
+/// True if verdicts form one statement.
 fn is_one(run: &[(i32, Verdict)]) -> bool {
     let same = run.windows(2).all(|pair| are_alike(&pair[0].1, &pair[1].1));
     let sets = match &run[0].1 {
@@ -39,14 +39,14 @@ fn is_one(run: &[(i32, Verdict)]) -> bool {
     same && (0..sets).all(|set| numbers(run, set).iter().all(|column| Form::of(column).is_some()))
 }
 
-/// Whether two verdicts differ in the numbers of their sets only.
+/// True if two verdicts differ only in the numbers of their sets.
 fn are_alike(a: &Verdict, b: &Verdict) -> bool {
     match (a, b) {
         (
             Verdict::Differ { differences: a, extent, left, .. },
             Verdict::Differ { differences: b, extent: other, left: other_left, .. },
         ) => {
-            // By how much results differ at one product may follow the shift.
+            // The difference of results at a single product may depend on the shift.
             let shape =
                 |d: &Difference| (if d.lo == d.hi { Delta::Varies } else { d.delta }, d.lo == d.hi, d.bits == 0);
             let sets = a.len() == b.len() && a.iter().zip(b).all(|(a, b)| shape(a) == shape(b));
@@ -64,7 +64,7 @@ fn difference(verdict: &Verdict, set: usize) -> (Difference, (i64, i64)) {
     }
 }
 
-/// First residue, the one behind the last, first and last product of a set: each at every shift of a run.
+/// Returns first residue, last residue plus 1, first product and last product of a set, each at every shift of a run.
 fn numbers(run: &[(i32, Verdict)], set: usize) -> [Vec<(i32, i128)>; 4] {
     let column = |of: fn(&Difference) -> i128| {
         run.iter().map(|(s, verdict)| (*s, of(&difference(verdict, set).0))).collect::<Vec<_>>()
@@ -101,7 +101,7 @@ fn statement(run: &[(i32, Verdict)]) -> Statement {
     Statement { shifts, verdict, lines, witness }
 }
 
-/// One set: `p mod 2^(31-s) in [2^(30-s)-2^30, 2^(30-s)): +1`.
+/// Formats one set: `p mod 2^(31-s) in [2^(30-s)-2^30, 2^(30-s)): +1`.
 fn line(run: &[(i32, Verdict)], set: usize) -> String {
     let (one, products) = difference(&run[0].1, set);
     let [first, behind, lo, hi] =
@@ -127,7 +127,7 @@ fn line(run: &[(i32, Verdict)], set: usize) -> String {
     if place.is_empty() { format!("every p: {delta}") } else { format!("{}: {delta}", place.join(", ")) }
 }
 
-/// The differences at the first and at the last shift of a run.
+/// Formats the differences at the first and the last shift of a run.
 fn delta(first: Delta, last: Delta) -> String {
     match (first, last) {
         (Delta::By(first), Delta::By(last)) if first == last => format!("{first:+}"),
@@ -142,7 +142,7 @@ fn modulus(run: &[(i32, Verdict)], set: usize) -> String {
     if run.len() > 1 && first != last { format!("2^({}-s)", first + s) } else { format!("2^{first}") }
 }
 
-/// A number at each shift of a run: `quarters/4 * 2^(31-s) + rest`, or the one number of a single shift.
+/// Number at each shift of a run: `quarters/4 * 2^(31-s) + rest`; for a single shift, the number itself.
 struct Form {
     quarters: i128,
     rest: i128,
@@ -151,7 +151,7 @@ struct Form {
 impl Form {
     fn of(column: &[(i32, i128)]) -> Option<Self> {
         let [(s, a), (_, b), ..] = column else { return column.first().map(|(_, a)| Self { quarters: 0, rest: *a }) };
-        // Half of it: what is behind the next shift.
+        // Difference of the powers at this shift and the next.
         let step = power(*s) / 2;
         let quarters = (4 * (a - b)).checked_div(step).filter(|q| q * step == 4 * (a - b))?;
         let rest = a - quarters * power(*s) / 4;
@@ -177,7 +177,7 @@ fn power(s: i32) -> i128 {
     1 << (31 - s)
 }
 
-/// A number as a sum of at most two powers of two, if it is one and long.
+/// Formats a long number as a sum of at most two powers of two, if possible.
 fn sum(n: i128) -> String {
     const SHORT: u128 = 1 << 16;
     let (sign, n) = (if n < 0 { "-" } else { "" }, n.unsigned_abs());

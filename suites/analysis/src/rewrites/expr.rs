@@ -1,4 +1,4 @@
-//! Programs of casts and float arithmetic on quantized values, executed by the oracle's steps, and two of them compared on every input.
+//! Programs of casts and float arithmetic on quantized values, executed by the oracle's steps, and a comparison of two programs on every input.
 
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -7,13 +7,13 @@ use tiebreak_oracle::arithmetic::Arithmetic;
 use tiebreak_oracle::quantize::{Quantization, Stored};
 use tiebreak_oracle::{dequantize, quantize};
 
-/// Inputs a program has at most.
+/// Upper bound on the inputs of a program.
 pub(super) const INPUTS: usize = 3;
 
-/// A program of one element.
+/// Program for one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Expr {
-    /// An argument, a stored value.
+    /// Stored value of an argument.
     Input(usize),
     /// `quant.dcast`.
     Dcast(Box<Expr>),
@@ -23,35 +23,35 @@ pub(super) enum Expr {
     Op(Arithmetic, Box<Expr>, Box<Expr>),
 }
 
-/// What a program has at one place.
+/// Value in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
-    /// Stored, or undefined.
+    /// Stored value, or an undefined value.
     Stored(Stored),
-    /// Expressed: a pattern.
+    /// Bit pattern of an expressed value.
     Expressed(u64),
 }
 
-/// The schemes of both casts, of one channel.
+/// Schemes of both casts, with a channel.
 pub(super) struct Machine {
-    /// The channel.
+    /// Channel of the values.
     pub(super) channel: Quantization,
-    /// `quant.qcast`.
+    /// Scheme of `quant.qcast`.
     pub(super) qcast: quantize::Scheme,
-    /// `quant.dcast`.
+    /// Scheme of `quant.dcast`.
     pub(super) dcast: dequantize::Scheme,
 }
 
-/// What two programs have together, how many inputs give it, and the one nearest to zero.
+/// Pair of values of two programs, the number of inputs that give the pair, and the input nearest to zero.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Joint {
-    /// The first program's.
+    /// Value in the first program.
     pub(super) left: Value,
-    /// The second's.
+    /// Value in the second program.
     pub(super) right: Value,
-    /// Inputs.
+    /// Number of inputs.
     pub(super) inputs: u64,
-    /// One of them; arguments that the programs do not have are 0.
+    /// Input nearest to zero; arguments that the programs do not use are 0.
     pub(super) first: [i64; INPUTS],
 }
 
@@ -68,7 +68,7 @@ impl Expr {
         Self::Op(op, Box::new(self), Box::new(other))
     }
 
-    /// The canonicalization of both casts: each undoes the other (RFC, "Canonicalization" of `quant.dcast` and `quant.qcast`).
+    /// Canonicalizes both casts: each cancels the other (RFC, "Canonicalization" of `quant.dcast` and `quant.qcast`).
     pub(super) fn folded(self) -> Self {
         match self {
             Self::Input(_) => self,
@@ -84,7 +84,7 @@ impl Expr {
         }
     }
 
-    /// What is left without the casts outside, and these, innermost first.
+    /// Removes the outer casts, and returns the rest and the casts, innermost first.
     fn peeled(&self) -> (&Self, Vec<&Self>) {
         let (mut core, mut casts) = (self, Vec::new());
         while let Self::Dcast(inner) | Self::Qcast(inner) = core {
@@ -118,7 +118,7 @@ impl Machine {
         })
     }
 
-    /// What is undefined stays so, whatever is done with it.
+    /// Applies arithmetic. An undefined value stays undefined.
     fn apply(&self, op: Arithmetic, a: Value, b: Value) -> Value {
         match (a, b) {
             (Value::Expressed(a), Value::Expressed(b)) => Value::Expressed(op.apply(self.channel.format, a, b)),
@@ -126,9 +126,9 @@ impl Machine {
         }
     }
 
-    /// Both programs on every input, where they differ in casts alone: the same arguments through the same arithmetic, each argument used
-    /// once. Values that come together are computed once, however many inputs give them; of what is undefined on a side, which stays so,
-    /// nothing else is computed.
+    /// Evaluates both programs on every input; `None` unless they differ only in casts: the same arguments through the same arithmetic, each argument
+    /// used once. A pair of values is computed once, however many inputs give it. A pair that is undefined on a side stays undefined and is not
+    /// computed further.
     pub(super) fn both(&self, left: &Expr, right: &Expr, stored: &RangeInclusive<i64>) -> Option<Vec<Joint>> {
         let ((left, left_casts), (right, right_casts)) = (left.peeled(), right.peeled());
         let cast = |joint: Joint| {
@@ -152,7 +152,7 @@ impl Machine {
         }
     }
 
-    /// Every value of one with every value of the other, through the arithmetic and then the casts.
+    /// Combines every value of `a` with every value of `b` by the arithmetic, then applies the casts.
     fn pairs(&self, op: Arithmetic, a: &[Joint], b: &[Joint], cast: impl Fn(Joint) -> Joint + Sync) -> Vec<Joint> {
         let pair = |a: &Joint, b: &Joint| {
             let left = self.apply(op, a.left, b.left);
@@ -179,7 +179,7 @@ impl Machine {
         }))
     }
 
-    /// Values in groups: of one left value, with increasing numbers on the right.
+    /// Groups values: each group has one left value, and increasing numbers on the right.
     fn increasing(&self, joints: &[Joint]) -> Vec<Vec<Joint>> {
         let key = |value: Value| match value {
             Value::Expressed(bits) => self.channel.format.key(bits),
@@ -187,7 +187,7 @@ impl Machine {
         };
         let mut sorted: Vec<_> = joints.iter().map(|joint| (key(joint.left), key(joint.right), *joint)).collect();
         sorted.sort_unstable_by_key(|(left, right, joint)| (*left, *right, joint.first));
-        // What has no number on a side is a group by itself.
+        // A value that is no number on a side is its own group.
         let together = |a: &(Option<i64>, Option<i64>, Joint), b: &(Option<i64>, Option<i64>, Joint)| {
             a.0.is_some() && a.0 == b.0 && a.1.is_some() && b.1.is_some()
         };
@@ -200,12 +200,12 @@ impl Machine {
     }
 }
 
-/// What is undefined on a side, whatever the other has.
+/// Value of both sides if one side is undefined.
 const UNDEFINED: Value = Value::Stored(Stored::Poison);
 
-/// The sums of a group with one number, as runs of one result: sum and casts never decrease where what is added increases, so that
-/// what both ends give all between them do. Undefined are the results beyond both ends of the stored type: of negative numbers those below,
-/// of positive ones those above, because the zero point lies between.
+/// Adds one number to each value of a group, and pushes runs of equal results. Sum and casts are monotone in the value added, so all values between
+/// two ends with equal results have this result. An undefined result is beyond an end of the stored type. If both sums have one sign, it is the same
+/// end, because the zero point is between the ends.
 fn runs(group: &[Joint], pair: &impl Fn(&Joint) -> (Joint, Joint), sign: u64, out: &mut Vec<Joint>) {
     let (Some(low), Some(high)) = (group.first(), group.last()) else { return };
     let ((low_sum, low), (high_sum, high)) = (pair(low), pair(high));
@@ -218,7 +218,7 @@ fn runs(group: &[Joint], pair: &impl Fn(&Joint) -> (Joint, Joint), sign: u64, ou
         out.push(low);
     } else if same {
         let nearest = group.iter().min_by_key(|joint| distance(joint.first)).unwrap_or(&group[0]);
-        // As many inputs as its part of the group has, of those that give the other number.
+        // Inputs of the group, times the inputs that give the added number.
         let times = low.inputs / group[0].inputs;
         let inputs = group.iter().map(|joint| joint.inputs).sum::<u64>() * times;
         out.push(Joint { inputs, first: pair(nearest).0.first, ..low });
@@ -235,7 +235,7 @@ fn input(index: usize, stored: i64) -> Joint {
     Joint { left: value, right: value, inputs: 1, first }
 }
 
-/// How far an input is from zero, then the input, so that the witness is one whatever the order of work.
+/// Returns the distance of an input from zero, then the input, so that the witness does not depend on the order of work.
 fn distance(input: [i64; INPUTS]) -> (u64, [i64; INPUTS]) {
     (input.iter().map(|v| v.unsigned_abs()).sum(), input)
 }
@@ -275,7 +275,7 @@ mod tests {
     use tiebreak_oracle::float::Format;
     use tiebreak_oracle::quantize::Storage;
 
-    /// One input through a program, step by step.
+    /// Evaluates a program on one input, step by step.
     fn alone(machine: &Machine, program: &Expr, input: [i64; INPUTS]) -> Value {
         match program {
             Expr::Input(i) => Value::Stored(Stored::Value(input[*i])),
@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    /// What is found by runs is what each input gives by itself: counts, and the input nearest to zero.
+    /// Compares counts and nearest inputs of runs with an evaluation of each input.
     #[test]
     fn runs_of_sums_are_those_of_every_input() {
         let argument = |i| Expr::Input(i).dcast();
@@ -320,7 +320,7 @@ mod tests {
                     for joint in found {
                         let (inputs, first) = expected[&(joint.left, joint.right)];
                         assert_eq!(joint.inputs, inputs, "{channel:?} {joint:?}");
-                        // Which of the undefined ones is nearest is not defined.
+                        // The nearest of several undefined inputs is not defined.
                         assert!(joint.left == UNDEFINED || joint.first == first, "{channel:?} {joint:?} {first:?}");
                     }
                 }

@@ -1,6 +1,6 @@
-//! The rewrites of MLIR's quant dialect as numerics: on which values a canonicalization changes a result, and by how much (RFC "Improvements
-//! in the 'quant' dialect", "Canonicalization" of `quant.dcast`, `quant.qcast`, `quant.scast`; "Workflow example"; "Common subexpression
-//! elimination"). Both sides are the RFC's steps, executed by the oracle.
+//! Numerical effect of the rewrites of MLIR's quant dialect: the values on which a canonicalization changes a result, and the size of the change (RFC
+//! "Improvements in the 'quant' dialect", "Canonicalization" of `quant.dcast`, `quant.qcast`, `quant.scast`; "Workflow example"; "Common
+//! subexpression elimination"). The oracle executes the RFC's steps of both sides.
 
 mod expr;
 pub mod fallback;
@@ -23,39 +23,39 @@ use tiebreak_oracle::{dequantize, quantize::Storage as Stored};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Said {
-    /// One value stands for the other.
+    /// Both values are equal.
     Same,
-    /// "Slightly different numerical results".
+    /// The results are "slightly different".
     Slight,
-    /// Nothing: the RFC does not mention that a clamp is lost.
+    /// The RFC does not mention that a clamp is lost.
     Nothing,
-    /// That there are two ways, and not how their results compare.
+    /// The RFC names two ways, and does not compare their results.
     Ways,
 }
 
-/// How many of the inputs there are were judged.
+/// Share of the inputs that were judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Coverage {
-    /// All.
+    /// All inputs.
     Exhaustive,
-    /// Ends, powers of two, around the zero point, random ones.
+    /// Ends, powers of two, neighbours of the zero point, and random inputs.
     Sampled,
 }
 
-/// One rewrite at one type, measured.
+/// Measurement of one rewrite at one type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Claim {
-    /// The rewrite, as `before -> after`, or by the example's name.
+    /// Rewrite as `before -> after`, or name of the example.
     pub rewrite: String,
-    /// The type.
+    /// Quantized type.
     #[serde(rename = "type")]
     pub ty: String,
-    /// What the RFC says.
+    /// Statement of the RFC.
     pub said: Said,
-    /// All inputs or some.
+    /// Coverage of the inputs.
     pub coverage: Coverage,
-    /// Inputs judged.
+    /// Number of inputs judged.
     pub inputs: u128,
     /// Inputs on which both sides are defined and equal.
     pub same: u128,
@@ -63,11 +63,11 @@ pub struct Claim {
     pub differ: u128,
     /// Inputs on which one side is poison.
     pub undefined: u128,
-    /// The largest difference: in stored values, or for expressed values exact, as a fraction.
+    /// Largest difference, in stored values, or as an exact fraction for expressed values.
     pub largest: Option<String>,
-    /// The differing input nearest to zero, or of the largest difference.
+    /// Input with a difference: the one nearest to zero, or with the largest difference.
     pub witness: Option<String>,
-    /// Which side of the witness is nearer to the real value: `before`, `after` or `neither`. None if nothing differs, or if no real value is meant.
+    /// Side of the witness that is nearer to the real value: `before`, `after` or `neither`. `None` if nothing differs, or if there is no real value.
     pub nearer: Option<&'static str>,
 }
 
@@ -95,13 +95,13 @@ impl Claim {
         }
     }
 
-    /// The claim with the side that is nearer to the real value of what differs.
+    /// Adds the side that is nearer to the real value, if there are differences.
     fn nearer(self, side: &'static str) -> Self {
         let nearer = (self.differ > 0).then_some(side);
         Self { nearer, ..self }
     }
 
-    /// What was found, in a word or two.
+    /// Returns the verdict in a few words.
     pub fn verdict(&self) -> &'static str {
         match (self.said, self.differ) {
             (Said::Same, 0) => "same, as the RFC says",
@@ -116,10 +116,10 @@ impl Claim {
     }
 }
 
-/// How far an input is from zero, and what orders equally far ones.
+/// Distance of an input from zero, and an order of inputs at equal distance.
 type Distance = (u64, i64, i64, i64);
 
-/// Stored values compared.
+/// Counts of compared stored values.
 #[derive(Default)]
 struct Tally {
     same: u128,
@@ -147,15 +147,15 @@ impl Tally {
     }
 }
 
-/// The RFC's steps of both casts.
+/// Returns the RFC's steps of both casts.
 fn schemes() -> Result<(quantize::Scheme, dequantize::Scheme)> {
     Ok((quantize::Scheme::parse("mlir-qcast")?, dequantize::Scheme::parse("mlir-dcast")?))
 }
 
-/// Scales of a type at most: each costs every input of every rewrite.
+/// Upper bound on the scales of a type. Each scale adds every input of every rewrite.
 pub const MOST_SCALES: usize = 256;
 
-/// Every rewrite: at `ty`, or at types of every storage and expressed type. A terminal shows how far it is.
+/// Measures every rewrite: at `ty`, or at types of every storage and expressed type. A terminal shows the progress.
 pub fn claims(ty: Option<&Quantized>, seed: u64) -> Result<Vec<Claim>> {
     let types: Vec<(String, Vec<Quantization>)> = match ty {
         Some(ty) if ty.scales.len() > MOST_SCALES => {
@@ -188,7 +188,7 @@ pub fn claims(ty: Option<&Quantized>, seed: u64) -> Result<Vec<Claim>> {
     Ok(claims)
 }
 
-/// The type of `@multiply_add` in the RFC.
+/// Returns the type of `@multiply_add` in the RFC.
 fn of_the_rfc() -> (String, Vec<Quantization>) {
     let storage = Stored { bits: 8, signed: true };
     let channel = |scale: f64| Quantization::whole(Format::F32, rounded(Format::F32, scale), 0, storage);
@@ -197,7 +197,7 @@ fn of_the_rfc() -> (String, Vec<Quantization>) {
 
 const SCALES: [f64; 3] = [0.1, 0.3, 1.0 / 255.0];
 
-/// Types of every storage and expressed type, each with three scales, and the zero points 0, one beside it, and an end; and one with bounds.
+/// Returns types of every storage and expressed type, with three scales and the zero points 0, 1 and the maximum; and one type with bounds.
 fn tried() -> Vec<(String, Vec<Quantization>)> {
     let storages = [(4, true), (8, true), (8, false), (16, true), (16, false), (32, true), (32, false)];
     let storages = storages.map(|(bits, signed)| Stored { bits, signed });
@@ -219,7 +219,7 @@ fn tried() -> Vec<(String, Vec<Quantization>)> {
     out
 }
 
-/// The double `scale` rounded to `format`, as the type's holder does.
+/// Rounds the double `scale` to `format`, as the class of the type does.
 fn rounded(format: Format, scale: f64) -> u64 {
     match Format::F64.decode(scale.to_bits()) {
         Float::Finite { value, .. } => format.nearest(&value),
@@ -227,12 +227,12 @@ fn rounded(format: Format, scale: f64) -> u64 {
     }
 }
 
-/// The channels of a type, each with its scale as it is used.
+/// Returns the channels of a type, with rounded scales.
 fn channels(ty: &Quantized) -> Result<Vec<Quantization>> {
     quantizations(ty).map_err(|reason| anyhow!("{}: {reason}", Spelled(ty)))
 }
 
-/// A channel's scale, as its shortest decimal, and zero point.
+/// Formats a channel's scale, as its shortest decimal, and zero point.
 fn scale_of(channel: &Quantization) -> String {
     format!("{}:{}", tiebreak_common::floats::shortest(channel.format, channel.scale), channel.zero_point)
 }

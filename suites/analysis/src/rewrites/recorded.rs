@@ -1,8 +1,7 @@
-//! The rewrites that every whole run measures again, and the counts that the project records of each: a change of the oracle's casts, of its
-//! floats or of its additions changes a count.
+//! Rewrites that every complete run measures, with their recorded counts. A change of the oracle's casts, floats or additions changes a count.
 //!
-//! The types are small, so that every input is counted in less than a second: the type of the RFC's example `@multiply_add`, whose scales are whole
-//! numbers, and a type with bounds. The test `rewrites::every_input_of_the_examples_is_counted` counts the second type with the machine's floats.
+//! The types are small, so that every input is counted in less than a second: the type of the RFC's example `@multiply_add`, whose scales are
+//! integers, and a type with bounds. The test `rewrites::every_input_of_the_examples_is_counted` counts the second type with the machine's floats.
 
 use super::{Claim, claims, tfl};
 use anyhow::{Result, anyhow};
@@ -10,7 +9,7 @@ use tiebreak_common::called;
 use tiebreak_mlir::quant_type;
 use tiebreak_reports::ledger::{Counts, Rewrite};
 
-/// The type of `@multiply_add`, and a type with bounds.
+/// Type of `@multiply_add`, and a type with bounds.
 const TYPES: [&str; 2] = ["!quant.uniform<i8:f32:0, {2.0, 3.0, 4.0}>", "!quant.uniform<i8<-8:7>:f32, 0.3:1>"];
 
 /// Inputs with equal results, with different results, and with poison on one side.
@@ -36,7 +35,7 @@ const BOUNDED: [Recorded; 8] = [
     ("division, remainder, after CSE", [240, 0, 16]),
 ];
 
-/// Every addition by both roundings, then the border of a pad.
+/// Counts of every addition by both roundings, then of the border of a pad.
 const TFL: [[u64; 3]; 9] = [
     [65_536, 0, 0],
     [65_536, 0, 0],
@@ -49,7 +48,7 @@ const TFL: [[u64; 3]; 9] = [
     [1, 255, 0],
 ];
 
-/// Measures the rewrites of a whole run, each beside its record.
+/// Measures the rewrites of a complete run, and returns them with the recorded counts.
 pub fn measured() -> Result<Vec<Rewrite>> {
     let mut rows = Vec::new();
     for (text, recorded) in TYPES.into_iter().zip([&WHOLE_SCALES[..], &BOUNDED]) {

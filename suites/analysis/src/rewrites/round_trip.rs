@@ -1,4 +1,4 @@
-//! Casts there and back.
+//! Round trips of casts.
 
 use super::{Claim, Coverage, Said, Tally, scale_of, schemes};
 use anyhow::Result;
@@ -10,12 +10,12 @@ use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::{Quantization, Runs, Stored};
 use tiebreak_oracle::{Rational, dequantize, quantize};
 
-/// Stored values of a wide type that are tried beside the corners.
+/// Random stored values of a wide type, in addition to the corners.
 const RANDOM: usize = 1 << 12;
-/// Neighbours of a corner that are tried on both sides.
+/// Neighbours of a corner that are tried on each side.
 const AROUND: i64 = 40;
 
-/// `qcast(dcast(q))`, and `scast` there and back, on the stored values of one type.
+/// Measures `qcast(dcast(q))`, and the round trip of `scast`, on the stored values of one type.
 pub(super) fn claims(name: &str, channels: &[Quantization], seed: u64, bar: &ProgressBar) -> Result<Vec<Claim>> {
     bar.inc_length(2 * channels.len() as u64);
     let (qcast, dcast) = schemes()?;
@@ -44,7 +44,7 @@ pub(super) fn claims(name: &str, channels: &[Quantization], seed: u64, bar: &Pro
         let witness = tally.nearest.take();
         Claim::new(rewrite, name, Said::Same, coverage, &tally, witness)
     };
-    // The real value is that of `q`, or `x`, itself.
+    // The real value is `q` or `x` itself.
     let mut claims = vec![claim("qcast(dcast(q)) -> q", casts).nearer("after"), claim("scast(scast(q)) -> q", bits)];
     if channels.iter().any(is_bounded) {
         claims.push(claim("qcast(dcast(q)) -> q, q beyond the bounds", beyond).nearer("after"));
@@ -53,8 +53,8 @@ pub(super) fn claims(name: &str, channels: &[Quantization], seed: u64, bar: &Pro
     Ok(claims)
 }
 
-/// `dcast(qcast(x))` on every float but NaN: how many come back as the same number, and the largest exact error of one that is not clamped; and,
-/// of a type with bounds, how many are clamped, which `x` in place of `dcast(qcast(x))` is not. Nothing where there are more than 16 bits of results.
+/// Measures `dcast(qcast(x))` on every float but NaN: the number of equal results, and the largest exact error without a clamp. For a type with
+/// bounds, also counts the clamped floats, which `x` in place of `dcast(qcast(x))` does not clamp. Empty for more than 16 bits of results.
 fn lossy(name: &str, channels: &[Quantization], bar: &ProgressBar) -> Result<Vec<Claim>> {
     let (qcast, dcast) = schemes()?;
     let (mut all, mut clamped) = (Lossy::default(), Lossy::default());
@@ -73,12 +73,12 @@ fn lossy(name: &str, channels: &[Quantization], bar: &ProgressBar) -> Result<Vec
     Ok(claims)
 }
 
-/// Whether a type allows less than its storage holds.
+/// True if a type allows fewer values than its storage.
 fn is_bounded(channel: &Quantization) -> bool {
     (channel.min, channel.max) != (channel.storage.min(), channel.storage.max())
 }
 
-/// Floats that went there and back.
+/// Counts of floats after the round trip.
 #[derive(Default)]
 struct Lossy {
     same: u128,
@@ -87,7 +87,7 @@ struct Lossy {
     worst: Option<Worst>,
 }
 
-/// The largest error so far.
+/// Largest error so far.
 struct Worst {
     error: Rational,
     described: String,
@@ -103,8 +103,8 @@ impl Lossy {
         claim
     }
 
-    /// The floats between two keys, which have one stored value. The largest error is at an end of them; those that the bounds clamp have
-    /// no largest one of interest and are counted only.
+    /// Counts the floats between two keys, which have one stored value. Their largest error is at an end. Floats at a bound are only counted, because
+    /// their error has no useful maximum.
     fn run(&mut self, channel: &Quantization, dcast: &dequantize::Scheme, first: i64, last: i64, stored: Stored) {
         let Stored::Value(q) = stored else {
             self.undefined += last.abs_diff(first) as u128 + 1;
@@ -116,7 +116,7 @@ impl Lossy {
         }
     }
 
-    /// The floats whose stored value would be beyond the bounds without the clamp.
+    /// Counts the floats whose stored value would be beyond the bounds without the clamp.
     fn beyond_the_bounds(
         &mut self,
         channel: &Quantization,
@@ -135,20 +135,20 @@ impl Lossy {
         Ok(())
     }
 
-    /// Counts the floats between two keys that come back as the same number, and the others.
+    /// Counts the floats between two keys by whether they return to the same number.
     fn back(&mut self, channel: &Quantization, dcast: &dequantize::Scheme, (first, last): (i64, i64), q: i64) {
         let keys = channel
             .format
             .key(dcast.expected(channel, q))
             .into_iter()
             .flat_map(|key| if key == 0 { vec![-1, 0] } else { vec![key] });
-        // Both zeros are the same number; otherwise one pattern is.
+        // Both zeros are the same number. Any other number has one pattern.
         let same = keys.filter(|key| (first..=last).contains(key)).count() as u128;
         self.same += same;
         self.differ += last.abs_diff(first) as u128 + 1 - same;
     }
 
-    /// Takes the errors at both ends.
+    /// Updates the largest error by the errors at both ends.
     fn errors(&mut self, channel: &Quantization, dcast: &dequantize::Scheme, (first, last): (i64, i64), q: i64) {
         let Float::Finite { value: back, .. } = channel.format.decode(dcast.expected(channel, q)) else { return };
         for end in [first, last].map(|key| channel.format.from_key(key)) {
@@ -164,15 +164,15 @@ impl Lossy {
     }
 }
 
-/// The bits of a stored value as the signless integer that `scast` gives, read as signed.
+/// Returns the bits of a stored value as the signless integer of `scast`, read as signed.
 fn signless(channel: &Quantization, q: i64) -> i64 {
     let bits = channel.storage.bits;
     let unsigned = q.rem_euclid(1 << bits);
     if unsigned >> (bits - 1) == 1 { unsigned - (1 << bits) } else { unsigned }
 }
 
-/// All values of the storage type up to 16 bits, within its bounds and beyond (`dcast` never clamps); of a wider one the neighbours of its ends,
-/// of 0, of the zero point, and of powers of two around both, and random ones.
+/// Returns all values of the storage type up to 16 bits, within the bounds and beyond (`dcast` never clamps). For a wider type, returns random values
+/// and the neighbours of its ends, of 0, of the zero point, and of powers of two around both.
 fn stored(channel: &Quantization, seed: u64, name: &str) -> (Vec<i64>, Coverage) {
     let (lowest, highest) = (channel.storage.min(), channel.storage.max());
     if channel.storage.bits <= 16 {

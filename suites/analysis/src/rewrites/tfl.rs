@@ -1,7 +1,7 @@
-//! Two lowerings of quantized TensorFlow Lite ops to TOSA that the RFC shows ("Lowering a Tensorflow Lite model", "Limitations while lowering
-//! quantized types"): `tfl.add`, which is rescales around an integer addition, held to the exact sum; and `tfl.pad`, which pads with 0.
+//! Two lowerings of quantized TensorFlow Lite ops to TOSA in the RFC ("Lowering a Tensorflow Lite model", "Limitations while lowering quantized
+//! types"): `tfl.add`, which is rescales around an integer addition, compared with the exact sum; and `tfl.pad`, which pads with 0.
 //!
-//! The addition is that of the operation `add`, whose kernels of it are run and judged; here its lowering is measured by itself.
+//! The addition is a scheme of the operation `add`, where kernels that implement it are run and judged. Here, only the lowering is measured.
 
 use super::{Claim, Coverage, Said, Tally};
 use anyhow::Result;
@@ -14,7 +14,7 @@ use tiebreak_oracle::rounding::RoundingRule;
 /// Scale and zero point of an i8 tensor.
 type Tensor = (f32, i32);
 
-/// Left operand, right operand, result: the RFC's; equal scales; scales far apart, with zero points; a narrow result, which saturates.
+/// Left operand, right operand, result: the RFC's; equal scales; very different scales, with zero points; a narrow result, which saturates.
 const ADDITIONS: [[Tensor; 3]; 4] = [
     [(2.0, 0), (2.0, 0), (2.0, 0)],
     [(0.1, 3), (0.1, 3), (0.2, -5)],
@@ -22,7 +22,7 @@ const ADDITIONS: [[Tensor; 3]; 4] = [
     [(0.05, 0), (0.04, 0), (0.03, 0)],
 ];
 
-/// Both lowerings.
+/// Measures both lowerings.
 pub(super) fn claims() -> Result<Vec<Claim>> {
     let additions =
         ADDITIONS.into_par_iter().flat_map(|tensors| ["double", "single"].map(|rounding| (tensors, rounding)));
@@ -32,7 +32,7 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
     Ok(claims)
 }
 
-/// `tfl.add` on every pair of i8, against the exact sum rounded half up.
+/// Compares `tfl.add` on every pair of i8 with the exact sum, rounded half up.
 fn addition([left, right, out]: [Tensor; 3], rounding: &str) -> Result<Claim> {
     let storage = Storage { bits: 8, signed: true };
     let of = |(scale, zero_point): Tensor| Operand { scale: scale.to_bits(), zero_point };
@@ -54,7 +54,7 @@ fn addition([left, right, out]: [Tensor; 3], rounding: &str) -> Result<Claim> {
     Ok(Claim::new(&rewrite, &name, Said::Same, Coverage::Exhaustive, &tally, witness).nearer("before"))
 }
 
-/// `tfl.pad` at every zero point of i8: the stored value of 0.0 is the zero point, and the lowering pads with 0.
+/// Measures `tfl.pad` at every zero point of i8. The stored value of 0.0 is the zero point, but the lowering pads with 0.
 fn padding() -> Claim {
     let mut tally = Tally::default();
     for zero_point in -128..128i64 {

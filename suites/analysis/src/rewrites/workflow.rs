@@ -1,5 +1,5 @@
-//! The examples of the RFC's "Workflow example" and "Common subexpression elimination": the program as it is lowered op by op, and as it is
-//! after canonicalization or elimination.
+//! Examples of the RFC's "Workflow example" and "Common subexpression elimination": the program lowered op by op, and the program after
+//! canonicalization or elimination.
 
 use super::expr::{Expr, Machine, Value};
 use super::{Claim, Coverage, Said, Tally, schemes};
@@ -12,7 +12,7 @@ use tiebreak_oracle::arithmetic::Arithmetic::{Add, Divide, Multiply, Remainder};
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::{Quantization, Stored};
 
-/// A program before and after a rewrite.
+/// Program before and after a rewrite.
 struct Example {
     rewrite: &'static str,
     said: Said,
@@ -20,12 +20,12 @@ struct Example {
     after: Expr,
 }
 
-/// `@multiply_add`, whose product is quantized and dequantized again; `@division`, whose arguments are dequantized twice.
+/// Returns `@multiply_add`, whose product is quantized and dequantized again, and `@division`, whose arguments are dequantized twice.
 fn examples() -> Vec<Example> {
     let argument = |i| Expr::Input(i).dcast();
     let product = argument(0).op(Multiply, argument(1)).qcast();
     let multiply_add = product.dcast().op(Add, argument(2)).qcast();
-    // Elimination shares the dequantized arguments: each result is of the same expression, evaluated once less.
+    // Elimination shares the dequantized arguments. Each result has the same expression, evaluated once less.
     let shared = |op| argument(0).op(op, argument(1)).qcast();
     let division = |rewrite, op| Example { rewrite, said: Said::Same, before: shared(op), after: shared(op).folded() };
     vec![
@@ -40,7 +40,7 @@ fn examples() -> Vec<Example> {
     ]
 }
 
-/// Each example with the channels of one type, on every input: at most 8 bits of storage.
+/// Measures each example with the channels of one type, on every input. The storage has at most 8 bits.
 pub(super) fn claims(name: &str, channels: &[Quantization], bar: &ProgressBar) -> Result<Vec<Claim>> {
     bar.inc_length((examples().len() * channels.len()) as u64);
     let (qcast, dcast) = schemes()?;
@@ -62,7 +62,7 @@ pub(super) fn claims(name: &str, channels: &[Quantization], bar: &ProgressBar) -
     examples().iter().map(claim).collect()
 }
 
-/// The witness so far, and its side that is nearer to the real value.
+/// Order of the witness so far, and its side that is nearer to the real value.
 type Witness = Option<((u64, i64, i64, i64), &'static str)>;
 
 fn add(
@@ -93,8 +93,8 @@ fn add(
     Ok(())
 }
 
-/// The side whose stored value is nearer to that of the real sum: `(a - z) * (b - z) * scale + (c - z) + z`. Only `multiply_add` has results that
-/// differ, because both sides of the others are one expression.
+/// Returns the side whose stored value is nearer to the real sum, `(a - z) * (b - z) * scale + (c - z) + z`. Only the results of `multiply_add` can
+/// differ, because both sides of the other examples are one expression.
 fn nearer(channel: &Quantization, [a, b, c]: [i64; 3], [before, after]: [i64; 2]) -> &'static str {
     let Float::Finite { value: scale, .. } = channel.format.decode(channel.scale) else { return "neither" };
     let z = channel.zero_point;

@@ -1,4 +1,4 @@
-//! Counts chunks of a file again, and compares their sums.
+//! Second count of chunks from a file, to compare their sums.
 
 use super::count::count;
 use anyhow::{Context, Result, bail};
@@ -7,19 +7,19 @@ use rayon::prelude::*;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_reports::space::{Chunk, Plan};
 
-/// One chunk in so many is counted again; more of a small file, so that [`super::CHUNK`] pairs are, or every chunk.
+/// At least one in `ONE_IN` chunks is counted again. In a small file, about [`super::CHUNK`] pairs are, or all chunks.
 pub const ONE_IN: usize = 64;
 
-/// Numbers of chunks.
+/// Number of chunks that were counted again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Again {
     /// Chunks counted again.
     pub counted: usize,
-    /// Chunks that were read.
+    /// Chunks in the file.
     pub of: usize,
 }
 
-/// Counts chunks again; an error with the place and both values if one differs.
+/// Counts chunks again. A different sum is an error with its place and both values.
 pub fn hold(plan: &Plan, chunks: &[Chunk], all: bool) -> Result<Again> {
     let scheme = |name: &str| Scheme::parse(name).with_context(|| format!("the plan is of `{name}`"));
     let (left, right) = (scheme(&plan.left)?, scheme(&plan.right)?);
@@ -47,7 +47,7 @@ pub fn hold(plan: &Plan, chunks: &[Chunk], all: bool) -> Result<Again> {
             unlike.join("; ")
         )
     };
-    // The error of the first chunk that has one, for any number of threads.
+    // The error is that of the first bad chunk, for any number of threads.
     chosen.par_iter().map(same).collect::<Vec<Result<()>>>().into_iter().collect::<Result<()>>()?;
     bar.finish_and_clear();
     Ok(Again { counted: chosen.len(), of: chunks.len() })

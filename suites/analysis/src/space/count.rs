@@ -1,4 +1,4 @@
-//! One chunk.
+//! Count of one chunk.
 
 use super::ACCUMULATORS;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use tiebreak_oracle::census::{Census, Counts, Neighbours};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::space::{Accumulators, First, Most, Place, Sums};
 
-/// A pair of multiplier and shift at which a scheme has no closed form.
+/// Error: a scheme has no closed form at a multiplier and shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no closed form at multiplier {multiplier}, shift {shift}")]
 pub struct NoClosedForm {
@@ -16,7 +16,7 @@ pub struct NoClosedForm {
     pub shift: i32,
 }
 
-/// The sums of a chunk, of at most 2^30 multipliers, over all accumulators.
+/// Counts a chunk of at most 2^30 multipliers over all accumulators.
 pub fn count(left: Scheme, right: Scheme, place: Place) -> Result<Sums, NoClosedForm> {
     let shift = place.shift;
     let census = |multiplier| Census::of(left, right, Parameters::q31(multiplier, shift));
@@ -49,7 +49,7 @@ fn of(count: u64) -> Accumulators {
     Accumulators(count.into())
 }
 
-/// Where the schemes differ at one multiplier, on the accumulator nearest to zero.
+/// Returns the difference nearest to zero at one multiplier.
 pub(super) fn nearest_zero(census: &Census, multiplier: i32) -> Option<First> {
     let x = census.differing()?.next()?;
     let (left, right) = census.values(x)?;

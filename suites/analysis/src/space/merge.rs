@@ -1,4 +1,4 @@
-//! The files of shards as one ledger.
+//! Merge of the files of shards to one ledger.
 
 use super::{check, command};
 use anyhow::{Context, Result, anyhow, bail};
@@ -8,47 +8,47 @@ use tiebreak_reports::read;
 use tiebreak_reports::space::{Chunk, Ledger, Line, Place, Plan, Shard};
 use tiebreak_shards::journal::whole_lines;
 
-/// The file of a run, complete or not.
+/// File of a run, complete or not.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What was to be counted.
+    /// Plan of the run.
     pub plan: Plan,
-    /// What was.
+    /// Counted chunks.
     pub chunks: Vec<Chunk>,
 }
 
-/// What parts make.
+/// Result of a merge.
 #[derive(Clone, Debug)]
 pub enum Merged {
-    /// Everything.
+    /// Ledger with all chunks.
     Whole(Ledger),
-    /// Not everything.
+    /// Some chunks have not been counted.
     Missing {
-        /// Chunks that nobody has counted.
+        /// Number of missing chunks.
         chunks: usize,
-        /// Of so many.
+        /// Number of all chunks.
         of: usize,
-        /// What counts them.
+        /// Commands that count the missing chunks.
         commands: Vec<String>,
     },
 }
 
-/// What the file of a run holds.
+/// Content of the file of a run.
 #[derive(Clone, Debug)]
 pub struct Contents {
-    /// The chunks to count.
+    /// Plan with the chunks to count.
     pub plan: Plan,
-    /// Those that are counted.
+    /// Counted chunks.
     pub chunks: Vec<Chunk>,
-    /// Whether the file is a ledger, with all sums.
+    /// True if the file is a ledger with all sums.
     pub whole: bool,
-    /// Length of its whole lines, in bytes; a torn line may follow.
+    /// Length of the whole lines, in bytes; a torn line may follow.
     pub length: usize,
 }
 
-/// Reads the file of a run, complete or not; `None` if not even its first line is whole.
+/// Parses the file of a run, complete or not; `None` if even the first line is torn.
 pub fn contents(bytes: &[u8]) -> Result<Option<Contents>> {
     let length = whole_lines(bytes);
     let text = std::str::from_utf8(&bytes[..length]).context("it is not UTF-8")?;
@@ -95,7 +95,7 @@ pub fn read(path: &Path) -> Result<Part> {
     Ok(Part { path: path.to_owned(), plan, chunks })
 }
 
-/// Puts parts of one space together; an error where they are not, or where two have counted the same.
+/// Merges the parts of one space. Parts of different runs, or a chunk in two parts, are an error.
 pub fn merge(parts: &[Part]) -> Result<Merged> {
     let first = parts.first().ok_or(anyhow!("nothing to merge"))?;
     let mut counted: HashMap<Place, &Part> = HashMap::new();
@@ -123,8 +123,8 @@ pub fn merge(parts: &[Part]) -> Result<Merged> {
     Ok(Merged::Missing { chunks: missing.len(), of: missing.len() + counted.len(), commands })
 }
 
-/// What counts the missing chunks: a part that has not ended is resumed, and the other shards are run, of as many as the part
-/// with the most says.
+/// Returns the commands that count the missing chunks: an unfinished part is resumed, and absent shards are run, with the largest number of shards in
+/// the files.
 fn commands(parts: &[Part], plan: &Plan, missing: &[(u64, Place)]) -> Vec<String> {
     let in_shard = |shard: Option<Shard>, i: u64| shard.is_none_or(|shard| shard.has(i));
     let most = parts.iter().filter_map(|part| part.plan.shard).map(|shard| shard.of).max();

@@ -1,8 +1,8 @@
-//! Two schemes over a whole space: every multiplier times every shift times every accumulator, in closed form.
+//! Comparison of two schemes over a whole space, in closed form: every multiplier, every shift, every accumulator.
 //!
-//! The space is cut into chunks, some multipliers at one shift, which are the same on every machine. Each chunk is appended to the file of the
-//! run as it ends; the complete file is one ledger, the same to the byte for any number of threads, interruptions and shards. Chunks that
-//! are read back are [counted again](again).
+//! The space is cut into chunks of some multipliers at one shift, in the same way on every machine. Each finished chunk is appended to the file of
+//! the run. The complete file is one ledger, equal byte by byte for any number of threads, interruptions and shards. Chunks that are read back are
+//! [counted again](again).
 
 pub mod again;
 mod count;
@@ -20,36 +20,36 @@ pub use count::count;
 pub use run::{Finished, Request, run};
 pub use tiebreak_reports::space::ACCUMULATORS;
 
-/// Multipliers in Q0.31 and accumulators in int32, right shifts and none.
+/// Space with Q0.31 multipliers, int32 accumulators, and right shifts or no shift.
 pub const Q31: &str = "q31";
-/// Its multipliers: the normalised ones, which frameworks derive from scales.
+/// Multipliers of the space: the normalised ones, which frameworks derive from scales.
 pub const MULTIPLIERS: RangeInclusive<i32> = 1 << 30..=i32::MAX;
-/// Its shifts.
+/// Shifts of the space.
 pub const SHIFTS: RangeInclusive<i32> = -31..=0;
-/// Multipliers of a chunk: half a second of work.
+/// Usual number of multipliers in a chunk: half a second of work.
 pub const CHUNK: u32 = 1 << 20;
-/// Chunks that a plan may have: as many lines has its ledger.
+/// Upper bound on the chunks of a plan, each of which is a line of the ledger.
 const MOST_CHUNKS: u64 = 1 << 20;
 
-/// What is to be counted of [`Q31`].
+/// Part of [`Q31`] to count.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The scheme whose results are subtracted.
+    /// Scheme whose results are subtracted.
     pub left: Scheme,
-    /// The scheme from whose results they are subtracted.
+    /// Scheme from whose results the results of `left` are subtracted.
     pub right: Scheme,
     /// First and last shift.
     pub shifts: [i32; 2],
     /// First and last multiplier.
     pub multipliers: [i32; 2],
-    /// Multipliers of a chunk.
+    /// Number of multipliers in a chunk.
     pub chunk: u32,
-    /// Where only a part of the chunks is, which.
+    /// Shard to count; all chunks if `None`.
     pub shard: Option<Shard>,
 }
 
 impl Part {
-    /// The plan, if it lies in the space.
+    /// Returns the plan, or an error if it exceeds the space.
     pub fn plan(&self, commit: Option<String>) -> Result<Plan> {
         let plan = Plan {
             format: Plan::FORMAT,
@@ -68,7 +68,7 @@ impl Part {
     }
 }
 
-/// That a plan, which may come from a file, lies in the space and has chunks.
+/// Checks that a plan, which may come from a file, is within the space and has chunks.
 pub fn check(plan: &Plan) -> Result<()> {
     if plan.format != Plan::FORMAT {
         return Err(NotALedger::Format { found: plan.format }.into());
@@ -102,13 +102,13 @@ fn inside(option: &str, [first, last]: [i32; 2], all: &RangeInclusive<i32>) -> R
     Ok(())
 }
 
-/// Where the ledger goes when nothing is said.
+/// Returns the default path of the ledger.
 pub fn usual_out(shard: Option<Shard>) -> PathBuf {
     let name = shard.map_or("space.jsonl".to_owned(), |s| format!("space-{}-of-{}.jsonl", s.index, s.of));
     Path::new("tiebreak-out").join(name)
 }
 
-/// How the user asks for a plan.
+/// Returns the command for a plan.
 pub fn command(plan: &Plan, out: &Path, resume: bool) -> String {
     let ends = |[first, last]: [i32; 2]| format!("{first}..{last}");
     let whole = |all: &RangeInclusive<i32>| [*all.start(), *all.end()];

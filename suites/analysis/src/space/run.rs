@@ -1,6 +1,7 @@
-//! Counts the chunks that the file of a run lacks.
+//! Run of a count: counts the chunks that are missing in the file of the run.
 //!
-//! The file is a [`tiebreak_shards::journal`]: the plan, then a line for each chunk as it ends. The ledger replaces it when all chunks are there.
+//! The file is a [`tiebreak_shards::journal`]: the plan, then a line for each finished chunk. When all chunks are counted, the ledger replaces the
+//! file.
 
 use super::again::{self, Again};
 use super::count::{NoClosedForm, count};
@@ -17,41 +18,41 @@ use tiebreak_reports::files;
 use tiebreak_reports::space::{Chunk, Ledger, Line, Place, Plan, render};
 use tiebreak_shards::journal::{Journal, damaged};
 
-/// A run.
+/// Request of a run.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The chunks to count.
+    /// Plan with the chunks to count.
     pub plan: Plan,
-    /// Its left scheme.
+    /// Left scheme of the plan.
     pub left: Scheme,
-    /// Its right scheme.
+    /// Right scheme of the plan.
     pub right: Scheme,
-    /// The ledger.
+    /// Path of the ledger.
     pub out: PathBuf,
-    /// Whether to continue a run of the same plan.
+    /// True to continue a run of the same plan.
     pub resume: bool,
-    /// Threads; all cores if `None`.
+    /// Number of threads; all cores if `None`.
     pub jobs: Option<usize>,
-    /// Whether every chunk that is read back is counted again, and not only one in [`again::ONE_IN`].
+    /// True to count every chunk that is read back again, not only one in [`again::ONE_IN`].
     pub verify_all: bool,
 }
 
-/// The result of a run.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// The whole ledger, as it was written.
+    /// Ledger as written.
     pub ledger: Ledger,
-    /// Pairs counted by this run; the file had the others.
+    /// (multiplier, shift) pairs that this run counted; the file had the other pairs.
     pub counted: u64,
-    /// Seconds that the count took.
+    /// Duration of the count in seconds.
     pub seconds: f64,
-    /// Threads.
+    /// Number of threads.
     pub jobs: usize,
     /// Chunks that were read back and counted again.
     pub again: Again,
 }
 
-/// Counts, and writes the ledger.
+/// Counts the missing chunks and writes the ledger.
 pub fn run(request: &Request) -> Result<Finished> {
     let Request { plan, left, right, out, .. } = request;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(request.jobs.unwrap_or(0)).build();
@@ -107,8 +108,8 @@ fn refused(scheme: Scheme, NoClosedForm { multiplier, shift }: NoClosedForm) -> 
     )
 }
 
-/// Opens and locks the file, with the chunks that it holds; a new one if there is none. A file that is there is an error without
-/// `resume`, and so is a file of another plan, and one in use.
+/// Opens and locks the file, and returns its chunks; a missing file is created. Errors: a file exists without `resume`, has another plan, or is in
+/// use.
 fn open(request: &Request) -> Result<(Journal, Contents)> {
     let Request { plan, out, .. } = request;
     let (journal, text) = Journal::open(out, request.resume)?;
@@ -141,7 +142,7 @@ fn same(begun: &Plan, request: &Request) -> Result<()> {
     )
 }
 
-/// Pairs of multiplier and shift on a terminal, with an estimate from those of this run; nothing elsewhere.
+/// Returns a progress bar of (multiplier, shift) pairs on a terminal. The time estimate uses only the pairs of this run.
 fn progress(before: u64, counted: u64) -> ProgressBar {
     let bar = ProgressBar::new(before + counted).with_position(before);
     let template = "{wide_bar} {human_pos}/{human_len} pairs, {per_sec}, {eta} left";

@@ -1,7 +1,7 @@
-//! Hashes kept from run to run, so that hundreds of megabytes of compiler are not read by each.
+//! Hashes kept from run to run, so that not every run reads hundreds of megabytes of compiler.
 //!
-//! Hashes are kept in `hashes.json` by path, size, inode and dates, among them ctime, which no program sets. Without this
-//! cache, hashing is half of a single-case run.
+//! `hashes.json` has the hashes by path, size, inode and dates. Among the dates is ctime, which no program sets. Without this cache, hashing is half
+//! of a single-case run.
 
 use super::Stamp;
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
-/// A file that changed so short a time ago may change again without its dates showing it: its hash is not kept.
+/// Minimum age of a change, if the hash is to be kept: a younger file may change again with equal dates.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// The hashes of a directory.
+/// Hashes kept in a directory.
 #[derive(Debug)]
 pub struct Kept {
     file: PathBuf,
@@ -27,7 +27,7 @@ struct State {
 }
 
 impl Kept {
-    /// Those kept in `directory`. What cannot be read is no more than not known.
+    /// Reads the hashes in `directory`. An unreadable file counts as empty.
     pub fn open(directory: &Path) -> Self {
         let file = directory.join("hashes.json");
         let hashes = fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
@@ -38,7 +38,7 @@ impl Kept {
         self.state.lock().expect("kept hashes").hashes.get(&stamp.0).cloned()
     }
 
-    /// Keeps the hash of a file, and no longer those that it had before.
+    /// Keeps the hash of a file, and drops earlier hashes of the same path.
     pub(super) fn put(&self, stamp: &Stamp, path: &Path, sha256: &str, metadata: &Metadata) {
         if !settled(metadata) {
             return;
@@ -50,7 +50,7 @@ impl Kept {
         state.changed |= before.as_deref() != Some(sha256);
     }
 
-    /// Writes new entries atomically. A directory that cannot be written costs only time.
+    /// Writes new entries atomically. A failure is ignored: it only costs time.
     pub fn save(&self) {
         let state = self.state.lock().expect("kept hashes");
         if !state.changed {

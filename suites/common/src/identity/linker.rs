@@ -1,4 +1,4 @@
-//! What a C compiler uses when it links: the programs that it starts, and the files that it links into every output.
+//! Files that a C compiler uses to link: the programs that it starts, and the files that it links into every output.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The programs that `linker` starts, and what it links into every shared object.
+/// Programs that a linker starts, and files that it links into every shared object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkInputs {
     pub programs: Vec<PathBuf>,
     pub linked: Vec<PathBuf>,
 }
 
-/// Links an empty file, and reads which files that uses. `work` is a directory for it.
+/// Links an empty file, and returns the programs and files of this link. Temporary files are written to the directory `work`.
 pub fn link_inputs(linker: &Path, work: &Path) -> Result<LinkInputs> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let nothing = work.join(format!("nothing-{}-{count}.so", std::process::id()));
     let inputs = linking(linker, &nothing);
-    // Where it could not be linked, it is not there.
+    // After a failed link, the file does not exist.
     let _ = std::fs::remove_file(&nothing);
     inputs
 }
@@ -27,11 +27,11 @@ pub fn link_inputs(linker: &Path, work: &Path) -> Result<LinkInputs> {
 fn linking(linker: &Path, nothing: &Path) -> Result<LinkInputs> {
     let shared = |described: &[&str]| {
         let mut command = Command::new(linker);
-        // An empty file is a linker script that says nothing.
+        // An empty file is an empty linker script.
         command.args(["-shared", "-o"]).arg(nothing).arg("/dev/null").args(described);
         output(&mut command)
     };
-    // `-###` prints the programs that would be started with their arguments, on standard error: lines that begin with a space.
+    // `-###` prints the programs that would be started, with their arguments, on standard error. Their lines begin with a space.
     let plan = shared(&["-###"])?;
     let plan = String::from_utf8_lossy(&plan.stderr).into_owned();
     let mut programs: BTreeSet<PathBuf> =
@@ -44,13 +44,13 @@ fn linking(linker: &Path, nothing: &Path) -> Result<LinkInputs> {
     Ok(LinkInputs { programs, linked: linked.into_iter().collect() })
 }
 
-/// The absolute paths among the words of a command line, whatever option they are given to.
+/// Returns the absolute paths in a command line, whatever option they belong to.
 fn words(text: &str) -> impl Iterator<Item = PathBuf> {
     let bare = |word: &str| word.trim_matches(['"', '\'']).to_owned();
     text.split_whitespace().map(bare).filter_map(|word| word.find('/').map(|at| PathBuf::from(&word[at..])))
 }
 
-/// Where the compiler finds one of its programs.
+/// Returns the path at which the compiler finds one of its programs.
 fn named(linker: &Path, program: &str) -> Result<Option<PathBuf>> {
     let described = output(Command::new(linker).arg(format!("-print-prog-name={program}")))?;
     let described = String::from_utf8_lossy(&described.stdout).trim().to_owned();

@@ -1,4 +1,4 @@
-//! Libraries that a program loads: as the system's loader lists them, or as a running process has them.
+//! Libraries that a program loads, from the system's loader or from a running process.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
@@ -7,16 +7,16 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What a program loads.
+/// Libraries of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loaded {
-    /// These libraries, as the loader finds them now.
+    /// Libraries, as the loader finds them now.
     Libraries(Vec<PathBuf>),
-    /// Nobody can say: it is a script, which may start anything.
+    /// Not known, because the program is a script, which may start any program.
     Unknown,
 }
 
-/// The first bytes of an ELF file.
+/// First bytes of an ELF file.
 const ELF: [u8; 4] = *b"\x7fELF";
 
 fn is_elf(path: &Path) -> bool {
@@ -24,12 +24,12 @@ fn is_elf(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok_and(|()| magic == ELF)
 }
 
-/// What a program loads when it starts: by the loader, so that search paths and `LD_LIBRARY_PATH` mean what they mean to the program.
+/// Returns the libraries that a program loads when it starts. The loader itself resolves search paths and `LD_LIBRARY_PATH`.
 pub fn loaded(program: &Path) -> Result<Loaded> {
     if !is_elf(program) {
         return Ok(Loaded::Unknown);
     }
-    // `$ORIGIN` is where the file is, not where a link to it is.
+    // `$ORIGIN` is the directory of the file, not of a link to the file.
     let real = program.canonicalize().with_context(|| format!("reading {}", program.display()))?;
     let mut ldd = Command::new("ldd");
     let output = ldd.arg(&real).env("LC_ALL", "C").stdin(Stdio::null()).output();
@@ -45,7 +45,7 @@ pub fn loaded(program: &Path) -> Result<Loaded> {
     libraries(&text).map(Loaded::Libraries).with_context(|| format!("the libraries of {}", real.display()))
 }
 
-/// The paths in what `ldd` prints: `libc.so.6 => /lib/libc.so.6 (0x7f)`, and the loader as `/lib64/ld.so (0x7f)`.
+/// Parses the output of `ldd`: `libc.so.6 => /lib/libc.so.6 (0x7f)`, and the loader as `/lib64/ld.so (0x7f)`.
 fn libraries(text: &str) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -54,7 +54,7 @@ fn libraries(text: &str) -> Result<Vec<PathBuf>> {
             bail!("{name} is not found");
         }
         let path = place.rsplit_once(" (0x").map_or(place, |(path, _)| path);
-        // What the kernel provides has no file.
+        // A library that the kernel provides has no file.
         if path.starts_with('/') {
             paths.push(PathBuf::from(path));
         }
@@ -62,7 +62,7 @@ fn libraries(text: &str) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// The programs and libraries that a running process has mapped, those of an emulated program among them; none where the system does not say.
+/// Returns the programs and libraries that a running process has mapped, including those of an emulated program; empty without `/proc`.
 pub fn mapped(process: u32) -> Vec<PathBuf> {
     let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
     let paths: BTreeSet<&str> = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..])).collect();

@@ -22,11 +22,11 @@ pub use loaded::{Loaded, loaded};
 /// Bytes read at a time.
 const BLOCK: usize = 1 << 20;
 
-/// A file as the system knows it. Writing to a file, or another in its place, changes at least the time of its last change of status, which no program sets.
+/// Path, inode, size and dates of a file. Every write or replacement changes at least the ctime, which no program sets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Stamp(String);
 
-/// Hashes of this process's files.
+/// Hashes of files that this process has read.
 static KNOWN: LazyLock<Mutex<HashMap<Stamp, String>>> = LazyLock::new(Mutex::default);
 
 impl Stamp {
@@ -52,7 +52,7 @@ impl Stamp {
     }
 }
 
-/// A file by its content: read once in a process, and not at all where `kept` knows it.
+/// Identifies a file by its content. The file is read once per process, and not at all if `kept` has its hash.
 pub fn content(path: &Path, role: Role, kept: Option<&Kept>) -> Result<Content> {
     let reading = || format!("reading {}", path.display());
     let metadata = fs::metadata(path).with_context(reading)?;
@@ -70,7 +70,7 @@ pub fn content(path: &Path, role: Role, kept: Option<&Kept>) -> Result<Content> 
     Ok(Content { role, name, bytes: metadata.len(), sha256 })
 }
 
-/// SHA-256 of a file, in hexadecimal as `sha256sum` prints it.
+/// Computes the SHA-256 of a file, in hexadecimal as `sha256sum` prints it.
 pub fn hash(path: &Path) -> std::io::Result<String> {
     let mut file = BufReader::with_capacity(BLOCK, File::open(path)?);
     let (mut hasher, mut block) = (Sha256::new(), vec![0; BLOCK]);
@@ -83,7 +83,7 @@ pub fn hash(path: &Path) -> std::io::Result<String> {
     Ok(hexadecimal(hasher))
 }
 
-/// SHA-256 of bytes, in hexadecimal.
+/// Computes the SHA-256 of bytes, in hexadecimal.
 pub fn hash_bytes(bytes: &[u8]) -> String {
     hexadecimal(Sha256::new_with_prefix(bytes))
 }
@@ -92,7 +92,7 @@ fn hexadecimal(hasher: Sha256) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The file of a program, by its path or along `PATH`; `None` if there is none.
+/// Finds the file of a program, by its path or along `PATH`; `None` if there is no such file.
 pub fn find_program(program: &Path) -> Option<PathBuf> {
     if program.components().count() > 1 {
         return program.is_file().then(|| program.to_owned());
@@ -101,8 +101,8 @@ pub fn find_program(program: &Path) -> Option<PathBuf> {
     env::split_paths(&directories).map(|directory| directory.join(program)).find(|file| file.is_file())
 }
 
-/// The command of a worker by content: its programs, the files among its arguments, and the libraries that the running worker had mapped.
-/// `left_out` says which files are none of it.
+/// Identifies the command of a worker by content: its program, the files among its arguments, and the libraries that the running worker had mapped.
+/// Files for which `left_out` is true are omitted.
 pub fn of_worker(
     command: &[String],
     mapped: &[PathBuf],
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!((seen.name.as_str(), seen.bytes, seen.sha256.as_str()), ("abc", 3, expected));
     }
 
-    /// Same name, same size, and its time of modification put back: the content is another, and so is the hash.
+    /// With the same name and size, and its modification time set back, a file with other content has another hash.
     #[test]
     #[cfg(unix)]
     fn a_file_replaced_at_its_old_date_is_read_again() {

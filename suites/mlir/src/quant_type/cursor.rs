@@ -1,15 +1,15 @@
-//! Tokens of MLIR's text: words, integers, floating-point literals; blanks and `//` comments between them.
+//! Tokens of MLIR text: words, integers and floating-point literals, separated by blanks and `//` comments.
 
 use super::error::Fault;
 use super::rule::Rule;
 use super::spans::Span;
 
-/// A place in a text.
+/// Position in a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
-    /// Whether scales may be denormal in the expressed type.
+    /// True if scales may be denormal in the expressed type.
     pub(super) denormal_scales: bool,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Cursor<'a> {
         &self.text[self.at..]
     }
 
-    /// Byte of the next token.
+    /// Skips blanks and comments, and returns the byte of the next token.
     pub(super) fn here(&mut self) -> usize {
         loop {
             self.at = self.text.len() - self.rest().trim_start().len();
@@ -33,35 +33,35 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// From byte `start` to after the last token.
+    /// Returns the span from byte `start` to the end of the last token.
     pub(super) fn since(&self, start: usize) -> Span {
         start..self.at
     }
 
-    /// The next character, blanks or not.
+    /// True if the next character, which may be a blank, is wanted.
     pub(super) fn next_is(&self, wanted: impl Fn(char) -> bool) -> bool {
         self.rest().chars().next().is_some_and(wanted)
     }
 
-    /// A character that belongs to the token before.
+    /// Consumes `wanted` directly after the last token; true if it was there.
     pub(super) fn eat_here(&mut self, wanted: &str) -> bool {
         let found = self.rest().starts_with(wanted);
         self.at += if found { wanted.len() } else { 0 };
         found
     }
 
-    /// A character after blanks.
+    /// Consumes `wanted` after blanks; true if it was there.
     pub(super) fn eat(&mut self, wanted: &str) -> bool {
         self.here();
         self.eat_here(wanted)
     }
 
-    /// A character after blanks, or the rule that there is to be one.
+    /// Consumes `wanted` after blanks, or returns the rule that it is expected.
     pub(super) fn expect(&mut self, wanted: &str, what: &'static str) -> Result<(), Fault> {
         if self.eat(wanted) { Ok(()) } else { Err(self.fault(Rule::Expected(what))) }
     }
 
-    /// `rule`, broken by the next character.
+    /// Returns the fault that the next character breaks `rule`.
     pub(super) fn fault(&mut self, rule: Rule) -> Fault {
         let at = self.here();
         let length = self.rest().chars().next().map_or(0, char::len_utf8);
@@ -75,24 +75,24 @@ impl<'a> Cursor<'a> {
         taken
     }
 
-    /// Letters, digits and `_ . $`, as many as there are from here.
+    /// Consumes letters, digits and `_ . $` from here on.
     pub(super) fn word_here(&mut self) -> &'a str {
         self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$'))
     }
 
-    /// The same after blanks, with its place.
+    /// Consumes a word after blanks, and returns it with its span.
     pub(super) fn word(&mut self) -> (&'a str, Span) {
         let start = self.here();
         (self.word_here(), start..self.at)
     }
 
-    /// Decimal digits, none if there are none.
+    /// Consumes decimal digits; the text is empty if there are none.
     pub(super) fn digits(&mut self) -> (&'a str, Span) {
         let start = self.here();
         (self.take(|c| c.is_ascii_digit()), start..self.at)
     }
 
-    /// `-12`, `0x1F`.
+    /// Parses an integer: `-12`, `0x1F`.
     pub(super) fn integer(&mut self) -> Result<(i64, Span), Fault> {
         let start = self.here();
         let negative = self.eat("-");
@@ -109,7 +109,7 @@ impl<'a> Cursor<'a> {
         value.map(|value| (value, span.clone())).ok_or_else(|| Fault::new(Rule::IntegerTooLarge, span))
     }
 
-    /// The digits after `0x`, where there is one.
+    /// Consumes `0x` and returns the digits after it; `None` if no digit follows.
     fn hexadecimal(&mut self) -> Option<&'a str> {
         let digits = self.rest().strip_prefix("0x")?;
         if !digits.starts_with(|c: char| c.is_ascii_hexdigit()) {
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
         Some(self.take(|c| c.is_ascii_hexdigit()))
     }
 
-    /// `1.0`, `1.`, `-2.5e-3`; or the bits of a double, `0x3FF0000000000000`.
+    /// Parses a double: `1.0`, `1.`, `-2.5e-3`, or its bits, `0x3FF0000000000000`.
     pub(super) fn float(&mut self) -> Result<(f64, Span), Fault> {
         let start = self.here();
         let negative = self.eat("-");
@@ -149,7 +149,7 @@ impl<'a> Cursor<'a> {
         Ok((if negative { -magnitude } else { magnitude }, span))
     }
 
-    /// `e-12`, where it is complete.
+    /// Consumes an exponent such as `e-12`, if it is complete.
     fn exponent(&mut self) {
         let mut after = *self;
         if after.eat_here("e") || after.eat_here("E") {
@@ -160,7 +160,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Nothing but blanks and comments may be left.
+    /// Checks that only blanks and comments are left.
     pub(super) fn end(&mut self) -> Result<(), Fault> {
         self.here();
         if self.rest().is_empty() { Ok(()) } else { Err(self.fault(Rule::Trailing)) }

@@ -1,10 +1,10 @@
-//! An error with its place, shown as the text with a caret below.
+//! Error with its place, displayed as the text with a caret below.
 
 use super::rule::Rule;
 use super::spans::Span;
 use thiserror::Error;
 
-/// What is wrong and where, before the text is at hand.
+/// Broken rule and its place, without the text.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) rule: Rule,
@@ -17,15 +17,15 @@ impl Fault {
     }
 }
 
-/// A text that is no type or op, or breaks a rule.
+/// Error of a text that is not a type or op, or breaks a rule.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{rule}\n{}", .excerpt)]
 pub struct Error {
-    /// The rule.
+    /// Broken rule.
     pub rule: Rule,
-    /// The offending bytes; empty at the end of the text.
+    /// Offending bytes; empty at the end of the text.
     pub span: Span,
-    /// The offending character, in characters from 1.
+    /// Position of the offending character, from 1.
     pub character: usize,
     excerpt: String,
 }
@@ -42,7 +42,7 @@ impl Error {
     }
 }
 
-/// The line with byte `at`, and a caret under it.
+/// Returns the line that has byte `at`, with a caret below.
 fn excerpt(text: &str, at: usize, character: usize) -> String {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
@@ -56,7 +56,7 @@ fn excerpt(text: &str, at: usize, character: usize) -> String {
     format!("  {open}{}{close}\n  {blanks}^ character {character}", shown.trim_end())
 }
 
-/// One column wide wherever it is printed.
+/// Replaces control characters, so that each character is one column wide.
 fn plain(c: char) -> char {
     if c.is_control() { ' ' } else { c }
 }

@@ -1,64 +1,64 @@
-//! What a quantized type means: each scale as it is used, the reals it reaches, and how exactly `(stored - zero point) * scale` is a number
-//! of the expressed type when it is rounded once, to nearest, ties to even.
+//! Meaning of a quantized type: the rounded scales, the range of reals, and the stored values for which `(stored - zero point) * scale` is not exact
+//! in the expressed type. Rounding is once, to nearest, ties to even.
 
 use super::{Granularity, Quantized, format};
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Display, Formatter};
 use tiebreak_oracle::float::Format;
 
-/// A real `n * 2^e`.
+/// Real number `n * 2^e`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dyadic {
     n: i128,
     e: i32,
 }
 
-/// A scale and its zero point.
+/// Scale with its zero point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scale {
-    /// As the type holds it.
+    /// Scale in the type.
     pub scale: f64,
     /// Value of one step: the scale rounded to the expressed type.
     pub step: Dyadic,
-    /// The bits of that.
+    /// Bits of `step`.
     pub bits: String,
-    /// The stored value of real 0.
+    /// Stored value of real 0.
     pub zero_point: i64,
     /// Real value of the smallest stored value.
     pub least: Dyadic,
     /// Real value of the largest stored value.
     pub most: Dyadic,
-    /// Reals between these, both excluded, are converted to the storage type before mlir-opt's lowering clamps; others are poison.
+    /// Bounds of convertible reals, both excluded: mlir-opt's lowering converts these reals to the storage type, then clamps. Other reals are poison.
     pub converted: [Dyadic; 2],
-    /// Stored values whose real is no number of the expressed type.
+    /// Number of stored values whose real is not a number of the expressed type.
     pub inexact: u64,
-    /// The one of them nearest to the zero point.
+    /// Inexact stored value nearest to the zero point.
     pub first_inexact: Option<i64>,
-    /// Neighbours that are dequantized to the same.
+    /// Two neighbouring stored values that dequantize to the same number.
     pub same: Option<[i64; 2]>,
 }
 
-/// Everything about a quantized type.
+/// Explanation of a quantized type.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// `i8`
+    /// Name of the storage type, such as `i8`.
     pub storage: String,
     /// Smallest stored value.
     pub min: i64,
     /// Largest stored value.
     pub max: i64,
-    /// `f32`
+    /// Name of the expressed type, such as `f32`.
     pub expressed: &'static str,
-    /// What shares a scale.
+    /// Description of the elements that share a scale.
     pub shares: String,
-    /// One a layer, channel or block.
+    /// Scales of the layer, channels or blocks.
     pub scales: Vec<Scale>,
-    /// What is accepted and may surprise.
+    /// Warnings about valid parts of the type that may surprise.
     pub warnings: Vec<String>,
 }
 
 impl Explanation {
-    /// Of a type that was read.
+    /// Explains a parsed type.
     pub fn new(uniform: &Quantized) -> Self {
         let Quantized { storage, min, max, expressed, granularity, scales, zero_points } = uniform;
         let shares = match granularity {
@@ -113,7 +113,7 @@ struct Steps {
 }
 
 impl Steps {
-    /// `units` of the spacing at the largest number of the format, in the unit of the step; capped where it is far above any multiple.
+    /// Returns `units` times the spacing at the largest number of the format, in the unit of the step; `i128::MAX` if far above any multiple.
     fn at_the_top(&self, units: i128) -> i128 {
         let top = (self.format.largest() >> (self.format.precision() - 1)) as i32 - 1 + self.format.least_exponent();
         match top - self.step.e {
@@ -123,32 +123,33 @@ impl Steps {
         }
     }
 
-    /// The largest multiple that is at most the largest number of the format.
+    /// Returns the largest multiple that does not exceed the largest number of the format.
     fn finite(&self) -> u64 {
         let largest = self.at_the_top((1 << self.format.precision()) - 1);
         u64::try_from(largest / self.step.n).unwrap_or(u64::MAX)
     }
 
-    /// The smallest multiple whose significand is too long. It is odd, and from it on every odd multiple is too long.
+    /// Returns the smallest multiple whose significand is too long. This multiple is odd, and all later odd multiples are too long.
     fn too_long(&self) -> u64 {
         let least = ((1i128 << self.format.precision()) + self.step.n - 1) / self.step.n;
         least as u64 | 1
     }
 
-    /// The smallest multiple from 1 to `n` that is no number of the format.
+    /// Returns the smallest multiple from 1 to `n` that is not a number of the format.
     fn first_inexact(&self, n: u64) -> Option<u64> {
         Some(self.too_long().min(self.finite().saturating_add(1))).filter(|first| *first <= n)
     }
 
-    /// How many multiples from 1 to `n` are none: odd ones, doubled ones and so on that are too long, and all that are too large.
+    /// Returns the number of multiples from 1 to `n` that are no numbers of the format: odd multiples that are too long, powers of two times these,
+    /// and multiples that are too large.
     fn inexact(&self, n: u64) -> u64 {
         let (odd_below, finite) = (self.too_long() / 2, self.finite().min(n));
         let long: u64 = (0..64).map(|k| (finite >> k).div_ceil(2).saturating_sub(odd_below)).sum();
         long + (n - finite)
     }
 
-    /// Some multiple up to `n` that is rounded to the same as the one before it. There is none where the spacing of the format is at most one
-    /// step, so that the search ends there; it is found at once where the spacing is twice a step.
+    /// Returns a multiple up to `n` that is rounded to the same number as its predecessor. The search ends if the spacing of the format is at most
+    /// one step, because there is no such multiple below. It succeeds at once if the spacing is twice a step.
     fn same(&self, n: u64) -> Option<u64> {
         let infinite = self.at_the_top(1 << self.format.precision());
         let crowded = |n: &u64| self.spacing(self.product(*n)) > self.step.n || self.rounded(*n) == infinite;
@@ -159,13 +160,13 @@ impl Steps {
         self.step.n * i128::from(n)
     }
 
-    /// Between numbers of the format near `value`, in the unit of the step.
+    /// Returns the spacing of the format near `value`, in the unit of the step.
     fn spacing(&self, value: i128) -> i128 {
         let width = i128::BITS - value.leading_zeros();
         1 << width.saturating_sub(self.format.precision())
     }
 
-    /// To nearest, ties to even; a value that is too large becomes a special value.
+    /// Rounds a multiple to nearest, ties to even. A value that is too large becomes a special value.
     fn rounded(&self, n: u64) -> i128 {
         let value = self.product(n);
         let spacing = self.spacing(value);
@@ -176,7 +177,7 @@ impl Steps {
 }
 
 impl Dyadic {
-    /// A positive number of a format, its significand odd.
+    /// Decodes a positive number of a format, with an odd significand.
     fn of(format: Format, bits: u64) -> Self {
         let hidden = 1 << (format.precision() - 1);
         let (n, e) = match bits / hidden {
@@ -190,13 +191,13 @@ impl Dyadic {
         Self { n: self.n * i128::from(n), e: self.e }
     }
 
-    /// With the smallest significand.
+    /// Returns the same number with the smallest significand.
     fn odd(self) -> Self {
         let zeros = self.n.trailing_zeros();
         if self.n == 0 { Self { n: 0, e: 0 } } else { Self { n: self.n >> zeros, e: self.e + zeros as i32 } }
     }
 
-    /// As an integer over a power of ten, where the digits are few.
+    /// Returns an integer and the exponent of a power of ten that divides it; `None` if there are too many digits.
     fn digits(self) -> Option<(i128, u32)> {
         let Self { n, e } = self.odd();
         match e {
@@ -206,14 +207,14 @@ impl Dyadic {
         }
     }
 
-    /// The nearest double, or near it.
+    /// Returns the nearest double, or a double near it.
     pub fn about(self) -> f64 {
-        // In two halves: the power alone may be no double.
+        // Two factors, because the whole power of two may not be a double.
         self.n as f64 * 2f64.powi(self.e / 2) * 2f64.powi(self.e - self.e / 2)
     }
 }
 
-/// All digits, or `n * 2^e`.
+/// Formats all digits, or `n * 2^e`.
 impl Display for Dyadic {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.digits() {
@@ -237,7 +238,7 @@ impl Serialize for Dyadic {
     }
 }
 
-/// What is accepted, by mlir-opt too, and may surprise.
+/// Lists parts of a type that are valid, also for mlir-opt, but may surprise.
 fn warnings(uniform: &Quantized, scales: &[Scale]) -> Vec<String> {
     let format = format(uniform.expressed);
     let mut warnings = Vec::new();
@@ -269,7 +270,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Each stored value by the oracle, on rationals.
+    /// Counts inexact stored values on rationals, and checks for neighbours with equal results.
     fn by_rationals(uniform: &Quantized) -> (u64, bool) {
         let format = format(uniform.expressed);
         let exact = |bits: u64| format.decode(bits).finite().cloned();
@@ -282,7 +283,7 @@ mod tests {
     }
 
     proptest! {
-        /// Counts in closed form, and a pair with equal values, against every stored value.
+        /// Compares the counts in closed form, and the presence of equal neighbours, with all stored values.
         #[test]
         fn counts_are_those_of_every_stored_value(
             format in 0..4usize, bits in 1..13u32, signed: bool, significand in 1..2048u32, exponent in -24..16i32, at in 0..4096i64,
@@ -292,7 +293,7 @@ mod tests {
             let storage = super::super::Storage { bits, signed };
             let zero_point = storage.range().start() + at % (1 << bits);
             let text = format!("!quant.uniform<{}:{}, 0x{:X}:{zero_point}>", storage.name(), expressed.name(), scale.to_bits());
-            // Some are denormal or too large for f16.
+            // Some scales are denormal or too large for f16.
             let Ok(ty) = parse_type(&text) else { return Ok(()) };
             let uniform = ty.uniform().expect("it is one");
             let explained = &Explanation::new(uniform).scales[0];
@@ -312,7 +313,7 @@ mod tests {
         assert_eq!((exact.inexact, exact.first_inexact, exact.same), (0, None, None));
         let steps = explained("!quant.uniform<i32:f32, 1.0>");
         assert_eq!(steps.first_inexact, Some(16_777_217));
-        // Just above half of the spacing there: the most neighbours to look at.
+        // Just above half of the spacing, so that the search visits the most neighbours.
         assert!(explained("!quant.uniform<u26:f32, 1.9999998807907104>").same.is_some());
         let large = explained("!quant.uniform<i8:f16, 60000.0>");
         assert_eq!((large.inexact, large.same), (253, Some([-127, -128])));

@@ -1,25 +1,25 @@
-//! The quantized types and the ops of the quant dialect in a file of MLIR, each with its line.
+//! Quantized types and ops of the quant dialect in an MLIR file, each with its line.
 
 use super::{Error, Item, parse};
 use std::collections::BTreeMap;
 
-/// What begins a quantized type.
+/// Beginning of a quantized type.
 const UNIFORM: &str = "!quant.uniform<";
 const TENSOR: &str = "tensor<";
 const OPS: [&str; 3] = ["quant.qcast", "quant.dcast", "quant.scast"];
 
-/// A type or an op in a file.
+/// Type or op in a file.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Its line, counted from 1.
+    /// Line of the item, from 1.
     pub line: usize,
-    /// Its text, with aliases of types written out.
+    /// Text of the item, with type aliases expanded.
     pub text: String,
-    /// What it is, or the rule that it breaks.
+    /// Parsed item, or the rule that the text breaks.
     pub item: Result<Item, Error>,
 }
 
-/// Every op of the quant dialect, and every quantized type on other lines. An op is on one line, as `mlir-opt` prints it.
+/// Returns every op of the quant dialect, and every quantized type on lines without such an op. An op must be on one line, as `mlir-opt` prints it.
 pub fn items(text: &str) -> Vec<Found> {
     let lines: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or(line)).collect();
     let aliases = aliases(&lines);
@@ -32,7 +32,7 @@ pub fn items(text: &str) -> Vec<Found> {
     out
 }
 
-/// The types that lines give a name to: `!name = type`.
+/// Returns the type aliases: `!name = type`.
 fn aliases(lines: &[&str]) -> BTreeMap<String, String> {
     let alias = |line: &&str| {
         let (name, ty) = line.trim().split_once('=')?;
@@ -46,7 +46,7 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '$'
 }
 
-/// The line with the type in the place of each name that it uses.
+/// Expands the type aliases in a line.
 fn written_out(line: &str, aliases: &BTreeMap<String, String>) -> String {
     let mut out = String::new();
     let mut rest = line;
@@ -61,13 +61,13 @@ fn written_out(line: &str, aliases: &BTreeMap<String, String>) -> String {
     out + rest
 }
 
-/// Text of the op on a line, without the location that `mlir-opt` prints after it.
+/// Returns the text of the op on a line, without the location that `mlir-opt` prints after it.
 fn op(line: &str) -> String {
     let end = line.find(" loc(").unwrap_or(line.len());
     line[..end].trim().to_owned()
 }
 
-/// The quantized types of a line: those of tensors whole.
+/// Returns the quantized types of a line. The element type of a tensor is returned with its tensor.
 fn types(line: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -82,7 +82,7 @@ fn types(line: &str) -> Vec<String> {
     out
 }
 
-/// Behind the bracket that closes the first one from here on.
+/// Returns the position after the bracket that closes the first bracket from here on.
 fn end(line: &str, from: usize) -> Option<usize> {
     let mut open = 0;
     for (at, c) in line[from..].char_indices() {

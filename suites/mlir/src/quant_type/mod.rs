@@ -1,8 +1,8 @@
-//! The type `!quant.uniform` of MLIR as text, the tensors around it, and the ops that cast to and from it: parser, printer, verifier.
+//! Parser, printer and verifier of MLIR's type `!quant.uniform`, of tensors of it, and of the ops that cast to and from it.
 //!
-//! Grammar and rules: RFC "Improvements in the 'quant' dialect" ("The `!quant.uniform` type", "Per-axis quantization integrity", the
-//! operations), and llvm/llvm-project mlir/lib/Dialect/Quant/IR/TypeParser.cpp for blocks along several axes. Where mlir-opt has words
-//! for what is wrong, an error begins with them; where it accepts a text that cannot be right, the error says how it reads it.
+//! Grammar and rules: RFC "Improvements in the 'quant' dialect" ("The `!quant.uniform` type", "Per-axis quantization integrity", the operations), and
+//! llvm/llvm-project mlir/lib/Dialect/Quant/IR/TypeParser.cpp for blocks along several axes. If mlir-opt has a message for an error, ours begins with
+//! it. If mlir-opt accepts a text that cannot be right, the message says how mlir-opt reads it.
 
 mod cursor;
 mod error;
@@ -28,27 +28,27 @@ use cursor::Cursor;
 use error::Fault;
 use tiebreak_oracle::float::Format;
 
-/// What a tensor holds, or a scalar is.
+/// Type of a scalar, or of the elements of a tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Element {
     /// `!quant.uniform<...>`
     Uniform(Quantized),
     /// `f16`, `bf16`, `f32`, `f64`
     Float(Expressed),
-    /// A signless integer of so many bits: `i8`
+    /// Signless integer of this width: `i8`
     Integer(u32),
 }
 
-/// A type of a value.
+/// Type of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Type {
-    /// No tensor.
+    /// Scalar.
     Scalar(Element),
     /// `tensor<2x?x...>`
     Ranked {
-        /// Sizes; none where it is known at run time only (`?`).
+        /// Sizes; `None` for a size that is known only at run time (`?`).
         dims: Vec<Option<u64>>,
-        /// What it holds.
+        /// Type of the elements.
         element: Element,
     },
     /// `tensor<*x...>`
@@ -56,14 +56,14 @@ pub enum Type {
 }
 
 impl Type {
-    /// What it holds, or is.
+    /// Returns the type of the scalar or of the tensor's elements.
     pub fn element(&self) -> &Element {
         match self {
             Self::Scalar(element) | Self::Ranked { element, .. } | Self::Unranked(element) => element,
         }
     }
 
-    /// The quantized type that it holds or is, if it does.
+    /// Returns the quantized type of the scalar or of the tensor's elements; `None` for another type.
     pub fn uniform(&self) -> Option<&Quantized> {
         match self.element() {
             Element::Uniform(uniform) => Some(uniform),
@@ -72,7 +72,7 @@ impl Type {
     }
 }
 
-/// The oracle's format of an expressed type.
+/// Returns the oracle's format of an expressed type.
 pub fn format(expressed: Expressed) -> Format {
     match expressed {
         Expressed::F16 => Format::F16,
@@ -82,23 +82,23 @@ pub fn format(expressed: Expressed) -> Format {
     }
 }
 
-/// A type or an op, whichever a text is.
+/// Type or op.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
-    /// A type.
+    /// Type.
     Type(Type),
-    /// An op.
+    /// Op.
     Op(Box<Op>),
 }
 
-/// Reads a type: `!quant.uniform<i8:f32, 2.0>`, `tensor<?x3x!quant.uniform<...>>`, `tensor<*xf32>`, `i8`. A quantized type by itself may
-/// be one of channels or blocks; a tensor's must fit the tensor.
+/// Parses a type: `!quant.uniform<i8:f32, 2.0>`, `tensor<?x3x!quant.uniform<...>>`, `tensor<*xf32>`, `i8`. A quantized type without a tensor may have
+/// channels or blocks. In a tensor, channels and blocks must fit its dimensions.
 pub fn parse_type(text: &str) -> Result<Type, Error> {
     whole(text, |cursor| parse::located(cursor).map(|located| located.ty))
 }
 
-/// Reads a type of which tensors are made: as [`parse_type`], but a scale may be denormal in the expressed type. mlir-opt accepts that, and
-/// so does every library's code, which may flush it to zero.
+/// Parses a type for tensors of a run: as [`parse_type`], but a scale may be denormal in the expressed type. mlir-opt accepts such a scale, and
+/// so does every library, whose code may flush it to zero.
 pub fn parse_type_to_run(text: &str) -> Result<Type, Error> {
     whole(text, |cursor| {
         cursor.denormal_scales = true;
@@ -106,12 +106,12 @@ pub fn parse_type_to_run(text: &str) -> Result<Type, Error> {
     })
 }
 
-/// Reads an op: `%result = quant.qcast %input : f32 to !quant.uniform<i8:f32, 2.0>`, or its generic form; its types must fit it.
+/// Parses an op whose types must fit: `%result = quant.qcast %input : f32 to !quant.uniform<i8:f32, 2.0>`, or its generic form.
 pub fn parse_op(text: &str) -> Result<Op, Error> {
     whole(text, op::parse)
 }
 
-/// Reads a type or an op.
+/// Parses a type or an op.
 pub fn parse(text: &str) -> Result<Item, Error> {
     let mut cursor = Cursor::new(text);
     if op::begins(&mut cursor) {

@@ -1,4 +1,4 @@
-//! Ops from their text: `%result = quant.qcast %input : f32 to !quant.uniform<i8:f32, 2.0>`.
+//! Parser of ops: `%result = quant.qcast %input : f32 to !quant.uniform<i8:f32, 2.0>`.
 
 use super::cursor::Cursor;
 use super::error::Fault;
@@ -8,14 +8,14 @@ use super::spans::Located;
 use super::{Element, Type, verify};
 use tiebreak_oracle::names::unknown;
 
-/// An op, and its types, which fit it.
+/// Op with matching types.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Op {
     /// Direction of the cast.
     pub cast: Cast,
     /// Spelling of the op.
     pub form: Form,
-    /// Name of the result, without `%`, where it has one.
+    /// Name of the result, without `%`; `None` if the text has no result name.
     pub result_name: Option<String>,
     /// Name of the operand, without `%`.
     pub operand_name: String,
@@ -34,18 +34,18 @@ pub enum Form {
     Generic,
 }
 
-/// What an op does.
+/// Kind of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cast {
     /// Quantizes.
     Qcast,
     /// Dequantizes.
     Dcast,
-    /// Takes stored values for integers of the same bits, or the reverse.
+    /// Reinterprets stored values as integers of the same width, or the reverse.
     Scast,
 }
 
-/// What a side of an op is to be.
+/// Required type of a side of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Float,
@@ -54,10 +54,10 @@ pub(super) enum Side {
 }
 
 impl Cast {
-    /// All of them.
+    /// All ops of the dialect.
     pub const ALL: [Self; 3] = [Self::Qcast, Self::Dcast, Self::Scast];
 
-    /// `quant.qcast`, ...
+    /// Returns the name of the op, such as `quant.qcast`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Qcast => "quant.qcast",
@@ -101,13 +101,13 @@ impl Side {
     }
 }
 
-/// Whether an op begins here, rather than a type.
+/// True if an op begins here; false for a type.
 pub(super) fn begins(cursor: &mut Cursor<'_>) -> bool {
     cursor.here();
     cursor.next_is(|c| matches!(c, '%' | '"')) || cursor.word().0.contains('.')
 }
 
-/// An op whose types fit it.
+/// Parses an op and checks that its types fit.
 pub(super) fn parse(cursor: &mut Cursor<'_>) -> Parsed<Op> {
     let mut ahead = *cursor;
     let result_name = if ahead.eat("%") {
@@ -141,7 +141,7 @@ fn cast(cursor: &mut Cursor<'_>) -> Parsed<Cast> {
     }
 }
 
-/// After a `%`.
+/// Parses a name after a `%`.
 fn name(cursor: &mut Cursor<'_>) -> Parsed<String> {
     match cursor.word_here() {
         "" => Err(cursor.fault(Rule::Expected("the name of a value after '%'"))),

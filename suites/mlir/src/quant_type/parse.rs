@@ -1,4 +1,4 @@
-//! Types from their text.
+//! Parser of types.
 
 use super::cursor::Cursor;
 use super::error::Fault;
@@ -9,13 +9,13 @@ use super::verify;
 use super::{Element, Expressed, Type};
 use tiebreak_oracle::names::unknown;
 
-/// The parsed value, or the error.
+/// Parsed value, or the error.
 pub(super) type Parsed<T> = Result<T, Fault>;
 
-/// Names that a type can begin with, for suggestions.
+/// First words of types, for suggestions.
 const TYPES: [&str; 8] = ["tensor", "f16", "bf16", "f32", "f64", "i8", "i16", "i32"];
 
-/// A type that must fit the tensor it makes, with the places of its parts.
+/// Parses a type with the places of its parts. Scales must fit the dimensions of the tensor.
 pub(super) fn located(cursor: &mut Cursor<'_>) -> Parsed<Located> {
     let start = cursor.here();
     let mut ahead = *cursor;
@@ -60,7 +60,7 @@ fn tensor(cursor: &mut Cursor<'_>) -> Parsed<(Type, Vec<Span>, Parts)> {
     Ok((ty, spans, parts))
 }
 
-/// `2x`, `?x`; none where the element begins.
+/// Parses `2x` or `?x`; `None` at the beginning of the element.
 fn dimension(cursor: &mut Cursor<'_>) -> Parsed<Option<(Option<u64>, Span)>> {
     let start = cursor.here();
     let size = if cursor.eat("?") {
@@ -102,10 +102,10 @@ fn element(cursor: &mut Cursor<'_>) -> Parsed<(Element, Parts)> {
     }
 }
 
-/// MLIR's limit (mlir/include/mlir/IR/BuiltinTypes.td, `IntegerType`).
+/// Limit of MLIR (mlir/include/mlir/IR/BuiltinTypes.td, `IntegerType`).
 const MAX_INTEGER: u32 = (1 << 24) - 1;
 
-/// Why a word is no element type; `signed` is the width of an `siN` or `uiN`.
+/// Returns the rule that an unsupported element type breaks; `signed` is the width of an `siN` or `uiN`.
 fn no_element(word: &str, signed: Option<&str>) -> Rule {
     let not_supported = |instead| Rule::NotSupported { name: word.to_owned(), instead };
     match signed.filter(|width| !width.is_empty()) {

@@ -1,10 +1,10 @@
-//! Types and ops as text, spelled as the RFC spells them: `3.0`, not `3.000000e+00`. What is printed is read as the same.
+//! Text of types and ops, in the spelling of the RFC: `3.0`, not `3.000000e+00`. Parsing the text returns the same type or op.
 
 use super::{Element, Granularity, Item, Op, Quantized, Type};
 use crate::quant_type::op::Form;
 use std::fmt::{Display, Formatter, Result, Write};
 
-/// The shortest decimal that is read as the same double, with a dot as MLIR wants it.
+/// Returns the shortest decimal that parses to the same double, with the dot that MLIR requires.
 pub(super) fn literal(value: f64) -> String {
     let shortest = format!("{value:?}");
     match shortest.split_once('e') {
@@ -13,7 +13,7 @@ pub(super) fn literal(value: f64) -> String {
     }
 }
 
-/// The same as mlir-opt prints it in its messages: six digits.
+/// Returns a double as in mlir-opt's messages, with six digits.
 pub(super) fn six_digits(value: f64) -> String {
     if !value.is_finite() {
         return if value.is_nan() {
@@ -82,7 +82,7 @@ impl Display for Element {
     }
 }
 
-/// A quantized type as MLIR writes it.
+/// Displays a quantized type as MLIR text.
 #[derive(Clone, Copy, Debug)]
 pub struct Spelled<'a>(pub &'a Quantized);
 
@@ -113,7 +113,7 @@ impl Display for Spelled<'_> {
 }
 
 impl Spelled<'_> {
-    /// The scales from `next` on, in braces as deep as there are counts.
+    /// Writes the scales from `next` on, in braces as deep as there are counts.
     fn scales(&self, f: &mut Formatter<'_>, counts: &[usize], next: &mut usize) -> Result {
         let Some((count, inner)) = counts.split_first() else {
             let at = *next;

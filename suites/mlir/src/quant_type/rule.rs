@@ -1,87 +1,87 @@
-//! Every rule that a text can break, in mlir-opt's words where it has some (22.1.8), and how it reads the texts that it accepts.
+//! Rules that a text can break, in the words of mlir-opt 22.1.8 if it has any. For a text that mlir-opt accepts, the message says how it is read.
 
 use super::print::{literal, six_digits};
 use thiserror::Error;
 use tiebreak_oracle::names::UnknownName;
 
-/// A rule that is broken.
+/// Broken rule.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum Rule {
-    /// Something else is to stand here.
+    /// Another token is expected here.
     #[error("expected {0}")]
     Expected(&'static str),
-    /// The type or op is over.
+    /// Text after the end of the type or op.
     #[error("nothing may follow the type")]
     Trailing,
-    /// No int64, or no axis.
+    /// Integer beyond int64, or beyond any axis.
     #[error("integer value too large")]
     IntegerTooLarge,
-    /// `1`, `1e5`.
+    /// Integer literal for a float, such as `1` or `1e5`.
     #[error(
         "unexpected decimal integer literal for a floating point value: add a trailing dot to make the literal a float"
     )]
     NoDot,
-    /// More than 16 digits.
+    /// Hexadecimal float with more than 16 digits.
     #[error("hexadecimal float constant out of range for type: it is the bits of a double, at most 16 digits")]
     TooManyBits,
-    /// `0x1.8p3`
+    /// Hexadecimal float with a dot or an exponent, such as `0x1.8p3`
     #[error("hexadecimal float literal is the bits of a double, without a dot or an exponent")]
     NoBits,
-    /// `-0x...`
+    /// Negative hexadecimal float, `-0x...`
     #[error("hexadecimal float literal should not have a leading minus")]
     NegativeBits,
-    /// No type, op or dialect of that name.
+    /// Unknown name of a type, op or dialect.
     #[error("{0}")]
     Unknown(UnknownName),
-    /// What MLIR has and this does not.
+    /// Part of MLIR that this parser does not support.
     #[error("{name} is not supported: {instead}")]
     NotSupported {
-        /// Its name.
+        /// Name of the part.
         name: String,
-        /// What may stand here.
+        /// Description of supported parts.
         instead: &'static str,
     },
-    /// `si8`, `ui8`.
+    /// Integer type with a sign, `si8` or `ui8`.
     #[error(
         "{0} is not signless: write {1} (mlir-opt accepts it as a storage type and prints {1}; no scast takes such a type)"
     )]
     Signless(String, String),
-    /// Neither `iN` nor `uN`.
+    /// Storage type that is neither `iN` nor `uN`.
     #[error("illegal storage type prefix: a storage type is `i` or `u` and its width, such as i8 or u8")]
     StoragePrefix,
-    /// `i`, `u`.
+    /// Storage type without a width, `i` or `u`.
     #[error("expected storage type width, such as i8 or u8")]
     StorageWidth,
-    /// 0, 33.
+    /// Storage type of an unsupported width, such as 0 or 33.
     #[error("illegal storage type size: {0}; it is 1 to 32")]
     StorageSize(String),
-    /// Below the storage type.
+    /// Minimum below the storage type.
     #[error("illegal storage type minimum: {min}; {storage} begins at {least}")]
     Minimum {
-        /// As given.
+        /// Minimum in the text.
         min: i64,
-        /// The storage type.
+        /// Name of the storage type.
         storage: String,
-        /// Its smallest value.
+        /// Smallest value of the storage type.
         least: i64,
     },
-    /// Above the storage type.
+    /// Maximum above the storage type.
     #[error("illegal storage type maximum: {max}; {storage} ends at {most}")]
     Maximum {
-        /// As given.
+        /// Maximum in the text.
         max: i64,
-        /// The storage type.
+        /// Name of the storage type.
         storage: String,
-        /// Its largest value.
+        /// Largest value of the storage type.
         most: i64,
     },
-    /// Equal or reversed.
+    /// Minimum and maximum are equal or reversed.
     #[error("illegal storage min and storage max: ({0}:{1}); the minimum must be below the maximum")]
     Bounds(i64, i64),
-    /// Not a floating-point type.
+    /// Expressed type that is not a supported floating-point type.
     #[error("invalid kind of type specified: the expressed type is one of f16, bf16, f32, f64, not {0}")]
     NotFloat(String),
-    /// Zero, negative, infinite, or not in the expressed type's range.
+    /// Scale that is zero, negative, infinite, or not in the expressed type's range.
     #[error(
         "scale {} out of expressed type range [{}, {}] of {expressed}; a scale is positive",
         six_digits(*.scale),
@@ -89,54 +89,54 @@ pub enum Rule {
         six_digits(*.most)
     )]
     ScaleRange {
-        /// As given.
+        /// Scale in the text.
         scale: f64,
-        /// The expressed type.
+        /// Name of the expressed type.
         expressed: &'static str,
-        /// Its smallest positive number.
+        /// Smallest positive number of the expressed type.
         least: f64,
-        /// Its largest number.
+        /// Largest number of the expressed type.
         most: f64,
     },
-    /// Between zero and the smallest normal number.
+    /// Scale between zero and the smallest normal number.
     #[error(
         "scale {} is denormal in {expressed}, whose smallest normal number is {} (mlir-opt accepts it)",
         literal(*.scale),
         literal(*.least)
     )]
     ScaleDenormal {
-        /// As given.
+        /// Scale in the text.
         scale: f64,
-        /// The expressed type.
+        /// Name of the expressed type.
         expressed: &'static str,
-        /// Its smallest normal number.
+        /// Smallest normal number of the expressed type.
         least: f64,
     },
-    /// A NaN, by its bits.
+    /// Scale that is a NaN, given by its bits.
     #[error("scale is NaN (mlir-opt accepts it): a scale is a positive number")]
     ScaleNan,
-    /// No value of the storage type.
+    /// Zero point beyond the storage type.
     #[error(
         "zero point {zero_point} outside the storage type {storage}, {least} to {most} (mlir-opt accepts it; its lowering truncates it to {truncated})"
     )]
     ZeroPointStorage {
-        /// As given.
+        /// Zero point in the text.
         zero_point: i64,
-        /// The storage type.
+        /// Name of the storage type.
         storage: String,
-        /// Its smallest value.
+        /// Smallest value of the storage type.
         least: i64,
-        /// Its largest value.
+        /// Largest value of the storage type.
         most: i64,
-        /// Its low bits.
+        /// Low bits of the zero point, as mlir-opt keeps them.
         truncated: i64,
     },
-    /// A stored value that clamping never leaves.
+    /// Zero point beyond the storage bounds. Clamping never returns such a stored value.
     #[error(
         "zero point {zero_point} outside the storage bounds {min}:{max}: real 0 would be stored as {clamped} (mlir-opt accepts it)"
     )]
     ZeroPointBounds {
-        /// As given.
+        /// Zero point in the text.
         zero_point: i64,
         /// Smallest stored value.
         min: i64,
@@ -145,73 +145,73 @@ pub enum Rule {
         /// The clamped zero point.
         clamped: i64,
     },
-    /// Negative.
+    /// Negative axis.
     #[error("illegal quantized dimension: {0}; an axis is 0 or more")]
     Axis(i64),
     /// Two blocks along one axis.
     #[error("quantized dimension {0} given twice (mlir-opt accepts it)")]
     AxisTwice(usize),
-    /// Zero or negative.
+    /// Block size that is zero or negative.
     #[error("illegal block size: {0}; it is 1 or more")]
     BlockSize(i64),
-    /// `{{1.0, 2.0}, {3.0}}`
+    /// Inner braces of different lengths, `{{1.0, 2.0}, {3.0}}`
     #[error("tensor literal is invalid; ranks are not consistent between elements")]
     Ragged,
-    /// `:0, {{1.0}, {2.0}}`
+    /// Inner braces for the scales of one axis, `:0, {{1.0}, {2.0}}`
     #[error("scales of one axis are one list, without inner braces (mlir-opt accepts them and flattens)")]
     Nested,
-    /// Deeper than any tensor.
+    /// Braces deeper than the rank of any tensor.
     #[error("more than {0} braces inside one another")]
     TooDeep(usize),
-    /// More than an int64.
+    /// Dimension beyond int64.
     #[error("invalid dimension: it is at most 9223372036854775807")]
     Dimension,
-    /// A tensor of tensors.
+    /// Tensor of tensors.
     #[error("invalid tensor element type: it is a quantized type, a floating-point type or a signless integer")]
     TensorElement,
-    /// Per-axis integrity, first rule.
+    /// Scalar with channels: per-axis integrity, first rule.
     #[error("scalar types may not use per-axis quantization: the type must be the element type of a tensor")]
     ScalarPerAxis,
-    /// Per-axis integrity, second rule.
+    /// Axis beyond the rank: per-axis integrity, second rule.
     #[error("quantized dimension must be less than tensor rank: dimension {axis}, rank {rank}")]
     AxisRank {
         /// The axis.
         axis: usize,
-        /// Of the tensor.
+        /// Rank of the tensor.
         rank: usize,
     },
-    /// Per-axis integrity, third rule.
+    /// Number of scales unlike the size of the axis: per-axis integrity, third rule.
     #[error(
         "quantized dimension size does not match number of scales: dimension {axis} has size {size}, scales {scales}"
     )]
     ScaleCount {
         /// The axis.
         axis: usize,
-        /// Of the tensor along it.
+        /// Size of the tensor along the axis.
         size: u64,
-        /// How many there are.
+        /// Number of scales.
         scales: usize,
     },
-    /// Blocks of a scalar.
+    /// Scalar with blocks.
     #[error("scalar types may not use sub-channel quantization: the type must be the element type of a ranked tensor")]
     ScalarBlocks,
-    /// Blocks of an unranked tensor.
+    /// Unranked tensor with blocks.
     #[error("tensor containing the sub-channel quantized type must be ranked")]
     UnrankedBlocks,
-    /// Braces as deep as the tensor has dimensions.
+    /// Braces whose depth is not the rank of the tensor.
     #[error("Rank of scales {scales} must match the rank of the tensor {rank}")]
     ScaleRank {
         /// Depth of the braces.
         scales: usize,
-        /// Of the tensor.
+        /// Rank of the tensor.
         rank: usize,
     },
-    /// Blocks along an axis that is not there.
+    /// Blocks along an axis beyond the rank.
     #[error("quantized dimension {axis} must be less than tensor rank {rank}")]
     BlockAxis {
         /// The axis.
         axis: usize,
-        /// Of the tensor.
+        /// Rank of the tensor.
         rank: usize,
     },
     /// Blocks along an axis that no tensor of the scales' rank has.
@@ -222,17 +222,17 @@ pub enum Rule {
         /// Depth of the braces.
         scales: usize,
     },
-    /// An empty tensor has no blocks.
+    /// Empty tensor with blocks.
     #[error("tensor dimension size of zero is not allowed with sub-channel quantization")]
     BlockZero,
-    /// A block that does not fit.
+    /// Block size that does not divide the dimension.
     #[error("tensor dimension size {size} at axis {axis} must be divisible by the corresponding block size {block}")]
     BlockDivides {
         /// The axis.
         axis: usize,
-        /// Of the tensor along it.
+        /// Size of the tensor along the axis.
         size: u64,
-        /// Of a block along it.
+        /// Size of a block along the axis.
         block: u64,
     },
     /// More or fewer scales than blocks.
@@ -242,21 +242,21 @@ pub enum Rule {
     BlockCount {
         /// The axis.
         axis: usize,
-        /// Scales along it.
+        /// Number of scales along the axis.
         scales: usize,
-        /// Blocks along it.
+        /// Number of blocks along the axis.
         blocks: u64,
     },
-    /// An operand or result that the op does not take.
+    /// Operand or result that the op does not accept.
     #[error("'{op}' op {which} #0 must be scalar or tensor of {wanted}, but got '{got}'")]
     Operand {
         /// The op.
         op: &'static str,
         /// `operand` or `result`.
         which: &'static str,
-        /// What it takes.
+        /// Accepted types.
         wanted: &'static str,
-        /// The type as given.
+        /// Type in the text.
         got: String,
     },
     /// scast from integer to integer, or from quantized to quantized.
@@ -265,26 +265,26 @@ pub enum Rule {
         /// The op.
         op: &'static str,
     },
-    /// Scalar and tensor, ranked and unranked, other sizes.
+    /// Scalar and tensor, ranked and unranked tensor, or different sizes.
     #[error("'{op}' op failed to verify that input and result are both scalars or both tensors with matching shape")]
     Shapes {
         /// The op.
         op: &'static str,
     },
-    /// f16 into a type that expresses f32.
+    /// Float type that is not the expressed type, such as f16 for a type that expresses f32.
     #[error("expressed type in quantized type expected to match float type: {expressed} is not {float}")]
     ExpressedType {
-        /// Of the quantized type.
+        /// Expressed type of the quantized type.
         expressed: &'static str,
-        /// On the other side.
+        /// Float type on the other side.
         float: &'static str,
     },
-    /// i16 from a type that stores i8.
+    /// Integer type that has not the width of the storage type, such as i16 for a type that stores i8.
     #[error("storage type in quantized type expected to match integer type: {storage} has not the width of i{integer}")]
     StorageType {
-        /// Of the quantized type.
+        /// Storage type of the quantized type.
         storage: String,
-        /// Width on the other side.
+        /// Width of the integer type on the other side.
         integer: u32,
     },
 }

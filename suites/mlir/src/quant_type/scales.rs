@@ -1,4 +1,4 @@
-//! Scales and zero points from their text.
+//! Parser of scales and zero points.
 
 use super::cursor::Cursor;
 use super::error::Fault;
@@ -9,10 +9,10 @@ use super::verify;
 use super::{Expressed, Scale, Storage};
 use std::ops::RangeInclusive;
 
-/// Braces inside one another: beyond the rank of any tensor, and no danger to the stack.
+/// Upper bound on nested braces: above the rank of any tensor, and small enough for the stack.
 const DEPTH: usize = 64;
 
-/// What was read so far, and what it must fit.
+/// Scales that were read so far, and the type that they must fit.
 pub(super) struct Scales {
     storage: Storage,
     bounds: RangeInclusive<i64>,
@@ -31,7 +31,7 @@ impl Scales {
         self.after_comma(cursor, span, 1, &Rule::Nested)
     }
 
-    /// `, {{1.0, 2.0}, {3.0, 4.0:-5}}`; how many there are in each pair of braces.
+    /// `, {{1.0, 2.0}, {3.0, 4.0:-5}}`. Returns the number of entries at each depth of braces.
     pub(super) fn tensor(&mut self, cursor: &mut Cursor<'_>, span: &mut Span) -> Parsed<Vec<usize>> {
         self.after_comma(cursor, span, DEPTH, &Rule::TooDeep(DEPTH))
     }
@@ -45,7 +45,7 @@ impl Scales {
         Ok(counts)
     }
 
-    /// After a `{`, up to and with its `}`; at most `depth` of them inside one another.
+    /// Parses the rest after a `{`, including its `}`. At most `depth` braces are nested.
     fn braces(&mut self, cursor: &mut Cursor<'_>, depth: usize, deeper: &Rule) -> Parsed<Vec<usize>> {
         let mut count = 0;
         let mut inner: Option<Vec<usize>> = None;
@@ -78,7 +78,7 @@ impl Scales {
             Err(Rule::ScaleDenormal { .. }) if cursor.denormal_scales => {}
             checked => checked.map_err(|rule| Fault::new(rule, span.clone()))?,
         }
-        // Without a zero point it is 0, which may be out of bounds as well.
+        // A missing zero point is 0, which can also be out of bounds.
         let (zero_point, span) = if cursor.eat(":") { cursor.integer()? } else { (0, span) };
         verify::zero_point(zero_point, self.storage, &self.bounds).map_err(|rule| Fault::new(rule, span))?;
         self.scales.push(Scale(scale));

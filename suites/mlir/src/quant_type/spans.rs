@@ -1,29 +1,29 @@
-//! Types with the places of their parts, so that a rule that is broken is shown where.
+//! Types with the places of their parts, so that an error shows the place of a broken rule.
 
 use super::Type;
 use std::ops::Range;
 
-/// Bytes of a text.
+/// Range of bytes in a text.
 pub(super) type Span = Range<usize>;
 
-/// A type and where its parts are.
+/// Type with the places of its parts.
 #[derive(Clone, Debug)]
 pub(super) struct Located {
     pub(super) ty: Type,
     pub(super) span: Span,
-    /// Of each dimension of a ranked tensor.
+    /// Place of each dimension of a ranked tensor.
     pub(super) dims: Vec<Span>,
-    /// Of a quantized element's parts.
+    /// Places of the parts of a quantized element.
     pub(super) parts: Parts,
 }
 
-/// Where the parts of a `!quant.uniform` are; empty elsewhere.
+/// Places of the parts of a `!quant.uniform`; empty for other types.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
     pub(super) storage: Span,
     pub(super) expressed: Span,
-    /// The axis, or each axis with its block.
+    /// Axis, or each axis with its block.
     pub(super) axes: Vec<Span>,
-    /// The braces of the scales.
+    /// Braces of the scales.
     pub(super) scales: Span,
 }

@@ -1,4 +1,4 @@
-//! `!quant.uniform<...>` from its text.
+//! Parser of `!quant.uniform<...>`.
 
 use super::cursor::Cursor;
 use super::error::Fault;
@@ -10,10 +10,10 @@ use super::{Expressed, Granularity, Quantized, Storage};
 use std::ops::RangeInclusive;
 use tiebreak_oracle::names::unknown;
 
-/// What may stand where a floating-point type of MLIR is not ours.
+/// Message for floating-point types of MLIR that are not supported as expressed types.
 pub(super) const EXPRESSED: &str = "the expressed type is one of f16, bf16, f32, f64";
 
-/// Whether MLIR has a floating-point type of that name, or one that begins so, that is not ours.
+/// True if a floating-point type of MLIR that is not supported has this name, or a name that begins this way.
 pub(super) fn is_other_float(word: &str) -> bool {
     ["tf32", "f80", "f128", "f8E", "f6E", "f4E"].iter().any(|other| word.starts_with(other))
 }
@@ -41,7 +41,7 @@ pub(super) fn quantized(cursor: &mut Cursor<'_>) -> Parsed<(Quantized, Parts)> {
     }
 }
 
-/// After the `<`, up to and with the `>`.
+/// Parses the rest after the `<`, including the `>`.
 fn uniform(cursor: &mut Cursor<'_>) -> Parsed<(Quantized, Parts)> {
     let (storage, storage_span) = storage(cursor)?;
     let bounds = bounds(cursor, storage)?;
@@ -88,7 +88,7 @@ fn storage(cursor: &mut Cursor<'_>) -> Parsed<(Storage, Span)> {
     }
 }
 
-/// `<-8:7>`, or all of the storage type.
+/// Parses `<-8:7>`; without bounds, returns the range of the storage type.
 fn bounds(cursor: &mut Cursor<'_>, storage: Storage) -> Parsed<RangeInclusive<i64>> {
     let (least, most) = storage.range().into_inner();
     if !cursor.eat("<") {
@@ -136,7 +136,7 @@ fn axis(cursor: &mut Cursor<'_>) -> Parsed<(usize, Span)> {
     }
 }
 
-/// `0:2, 1:4}`, after the `{`.
+/// Parses `0:2, 1:4}`, after the `{`.
 fn blocks(cursor: &mut Cursor<'_>, spans: &mut Vec<Span>) -> Parsed<Vec<(usize, usize)>> {
     let mut sizes: Vec<(usize, usize)> = Vec::new();
     if cursor.eat("}") {

@@ -11,13 +11,13 @@ use super::{Element, Expressed, Granularity, Quantized, Storage, Type};
 use std::ops::RangeInclusive;
 use tiebreak_oracle::float::Format;
 
-/// Smallest positive, smallest normal and largest number of a format, all of them doubles.
+/// Returns the smallest positive, the smallest normal and the largest number of a format, all exact in double.
 fn limits(format: Format) -> [f64; 3] {
     let normal = 1 << (format.precision() - 1);
     [1, normal, format.largest()].map(|bits| format.decode(bits).finite().map_or(f64::NAN, |value| value.to_f64()))
 }
 
-/// A scale is a positive normal number of the expressed type's range.
+/// Checks that a scale is a positive normal number in the range of the expressed type.
 pub(super) fn scale(scale: f64, expressed: Expressed) -> Result<(), Rule> {
     let [least, normal, most] = limits(super::format(expressed));
     if scale.is_nan() {
@@ -31,7 +31,7 @@ pub(super) fn scale(scale: f64, expressed: Expressed) -> Result<(), Rule> {
     }
 }
 
-/// A zero point is a stored value.
+/// Checks that a zero point is a stored value.
 pub(super) fn zero_point(zero_point: i64, storage: Storage, bounds: &RangeInclusive<i64>) -> Result<(), Rule> {
     let (least, most) = storage.range().into_inner();
     let (min, max) = (*bounds.start(), *bounds.end());
@@ -47,7 +47,7 @@ pub(super) fn zero_point(zero_point: i64, storage: Storage, bounds: &RangeInclus
     Ok(())
 }
 
-/// Blocks of a type by itself must be along axes that its scales have, or no tensor can be of it.
+/// Checks that blocks of a type without a tensor are along axes of its scales. Otherwise no tensor can have the type.
 pub(super) fn bare(element: &Element, parts: &Parts) -> Result<(), Fault> {
     let Element::Uniform(Quantized { granularity: Granularity::Blocks { sizes, counts }, .. }) = element else {
         return Ok(());
@@ -60,7 +60,7 @@ pub(super) fn bare(element: &Element, parts: &Parts) -> Result<(), Fault> {
     }
 }
 
-/// A tensor's scales must fit its dimensions.
+/// Checks that the scales of a tensor fit its dimensions.
 pub(super) fn container(located: &Located) -> Result<(), Fault> {
     let Element::Uniform(uniform) = located.ty.element() else { return Ok(()) };
     match (&located.ty, &uniform.granularity) {
@@ -123,7 +123,7 @@ fn blocks(located: &Located, dims: &[Option<u64>], sizes: &[(usize, usize)], cou
     Ok(())
 }
 
-/// What an op takes and gives, in mlir-opt's order: each side, both together, then the quantized type.
+/// Checks the types of operand and result in mlir-opt's order: each side, both together, then the quantized type.
 pub(super) fn op(cast: Cast, input: &Located, result: &Located) -> Result<(), Fault> {
     let op = cast.name();
     for (which, side, wanted) in [("operand", input, cast.operand()), ("result", result, cast.result())] {
@@ -146,7 +146,7 @@ pub(super) fn op(cast: Cast, input: &Located, result: &Located) -> Result<(), Fa
     container(quantized)
 }
 
-/// Where the result's shape is not the input's.
+/// Returns the place at which the shape of the result differs from the input's.
 fn differ(input: &Located, result: &Located) -> Option<Span> {
     match (&input.ty, &result.ty) {
         (Type::Scalar(_), Type::Scalar(_)) | (Type::Unranked(_), Type::Unranked(_)) => None,
@@ -159,7 +159,7 @@ fn differ(input: &Located, result: &Located) -> Option<Span> {
     }
 }
 
-/// The expressed or the storage type is that of the other side.
+/// Checks that the expressed or the storage type equals the type of the other side.
 fn elements(uniform: &Quantized, quantized: &Located, other: &Element) -> Result<(), Fault> {
     match other {
         Element::Float(float) if *float != uniform.expressed => {

@@ -1,4 +1,4 @@
-//! Models that are cut off or damaged: a fault or an audit, never a panic.
+//! Truncated and damaged models: the result is a fault or an audit, never a panic.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ fn models() -> [Vec<u8>; 2] {
     [crate::model::tests::samples::every(), onnx::every().model()]
 }
 
-/// What the fuzz target does.
+/// Audits bytes as the fuzz target does.
 fn holds(bytes: &[u8]) -> Result<Audit, Fault> {
     examine(bytes, runtime("tflite-reference"), &[runtime("xnnpack")])
 }
@@ -35,7 +35,7 @@ fn contradictions_are_faults_that_say_where() {
     assert!(described.contains("QLinearConv node of y") && described.contains("there is no input 1"), "{described}");
 }
 
-/// What cannot be audited is listed with its reason, and the rest is audited.
+/// Operators that cannot be audited are listed with the reason, and the others are audited.
 #[test]
 fn what_cannot_be_audited_is_listed() {
     let mut b = onnx::every();
@@ -54,7 +54,7 @@ fn what_cannot_be_audited_is_listed() {
     );
 }
 
-/// Issue 30: a layer in float, or one whose shape is a placeholder until the model runs, rejected the whole file as damaged.
+/// Issue 30: a float layer, or a layer whose shape is a placeholder until the model runs, made the whole file count as damaged.
 #[test]
 fn layers_without_a_shape_are_left_out_with_the_reason() {
     use crate::model::tests::{build, samples};
@@ -77,7 +77,7 @@ fn layers_without_a_shape_are_left_out_with_the_reason() {
     assert!(described.contains("for a result of"), "{described}");
 }
 
-/// A type that cannot be audited is named as the format names it.
+/// The reason names an unsupported type as the format does.
 #[test]
 fn types_have_names() {
     let mut b = onnx::every();
@@ -88,7 +88,7 @@ fn types_have_names() {
     assert!(reasons.contains(&"a scale of INT32; one of FLOAT can be audited"), "{reasons:?}");
 }
 
-/// Every length, in steps: the files are small, and each part is examined as a whole.
+/// Truncates the files at every length, which is feasible because they are small.
 #[test]
 fn no_shortened_file_makes_a_panic() {
     for model in models() {

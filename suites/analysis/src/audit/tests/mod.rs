@@ -1,4 +1,4 @@
-//! Audits of small models against every choice of activations, through rationals.
+//! Audits of small models, compared with every choice of activations on rationals.
 
 mod hostile;
 mod observed;
@@ -21,19 +21,19 @@ fn audited(bytes: &[u8], left: Side, right: Side) -> Audit {
     examine(bytes, left, &[right]).expect("a model")
 }
 
-/// A channel as a test states it.
+/// Channel of a test.
 struct Stated<'a> {
     scales: [f32; 3],
     bias: i32,
-    /// Less their zero point.
+    /// Weights minus their zero point.
     weights: &'a [i32],
-    /// Stored activations less their zero point.
+    /// Stored activations minus their zero point.
     activations: std::ops::RangeInclusive<i32>,
     output: Output,
 }
 
 impl Stated<'_> {
-    /// Every accumulator that some activations give.
+    /// Returns every accumulator that some activations give.
     fn accumulators(&self) -> std::collections::BTreeSet<i64> {
         let start = std::collections::BTreeSet::from([i64::from(self.bias)]);
         self.weights.iter().fold(start, |sums, w| {
@@ -41,7 +41,7 @@ impl Stated<'_> {
         })
     }
 
-    /// The counts are those of every accumulator by the exact form of both sides.
+    /// Checks the counts against the exact form of both sides on every accumulator.
     #[track_caller]
     fn check(&self, [left, right]: [Way; 2], counts: &ChannelCounts) {
         let [input, weight, output] = self.scales.map(exact);

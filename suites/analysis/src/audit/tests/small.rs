@@ -1,4 +1,4 @@
-//! Models of a few weights.
+//! Audits of models with few weights.
 
 use super::*;
 use crate::model::tests::build;
@@ -38,7 +38,7 @@ fn every_layer_of_a_tflite_model_is_counted_through_all_activations() {
         let conv = layer_at(&audit, 0);
         stated(0.0139, -20, &[3, -7], true).check(ways(Kind::Convolution, true), &conv.channels[0]);
         stated(0.0071, 1000, &[11, 5], true).check(ways(Kind::Convolution, true), &conv.channels[1]);
-        // The filter is [1, 2, 1, 2]: the channel is the last dimension. 2 and -4 have sums that are even, 5 and 5 those of 5.
+        // The filter is [1, 2, 1, 2], and the channel is the last dimension. Sums of 2 and -4 are even; sums of 5 and 5 are multiples of 5.
         let depthwise = layer_at(&audit, 1);
         stated(0.0139, 0, &[2, -4], false).check(ways(Kind::Depthwise, true), &depthwise.channels[0]);
         stated(0.0071, 0, &[5, 5], false).check(ways(Kind::Depthwise, true), &depthwise.channels[1]);
@@ -58,7 +58,7 @@ fn every_layer_of_a_tflite_model_is_counted_through_all_activations() {
     }
 }
 
-/// Every pair of stored values, through rationals; of the constant only its two values.
+/// Tries every pair of stored values, on rationals; the constant has only its two values.
 #[test]
 fn operations_on_two_tensors_are_counted_through_all_pairs() {
     let audit = audited(&tflite(), runtime("tflite-reference"), runtime("xnnpack"));
@@ -123,7 +123,7 @@ fn every_layer_of_an_onnx_model_is_counted_through_all_activations() {
         // Between DequantizeLinear and QuantizeLinear, with Relu.
         conv(9, 3);
         stated(0.0071, 0, &[-3, 4], 0).check(ways(Kind::Depthwise, true), &layer_at(&audit, 1).channels[1]);
-        // Weights of [2, 1], less their zero point 1: one column for QLinearMatMul, two rows for QGemm.
+        // Weights of [2, 1] minus their zero point 1: one column for QLinearMatMul, two rows for QGemm.
         stated(0.0213, 0, &[8, -5], 0).check(ways(Kind::Dense, false), &layer_at(&audit, 2).channels[0]);
         stated(0.0213, 0, &[-5], 0).check(ways(Kind::Dense, false), &layer_at(&audit, 3).channels[1]);
         if let Some(ways) = rescaled(left).zip(rescaled(right)) {
@@ -138,14 +138,14 @@ fn every_layer_of_an_onnx_model_is_counted_through_all_activations() {
     }
 }
 
-/// A constant has its three values, and a tensor all 256.
+/// The constant has three values, the other tensor all 256.
 #[test]
 fn onnx_operations_on_two_tensors_are_counted_through_all_pairs() {
     let audit = audited(&onnx::every().model(), runtime("onnxruntime"), runtime("tflite-reference"));
     assert_eq!((layer_at(&audit, 4).totals.inputs, layer_at(&audit, 5).totals.inputs), (1 << 16, 3 << 8));
 }
 
-/// The totals are sums, the worst are sorted, and the derivation alone is counted with the scheme of the left side.
+/// Totals are sums, the worst channels are sorted, and the effect of the derivation is counted with the scheme of the left side.
 #[test]
 fn totals_are_the_sums_of_channels() {
     let audit = audited(&tflite(), scheme("gemmlowp-double", "f64"), scheme("f32-product", "f32"));
@@ -155,7 +155,7 @@ fn totals_are_the_sums_of_channels() {
     assert!(comparison.worst.windows(2).all(|pair| pair[0].counts.rate >= pair[1].counts.rate));
     assert!(comparison.worst.len() <= 10 && !comparison.worst.is_empty());
     let same = audited(&tflite(), scheme("gemmlowp-double", "f64"), scheme("gemmlowp-double", "f32"));
-    // One scheme: what differs is what the derivation changes.
+    // With equal schemes, all differences come from the derivation.
     assert_eq!(same.comparisons[0].totals.differ, same.comparisons[0].derivation.differ);
 }
 
@@ -178,7 +178,7 @@ fn weights_beyond_16_bit_lanes_and_int32_are_said() {
     assert!(audit.comparisons[0].totals.inputs < channel.accumulators.count);
 }
 
-/// Tensors of one scale and zero point are joined as they are; others are converted, by each runtime in its own way.
+/// Tensors with equal scale and zero point are concatenated unchanged. Other tensors are converted, by each runtime in its own way.
 #[test]
 fn a_concatenation_of_one_scale_has_no_arithmetic() {
     use crate::model::tests::samples;
@@ -197,7 +197,7 @@ fn a_concatenation_of_one_scale_has_no_arithmetic() {
     assert_eq!((at(&audit.without_arithmetic), at(&audit.not_audited)), (vec![0], vec![1, 2]));
 }
 
-/// The layouts of kernels, and the multipliers by the machine's doubles; the matrix product has one scale, and its product is a float.
+/// Checks layouts, and multipliers against machine doubles. The matrix product has one scale, and its product is a float.
 #[test]
 fn constants_are_those_of_the_file_as_kernels_take_them() {
     let all = constants(&tflite()).expect("a model");
@@ -226,7 +226,7 @@ fn constants_are_those_of_the_file_as_kernels_take_them() {
         assert_eq!(multiplier, (real * 2f64.powi(right)).round());
         assert!((1i64 << 30..1 << 31).contains(&(multiplier as i64)));
     }
-    // What has no scales or no constants has nothing.
+    // A layer without scales or constants has no entry.
     let plain = build::model(&[crate::model::tests::samples::conv()]);
     assert_eq!(constants(&plain).expect("a model"), [None]);
 }

@@ -1,4 +1,4 @@
-//! A graph as a whole: its nodes and constants, and which node makes and which nodes read a value.
+//! Graph with its nodes and constants, the node that produces each value, and the nodes that read it.
 
 use super::proto;
 use crate::model::names::data_type;
@@ -10,25 +10,25 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use tiebreak_impls::element::Element;
 
-/// Largest file, in bytes: each entry of a list costs 32 bytes of memory, and as few as 2 bytes of the file.
+/// Upper bound on the file, in bytes. Each entry of a list costs 32 bytes of memory, and as few as 2 bytes of the file.
 const MAX_FILE: usize = 1 << 27;
 
-/// Most constants.
+/// Upper bound on constants.
 const MAX_CONSTANTS: usize = 1 << 17;
 
-/// Most dimensions.
+/// Upper bound on dimensions.
 const MAX_RANK: usize = 8;
 
-/// `TensorProto.DataType`.
+/// Numbers of `TensorProto.DataType`.
 const FLOAT: i32 = 1;
 const UINT8: i32 = 2;
 const INT8: i32 = 3;
 const INT32: i32 = 6;
 
-/// `TensorProto.DataLocation`.
+/// Number of `TensorProto.DataLocation`.
 const EXTERNAL: i32 = 1;
 
-/// The only graph of a model.
+/// Only graph of a model.
 pub(super) struct Graph {
     pub(super) nodes: Vec<proto::Node>,
     constants: HashMap<String, proto::Tensor>,
@@ -36,7 +36,7 @@ pub(super) struct Graph {
     readers: HashMap<String, Vec<usize>>,
 }
 
-/// A constant with the place that errors name.
+/// Constant with the place that errors name.
 #[derive(Clone, Copy)]
 pub(super) struct Constant<'a> {
     pub(super) tensor: &'a proto::Tensor,
@@ -88,29 +88,29 @@ impl Graph {
         Ok(Self { nodes, constants, makers, readers })
     }
 
-    /// The node that makes a value.
+    /// Returns the node that produces a value.
     pub(super) fn maker(&self, name: &str) -> Option<(usize, &proto::Node)> {
         let at = *self.makers.get(name)?;
         Some((at, &self.nodes[at]))
     }
 
-    /// The nodes that read a value, once for each time.
+    /// Returns the nodes that read a value; a node that reads it twice comes twice.
     pub(super) fn readers(&self, name: &str) -> impl Iterator<Item = (usize, &proto::Node)> {
         self.readers.get(name).into_iter().flatten().map(|at| (*at, &self.nodes[*at]))
     }
 
-    /// A constant by name.
+    /// Returns a constant by name.
     pub(super) fn constant<'a>(&'a self, name: &'a str) -> Option<Constant<'a>> {
         self.constants.get(name).map(|tensor| Constant { tensor, name })
     }
 
-    /// A constant that an operator needs.
+    /// Returns a constant that an operator requires.
     pub(super) fn needed<'a>(&'a self, name: &'a str, what: &str) -> Result<Constant<'a>, Fault> {
         let found = self.constant(name);
         found.ok_or_else(|| unsupported(name, format!("{what} is computed, not constant")))
     }
 
-    /// Scale and zero point of a tensor, by the names of both; one without a zero point is of u8, at 0.
+    /// Returns the quantization of a tensor, by the names of its scale and zero point. Without a zero point, the type is u8 and the zero point 0.
     pub(super) fn quantized(&self, scale: &str, zero_point: Option<&str>) -> Result<Quantized, Fault> {
         let [scale] = self.needed(scale, "its scale")?.scales()?[..] else {
             return Err(unsupported(scale, "a scale for each channel, where there must be one for the tensor"));
@@ -122,7 +122,7 @@ impl Graph {
         Ok(Quantized { element, scale, zero_point })
     }
 
-    /// The zero points of that name, and the type of the values.
+    /// Returns the zero points of this name, and the type of the values.
     pub(super) fn zero_points(&self, name: Option<&str>) -> Result<(Element, Vec<i32>), Fault> {
         let Some(name) = name.filter(|name| !name.is_empty()) else { return Ok((Element::U8, vec![0])) };
         let constant = self.needed(name, "its zero point")?;
@@ -136,7 +136,7 @@ impl Graph {
     }
 }
 
-/// Bytes that stand apart, each as a number of its own, put together: they are read many times.
+/// Packs 8-bit values that are stored as separate numbers into bytes, because they are read many times.
 fn packed(mut tensor: proto::Tensor) -> Result<proto::Tensor, Fault> {
     let range = match tensor.data_type {
         UINT8 => Element::U8.range(),
@@ -154,7 +154,7 @@ fn packed(mut tensor: proto::Tensor) -> Result<proto::Tensor, Fault> {
     Ok(tensor)
 }
 
-/// Decodes one message, of which errors say where it begins.
+/// Decodes one message. Errors name its place and offset.
 pub(super) fn decoded<M: Message + Default>(bytes: &Bytes, place: &str, offset: usize) -> Result<M, Fault> {
     M::decode(bytes.clone()).map_err(|error| Fault::malformed(place, offset, error.to_string()))
 }
@@ -172,7 +172,7 @@ impl<'a> Constant<'a> {
         Fault::malformed(&format!("ModelProto.graph: tensor {}", printable(self.name)), 0, problem)
     }
 
-    /// Its dimensions, each at least 1.
+    /// Returns the dimensions, each at least 1.
     pub(super) fn shape(&self) -> Result<Vec<usize>, Fault> {
         if self.tensor.dims.len() > MAX_RANK {
             let count = self.tensor.dims.len();
@@ -184,7 +184,7 @@ impl<'a> Constant<'a> {
         fits.ok_or_else(|| self.malformed(format!("dimensions of {:?}", self.tensor.dims)))
     }
 
-    /// As many values as the shape has, of `width` bytes, or of those that stand apart.
+    /// Checks that there are as many values as the shape has: `apart` separate numbers, or raw values of `width` bytes.
     fn checked(&self, apart: usize, width: usize) -> Result<(), Fault> {
         if self.tensor.data_location == EXTERNAL {
             return Err(self.unsupported(format!("its values are {ELSEWHERE}; save the model as one file")));
@@ -198,7 +198,7 @@ impl<'a> Constant<'a> {
         Err(self.malformed(format!("{have} values for dimensions of {:?}", self.tensor.dims)))
     }
 
-    /// Bytes with or without a sign.
+    /// Returns 8-bit values with their type.
     pub(super) fn bytes(&self) -> Result<(Element, Cow<'a, [u8]>), Fault> {
         let element = match self.tensor.data_type {
             UINT8 => Element::U8,
@@ -209,7 +209,7 @@ impl<'a> Constant<'a> {
         Ok((element, Cow::Borrowed(&self.tensor.raw_data)))
     }
 
-    /// Numbers of int32.
+    /// Returns int32 values.
     pub(super) fn int32(&self) -> Result<Vec<i32>, Fault> {
         if self.tensor.data_type != INT32 {
             let other = data_type(self.tensor.data_type);
@@ -223,7 +223,7 @@ impl<'a> Constant<'a> {
         Ok(self.tensor.raw_data.as_chunks().0.iter().map(|b| i32::from_le_bytes(*b)).collect())
     }
 
-    /// Positive floats.
+    /// Returns positive normal floats.
     pub(super) fn scales(&self) -> Result<Vec<f32>, Fault> {
         if self.tensor.data_type != FLOAT {
             let other = data_type(self.tensor.data_type);
@@ -245,7 +245,7 @@ impl<'a> Constant<'a> {
     }
 }
 
-/// A name goes to terminals and reports.
+/// Cleans a name for terminals and reports.
 pub(super) fn printable(name: &str) -> String {
     let end = name.floor_char_boundary(256);
     name[..end].replace(char::is_control, "?")

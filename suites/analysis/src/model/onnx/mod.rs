@@ -1,7 +1,7 @@
-//! ONNX models: the operators that compute on stored values (`QLinearConv`, ...), and those in float between `DequantizeLinear` and
-//! `QuantizeLinear`, which runtimes fuse into the former.
+//! ONNX models: operators on stored values (`QLinearConv`, ...), and float operators between `DequantizeLinear` and `QuantizeLinear`, which
+//! runtimes fuse into the former.
 //!
-//! Lists are kept as bytes and decoded one by one, because a decoded message needs many times the memory of its bytes.
+//! Lists remain bytes and are decoded one by one, because a decoded message needs many times the memory of its bytes.
 
 mod graph;
 pub mod node;
@@ -16,10 +16,10 @@ use graph::{Graph, printable, unsupported};
 use products::{Inputs, Layout, products};
 use std::collections::BTreeSet;
 
-/// The domain of ONNX Runtime's own operators.
+/// Domain of ONNX Runtime's own operators.
 const MICROSOFT: &str = "com.microsoft";
 
-/// Gives each operator of a file to `visit`.
+/// Passes each operator of a file to `visit`.
 pub(super) fn operators(file: &[u8], visit: &mut dyn FnMut(Operator<'_>) -> Result<(), Fault>) -> Result<(), Fault> {
     let graph = Graph::read(file)?;
     let quiet = qdq::parts(&graph);
@@ -59,7 +59,7 @@ fn arithmetic<'a>(graph: &'a Graph, node: &'a proto::Node) -> Result<Arithmetic<
     }
 }
 
-/// `A, A_scale, A_zero_point, B, B_scale, B_zero_point, C_scale, C_zero_point`.
+/// Reads an operator with inputs `A, A_scale, A_zero_point, B, B_scale, B_zero_point, C_scale, C_zero_point`.
 fn elementwise(graph: &Graph, node: &proto::Node) -> Result<Elementwise, Fault> {
     let quantized = |at: usize| graph.quantized(node.operand(at)?, node.input.get(at + 1).map(String::as_str));
     let operands = [quantized(1)?, quantized(4)?];
@@ -69,7 +69,7 @@ fn elementwise(graph: &Graph, node: &proto::Node) -> Result<Elementwise, Fault> 
     Ok(Elementwise { operands, constants, output, clamp: (*range.start(), *range.end()) })
 }
 
-/// The values of a constant tensor; nothing of one that is computed.
+/// Returns the values of a constant tensor; `None` for a computed tensor.
 fn stored(graph: &Graph, name: &str) -> Result<Option<BTreeSet<i32>>, Fault> {
     let Some(constant) = graph.constant(name) else { return Ok(None) };
     let (element, bytes) = constant.bytes()?;
@@ -77,7 +77,7 @@ fn stored(graph: &Graph, name: &str) -> Result<Option<BTreeSet<i32>>, Fault> {
 }
 
 impl proto::Node {
-    /// The name of an input that must be there.
+    /// Returns the name of a required input.
     fn operand(&self, at: usize) -> Result<&str, Fault> {
         let name = self.input.get(at).map(String::as_str).filter(|name| !name.is_empty());
         let place = || format!("{} {}", printable(&self.op_type), printable(&self.name));
@@ -96,7 +96,7 @@ impl proto::Node {
         self.attribute(name).map(|attribute| attribute.f)
     }
 
-    /// Number of groups of a convolution.
+    /// Returns the number of groups of a convolution.
     fn groups(&self) -> i64 {
         self.attribute("group").map_or(1, |attribute| attribute.i)
     }

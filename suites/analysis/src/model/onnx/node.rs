@@ -1,4 +1,4 @@
-//! A node test of ONNX: a model of one node, and tensors in files of their own.
+//! Reader of ONNX node tests: a model of one node, and tensors in their own files.
 
 use super::graph::{decoded, printable, unsupported};
 use super::proto;
@@ -8,10 +8,10 @@ use prost::Message;
 use prost::bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// Most elements of a tensor.
+/// Upper bound on the elements of a tensor.
 const MAX_ELEMENTS: usize = 1 << 26;
 
-/// The type of a tensor's elements, of those that are read.
+/// Supported type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// `UINT8`.
@@ -28,29 +28,29 @@ pub enum Type {
     F32,
 }
 
-/// A tensor.
+/// Tensor with its elements.
 #[derive(Clone, Debug)]
 pub struct Tensor {
-    /// Its dimensions; none of a scalar.
+    /// Dimensions; empty for a scalar.
     pub dims: Vec<usize>,
-    /// The type of its elements.
+    /// Type of the elements.
     pub element: Type,
-    /// Its elements, row by row, if they are integers.
+    /// Elements of an integer tensor, row by row.
     pub integers: Vec<i64>,
-    /// Its elements, row by row, if they are floats.
+    /// Elements of a float tensor, row by row.
     pub floats: Vec<f32>,
 }
 
-/// The node of a model.
+/// Node of a model.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Domain and operator, such as `QuantizeLinear`.
     pub op: String,
-    /// Names of its inputs; empty for one that is left out.
+    /// Names of the inputs; empty for an omitted input.
     pub inputs: Vec<String>,
-    /// Attributes of lists of integers, and of one integer.
+    /// Integer attributes: lists and single values.
     pub integers: BTreeMap<String, Vec<i64>>,
-    /// Attributes of text.
+    /// Text attributes.
     pub texts: BTreeMap<String, String>,
     /// Names of the model's inputs, in the order of the files.
     pub given: Vec<String>,
@@ -58,7 +58,7 @@ pub struct Node {
     pub constants: BTreeMap<String, Tensor>,
 }
 
-/// The only node of a model.
+/// Reads the only node of a model.
 pub fn node(file: &[u8]) -> Result<Node, Fault> {
     let file = Bytes::copy_from_slice(file);
     let model: proto::Model = decoded(&file, "ModelProto", 0)?;
@@ -90,7 +90,7 @@ pub fn node(file: &[u8]) -> Result<Node, Fault> {
     Ok(Node { op, inputs: node.input, integers, texts, given, constants })
 }
 
-/// A tensor of a file.
+/// Reads the tensor in a file.
 pub fn tensor(file: &[u8]) -> Result<Tensor, Fault> {
     let tensor = proto::Tensor::decode(file);
     read(tensor.map_err(|error| Fault::malformed("TensorProto", 0, error.to_string()))?)

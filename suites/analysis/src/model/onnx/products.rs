@@ -5,7 +5,7 @@ use super::proto::Node;
 use crate::model::operators::{Products, Weights};
 use crate::model::{Fault, MAX_CHANNELS, Quantized};
 
-/// Where the weights of a channel stand.
+/// Order of the weights in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// `[channels, depth of a group, ...]`.
@@ -16,7 +16,7 @@ pub(super) enum Layout {
     Columns,
 }
 
-/// Names of the tensors of a product. A name that is empty is left out.
+/// Names of the tensors of a product; empty for an omitted tensor.
 pub(super) struct Inputs<'a> {
     /// Scale and zero point.
     pub(super) input: [&'a str; 2],
@@ -25,12 +25,12 @@ pub(super) struct Inputs<'a> {
     /// Scale and zero point.
     pub(super) output: [&'a str; 2],
     pub(super) bias: &'a str,
-    /// Whether negative results become 0.
+    /// True if negative results become 0.
     pub(super) relu: bool,
 }
 
 impl<'a> Inputs<'a> {
-    /// Of an operator on stored values: the input and the weights first.
+    /// Returns the names for an operator on stored values, whose first inputs are the input and the weights.
     pub(super) fn linear(node: &'a Node, output: [usize; 2], bias: Option<usize>) -> Result<Self, Fault> {
         let optional = |at: usize| node.input.get(at).map_or("", String::as_str);
         Ok(Self {
@@ -76,12 +76,12 @@ pub(super) fn products<'a>(
     Ok(Products { kind, input, output, clamp: (least, *range.end()), weights, scales, bias })
 }
 
-/// Sizes of the weights.
+/// Sizes and strides of the weights.
 struct Shape {
     channels: usize,
     depth: usize,
     strides: (usize, usize),
-    /// Channels of the input that one channel of the output reads.
+    /// Input channels that one output channel reads.
     of_group: usize,
 }
 

@@ -1,7 +1,6 @@
-//! The messages that are read, with the numbers of their fields: onnx/onnx `onnx/onnx.proto`. Fields that are not listed are skipped.
+//! Messages that the reader decodes, with the numbers of their fields: onnx/onnx `onnx/onnx.proto`. Fields that are not listed are skipped.
 //!
-//! Lists of messages are taken as lists of bytes, which share the file's memory, and are decoded one by one: a message costs more memory
-//! than its bytes.
+//! Lists of messages are lists of bytes that share the file's memory, and are decoded one by one, because a message costs more memory than its bytes.
 
 use prost::Message;
 use prost::bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Operators in float whose operands are dequantized and whose result is quantized: runtimes fuse them into one on stored values.
+//! Float operators with dequantized operands and a quantized result. Runtimes fuse them into one operator on stored values.
 
 use super::graph::{Graph, unsupported};
 use super::products::{Inputs, Layout, products};
@@ -8,17 +8,17 @@ use crate::model::operators::{Arithmetic, Elementwise, Rescale, reason};
 use crate::model::{Fault, Quantized};
 use std::collections::BTreeSet;
 
-/// A tensor that a `DequantizeLinear` reads: values, scale and zero point by name.
+/// Tensor that a `DequantizeLinear` reads: names of values, scale and zero point.
 type Dequantized<'a> = [&'a str; 3];
 
-/// What follows an operator: a `Relu` perhaps, and a `QuantizeLinear`.
+/// Nodes after an operator: an optional `Relu`, and a `QuantizeLinear`.
 struct Quantization<'a> {
     names: [&'a str; 2],
     relu: bool,
     nodes: Vec<usize>,
 }
 
-/// The nodes that are parts of others: what converts for an operator, and the activation in it.
+/// Returns the nodes that belong to another operator: the conversions of its operands and result, and its activation.
 pub(super) fn parts(graph: &Graph) -> BTreeSet<usize> {
     let mut parts = BTreeSet::new();
     for (at, node) in graph.nodes.iter().enumerate() {
@@ -81,7 +81,7 @@ fn dequantized<'a>(graph: &'a Graph, name: &str) -> Option<Dequantized<'a>> {
     Some([node.input.first()?, node.input.get(1)?, zero_point])
 }
 
-/// How the only reader of the operator's result quantizes it.
+/// Returns the quantization of the result by its only reader.
 fn quantization<'a>(graph: &'a Graph, node: &'a Node) -> Option<Quantization<'a>> {
     let mut nodes = Vec::new();
     let only = |node: &'a Node| {

@@ -1,4 +1,4 @@
-//! Writes node tests of ONNX: a model of one node, and tensors in files of their own.
+//! Writer of ONNX node tests: a model of one node, and tensors in their own files.
 //!
 //! Numbers of fields and types: onnx/onnx `onnx/onnx.proto`.
 
@@ -6,22 +6,22 @@ use super::node::{Tensor, Type};
 use super::proto;
 use prost::Message;
 
-/// Versions of the format and of the operators: the first in which `QuantizeLinear` and `DequantizeLinear` have an axis.
+/// Versions of format and operators for 8-bit types: the first in which `QuantizeLinear` and `DequantizeLinear` have an axis.
 const OF_BYTES: (i64, i64) = (7, 13);
 
-/// Those in which they have 16 bits.
+/// Versions of format and operators for 16-bit types: the first in which both operators support them.
 const OF_WORDS: (i64, i64) = (10, 21);
 
-/// A node test without the values of its tensors.
+/// Node test without the values of its tensors.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// Operator.
     pub op: &'static str,
-    /// Attributes; a list for more than one value.
+    /// Attributes; several values form a list.
     pub attributes: Vec<(&'static str, Vec<i64>)>,
     /// Inputs: names, types and dimensions.
     pub inputs: Vec<(&'static str, Type, Vec<usize>)>,
-    /// The output.
+    /// Type and dimensions of the output.
     pub output: (Type, Vec<usize>),
 }
 
@@ -75,7 +75,7 @@ struct Attribute {
     i: Option<i64>,
     #[prost(int64, repeated, tag = "8")]
     ints: Vec<i64>,
-    /// `AttributeType`: 2 of an integer, 7 of a list.
+    /// `AttributeType`: 2 for an integer, 7 for a list.
     #[prost(int32, tag = "20")]
     kind: i32,
 }
@@ -114,7 +114,7 @@ struct Size {
     value: Option<i64>,
 }
 
-/// `TensorProto.DataType`.
+/// Returns the `TensorProto.DataType` of a type.
 fn data_type(element: Type) -> i32 {
     match element {
         Type::F32 => 1,
@@ -140,7 +140,7 @@ fn attribute((name, values): &(&'static str, Vec<i64>)) -> Attribute {
     }
 }
 
-/// The file `model.onnx`.
+/// Returns the content of the file `model.onnx`.
 pub fn model(model: &Model) -> Vec<u8> {
     let node = Node {
         input: model.inputs.iter().map(|(name, ..)| (*name).to_owned()).collect(),
@@ -166,7 +166,7 @@ pub fn model(model: &Model) -> Vec<u8> {
     file.encode_to_vec()
 }
 
-/// The file of a tensor.
+/// Returns the content of the file of a tensor.
 pub fn tensor(name: &str, tensor: &Tensor) -> Vec<u8> {
     let integers = tensor.integers.iter();
     let raw: Vec<u8> = match tensor.element {

@@ -1,10 +1,10 @@
-//! Small models, written by the flatbuffers crate with the field numbers of the schema, apart from those of the reader.
+//! Writer of small models, over the flatbuffers crate. Its field numbers come from the schema, independently of the reader.
 
 use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, UnionWIPOffset, Vector, WIPOffset};
 
 type Built = WIPOffset<TableFinishedWIPOffset>;
 
-/// `shape`, `type`, zero points, name; scales and the dimension along which they differ, and the bytes of a constant.
+/// Fields of a tensor: shape, type, zero points, name, scales, the dimension along which they differ, and the bytes of a constant.
 #[derive(Clone, Default)]
 pub(crate) struct Tensor {
     pub(crate) shape: Vec<i32>,
@@ -14,13 +14,13 @@ pub(crate) struct Tensor {
     pub(crate) scales: Vec<f32>,
     pub(crate) dimension: i32,
     pub(crate) data: Vec<u8>,
-    /// Whether the zero points stand at an odd multiple of 4, as some writers have them.
+    /// True to write the zero points at an odd multiple of 4, as some writers do.
     pub(crate) loose: bool,
-    /// The shape before the model runs, -1 where it is open.
+    /// Shape before the model runs, with -1 for an open dimension.
     pub(crate) signature: Vec<i32>,
 }
 
-/// The type of the union's table, and its fields by number.
+/// Type of the union's table, and its fields by number.
 #[derive(Clone)]
 pub(crate) struct Options {
     pub(crate) kind: u8,
@@ -28,7 +28,7 @@ pub(crate) struct Options {
     pub(crate) ints: Vec<(usize, i32)>,
 }
 
-/// An operator with the tensors it reads and writes.
+/// Operator with the tensors that it reads and writes.
 #[derive(Clone, Default)]
 pub(crate) struct Operator {
     pub(crate) code: i32,
@@ -37,18 +37,18 @@ pub(crate) struct Operator {
     pub(crate) options: Option<Options>,
 }
 
-/// A field's place in the vtable, whose first two entries are lengths.
+/// Returns a field's offset in the vtable, whose first two entries are lengths.
 fn slot(field: usize) -> u16 {
     (4 + 2 * field) as u16
 }
 
-/// `enum BuiltinOperator`.
+/// Number in `enum BuiltinOperator`.
 pub(crate) const TRANSPOSE_CONV: i32 = 67;
 
-/// How many tensors each operator has a place for.
+/// Number of tensors reserved for each operator.
 const PLACES: usize = 4;
 
-/// The buffer of tensor `at` has the next number: the first buffer is empty.
+/// Writes tensor `at`. Its buffer has the next number, because the first buffer is empty.
 fn tensor(b: &mut FlatBufferBuilder<'_>, at: usize, tensor: &Tensor) -> Built {
     let shape = b.create_vector(&tensor.shape);
     let name = b.create_string(tensor.name);
@@ -72,13 +72,13 @@ fn tensor(b: &mut FlatBufferBuilder<'_>, at: usize, tensor: &Tensor) -> Built {
     b.end_table(table)
 }
 
-/// The file is built from its end on, and is as long as a multiple of 8: what is at an odd multiple of 4 from there is so from the start.
+/// Files are built from the end, and their length is a multiple of 8. An odd multiple of 4 from the end is therefore also one from the start.
 fn zero_points<'a>(b: &mut FlatBufferBuilder<'a>, tensor: &Tensor) -> WIPOffset<Vector<'a, i64>> {
     let points = &tensor.zero_points;
     if !tensor.loose {
         return b.create_vector(points);
     }
-    // A list of int64 whose halves are int32.
+    // List of int64, written as int32 halves.
     let halves: Vec<i32> = points.iter().flat_map(|p| [*p as i32, (*p >> 32) as i32]).collect();
     let at = |b: &FlatBufferBuilder<'_>| b.unfinished_data().len();
     b.start_vector::<i32>(halves.len());
@@ -93,11 +93,11 @@ fn zero_points<'a>(b: &mut FlatBufferBuilder<'a>, tensor: &Tensor) -> WIPOffset<
 
 fn operator(b: &mut FlatBufferBuilder<'_>, at: usize, operator: &Operator, chained: bool) -> Built {
     let first = (PLACES * at) as i32;
-    // The result of the operator before, whose tensor is the third of its places.
+    // Result of the previous operator, which is the third of its tensors.
     let input = if chained && at > 0 { first - PLACES as i32 + 2 } else { first };
-    // The third is the bias, which may be left out.
+    // The bias is optional.
     let bias = if operator.bias.is_some() { first + 3 } else { -1 };
-    // Before the filter stand the sizes of the output, which are those of its tensor, and behind it the activations.
+    // Transposed convolution: output sizes (those of the output tensor), filter, activations, bias.
     let inputs = match operator.code {
         TRANSPOSE_CONV => b.create_vector(&[-1, first + 1, input, bias]),
         _ => b.create_vector(&[input, first + 1, bias]),
@@ -120,7 +120,7 @@ fn operator(b: &mut FlatBufferBuilder<'_>, at: usize, operator: &Operator, chain
     b.end_table(table)
 }
 
-/// The bytes of a buffer.
+/// Writes the bytes of a buffer.
 fn buffer(b: &mut FlatBufferBuilder<'_>, data: &[u8]) -> Built {
     let data = b.create_vector(data);
     let table = b.start_table();
@@ -128,12 +128,12 @@ fn buffer(b: &mut FlatBufferBuilder<'_>, data: &[u8]) -> Built {
     b.end_table(table)
 }
 
-/// A model of one subgraph; each operator has its own code, tensors and buffers.
+/// Returns a model of one subgraph; each operator has its own code, tensors and buffers.
 pub(crate) fn model(operators: &[Operator]) -> Vec<u8> {
     built(operators, false)
 }
 
-/// The same as a network: each operator reads what the one before it writes, the first one the input of the network.
+/// Returns a network: each operator reads the previous result, and the first operator the network's input.
 #[allow(dead_code, reason = "the tests of the reader have no networks")]
 pub(crate) fn network(operators: &[Operator]) -> Vec<u8> {
     built(operators, true)
@@ -173,7 +173,7 @@ fn built(operators: &[Operator], chained: bool) -> Vec<u8> {
     b.finished_data().to_vec()
 }
 
-/// Even codes as old converters write them, in the byte alone; odd ones in both fields.
+/// Writes even codes like old converters, only in the byte, and odd codes in both fields.
 fn code(b: &mut FlatBufferBuilder<'_>, code: i32) -> Built {
     let table = b.start_table();
     b.push_slot(slot(0), code.min(127) as i8, 0);

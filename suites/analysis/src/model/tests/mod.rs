@@ -27,7 +27,7 @@ fn zero_points_at_an_odd_multiple_of_four_are_read() {
     assert_eq!(parse(&bytes).expect("a valid model"), parse(&valid()).expect("a valid model"));
 }
 
-/// The seed of fuzzing, which never came beyond the first bytes without one.
+/// The model is also the seed of fuzzing, which without a seed never got past the first bytes.
 #[test]
 #[rustfmt::skip]
 fn each_kind_of_layer_is_read() {
@@ -71,7 +71,7 @@ fn files_are_read_and_faults_name_them() {
     assert!(described.contains("cannot read"), "{described}");
 }
 
-/// The fault of a model of one operator, changed.
+/// Returns the fault of a model of one operator after a change.
 fn fault(mut operator: Operator, change: impl FnOnce(&mut Operator)) -> String {
     change(&mut operator);
     parse(&model(&[operator])).expect_err("a fault").to_string()
@@ -136,7 +136,7 @@ fn layers_are_bounded() {
     assert!(described.contains("more than 4096 layers"), "{described}");
 }
 
-/// What is given of any bytes must be usable.
+/// Parses bytes, and checks that the layers are usable.
 fn holds(bytes: &[u8]) -> Result<(), Fault> {
     for layer in parse(bytes)? {
         layer.params.output().expect("a layer has an output");
@@ -147,7 +147,7 @@ fn holds(bytes: &[u8]) -> Result<(), Fault> {
 
 #[test]
 fn every_shortened_file_is_a_fault() {
-    // The builder writes back to front, so the file ends with what is built first: a shape that is read.
+    // The builder writes back to front, so the file ends with the first object built: a shape that the reader uses.
     let valid = model(&[conv(), depthwise(), fully_connected()]);
     for length in 0..valid.len() {
         holds(&valid[..length]).expect_err("a part of the model");
@@ -161,7 +161,7 @@ fn no_byte_changed_anywhere_makes_a_panic() {
         let byte = bytes[at];
         for value in [0, 1, 2, 3, 4, 8, 0x7F, 0x80, 0xF0, 0xFF, byte ^ 1, byte ^ 0x10, byte.wrapping_add(4)] {
             bytes[at] = value;
-            // A fault or not: what matters is that it says which.
+            // Either result is correct; only a panic is an error.
             let _ = holds(&bytes);
         }
         bytes[at] = byte;
@@ -187,7 +187,7 @@ proptest! {
     #[test]
     fn no_random_bytes_make_a_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..400), small in any::<bool>()) {
         if small {
-            // Distances that stay within the file.
+            // Offsets that stay within the file.
             bytes.iter_mut().skip(1).step_by(2).for_each(|byte| *byte = 0);
         }
         if let Some(head) = bytes.get_mut(..8) {
@@ -205,7 +205,7 @@ proptest! {
         let outputs = |padded: usize| padded.checked_sub((kernel - 1) * dilation + 1).map_or(0, |room| room / stride + 1);
         let wanted = (0..size).step_by(stride).count();
         let padded = size + before + after;
-        // A filter shorter than its stride may leave elements unread, and more outputs are never made than asked for.
+        // A filter shorter than its stride can leave elements unread, and the number of outputs is never higher than requested.
         prop_assert!(outputs(padded) == wanted, "{} outputs, not {}", outputs(padded), wanted);
         prop_assert!(padded == size || outputs(padded - 1) < wanted, "one less would do");
         prop_assert!(after == before || after == before + 1);

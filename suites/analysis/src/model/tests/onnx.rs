@@ -1,4 +1,4 @@
-//! Small ONNX models, written with messages and field numbers of their own, apart from those of the reader.
+//! Writer of small ONNX models. Its messages and field numbers are independent of the reader.
 
 use prost::Message;
 
@@ -64,7 +64,7 @@ struct Tensor {
     data_location: i32,
 }
 
-/// A model in the making.
+/// Builder of a model.
 #[derive(Clone, Default)]
 pub(crate) struct Builder {
     graph: Graph,
@@ -79,33 +79,33 @@ impl Builder {
         self
     }
 
-    /// Floats, each as a number.
+    /// Adds floats as separate numbers.
     pub(crate) fn floats(&mut self, name: &str, dims: &[i64], values: &[f32]) -> &mut Self {
         self.tensor(name, 1, dims, |tensor| tensor.float_data = values.to_vec())
     }
 
-    /// Numbers of int8, as bytes.
+    /// Adds int8 values as bytes.
     pub(crate) fn int8(&mut self, name: &str, dims: &[i64], values: &[i8]) -> &mut Self {
         self.tensor(name, 3, dims, |tensor| tensor.raw_data = values.iter().map(|v| *v as u8).collect())
     }
 
-    /// Numbers of int8 in another file.
+    /// Adds int8 values in another file.
     pub(crate) fn apart(&mut self, name: &str, dims: &[i64]) -> &mut Self {
         self.tensor(name, 3, dims, |tensor| tensor.data_location = 1)
     }
 
-    /// Numbers of uint8, each as a number of its own.
+    /// Adds uint8 values as separate numbers.
     pub(crate) fn uint8(&mut self, name: &str, dims: &[i64], values: &[i32]) -> &mut Self {
         self.tensor(name, 2, dims, |tensor| tensor.int32_data = values.to_vec())
     }
 
-    /// Numbers of int32, as bytes.
+    /// Adds int32 values as bytes.
     pub(crate) fn int32(&mut self, name: &str, values: &[i32]) -> &mut Self {
         let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         self.tensor(name, 6, &[values.len() as i64], |tensor| tensor.raw_data = bytes)
     }
 
-    /// A node; names of domain and operator are `com.microsoft.QLinearAdd` or `Conv`.
+    /// Adds a node; `op` is an operator with or without its domain, such as `com.microsoft.QLinearAdd` or `Conv`.
     pub(crate) fn node(&mut self, op: &str, inputs: &[&str], output: &str, attributes: &[(&str, i64)]) -> &mut Self {
         let (domain, op) = op.rsplit_once('.').unwrap_or(("", op));
         let attribute = |(name, i): &(&str, i64)| Attribute { name: (*name).to_owned(), i: *i, kind: 2 };
@@ -120,14 +120,14 @@ impl Builder {
         self
     }
 
-    /// The bytes of the model.
+    /// Returns the bytes of the model.
     pub(crate) fn model(&self) -> Vec<u8> {
         let graph = Graph { name: "graph".to_owned(), ..self.graph.clone() };
         Model { ir_version: 9, graph: Some(graph) }.encode_to_vec()
     }
 }
 
-/// One of each operator that is audited, on bytes without sign and with sign.
+/// Returns a model with each audited operator, on unsigned and signed bytes.
 pub(crate) fn every() -> Builder {
     let mut b = Builder::default();
     b.floats("xs", &[], &[0.1019]).uint8("xz", &[], &[100]).floats("ys", &[], &[0.0517]).uint8("yz", &[], &[3]);

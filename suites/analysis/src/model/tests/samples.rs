@@ -9,7 +9,7 @@ fn tensor(shape: &[i32], kind: i8, zero_points: &[i64], name: &'static str) -> T
     Tensor { shape: shape.to_vec(), kind, zero_points: zero_points.to_vec(), name, ..Tensor::default() }
 }
 
-/// 3x3 filter, stride 2 over rows and 3 over columns, SAME.
+/// Convolution with a 3x3 filter, stride 2 over rows and 3 over columns, SAME.
 pub(crate) fn conv() -> Operator {
     Operator {
         code: 3,
@@ -23,7 +23,7 @@ pub(crate) fn conv() -> Operator {
     }
 }
 
-/// 2x3 filter, dilated by 3 and 2, two outputs a channel, VALID.
+/// Depthwise convolution with a 2x3 filter, dilated by 3 and 2, two outputs a channel, VALID.
 pub(crate) fn depthwise() -> Operator {
     Operator {
         code: 4,
@@ -37,7 +37,7 @@ pub(crate) fn depthwise() -> Operator {
     }
 }
 
-/// Three dimensions that are kept: 2*5 rows of 4.
+/// Fully connected layer that keeps three dimensions: 2*5 rows of 4.
 pub(crate) fn fully_connected() -> Operator {
     Operator {
         code: 9,
@@ -51,7 +51,7 @@ pub(crate) fn fully_connected() -> Operator {
     }
 }
 
-/// An `ADD`, which is no layer: its tensors have no zero points and its options are not read.
+/// `ADD` without zero points, which is no layer. Its options are not read.
 pub(crate) fn add() -> Operator {
     let x = tensor(&[1], 0, &[], "x");
     Operator { code: 0, tensors: [x.clone(), x.clone(), x], ..Operator::default() }
@@ -75,13 +75,13 @@ fn bytes(values: &[i8]) -> Vec<u8> {
     values.iter().map(|v| *v as u8).collect()
 }
 
-/// A convolution of two channels by a filter of 1x1 over two channels, with RELU; a depthwise one; a matrix product; an addition, a
-/// multiplication by a constant, a requantization, and a `SOFTMAX`.
+/// Model of a convolution of two channels by a 1x1 filter with RELU, a depthwise convolution, a matrix product, an addition, a multiplication by a
+/// constant, a requantization, and a `SOFTMAX`.
 pub(crate) fn every() -> Vec<u8> {
     model(&each())
 }
 
-/// The operators of [`every`].
+/// Operators of [`every`].
 pub(crate) fn each() -> Vec<Operator> {
     let bias = |values: &[i32]| Tensor {
         shape: vec![values.len() as i32],
@@ -124,7 +124,7 @@ pub(crate) fn each() -> Vec<Operator> {
         ..Operator::default()
     };
     let plain = |kind| Some(Options { kind, bytes: vec![(0, 0)], ints: vec![] });
-    // The result's scale is twice the operands': every other sum is a tie.
+    // The result's scale is twice the operands', so that every other sum is a tie.
     let [lhs, rhs, sum] =
         [(0.25, 3), (0.25, -5), (0.5, -20)].map(|(scale, point)| quantized(&[1, 2, 2, 2], &[scale], point));
     let add = Operator { code: 0, tensors: [lhs, rhs, sum], options: plain(11), ..Operator::default() };

@@ -1,4 +1,4 @@
-//! From tables to the shapes of layers.
+//! Shapes of layers, from tables.
 
 use super::tables::{self, Model, Operator, OperatorCode, Tables};
 use super::tensor::{Context, Place, Tensor, printable, product};
@@ -6,7 +6,7 @@ use super::transposed;
 use crate::model::{Fault, Layer, LeftOut, MAX_LAYERS, MAX_OPERATORS, Op};
 use tiebreak_impls::conv2d::Params;
 
-/// The operators of every subgraph in the file's order, each with its code and place.
+/// Visits the operators of every subgraph in the file's order, each with its code and place.
 pub(super) fn each<'a>(
     model: &Model<'a>,
     mut visit: impl FnMut(&Context<'a>, &Operator<'a>, &OperatorCode<'a>, Visited) -> Result<(), Fault>,
@@ -14,7 +14,7 @@ pub(super) fn each<'a>(
     let codes = model.operator_codes();
     let mut seen = 0;
     let mut count = || {
-        // Many entries may lead to one table, so the file's size does not bound them.
+        // Many entries can refer to one table, so the size of the file does not bound their number.
         seen += 1;
         let problem = format!("more than {MAX_OPERATORS} subgraphs and operators; give a smaller model");
         if seen > MAX_OPERATORS { Err(Fault::Unsupported { place: "Model".into(), problem }) } else { Ok(()) }
@@ -33,7 +33,7 @@ pub(super) fn each<'a>(
     Ok(())
 }
 
-/// An operator's number in its subgraph, and its place in the file.
+/// Number of an operator in its subgraph, and its place in the file.
 pub(super) struct Visited {
     pub(super) index: usize,
     pub(super) place: Place,
@@ -51,18 +51,18 @@ fn code<'a>(
 }
 
 impl OperatorCode<'_> {
-    /// `enum BuiltinOperator`.
+    /// Returns the number in `enum BuiltinOperator`.
     pub(super) fn builtin(&self) -> i32 {
         let byte = self.deprecated_builtin_code().unwrap_or(0);
         self.builtin_code().unwrap_or(0).max(byte.into())
     }
 
-    /// The name of an operator that is not built in.
+    /// Returns the name of an operator that is not built in.
     pub(super) fn custom(&self) -> Option<String> {
         printable(self.custom_code()?.bytes())
     }
 
-    /// The layer that the operator makes, if it makes one.
+    /// Returns the kind of layer; `None` if the operator is no layer.
     pub(super) fn op(&self) -> Option<Op> {
         match self.builtin() {
             3 => Some(Op::Conv2d),
@@ -90,7 +90,7 @@ pub(in crate::model) fn layers(file: &[u8]) -> Result<Vec<Result<Layer, LeftOut>
     Ok(layers)
 }
 
-/// A layer with its tensors.
+/// Layer with its tensors.
 pub(super) struct Tensors<'a> {
     pub(super) layer: Layer,
     pub(super) input: Tensor<'a>,
@@ -98,7 +98,7 @@ pub(super) struct Tensors<'a> {
     pub(super) output: Tensor<'a>,
 }
 
-/// Which operands the activations and the bias are.
+/// Returns the indices of the activations and of the bias among the operands.
 pub(super) fn operands(op: Op) -> (usize, usize) {
     if op == Op::TransposeConv { (2, 3) } else { (0, 2) }
 }
@@ -131,7 +131,7 @@ pub(super) fn layer<'a>(
     Ok(Tensors { layer, input, weights, output })
 }
 
-/// Everything of a layer but its zero points, where the shapes of all tensors agree.
+/// Returns the parameters of a layer without zero points. Contradictory shapes are an error.
 fn shape(
     operator: &Operator<'_>,
     place: &Place,
@@ -146,7 +146,7 @@ fn shape(
     let (rows, columns) = params.output().map_err(|e| place.malformed(e.to_string()))?;
     let out = [params.batches, rows, columns, params.out_channels];
     let same = match op {
-        // Its output may keep the dimensions of its input.
+        // The output may keep the dimensions of the input.
         Op::FullyConnected => product(&output.shape) == product(&out) && output.shape.last() == out.last(),
         _ => output.shape == out,
     };
@@ -156,14 +156,14 @@ fn shape(
     Ok(params)
 }
 
-/// What both kinds of convolution have: `[padding, stride_h, stride_w, dilation_h, dilation_w]`, by the names of their fields.
+/// Options of both kinds of convolution; strides and dilations are `[h, w]`.
 struct Window {
     padding: i8,
     strides: [i32; 2],
     dilations: [i32; 2],
 }
 
-/// Everything of a convolution but its zero points. The filter is `[O,KH,KW,C/groups]`, depthwise `[1,KH,KW,O]`
+/// Returns the parameters of a convolution without zero points. The filter is `[O,KH,KW,C/groups]`, depthwise `[1,KH,KW,O]`
 /// (`tensorflow/lite/kernels/conv.cc`, `depthwise_conv.cc`).
 fn convolution(
     operator: &Operator<'_>,
@@ -203,13 +203,13 @@ fn convolution(
     Ok(params)
 }
 
-/// A stride or a dilation.
+/// Checks a stride or a dilation.
 pub(super) fn step(place: &Place, step: i32, name: &str) -> Result<usize, Fault> {
     let positive = usize::try_from(step).ok().filter(|step| *step > 0);
     positive.ok_or_else(|| place.malformed(format!("{name} is {step}; it must be at least 1")))
 }
 
-/// Of the options that the operator has, with the defaults of the schema.
+/// Returns the options of the operator, with the defaults of the schema.
 fn window(operator: &Operator<'_>, depthwise: bool) -> Option<Window> {
     let of = |padding: Option<i8>, strides: [Option<i32>; 2], dilations: [Option<i32>; 2]| Window {
         padding: padding.unwrap_or(0),
@@ -225,18 +225,18 @@ fn window(operator: &Operator<'_>, depthwise: bool) -> Option<Window> {
     })
 }
 
-/// Padding before and after: so much that there are `size / stride` outputs, rounded up; the odd one after
+/// Returns the SAME padding before and after, which gives `size / stride` outputs, rounded up. An odd element is added after
 /// (`tensorflow/core/framework/kernel_shape_util.cc`, `GetWindowedOutputSizeVerbose`; `tensorflow/lite/kernels/padding.h`).
-/// Nothing overflows: each argument is an int32 of the file.
+/// Nothing overflows, because each argument is an int32 of the file.
 pub(in crate::model) fn same(size: usize, kernel: usize, stride: usize, dilation: usize) -> [usize; 2] {
     let [size, kernel, stride, dilation] = [size, kernel, stride, dilation].map(|n| n as u128);
     let reach = (kernel - 1) * dilation + 1;
     let total = ((size.div_ceil(stride) - 1) * stride + reach).saturating_sub(size);
-    // What no `usize` holds is refused with the padded input.
+    // Padding beyond `usize` is refused together with the padded input.
     [total / 2, total - total / 2].map(|n| usize::try_from(n).unwrap_or(usize::MAX))
 }
 
-/// `[rows,K]` of any number of dimensions by weights of `[O,K]` (`tensorflow/lite/kernels/fully_connected.cc`).
+/// Returns the parameters of `[rows,K]`, with any number of dimensions, by weights `[O,K]` (`tensorflow/lite/kernels/fully_connected.cc`).
 fn fully_connected(
     operator: &Operator<'_>,
     place: &Place,
@@ -265,7 +265,7 @@ fn fully_connected(
     Ok(params)
 }
 
-/// The operator's options are not of that type.
+/// Returns the fault of an operator whose options have another type.
 pub(super) fn no_options(operator: &Operator<'_>, place: &Place, number: u8, name: &str) -> Fault {
     match operator.options_type() {
         kind if kind == number => place.malformed(format!("its {name} are not there")),

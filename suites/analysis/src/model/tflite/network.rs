@@ -1,4 +1,4 @@
-//! From tables to a network.
+//! Network, from tables.
 
 use super::layers::{Tensors, Visited, each, layer, same};
 use super::operators::{ADD, CONCATENATION, MUL, QUANTIZE, called, clamp, elementwise, only_joins, products, rescale};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use tiebreak_impls::pool::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
 
-/// `enum BuiltinOperator`.
+/// Numbers in `enum BuiltinOperator`.
 const AVERAGE_POOL_2D: i32 = 1;
 const DEQUANTIZE: i32 = 6;
 const MAX_POOL_2D: i32 = 17;
@@ -28,13 +28,13 @@ const VAR_HANDLE: i32 = 142;
 const READ_VARIABLE: i32 = 143;
 const ASSIGN_VARIABLE: i32 = 144;
 
-/// Most values that are constant or that operators move, all together.
+/// Upper bound on all values together that are constant or that operators move.
 const MAX_MOVED: usize = 1 << 25;
 
-/// Type FLOAT32 of `enum TensorType`.
+/// Number of FLOAT32 in `enum TensorType`.
 const FLOAT32: i8 = 0;
 
-/// The first subgraph.
+/// Reads the first subgraph.
 pub(in crate::model) fn network(file: &[u8]) -> Result<Network<'_>, Fault> {
     let model = tables::root(file)?;
     let mut out = Network::default();
@@ -42,7 +42,7 @@ pub(in crate::model) fn network(file: &[u8]) -> Result<Network<'_>, Fault> {
     let context = Context { tensors: graph.tensors(), buffers: model.buffers(), graph: 0 };
     let place = Place { name: "Model.subgraphs[0]".to_owned(), offset: graph.offset() };
     let count = context.tensors.map_or(0, |tensors| tensors.len());
-    // Many tensors may name one buffer, and many operators one shape: the file's size bounds neither.
+    // Many tensors can name one buffer, and many operators one shape, so the size of the file bounds neither.
     let mut room = MAX_MOVED;
     out.tensors = (0..count).map(|at| tensor(&context, &place, at, &mut room)).collect();
     let numbers = |list: Option<flatbuffers::Vector<'_, i32>>| -> Vec<Option<usize>> {
@@ -60,7 +60,7 @@ pub(in crate::model) fn network(file: &[u8]) -> Result<Network<'_>, Fault> {
         let (mut inputs, outputs) =
             (numbers(operator.inputs()), numbers(operator.outputs()).into_iter().flatten().collect());
         if code.builtin() == TRANSPOSE_CONV && inputs.len() > 2 {
-            // The first operand is what a layer computes with, and not the sizes of the output.
+            // The first operand must be the activations, not the sizes of the output.
             inputs.swap(0, 2);
         }
         let node = Node { index, op: called(code), inputs, outputs, work: Ok(Work::Nothing) };
@@ -84,14 +84,14 @@ pub(in crate::model) fn network(file: &[u8]) -> Result<Network<'_>, Fault> {
     Ok(out)
 }
 
-/// Whether so many values have room, which they take.
+/// Takes room for values; true if there was enough.
 fn take(room: &mut usize, values: usize) -> bool {
     let left = room.checked_sub(values);
     *room = left.unwrap_or(*room);
     left.is_some()
 }
 
-/// A tensor of the graph, of the shape that the model states. One that has too many values has no shape here.
+/// Reads a tensor of the graph with the shape in the model. A tensor with too many values has no shape.
 fn tensor<'a>(context: &Context<'a>, place: &Place, at: usize, room: &mut usize) -> network::Tensor {
     let none = network::Tensor { shape: Vec::new(), stored: Stored::Other, constant: None };
     let Ok(tensor) = Tensor::numbered(context, place, at as i32, at) else { return none };
@@ -117,7 +117,7 @@ fn tensor<'a>(context: &Context<'a>, place: &Place, at: usize, room: &mut usize)
     network::Tensor { shape: tensor.shape, stored, constant }
 }
 
-/// The operator, all tensors, and the variables of handles.
+/// Operator, all tensors, and the variable of each handle.
 type Around<'n> = (&'n Node<'n>, &'n [network::Tensor], &'n HashMap<usize, String>);
 
 fn work<'a>(
@@ -179,7 +179,7 @@ fn work<'a>(
             let borders = integers(context, operator, place, 1);
             moved(at(0).and_then(|input| padded(input, &borders?)))
         }
-        // Their results are shapes, which no value depends on.
+        // Results of these operators are shapes, which no value depends on.
         STRIDED_SLICE | SHAPE | PACK | CALL_ONCE | VAR_HANDLE => Ok(Work::Nothing),
         number @ (READ_VARIABLE | ASSIGN_VARIABLE) => {
             let name = node.inputs.first().copied().flatten().and_then(|handle| variables.get(&handle)).cloned();
@@ -190,7 +190,7 @@ fn work<'a>(
     }
 }
 
-/// `AVERAGE_POOL_2D` and `MAX_POOL_2D` (`tensorflow/lite/kernels/pooling.cc`): the divisor leaves out the padding.
+/// Reads `AVERAGE_POOL_2D` or `MAX_POOL_2D` (`tensorflow/lite/kernels/pooling.cc`). The divisor does not count padding.
 fn pool(context: &Context<'_>, operator: &Operator<'_>, place: &Place) -> Result<Params, Fault> {
     let input = Tensor::read(context, place, operator.inputs(), 0)?;
     let output = Tensor::read(context, place, operator.outputs(), 0)?;
@@ -221,13 +221,13 @@ fn pool(context: &Context<'_>, operator: &Operator<'_>, place: &Place) -> Result
     }
 }
 
-/// The constant int32 values of an operand.
+/// Returns the constant int32 values of an operand.
 fn integers(context: &Context<'_>, operator: &Operator<'_>, place: &Place, which: usize) -> Option<Vec<i32>> {
     let tensor = Tensor::read(context, place, operator.inputs(), which).ok()?;
     Some(tensor.constant(4).ok()?.as_chunks().0.iter().map(|b| i32::from_le_bytes(*b)).collect())
 }
 
-/// Places of a row-major tensor of that shape, one after the other.
+/// Iterates over the positions of a row-major tensor.
 fn places(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     let count = shape.iter().product::<usize>();
     (0..count).map(|index| {
@@ -238,12 +238,12 @@ fn places(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-/// The number of a place in a tensor of that shape.
+/// Returns the index of a position in a tensor of this shape.
 fn number(place: &[usize], shape: &[usize]) -> usize {
     place.iter().zip(shape).fold(0, |n, (at, size)| n * size + at)
 }
 
-/// Sources of tensors one after the other along an axis.
+/// Returns the sources of tensors that are joined along an axis.
 fn joined(operands: &[&network::Tensor], axis: i32) -> Option<Vec<Source>> {
     let rank = operands.first()?.shape.len();
     let axis = if axis < 0 { rank.checked_sub(axis.unsigned_abs() as usize)? } else { axis as usize };
@@ -265,7 +265,7 @@ fn joined(operands: &[&network::Tensor], axis: i32) -> Option<Vec<Source>> {
     (shape.iter().product::<usize>() <= MAX_MOVED).then(|| places(&shape).map(source).collect())
 }
 
-/// Sources of a slice with steps (`tensorflow/lite/kernels/internal/strided_slice_logic.h`): forward, without ellipsis and new axes.
+/// Returns the sources of a strided slice (`tensorflow/lite/kernels/internal/strided_slice_logic.h`): forward, without ellipsis and new axes.
 fn sliced(
     operator: &Operator<'_>,
     input: &network::Tensor,
@@ -306,7 +306,7 @@ fn sliced(
     Some(places(&shape).map(source).collect())
 }
 
-/// Sources of a tensor with borders of its zero point: before and after along each axis.
+/// Returns the sources of a tensor padded with its zero point, before and after along each axis.
 fn padded(input: &network::Tensor, borders: &[i32]) -> Option<Vec<Source>> {
     let borders: Vec<usize> = borders.iter().map(|n| usize::try_from(*n).ok()).collect::<Option<_>>()?;
     let (pairs, rest) = borders.as_chunks::<2>();

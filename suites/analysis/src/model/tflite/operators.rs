@@ -1,4 +1,4 @@
-//! From tables to what an audit reads.
+//! Operators for an audit, from tables.
 
 use super::layers::{Tensors, Visited, each, layer, no_options, operands};
 use super::tables;
@@ -14,17 +14,17 @@ use tiebreak_oracle::derivation::dyadic::nearest;
 use tiebreak_oracle::float::Format::F32;
 use tiebreak_oracle::rounding::RoundingRule::TiesAway;
 
-/// `enum BuiltinOperator`.
+/// Numbers in `enum BuiltinOperator`.
 pub(super) const ADD: i32 = 0;
 pub(super) const CONCATENATION: i32 = 2;
 pub(super) const MUL: i32 = 18;
 pub(super) const CUSTOM: i32 = 32;
 pub(super) const QUANTIZE: i32 = 114;
 
-/// `enum TensorType`.
+/// Number in `enum TensorType`.
 const INT32: i8 = 2;
 
-/// Gives each operator of a file to `visit`.
+/// Passes each operator of a file to `visit`.
 pub(in crate::model) fn operators(
     file: &[u8],
     visit: &mut dyn FnMut(Operator<'_>) -> Result<(), Fault>,
@@ -48,7 +48,7 @@ pub(in crate::model) fn operators(
     })
 }
 
-/// The name of an operator.
+/// Returns the name of an operator.
 pub(super) fn called(code: &tables::OperatorCode<'_>) -> String {
     let number = code.builtin();
     let known = usize::try_from(number).ok().and_then(|at| TFLITE.get(at)).map(|name| (*name).to_owned());
@@ -58,10 +58,10 @@ pub(super) fn called(code: &tables::OperatorCode<'_>) -> String {
     }
 }
 
-/// Most tensors that a concatenation is looked at for.
+/// Upper bound on the tensors of a concatenation that is examined.
 const MAX_JOINED: usize = 64;
 
-/// Whether a concatenation moves values and computes none: all tensors have the same type, scale and zero point.
+/// True if a concatenation only moves values: all tensors have the same type, scale and zero point.
 pub(super) fn only_joins(context: &Context<'_>, operator: &tables::Operator<'_>, place: &Place) -> bool {
     let stored = |operands, at| Tensor::read(context, place, operands, at).ok().and_then(|tensor| tensor.stored_as());
     let count = operator.inputs().map_or(0, |inputs| inputs.len());
@@ -80,7 +80,7 @@ pub(super) fn products<'a>(
     if [input.element, layer.weights, output.element].contains(&Element::I16) {
         return Err(place.unsupported("a layer of 16 bits: its sums have 64 bits, and other multipliers"));
     }
-    // As many bytes as its shape has elements: no product of its dimensions overflows from here on.
+    // There are as many bytes as the shape has elements, so no product of its dimensions overflows from here on.
     let bytes = weights.constant(1)?;
     let params = layer.params;
     let (kind, strides, depth) = match op {
@@ -111,7 +111,7 @@ pub(super) fn products<'a>(
     Ok(Products { kind, input, output, clamp, weights, scales, bias })
 }
 
-/// A bias for each channel.
+/// Reads one bias for each channel.
 fn biases(tensor: &Tensor<'_>, channels: usize) -> Result<Vec<i32>, Fault> {
     if tensor.element_type() != INT32 {
         let other = tensor_type(tensor.element_type());
@@ -124,7 +124,7 @@ fn biases(tensor: &Tensor<'_>, channels: usize) -> Result<Vec<i32>, Fault> {
     }
 }
 
-/// `enum ActivationFunctionType`.
+/// Returns the number in `enum ActivationFunctionType`.
 pub(super) fn activation(operator: &tables::Operator<'_>, op: Op) -> i8 {
     let activation = match op {
         Op::Conv2d => operator.conv_2d().and_then(|o| o.fused_activation_function()),
@@ -135,7 +135,7 @@ pub(super) fn activation(operator: &tables::Operator<'_>, op: Op) -> i8 {
     activation.unwrap_or(0)
 }
 
-/// The smallest and largest stored result: those of the type, and within the activation
+/// Returns the smallest and largest stored result within the type and the activation
 /// (`tensorflow/lite/kernels/kernel_util.cc`, `CalculateActivationRangeQuantized`: in float, rounded half away from zero).
 pub(super) fn clamp(place: &Place, activation: i8, output: Quantized) -> Result<(i32, i32), Fault> {
     let range = output.element.range();
@@ -183,7 +183,7 @@ pub(super) fn elementwise<'a>(
     Ok(if number == ADD { Arithmetic::Add(elementwise) } else { Arithmetic::Mul(elementwise) })
 }
 
-/// The values of a constant operand; nothing of one that is computed.
+/// Returns the values of a constant operand; `None` for a computed operand.
 fn constant(tensor: &Tensor<'_>, quantized: Quantized) -> Result<Option<BTreeSet<i32>>, Fault> {
     match tensor.constant(1) {
         Ok(bytes) => Ok(Some(bytes.iter().map(|byte| quantized.element.read(&[*byte])).collect())),

@@ -1,11 +1,11 @@
-//! The tables that are read, over the verifier and the accessors of the flatbuffers crate: tensorflow/tensorflow
-//! `tensorflow/compiler/mlir/lite/schema/schema.fbs`. A field's number is its place in its table, counted from 0; a union counts twice,
-//! its type first.
+//! Tables that the reader uses, over the verifier and the accessors of the flatbuffers crate: tensorflow/tensorflow
+//! `tensorflow/compiler/mlir/lite/schema/schema.fbs`. The number of a field is its index in its table, from 0. A union has two numbers, its type
+//! first.
 //!
-//! All `unsafe` of the readers is in this file: the accessors of the flatbuffers crate may be called only for fields that
-//! its verifier has followed, and one list of fields makes both.
+//! All `unsafe` code of the readers is in this file. Accessors of the flatbuffers crate may be called only for fields that its verifier has followed,
+//! and one list of fields generates both.
 
-// A field is followed only in a table that the verifier has followed before, by the same list of fields.
+// An accessor follows a field only in a verified table. Verifier and accessor come from the same list of fields.
 #![allow(unsafe_code)]
 
 use crate::model::Fault;
@@ -13,19 +13,19 @@ use flatbuffers::{
     ErrorTraceDetail, Follow, ForwardsUOffset, InvalidFlatbuffer, Table, Vector, Verifiable, Verifier, VerifierOptions,
 };
 
-/// A list of tables.
+/// List of tables.
 pub(crate) type Tables<'a, T> = Vector<'a, ForwardsUOffset<T>>;
 
-/// Tables that one file may lead to, however often to one of them, and bytes that it may lead to.
+/// Upper bounds on the tables of a file, counted at each reference, and on the bytes that it refers to.
 const MOST_TABLES: usize = 1 << 20;
 const MOST_BYTES: usize = 1 << 31;
 
-/// Place of a field in the vtable, whose first two entries are lengths.
+/// Returns the offset of a field in the vtable, whose first two entries are lengths.
 const fn slot(number: u16) -> u16 {
     4 + 2 * number
 }
 
-/// A list of int64 at any multiple of 4: some writers align its length alone, and LiteRT's verifier asks for no more.
+/// List of int64 at any multiple of 4. Some writers align only its length, and LiteRT's verifier requires no more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Longs<'a>(&'a [[u8; 8]]);
 
@@ -39,7 +39,7 @@ impl Longs<'_> {
     }
 }
 
-/// Bytes of a list's length.
+/// Size of a list's length, in bytes.
 const LENGTH: usize = 4;
 
 impl<'a> Follow<'a> for Longs<'a> {
@@ -58,7 +58,7 @@ impl Verifiable for Longs<'_> {
     }
 }
 
-/// A table: its fields by number and name, each with the type that is followed; and what its union may be.
+/// Defines a table: its fields by number and name, with the type that is followed, and the variants of its union.
 macro_rules! table {
     ($(#[$doc:meta])* $table:ident { $($number:literal $field:ident: $kind:ty),* $(,)? } $(union $value:literal { $($key:literal $option:ident: $variant:ident),* $(,)? })?) => {
         $(#[$doc])*
@@ -92,12 +92,12 @@ macro_rules! table {
 
         impl<'a> $table<'a> {
             $(pub(crate) fn $field(&self) -> Option<<$kind as Follow<'a>>::Inner> {
-                // SAFETY: a table is made of verified bytes only, and the verifier has followed this field as this type.
+                // SAFETY: a table consists of verified bytes only, and the verifier has followed this field as this type.
                 unsafe { self.0.get::<$kind>(slot($number), None) }
             })*
 
             $(pub(crate) fn options_type(&self) -> u8 {
-                // SAFETY: as of every field: the verifier has read this byte where the table has it.
+                // SAFETY: as for every field: if the table has this byte, the verifier has read it.
                 unsafe { self.0.get::<u8>(slot($value - 1), None) }.unwrap_or(0)
             }
 
@@ -105,11 +105,11 @@ macro_rules! table {
                 if self.options_type() != $key {
                     return None;
                 }
-                // SAFETY: by this type of the union the verifier has followed the value as this table.
+                // SAFETY: for this type of the union, the verifier has followed the value as this table.
                 unsafe { self.0.get::<ForwardsUOffset<$variant<'a>>>(slot($value), None) }
             })*)?
 
-            /// The byte of the file at which it stands.
+            /// Returns the byte of the table in the file.
             #[allow(dead_code)]
             pub(crate) fn offset(&self) -> usize {
                 self.0.loc()
@@ -125,7 +125,7 @@ table!(Model {
 });
 
 table!(
-    /// The code is the larger of both: the first is a byte, which newer codes outgrew
+    /// Operator code: the larger of both fields. The first is a byte, which is too small for newer codes
     /// (`tensorflow/compiler/mlir/lite/schema/schema_utils.cc`, `GetBuiltinCode`).
     OperatorCode {
         0 deprecated_builtin_code: i8,
@@ -178,7 +178,7 @@ table!(QuantizationParameters {
 });
 
 table!(
-    /// Its presence is what matters.
+    /// Sparsity. Only the presence of this table matters.
     Sparsity {}
 );
 
@@ -252,7 +252,7 @@ table!(MulOptions {
 });
 
 table!(
-    /// A file of TOSA: `schema/tosa.fbs` of its serialization library, as the package tosa-tools 2026.8 has it.
+    /// File of TOSA: `schema/tosa.fbs` of its serialization library in package tosa-tools 2026.8.
     TosaGraph {
         1 regions: ForwardsUOffset<Tables<'a, TosaRegion<'a>>>,
     }
@@ -292,12 +292,12 @@ table!(TosaRescale {
     4 output_unsigned: bool,
 });
 
-/// The root table of a file, everything verified that the accessors may follow.
+/// Returns the root table of a file after verifying everything that the accessors may follow.
 pub(crate) fn root(file: &[u8]) -> Result<Model<'_>, Fault> {
     verified::<Model<'_>>(file)
 }
 
-/// The same of a file of TOSA.
+/// Returns the root table of a TOSA file, verified in the same way.
 pub(crate) fn tosa(file: &[u8]) -> Result<TosaGraph<'_>, Fault> {
     verified::<TosaGraph<'_>>(file)
 }
@@ -308,7 +308,7 @@ fn verified<'a, T: Follow<'a> + Verifiable + 'a>(file: &'a [u8]) -> Result<T::In
     flatbuffers::root_with_opts::<T>(&options, file).map_err(|error| fault(file, &error))
 }
 
-/// What the verifier says, as a place of the file.
+/// Returns the error of the verifier with its place in the file.
 fn fault(file: &[u8], error: &InvalidFlatbuffer) -> Fault {
     use InvalidFlatbuffer as Bad;
     let end = file.len();
@@ -338,7 +338,7 @@ fn fault(file: &[u8], error: &InvalidFlatbuffer) -> Fault {
     };
     let details: &[ErrorTraceDetail] = trace.as_ref();
     let mut place = "Model".to_owned();
-    // The innermost comes first.
+    // The innermost detail comes first.
     for detail in details.iter().rev() {
         match detail {
             ErrorTraceDetail::TableField { field_name, .. } => place += &format!(".{field_name}"),
@@ -346,7 +346,7 @@ fn fault(file: &[u8], error: &InvalidFlatbuffer) -> Fault {
             ErrorTraceDetail::UnionVariant { variant, .. } => place += &format!(" as {variant}"),
         }
     }
-    // Where the verifier gives no byte, that of the innermost field.
+    // If the verifier gives no byte, the byte of the innermost field.
     let at = details.first().map(|detail| match detail {
         ErrorTraceDetail::TableField { position, .. }
         | ErrorTraceDetail::VectorElement { position, .. }

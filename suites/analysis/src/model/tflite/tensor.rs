@@ -1,4 +1,4 @@
-//! Tensors of a subgraph, and where in the file they stand.
+//! Tensors of a subgraph, and their places in the file.
 
 use super::tables::{self, Buffer, QuantizationParameters, Tables};
 use crate::model::names::tensor_type;
@@ -6,13 +6,13 @@ use crate::model::{Fault, MAX_CHANNELS, Quantized};
 use flatbuffers::Vector;
 use tiebreak_impls::element::Element;
 
-/// Most dimensions.
+/// Upper bound on dimensions.
 const MAX_RANK: usize = 8;
 
-/// Longest name that is shown, in bytes: a converter joins the names of everything it has fused.
+/// Upper bound on a displayed name, in bytes: a converter joins the names of all operators that it has fused.
 const MAX_NAME: usize = 256;
 
-/// A table's path from the root, and its byte of the file.
+/// Path of a table from the root, and its byte in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) name: String,
@@ -20,18 +20,18 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// What is wrong here.
+    /// Returns the fault of a contradiction at this place.
     pub(super) fn malformed(&self, problem: impl Into<String>) -> Fault {
         Fault::malformed(&self.name, self.offset, problem)
     }
 
-    /// Why this cannot be used, and what to do.
+    /// Returns the fault of an unsupported part at this place. `problem` includes a remedy.
     pub(super) fn unsupported(&self, problem: impl Into<String>) -> Fault {
         Fault::Unsupported { place: self.name.clone(), problem: problem.into() }
     }
 }
 
-/// What operators refer to by number.
+/// Objects that operators refer to by number.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) tensors: Option<Tables<'a, tables::Tensor<'a>>>,
@@ -40,18 +40,18 @@ pub(super) struct Context<'a> {
     pub(super) graph: usize,
 }
 
-/// A tensor with its shape.
+/// Tensor with its shape.
 #[derive(Clone)]
 pub(super) struct Tensor<'a> {
     table: tables::Tensor<'a>,
     buffers: Option<Tables<'a, Buffer<'a>>>,
     pub(super) place: Place,
-    /// Each at least 1.
+    /// Sizes, each at least 1.
     pub(super) shape: Vec<usize>,
 }
 
 impl<'a> Tensor<'a> {
-    /// The tensor whose number is element `at` of `operands`, or nothing if the operand is left out.
+    /// Reads the tensor whose number is element `at` of `operands`; `None` for an omitted operand.
     pub(super) fn optional(
         context: &Context<'a>,
         place: &Place,
@@ -64,7 +64,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The same of an operand that must be there.
+    /// Reads the tensor of a required operand.
     pub(super) fn read(
         context: &Context<'a>,
         place: &Place,
@@ -99,7 +99,7 @@ impl<'a> Tensor<'a> {
         self.shape.as_slice().try_into().map_err(wrong)
     }
 
-    /// `enum TensorType`.
+    /// Returns the number in `enum TensorType`.
     pub(super) fn element_type(&self) -> i8 {
         self.table.element_type().unwrap_or(0)
     }
@@ -116,7 +116,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// Whether some dimension is open until the model runs: what stands in its shape is then a placeholder.
+    /// True if some dimension is open until the model runs. Its size in the shape is then a placeholder.
     pub(super) fn is_dynamic(&self) -> bool {
         self.table.shape_signature().is_some_and(|signature| signature.iter().any(|size| size < 0))
     }
@@ -125,7 +125,7 @@ impl<'a> Tensor<'a> {
         self.table.quantization()
     }
 
-    /// The one zero point of all channels.
+    /// Returns the zero point that all channels share.
     pub(super) fn zero_point(&self, element: Element) -> Result<i32, Fault> {
         let none = || self.place.unsupported("no zero point; quantize the model with full integer quantization");
         let quantization = self.quantization().ok_or_else(none)?;
@@ -145,7 +145,7 @@ impl<'a> Tensor<'a> {
         valid.ok_or_else(|| place.malformed(format!("{point} is no {}", element.name())))
     }
 
-    /// The scales, one or one for each channel, each a positive number.
+    /// Returns the scales, one for the tensor or one for each channel, all positive and normal.
     pub(super) fn scales(&self) -> Result<Vec<f32>, Fault> {
         let scales = self.quantization().and_then(|quantization| quantization.scale()).filter(|s| !s.is_empty());
         let scales = scales
@@ -162,12 +162,12 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The dimension along which scales differ.
+    /// Returns the dimension along which scales differ.
     pub(super) fn quantized_dimension(&self) -> i32 {
         self.quantization().and_then(|quantization| quantization.quantized_dimension()).unwrap_or(0)
     }
 
-    /// A tensor with one scale and zero point.
+    /// Returns type, scale and zero point of a tensor with one scale.
     pub(super) fn quantized(&self) -> Result<Quantized, Fault> {
         let element = self.element()?;
         let [scale] = self.scales()?[..] else {
@@ -176,7 +176,7 @@ impl<'a> Tensor<'a> {
         Ok(Quantized { element, scale, zero_point: self.zero_point(element)? })
     }
 
-    /// Type, bits of the scale, and zero point, where the tensor has one of each.
+    /// Returns type, bits of the scale, and zero point; `None` unless the tensor has one of each.
     pub(super) fn stored_as(&self) -> Option<(i8, u32, i64)> {
         let quantization = self.quantization()?;
         let scale = quantization.scale().filter(|scales| scales.len() == 1)?.get(0);
@@ -184,7 +184,7 @@ impl<'a> Tensor<'a> {
         Some((self.element_type(), scale.to_bits(), point))
     }
 
-    /// The constant bytes, as many as `elements` of `width` bytes.
+    /// Returns the constant bytes, `width` bytes for each element.
     pub(super) fn constant(&self, width: usize) -> Result<&'a [u8], Fault> {
         if self.table.sparsity().is_some() {
             return Err(self.place.unsupported("the tensor is stored sparsely; convert the model with dense weights"));
@@ -213,7 +213,7 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// A name goes to terminals and reports.
+/// Cleans a name for terminals and reports.
 pub(super) fn printable(name: &[u8]) -> Option<String> {
     let name = String::from_utf8_lossy(&name[..name.len().min(MAX_NAME)]);
     let name = name.replace(char::is_control, "?");

@@ -1,4 +1,5 @@
-//! The shape of `TRANSPOSE_CONV` (`tensorflow/lite/kernels/transpose_conv.cc`): operands are the sizes of the output, the filter `[O,KH,KW,C]`, the input, and a bias.
+//! Shape of `TRANSPOSE_CONV` (`tensorflow/lite/kernels/transpose_conv.cc`): operands are the sizes of the output, the filter `[O,KH,KW,C]`, the
+//! input, a bias.
 
 use super::layers::{no_options, same, step};
 use super::tables::Operator;
@@ -6,7 +7,7 @@ use super::tensor::{Place, Tensor};
 use crate::model::Fault;
 use tiebreak_impls::conv2d::Params;
 
-/// Everything but the zero points. The sizes of the output are those of its tensor.
+/// Returns the parameters without zero points. The sizes of the output are those of its tensor.
 pub(super) fn convolution(
     operator: &Operator<'_>,
     place: &Place,
@@ -22,7 +23,7 @@ pub(super) fn convolution(
     let options = operator.transpose_conv().ok_or_else(|| no_options(operator, place, 49, "TransposeConvOptions"))?;
     let stride_h = step(place, options.stride_h().unwrap_or(0), "stride_h")?;
     let stride_w = step(place, options.stride_w().unwrap_or(0), "stride_w")?;
-    // Padding is that of the convolution which makes the input's size of the output's.
+    // The padding is that of the convolution from the output's size to the input's size.
     let before = |size: usize, kernel, stride| match options.padding().unwrap_or(0) {
         0 => Ok(same(size, kernel, stride, 1)[0]),
         1 => Ok(0),
@@ -40,7 +41,7 @@ pub(super) fn convolution(
     Ok(params)
 }
 
-/// Outputs of the windows along a side that are taken off behind the last one, or those behind all windows.
+/// Returns, along one side, the outputs of windows after the last one, which are cut off, and the outputs after all windows.
 fn rest(size: usize, kernel: usize, stride: usize, last: usize) -> [usize; 2] {
     let covered = (size - 1).saturating_mul(stride).saturating_add(kernel);
     [covered.saturating_sub(last), last.saturating_sub(covered)]

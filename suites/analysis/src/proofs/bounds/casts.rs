@@ -1,22 +1,22 @@
-//! Casts of float32 to int8: division by the scale against multiplication by its rounded reciprocal.
+//! Casts of float32 to int8: division by the scale, compared with multiplication by its rounded reciprocal.
 //!
-//! `clamp(round(x / s))` is ONNX's QuantizeLinear with zero point 0, rounded to even; `clamp(round(x * (1 / s)))` is what a compiler makes of it if it may
-//! take the reciprocal (oracle/src/quantize). Both as IEEE 754 operations of SMT-LIB's theory of floats.
+//! `clamp(round(x / s))` is ONNX's QuantizeLinear with zero point 0, rounded to even. `clamp(round(x * (1 / s)))` is the code of a compiler that may
+//! use the reciprocal (oracle/src/quantize). Both are IEEE 754 operations in SMT-LIB's theory of floats.
 
 use super::super::solver::Answer;
 use super::{Asked, Statement, Values, value};
 
-/// A scale whose reciprocal is a float, and one whose reciprocal is not.
+/// Scales, with `true` if the reciprocal is a float.
 const SCALES: [(f32, bool); 2] = [(0.5, true), (0.3, false)];
 
 pub(super) fn all() -> Vec<Statement> {
     SCALES.into_iter().map(|(scale, equal)| cast(scale, equal)).chain([every_scale()]).collect()
 }
 
-/// The same for every scale of an interval, by the error of each float operation: its result is the real one times `1 + d`, `|d| <= 2^-24`, if the real one is
-/// at least 2^-126 from zero (IEEE 754, clause 4.3.1). For scales up to 1 a reciprocal is at least 1, and a quotient or a product nearer to zero than 2^-126
-/// comes of an `x` nearer than 2^-126: its rounded value is nearer to zero than a half, and both casts
-/// give 0. Two numbers less than 1 apart round to integers at most 1 apart.
+/// Returns the statement for every scale of an interval, by the error of each float operation: the result is the real one times `1 + d`,
+/// `|d| <= 2^-24`, if the real one is at least 2^-126 from zero (IEEE 754, clause 4.3.1). For scales up to 1, a reciprocal is at least 1. A quotient
+/// or product nearer to zero than 2^-126 then has an `x` nearer than 2^-126. Its rounded value is nearer to zero than one half, and both casts give
+/// 0. Two numbers less than 1 apart round to integers at most 1 apart.
 fn every_scale() -> Statement {
     let needs = |needs, what: &str, goal: &str| {
         let text = format!(
@@ -44,7 +44,7 @@ fn every_scale() -> Statement {
     }
 }
 
-/// `x / s` against `x * (1 / s)`.
+/// Returns the statement about `x / s` and `x * (1 / s)`.
 fn cast(scale: f32, equal: bool) -> Statement {
     let differ = "(not (= a b))";
     let apart = "(not (and (bvsle d #b000000001) (bvsge d #b111111111)))";
@@ -93,18 +93,18 @@ fn asked(scale: f32, what: &str, goal: &str) -> Asked {
     }
 }
 
-/// A float by its bits.
+/// Returns a float by its bits.
 fn float(value: f32) -> String {
     format!("((_ to_fp 8 24) #x{:08x})", value.to_bits())
 }
 
-/// Rounded to even, clamped, and converted.
+/// Returns the stored value of a quotient: rounded to even, clamped, and converted.
 fn stored(quotient: &str) -> String {
     let (least, most) = (float(-128.0), float(127.0));
     format!("((_ fp.to_sbv 8) RTZ (fp.max (fp.min (fp.roundToIntegral RNE {quotient}) {most}) {least}))")
 }
 
-/// The same in the machine's floats.
+/// Computes both casts with the machine's floats, and describes a difference.
 fn replayed(values: &Values, scale: f32) -> Option<String> {
     let x = f32::from_bits(u32::try_from(value(values, "x")).ok()?);
     let stored = |quotient: f32| quotient.round_ties_even().clamp(-128.0, 127.0) as i8;

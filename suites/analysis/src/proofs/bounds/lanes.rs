@@ -1,4 +1,4 @@
-//! Sums of products in lanes of 16 and 32 bits, by the terms that proofs of code give the same instructions.
+//! Sums of products in lanes of 16 and 32 bits, as the terms of the same instructions in proofs of code.
 //!
 //! Sources: Arm Architecture Reference Manual (UMULL, UMLAL, SMULL, SMLAL, UADALP, CNT), Intel 64 and IA-32 Architectures Software Developer's Manual
 //! (PMADDUBSW, PMADDWD, VPDPBUSD).
@@ -8,7 +8,7 @@ use super::super::solver::Answer;
 use super::{Asked, Statement, Values, value};
 use tiebreak_reports::text::count;
 
-/// Two lanes of each operand.
+/// Variables of two lanes of each operand.
 const PAIR: [&str; 4] = ["a0", "a1", "b0", "b1"];
 
 pub(super) fn all() -> Vec<Statement> {
@@ -24,7 +24,7 @@ pub(super) fn all() -> Vec<Statement> {
     ]
 }
 
-/// Terms of a question, with what is assumed.
+/// Terms of a question, with its assumptions.
 struct Asking {
     t: Terms,
     held: Vec<Term>,
@@ -35,7 +35,7 @@ impl Asking {
         Self { t: Terms::default(), held: Vec::new() }
     }
 
-    /// Variables of so many bits.
+    /// Adds variables of this width.
     fn variables<const N: usize>(&mut self, names: [&str; N], bits: u32) -> [Term; N] {
         names.map(|name| self.t.variable(name, bits))
     }
@@ -44,12 +44,12 @@ impl Asking {
         self.t.constant(value, bits)
     }
 
-    /// `a <= b`, of numbers with a sign.
+    /// Returns `a <= b` for signed numbers.
     fn at_most(&mut self, a: Term, b: Term) -> Term {
         self.t.at_most(a, b, true)
     }
 
-    /// The question, once this holds too.
+    /// Returns the question, with the goal as a further assumption.
     fn asks(mut self, what: &str, goal: Term, needs: Answer) -> Asked {
         self.held.push(goal);
         let text = Query::new(&mut self.t, &self.held, Products::Full).given(&self.held).text().to_owned();
@@ -57,20 +57,20 @@ impl Asking {
     }
 }
 
-/// How the two products of a pair are made and summed.
+/// Form of the two products of a pair, and of their sum.
 #[derive(Clone, Copy)]
 struct Pair {
-    /// Bits of a factor.
+    /// Width of a factor.
     bits: u32,
-    /// Whether the factors have signs.
+    /// True for signed factors, by operand.
     signs: [bool; 2],
-    /// Bits of the lane.
+    /// Width of the lane.
     lane: u32,
     saturates: bool,
 }
 
 impl Pair {
-    /// The sum in the lane, and the exact one. A product fits twice the bits of its factors, and a sum of two of them one bit more.
+    /// Returns the sum in the lane and the exact sum. A product fits twice the width of its factors, and a sum of two products one more bit.
     fn sums(self, asking: &mut Asking, a: [Term; 2], b: [Term; 2]) -> [Term; 2] {
         let t = &mut asking.t;
         let (whole, wide) = (2 * self.bits, 2 * self.bits + 2);
@@ -88,7 +88,7 @@ impl Pair {
         [t.extend(lane, wide, signed), exact]
     }
 
-    /// Within `condition` on the second operand every sum is exact; beyond it, the sum of the first operand that `worst` names is not.
+    /// Returns the statement: under `condition` on the second operand, every sum is exact; otherwise, the sum for the first operand `worst` is not.
     fn iff(
         self,
         (name, claim): (&'static str, &str),
@@ -127,7 +127,7 @@ impl Pair {
     }
 }
 
-/// The values of the four factors.
+/// Returns the values of the four factors.
 fn factors(values: &Values, number: impl Fn(usize, u128) -> i64) -> ([i64; 2], [i64; 2]) {
     let of = |at: usize| number(at, value(values, PAIR[at]));
     ([of(0), of(1)], [of(2), of(3)])
@@ -138,7 +138,7 @@ fn shown(a: [i64; 2], b: [i64; 2], got: i64) -> Option<String> {
     (got != exact).then(|| format!("{}*{} + {}*{}: the lane has {got}, exact {exact}", a[0], b[0], a[1], b[1]))
 }
 
-/// Two products of UMULL and UMLAL in one lane of 16 bits.
+/// Returns the statement about two products of UMULL and UMLAL in a 16-bit lane.
 fn umlal() -> Statement {
     let pair = Pair { bits: 8, signs: [false; 2], lane: 16, saturates: false };
     let condition = |asking: &mut Asking, b: [Term; 2]| {
@@ -156,7 +156,7 @@ fn umlal() -> Statement {
     pair.iff(("UMULL, UMLAL", claim), condition, worst, replayed)
 }
 
-/// Whether not both of two numbers are the least one of so many bits.
+/// Returns the term that is true unless both numbers are the least one of this width.
 fn not_both_least(asking: &mut Asking, [b0, b1]: [Term; 2], least: i128, bits: u32) -> Term {
     let least = asking.number(least, bits);
     let (first, second) = (asking.t.binary(Op::Equal, b0, least), asking.t.binary(Op::Equal, b1, least));
@@ -164,7 +164,7 @@ fn not_both_least(asking: &mut Asking, [b0, b1]: [Term; 2], least: i128, bits: u
     asking.t.not(both)
 }
 
-/// The same with signs.
+/// Returns the statement about two products of SMULL and SMLAL in a 16-bit lane.
 fn smlal() -> Statement {
     let pair = Pair { bits: 8, signs: [true; 2], lane: 16, saturates: false };
     let condition = |asking: &mut Asking, b: [Term; 2]| not_both_least(asking, b, -128, 8);
@@ -178,7 +178,7 @@ fn smlal() -> Statement {
     pair.iff(("SMULL, SMLAL", claim), condition, worst, replayed)
 }
 
-/// Two products of an unsigned and a signed byte, saturated to 16 bits.
+/// Returns the statement about two products of an unsigned and a signed byte, saturated to 16 bits.
 fn maddubs() -> Statement {
     let pair = Pair { bits: 8, signs: [false, true], lane: 16, saturates: true };
     let condition = |asking: &mut Asking, b: [Term; 2]| {
@@ -193,7 +193,7 @@ fn maddubs() -> Statement {
         let (first, second) = (asking.at_most(above, most), asking.at_most(least, below));
         asking.t.binary(Op::And, first, second)
     };
-    // 255 under the weights of the sign whose sum is too large, 0 under the others.
+    // 255 for the weights of the sign whose sum is too large, 0 for the other weights.
     let worst = |asking: &mut Asking, b: [Term; 2]| {
         let (zero, full) = (asking.number(0, 8), asking.number(255, 8));
         let [wide_zero, most] = [0, 128].map(|n| asking.number(n, 16));
@@ -218,7 +218,7 @@ fn maddubs() -> Statement {
     pair.iff(("PMADDUBSW", claim), condition, worst, replayed)
 }
 
-/// Two products of 16 bits in one lane of 32 bits.
+/// Returns the statement about two 16-bit products in a 32-bit lane.
 fn maddwd() -> Statement {
     let pair = Pair { bits: 16, signs: [true; 2], lane: 32, saturates: false };
     let condition = |asking: &mut Asking, b: [Term; 2]| not_both_least(asking, b, -32768, 16);
@@ -232,29 +232,29 @@ fn maddwd() -> Statement {
     pair.iff(("PMADDWD", claim), condition, worst, replayed)
 }
 
-/// Bits of sums and of numbers of terms: enough for every one of them.
+/// Width of sums and of numbers of terms, sufficient for all of them.
 const WIDE: u32 = 40;
 
-/// A lane to which each step adds terms, with the number of terms as a variable.
+/// Lane to which each step adds terms. The number of terms is a variable.
 #[derive(Clone, Copy)]
 struct Depth {
-    /// The largest distance of a term from zero.
+    /// Largest absolute value of a term.
     of: i128,
-    /// Terms that a step adds at most.
+    /// Maximum number of terms that a step adds.
     terms: i128,
-    /// Numbers that the lane holds.
+    /// Range of the lane.
     low: i128,
     high: i128,
 }
 
 impl Depth {
-    /// The largest number of terms that always fits.
+    /// Returns the largest number of terms that always fits.
     fn bound(self, signed: bool) -> i128 {
         if signed { -self.low / self.of } else { self.high / self.of }
     }
 
-    /// After `k` terms the lane holds their sum, which is at most `k` times the largest term from zero; so does it after the next `j`. A counterexample of
-    /// one more term is the sum of the largest.
+    /// Returns the induction step: after `k` terms the lane has their exact sum, whose absolute value is at most `k` times the largest term. The same
+    /// holds after the next `j` terms. The counterexample for one more term is the sum of the largest terms.
     fn asks(self, signed: bool, most: i128, what: &str, needs: Answer) -> Asked {
         let mut asking = Asking::new();
         let [k, j, sum, next] = asking.variables(["k", "j", "sum", "next"], WIDE);
@@ -266,7 +266,7 @@ impl Depth {
         };
         let (before, adds) = (asking.t.binary(Op::Mul, k, of), asking.t.binary(Op::Mul, j, of));
         let all = asking.t.binary(Op::Add, k, j);
-        // (k + j) times the largest term.
+        // Product of (k + j) and the largest term.
         let after = asking.t.binary(Op::Add, before, adds);
         let inside = |asking: &mut Asking, value, bound| {
             let least = less(signed, asking, bound);
@@ -288,7 +288,7 @@ impl Depth {
         asking.asks(what, goal, needs)
     }
 
-    /// That so many terms overflow: the sum of the largest of them is outside the lane.
+    /// Returns the question whether the sum of this number of largest terms is outside the lane.
     fn overflows(self, signed: bool, terms: i128) -> Asked {
         let mut asking = Asking::new();
         let [total] = asking.variables(["total"], WIDE);

@@ -1,7 +1,7 @@
 //! Bounds of narrow lanes, and differences of casts, proved for all inputs.
 //!
-//! A statement is a list of questions, each with the answer that it needs of every solver: no counterexample within the bound, a counterexample just
-//! beyond it, and an input that the assumptions allow. A counterexample is computed again here, in machine integers or floats.
+//! A statement is a list of questions with the answer required of every solver: no counterexample within the bound, a counterexample just beyond it,
+//! and an input that the assumptions allow. A counterexample is computed again here, in machine integers or floats.
 
 mod casts;
 mod lanes;
@@ -11,66 +11,66 @@ use anyhow::Result;
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// The values of the variables of a question, by name.
+/// Values of the variables of a question, by name.
 pub(super) type Values = Vec<(String, u128)>;
 
-/// What is asked.
+/// Question to the solvers.
 pub(super) struct Asked {
-    /// In words, such as `beyond the bound`.
+    /// Description, such as `beyond the bound`.
     pub(super) what: String,
-    /// SMT-LIB, up to the question itself.
+    /// SMT-LIB text before `(check-sat)`.
     pub(super) text: String,
-    /// The answer that the statement needs.
+    /// Answer that the statement requires.
     pub(super) needs: Answer,
-    /// Variables whose values a counterexample is made of.
+    /// Variables whose values form a counterexample.
     pub(super) variables: &'static [&'static str],
-    /// The counterexample in words, if the values are one.
+    /// Function that describes the counterexample, or returns `None` if the values are no counterexample.
     pub(super) replayed: fn(&Values) -> Option<String>,
 }
 
-/// A statement for all inputs.
+/// Statement about all inputs.
 pub(super) struct Statement {
     /// Name of the instruction or the cast.
     pub(super) name: &'static str,
-    /// What holds.
+    /// Text of the statement.
     pub(super) claim: String,
     pub(super) asked: Vec<Asked>,
 }
 
-/// What came of a question.
+/// Result of a question.
 #[derive(Clone, Debug)]
 pub struct Answered {
-    /// The question in words.
+    /// Description of the question.
     pub what: String,
-    /// The answer of each solver, in their order.
+    /// Answer of each solver, in order.
     pub answers: Vec<Answer>,
-    /// Whether every solver gave the answer that the statement needs, and a needed counterexample was found again.
+    /// True if every solver gave the required answer, and a required counterexample was confirmed.
     pub held: bool,
-    /// The counterexample, if one was needed.
+    /// Counterexample, if the question requires one.
     pub witness: Option<String>,
 }
 
-/// What came of a statement.
+/// Result of a statement.
 #[derive(Clone, Debug)]
 pub struct Bound {
     /// Name of the instruction or the cast.
     pub name: &'static str,
-    /// What the statement says.
+    /// Text of the statement.
     pub claim: String,
-    /// Its questions.
+    /// Results of the questions.
     pub answered: Vec<Answered>,
-    /// Seconds, wall clock.
+    /// Wall-clock time in seconds.
     pub seconds: f64,
 }
 
 impl Bound {
-    /// Whether every question was answered as the statement needs.
+    /// True if every question has the required answer.
     pub fn proved(&self) -> bool {
         self.answered.iter().all(|answered| answered.held)
     }
 }
 
-/// Puts every statement to every solver, each question for at most so many seconds.
+/// Checks every statement with every solver. `seconds` limits each question.
 pub fn bounds(solvers: &[Solver], seconds: u32) -> Result<Vec<Bound>> {
     let statements: Vec<Statement> = lanes::all().into_iter().chain(casts::all()).collect();
     statements.par_iter().map(|statement| statement.settle(solvers, seconds)).collect()
@@ -97,7 +97,7 @@ impl Asked {
         Ok(Answered { what: self.what.clone(), answers, held: agreed && found, witness })
     }
 
-    /// A counterexample that was computed again, of the first solver that has one.
+    /// Returns the first solver's counterexample that a second computation confirms.
     fn witness(&self, solvers: &[Solver], seconds: u32) -> Result<Option<String>> {
         let query = format!("{}(check-sat)\n(get-value ({}))\n", self.text, self.variables.join(" "));
         for solver in solvers {
@@ -109,7 +109,7 @@ impl Asked {
     }
 }
 
-/// A value of a counterexample; 0 of a variable that does not matter.
+/// Returns a value of a counterexample; 0 for an irrelevant variable.
 pub(super) fn value(values: &Values, name: &str) -> u128 {
     values.iter().find(|(other, _)| other == name).map_or(0, |(_, bits)| *bits)
 }

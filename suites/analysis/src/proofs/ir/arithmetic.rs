@@ -1,16 +1,16 @@
-//! Integer instructions of LLVM IR on one lane, with their poison and their undefined behaviour. Source: the LLVM Language Reference Manual.
+//! LLVM IR integer instructions on one lane, with poison and undefined behaviour. Source: the LLVM Language Reference Manual.
 
 use super::term::{Op, Term, Terms};
 use super::value::Lane;
 use anyhow::{Result, bail};
 
-/// A lane, and the truth value under which the instruction is undefined.
+/// Lane, and the truth value of undefined behaviour.
 pub(crate) struct Computed {
     pub(crate) lane: Lane,
     pub(crate) undefined: Term,
 }
 
-/// A binary instruction; `None` if `name` is not one.
+/// Executes a binary instruction; `None` for an unknown name.
 pub(crate) fn binary(t: &mut Terms, name: &str, flags: &[&str], a: Lane, b: Lane) -> Option<Computed> {
     let op = match name {
         "add" => Op::Add,
@@ -64,7 +64,7 @@ fn undefined_division(t: &mut Terms, op: Op, a: Term, b: Term) -> Term {
     t.binary(Op::Or, by_zero, overflow)
 }
 
-/// Whether the promise of a flag is broken.
+/// Returns the truth value that the promise of a flag is broken.
 fn breach(t: &mut Terms, op: Op, flag: &str, a: Term, b: Term, result: Term) -> Term {
     let width = t.width(a);
     let sign = flag == "nsw";
@@ -74,7 +74,7 @@ fn breach(t: &mut Terms, op: Op, flag: &str, a: Term, b: Term, result: Term) -> 
             let (exact, got) = (t.binary(op, wa, wb), t.extend(result, width + 1, sign));
             different(t, exact, got)
         }
-        // The product of two int32 is less than 2^63 from zero.
+        // The absolute product of two int32 is less than 2^63.
         (Op::Mul, "nsw") if width >= 64 && t.word(a).is_some() && t.word(b).is_some() => t.truth(false),
         (Op::Mul, "nsw") if t.product_fits(a, b) => t.truth(false),
         (Op::Mul, "nsw" | "nuw") => {
@@ -103,13 +103,13 @@ fn breach(t: &mut Terms, op: Op, flag: &str, a: Term, b: Term, result: Term) -> 
     }
 }
 
-/// `a != b`.
+/// Returns `a != b`.
 pub(crate) fn different(t: &mut Terms, a: Term, b: Term) -> Term {
     let equal = t.binary(Op::Equal, a, b);
     t.not(equal)
 }
 
-/// A comparison.
+/// Returns the truth value of a comparison.
 pub(crate) fn compare(t: &mut Terms, predicate: &str, a: Term, b: Term) -> Result<Term> {
     Ok(match predicate {
         "eq" => t.binary(Op::Equal, a, b),
@@ -126,9 +126,9 @@ pub(crate) fn compare(t: &mut Terms, predicate: &str, a: Term, b: Term) -> Resul
     })
 }
 
-/// A conversion between integers; the second term says whether a flag is broken.
+/// Converts an integer; the second term is true if a flag is broken.
 pub(crate) fn convert(t: &mut Terms, name: &str, flags: &[&str], a: Term, width: u32) -> (Term, Term) {
-    // What is not negative extends by its sign too, and the term of a product stays the same.
+    // A nonnegative number also extends by its sign, and the term of a product stays the same.
     let result = t.resize(a, width, name == "sext" || flags.contains(&"nneg"));
     let mut poison = t.truth(false);
     for flag in flags {

@@ -1,43 +1,43 @@
-//! The axioms of a product, proved in the run that uses them: by the corners of boxes here, and by a solver over integers.
+//! Axioms of a product, proved in the run that uses them: at the corners of boxes, and by a solver over integers.
 //!
-//! `a * b` is monotone in each factor while the other one keeps its sign, so that on a box of factors its extremes are at corners. Sixteen boxes
-//! cover all pairs of words: each factor is the least word, negative, zero or positive.
+//! `a * b` is monotone in each factor while the other factor keeps its sign, so its extremes on a box of factors are at corners. Sixteen boxes cover
+//! all pairs of words: each factor is the least word, negative, zero or positive.
 
 use super::super::solver::{Answer, Solver};
 use super::query;
 use anyhow::{Result, bail};
 
-/// Longest time for an axiom.
+/// Time limit of an axiom, in seconds.
 const SECONDS: u32 = 5;
 const LEAST: i128 = i32::MIN as i128;
 const FACTORS: [(i128, i128); 4] = [(LEAST, LEAST), (LEAST + 1, -1), (0, 0), (1, i32::MAX as i128)];
 
-/// An axiom, or a range that is none, and what was found.
+/// True or false axiom, and its result.
 #[derive(Clone, Debug)]
 pub struct Axiom {
-    /// In words.
+    /// Description of the axiom.
     pub name: &'static str,
-    /// Whether it is to be proved; otherwise it is to be refused.
+    /// True for an axiom to prove, false for a range to refuse.
     pub is_true: bool,
-    /// The answer to its denial.
+    /// Answer to the negated axiom.
     pub answer: Answer,
 }
 
 impl Axiom {
-    /// Whether a true one is proved, and a false one refused.
+    /// True if a true axiom is proved, or a false axiom is refused.
     pub fn held(&self) -> bool {
         self.answer == if self.is_true { Answer::Unsatisfiable } else { Answer::Satisfiable }
     }
 }
 
-/// Every axiom, then two false ones, by the first solver that answers.
+/// Returns every axiom, then two false axioms, each with the first definite answer of a solver.
 pub fn axioms(solvers: &[Solver]) -> Result<Vec<Axiom>> {
     let real = query::axioms().into_iter().map(|axiom| (axiom, true));
     let all = real.chain(query::false_axioms().into_iter().map(|axiom| (axiom, false)));
     all.map(|((name, text), is_true)| Ok(Axiom { name, is_true, answer: answer(solvers, &text)? })).collect()
 }
 
-/// Proves every axiom by corners, and by the first solver that answers; a wrong axiom is refused by the same check.
+/// Proves every axiom at corners, and by the first solver with a definite answer. The same check must refuse false axioms.
 pub fn prove_axioms(solvers: &[Solver]) -> Result<()> {
     if !by_corners() {
         bail!("the axioms of the product do not hold at the corners of their boxes");
@@ -51,7 +51,8 @@ pub fn prove_axioms(solvers: &[Solver]) -> Result<()> {
     }
 }
 
-/// The first answer, the last solver asked first: cvc5 decides each in a tenth of a second, and z3 4.8.12 gives up on products of integers.
+/// Returns the first definite answer, beginning with the last solver: cvc5 decides each axiom in a tenth of a second, and z3 4.8.12 gives up on
+/// products.
 fn answer(solvers: &[Solver], text: &str) -> Result<Answer> {
     for solver in solvers.iter().rev() {
         match solver.ask(text, SECONDS)? {
@@ -62,7 +63,7 @@ fn answer(solvers: &[Solver], text: &str) -> Result<Answer> {
     Ok(Answer::Unknown)
 }
 
-/// The four axioms on each box.
+/// Checks the four axioms on each box.
 fn by_corners() -> bool {
     let (top, most) = (1i128 << 62, (1i128 << 62) - (1 << 31));
     FACTORS.iter().all(|a| {

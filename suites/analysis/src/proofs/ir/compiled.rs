@@ -1,4 +1,4 @@
-//! The function that a proof is about, compiled and called in a process of its own: for the differential test of its terms, and for witnesses.
+//! Function of a proof, compiled and called in a separate process: for the differential test of its terms, and for witnesses.
 
 use super::decide::Argument;
 use super::module::Module;
@@ -10,32 +10,32 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A C compiler that reads and writes LLVM IR, with the flags of the caller.
+/// C compiler that reads and writes LLVM IR, with the flags of the caller.
 #[derive(Clone, Debug)]
 pub struct Clang {
-    /// Its program.
+    /// Name of the program.
     pub program: String,
     /// Flags for the source, such as `-O2`.
     pub flags: Vec<String>,
 }
 
-/// Names under which Debian and others install clang, the newest first.
+/// Program names of clang in Debian and elsewhere, the newest first.
 const NAMES: [&str; 9] =
     ["clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang", "clang-14"];
 
 impl Clang {
-    /// The first clang that is installed.
+    /// Returns the first clang that is installed.
     pub fn find(flags: Vec<String>) -> Option<Self> {
         let here = |name: &&&str| version(name).is_ok();
         NAMES.iter().find(here).map(|name| Self { program: (*name).to_owned(), flags })
     }
 
-    /// The first line of its version.
+    /// Returns the first line of the version.
     pub fn version(&self) -> Result<String> {
         version(&self.program)
     }
 
-    /// The LLVM IR of a C file, as text.
+    /// Compiles a C file to the text of LLVM IR.
     pub fn ir(&self, source: &Path) -> Result<String> {
         let mut command = Command::new(&self.program);
         command.args(&self.flags).args(["-S", "-emit-llvm", "-o", "-"]).arg(source);
@@ -57,7 +57,7 @@ fn output(command: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// A program that calls the function on lines of numbers.
+/// Program that calls the function on lines of numbers.
 #[derive(Debug)]
 pub struct Compiled {
     _directory: TempDir,
@@ -66,7 +66,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles `source`, C or LLVM IR, with a program around `function`.
+    /// Compiles `source`, C or LLVM IR, with a program that calls `function`.
     pub fn new(clang: &Clang, source: &Path, module: &Module, function: &str, arguments: &[Argument]) -> Result<Self> {
         let directory = tempfile::tempdir().context("a directory for the compiled function")?;
         let (caller, object, program) =
@@ -92,7 +92,7 @@ impl Compiled {
         Ok(Self { _directory: directory, command, arguments: arguments.to_vec() })
     }
 
-    /// The results of the function for accumulators and multipliers at one shift.
+    /// Returns the results of the function for accumulators and multipliers at one shift.
     pub fn run(&self, s: i32, inputs: &[(i32, i32)]) -> Result<Vec<i32>> {
         let mut lines = String::new();
         for (x, m) in inputs {
@@ -103,7 +103,7 @@ impl Compiled {
                     Argument::Shift(a, b) => a * s + b,
                     Argument::Free => 0,
                 };
-                // Infallible: a string grows.
+                // Writing to a string cannot fail.
                 let _ = write!(lines, "{value} ");
             }
             lines.push('\n');
@@ -117,7 +117,7 @@ impl Compiled {
         let mut pipe = child.stdin.take().context("a pipe to the compiled function")?;
         let writer = std::thread::spawn(move || pipe.write_all(lines.as_bytes()));
         let output = child.wait_with_output()?;
-        // A function that ends the process is seen by the number of its results.
+        // If the function ends the process, results are missing.
         let _ = writer.join();
         let text = String::from_utf8_lossy(&output.stdout);
         let results: Vec<i32> = text.lines().filter_map(|line| line.parse().ok()).collect();
@@ -128,7 +128,7 @@ impl Compiled {
     }
 }
 
-/// C that reads the arguments of a call in each line and prints the result.
+/// Returns C code that reads the arguments of a call from each line and prints the result.
 fn text(module: &Module, function: &str, arguments: &[Argument]) -> Result<String> {
     let body = module
         .function(function)?

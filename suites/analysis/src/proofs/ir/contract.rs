@@ -1,4 +1,4 @@
-//! A scheme of the oracle as a term: each step on a numerator `n / 2^f`, and the condition under which the scheme has a value.
+//! Terms of an oracle scheme: each step on a numerator `n / 2^f`, and the condition under which the scheme has a value.
 
 use super::term::{Op, Term, Terms};
 use anyhow::{Result, bail};
@@ -7,19 +7,19 @@ use tiebreak_oracle::fpm::steps::{Multiplier, Step};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// Width of a numerator: a product of 64 bits, shifted to the left by up to 32, with room for rounding constants.
+/// Width of a numerator: a 64-bit product, shifted left by up to 32, and rounding constants.
 const WIDTH: u32 = 128;
 /// Width of accumulators, multipliers and results.
 const WORD: u32 = 32;
 
-/// The scheme's result, a word, and whether it has one.
+/// Result of the scheme, a word, and whether the scheme has a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
     pub(crate) result: Term,
     pub(crate) promised: Term,
 }
 
-/// The result of a scheme for an accumulator, a multiplier, both of 32 bits, and a constant shift.
+/// Returns the result of a scheme for an accumulator and a multiplier, both of 32 bits, and a constant shift.
 pub(crate) fn expected(
     t: &mut Terms,
     scheme: &Scheme,
@@ -43,7 +43,7 @@ pub(crate) fn expected(
     Ok(Expected { result: t.extract(value.n, 0, WORD), promised: value.promised })
 }
 
-/// Steps of a requantization that follow the scheme.
+/// Returns the steps of a requantization that follow the scheme.
 fn after(output: &Output, scheme: &Scheme, p: &Parameters) -> [Step; 3] {
     [
         Step::Offset(output.zero_point.into()),
@@ -52,7 +52,7 @@ fn after(output: &Output, scheme: &Scheme, p: &Parameters) -> [Step; 3] {
     ]
 }
 
-/// The same by the oracle, in machine integers.
+/// Computes the same result with the oracle, in machine integers.
 pub(crate) fn oracle(scheme: &Scheme, output: Option<&Output>, x: i32, m: i32, s: i32) -> Option<i32> {
     let p = Parameters::q31(m, s);
     let result = scheme.fast(x.into(), &p)?;
@@ -61,7 +61,7 @@ pub(crate) fn oracle(scheme: &Scheme, output: Option<&Output>, x: i32, m: i32, s
     i32::try_from(raised.clamp(output.min.into(), output.max.into())).ok()
 }
 
-/// `n / 2^f`.
+/// Number `n / 2^f`.
 struct Number {
     n: Term,
     f: u32,
@@ -119,7 +119,7 @@ impl Number {
         Ok(self.n)
     }
 
-    /// Adds one constant to a negative number and another to the others.
+    /// Adds one constant to a negative number, and another constant to any other number.
     fn add(&mut self, t: &mut Terms, negative: i128, other: i128) {
         let (below, rest) = (t.constant(negative << self.f, WIDTH), t.constant(other << self.f, WIDTH));
         self.add_numerators(t, below, rest);
@@ -173,7 +173,7 @@ impl Number {
     }
 }
 
-/// `n * m`: of two words in 64 bits, so that code that multiplies them has the same term.
+/// Returns `n * m`. The product of two words has 64 bits, so that code that multiplies them has the same term.
 fn product(t: &mut Terms, n: Term, m: Term) -> Term {
     match t.word(n) {
         Some(word) => {
@@ -187,7 +187,7 @@ fn product(t: &mut Terms, n: Term, m: Term) -> Term {
     }
 }
 
-/// The multiplier as the product takes it, a word.
+/// Returns the multiplier of the product, a word.
 fn multiplier(t: &mut Terms, kind: Multiplier, m: Term) -> Result<Term> {
     let wide = match kind {
         Multiplier::Full => return Ok(m),

@@ -1,4 +1,4 @@
-//! A function against a scheme, for all accumulators and all multipliers of each shift.
+//! Comparison of a function with a scheme, for all accumulators and all multipliers of each shift.
 
 use super::contract::{Expected, expected, oracle};
 use super::eval::Program;
@@ -14,39 +14,39 @@ use std::ops::RangeInclusive;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::fpm::pieces::Output;
 
-/// What stands for a parameter of the function.
+/// Meaning of a parameter of the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// The accumulator.
+    /// Accumulator.
     Accumulator,
-    /// The multiplier.
+    /// Multiplier.
     Multiplier,
-    /// A constant, `a * s + b` with the shift `s`.
+    /// Constant `a * s + b` with the shift `s`.
     Shift(i32, i32),
     /// Any integer: another lane of a vector.
     Free,
 }
 
-/// A statement about code: on every input that the scheme has a value for, the function returns it.
+/// Statement about code: on every input for which the scheme has a value, the function returns this value.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// The code.
+    /// Module of the code.
     pub module: &'a Module,
-    /// The function in it; it returns an int32.
+    /// Name of the function, which returns an int32.
     pub function: &'a str,
-    /// What each of its parameters is.
+    /// Meaning of each parameter.
     pub arguments: &'a [Argument],
-    /// The contract, with the policy for results that do not fit.
+    /// Scheme of the contract, with the overflow policy.
     pub scheme: Scheme,
     /// Zero point and clamp of a requantization, applied after the scheme.
     pub output: Option<Output>,
-    /// Multipliers of the contract's domain, each a multiple of this power of two.
+    /// Multipliers of the contract's domain.
     pub multipliers: RangeInclusive<i32>,
-    /// See above.
+    /// Power of two that divides each multiplier.
     pub multiple_of: i32,
 }
 
-/// An input on which the code is wrong, by the terms.
+/// Input for which the terms give a wrong result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counterexample {
     /// Accumulator.
@@ -55,30 +55,30 @@ pub struct Counterexample {
     pub m: i32,
     /// Shift.
     pub s: i32,
-    /// The function's result; `None` if the code is undefined there.
+    /// Result of the function; `None` if it is undefined.
     pub got: Option<i32>,
-    /// The contract's value.
+    /// Value of the contract.
     pub expected: i32,
 }
 
-/// The verdict on one shift.
+/// Verdict on one shift.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// True for all inputs; both sides may be one term, for which no solver is asked.
+    /// The statement is true for all inputs.
     Proved {
-        /// Whether both sides are one term.
+        /// True if both sides are one term, so that no solver is needed.
         same_term: bool,
     },
-    /// Wrong on an input.
+    /// The statement is wrong for an input.
     Refuted(Counterexample),
     /// The contract has no value at this shift.
     NotPromised,
-    /// Neither proved nor refuted, for this reason.
+    /// The statement is neither proved nor refuted, for this reason.
     Unknown(String),
 }
 
 impl Verdict {
-    /// One word for it, or two.
+    /// Returns the name in reports.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Proved { .. } => "proved",
@@ -90,7 +90,7 @@ impl Verdict {
 }
 
 impl Counterexample {
-    /// The input with both results; `returned` is what the code returned when it was called.
+    /// Describes the input with both results. `returned` is the result of the code when it was called.
     pub fn said(&self, returned: Option<i32>) -> String {
         let got = match (self.got, returned) {
             (None, _) => "undefined".to_owned(),
@@ -101,19 +101,19 @@ impl Counterexample {
     }
 }
 
-/// The terms of a question at one shift.
+/// Terms of a question at one shift.
 pub(crate) struct Goal {
     pub(crate) terms: Terms,
     code: Translated,
     expected: Expected,
-    /// Inputs about which the contract says something.
+    /// True for inputs on which the contract has a value.
     promised: Term,
-    /// Inputs among them on which the code is wrong.
+    /// True for promised inputs on which the code is wrong.
     wrong: Term,
 }
 
 impl Question<'_> {
-    /// The terms at shift `s`.
+    /// Builds the terms at shift `s`.
     pub(crate) fn goal(&self, s: i32) -> Result<Goal> {
         let mut terms = Terms::default();
         let t = &mut terms;
@@ -145,7 +145,7 @@ impl Question<'_> {
         Ok(Goal { terms, code, expected, promised, wrong })
     }
 
-    /// What is asked at all shifts in one form, the same for functions that compute the same in the same way.
+    /// Returns the queries of all shifts in a canonical form. Functions that compute the same in the same way have the same form.
     pub(crate) fn canonical(&self, shifts: RangeInclusive<i32>) -> Result<String> {
         let one = |s| {
             let mut goal = self.goal(s).with_context(|| format!("at shift {s}"))?;
@@ -155,7 +155,7 @@ impl Question<'_> {
         Ok(shifts.map(one).collect::<Result<Vec<_>>>()?.join("\n"))
     }
 
-    /// Decides each shift; a shift whose terms cannot be made fails the whole question.
+    /// Decides each shift. An error in building the terms of a shift is an error of the whole question.
     pub(crate) fn decide(&self, shifts: RangeInclusive<i32>, prover: &Prover<'_>) -> Result<Vec<(i32, Verdict)>> {
         let mut verdicts: Vec<(i32, Option<Verdict>)> = Vec::new();
         let mut open: Vec<Open> = Vec::new();
@@ -179,22 +179,22 @@ impl Question<'_> {
     }
 }
 
-/// A goal that solvers must settle.
+/// Goal that solvers must decide.
 pub(crate) struct Open {
     pub(crate) s: i32,
     pub(crate) goal: Goal,
-    /// Whether an input is known about which the contract says something.
+    /// True if an input is known on which the contract has a value.
     pub(crate) satisfied: bool,
 }
 
-/// What a few inputs show.
+/// Result of trying a few inputs.
 pub(crate) struct Tried {
     satisfied: bool,
     wrong: Option<Counterexample>,
 }
 
 impl Goal {
-    /// What needs no solver.
+    /// Returns a verdict that needs no solver.
     fn plain(&self) -> Option<Verdict> {
         if self.terms.value(self.promised) == Some(0) {
             return Some(Verdict::NotPromised);
@@ -202,7 +202,7 @@ impl Goal {
         (self.terms.value(self.wrong) == Some(0)).then_some(Verdict::Proved { same_term: true })
     }
 
-    /// Whether the contract says something about one of these inputs, and the first on which the terms are wrong.
+    /// Tries inputs: whether the contract has a value for any, and the first input on which the terms are wrong.
     fn tried(&self, s: i32, inputs: &[(i32, i32)]) -> Tried {
         let values = self.values();
         let mut tried = Tried { satisfied: false, wrong: None };
@@ -225,7 +225,7 @@ impl Goal {
         Query::new(&mut self.terms, &[self.promised], Products::Full).given(&[self.promised])
     }
 
-    /// The variables among `names` that the question depends on.
+    /// Returns the variables among `names` on which the question depends.
     pub(crate) fn needed<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
         let needed = self.terms.needed(&[self.promised, self.wrong]);
         let has = |name: &str| {
@@ -234,13 +234,13 @@ impl Goal {
         names.iter().copied().filter(|name| has(name)).collect()
     }
 
-    /// The terms, ready for many inputs.
+    /// Prepares the terms for evaluation on many inputs.
     pub(crate) fn values(&self) -> Values<'_> {
         let (code, expected) = (&self.code, &self.expected);
         let roots = [self.promised, self.wrong, code.result, code.undefined, expected.result, expected.promised];
         Values { goal: self, program: Program::new(&self.terms, &roots) }
     }
-    /// The first input on which the scheme's terms differ from the oracle, or the code's terms from what the code returns.
+    /// Describes the first input on which the scheme's terms differ from the oracle, or the code's terms from the results of the code.
     pub(crate) fn differs_from(
         &self,
         question: &Question<'_>,
@@ -263,14 +263,14 @@ impl Goal {
     }
 }
 
-/// A goal's terms in the order in which they are computed.
+/// Terms of a goal in evaluation order.
 pub(crate) struct Values<'a> {
     goal: &'a Goal,
     program: Program<'a>,
 }
 
 impl Values<'_> {
-    /// The values of the terms at one input.
+    /// Evaluates the terms on one input.
     pub(crate) fn at(&self, x: i32, m: i32, s: i32) -> At {
         let goal = self.goal;
         let values = self.program.run(&[("x", x as u32 as u128), ("m", m as u32 as u128)]);
@@ -289,11 +289,11 @@ impl Values<'_> {
     }
 }
 
-/// The terms' values at one input.
+/// Values of the terms for one input.
 pub(crate) struct At {
     pub(crate) got: Option<i32>,
     pub(crate) expected: Option<i32>,
-    /// Whether the contract says something about the input.
+    /// True if the contract has a value for the input.
     pub(crate) promised: bool,
     pub(crate) wrong: Option<Counterexample>,
 }

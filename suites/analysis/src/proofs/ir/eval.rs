@@ -1,9 +1,9 @@
-//! Values of terms: what each operation does to numbers, and a whole graph for given variables.
+//! Evaluation of terms: single operations on numbers, and whole graphs for given variables.
 
 use super::term::{Node, Op, Term, Terms, mask, signed};
 use std::collections::HashMap;
 
-/// One operation on operands, each with its width; the result has `width` bits.
+/// Evaluates an operation on operands with their widths; the result has `width` bits.
 pub(crate) fn operation(op: Op, operands: &[(u128, u32)], width: u32) -> u128 {
     let (a, of) = operands[0];
     let b = operands.get(1).map_or(0, |operand| operand.0);
@@ -61,7 +61,7 @@ pub(crate) fn operation(op: Op, operands: &[(u128, u32)], width: u32) -> u128 {
     bits & mask(width)
 }
 
-/// Terms in the order in which they are computed, for many inputs.
+/// Terms in evaluation order, for many inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Program<'a> {
     terms: &'a Terms,
@@ -69,12 +69,12 @@ pub(crate) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// What `roots` need.
+    /// Collects the terms that `roots` need.
     pub(crate) fn new(terms: &'a Terms, roots: &[Term]) -> Self {
         Self { terms, order: terms.needed(roots) }
     }
 
-    /// The value of each needed term, by its position. A variable without a value is 0.
+    /// Returns the value of each needed term. A variable without a value is 0.
     pub(crate) fn run(&self, variables: &[(&str, u128)]) -> HashMap<Term, u128> {
         let mut values: HashMap<Term, u128> = HashMap::with_capacity(self.order.len());
         for term in &self.order {

@@ -1,7 +1,7 @@
-//! A function executed with terms in place of numbers: every path that an input may take, each with the condition under which it is taken.
+//! Execution of a function with terms in place of numbers: every path of an input, with the condition under which it is taken.
 //!
-//! A loop is followed while its condition is a constant, so that one whose number of rounds is known is unrolled. A branch on the input doubles the
-//! path. What is not known by name is refused, and nothing is guessed.
+//! A loop is followed while its condition is a constant, which unrolls loops with a known number of rounds. A branch on the input splits the path.
+//! Names that are not known are refused, and nothing is guessed.
 
 use super::instruction;
 use super::module::{Block, Function, Module};
@@ -12,21 +12,21 @@ use anyhow::{Context, Result, bail};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// More paths are not worth a proof.
+/// Upper bound on paths; more are not worth a proof.
 const MOST_PATHS: usize = 256;
-/// Instructions on all paths.
+/// Upper bound on instructions, over all paths.
 const MOST_STEPS: usize = 200_000;
 
-/// The result of a function as a term.
+/// Result of a function as a term.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Translated {
-    /// The integer that it returns.
+    /// Integer that the function returns.
     pub(crate) result: Term,
-    /// Whether the inputs lead to undefined behaviour, or the result is poison.
+    /// True if the inputs lead to undefined behaviour, or the result is poison.
     pub(crate) undefined: Term,
 }
 
-/// A function that is being executed.
+/// Function in execution.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     function: Rc<Function>,
@@ -34,12 +34,12 @@ pub(super) struct Frame {
     line: usize,
     from: String,
     names: HashMap<String, Value>,
-    /// The name in the caller that takes the result, and the label that follows an `invoke`.
+    /// Name in the caller for the result, and label after an `invoke`.
     result: Option<String>,
     then: Option<String>,
 }
 
-/// One path.
+/// Path through the code.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     frames: Vec<Frame>,
@@ -47,7 +47,7 @@ pub(super) struct Path {
     pub(super) condition: Term,
 }
 
-/// What all paths share.
+/// State that all paths share.
 pub(super) struct Executor<'a> {
     pub(super) terms: &'a mut Terms,
     module: &'a Module,
@@ -59,11 +59,11 @@ pub(super) struct Executor<'a> {
     steps: usize,
 }
 
-/// What an instruction does to its path.
+/// Effect of an instruction on its path.
 pub(super) enum Next {
-    /// The next line.
+    /// Continue at the next line.
     Line,
-    /// The path ends, or goes on in `open`.
+    /// The path has ended, or continues in `open`.
     Left,
 }
 
@@ -121,13 +121,13 @@ impl Executor<'_> {
         Ok(Translated { result, undefined })
     }
 
-    /// Inputs on this path under which an instruction is undefined.
+    /// Marks inputs on this path as undefined under a condition.
     pub(super) fn undefined(&mut self, path: &Path, under: Term) {
         let here = self.terms.binary(Op::And, path.condition, under);
         self.undefined = self.terms.binary(Op::Or, self.undefined, here);
     }
 
-    /// A new object of memory.
+    /// Returns a new object of memory.
     pub(super) fn object(&mut self) -> Value {
         self.objects += 1;
         Value::Pointer(Pointer { object: self.objects, offset: 0 })
@@ -256,7 +256,7 @@ impl Executor<'_> {
         self.fork(path, condition.term, then, other)
     }
 
-    /// Goes to `then` if a condition holds, otherwise to `other`; both ways are followed unless the condition is a constant.
+    /// Goes to `then` if a condition holds, otherwise to `other`. Both paths are followed unless the condition is a constant.
     fn fork(&mut self, path: &mut Path, condition: Term, then: &str, other: &str) -> Result<Next> {
         match self.terms.value(condition) {
             Some(0) => path.go(other),
@@ -345,7 +345,7 @@ impl Executor<'_> {
         }
     }
 
-    /// An operand with its type.
+    /// Parses an operand with its type.
     pub(super) fn argument(&mut self, path: &Path, at: &mut Cursor<'_>) -> Result<(Type, Value)> {
         let of = at.r#type()?;
         let range = at.attributes()?;
@@ -354,16 +354,16 @@ impl Executor<'_> {
         Ok((of, instruction::in_range(self.terms, value, range)?))
     }
 
-    /// The value of an operand.
+    /// Returns the value of an operand.
     pub(super) fn operand(&mut self, path: &Path, of: Type, operand: &Operand) -> Result<Value> {
         if let Operand::Local(name) = operand {
             return path.top().names.get(name).cloned().with_context(|| format!("%{name} has no value"));
         }
         if of == Type::Pointer {
             return match operand {
-                // No object has the number 0; nothing may be loaded from it.
+                // No object has the number 0, so nothing can be loaded from it.
                 Operand::Number(0) | Operand::Poison => Ok(Value::Pointer(Pointer { object: 0, offset: 0 })),
-                // Variables of the module are only handed on to functions that are refused.
+                // Variables of the module are passed only to functions that are refused.
                 Operand::Global(_) => Ok(Value::Pointer(Pointer { object: usize::MAX, offset: 0 })),
                 _ => bail!("the address {operand:?} is not known"),
             };
@@ -386,7 +386,7 @@ impl Executor<'_> {
         Ok(Value::Lanes(lanes))
     }
 
-    /// A constant lane; poison without a number.
+    /// Returns a constant lane; poison without a number.
     fn lane(&mut self, bits: u32, number: Option<i128>) -> Lane {
         let term = self.terms.constant(number.unwrap_or(0), bits);
         Lane { term, poison: self.terms.truth(number.is_none()) }
@@ -402,17 +402,17 @@ impl Path {
         self.frames.last_mut().expect("a path has a function")
     }
 
-    /// Names a value.
+    /// Assigns a value to a name.
     pub(super) fn set(&mut self, name: String, value: Value) {
         self.top_mut().names.insert(name, value);
     }
 
-    /// The label of the block before this one.
+    /// Returns the label of the previous block.
     pub(super) fn from(&self) -> &str {
         &self.top().from
     }
 
-    /// Goes to a block, and reads its phi instructions, all of which see the values from before.
+    /// Goes to the beginning of a block.
     fn go(&mut self, label: &str) -> Result<Next> {
         let frame = self.top_mut();
         let target = frame.function.blocks.iter().position(|block| block.label == label);
@@ -423,14 +423,14 @@ impl Path {
         Ok(Next::Line)
     }
 
-    /// Whether the next line is a phi instruction as well, so that its operands must not see the value of this one.
+    /// Returns the further phi lines of the block, whose operands must not see the value of the first phi.
     pub(super) fn lines_of_phi(&self) -> Vec<String> {
         let frame = self.top();
         let lines = &frame.function.blocks[frame.block].lines;
         lines[frame.line..].iter().take_while(|line| line.contains("= phi ")).cloned().collect()
     }
 
-    /// Goes over lines that are done.
+    /// Skips executed lines.
     pub(super) fn skip(&mut self, lines: usize) {
         self.top_mut().line += lines;
     }
@@ -442,7 +442,7 @@ enum Callee {
 }
 
 fn callee(at: &mut Cursor<'_>) -> Result<Callee> {
-    // The type of a function with a variable number of arguments stands before its name.
+    // The type of a variadic function precedes its name.
     if at.take("(") {
         at.skip_to_close();
     }
@@ -464,7 +464,7 @@ fn callee(at: &mut Cursor<'_>) -> Result<Callee> {
     }
 }
 
-/// The label behind an `invoke` that returns.
+/// Returns the label to which an `invoke` returns.
 fn continuation(at: &mut Cursor<'_>) -> Result<String> {
     while !at.peek().is_empty() {
         if at.take("to") {

@@ -24,7 +24,7 @@ const CORNERS: [i32; 17] = [
     i32::MAX,
 ];
 
-/// All pairs of corners, and as many pseudorandom pairs as asked for, the same each time for one seed.
+/// Returns all pairs of corners, and `random` pseudorandom pairs. The pairs depend only on the seed.
 pub fn inputs(seed: u64, random: usize) -> Vec<(i32, i32)> {
     let mut stream = ChaCha8Rng::seed_from_u64(seed);
     let mut word = || {

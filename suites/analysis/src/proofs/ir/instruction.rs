@@ -1,4 +1,4 @@
-//! Instructions that give a value, and functions that have no body in the module.
+//! Instructions with a value, and functions without a body in the module.
 
 use super::arithmetic::{self, Computed};
 use super::execute::{Executor, Path};
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 const FLAGS: [&str; 6] = ["nuw", "nsw", "exact", "disjoint", "nneg", "samesign"];
 
-/// The value of an instruction that is no call and ends no block; `None` for a store.
+/// Executes an instruction that is no call and ends no block, and returns its value; `None` for a store.
 pub(super) fn value(e: &mut Executor<'_>, path: &mut Path, op: &str, at: &mut Cursor<'_>) -> Result<Option<Value>> {
     let flags = at.flags(&FLAGS);
     match op {
@@ -42,14 +42,14 @@ pub(super) fn value(e: &mut Executor<'_>, path: &mut Path, op: &str, at: &mut Cu
     }
 }
 
-/// `, i64 N`, a constant.
+/// Parses the constant `, i64 N`.
 fn second(e: &mut Executor<'_>, path: &Path, at: &mut Cursor<'_>) -> Result<usize> {
     at.expect(",")?;
     let index = e.argument(path, at)?.1.constant(e.terms)?;
     Ok(usize::try_from(index)?)
 }
 
-/// The second operand of an instruction whose operands have one type.
+/// Parses the second operand of an instruction whose operands have one type.
 fn same_type(e: &mut Executor<'_>, path: &Path, of: Type, at: &mut Cursor<'_>) -> Result<Value> {
     at.expect(",")?;
     let operand = at.operand()?;
@@ -99,7 +99,7 @@ fn compare(e: &mut Executor<'_>, path: &Path, flags: &[&str], at: &mut Cursor<'_
     Ok(Value::Lanes(lanes))
 }
 
-/// Two addresses: of one object by their distance, otherwise different, which only an equality asks.
+/// Compares two addresses. Addresses in one object compare by offset. Addresses in different objects are unequal, and have no order.
 fn pointers(t: &mut Terms, predicate: &str, a: Pointer, b: Pointer) -> Result<Value> {
     let truth = match (predicate, a.object == b.object) {
         ("eq", _) => a == b,
@@ -137,7 +137,7 @@ fn select(e: &mut Executor<'_>, path: &Path, at: &mut Cursor<'_>) -> Result<Valu
     Ok(Value::Lanes((0..then.len()).map(lane).collect()))
 }
 
-/// A value in place of poison: a free one, so that what is proved holds for all of them.
+/// Replaces poison by a free variable, so that a proof holds for all its values.
 fn freeze(e: &mut Executor<'_>, path: &Path, at: &mut Cursor<'_>) -> Result<Value> {
     let (_, value) = e.argument(path, at)?;
     if matches!(value, Value::Pointer(_)) {
@@ -167,7 +167,7 @@ fn convert(e: &mut Executor<'_>, path: &Path, op: &str, flags: &[&str], at: &mut
     Ok(Value::Lanes(value.lanes()?.iter().map(lane).collect()))
 }
 
-/// The same bits in other lanes, the first lane lowest.
+/// Returns the same bits in other lanes, the first lane lowest.
 fn bitcast(e: &mut Executor<'_>, path: &Path, at: &mut Cursor<'_>) -> Result<Value> {
     let (from, value) = e.argument(path, at)?;
     at.expect("to")?;
@@ -212,7 +212,7 @@ fn shuffle(e: &mut Executor<'_>, path: &Path, at: &mut Cursor<'_>) -> Result<Val
     Ok(Value::Lanes(chosen.lanes()?.iter().map(lane).collect::<Result<_>>()?))
 }
 
-/// All phi instructions of a block: each takes the value of the block that the path comes from.
+/// Executes all phi instructions of a block: each takes the value for the block from which the path comes.
 fn phis(e: &mut Executor<'_>, path: &mut Path, at: &mut Cursor<'_>) -> Result<Value> {
     let first = incoming(e, path, at)?;
     let rest = path.lines_of_phi();
@@ -276,7 +276,7 @@ fn plain(at: &Cursor<'_>) -> Result<()> {
     }
 }
 
-/// An address that an access may use.
+/// Returns an address if accesses to it are allowed.
 fn object(pointer: Pointer) -> Result<Pointer> {
     match pointer.object {
         0 | usize::MAX => bail!("memory outside of the function is not known"),
@@ -299,7 +299,7 @@ fn address(e: &mut Executor<'_>, path: &Path, at: &mut Cursor<'_>) -> Result<Val
     Ok(Value::Pointer(pointer))
 }
 
-/// Bytes of a type, and of its elements if it is an array.
+/// Returns the size of a type in bytes, and of its elements if it is an array.
 fn size(at: &mut Cursor<'_>) -> Result<(i64, Option<i64>)> {
     if at.take("[") {
         let count: i64 = at.next().parse().context("the length of an array")?;
@@ -314,13 +314,13 @@ fn size(at: &mut Cursor<'_>) -> Result<(i64, Option<i64>)> {
     })
 }
 
-/// A value with the promise of a `range` attribute: outside of it, it is poison.
+/// Returns a value with the promise of a `range` attribute: outside of the range, it is poison.
 pub(super) fn in_range(t: &mut Terms, value: Value, range: Option<(i128, i128)>) -> Result<Value> {
     let Some((low, high)) = range else { return Ok(value) };
     let mut lane = value.scalar()?;
     let width = t.width(lane.term);
     let (low, high) = (t.constant(low, width), t.constant(high, width));
-    // `low..high` modulo the width: the distance from `low` is smaller than that of `high`.
+    // `low..high` modulo the width: the distance from `low` is smaller than the distance of `high` from `low`.
     let (from, length) = (t.binary(Op::Sub, lane.term, low), t.binary(Op::Sub, high, low));
     let inside = t.binary(Op::UnsignedLess, from, length);
     let outside = t.not(inside);
@@ -328,7 +328,7 @@ pub(super) fn in_range(t: &mut Terms, value: Value, range: Option<(i128, i128)>)
     Ok(Value::Lanes(vec![lane]))
 }
 
-/// A function without a body in the module; `None` if it returns nothing.
+/// Calls a function without a body in the module; `None` if it returns no value.
 pub(super) fn called(
     e: &mut Executor<'_>,
     path: &mut Path,
@@ -344,7 +344,7 @@ pub(super) fn called(
     if name.ends_with("___rust_dealloc") {
         return Ok(None);
     }
-    // Memory that the allocator gives; that it has none is outside of what is proved.
+    // Memory of the allocator. A failed allocation is outside of the proof.
     if name.ends_with("___rust_alloc") {
         return Ok(Some(e.object()));
     }
@@ -373,7 +373,7 @@ pub(super) fn called(
     }
 }
 
-/// The name without its types: `sadd.sat` of `sadd.sat.v4i32`.
+/// Returns the name without its types: `sadd.sat` for `sadd.sat.v4i32`.
 fn stem(name: &str) -> &str {
     let typed = |part: &str| {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -398,7 +398,7 @@ fn neon_lane(t: &mut Terms, name: &str, lanes: &[Lane], width: u32) -> Option<La
     Some(Lane { term, poison })
 }
 
-/// A function that works on each lane; an argument of one lane, such as a flag, is that of all lanes.
+/// Applies a function to each lane. An argument with one lane, such as a flag, serves all lanes.
 fn each(
     t: &mut Terms,
     of: Type,
@@ -439,7 +439,7 @@ fn block(e: &mut Executor<'_>, path: &mut Path, kind: &str, values: &[(Type, Val
     path.memory.store(e.terms, to, &lane)
 }
 
-/// Inline assembly of one instruction of Advanced SIMD on registers: its result in each lane.
+/// Executes inline assembly of one Advanced SIMD instruction on registers, and returns its result in each lane.
 pub(super) fn assembly(
     e: &mut Executor<'_>,
     template: &str,
@@ -452,7 +452,7 @@ pub(super) fn assembly(
     let bitwise = matches!(words.first(), Some(&("and" | "orr" | "eor")));
     let arrangement = if bitwise { "16b" } else { "4s" };
     let value = match words.as_slice() {
-        // A comment: the value is computed, and nothing happens to it.
+        // Assembly that is a comment: the value is computed and unchanged.
         ["/*", _, "*/"] if of == Type::Void => return Ok(None),
         ["sshr", _, _, by] if registers(2, "4s") => {
             let by: i128 = by.strip_prefix('#').and_then(|by| by.parse().ok()).context("a shift by a constant")?;

@@ -1,10 +1,10 @@
-//! Functions that LLVM IR calls by name and that work on each lane: generic ones, and those of AArch64 Advanced SIMD, which inline assembly
-//! names as well. Sources: the LLVM Language Reference Manual; Arm Architecture Reference Manual, the pseudocode of each instruction.
+//! Functions of LLVM IR that work on each lane: generic ones, and those of AArch64 Advanced SIMD, which inline assembly also uses. Sources: the LLVM
+//! Language Reference Manual; Arm Architecture Reference Manual, the pseudocode of each instruction.
 
 use super::term::{Op, Term, Terms};
 use super::value::Lane;
 
-/// The result of a generic intrinsic such as `smax` on one lane; `None` if it is not known.
+/// Returns the result of a generic intrinsic such as `smax` on one lane; `None` for an unknown name.
 pub(crate) fn generic(t: &mut Terms, name: &str, of: &[Lane]) -> Option<Lane> {
     let terms: Vec<Term> = of.iter().map(|lane| lane.term).collect();
     let mut poison = t.truth(false);
@@ -41,7 +41,7 @@ pub(crate) fn generic(t: &mut Terms, name: &str, of: &[Lane]) -> Option<Lane> {
     Some(Lane { term, poison })
 }
 
-/// Bits of two words in a row, from a place that the amount modulo the width gives.
+/// Returns bits of two concatenated words, from a position given by the amount modulo the width.
 fn funnel(t: &mut Terms, left: bool, high: Term, low: Term, by: Term) -> Term {
     let width = t.width(high);
     let size = t.constant(width.into(), width);
@@ -54,26 +54,26 @@ fn funnel(t: &mut Terms, left: bool, high: Term, low: Term, by: Term) -> Term {
 
 fn saturating(t: &mut Terms, op: Op, a: Term, b: Term, sign: bool) -> Term {
     let width = t.width(a);
-    // Three more bits: an unsigned sum is below 2^(width+1), and a difference above -2^width.
+    // Two more bits: an unsigned sum is below 2^(width+1), and a difference above -2^width.
     let (wa, wb) = (t.extend(a, width + 2, sign), t.extend(b, width + 2, sign));
     let exact = t.binary(op, wa, wb);
     fitted(t, exact, width, sign)
 }
 
-/// A signed number clamped to the values of a signed or unsigned word.
+/// Clamps a signed number to the values of a signed or unsigned word.
 pub(crate) fn fitted(t: &mut Terms, exact: Term, width: u32, sign: bool) -> Term {
     let wide = t.width(exact);
     let (least, most) =
         if sign { (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1) } else { (0, (1i128 << width) - 1) };
     let (least, most) = (t.constant(least, wide), t.constant(most, wide));
     let (below, above) = (t.binary(Op::SignedLess, exact, least), t.binary(Op::SignedLess, most, exact));
-    // Words are chosen, and not wide numbers, so that a product sees a word.
+    // The choice is between words, not wide numbers, so that a product sees a word.
     let (least, most, word) = (t.extract(least, 0, width), t.extract(most, 0, width), t.extract(exact, 0, width));
     let capped = t.choose(above, most, word);
     t.choose(below, least, capped)
 }
 
-/// The result of an instruction of Advanced SIMD on one lane of its operands; `None` if it is not known.
+/// Returns the result of an Advanced SIMD instruction on one lane; `None` for an unknown name.
 pub(crate) fn neon(t: &mut Terms, name: &str, of: &[Term], result: u32) -> Option<Term> {
     let width = t.width(*of.first()?);
     Some(match (name, of) {
@@ -115,17 +115,17 @@ pub(crate) fn neon(t: &mut Terms, name: &str, of: &[Term], result: u32) -> Optio
     })
 }
 
-/// The product in twice the width.
+/// Returns the product in twice the width.
 pub(crate) fn wide_product(t: &mut Terms, a: Term, b: Term, sign: bool) -> Term {
     let wide = 2 * t.width(a);
     let (a, b) = (t.extend(a, wide, sign), t.extend(b, wide, sign));
     t.binary(Op::Mul, a, b)
 }
 
-/// A shift by the signed low byte: left, or right with or without rounding; `q` in the name saturates to the left.
+/// Shifts by the signed low byte: left, or right with or without rounding. `q` in the name saturates left shifts.
 fn shifted(t: &mut Terms, name: &str, a: Term, by: Term) -> Term {
     let width = t.width(a);
-    // As wide as a word moved to the left by its width needs, and a rounding constant on top.
+    // Width for a word shifted left by its width, and a rounding constant.
     let wide = 2 * width + 2;
     let rounds = name.contains('r');
     let byte = t.extract(by, 0, 8);
@@ -133,7 +133,7 @@ fn shifted(t: &mut Terms, name: &str, a: Term, by: Term) -> Term {
     let (zero, limit) = (t.constant(0, wide), t.constant(i128::from(width) + 1, wide));
     let left = t.binary(Op::SignedLess, zero, by);
     let minus = t.binary(Op::Sub, zero, by);
-    // Amounts beyond the width change nothing more: everything has left the word, or only signs are there.
+    // Larger amounts than the width have the same effect: all bits have left the word, or only sign bits remain.
     let (up, down) = (t.extreme(by, limit, true, false), t.extreme(minus, limit, true, false));
     let number = t.extend(a, wide, true);
     let raised = t.binary(Op::Shl, number, up);

@@ -1,8 +1,8 @@
-//! What was proved before, in a file of JSON lines: a row whose question and solvers are the same is not proved again, and a run that is ended goes on
-//! where it was.
+//! Cache of proofs in a file of JSON lines. A row with the same question and solvers is not proved again, and an interrupted run continues where it
+//! ended.
 //!
-//! The key of a line is the SHA-256 of everything that a verdict depends on: the kernel and its form, each query in full, with code, contract, domain
-//! and axioms in it, and the versions of the solvers. A report with a shift that is unknown is not kept.
+//! The key of a line is the SHA-256 of everything on which a verdict depends: the kernel and its form, the full text of each query, with code,
+//! contract, domain and axioms, and the versions of the solvers. A report with an unknown shift is not kept.
 
 use super::decide::Verdict;
 use super::report::Report;
@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// A file of reports, or nothing.
+/// File of reports; without a file, nothing is kept.
 #[derive(Debug, Default)]
 pub struct Kept {
     known: HashMap<String, (Report, f64)>,
@@ -29,7 +29,7 @@ struct Line {
 }
 
 impl Kept {
-    /// Reads a file, if it is there, and adds to it from now on. A line that was cut off is left out.
+    /// Reads a file if it exists, and appends to it. A torn line is ignored.
     pub fn open(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).unwrap_or_default();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
@@ -45,12 +45,12 @@ impl Kept {
         Ok(Self { known, file: Some(Mutex::new(file)) })
     }
 
-    /// The report of a key, and the seconds that it took.
+    /// Returns the report of a key, and its duration in seconds.
     pub(super) fn get(&self, key: &str) -> Option<(Report, f64)> {
         self.known.get(key).cloned()
     }
 
-    /// Adds a report in which every shift is decided.
+    /// Appends a report, if every shift is decided.
     pub(super) fn put(&self, key: &str, report: &Report, seconds: f64) -> Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         if report.verdicts.iter().any(|(_, verdict)| matches!(verdict, Verdict::Unknown(_))) {

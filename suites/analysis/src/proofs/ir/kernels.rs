@@ -1,7 +1,8 @@
-//! Proofs of the kernels and mutants of `fpm` and `requantize`: each form, at each position of a vector and at the position after it, against its contract.
+//! Proofs of the kernels and mutants of `fpm` and `requantize` against their contracts: each form, at each position of a vector and at the position
+//! after.
 //!
-//! The code is the LLVM IR of `impls` with the feature `elements`: for aarch64 the functions that ship, with their inline assembly; for the host
-//! the same sources with a larger limit for inlining, so that no batch is left around the element.
+//! The code is the LLVM IR of `impls` with the feature `elements`. For aarch64, it has the shipped functions with their inline assembly. For the
+//! host, it has the same sources with a larger inlining limit, so that no batch remains around the element.
 
 use super::decide::{Question, Verdict};
 use super::kept::Kept;
@@ -16,7 +17,7 @@ use std::time::Instant;
 use tiebreak_common::identity::hash_bytes;
 use tiebreak_oracle::fpm::Scheme;
 
-/// The modules that have the elements: of the host, and of aarch64.
+/// Modules of element functions, for host and aarch64.
 #[derive(Clone, Debug)]
 pub struct Modules {
     /// Portable forms.
@@ -25,33 +26,33 @@ pub struct Modules {
     pub native: Option<Module>,
 }
 
-/// A kernel's form against one promise of its contract.
+/// Form of a kernel, and one promise of its contract.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The operation.
+    /// Name of the operation.
     pub op: &'static str,
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: &'static str,
-    /// Whether it is a mutant.
+    /// True for a mutant.
     pub mutant: bool,
-    /// `portable` or `native`.
+    /// Form of the kernel, `portable` or `native`.
     pub form: &'static str,
-    /// Positions in a batch of five; the last is behind the vector.
+    /// Positions in a batch of five; the last is after the vector.
     pub positions: Vec<usize>,
-    /// The promise, with zero point and clamp.
+    /// Promise with zero point and clamp.
     pub scheme: String,
-    /// What was found, or the reason why the code has no terms.
+    /// Results of the proof, or the reason why the code has no terms.
     pub report: Result<Report, String>,
-    /// SHA-256 of what was asked: code, contract and axioms as terms, at every shift.
+    /// SHA-256 of the questions: code, contract and axioms as terms, at every shift.
     pub terms: String,
-    /// Seconds, wall clock, of the run that proved it.
+    /// Wall-clock time in seconds of the run that proved it.
     pub seconds: f64,
-    /// Whether the report was kept from an earlier run.
+    /// True if the report was kept from an earlier run.
     pub kept: bool,
 }
 
-/// Every kernel and mutant of `fpm` and `requantize` with a name that `wanted` accepts; forms are proved at the same time, and what `kept` has is not proved
-/// again.
+/// Proves every kernel and mutant of `fpm` and `requantize` whose name `wanted` accepts. Forms are proved in parallel, and reports in `kept` are not
+/// proved again.
 pub fn kernels(
     modules: &Modules,
     prover: &Prover<'_>,
@@ -78,7 +79,7 @@ pub fn kernels(
     Ok(rows?.into_iter().flatten().collect())
 }
 
-/// A bar on a terminal, nothing elsewhere.
+/// Returns a progress bar, shown only on a terminal.
 fn progress(forms: usize) -> ProgressBar {
     let bar = ProgressBar::new(forms as u64);
     let style = ProgressStyle::with_template("proofs {wide_bar} {pos}/{len} {elapsed}, the last of {msg}");
@@ -89,7 +90,7 @@ fn progress(forms: usize) -> ProgressBar {
     bar
 }
 
-/// One form of a kernel in its module.
+/// Form of a kernel in its module.
 struct Proving<'a> {
     code: Code,
     module: &'a Module,
@@ -97,7 +98,7 @@ struct Proving<'a> {
 }
 
 impl Proving<'_> {
-    /// A row for each promise and verdict, positions with the same code together.
+    /// Returns a row for each promise and verdict. Positions with the same code share a row.
     fn rows(&self, prover: &Prover<'_>, versions: &str, kept: &Kept) -> Result<Vec<Row>> {
         let mut rows: Vec<Row> = Vec::new();
         for position in 0..BATCH {
@@ -111,7 +112,7 @@ impl Proving<'_> {
         Ok(rows)
     }
 
-    /// One position, with the report of an earlier one if it has the same terms.
+    /// Returns the row of one position, with the report of an earlier position that has the same terms.
     fn row(&self, position: usize, rows: &[Row], prover: &Prover<'_>, versions: &str, kept: &Kept) -> Result<Row> {
         let (begun, code) = (Instant::now(), &self.code);
         let row = |scheme, terms, report, seconds, kept| Row {
@@ -168,12 +169,12 @@ impl Proving<'_> {
 }
 
 impl Row {
-    /// Whether an input shows at some shift that the form is wrong.
+    /// True if the form is wrong on an input at some shift.
     pub fn refuted(&self) -> bool {
         self.report.as_ref().is_ok_and(|report| report.verdicts.iter().any(|(_, v)| matches!(v, Verdict::Refuted(_))))
     }
 
-    /// What was found, a line each.
+    /// Returns the results, one a line.
     pub fn lines(&self) -> Vec<String> {
         match &self.report {
             Ok(report) => report.lines(),
@@ -181,7 +182,7 @@ impl Row {
         }
     }
 
-    /// Whether every shift of the domain is proved.
+    /// True if every shift of the domain is proved.
     pub fn proved(&self) -> bool {
         self.report.as_ref().is_ok_and(Report::proved)
     }

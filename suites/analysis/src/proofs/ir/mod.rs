@@ -1,4 +1,4 @@
-//! Proofs of code: functions of LLVM IR as terms over bit vectors, against a scheme of the oracle.
+//! Proofs of code: LLVM IR functions as terms over bit vectors, compared with a scheme of the oracle.
 
 mod arithmetic;
 mod axioms;

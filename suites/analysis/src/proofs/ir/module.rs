@@ -1,10 +1,10 @@
-//! A module of LLVM IR: its functions as blocks of lines, cut but not yet understood.
+//! Module of LLVM IR: its functions as blocks of lines, split and not parsed further.
 
 use super::text::{Cursor, Type, name, tokens};
 use anyhow::{Context, Result, bail};
 use std::collections::HashMap;
 
-/// A function with a body.
+/// Function with a body.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
     /// Type and name of each parameter.
@@ -15,26 +15,26 @@ pub(crate) struct Function {
     pub(crate) blocks: Vec<Block>,
 }
 
-/// A basic block.
+/// Basic block.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    /// Its label.
+    /// Label of the block.
     pub(crate) label: String,
-    /// Its instructions, as written.
+    /// Text of the instructions.
     pub(crate) lines: Vec<String>,
 }
 
-/// A module: text of its functions by name, and aliases.
+/// Module: text of its functions by name, and aliases.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     functions: HashMap<String, String>,
     aliases: HashMap<String, String>,
-    /// The target that the module says it is for; empty if it says none.
+    /// Target triple of the module; empty if it has none.
     pub target: String,
 }
 
 impl Module {
-    /// Cuts a module into functions. Nothing of them is read before [`Self::function`].
+    /// Splits a module into functions. [`Self::function`] parses them.
     pub fn read(text: &str) -> Self {
         let mut module = Self::default();
         let mut lines = text.lines();
@@ -64,14 +64,14 @@ impl Module {
         module
     }
 
-    /// Names of the functions, in order.
+    /// Returns the names of the functions, in order.
     pub fn names(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.functions.keys().chain(self.aliases.keys()).map(String::as_str).collect();
         all.sort_unstable();
         all
     }
 
-    /// The function of that name, or that its alias stands for.
+    /// Returns the function of a name or alias.
     pub(crate) fn function(&self, name: &str) -> Result<Option<Function>> {
         let aliased = self.aliases.get(name).map_or(name, String::as_str);
         let Some(text) = self.functions.get(aliased) else { return Ok(None) };
@@ -79,7 +79,7 @@ impl Module {
     }
 }
 
-/// The name behind `@` of a line that defines.
+/// Returns the name after `@` in a definition.
 fn symbol(line: &str) -> Option<String> {
     let all = tokens(line);
     all.iter().find(|token| token.starts_with('@')).map(|token| name(token))
@@ -107,7 +107,7 @@ fn parse(text: &str) -> Result<Function> {
         match (label(line), blocks.last_mut()) {
             (Some(label), _) => blocks.push(Block { label, lines: Vec::new() }),
             (None, Some(block)) => join(&mut block.lines, line),
-            // An entry without a label has the number behind the parameters.
+            // An unlabelled entry has the number after the unnamed parameters.
             (None, None) => {
                 let unnamed = parameters.iter().filter(|(_, name)| name.parse::<u32>().is_ok()).count();
                 blocks.push(Block { label: unnamed.to_string(), lines: vec![line.trim().to_owned()] });
@@ -117,7 +117,7 @@ fn parse(text: &str) -> Result<Function> {
     Ok(Function { parameters, result, blocks })
 }
 
-/// A line, or the rest of one: the cases of a switch and the clauses of a landing pad have lines of their own.
+/// Adds a line, or appends it to the last instruction: cases of a switch and clauses of a landing pad are on separate lines.
 fn join(lines: &mut Vec<String>, line: &str) {
     let open = lines.last().is_some_and(|last: &String| last.starts_with("switch") && !last.contains(']'));
     let rest = line.trim();
@@ -141,7 +141,7 @@ fn label(line: &str) -> Option<String> {
     Some(label.to_owned())
 }
 
-/// The type before a name, behind linkage, visibility and attributes.
+/// Parses the type before a name, after linkage, visibility and attributes.
 fn result_type(at: &mut Cursor<'_>) -> Result<Type> {
     loop {
         let mut here = at.clone();

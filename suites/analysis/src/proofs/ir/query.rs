@@ -1,37 +1,37 @@
-//! Terms as SMT-LIB: with each product as it is, or with one free integer in its place and what is proved of all products.
+//! SMT-LIB text of terms. Products are multiplications, or free integers with proved axioms.
 //!
-//! A plain interval of 63 bits in place of a product is the wrong encoding: with it, true statements have counterexamples. The axioms here are
-//! proved over integers by [`axioms`], in the same run. What no such integers contradict, no products contradict; a counterexample among them is
-//! none before two factors are found.
+//! A plain 63-bit interval in place of a product is too weak: true statements would have counterexamples. The axioms are proved over integers by
+//! [`axioms`], in the same run. If no such integers contradict a statement, no products do. A counterexample counts only after two factors of the
+//! product are found.
 
 use super::term::{Node, Op, Term, Terms};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// How products are written.
+/// Encoding of products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Products {
-    /// As multiplications.
+    /// Multiplications.
     Full,
-    /// As free integers with axioms.
+    /// Free integers with axioms.
     Abstract,
 }
 
-/// A product of two words of 32 bits.
+/// Product of two 32-bit words.
 #[derive(Clone, Debug)]
 struct Product {
     term: Term,
     number: usize,
 }
 
-/// Declarations and definitions for terms, and the products among them.
+/// Declarations and definitions of terms, with their products.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
     text: String,
 }
 
 impl Query {
-    /// Everything that `roots` need.
+    /// Defines everything that `roots` need.
     pub(crate) fn new(terms: &mut Terms, roots: &[Term], products: Products) -> Self {
         let mut all = roots.to_vec();
         let (factors, found) = match products {
@@ -48,7 +48,7 @@ impl Query {
         query
     }
 
-    /// The definitions with terms numbered in their order, and the numbers of `roots`: equal for equal graphs.
+    /// Returns the definitions with terms numbered in order, and the numbers of `roots`. Equal graphs have equal texts.
     pub(crate) fn renumbered(&self, roots: &[Term]) -> String {
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut text = String::new();
@@ -60,7 +60,7 @@ impl Query {
             if is_term {
                 let next = numbers.len();
                 let number = *numbers.entry(word.to_owned()).or_insert(next);
-                // Infallible: a string grows.
+                // Writing to a string cannot fail.
                 let _ = write!(text, "t{number}{}", &part[word.len()..]);
             } else {
                 text.push_str(part);
@@ -69,7 +69,7 @@ impl Query {
         text
     }
 
-    /// These truth values hold.
+    /// Asserts that these truth values hold.
     pub(crate) fn given(mut self, held: &[Term]) -> Self {
         for term in held {
             self.write(format_args!("(assert (= t{} #b1))\n", Terms::position(*term)));
@@ -77,19 +77,19 @@ impl Query {
         self
     }
 
-    /// The text of a question whose answer names the values of these variables.
+    /// Returns the text of a question; the answer includes the values of these variables.
     pub(crate) fn ask(&self, names: &[&str]) -> String {
         let values = if names.is_empty() { String::new() } else { format!("(get-value ({}))\n", names.join(" ")) };
         format!("{}(check-sat)\n{values}", self.text)
     }
 
-    /// Declarations, definitions and assertions.
+    /// Returns declarations, definitions and assertions.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     fn write(&mut self, text: std::fmt::Arguments<'_>) {
-        // Infallible: a string grows.
+        // Writing to a string cannot fail.
         let _ = self.text.write_fmt(text);
     }
 
@@ -113,7 +113,7 @@ impl Query {
         self.write(format_args!("(define-fun t{at} () (_ BitVec {width}) {text})\n"));
     }
 
-    /// Products of factors with narrower bounds than a word's: a product is between those of the ends.
+    /// Asserts the bounds of products whose factors have narrower bounds than a word. A product is between the products of these bounds.
     fn bound(&mut self, terms: &Terms, factors: &[(Term, Term)]) {
         let word = super::range::whole(32);
         for (n, (a, b)) in factors.iter().enumerate() {
@@ -129,7 +129,7 @@ impl Query {
         }
     }
 
-    /// The axioms of each product, and that equal factors have equal products.
+    /// Asserts the axioms of each product, and that equal factors have equal products.
     fn constrain(&mut self, factors: &[(Term, Term)]) {
         let word = |term: Term| format!("t{}", Terms::position(term));
         for (n, (a, b)) in factors.iter().enumerate() {
@@ -145,7 +145,7 @@ impl Query {
     }
 }
 
-/// The products of two words that `roots` need, numbered by their factors. A product with a constant stays as it is.
+/// Returns the products of two words that `roots` need, numbered by their factors. Products with a constant are left out.
 fn found(terms: &mut Terms, roots: &[Term]) -> (Vec<(Term, Term)>, Vec<Product>) {
     let mut numbers: HashMap<(Term, Term), usize> = HashMap::new();
     let mut factors = Vec::new();
@@ -196,7 +196,7 @@ fn applied(terms: &Terms, op: Op, operands: &[Term], width: u32) -> String {
     }
 }
 
-/// What holds of `p = a * b`, of words: the largest product is alone and far from the others, and the sign is that of the factors.
+/// Returns the axioms of `p = a * b` for words: the largest product is far from all others, and the sign follows from the factors.
 fn of_product(p: &str, a: &str, b: &str) -> String {
     let (top, most) = (1i128 << 62, (1i128 << 62) - (1 << 31));
     let number = |n: i128| format!("(_ bv{} 64)", n as u64);
@@ -213,7 +213,7 @@ fn of_product(p: &str, a: &str, b: &str) -> String {
     )
 }
 
-/// The axioms of [`of_product`], denied, over integers, two words and their product. Each is unsatisfiable.
+/// Returns the negated axioms of [`of_product`] over integers: two words and their product. Each is unsatisfiable.
 pub(crate) fn axioms() -> Vec<(&'static str, String)> {
     [
         (
@@ -228,7 +228,7 @@ pub(crate) fn axioms() -> Vec<(&'static str, String)> {
     .into()
 }
 
-/// Ranges that are taken for axioms easily, and are none, denied: each is satisfiable, so that the check of axioms refuses it.
+/// Returns negated ranges that look like axioms and are false. Each is satisfiable, so that the check of axioms refuses it.
 pub(crate) fn false_axioms() -> Vec<(&'static str, String)> {
     [
         ("every product is below 2^62", "(< p 4611686018427387904)"),

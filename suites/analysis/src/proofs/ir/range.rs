@@ -1,13 +1,13 @@
-//! Signed bounds of a term, and operations in fewer bits when the bounds show that the result is the same number.
+//! Signed bounds of a term, and operations with fewer bits if the bounds show that the result is the same number.
 //!
-//! The bounds let a comparison fold, and bring a definition in 128 bits and code in 64 bits to one term.
+//! The bounds decide comparisons, and reduce a definition in 128 bits and code in 64 bits to one term.
 
 use super::term::{Node, Op, Term, Terms, mask, signed};
 
-/// Least and greatest value, signed.
+/// Smallest and largest value, signed.
 pub(super) type Range = (i128, i128);
 
-/// All values of a width.
+/// Returns all values of a width.
 pub(super) fn whole(width: u32) -> Range {
     (signed(1 << (width - 1), width), signed(mask(width) >> 1, width))
 }
@@ -23,7 +23,7 @@ fn corners(a: Range, b: Range, f: impl Fn(i128, i128) -> Option<i128>) -> Option
 }
 
 impl Terms {
-    /// The bounds of a node that is being made.
+    /// Returns the bounds of a node that is not in the graph yet.
     pub(super) fn bounds(&self, node: &Node, width: u32) -> Range {
         match node {
             Node::Constant(bits) => (signed(*bits, width), signed(*bits, width)),
@@ -64,7 +64,7 @@ impl Terms {
         inside(found, width)
     }
 
-    /// A choice is between its parts; that of the smaller or larger of two has the bounds of that one.
+    /// Returns the bounds of a choice, which is between its parts. A choice of the smaller or larger part has tighter bounds.
     fn chosen(&self, operands: &[Term]) -> Range {
         let (then, other) = (self.range(operands[1]), self.range(operands[2]));
         if let Node::Apply(Op::SignedLess, compared) = self.node(operands[0]) {
@@ -78,14 +78,14 @@ impl Terms {
         (then.0.min(other.0), then.1.max(other.1))
     }
 
-    /// Whether the bounds show that a signed product does not wrap.
+    /// True if the bounds show that a signed product does not wrap.
     pub(super) fn product_fits(&self, a: Term, b: Term) -> bool {
         let all = whole(self.width(a));
         corners(self.range(a), self.range(b), i128::checked_mul)
             .is_some_and(|(low, high)| all.0 <= low && high <= all.1)
     }
 
-    /// A comparison that the bounds decide.
+    /// Returns the result of a comparison that the bounds decide.
     pub(super) fn compared(&self, op: Op, a: Term, b: Term) -> Option<bool> {
         let (a, b) = (self.range(a), self.range(b));
         match op {
@@ -97,7 +97,7 @@ impl Terms {
         }
     }
 
-    /// The number in `width` bits, if it is written as an extension of at most so many, or as a constant that fits.
+    /// Returns the number in `width` bits, if it is an extension of at most `width` bits, or a constant that fits.
     pub(super) fn narrow(&mut self, a: Term, width: u32) -> Option<Term> {
         match self.node(a).clone() {
             Node::Apply(Op::SignExtend, inner) if self.width(inner[0]) <= width => {
@@ -114,7 +114,7 @@ impl Terms {
         }
     }
 
-    /// The same operation in 32 or 64 bits, extended, if operands and result fit there.
+    /// Returns the same operation in 32 or 64 bits, extended, if operands and result fit.
     pub(super) fn narrowed(&mut self, op: Op, a: Term, b: Term) -> Option<Term> {
         let width = self.width(a);
         let shift = matches!(op, Op::Shl | Op::ArithmeticShr);

@@ -1,4 +1,4 @@
-//! One proof of code from beginning to end: the terms against the code, the verdicts, and each witness put to the code.
+//! Complete proof of code: comparison of terms and code, verdicts, and a run of the code on each witness.
 
 use super::super::{interval, runs};
 use super::contract::oracle;
@@ -9,29 +9,28 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// Results of the code for accumulators and multipliers at one shift.
+/// Function that runs the code on accumulators and multipliers at one shift.
 pub type Code<'a> = dyn Fn(i32, &[(i32, i32)]) -> Result<Vec<i32>> + Sync + 'a;
 
-/// What was found about a function.
+/// Results about a function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// One verdict for each shift.
+    /// Verdict on each shift.
     pub verdicts: Vec<(i32, Verdict)>,
-    /// Inputs on which terms and code returned the same.
+    /// Number of inputs on which terms and code returned the same.
     pub compared: u64,
-    /// Each counterexample, and what the code returned there; nothing if no code was called.
+    /// Counterexamples with the result of the code; `None` if no code was called.
     pub replayed: Vec<(Counterexample, Option<i32>)>,
-    /// An accumulator, a multiplier and a shift to which the contract gives no value, so that nothing is proved of the code there; the first of the tried
-    /// inputs.
+    /// First tried accumulator, multiplier and shift for which the contract has no value, so that the proof does not cover the code there.
     #[serde(default)]
     pub without_value: Option<(i32, i32, i32)>,
 }
 
-/// Pseudorandom inputs of the differential test at each shift, beside the pairs of corners.
+/// Number of pseudorandom inputs of the differential test at each shift, in addition to the pairs of corners.
 const RANDOM: usize = 64;
 
 impl Report {
-    /// Proves or refutes a question at each shift. `code` runs what the terms stand for.
+    /// Proves or refutes a question at each shift. `code` runs the code of the terms.
     pub fn new(
         question: &Question<'_>,
         shifts: RangeInclusive<i32>,
@@ -67,19 +66,19 @@ impl Report {
         Ok(Self { verdicts, compared, replayed, without_value })
     }
 
-    /// Whether every shift of the contract is proved.
+    /// True if every shift of the contract is proved.
     pub fn proved(&self) -> bool {
         let holds = |verdict: &Verdict| matches!(verdict, Verdict::Proved { .. } | Verdict::NotPromised);
         self.verdicts.iter().all(|(_, v)| holds(v))
             && self.verdicts.iter().any(|(_, v)| matches!(v, Verdict::Proved { .. }))
     }
 
-    /// The shifts whose verdict `is`, as intervals.
+    /// Returns the shifts whose verdict `is`, as intervals.
     pub fn shifts(&self, is: impl Fn(&Verdict) -> bool) -> Vec<RangeInclusive<i32>> {
         runs(&self.verdicts, is)
     }
 
-    /// The shifts of each verdict, a line each; then the first counterexample, and the first reason why a shift has no verdict.
+    /// Returns the shifts of each verdict, one line each, then the first counterexample, and the first reason for an unknown verdict.
     pub fn lines(&self) -> Vec<String> {
         let of = |kind: &str| {
             let shifts: Vec<String> = self.shifts(|v| v.name() == kind).iter().map(interval).collect();
@@ -94,14 +93,14 @@ impl Report {
         kinds.chain(refuted).chain(unknown).collect()
     }
 
-    /// What the code returned at a counterexample.
+    /// Returns the result of the code on a counterexample.
     pub fn returned(&self, found: &Counterexample) -> Option<i32> {
         self.replayed.iter().find(|(other, _)| other == found).and_then(|(_, returned)| *returned)
     }
 }
 
 impl Question<'_> {
-    /// A tried input to which the contract gives no value.
+    /// Returns a tried input for which the contract has no value.
     fn without_value(&self, s: i32) -> Option<(i32, i32, i32)> {
         let mut tried = inputs(u64::from(s.unsigned_abs()), RANDOM).into_iter();
         let none = |(x, m): &(i32, i32)| oracle(&self.scheme, self.output.as_ref(), *x, *m, s).is_none();
@@ -109,7 +108,7 @@ impl Question<'_> {
     }
 }
 
-/// The number of inputs of one shift on which the terms return what the code returns, or the first on which they do not.
+/// Compares terms and code at one shift. Returns the number of inputs if they agree on all, otherwise the first difference.
 fn compare(question: &Question<'_>, s: i32, code: &Code<'_>) -> Result<Result<u64, String>> {
     let goal = question.goal(s)?;
     let values = goal.values();

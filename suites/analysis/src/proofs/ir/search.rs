@@ -1,4 +1,4 @@
-//! Inputs on which code may be wrong, tried before a solver is asked. Whatever they are, an input is a counterexample only if the terms say so.
+//! Candidates for counterexamples, tried before a solver is called. An input is a counterexample only if evaluating the terms shows it.
 
 use super::inputs::inputs;
 use tiebreak_oracle::fpm::scheme::DEFINITIONS;
@@ -6,10 +6,10 @@ use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_oracle::proof::{Verdict, prove};
 use tiebreak_oracle::word::Overflow;
 
-/// Pseudorandom inputs beside the pairs of corners.
+/// Number of pseudorandom inputs, in addition to the pairs of corners.
 const RANDOM: usize = 256;
 
-/// Corners, pseudorandom inputs, and for each scheme an input on which it differs from the contract: most mistakes are another scheme.
+/// Returns corners, pseudorandom inputs, and an input for each scheme that differs from the contract: most faulty code follows another scheme.
 pub(super) fn candidates(contract: &Scheme, s: i32) -> Vec<(i32, i32)> {
     let overflow = if contract.overflow == Overflow::OutOfDomain { Overflow::Wrap } else { contract.overflow };
     let witness = |definition| match prove(contract, &Scheme { definition, overflow }, &Parameters::q31(0, s)) {

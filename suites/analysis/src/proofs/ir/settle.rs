@@ -1,4 +1,4 @@
-//! Open goals put to solvers: a proof needs the same answer of all of them, and what is not proved is searched for a counterexample.
+//! Decision of open goals by solvers. A proof needs the same answer of all solvers; without a proof, a counterexample is searched.
 
 use super::super::solver::{Answer, Solver};
 use super::decide::{Open, Verdict};
@@ -7,10 +7,10 @@ use anyhow::Result;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Who is asked, and for how long.
+/// Solvers and their time limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Prover<'a> {
-    /// Two solvers at least.
+    /// At least two solvers.
     pub solvers: &'a [Solver],
     /// Longest time for one query, in seconds.
     pub query: u32,
@@ -18,21 +18,21 @@ pub struct Prover<'a> {
     pub proof: u32,
 }
 
-/// Time for the first searches of a counterexample: with free integers in place of products, then with products.
+/// Time for the first searches for a counterexample, in seconds: first with free integers in place of products, then with products.
 const FIRST: u32 = 5;
 
-/// The end of a proof.
+/// Deadline of a proof.
 struct Deadline(Instant);
 
 impl Deadline {
-    /// Whole seconds that are left, at most so many.
+    /// Returns the whole seconds left, at most `most`.
     fn left(&self, most: u32) -> u32 {
         let left = self.0.saturating_duration_since(Instant::now()).as_secs();
         u32::try_from(left).unwrap_or(u32::MAX).min(most)
     }
 }
 
-/// Asks all solvers about all open goals, and searches a counterexample for those that are not proved.
+/// Runs all solvers on all open goals, and searches a counterexample for each goal without a proof.
 pub(super) fn settle(open: &mut [Open], prover: &Prover<'_>) -> Result<Vec<Verdict>> {
     if open.is_empty() {
         return Ok(Vec::new());
@@ -56,14 +56,14 @@ pub(super) fn settle(open: &mut [Open], prover: &Prover<'_>) -> Result<Vec<Verdi
     open.par_iter_mut().enumerate().map(one).collect()
 }
 
-/// Whether every solver finds an input about which the contract says something; where none was found by trying.
+/// True if every solver finds an input for which the contract has a value. Needed only if no tried input has a value.
 fn satisfiable(open: &mut Open, prover: &Prover<'_>) -> Result<bool> {
     let query = open.goal.vacuity().ask(&[]);
     let ask = |solver: &Solver| Ok(solver.ask(&query, prover.query)? == Answer::Satisfiable);
     Ok(prover.solvers.iter().map(ask).collect::<Result<Vec<_>>>()?.into_iter().all(|found| found))
 }
 
-/// A counterexample found by a solver, and computed again by the terms.
+/// Searches a counterexample with the solvers, and confirms it by evaluating the terms.
 fn refuted(open: &mut Open, prover: &Prover<'_>, deadline: &Deadline, answers: &[Answer]) -> Result<Verdict> {
     let names = open.goal.needed(&["x", "m"]);
     let searches = [(Products::Abstract, FIRST), (Products::Full, 2 * FIRST), (Products::Full, prover.query)];

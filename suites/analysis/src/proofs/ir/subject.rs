@@ -1,4 +1,4 @@
-//! What is proved of a kernel: its promise at each position of a batch, its domain, and how it runs.
+//! Subjects of proofs: for each kernel, the promise at each position of a batch, the domain, and the code to run.
 
 use super::decide::Argument;
 use std::ops::RangeInclusive;
@@ -13,29 +13,29 @@ use tiebreak_oracle::fpm::pieces::Output;
 /// Batch size of the feature `elements`: one vector and the element after it.
 pub(super) const BATCH: usize = 5;
 
-/// The results of a position, at a shift, for accumulators and multipliers.
+/// Function that returns the results at a position and shift, for accumulators and multipliers.
 type Run = fn(&Code, usize, i32, &[(i32, i32)]) -> Vec<i32>;
 
-/// The code of a kernel, without its form.
+/// Code of a kernel, for both forms.
 #[derive(Clone)]
 pub(super) struct Code {
     pub(super) op: &'static str,
     pub(super) name: &'static str,
     pub(super) mutant: bool,
     pub(super) has_native: bool,
-    /// The scheme at each position, NAME or NAME:POLICY.
+    /// Scheme at each position, NAME or NAME:POLICY.
     pub(super) promises: Vec<String>,
     /// Zero point and clamp of a requantization.
     pub(super) output: Option<Output>,
     pub(super) multipliers: RangeInclusive<i32>,
     pub(super) multiple_of: i32,
-    /// The shifts of its domain, for multipliers in Q0.31.
+    /// Shifts of the domain, for multipliers in Q0.31.
     pub(super) shifts: RangeInclusive<i32>,
-    /// The portable form on accumulators and multipliers at one position and shift; elements at other positions are 0.
+    /// Runs the portable form on accumulators and multipliers at one position and shift; elements at other positions are 0.
     pub(super) run: Run,
 }
 
-/// Every kernel and every mutant.
+/// Returns every kernel and every mutant.
 pub(super) fn all() -> Vec<Code> {
     let multiplies = fpm::kernels().iter().map(|kernel| multiply(kernel, false));
     let broken = mutants::fpm::mutants().iter().map(|mutant| multiply(&mutant.kernel, true));
@@ -43,7 +43,7 @@ pub(super) fn all() -> Vec<Code> {
     let kernels = <requantize::Requantize as operation::TensorOperation>::kernels();
     let mutants = <requantize::Requantize as operation::TensorOperation>::mutants();
     let requantized = kernels.iter().map(|kernel| requantization(kernel, false));
-    // A multiplication's mutants are proved above, and put the batch on the heap here.
+    // Mutants of a multiplication are proved above. As requantizations, they would put the batch on the heap.
     let own = mutants.iter().filter(|mutant| mutants::fpm::find(mutant.kernel.name).is_none());
     all.chain(requantized).chain(own.map(|mutant| requantization(&mutant.kernel, true))).collect()
 }
@@ -70,8 +70,8 @@ fn multiply(kernel: &'static fpm::Kernel, mutant: bool) -> Code {
     }
 }
 
-/// Zero point, least and largest result of the proof, where the kernel takes any: not symmetrical, and for bytes without sign a zero point that is negative as
-/// a signed byte.
+/// Returns zero point, smallest and largest result of the proof, if the kernel accepts any. The values are asymmetric, and for unsigned bytes the
+/// zero point is negative as a signed byte.
 fn chosen(output: Element) -> (i32, i32, i32) {
     match output {
         Element::I8 => (-5, -100, 120),
@@ -136,7 +136,7 @@ fn shifts(domain: &Domain) -> RangeInclusive<i32> {
 }
 
 impl Code {
-    /// What each parameter of an element's function is: the batch, multiplier, shift, then zero point and clamp of a requantization.
+    /// Returns the meaning of each parameter of an element's function: the batch, multiplier, shift, then zero point and clamp of a requantization.
     pub(super) fn arguments(&self, position: usize) -> Vec<Argument> {
         let batch = (0..BATCH).map(|at| if at == position { Argument::Accumulator } else { Argument::Free });
         let constant = |value| Argument::Shift(0, value);
@@ -144,7 +144,7 @@ impl Code {
         batch.chain([Argument::Multiplier, Argument::Shift(1, 0)]).chain(output.into_iter().flatten()).collect()
     }
 
-    /// The promise with zero point and clamp.
+    /// Returns the promise with zero point and clamp.
     pub(super) fn label(&self, scheme: &Scheme) -> String {
         match self.output {
             None => scheme.label(),

@@ -1,61 +1,61 @@
-//! Terms over bit vectors of 1 to 128 bits, each made once: a graph in which equal terms are one node.
+//! Terms over bit vectors of 1 to 128 bits, as a graph in which equal terms are one node.
 //!
-//! A truth value is a vector of one bit. Constructors fold constants and bring products to one form: a shift to the left leaves a product, and a
-//! word that is cut and extended again is an extension. Each rewriting holds for all values modulo `2^width`; [`super::eval`] and the solvers see
-//! the same graph, and a differential test compares it with the code.
+//! A truth value is a vector of one bit. Constructors fold constants and bring products to one form: a left shift is moved out of a product, and a
+//! word that is cut and extended again is an extension. Each rewriting holds for all values modulo `2^width`. [`super::eval`] and the solvers use the
+//! same graph, and a differential test compares it with the code.
 
 use super::range::Range;
 use std::collections::HashMap;
 
-/// A node of [`Terms`].
+/// Node of [`Terms`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Term(u32);
 
-/// An operation on vectors; operands of binary operations have one width.
+/// Operation on vectors; operands of binary operations have one width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
-    /// Bitwise.
+    /// Bitwise operations.
     Not,
     And,
     Or,
     Xor,
-    /// Modulo `2^width`.
+    /// Arithmetic modulo `2^width`.
     Add,
     Sub,
     Mul,
-    /// Towards zero; as SMT-LIB defines it for a divisor of 0, of which the translator says that it is undefined.
+    /// Division towards zero. A divisor of 0 gives SMT-LIB's result, and the translator marks it as undefined.
     SignedDiv,
     SignedRem,
     UnsignedDiv,
     UnsignedRem,
-    /// Amounts at or above the width give 0, or copies of the sign.
+    /// Shifts; amounts from the width on give 0, or copies of the sign.
     Shl,
     LogicalShr,
     ArithmeticShr,
-    /// Of one bit.
+    /// Comparisons with a one-bit result.
     Equal,
     UnsignedLess,
     SignedLess,
-    /// If the first operand, of one bit, is set: the second, otherwise the third.
+    /// Choice: the second operand if the first, of one bit, is set, otherwise the third.
     Choose,
-    /// Bits from this one upwards, as many as the term is wide.
+    /// Bits from this one upwards; the width of the term is their number.
     Extract(u32),
     ZeroExtend,
     SignExtend,
 }
 
-/// What a term is.
+/// Content of a term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Node {
-    /// A free vector.
+    /// Free vector.
     Variable(String),
-    /// A constant, its bits in the low end.
+    /// Constant with its bits in the low end.
     Constant(u128),
-    /// An operation.
+    /// Operation on terms.
     Apply(Op, Vec<Term>),
 }
 
-/// A graph of terms. An operand is always older than its user.
+/// Graph of terms. An operand always precedes its user.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Terms {
     nodes: Vec<(Node, u32)>,
@@ -63,39 +63,39 @@ pub(crate) struct Terms {
     known: HashMap<(Node, u32), Term>,
 }
 
-/// All bits of a width.
+/// Returns a mask of all bits of a width.
 pub(crate) fn mask(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1 << width) - 1 }
 }
 
-/// The bits of a width as a signed number.
+/// Returns the bits of a width as a signed number.
 pub(crate) fn signed(bits: u128, width: u32) -> i128 {
     let unused = 128 - width;
     ((bits << unused) as i128) >> unused
 }
 
 impl Terms {
-    /// The node of a term.
+    /// Returns the node of a term.
     pub(crate) fn node(&self, term: Term) -> &Node {
         &self.nodes[term.0 as usize].0
     }
 
-    /// Bits of a term.
+    /// Returns the width of a term.
     pub(crate) fn width(&self, term: Term) -> u32 {
         self.nodes[term.0 as usize].1
     }
 
-    /// Position of a term, above that of its operands.
+    /// Returns the position of a term, which is above those of its operands.
     pub(crate) fn position(term: Term) -> usize {
         term.0 as usize
     }
 
-    /// Signed bounds of a term.
+    /// Returns the signed bounds of a term.
     pub(super) fn range(&self, term: Term) -> Range {
         self.ranges[term.0 as usize]
     }
 
-    /// The value of a constant.
+    /// Returns the value of a constant.
     pub(crate) fn value(&self, term: Term) -> Option<u128> {
         match self.node(term) {
             Node::Constant(bits) => Some(*bits),
@@ -103,7 +103,7 @@ impl Terms {
         }
     }
 
-    /// Every term that some of `roots` need, operands first.
+    /// Returns every term that `roots` need, operands first.
     pub(crate) fn needed(&self, roots: &[Term]) -> Vec<Term> {
         let mut seen = vec![false; self.nodes.len()];
         let mut open: Vec<Term> = roots.to_vec();
@@ -127,17 +127,17 @@ impl Terms {
         term
     }
 
-    /// The free vector of that name.
+    /// Returns the free vector of this name.
     pub(crate) fn variable(&mut self, name: &str, width: u32) -> Term {
         self.made(Node::Variable(name.to_owned()), width)
     }
 
-    /// A constant, modulo `2^width`.
+    /// Returns a constant, modulo `2^width`.
     pub(crate) fn constant(&mut self, value: i128, width: u32) -> Term {
         self.made(Node::Constant(value as u128 & mask(width)), width)
     }
 
-    /// A truth value.
+    /// Returns a constant truth value.
     pub(crate) fn truth(&mut self, value: bool) -> Term {
         self.constant(value.into(), 1)
     }
@@ -154,7 +154,7 @@ impl Terms {
         }
     }
 
-    /// An operation on two vectors of one width, with a result of that width, or of one bit for a comparison.
+    /// Returns an operation on two vectors of one width. The result has this width, or one bit for a comparison.
     pub(crate) fn binary(&mut self, op: Op, a: Term, b: Term) -> Term {
         let width = self.width(a);
         assert_eq!(width, self.width(b), "{op:?}");
@@ -198,7 +198,7 @@ impl Terms {
         self.apply(op, ordered(op, a, b), width)
     }
 
-    /// `a / 2^k` towards zero: a floor, for a negative dividend of one that is `2^k - 1` larger.
+    /// Returns `a / 2^k` towards zero: a floor, after adding `2^k - 1` to a negative dividend.
     fn halved(&mut self, a: Term, k: u32) -> Term {
         let width = self.width(a);
         let (zero, by) = (self.constant(0, width), self.constant(k.into(), width));
@@ -209,7 +209,7 @@ impl Terms {
         self.binary(Op::ArithmeticShr, raised, by)
     }
 
-    /// `(v << j) >> k`, arithmetic, `j >= k`: the low bits of `v << (j-k)`, extended.
+    /// Returns `(v << j) >> k`, arithmetic, `j >= k`: the low bits of `v << (j-k)`, extended.
     fn cut_and_extended(&mut self, a: Term, by: Term) -> Option<Term> {
         let width = self.width(a);
         let (Node::Apply(Op::Shl, inner), Some(k)) = (self.node(a).clone(), self.value(by)) else { return None };
@@ -221,7 +221,7 @@ impl Terms {
         Some(self.extend(low, width, true))
     }
 
-    /// A shift to the left of a shift to the left, also of one that was extended by bits that leave the word.
+    /// Returns two left shifts as one. The inner shift may be extended by bits that leave the word.
     fn shifted_again(&mut self, a: Term, by: Term) -> Option<Term> {
         let width = self.width(a);
         let k = self.value(by)?;
@@ -241,7 +241,7 @@ impl Terms {
         Some(self.binary(Op::Shl, operand, sum))
     }
 
-    /// `a * b` modulo `2^width`: shifts to the left come after the product, and a power of two is a shift.
+    /// Returns `a * b` modulo `2^width`. Left shifts come after the product, and a power of two is a shift.
     fn product(&mut self, a: Term, b: Term) -> Term {
         let width = self.width(a);
         for (one, other) in [(a, b), (b, a)] {
@@ -261,7 +261,7 @@ impl Terms {
         self.apply(Op::Mul, ordered(Op::Mul, a, b), width)
     }
 
-    /// Bitwise complement.
+    /// Returns the bitwise complement.
     pub(crate) fn not(&mut self, a: Term) -> Term {
         if let Node::Apply(Op::Not, inner) = self.node(a) {
             return inner[0];
@@ -269,7 +269,7 @@ impl Terms {
         self.apply(Op::Not, vec![a], self.width(a))
     }
 
-    /// `then` if `condition` is set, otherwise `other`.
+    /// Returns `then` if `condition` is set, otherwise `other`.
     pub(crate) fn choose(&mut self, condition: Term, then: Term, other: Term) -> Term {
         match self.value(condition) {
             _ if then == other => then,
@@ -279,7 +279,7 @@ impl Terms {
         }
     }
 
-    /// A choice in as few bits as both parts are written in, extended.
+    /// Returns a choice in as few bits as both parts need, extended.
     fn chosen_narrow(&mut self, condition: Term, then: Term, other: Term) -> Term {
         let width = self.width(then);
         for less in [32, 64].into_iter().filter(|less| *less < width) {
@@ -291,7 +291,7 @@ impl Terms {
         self.apply(Op::Choose, vec![condition, then, other], width)
     }
 
-    /// `width` bits from bit `low` upwards.
+    /// Returns `width` bits from bit `low` upwards.
     pub(crate) fn extract(&mut self, a: Term, low: u32, width: u32) -> Term {
         if low == 0 && width == self.width(a) {
             return a;
@@ -318,7 +318,7 @@ impl Terms {
         matches!(self.node(a), Node::Apply(Op::SignExtend | Op::ZeroExtend, inner) if self.width(inner[0]) == width)
     }
 
-    /// The vector in a wider one, with copies of the sign, or with zeros.
+    /// Extends a vector with copies of its sign, or with zeros.
     pub(crate) fn extend(&mut self, a: Term, width: u32, sign: bool) -> Term {
         if width == self.width(a) {
             return a;
@@ -326,9 +326,9 @@ impl Terms {
         let op = if sign { Op::SignExtend } else { Op::ZeroExtend };
         match self.node(a).clone() {
             Node::Apply(inner, operand) if inner == op => self.extend(operand[0], width, sign),
-            // An extension by zeros has no sign.
+            // An extension by zeros is never negative.
             Node::Apply(Op::ZeroExtend, operand) => self.extend(operand[0], width, false),
-            // What was cut off was copies of the sign.
+            // All cut bits were copies of the sign.
             Node::Apply(Op::Extract(0), operand) if self.fits(operand[0], self.width(a), sign) => {
                 self.resize(operand[0], width, true)
             }
@@ -336,36 +336,36 @@ impl Terms {
         }
     }
 
-    /// Whether the bounds show that cutting to `width` and extending again changes nothing.
+    /// True if the bounds show that cutting to `width` and extending again changes nothing.
     fn fits(&self, a: Term, width: u32, sign: bool) -> bool {
         let (all, range) = (super::range::whole(width), self.range(a));
         range.1 <= all.1 && range.0 >= if sign { all.0 } else { 0 }
     }
 
-    /// The vector cut or extended to a width.
+    /// Cuts or extends a vector to a width.
     pub(crate) fn resize(&mut self, a: Term, width: u32, sign: bool) -> Term {
         if width < self.width(a) { self.extract(a, 0, width) } else { self.extend(a, width, sign) }
     }
 
-    /// `a < b` or `a == b`.
+    /// Returns `a <= b`.
     pub(crate) fn at_most(&mut self, a: Term, b: Term, sign: bool) -> Term {
         let greater = self.binary(if sign { Op::SignedLess } else { Op::UnsignedLess }, b, a);
         self.not(greater)
     }
 
-    /// The smaller or the larger of two.
+    /// Returns the smaller or the larger vector.
     pub(crate) fn extreme(&mut self, a: Term, b: Term, sign: bool, largest: bool) -> Term {
         let less = self.binary(if sign { Op::SignedLess } else { Op::UnsignedLess }, a, b);
         if largest { self.choose(less, b, a) } else { self.choose(less, a, b) }
     }
 
-    /// The conjunction of truth values.
+    /// Returns the conjunction of truth values.
     pub(crate) fn every(&mut self, all: &[Term]) -> Term {
         let truth = self.truth(true);
         all.iter().fold(truth, |a, b| self.binary(Op::And, a, *b))
     }
 
-    /// The operand of a product as a word of 32 bits, if its type shows that it is one.
+    /// Returns the operand of a product as a 32-bit word, if its type or its bounds show that it fits.
     pub(crate) fn word(&mut self, a: Term) -> Option<Term> {
         let written = match self.node(a).clone() {
             Node::Apply(Op::SignExtend, inner) if self.width(inner[0]) <= 32 => Some(self.extend(inner[0], 32, true)),
@@ -376,12 +376,12 @@ impl Terms {
             },
             _ => None,
         };
-        // The bounds show a word where the type does not, and of a constant.
+        // The bounds of a constant, or of a term whose type does not show it, can also show a word.
         written.or_else(|| (self.width(a) >= 32 && self.fits(a, 32, true)).then(|| self.extract(a, 0, 32)))
     }
 }
 
-/// Operands of a commutative operation in one order, so that both orders are one term.
+/// Orders the operands of a commutative operation, so that both orders are one term.
 fn ordered(op: Op, a: Term, b: Term) -> Vec<Term> {
     match op {
         Op::And | Op::Or | Op::Xor | Op::Add | Op::Mul | Op::Equal if b < a => vec![b, a],

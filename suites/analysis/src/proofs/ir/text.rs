@@ -1,23 +1,23 @@
-//! LLVM IR as text: tokens of a line, types, and operands. Source: the LLVM Language Reference Manual.
+//! Text of LLVM IR: tokens of a line, types, and operands. Source: the LLVM Language Reference Manual.
 
 use anyhow::{Result, bail};
 use std::fmt;
 
-/// A type that the translator knows.
+/// Type that the translator supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
-    /// An integer of that many bits.
+    /// Integer of this width.
     Integer(u32),
-    /// So many integers of that many bits.
+    /// Vector: number of integers, and their width.
     Vector(u32, u32),
-    /// An address.
+    /// Address.
     Pointer,
-    /// Nothing.
+    /// No value.
     Void,
 }
 
 impl Type {
-    /// Lanes: 1 for an integer.
+    /// Returns the number of lanes: 1 for an integer.
     pub(crate) fn lanes(self) -> usize {
         match self {
             Self::Vector(lanes, _) => lanes as usize,
@@ -25,7 +25,7 @@ impl Type {
         }
     }
 
-    /// Bits of one lane.
+    /// Returns the width of one lane.
     pub(crate) fn bits(self) -> Result<u32> {
         match self {
             Self::Integer(bits) | Self::Vector(_, bits) => Ok(bits),
@@ -45,24 +45,24 @@ impl fmt::Display for Type {
     }
 }
 
-/// An operand, without its type.
+/// Operand without its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operand {
-    /// A value of the function.
+    /// Value of the function.
     Local(String),
-    /// A number; `true` is 1.
+    /// Number; `true` is 1.
     Number(i128),
-    /// Lanes, each a constant.
+    /// Lanes of constants.
     Lanes(Vec<Operand>),
-    /// One constant in each lane.
+    /// Constant in every lane.
     Splat(i128),
-    /// No value.
+    /// Poison.
     Poison,
-    /// A function or a variable of the module.
+    /// Function or variable of the module.
     Global(String),
 }
 
-/// The tokens of a line: words, names with their sigil, punctuation; strings keep their quotes.
+/// Splits a line into tokens: words, names with their sigil, and punctuation. Strings keep their quotes.
 pub(crate) fn tokens(line: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut rest = line.trim_start();
@@ -91,12 +91,12 @@ fn word(text: &str) -> usize {
     text.find(|c: char| !(c.is_ascii_alphanumeric() || "_.$-".contains(c))).unwrap_or(text.len())
 }
 
-/// A name without sigil and quotes.
+/// Returns a name without sigil and quotes.
 pub(crate) fn name(token: &str) -> String {
     token.trim_start_matches(['%', '@']).trim_matches('"').to_owned()
 }
 
-/// A place in the tokens of a line.
+/// Position in the tokens of a line.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor<'a> {
     tokens: &'a [String],
@@ -104,31 +104,31 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The beginning.
+    /// Starts at the first token.
     pub(crate) fn new(tokens: &'a [String]) -> Self {
         Self { tokens, at: 0 }
     }
 
-    /// The next token, which stays.
+    /// Returns the next token without consuming it.
     pub(crate) fn peek(&self) -> &'a str {
         self.tokens.get(self.at).map_or("", String::as_str)
     }
 
-    /// The next token.
+    /// Consumes and returns the next token.
     pub(crate) fn next(&mut self) -> &'a str {
         let token = self.peek();
         self.at += 1;
         token
     }
 
-    /// Whether the next token is this one, which is then taken.
+    /// Consumes the next token if it is `token`; true if it was.
     pub(crate) fn take(&mut self, token: &str) -> bool {
         let same = self.peek() == token;
         self.at += usize::from(same);
         same
     }
 
-    /// Takes this token.
+    /// Consumes the token, or returns an error.
     pub(crate) fn expect(&mut self, token: &str) -> Result<()> {
         if !self.take(token) {
             bail!("`{token}` expected, not `{}`", self.peek());
@@ -136,7 +136,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Takes words that are in the list, and returns them.
+    /// Consumes and returns words in the list.
     pub(crate) fn flags(&mut self, known: &[&str]) -> Vec<&'a str> {
         let mut flags = Vec::new();
         while known.contains(&self.peek()) {
@@ -145,7 +145,7 @@ impl<'a> Cursor<'a> {
         flags
     }
 
-    /// A type.
+    /// Parses a type.
     pub(crate) fn r#type(&mut self) -> Result<Type> {
         let token = self.next();
         let integer = |text: &str| text.strip_prefix('i').and_then(|bits| bits.parse::<u32>().ok());
@@ -169,7 +169,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An operand.
+    /// Parses an operand.
     pub(crate) fn operand(&mut self) -> Result<Operand> {
         let token = self.next();
         Ok(match token {
@@ -213,7 +213,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Attributes of an argument or a result; the bounds of a `range`, outside of which a value is poison.
+    /// Parses the attributes of an argument or a result. Returns the bounds of a `range`, outside of which a value is poison.
     pub(crate) fn attributes(&mut self) -> Result<Option<(i128, i128)>> {
         const NONE: [&str; 14] = [
             "noundef",
@@ -257,7 +257,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Skips behind the `)` of an open `(`.
+    /// Skips to after the `)` of an open `(`.
     pub(crate) fn skip_to_close(&mut self) {
         let mut depth = 1;
         while depth > 0 && self.at < self.tokens.len() {

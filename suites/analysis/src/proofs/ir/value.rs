@@ -1,52 +1,52 @@
-//! What a name of LLVM IR stands for while a function is executed with terms: lanes with their poison, or an address; and memory.
+//! Values of LLVM IR in execution with terms: lanes with their poison, or addresses; and memory.
 
 use super::term::{Node, Op, Term, Terms};
 use anyhow::{Result, bail};
 use std::collections::HashMap;
 
-/// One integer, and the truth value that says whether it is poison.
+/// Integer, and the truth value of being poison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lane {
     pub(crate) term: Term,
     pub(crate) poison: Term,
 }
 
-/// An address: an object of memory and a constant distance from its beginning.
+/// Address: an object of memory, and a constant offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pointer {
     pub(crate) object: usize,
     pub(crate) offset: i64,
 }
 
-/// The value of a name.
+/// Value of a name.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     /// One lane for an integer, several for a vector.
     Lanes(Vec<Lane>),
-    /// An address.
+    /// Address in memory.
     Pointer(Pointer),
-    /// What nothing may read: the result of a landing pad.
+    /// Unreadable value: the result of a landing pad.
     Nothing,
 }
 
-/// A byte of memory: part of what was stored there, least significant first.
+/// Byte of memory: part of a stored value, least significant first.
 #[derive(Clone, Copy, Debug)]
 enum Byte {
     Integer(Lane, u32),
     Pointer(Pointer, u32),
 }
 
-/// Bytes by object and distance. A byte that was never written has no entry.
+/// Bytes by object and offset. An unwritten byte has no entry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     bytes: HashMap<(usize, i64), Byte>,
 }
 
-/// Bytes of an address.
+/// Size of an address in bytes.
 pub(crate) const POINTER_BYTES: u32 = 8;
 
 impl Memory {
-    /// Stores an integer whose width is a multiple of 8, or an address.
+    /// Stores integers whose width is a multiple of 8, or an address.
     pub(crate) fn store(&mut self, terms: &Terms, at: Pointer, value: &Value) -> Result<()> {
         let mut offset = at.offset;
         let mut put = |byte| {
@@ -69,7 +69,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The address stored at `at`.
+    /// Loads the address stored at `at`.
     pub(crate) fn pointer(&self, at: Pointer) -> Result<Pointer> {
         match self.bytes.get(&(at.object, at.offset)) {
             Some(Byte::Pointer(pointer, 0)) => Ok(*pointer),
@@ -77,7 +77,7 @@ impl Memory {
         }
     }
 
-    /// An integer of `width` bits stored at `at`.
+    /// Loads an integer of `width` bits stored at `at`.
     pub(crate) fn load(&self, terms: &mut Terms, at: Pointer, width: u32) -> Result<Lane> {
         if !width.is_multiple_of(8) {
             bail!("a load of i{width} is not known");
@@ -107,7 +107,7 @@ impl Memory {
         Ok(sum)
     }
 
-    /// Copies bytes, as `memcpy` does.
+    /// Copies bytes like `memcpy`.
     pub(crate) fn copy(&mut self, to: Pointer, from: Pointer, bytes: i64) {
         let copied: Vec<Option<Byte>> =
             (0..bytes).map(|n| self.bytes.get(&(from.object, from.offset + n)).copied()).collect();
@@ -121,7 +121,7 @@ impl Memory {
 }
 
 impl Value {
-    /// The lanes of an integer or a vector.
+    /// Returns the lanes of an integer or a vector.
     pub(crate) fn lanes(&self) -> Result<&[Lane]> {
         match self {
             Self::Lanes(lanes) => Ok(lanes),
@@ -129,7 +129,7 @@ impl Value {
         }
     }
 
-    /// The one lane of an integer.
+    /// Returns the single lane of an integer.
     pub(crate) fn scalar(&self) -> Result<Lane> {
         match self.lanes()? {
             [lane] => Ok(*lane),
@@ -137,7 +137,7 @@ impl Value {
         }
     }
 
-    /// The address.
+    /// Returns the address, or an error for an integer.
     pub(crate) fn pointer(&self) -> Result<Pointer> {
         match self {
             Self::Pointer(pointer) => Ok(*pointer),
@@ -145,7 +145,7 @@ impl Value {
         }
     }
 
-    /// The number that an integer is, if it is a constant.
+    /// Returns the number of a constant integer.
     pub(crate) fn constant(&self, terms: &Terms) -> Result<i64> {
         let lane = self.scalar()?;
         match terms.node(lane.term) {

@@ -1,4 +1,4 @@
-//! Functions of x86 that join neighbouring lanes. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
+//! x86 functions that join neighbouring lanes. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
 
 use super::intrinsics::fitted;
 use super::term::{Op, Terms};
@@ -6,7 +6,7 @@ use super::text::Type;
 use super::value::{Lane, Value};
 use anyhow::{Result, bail};
 
-/// The result of a function of x86; `None` if its name is not one of them.
+/// Returns the result of an x86 function; `None` for an unknown name.
 pub(super) fn called(t: &mut Terms, name: &str, values: &[(Type, Value)]) -> Result<Option<Value>> {
     let pairs = match name {
         "llvm.x86.sse2.pmadd.wd" | "llvm.x86.avx2.pmadd.wd" => false,
@@ -22,7 +22,7 @@ pub(super) fn called(t: &mut Terms, name: &str, values: &[(Type, Value)]) -> Res
     Ok(Some(Value::Lanes(lanes)))
 }
 
-/// `a0*b0 + a1*b1`: of signed 16-bit lanes, wrapping; or of an unsigned and a signed byte, saturating.
+/// Returns `a0*b0 + a1*b1`: wrapping for signed 16-bit lanes, saturating for an unsigned and a signed byte.
 fn pair(t: &mut Terms, a: &[Lane], b: &[Lane], bytes: bool) -> Lane {
     let narrow = t.width(a[0].term);
     let (wide, result) = (2 * narrow + 1, 2 * narrow);

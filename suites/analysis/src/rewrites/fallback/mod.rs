@@ -1,5 +1,6 @@
-//! The fallback of an operation that has no integer lowering: dequantize the operands, compute in f32, quantize the result (RFC "Improvements in the
-//! 'quant' dialect", "Limitations while lowering quantized types"). It is held to the exact result, rounded to nearest with ties upward, on every pair of i8.
+//! Fallback of an operation without an integer lowering: dequantize the operands, compute in f32, quantize the result (RFC "Improvements in the
+//! 'quant' dialect", "Limitations while lowering quantized types"). It is compared with the exact result, rounded to nearest with ties upward, on
+//! every pair of i8.
 
 mod pairs;
 mod rows;
@@ -7,16 +8,16 @@ mod rows;
 use super::{Claim, Coverage, Said, Tally};
 use anyhow::{Result, bail};
 
-/// Operations with a fallback: those that have an integer lowering too, then those whose lowering to TOSA is refused.
+/// Operations with a fallback: first those with an integer lowering, then those whose lowering to TOSA is refused.
 pub const OPERATIONS: [&str; 6] = ["add", "mul", "log_softmax", "l2_normalization", "split", "arg_min"];
 
 /// Scale and zero point of an i8 tensor.
 type Tensor = (f32, i32);
 
-/// A way to compute all pairs; no result where a cast is poison.
+/// Results for all pairs; `None` if a cast is poison.
 type Results = Vec<Option<i64>>;
 
-/// Each comparison of one operation, on each choice of tensors.
+/// Measures every comparison of one operation, on each choice of tensors.
 pub fn claims(operation: &str) -> Result<Vec<Claim>> {
     if let Some(claims) = rows::claims(operation)? {
         return Ok(claims);
@@ -27,7 +28,7 @@ pub fn claims(operation: &str) -> Result<Vec<Claim>> {
     }
 }
 
-/// What the exact result of an operation is.
+/// Describes the exact result of an operation.
 pub fn exact(operation: &str) -> &'static str {
     match operation {
         "log_softmax" => {
@@ -44,7 +45,7 @@ pub fn exact(operation: &str) -> &'static str {
     }
 }
 
-/// Two ways on every pair: what they have in common, and the differing pair nearest to zero.
+/// Compares two ways on every pair. The witness is the differing pair nearest to zero.
 fn claim(
     operation: &str,
     (before, left): (&str, &Results),

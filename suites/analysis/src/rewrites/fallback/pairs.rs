@@ -1,4 +1,4 @@
-//! Operations of two tensors that have an integer lowering and a fallback: both are held to the exact result, and to each other.
+//! Operations of two tensors that have an integer lowering and a fallback. Both are compared with the exact result, and with each other.
 
 use super::{Results, Tensor, claim};
 use crate::rewrites::Claim;
@@ -11,7 +11,8 @@ use tiebreak_oracle::quantize::{Quantization, Storage, Stored};
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::{dequantize, quantize::Scheme as Quantize};
 
-/// Left operand, right operand, result: scales that are powers of two; equal decimal scales; scales far apart, with zero points; a narrow result.
+/// Left operand, right operand, result: scales that are powers of two; equal decimal scales; very different scales, with zero points; a narrow
+/// result.
 const TENSORS: [[Tensor; 3]; 4] = [
     [(0.5, 0), (0.5, 0), (0.5, 0)],
     [(0.1, 3), (0.1, 3), (0.2, -5)],
@@ -19,12 +20,12 @@ const TENSORS: [[Tensor; 3]; 4] = [
     [(0.05, 0), (0.04, 0), (0.03, 0)],
 ];
 
-/// Integer lowerings of both.
+/// Integer lowerings of both operations.
 const SCHEMES: [&str; 2] = ["tosa-double", "tosa-single"];
 
 const STORAGE: Storage = Storage { bits: 8, signed: true };
 
-/// Each comparison of one operation, on each choice of tensors.
+/// Measures every comparison of one operation, on each choice of tensors.
 pub(super) fn claims(operation: &str) -> Result<Vec<Claim>> {
     let arithmetic = if operation == "add" { Arithmetic::Add } else { Arithmetic::Multiply };
     let (a, b): (Vec<i32>, Vec<i32>) = (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b))).unzip();
@@ -51,7 +52,7 @@ pub(super) fn claims(operation: &str) -> Result<Vec<Claim>> {
     Ok(all.into_iter().flatten().collect())
 }
 
-/// The operands through `dcast`, the operation in f32, and a quantization by this scheme.
+/// Computes the fallback: operands through `dcast`, the operation in f32, and a quantization by this scheme.
 fn fallback(scheme: &str, arithmetic: Arithmetic, tensors: [Tensor; 3], (a, b): (&[i32], &[i32])) -> Result<Results> {
     let (quantize, dequantize) = (Quantize::parse(scheme)?, dequantize::Scheme::parse("mlir-dcast")?);
     let channel = |(scale, z): Tensor| Quantization::whole(Format::F32, scale.to_bits().into(), z.into(), STORAGE);
@@ -66,7 +67,7 @@ fn fallback(scheme: &str, arithmetic: Arithmetic, tensors: [Tensor; 3], (a, b): 
     Ok(a.iter().zip(b).map(one).collect())
 }
 
-/// The integer lowering by this scheme, or the exact result, rounded to nearest with ties upward.
+/// Computes the integer lowering by this scheme, or the exact result if `None`, rounded to nearest with ties upward.
 fn lowered(
     operation: &str,
     scheme: Option<&str>,

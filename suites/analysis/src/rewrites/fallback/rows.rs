@@ -1,10 +1,10 @@
-//! Operations of TensorFlow Lite that its lowering to TOSA refuses if their operands are quantized, so that the fallback is the only way: `log_softmax`,
-//! `l2_normalization`, `split` and `arg_min` (RFC "Improvements in the 'quant' dialect", "Limitations while lowering quantized types"). The fallback is held to the exact
-//! result on every row of two elements.
+//! TensorFlow Lite operations for which only the fallback exists, because the lowering to TOSA refuses quantized operands: `log_softmax`,
+//! `l2_normalization`, `split` and `arg_min` (RFC "Improvements in the 'quant' dialect", "Limitations while lowering quantized types"). The fallback
+//! is compared with the exact result on every row of two elements.
 //!
-//! The real logarithm of the softmax, and the real normalized element, are rounded once, by the oracle's rows. The other two need no arithmetic: `split` moves stored values,
-//! and the index of the least stored value is that of the least real value, because scales are positive. The fallback computes each step in f32, correctly rounded, so that
-//! what differs is due to f32 and to the casts, and to no library's approximation of `exp` and `log`.
+//! The oracle's rows round the real logarithm of the softmax, and the real normalized element, once. The other two operations need no arithmetic:
+//! `split` moves stored values, and the least stored value is the least real value, because scales are positive. The fallback computes each step in
+//! f32, correctly rounded, so that every difference comes from f32 and the casts, not from a library's approximation of `exp` and `log`.
 
 use super::{Results, Tensor, claim};
 use crate::rewrites::Claim;
@@ -21,18 +21,18 @@ use tiebreak_oracle::{dequantize, quantize};
 
 const STORAGE: Storage = Storage { bits: 8, signed: true };
 
-/// An operation on a row.
+/// Operation on a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operation {
     LogSoftmax,
     L2Normalization,
-    /// Into single elements.
+    /// Split into single elements.
     Split,
-    /// The first index of the least element.
+    /// First index of the least element.
     ArgMin,
 }
 
-/// Each with its name.
+/// Operations with their names.
 const OPERATIONS: [(&str, Operation); 4] = [
     ("log_softmax", Operation::LogSoftmax),
     ("l2_normalization", Operation::L2Normalization),
@@ -40,13 +40,13 @@ const OPERATIONS: [(&str, Operation); 4] = [
     ("arg_min", Operation::ArgMin),
 ];
 
-/// The ways to quantize the result: as `quant.qcast` does, and rounded.
+/// Quantizations of the result: as by `quant.qcast`, and rounded to nearest even.
 const QUANTIZED: [(&str, &str); 2] =
     [("dcast, f32, qcast", "mlir-qcast"), ("dcast, f32, qcast to nearest even", "nearest-even")];
 
 impl Operation {
-    /// Row and result: the RFC's type; what TensorFlow Lite requires of the result; scales that are no powers of two; of `arg_min`, a scale by which
-    /// dequantized values overflow.
+    /// Returns row and result types: the RFC's; the result type that TensorFlow Lite requires; scales that are not powers of two. `arg_min` also has
+    /// a scale at which dequantized values overflow.
     fn tensors(self) -> [[Tensor; 2]; 3] {
         let same = |tensor| [tensor, tensor];
         match self {
@@ -57,7 +57,7 @@ impl Operation {
         }
     }
 
-    /// The exact first element of the result, or the index.
+    /// Returns the exact first element of the result, or the index.
     fn exact(self, [input, out]: [Tensor; 2], row: [i32; 2]) -> Result<Option<i64>> {
         let of = |(scale, zero_point): Tensor| Operand { scale: f32::to_bits(scale), zero_point };
         let real = |operation| -> Result<Option<i64>> {
@@ -74,7 +74,7 @@ impl Operation {
     }
 }
 
-/// Elementary functions of the same numbers, computed once.
+/// Cache of elementary functions.
 #[derive(Default)]
 struct Known(HashMap<(Elementary, u64), u64>);
 
@@ -84,7 +84,7 @@ impl Known {
     }
 }
 
-/// The first element of the result in f32, by TensorFlow Lite's steps for floats.
+/// Returns the first element of the result in f32, by TensorFlow Lite's steps for floats.
 fn of_floats(operation: Operation, [a, b]: [u64; 2], known: &mut Known) -> u64 {
     match operation {
         Operation::LogSoftmax => {
@@ -101,7 +101,7 @@ fn of_floats(operation: Operation, [a, b]: [u64; 2], known: &mut Known) -> u64 {
     }
 }
 
-/// The fallback of each row, by this quantization.
+/// Computes the fallback of each row with this quantization.
 fn fallback(operation: Operation, scheme: &str, tensors: [Tensor; 2], rows: &[[i32; 2]]) -> Result<Results> {
     let (quantize, dequantize) = (quantize::Scheme::parse(scheme)?, dequantize::Scheme::parse("mlir-dcast")?);
     let channel = |(scale, z): Tensor| Quantization::whole(F32, scale.to_bits().into(), z.into(), STORAGE);
@@ -120,7 +120,7 @@ fn fallback(operation: Operation, scheme: &str, tensors: [Tensor; 2], rows: &[[i
     Ok(rows.iter().map(one).collect())
 }
 
-/// The fallback of one of the operations against the exact result, with each quantization; nothing for another name.
+/// Compares the fallback of an operation with the exact result, for each quantization; `None` for another name.
 pub(super) fn claims(name: &str) -> Result<Option<Vec<Claim>>> {
     let Some((_, operation)) = OPERATIONS.into_iter().find(|(known, _)| *known == name) else { return Ok(None) };
     let rows: Vec<[i32; 2]> = (-128..128).flat_map(|a| (-128..128).map(move |b| [a, b])).collect();
@@ -159,7 +159,7 @@ mod tests {
         [claim.same, claim.differ, claim.undefined]
     }
 
-    /// A split moves what the casts there and back may change: as many of 256 values as the machine's floats say, with each of 256 other elements.
+    /// The fallback of a split is a round trip of casts. The machine's floats count how many of 256 values change, each with 256 other elements.
     #[test]
     fn a_split_is_a_cast_there_and_back() {
         let all = of("split");
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(machine(0.3, 0), 16 * 256);
     }
 
-    /// Values that overflow are equal, so that the first of them is taken for the least: of the numbers below -1 or above 1, the second of which is less than the first.
+    /// Values below -1 or above 1 overflow to equal infinities, so that the first is taken for the least, even if the second is less.
     #[test]
     fn an_index_is_lost_by_an_overflow_alone() {
         let all = of("arg_min");
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(counts(&all, "i8, 1.7014118e38:0", "f32")[1], less(126) + less(127));
     }
 
-    /// No row of zeros has a norm; the machine's floats do the same steps, for roots are exact there.
+    /// Compares with the machine's floats, whose square root is correctly rounded. A row of zeros has no norm.
     #[test]
     fn a_normalization_is_as_the_machine_has_it() {
         let all = of("l2_normalization");
@@ -201,11 +201,11 @@ mod tests {
         assert!(expected[1] > 10_000 && expected[2] > 100, "{expected:?}");
     }
 
-    /// Two equal elements have the logarithm of a half, whatever they are; the result is at most that of 1.
+    /// Results depend only on the difference of the elements: ln(1/2) for equal elements, and at most ln 1.
     #[test]
     fn a_logarithm_depends_on_the_difference() {
         let of = |row| Operation::LogSoftmax.exact([(0.1, 3), (0.0625, 127)], row).expect("a row");
-        // ln 2 is 11.09 sixteenths.
+        // -ln(1/2) is 11.09 sixteenths.
         assert_eq!((-128..128).map(|q| of([q, q])).collect::<Vec<_>>(), vec![Some(127 - 11); 256]);
         for difference in 0..256 {
             let all: Vec<_> = (-128..128 - difference).map(|q| of([q + difference, q])).collect();

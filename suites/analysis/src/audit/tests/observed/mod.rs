@@ -1,9 +1,9 @@
-//! What the published packages computed (`observed/README.md`), against the entries of the runtimes: every observation, exactly.
+//! Results of the published packages (`observed/README.md`), compared exactly with the entries of the runtimes.
 
 use super::*;
 use crate::model::operators::Elementwise;
 
-/// Names of the files' columns and of the runtimes.
+/// Columns of the files, with the names of the runtimes.
 const RUNTIMES_OBSERVED: [(&str, &str); 5] = [
     ("reference", "tflite-reference"),
     ("optimized", "tflite-optimized"),
@@ -12,7 +12,7 @@ const RUNTIMES_OBSERVED: [(&str, &str); 5] = [
     ("aarch64", "tflite-optimized-aarch64"),
 ];
 
-/// The lines of a file, each cell by the name of its column.
+/// Parses the lines of a file into cells by column name.
 fn lines(text: &str) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
@@ -33,7 +33,7 @@ fn tensor(line: &BTreeMap<String, String>, of: &str, element: Element) -> Quanti
     Quantized { element, scale: number(line, &name("scale")), zero_point: number(line, &name("zero_point")) }
 }
 
-/// An accumulator that a kernel was given, and what it wrote.
+/// Accumulator that a kernel was given, and its result.
 struct Sum {
     scales: Scales,
     output: Output,
@@ -42,7 +42,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// Whether a derivation and a scheme give what was observed.
+    /// True if a derivation and a scheme give the observed result.
     fn is_of(&self, way: &Way) -> bool {
         let (scheme, _) = way.of(&self.scales).expect("a multiplier");
         scheme.exact(Some(&self.output), self.x) == Some(self.observed)
@@ -54,7 +54,7 @@ fn whole(tensor: Quantized) -> Output {
     Output { zero_point: tensor.zero_point, min: *range.start(), max: *range.end() }
 }
 
-/// The observations of products, by what a runtime chooses its kernel by and the column's kernels.
+/// Returns the observations of products, by the properties that select a kernel and by column.
 fn products() -> Vec<(Sums, &'static str, Vec<Sum>)> {
     let lines = lines(include_str!("products.csv"));
     let kinds =
@@ -83,8 +83,8 @@ fn products() -> Vec<(Sums, &'static str, Vec<Sum>)> {
     all
 }
 
-/// `analysis/src/audit/runtime.rs` said `gemmlowp-double` of the reference FULLY_CONNECTED, which rounds once, in double. Each
-/// observation is what the runtime's entry gives, by rationals; and no entry of another measured runtime gives all of them, unless it is the same entry.
+/// Each observation equals the result of the runtime's entry, on rationals, and no different entry of a measured runtime gives all observations.
+/// Regression test: the entry of the reference FULLY_CONNECTED, which rounds once, in double, was `gemmlowp-double`.
 #[test]
 fn products_are_what_the_packages_compute() {
     let mut ways: Vec<Way> = Vec::new();
@@ -110,8 +110,8 @@ fn products_are_what_the_packages_compute() {
     }
 }
 
-/// Issue 30: layer 2, channel 126 of a model for anomaly detection, at the accumulator 367692, is exactly 88.4995. LiteRT 2.3.0 gives 88 with
-/// the reference kernels and 89 with the optimized ones, where the audit had said that nothing changes.
+/// Issue 30: in layer 2, channel 126 of a model for anomaly detection, accumulator 367692 is exactly 88.4995. LiteRT 2.3.0 gives 88 with the
+/// reference kernels and 89 with the optimized kernels, but the audit reported no change.
 #[test]
 fn a_matrix_product_rounds_once_in_the_reference_and_twice_in_the_optimized_kernels() {
     use crate::model::tests::{build, samples};
@@ -137,7 +137,7 @@ fn a_matrix_product_rounds_once_in_the_reference_and_twice_in_the_optimized_kern
         scheme.exact(Some(&output), 367_692)
     };
     assert_eq!((result(reference), result(optimized)), (Some(88), Some(89)));
-    // Each way the audit counts that accumulator among those that change.
+    // In both directions, the audit counts this accumulator as a difference.
     let counts = |left, right| audited(&bytes, left, right).comparisons[0].layers[0].channels[0].clone();
     let (there, back) = (counts(reference, optimized), counts(optimized, reference));
     assert!(there.differ > 0 && (there.inputs, there.differ) == (back.inputs, back.differ), "{there:?} {back:?}");
@@ -154,8 +154,8 @@ fn a_matrix_product_rounds_once_in_the_reference_and_twice_in_the_optimized_kern
     stated.check(ways(optimized, reference), &back);
 }
 
-/// Finding 24: of nine channels of a depthwise convolution in LiteRT 2.3.0, with the accumulator -2 and a scale of 1/4, the optimized kernels give eight
-/// times 0 and then -1.
+/// Finding 24: for nine channels of a depthwise convolution with accumulator -2 and scale 1/4, the optimized kernels of LiteRT 2.3.0 give 0 eight
+/// times, then -1.
 #[test]
 fn depthwise_channels_behind_whole_vectors_round_as_the_reference() {
     let [input, weight, output] = [1.0, 0.25, 1.0].map(exact);
@@ -169,7 +169,7 @@ fn depthwise_channels_behind_whole_vectors_round_as_the_reference() {
     assert_eq!([false, true].map(result), [Some(0), Some(-1)]);
 }
 
-/// An operation on two tensors, or a rescaling, as the audit compares it: the witness of a constant is the observation.
+/// Compares operations on two tensors and rescalings through the audit; the witness of constant operands is the observation.
 #[test]
 fn additions_and_multiplications_are_what_the_packages_compute() {
     let mut seen = BTreeMap::<(String, &str), usize>::new();
@@ -195,7 +195,7 @@ fn additions_and_multiplications_are_what_the_packages_compute() {
             *seen.entry((format!("{} {}", line["op"], element.name()), name)).or_default() += 1;
         }
     }
-    // Both operations and types of the reference and XNNPACK, one of both sets of optimized kernels less, and int8 of Micro.
+    // Reference and XNNPACK: both operations and types. Both optimized sets: one fewer. Micro: int8 only.
     assert_eq!(seen.len(), 4 + 4 + 2 * 3 + 2, "{seen:?}");
     assert!(seen.values().all(|n| *n > 50), "{seen:?}");
 }
@@ -215,7 +215,7 @@ fn rescalings_are_what_the_packages_compute() {
             *seen.entry((format!("{} {}", from.name(), to.name()), name)).or_default() += 1;
         }
     }
-    // All four pairs of types of three kernel sets, three of Micro, the two of different types of XNNPACK.
+    // Three kernel sets: all four pairs of types. Micro: three. XNNPACK: the two pairs of different types.
     assert_eq!(seen.len(), 3 * 4 + 3 + 2, "{seen:?}");
     assert!(seen.values().all(|n| *n > 40), "{seen:?}");
 }
@@ -250,7 +250,7 @@ fn onnx_operators_are_what_the_package_computes() {
         let result = compare::result(which, scheme.expect("a scheme"), &layer).expect("a result");
         assert_eq!(result, Some(number(&line, "observed")), "{line:?}");
     }
-    // Five operators and layouts of scales, of both types.
+    // Five operators and layouts of scales, with both types.
     assert_eq!(seen.len(), 10, "{seen:?}");
     assert!(seen.values().all(|n| *n > 30), "{seen:?}");
 }
