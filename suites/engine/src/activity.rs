@@ -1,5 +1,5 @@
-//! Report on a long run's current work: a line on a terminal; elsewhere, where no bars are drawn, a line on standard error after a minute and after
-//! each doubling of the time.
+//! Report on a long run's current work: a line on a terminal; elsewhere a line on standard error after a minute, then after each doubling of the
+//! time.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ fn now() -> MutexGuard<'static, Activities> {
     NOW.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Activity of this thread, until dropped.
+/// Activity of a thread, until dropped.
 #[must_use]
 pub struct Doing(PhantomData<*const ()>);
 
@@ -95,7 +95,7 @@ pub fn say(bars: &'static MultiProgress) -> Said {
     Said(ends)
 }
 
-/// Draws the line of a terminal, or removes it.
+/// Draws or removes the line of a terminal.
 fn draw(bars: &MultiProgress, line: &mut Option<ProgressBar>, said: Option<(Duration, String)>) {
     let Some((_, sentence)) = said.filter(|(lasted, _)| *lasted >= SHORT) else {
         return line.take().iter().for_each(ProgressBar::finish_and_clear);

@@ -1,4 +1,4 @@
-//! Kernels that lanes offer under their own names: each becomes a kernel of its operation before the kernels of a run are selected.
+//! Kernels that lanes offer under new names: adopted by their operations before the kernels of a run are selected.
 
 use crate::lane::Lane;
 use crate::registry::Registry;
@@ -10,7 +10,7 @@ use tiebreak_oracle::names::unknown;
 /// Operation and name of each adopted kernel.
 pub(crate) type Adopted = Vec<(String, String)>;
 
-/// Adopts the kernels that the lanes offer. Fails with the lane and the offer if an offer is wrong.
+/// Adopts the kernels that the lanes offer. Fails for a wrong offer, with lane and offer in the message.
 pub(crate) fn adopt(lanes: &[Lane], registry: &Registry) -> Result<Adopted> {
     let mut known: BTreeMap<(String, String), &Own> = BTreeMap::new();
     for lane in lanes {

@@ -1,16 +1,16 @@
-//! Counts against one scheme. Counts of parts add up to the count of the whole.
+//! Counts against a scheme. Counts of parts add up to the count of the whole.
 
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
 
-/// Delta for differences without a useful distance, or with one of billions of distances. The distance of two int32 is always smaller.
+/// Delta for differences without a useful distance, or with billions of distances. The distance of two int32 is always smaller.
 pub const FAR: i64 = i64::MAX;
 
 /// Largest delta, in either direction, that is counted in a table, because billions may occur.
 const NEAR: i64 = 64;
 
-/// Counts of results compared with one scheme.
+/// Counts of results compared with a scheme.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Number of results compared.
@@ -69,7 +69,7 @@ impl Count {
 /// Differences by `got - expected`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deltas {
-    /// Counts from `-NEAR` to `NEAR`; empty if there are none.
+    /// Counts from `-NEAR` to `NEAR`; empty without such differences.
     near: Vec<u64>,
     /// Counts of all other deltas. A fault of a layout gives as many deltas as there are elements.
     others: HashMap<i64, u64>,
@@ -101,7 +101,7 @@ impl Deltas {
         other.others.iter().for_each(|(delta, n)| self.add(*delta, *n));
     }
 
-    /// Returns every delta with its count.
+    /// Returns every delta with the number of differences.
     pub fn all(&self) -> BTreeMap<i64, u64> {
         let near = (-NEAR..).zip(&self.near).filter(|(_, n)| **n > 0).map(|(delta, n)| (delta, *n));
         near.chain(self.others.iter().map(|(delta, n)| (*delta, *n))).collect()

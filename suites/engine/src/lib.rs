@@ -31,5 +31,5 @@ pub mod units;
 pub mod vectors;
 pub mod verification;
 
-/// SHA-256 of the sources of this crate, set by the build script; `None` in a copy without the build script.
+/// SHA-256 of the crate's sources, set by the build script; `None` in a copy without the build script.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

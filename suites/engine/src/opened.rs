@@ -23,8 +23,7 @@ pub(crate) fn lane_names(request: &Request, registry: &Registry) -> Vec<String> 
     names
 }
 
-/// Returns the caller's lanes that a run without `--lane` leaves out: each is listed with the reason, and is no finding, because the caller narrowed
-/// the run.
+/// Returns the caller's lanes that a run without `--lane` leaves out, with the reason. Not a finding, because the caller narrowed the run.
 pub(crate) fn left_out(request: &Request, names: &[String]) -> Vec<ledger::Lane> {
     let unnamed = request.lanes.is_empty().then(|| request.known_lanes.left_out(names));
     let lane = |(name, reason): (&str, &str)| ledger::Lane {
@@ -98,8 +97,8 @@ pub(crate) fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> 
     Ok(Opened { lanes, statuses, findings })
 }
 
-/// True if a lane may be absent: it is not installed, and the caller allows that or requested no tools for it. Installed lanes that fail to start are
-/// never excused.
+/// True if a missing lane is excused: not installed, and either allowed by the caller or in need of tools that nobody requested. Installed lanes that
+/// fail to start are never excused.
 fn may_be_absent(request: &Request, name: &str, why: &NotRun) -> bool {
     let unasked = request.lanes.is_empty() && request.known_lanes.compiled_names().any(|compiled| compiled == name);
     let by_name = request.allow_not_run.iter().any(|allowed| allowed == name);
@@ -110,7 +109,7 @@ fn may_be_absent(request: &Request, name: &str, why: &NotRun) -> bool {
     }
 }
 
-/// Finding for a requested lane that did not run (invariant 4 of ARCHITECTURE.md), unless the caller allowed it by name.
+/// Finding for a requested lane that did not run, unless the caller allowed its absence by name (invariant 4 of ARCHITECTURE.md).
 fn not_run(name: &str, why: &NotRun) -> Finding {
     let accepts = match why {
         NotRun::Broken { .. } | NotRun::OtherArch { .. } => String::new(),

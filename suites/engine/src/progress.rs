@@ -3,7 +3,7 @@
 use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressStyle};
 use std::sync::LazyLock;
 
-/// Bars of concurrent work, one below the other.
+/// Bars of concurrent work, stacked.
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// Returns all bars.
@@ -11,7 +11,7 @@ pub(crate) fn bars() -> &'static MultiProgress {
     &BARS
 }
 
-/// Creates a bar on a terminal, invisible elsewhere. The bar disappears when its work ends or stops early.
+/// Creates a bar on a terminal, invisible elsewhere. The bar disappears when the work ends or stops early.
 pub fn progress(what: &str, tasks: usize) -> ProgressBar {
     let bar = BARS.add(ProgressBar::new(tasks as u64).with_finish(ProgressFinish::AndClear));
     if let Ok(style) = ProgressStyle::with_template("{msg:20} {wide_bar} {pos}/{len} {eta}") {

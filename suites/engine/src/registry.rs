@@ -1,4 +1,4 @@
-//! Interface of an operation for a run, independent of its types, and the registry of operations.
+//! Interface of operations for a run, independent of their types, and the registry of operations.
 
 use crate::identify::Identified;
 use crate::lane::Lane;
@@ -22,17 +22,17 @@ use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::bite::{Kill, Planted};
 use tiebreak_reports::ledger::Bound;
 
-/// Operation, independent of its types.
+/// Operation, independent of the types of cases and kernels.
 pub trait Verifies: Sync {
     /// Name of the operation.
     fn op(&self) -> &'static str;
-    /// Names of its kernels, known bugs last.
+    /// Names of the kernels, known bugs last.
     fn names(&self) -> Vec<&'static str>;
-    /// Describes its kernels and mutants for a listing.
+    /// Describes the kernels and mutants for a listing.
     fn listed(&self) -> Vec<Value>;
-    /// Describes its schemes.
+    /// Describes the schemes.
     fn schemes(&self) -> Vec<Described>;
-    /// True if some of its kernels are made by a compiler and run in lanes of compiled modules.
+    /// True if a compiler makes some of the kernels, which run in lanes of compiled modules.
     fn is_compiled(&self) -> bool {
         false
     }
@@ -44,19 +44,19 @@ pub trait Verifies: Sync {
     fn takes_stage(&self, _stage: &Stage) -> bool {
         false
     }
-    /// Option that chooses the scheme that differences are counted against.
+    /// Option by which a caller chooses the reference.
     fn reference_option(&self) -> ReferenceOption {
         ReferenceOption::Reference
     }
-    /// Returns the functions that modules must have for the named kernels (all kernels without names).
+    /// Returns the functions required in modules for the named kernels (for all kernels without names).
     fn functions(&self, _request: &Request, _names: &[String]) -> Result<Vec<Function>> {
         Ok(Vec::new())
     }
-    /// Returns, for each known bug, the generators of the plan that detect it.
+    /// Returns the generators of the plan that detect each known bug.
     fn kills(&self, _measure: &Measure<'_>) -> Result<Vec<Kill>> {
         Ok(Vec::new())
     }
-    /// Injects faults at one place only, and returns those that the plan detects.
+    /// Injects faults at one place only, and returns the detected faults.
     fn planted(&self, _measure: &Measure<'_>) -> Result<Vec<Planted>> {
         Ok(Vec::new())
     }
@@ -64,7 +64,7 @@ pub trait Verifies: Sync {
     fn planted_in(&self, _lane: &Lane) -> Vec<&'static str> {
         Vec::new()
     }
-    /// Injects the faults into one kernel.
+    /// Injects the faults into a kernel.
     fn planted_in_kernel(&self, _measure: &Measure<'_>, _kernel: &str) -> Result<Vec<Tried>> {
         Ok(Vec::new())
     }
@@ -84,7 +84,7 @@ pub trait Verifies: Sync {
     fn verify(&self, run: (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part>;
     /// Returns the facts about the operation's part of a run, before a unit has run.
     fn extent(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Extent;
-    /// Names of its units: each kernel, then each group of self-checks.
+    /// Names of the units: each kernel, then each group of self-checks.
     fn units(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Vec<String>>;
     /// Runs units by number; `ended` takes each result.
     fn run_units(&self, run: (&Request, &[String], &[Lane]), units: &[usize], ended: Ended<'_>) -> Result<()>;
@@ -97,7 +97,7 @@ pub trait Verifies: Sync {
 pub struct Registry {
     /// Every operation, in the order of reports.
     pub operations: &'static [&'static dyn Verifies],
-    /// Computes the bounds of the requested operations, and shows them in these lanes.
+    /// Computes the bounds of the requested operations, and shows them in the lanes.
     pub bounds: fn(&Request, &[Lane]) -> Result<Vec<Bound>>,
 }
 
@@ -107,7 +107,7 @@ impl Registry {
         self.operations.iter().copied().find(|known| known.op() == op)
     }
 
-    /// Returns every name for `--kernel` with these operations, known bugs last.
+    /// Returns every name that `--kernel` accepts for the named operations, known bugs last.
     pub fn kernel_names(&self, ops: &[String]) -> Vec<&'static str> {
         let asked = self.operations.iter().filter(|op| ops.iter().any(|name| name == op.op()));
         asked.flat_map(|op| op.names()).collect()

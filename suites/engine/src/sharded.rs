@@ -38,7 +38,7 @@ pub struct Context {
     pub operations: Vec<(String, Extent, usize)>,
 }
 
-/// Result of a unit, and findings about the lanes after it.
+/// Result of a unit, and findings about the lanes afterwards.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recorded {
     /// Result of the unit.

@@ -1,4 +1,4 @@
-//! Units of a run, which shards run: each kernel of an operation in all lanes, each group of its self-checks, and the bounds of all operations.
+//! Units of a run, which shards run: each kernel of an operation in all lanes, each group of self-checks, and the bounds of all operations.
 //!
 //! The result of a unit depends on the request only, and is data. Results of the whole run (totals of a catalogue, findings that another finding
 //! makes superfluous, coverage, the verdict) are computed from all units by the same code, regardless of where the units ran.
@@ -14,12 +14,12 @@ use tiebreak_reports::ledger::{Bound, SelfCheck};
 pub enum Done {
     /// Result of a kernel in every lane.
     Kernel {
-        /// Results of its cases and sweeps.
+        /// Results of cases and sweeps.
         part: Box<Part>,
         /// Outcome of the catalogue's cases, if the run has them.
         catalogue: Option<InLanes>,
     },
-    /// Self-checks, each with its place among those of the operation.
+    /// Self-checks, with their places in the operation.
     Checks(Vec<Placed>),
     /// Bounds of all operations.
     Bounds(Vec<Bound>),
@@ -28,10 +28,10 @@ pub enum Done {
 /// Self-check with its place: mutants before controls, then by lane, then in the operation's order.
 pub type Placed = ((bool, usize, usize), SelfCheck);
 
-/// Facts about an operation's part of a run, before its units have run.
+/// Facts about an operation's part of a run, before any unit has run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// Names of the lanes in which its kernels are searched.
+    /// Names of the lanes in which kernels are searched.
     pub lanes: Vec<String>,
     /// True if the caller named no kernel.
     pub is_all: bool,
@@ -41,5 +41,5 @@ pub struct Extent {
     pub has_checks: bool,
 }
 
-/// Callback that takes the result of a unit, by number, with its seconds.
+/// Callback that takes the result of a unit, by number, with the seconds.
 pub type Ended<'a> = &'a (dyn Fn(usize, Done, f64) -> anyhow::Result<()> + Sync);

@@ -1,4 +1,4 @@
-//! One verification run: from the request to a ledger.
+//! Verification run: from the request to a ledger.
 
 use crate::adopted::{Adopted, adopt};
 use crate::lane::Lane;
@@ -29,7 +29,7 @@ pub fn run(request: &Request, registry: &Registry, kept: &Kept) -> Result<Outcom
     }
 }
 
-/// Run before its first unit.
+/// Run before the first unit.
 pub(crate) struct Begun {
     pub(crate) selected: Selected,
     pub(crate) lanes: Vec<Lane>,
@@ -93,7 +93,7 @@ impl Gathered {
     }
 }
 
-/// Runs a request to its end.
+/// Runs a request to the end.
 fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Heading) -> Result<Outcome> {
     let begun = Begun::new(request, registry)?;
     let mut part = Part { findings: begun.findings.clone(), ..Part::default() };
@@ -105,8 +105,8 @@ fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Headi
     Ok(Gathered { statuses: begun.statuses, part, bounds, exhausted }.outcome(&request.scope(), heading))
 }
 
-/// Runs each operation, and the bounds. They run in parallel, because the end of an operation leaves cores idle; a run that ends at its first finding
-/// takes them in order.
+/// Runs the operations and the bounds in parallel, because the end of an operation leaves cores idle. A run that ends at the first finding runs them
+/// in order.
 fn operations(
     (request, kept): (&Request, &Kept),
     registry: &Registry,
@@ -135,7 +135,7 @@ fn not_shown(bound: &ledger::Bound) -> Finding {
     finding((&bound.op, &bound.kernel, &bound.lane), Class::Bound, message)
 }
 
-/// Finding for a run in which no contract judged an input: such a run shows nothing about any kernel, regardless of what the caller allowed.
+/// Finding for a run in which no contract judged an input: nothing is known about any kernel, regardless of what the caller allowed.
 fn nothing_ran(without_value: bool) -> Finding {
     let why = match without_value {
         true => "no contract gives a value to any input of this run",

@@ -48,7 +48,7 @@ pub fn texts(text: &str) -> Result<Vec<String>, BadLine> {
     lines(text, |line| written(line).map(|written| written.case.to_owned()))
 }
 
-/// Parses every line that is no comment by `entry`.
+/// Parses every line by `entry`, except comments.
 pub fn lines<E>(text: &str, entry: impl Fn(&str) -> Result<E, CaseError>) -> Result<Vec<E>, BadLine> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     lines.map(|(at, line)| entry(line).map_err(|error| BadLine { line: at + 1, error })).collect()
@@ -80,7 +80,7 @@ fn described(value: &Option<Value>) -> String {
     value.as_ref().map_or("-".to_owned(), Value::to_string)
 }
 
-/// Returns result `index`, if there is such a result; the value is `None` if the scheme gives no value.
+/// Returns result `index` if the case has it; the value is `None` if the scheme gives no value.
 fn result<O: Operation>(
     domain: &O::Domain,
     case: &Case<O::Params>,

@@ -25,7 +25,7 @@ impl<P: Clone> Spec<P> {
         Some(Case { params: self.params.clone(), tensors: [tensor(0), tensor(1), tensor(2)], misalign: self.misalign })
     }
 
-    /// Returns, for each tensor, the text from which the tensor can be made again, if its fill has such a text.
+    /// Returns, for each tensor, the text from which the tensor can be made again; `None` if the fill has no text.
     pub fn made(&self, seed: u64) -> [Option<String>; 3] {
         [0, 1, 2].map(|t| whole::made(&self.fills[t], seed, self.place))
     }

@@ -1,5 +1,5 @@
-//! Cases as text: `m=1 n=1 k=16 lhs[0,0]=255 lhs[0,8]=255`. Parameters are named, elements are indexed; `lhs=3`, or any other text of [`whole`],
-//! fills a tensor.
+//! Cases as text: `m=1 n=1 k=16 lhs[0,0]=255 lhs[0,8]=255`. Parameters are named, elements indexed; `lhs=3`, or another text of [`whole`], fills a
+//! tensor.
 
 use crate::case::whole;
 use crate::operation::arguments::{Arguments, take, take_size};
@@ -10,7 +10,7 @@ use crate::operation::{self, Operation};
 use tiebreak_reports::ledger::{self, Value};
 use tiebreak_reports::text::case as spelled;
 
-/// Largest number of elements of one tensor in the text of a witness; a case with more elements is described by its shape.
+/// Largest number of elements of a tensor in the text of a witness; a case with more elements is described by the shape.
 const SPELLED: usize = 64;
 
 /// Returns the case by argument, if the case is small enough to write out and the text parses to the same case.
@@ -90,7 +90,7 @@ pub fn subscripts(mut at: usize, dimensions: &[usize]) -> String {
     out.join(",")
 }
 
-/// Parses a case from its text; elements without a value are 0.
+/// Parses the text of a case; elements without a value are 0.
 pub fn parse<O: Operation>(text: &str, domain: &O::Domain) -> Result<Case<O::Params>, CaseError> {
     Draft::<O>::read(text)?.case(domain)
 }
@@ -131,14 +131,14 @@ pub(crate) fn words_by_name(text: &str) -> Result<Arguments, CaseError> {
     Ok(arguments)
 }
 
-/// Case before its tensors are made; a kernel's domain determines the sizes.
+/// Case before its tensors are made, because a kernel's domain determines the sizes.
 #[derive(Clone, Debug)]
 pub struct Draft<O: Operation> {
     params: O::Params,
     misalign: usize,
     /// Index of the result that a report names.
     at: Option<usize>,
-    /// Values of whole tensors, then of elements, so that an element overrides the fill of its tensor regardless of their order.
+    /// Values of whole tensors, then of elements, so that elements override the fill regardless of the order in the text.
     values: Vec<(String, Value)>,
 }
 

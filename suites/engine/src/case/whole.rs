@@ -25,7 +25,7 @@ pub fn described(element: &Element, tensor: &[i32]) -> String {
     format!("[{}]", runs.join(","))
 }
 
-/// Iterates over a value and its successors: integers count upwards, floats by their patterns.
+/// Iterates over a value and the following values: integers count upwards, floats by their patterns.
 fn consecutive(element: &Element, first: &[i32]) -> impl Iterator<Item = Vec<i32>> {
     let first = bits(first);
     (0..).map(move |i: u64| element.of(first.wrapping_add(i)))
@@ -127,7 +127,7 @@ impl Place<'_> {
         }
     }
 
-    /// Parses a fill of a plan, with seed and stream; `None` if the text is no such fill.
+    /// Parses a fill of a plan, with seed and stream; `None` for other texts.
     fn planned(&self, text: &str) -> Result<Option<(Fill, u64, String)>, CaseError> {
         let (name, stream) = text.split_once('@').map_or((text, None), |(name, stream)| (name, Some(stream)));
         let random = match name {
@@ -162,7 +162,7 @@ impl Place<'_> {
     }
 }
 
-/// Fills the tensor with one element.
+/// Fills the tensor with equal elements.
 fn repeat(tensor: &mut [i32], element: &[i32]) {
     match element {
         [word] => tensor.fill(*word),

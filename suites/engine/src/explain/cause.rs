@@ -10,7 +10,7 @@ use tiebreak_common::class::Class;
 /// Number of differing, and of agreeing, cases in the search for the nearest cause.
 const FEW: usize = 8;
 
-/// Class of a difference, with a description of its cause.
+/// Class of a difference, with a description of the cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// Class of the difference.
@@ -49,7 +49,7 @@ impl Share {
     }
 }
 
-/// Measures the fit of a cause to some cases; `None` if its description depends on the outputs.
+/// Measures the fit of a cause to some cases; `None` if the description depends on the outputs.
 fn share<O: Operation>(cause: &Change<O>, evidence: &[&Observed<O::Params>]) -> Option<Share> {
     cause.because()?;
     let predicted = evidence.iter().map(|seen| cause.predict(&seen.case).map(Cow::Owned));
@@ -87,8 +87,8 @@ pub(crate) fn differing<P>(seen: &Observed<P>) -> Vec<usize> {
     (0..seen.outs.len()).filter(|at| differs(at) && !seen.is_faulty(at / words)).collect()
 }
 
-/// Returns the nearest cause if no cause reproduces all evidence: no class, but a hint. The search uses a few cases, and the reported share uses all
-/// evidence.
+/// Returns the nearest cause if no cause reproduces all evidence: a hint, without a class. A few cases find the cause, and all evidence gives the
+/// share.
 fn nearest<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Option<(Share, String)> {
     let differing = evidence.iter().filter(|seen| seen.differ > 0).take(FEW);
     let few: Vec<_> = differing.chain(evidence.iter().filter(|seen| seen.differ == 0).take(FEW)).copied().collect();
@@ -116,7 +116,7 @@ fn count(n: usize) -> String {
     tiebreak_reports::text::count(n as u64)
 }
 
-/// Describes the evidence: `all 17,557 results examined`; for a caller's case, its results and the results of the quick plan.
+/// Describes the evidence: `all 17,557 results examined`; for a caller's case, the results of the case and of the quick plan.
 fn examined(own: usize, learnt: usize) -> String {
     let one = |n: usize| if n == 1 { "the one result".to_owned() } else { format!("all {} results", count(n)) };
     match learnt {

@@ -1,7 +1,7 @@
 //! Differences with their causes, by group, each with a small witness.
 //!
-//! Evidence is gathered over the whole run before it is explained. An explanation for each batch was tried first: at `m = 1`, or for three differing
-//! outputs, a wrong cause often fits.
+//! Evidence is gathered over the whole run before the explanation. Explaining each batch was tried first: at `m = 1`, or for three differing outputs,
+//! a wrong cause often fits.
 
 use crate::explain::cause::{Explanation, explain_beside};
 use crate::explain::whereabouts;
@@ -14,7 +14,7 @@ use crate::operation::observed::Witness;
 use crate::operation::{Operation, changes_in};
 use tiebreak_common::class::Class;
 
-/// Differences of one group of results.
+/// Differences of a group of results.
 #[derive(Clone, Debug)]
 pub struct Explained<P> {
     /// Number of the group.
@@ -33,7 +33,7 @@ pub struct Explained<P> {
 pub struct Basis<'a, O: Operation> {
     /// Kernel name.
     pub kernel: &'static str,
-    /// Code of the kernel in the lane; results that follow its known faults are no witnesses.
+    /// Code of the kernel in the lane; results that follow known faults of the code are no witnesses.
     pub made: Option<Made<'a, O>>,
     /// Domain of the kernel.
     pub domain: &'a O::Domain,

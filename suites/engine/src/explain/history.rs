@@ -1,5 +1,5 @@
-//! Differences that depend on history or address. Each witness runs again in a fresh worker, as the printed command runs it. If its result is right
-//! there, the class is `depends-on-history`, and the fewest earlier calls that reproduce the difference are searched.
+//! Differences that depend on history or address. Each witness runs again in a fresh worker, like the printed command. If the result is right there,
+//! the class is `depends-on-history`, and the fewest earlier calls that reproduce the difference are searched.
 //!
 //! Every witness runs again before it is printed, because the printed command starts in a fresh process, in which a fault of history would not occur.
 //! `Lane::fresh` starts a worker without earlier calls; for lane `host`, the worker is the hidden command `worker` of the program. The number of
@@ -27,10 +27,10 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::text as words;
 use tiebreak_shards::shell::quoted;
 
-/// Limit on fresh workers in the search for one sequence; unlike time, it is the same on a busy machine.
+/// Limit on fresh workers in the search for a sequence; the same on a busy and on an idle machine.
 const REPLAYS: u32 = 150;
 
-/// Time limits for one sequence, and for all sequences of a run; reached only if a worker takes seconds to start, or many kernels fail.
+/// Time limits for a sequence, and for all sequences of a run; reached only if a worker takes seconds to start, or many kernels fail.
 const EACH: Duration = Duration::from_secs(60);
 
 const ALL: Duration = Duration::from_secs(240);
@@ -43,10 +43,10 @@ const PRINTED: usize = 16;
 
 const BYTES: usize = 4096;
 
-/// Milliseconds spent on sequences in this run.
+/// Milliseconds that the run has spent on sequences.
 static SPENT: AtomicU64 = AtomicU64::new(0);
 
-/// One kernel in one lane, with the cases of its run in order.
+/// Kernel in a lane, with the cases of the run in order.
 pub(crate) struct History<'a, O: Operation> {
     pub(crate) request: &'a Request,
     pub(crate) subject: &'a Subject<O>,
@@ -63,8 +63,8 @@ struct Sequence<P> {
 }
 
 impl<O: Operation> History<'_, O> {
-    /// Runs the witness of a difference again in a fresh worker. If it does not differ there, another case that differs alone, or a sequence,
-    /// replaces it.
+    /// Runs the witness of a difference again in a fresh worker. A witness without a difference there is replaced by another single case or a
+    /// sequence.
     pub(crate) fn settle(&self, group: &Group<O::Params>, seen: &mut Explained<O::Params>) {
         match self.replay(&[&seen.witness.case]) {
             Some(None) => {}
@@ -109,7 +109,7 @@ impl<O: Operation> History<'_, O> {
         }
     }
 
-    /// Returns the shortest sequence found for one of these cases.
+    /// Returns the shortest sequence found that ends with a target.
     fn sequence(&self, targets: &[&Observed<O::Params>], end: Instant) -> Option<Sequence<O::Params>> {
         let domain = &self.subject.kernel.contract.domain;
         let planned = self.specs.iter().filter_map(|spec| spec.case::<O>(domain, self.request.seed));
@@ -247,15 +247,14 @@ impl<O: Operation> History<'_, O> {
         self.specs.iter().find_map(of).unwrap_or_default()
     }
 
-    /// Returns the command that runs one case `times` times, if a fresh worker reproduces the difference with it; otherwise the command of the whole
-    /// plan.
+    /// Returns the command that runs a case `times` times if a fresh worker reproduces the difference; otherwise the command of the whole plan.
     pub(crate) fn repeated(&self, case: &Case<O::Params>, times: usize) -> String {
         let cases = vec![case; times.min(PRINTED + 1)];
         let shown = self.printed(&cases).filter(|_| matches!(self.replay(&cases), Some(Some(_))));
         shown.unwrap_or_else(|| self.whole())
     }
 
-    /// Returns the command that runs the kernel's whole plan again.
+    /// Returns the command that repeats the kernel's whole plan.
     pub(crate) fn whole(&self) -> String {
         let Request { effort, seed, .. } = self.request;
         let kernel = kernel_again::<O>(self.request, self.subject.kernel, self.lane);

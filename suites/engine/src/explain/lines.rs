@@ -19,7 +19,7 @@ use tiebreak_reports::ledger::{self, Against};
 /// Number of mismatches for the CSV file, for each side.
 const KEPT: usize = 64;
 
-/// Difference with its case as text.
+/// Difference with the case as text.
 #[derive(Clone)]
 pub(crate) struct Line<P> {
     pub(crate) witness: Witness<P>,
@@ -32,7 +32,7 @@ pub(crate) struct Line<P> {
     pub(crate) command: Option<String>,
 }
 
-/// Returns the smallest cases of a side, each with its first difference. `specs` are the sources of the cases.
+/// Returns the smallest cases of a side, each with the first difference. `specs` are the sources of the cases.
 pub(crate) fn lines<O: Operation>(
     comparison: &Comparison<'_, O>,
     side: &Side<O::Params>,
@@ -67,7 +67,7 @@ pub(crate) fn lines<O: Operation>(
     smallest.into_iter().take(KEPT).filter_map(row).collect()
 }
 
-/// Returns the class of one difference from the reference, if it is due to a known change.
+/// Returns the class of a single difference from the reference, if a known change explains it.
 fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params>, index: usize) -> Option<Class> {
     if comparison.against != Against::Reference || comparison.subject.path.is_empty() {
         return None;
@@ -108,7 +108,7 @@ fn complete<O: Operation>(
     text::complete::<O>(domain, &witness.case, &made).map(|case| (witness, case))
 }
 
-/// Returns the difference in a case reduced to its operands, as text, if the kernel gives the same result.
+/// Returns the difference in a case reduced to the operands of the result, as text, if the kernel gives the same result.
 fn alone<O: Operation>(
     comparison: &Comparison<'_, O>,
     witness: &Witness<O::Params>,

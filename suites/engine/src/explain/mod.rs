@@ -1,4 +1,4 @@
-//! Explanations of judged results: causes, small witnesses, and commands that reproduce them. The last stage that runs kernels.
+//! Explanations of judged results: causes, small witnesses, and commands for reproduction. The last stage that runs kernels.
 
 pub mod cause;
 pub mod comparison;
@@ -35,7 +35,7 @@ pub(crate) struct ExplainedKernel<'a, O: Operation> {
     pub(crate) agreements: Vec<Option<Witness<O::Params>>>,
 }
 
-/// Explanations for a kernel in one lane.
+/// Explanations for a kernel in a lane.
 pub(crate) struct ExplainedLane<'a, O: Operation> {
     pub(crate) sides: Vec<ExplainedSide<'a, O>>,
     /// Outcome of repeated calls, if they ran.
@@ -67,8 +67,8 @@ pub(crate) fn explained<'a, O: Operation>(
     Ok(ExplainedKernel { lanes, agreements })
 }
 
-/// Adds the evidence of a short plan to a record, without its counts: one case fits many causes, and more cases distinguish the causes. `None` if
-/// there are no differences.
+/// Adds the evidence of a short plan to a record, without counts: a single case fits many causes, and more cases distinguish them. `None` without
+/// differences.
 fn learn<O: Operation>(
     request: &Request,
     subject: &Subject<O>,

@@ -1,4 +1,4 @@
-//! Differences of one kernel in one lane, from the contract and from the reference, with their causes.
+//! Differences of a kernel in a lane, from the contract and from the reference, with causes.
 
 use crate::explain::cause::{Explanation, differing, explain_beside};
 use crate::explain::comparison::Comparison;
@@ -25,7 +25,7 @@ use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
 use tiebreak_reports::ledger::Against;
 
-/// Explained differences of a kernel in a lane from one scheme.
+/// Explained differences of a kernel in a lane from a scheme.
 pub(crate) struct ExplainedSide<'a, O: Operation> {
     pub(crate) against: Against,
     pub(crate) scheme: &'a O::Scheme,
@@ -37,7 +37,7 @@ pub(crate) struct ExplainedSide<'a, O: Operation> {
     pub(crate) lines: Vec<Line<O::Params>>,
 }
 
-/// Record of a run, and the specs of its cases.
+/// Record of a run, and the specs of the cases.
 type Recorded<'a, P> = (&'a Record<P>, &'a [Arc<Spec<P>>]);
 
 /// Explains the differences of a kernel in a lane, from the contract and from the reference.
@@ -79,7 +79,7 @@ pub(crate) fn record<'a, O: Operation>(
     all
 }
 
-/// Returns, for each bitwise comparison, a small case with different results, if there is one.
+/// Returns, for each bitwise comparison, a small case with different results, if any.
 pub(crate) fn agreements<O: Operation>(
     request: &Request,
     agreements: &Agreements<'_, O>,
@@ -175,7 +175,7 @@ fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> Made<'a, O
     Made { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
 }
 
-/// Returns the explanation with the class of the witness itself, if the kernel keeps its contract and the path is known.
+/// Returns the explanation with the class of the witness alone, if the kernel keeps the contract and the path is known.
 fn refined<O: Operation>(
     subject: &Subject<O>,
     lane: &Lane,

@@ -25,12 +25,12 @@ pub struct Shown<'a, O: Operation> {
     pub causes: &'a [Change<O>],
     /// Class of the difference.
     pub class: Class,
-    /// Place, in `causes`, of the cause that is printed with the witness.
+    /// Place, in `causes`, of the printed cause.
     pub cause: Option<usize>,
 }
 
 impl<O: Operation> Shown<'_, O> {
-    /// Runs a case, and returns its witness if the case shows the difference.
+    /// Runs a case, and returns a witness if the case shows the difference.
     fn by(&self, lease: &mut Lease<'_>, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
         let Basis { kernel, made, domain, contract, scheme, .. } = *self.basis;
         let outs = tried::<O>(lease, kernel, domain, case)?;
@@ -42,8 +42,8 @@ impl<O: Operation> Shown<'_, O> {
         self.class_holds(&observed, witness.index).then_some(witness)
     }
 
-    /// True if the printed cause still reproduces the case and its printed result. Without a printed cause: true if some cause of the class does, or
-    /// if the class has no cause.
+    /// True if the printed cause still reproduces the case and the printed result. Without a printed cause: true if some cause of the class does, or
+    /// if none exists.
     fn class_holds(&self, observed: &Observed<O::Params>, index: usize) -> bool {
         if let Some(cause) = self.cause.and_then(|at| self.causes.get(at)) {
             return cause.explains(&[observed]).is_some() && self.is_predicted(cause, observed, index);
@@ -52,8 +52,7 @@ impl<O: Operation> Shown<'_, O> {
         same.peek().is_none() || same.any(|cause| cause.explains(&[observed]).is_some())
     }
 
-    /// True if a cause predicts a result; a result that the cause leaves undefined is no witness. A prediction without a value predicts NaN of any
-    /// pattern.
+    /// True if a cause predicts a result; undefined results are no witnesses. A prediction without a value may stand for NaN of any pattern.
     fn is_predicted(&self, cause: &Change<O>, observed: &Observed<O::Params>, index: usize) -> bool {
         let words = operation::result_element::<O>(self.basis.domain, &observed.case.params).words();
         let Some(predicted) = cause.predict(&observed.case) else { return true };

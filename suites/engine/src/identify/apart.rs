@@ -1,4 +1,4 @@
-//! Body and tail of a kernel: the scheme of its whole vectors, and the scheme of the following elements.
+//! Body and tail of a kernel: the scheme of whole vectors, and the scheme of the following elements.
 
 use super::{AT_ONCE, Put, predictions, schemes};
 use crate::operation::Operation;
@@ -6,7 +6,7 @@ use crate::operation::case::Spec;
 use crate::operation::expected::Expected;
 use serde::Serialize;
 
-/// Vector sizes, in elements; a kernel may follow another scheme after its last whole vector.
+/// Vector sizes, in elements; a kernel may follow another scheme after the last whole vector.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 
 /// Body and tail: the scheme of whole vectors, and the scheme of the following elements.
@@ -48,7 +48,7 @@ impl<O: Operation> Candidate<O> {
     }
 }
 
-/// Returns the schemes of both parts over the whole plan, for the largest vector size that has them.
+/// Returns the schemes of both parts over the whole plan, for the largest vector size with schemes for both.
 pub(super) fn found<O: Operation>(asked: &Put<'_, O>, specs: &[Spec<O::Params>], seed: u64) -> Option<Apart> {
     let candidate = |(scheme, label)| Candidate { scheme, label, judged: 0, out: Default::default() };
     let mut candidates: Vec<Candidate<O>> = schemes::<O>().into_iter().map(candidate).collect();

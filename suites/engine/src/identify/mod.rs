@@ -1,4 +1,4 @@
-//! Identification of a kernel's scheme from its lane, its operation and its domain only.
+//! Identification of a kernel's scheme, from lane, operation and domain only.
 //!
 //! Every scheme of the operation is a candidate. The plan of the domain provides the inputs. Each answer excludes the schemes with other results, and
 //! the inputs that excluded a scheme are kept. The remaining schemes give the results of the kernel on the whole plan. If no scheme remains,
@@ -33,16 +33,16 @@ const COMPARED: usize = 64;
 /// Overflow policies of schemes.
 const POLICIES: [&str; 3] = ["", ":wrap", ":saturate"];
 
-/// Input that excluded schemes.
+/// Input with the schemes excluded by its result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Input {
-    /// Case for `verify --case`: reduced to one element if the kernel gives the same result, or only the parameters of a large case.
+    /// Case for `verify --case`: reduced to a single element if the kernel gives the same result, or only the parameters of a large case.
     pub case: String,
     /// Index of the first result that excludes the first of the schemes.
     pub at: usize,
-    /// Result of the kernel at this index.
+    /// Result of the kernel at `at`.
     pub got: String,
-    /// Result of the first scheme at this index.
+    /// Result of the first scheme at `at`.
     pub gives: String,
     /// Schemes excluded by the input.
     pub excluded: Vec<String>,
@@ -59,7 +59,7 @@ pub struct Excluded {
     pub compared: u64,
 }
 
-/// Scheme with equal results for all its values, but fewer values.
+/// Scheme with equal results for all values, but fewer values.
 #[derive(Clone, Debug, Serialize)]
 pub struct Partly {
     /// Name and policy.
@@ -99,7 +99,7 @@ pub struct Identified {
     pub judged: u64,
     /// First reason for a case without results.
     pub refusal: Option<String>,
-    /// Kernel of this project whose domain, or a part of it, was used.
+    /// Kernel of this project whose domain, or part of whose domain, was used.
     pub like: &'static str,
 }
 

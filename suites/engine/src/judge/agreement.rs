@@ -1,5 +1,5 @@
-//! Bitwise comparison of two kernels with the same scheme, or of one kernel in two lanes. The comparison includes results for which the contract
-//! gives no value and each target gives the value of its instructions.
+//! Bitwise comparison of two kernels with the same scheme, or of a kernel in two lanes. Includes results without a value by the contract, for which
+//! each target gives the value of the instructions.
 //!
 //! Poison has no expected value, but a reviewer wants to know which inputs change with target or optimization level. Compiled casts are therefore
 //! compared to the bit with the models of their lowering, and lane with lane. Such a difference is never a finding.
@@ -43,18 +43,18 @@ pub struct Agreement<O: Operation> {
     smallest: Option<Case<O::Params>>,
 }
 
-/// All comparisons of one kernel.
+/// All comparisons of a kernel.
 pub struct Agreements<'a, O: Operation> {
     kernel: &'static Kernel<O>,
     lanes: &'a [&'a Lane],
     host: Lane,
-    /// Comparisons, one for each pair of parties.
+    /// Comparisons, in the order of lanes.
     each: Vec<Agreement<O>>,
 }
 
 impl<'a, O: Operation> Agreements<'a, O> {
     /// Plans the comparisons. A compiled kernel is compared with the kernels of this process with the same promise, and lane with lane. Any other
-    /// kernel is compared, in its first lane, with the following kernels of the registry.
+    /// kernel is compared, in the first lane, with the following kernels of the registry.
     pub fn new(kernel: &'static Kernel<O>, lanes: &'a [&'a Lane]) -> Self {
         let compiled = is_compiled::<O>(&kernel.contract.domain);
         let after = kernels::<O>().iter().skip_while(|k| !compiled && k.name != kernel.name);

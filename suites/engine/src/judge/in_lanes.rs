@@ -1,5 +1,5 @@
-//! Records of a kernel in each lane. A lane with the same results as the first lane shares its record, except for compiled kernels, because a lane's
-//! compiler may have faults.
+//! Records of a kernel in each lane. Lanes with the results of the first lane share the first record, except for compiled kernels, which may have
+//! faults.
 
 use crate::judge::record::{Record, judged};
 use crate::lane::Lane;
@@ -7,7 +7,7 @@ use crate::operation::{Operation, is_compiled};
 use crate::run::answers::Answers;
 use crate::run::subject::{Posed, Subject};
 
-/// Records of a kernel: one record for all lanes with equal results so far.
+/// Records of a kernel, shared by all lanes with equal results so far.
 pub(crate) struct InLanes<'a, O: Operation> {
     subject: &'a Subject<O>,
     lanes: &'a [&'a Lane],

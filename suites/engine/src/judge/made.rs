@@ -5,7 +5,7 @@ use crate::operation::case::Case;
 use crate::operation::expected::{Expected, differs};
 use crate::operation::fault::{Faulty, Seen, Sighting};
 
-/// Code of a kernel in a lane, with the contract that judges it.
+/// Code of a kernel in a lane, with the contract for judging.
 #[derive(Debug)]
 pub struct Made<'a, O: Operation> {
     /// Name of the kernel.
@@ -25,8 +25,7 @@ impl<O: Operation> Clone for Made<'_, O> {
 impl<O: Operation> Copy for Made<'_, O> {}
 
 impl<O: Operation> Made<'_, O> {
-    /// Returns and counts the known-fault class of each result unlike the contract's; empty if no result follows a fault. `words` is the size of a
-    /// result.
+    /// Returns and counts the known-fault class of each result that breaks the contract; empty without such results. `words` is the size of a result.
     pub fn faulty(
         &self,
         case: &Case<O::Params>,

@@ -36,13 +36,13 @@ pub(crate) struct Judged<'a, O: Operation> {
     pub(crate) positions: Vec<Position>,
 }
 
-/// Judged answers of a kernel in one lane.
+/// Judged answers of a kernel in a lane.
 pub(crate) struct JudgedLane<'a, O: Operation> {
     pub(crate) lane: &'a Lane,
     pub(crate) record: Record<O::Params>,
     /// Counts for each layer of a network.
     pub(crate) layers: Layers,
-    /// True if one call is to be repeated: every case gave a result, and no case was spared.
+    /// True if a call is to be repeated: every case gave a result, and no case was spared.
     pub(crate) is_complete: bool,
     pub(crate) sweeps: Vec<Sweep>,
 }

@@ -7,7 +7,7 @@ use crate::run::answers::Answers;
 use crate::run::subject::{Posed, Subject};
 use tiebreak_reports::ledger::{Position, Value};
 
-/// Returns one position for each lane with an answer.
+/// Returns a position for each lane with an answer.
 pub(crate) fn at<O: Operation>(
     subject: &Subject<O>,
     at: usize,

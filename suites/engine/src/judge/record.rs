@@ -1,4 +1,4 @@
-//! One kernel in one lane: cases run, results compared with its contract and with the reference, evidence gathered.
+//! Record of a kernel in a lane: cases run, results compared with contract and reference, evidence gathered.
 
 use crate::count;
 use crate::judge::made::Made;
@@ -23,7 +23,7 @@ use std::time::Instant;
 use tiebreak_common::class::Class;
 use tiebreak_impls::fpm::Channel;
 
-/// Record of one kernel in one lane.
+/// Record of a kernel in a lane.
 #[derive(Clone, Debug)]
 pub struct Record<P> {
     /// Number of cases run.
@@ -36,7 +36,7 @@ pub struct Record<P> {
     pub given_up: u64,
     /// Number of cases left out on purpose.
     pub spared: u64,
-    /// Number of cases refused by the worker as outside the domain of its kernel, with its first reason.
+    /// Number of cases refused by the worker as outside the kernel's domain, and the first reason.
     pub outside: Outside,
     /// Number of planned cases without a result, including the cases given up.
     pub unanswered: u64,
@@ -97,15 +97,14 @@ impl<P: Clone> Record<P> {
         self.seconds += other.seconds;
     }
 
-    /// Adds the evidence of another run, without its counts.
+    /// Adds the evidence of another run, without the counts.
     pub fn learn_from(&mut self, other: Self) {
         self.contract.learn_from(other.contract);
         self.reference.learn_from(other.reference);
     }
 }
 
-/// Returns the class of each result unlike the reference's: a known fault, the first path step with the same result, or the class of results without
-/// a value by the contract.
+/// Returns the class of each result that differs from the reference: a known fault, the first path step with the result, or no value by the contract.
 pub fn due_to<O: Operation>(
     path: &[PathStep<O>],
     element: &Element,

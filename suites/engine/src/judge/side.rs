@@ -1,4 +1,4 @@
-//! Comparison with one scheme: counts, and cases kept as evidence, by the groups in which differences are explained.
+//! Comparison with a scheme: counts, and cases kept as evidence, by the groups in which differences are explained.
 
 use crate::count::Count;
 use crate::operation::case::Case;
@@ -21,7 +21,7 @@ pub(crate) struct Results<'a, P> {
     pub(crate) case: &'a Case<P>,
     pub(crate) outs: &'a [i32],
     pub(crate) faulty: &'a Faulty,
-    /// Group of each result; empty if there is one group.
+    /// Group of each result; empty without groups.
     pub(crate) groups: &'a [usize],
     /// Known class of each differing result.
     pub(crate) due: &'a [Option<Class>],
@@ -72,7 +72,7 @@ impl Compared<'_> {
     }
 }
 
-/// Evidence of one group of results, whose differences are explained together.
+/// Evidence of a group of results, whose differences are explained together.
 #[derive(Clone, Debug)]
 pub struct Group<P> {
     /// Number of differing results.
@@ -100,7 +100,7 @@ impl<P> Group<P> {
         self.thin();
     }
 
-    /// True if a case of this number of elements is kept.
+    /// True if a case with a number of elements is kept.
     fn takes(&self, elements: usize, differs: bool) -> bool {
         let (kept, room) = if differs { (&self.differing, EVIDENCE) } else { (&self.agreeing, EVIDENCE / 2) };
         kept.len() < room * 2 && (kept.is_empty() || elements <= SMALL)
@@ -126,7 +126,7 @@ impl<P> Group<P> {
         self.differing.iter().min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
     }
 
-    /// Returns the evidence of this run.
+    /// Returns the evidence of the current run.
     pub fn own(&self) -> Vec<&Observed<P>> {
         self.differing.iter().chain(&self.agreeing).collect()
     }
@@ -137,7 +137,7 @@ impl<P> Group<P> {
     }
 }
 
-/// Comparison with one scheme.
+/// Comparison with a scheme.
 #[derive(Clone, Debug)]
 pub struct Side<P> {
     /// Counts. Differences are classified if they are due to a known step of the path to the contract.
@@ -153,7 +153,7 @@ impl<P> Default for Side<P> {
 }
 
 impl<P: Clone> Side<P> {
-    /// Judges a case. If `excused` is set, results that follow a known fault are no differences on this side.
+    /// Judges a case. If `excused` is set, results that follow a known fault are no differences.
     pub(crate) fn judge(
         &mut self,
         element: &Element,
@@ -187,7 +187,7 @@ impl<P: Clone> Side<P> {
         }
     }
 
-    /// Adds the evidence of another run, without its counts.
+    /// Adds the evidence of another run, without the counts.
     pub(crate) fn learn_from(&mut self, other: Self) {
         for (group, seen) in other.groups {
             let known = self.groups.entry(group).or_default();
@@ -214,7 +214,7 @@ fn distinct(groups: &[usize]) -> BTreeSet<usize> {
     if groups.is_empty() { [0].into() } else { runs.collect() }
 }
 
-/// Returns the expected results of one group, with `None` for the other groups.
+/// Returns the expected results of a group; `None` for results of other groups.
 pub fn of_group(expected: &Expected, words: usize, groups: &[usize], group: usize) -> Expected {
     if groups.is_empty() {
         return expected.clone();

@@ -8,7 +8,7 @@ use tiebreak_reports::ledger::{Range, Size};
 /// Modulus for the remainders of sizes; no vector of a machine with kernels is longer.
 pub const REMAINDERS: u64 = 64;
 
-/// Span of the values of one parameter.
+/// Span of the values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Span {
     least: f64,

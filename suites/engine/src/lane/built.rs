@@ -16,7 +16,7 @@ const WORKER: &str = "tiebreak-worker";
 /// Directory of the aarch64 workers, between the target directory and the directory of the profile.
 const AARCH64: &str = "aarch64/aarch64-unknown-linux-gnu";
 
-/// Workers in the directory of this program, and aarch64 workers in the same target directory.
+/// Workers in the directory of the program, and aarch64 workers in the same target directory.
 static BUILT: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
     let program = std::env::current_exe().and_then(|program| program.canonicalize()).unwrap_or_default();
     let beside = program.parent().unwrap_or(Path::new(""));
@@ -26,7 +26,7 @@ static BUILT: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
     [Some(native.to_owned()), emulated].iter().flatten().map(|directory| directory.join(WORKER)).collect()
 });
 
-/// True if a file has the content of a worker built together with this program.
+/// True if a file has the content of a worker built together with the program.
 pub(super) fn is_built(file: &Path) -> bool {
     let length = |file: &Path| fs::metadata(file).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
     let hash = |file: &Path| content(file, Role::Worker, None).ok().map(|content| content.sha256);
@@ -37,7 +37,7 @@ pub(super) fn is_built(file: &Path) -> bool {
     })
 }
 
-/// True if a command starts such a worker, directly or in an emulator.
+/// True if a command starts a worker of the project, directly or in an emulator.
 pub(super) fn starts_built(command: &[String]) -> bool {
     let program = command.first().and_then(|program| find_program(Path::new(program)));
     program.into_iter().chain(command.iter().skip(1).map(PathBuf::from)).any(|file| is_built(&file))

@@ -1,4 +1,4 @@
-//! Lanes file: the lanes, and the command of each. `cargo xtask` writes it, or a user writes it by hand to plug in a worker.
+//! Lanes file: the lanes, and the command of each lane. Written by `cargo xtask`, or by a user to plug in a worker.
 
 use super::built;
 use super::group::is_inside;
@@ -37,10 +37,9 @@ const LONGEST_NAME: usize = 64;
 pub struct Lanes {
     /// Entries of the lanes.
     pub lanes: Vec<Entry>,
-    /// Directory with hashes of programs and libraries, kept between runs so that unchanged files are not read again; `None`: each run reads all
-    /// files.
+    /// Directory of hashes of programs and libraries, kept between runs so that unchanged files are not read again; `None`: each run reads all.
     pub hashes: Option<PathBuf>,
-    /// Command by which this program runs the kernels of lane `host` as a worker, for calls in a fresh process; `None` if the program cannot.
+    /// Command that runs the kernels of lane `host` as a worker, for calls in a fresh process; `None` if the program has no such command.
     #[serde(skip)]
     pub own_worker: Option<Vec<String>>,
 }
@@ -62,12 +61,12 @@ pub struct Entry {
     pub offers: Vec<Offer>,
     /// Disassembler for the worker, for tests of the object code.
     pub objdump: Option<PathBuf>,
-    /// Compiler of the modules for this lane's worker; each module is added to the command as `--module FILE`.
+    /// Compiler of the lane's modules; each module is added to the command as `--module FILE`.
     pub modules: Option<Toolchain>,
-    /// Compiler files from which this lane's modules were made, once the modules are compiled.
+    /// Compiler files from which the lane's modules were made, once the modules are compiled.
     #[serde(skip)]
     pub made_by: Vec<Content>,
-    /// Functions of these modules, if this program has compiled them.
+    /// Functions of the modules, if the program has compiled them.
     #[serde(skip)]
     pub compiled: Option<BTreeSet<String>>,
 }
@@ -78,7 +77,7 @@ impl Lanes {
         path.map_or_else(|| Ok(Self::default()), Self::read)
     }
 
-    /// Reads `path`. Refused inside a worker, because its lanes would start the worker again, without end.
+    /// Reads `path`. Refused inside a worker, because the lanes would start the worker again, without end.
     pub fn read(path: &Path) -> Result<Self> {
         if is_inside() {
             bail!(
@@ -134,8 +133,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// True if the project sets up the lane of this name, which must therefore offer every kernel. Any other lane is the caller's, and runs the
-    /// kernels that it offers.
+    /// True if the project sets up the lane, which must therefore offer every kernel. Any other lane is the caller's, and runs the offered kernels.
     pub fn is_ours(name: &str) -> bool {
         [HOST, HOST_WORKER].contains(&name) || Self::KNOWN.contains(&name)
     }
@@ -151,8 +149,8 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes of a run without named lanes: the host, each aarch64 lane of this machine, and every lane of the caller. A file without
-    /// aarch64 lanes requests none.
+    /// Returns the lanes of a run without named lanes: the host, each installed aarch64 lane, and every lane of the caller. A file without aarch64
+    /// lanes requests none.
     pub fn default_names(&self) -> Vec<String> {
         let of_aarch64 = |l: &&Entry| l.name.starts_with(AARCH64) && Self::is_ours(&l.name);
         let mut names = vec![HOST.to_owned()];
@@ -170,8 +168,7 @@ impl Lanes {
         self.lanes.iter().filter(move |l| !Self::is_ours(&l.name) && wanted(l)).map(|l| l.name.clone())
     }
 
-    /// Returns the host's worker, if it is the only other lane of the file or not the project's program; the kernels of the project's program already
-    /// run in lane `host`.
+    /// Returns the host's worker, unless its kernels already run in lane `host`: it is the only other lane of the file, or not the project's program.
     fn host_worker(&self, alone: bool) -> Option<String> {
         let runs = |command: &Vec<String>| alone || !built::starts_built(command);
         let found = self.lanes.iter().find(|l| l.name == HOST_WORKER && l.command.as_ref().is_some_and(runs));

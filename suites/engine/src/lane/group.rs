@@ -1,7 +1,6 @@
 //! Process group of a worker: all processes end with the lane, and signals of the terminal do not end them first.
 //!
-//! A worker leads a process group but no session: Linux schedules a session apart from the harness, and on a busy machine a sweep took two to four
-//! times as long.
+//! A worker leads a process group but no session: Linux schedules sessions apart, and on a busy machine a sweep took two to four times as long.
 
 use super::orphans;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -13,15 +12,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Environment variable with a unique mark for every worker, so that a `tiebreak` started by a worker knows about it.
+/// Environment variable with a unique mark for every worker; a `tiebreak` started by a worker finds the variable.
 pub(super) const INSIDE: &str = "TIEBREAK_WORKER";
 
-/// True if a lane's worker started this program.
+/// True if a lane's worker started the program.
 pub(super) fn is_inside() -> bool {
     std::env::var_os(INSIDE).is_some() || has_itself_above()
 }
 
-/// True if an ancestor process runs this program; detects workers that clear the environment.
+/// True if an ancestor process runs the same program; detects workers that clear the environment.
 #[cfg(target_os = "linux")]
 fn has_itself_above() -> bool {
     use procfs::process::Process;
@@ -75,7 +74,7 @@ fn until_done(mut is_done: impl FnMut() -> bool) {
     }
 }
 
-/// Process with all its descendants, ended together.
+/// Process with all descendants, ended together.
 pub(super) struct Group {
     child: Child,
     status: Option<ExitStatus>,
@@ -95,7 +94,7 @@ pub(super) struct Activity {
 }
 
 impl Group {
-    /// Starts `command`. No separate session: systems that share processors between sessions would make each worker wait for its harness.
+    /// Starts `command`. No separate session: systems that share processors between sessions would make each worker wait for the harness.
     pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
         orphans::adopt();
         let mark = format!("{}.{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
@@ -120,14 +119,14 @@ impl Group {
         Pid::from_raw(self.child.id().cast_signed())
     }
 
-    /// True if the started process has ended. The process is not reaped, so that its number stays reserved for the group.
+    /// True if the started process has ended. The process is not reaped, so that the number stays reserved for the group.
     pub(super) fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let ended = self.leader().map(|leader| waitid(WaitId::Pid(leader), options));
         self.status.is_some() || matches!(ended, Some(Ok(Some(_))))
     }
 
-    /// Gives the group some time to end, then ends all its processes.
+    /// Waits for the group to end, then ends all its processes.
     pub(super) fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         let begun = Instant::now();
         while !self.has_ended() && begun.elapsed() < grace {
@@ -149,7 +148,7 @@ impl Group {
         Ok(status)
     }
 
-    /// Returns the activity of the group's processes; `None` if the system does not provide it.
+    /// Returns the activity of the group's processes, if the system provides it.
     #[cfg(target_os = "linux")]
     pub(super) fn activity(&self) -> Option<Activity> {
         let group = self.child.id().cast_signed();

@@ -17,7 +17,7 @@ use tiebreak_impls::worker::{self, Runner};
 /// Form of the kernels: native instructions, except on aarch64, where a separate lane runs the real instructions.
 pub const FORM: Form = if cfg!(target_arch = "aarch64") { Form::Portable } else { Form::Native };
 
-/// Kernels of this lane, for another process.
+/// Kernels of lane `host`, for another process.
 struct Kernels;
 
 impl Runner for Kernels {

@@ -28,13 +28,13 @@ pub use modules::provide;
 pub use not_run::{NotRun, OpenError};
 pub use pool::{Lane, Lease};
 
-/// Failure of a batch without an output. Every failure is a finding about the kernel or its lane, never the end of a run.
+/// Failure of a batch without an output: always a finding about the kernel or the lane, never the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Failure {
     /// The worker process ended.
     #[error("the worker died ({0})")]
     Crashed(String),
-    /// The worker was silent for longer than its patience, by the rule in `patience.rs`, and was killed.
+    /// The worker was silent for too long, by the rule in `patience.rs`, and was killed.
     #[error("no answer within {0:?}; the worker was killed")]
     Hung(Duration),
     /// The output has a wrong length.
@@ -45,10 +45,10 @@ pub enum Failure {
         /// Number of results given.
         got: usize,
     },
-    /// The worker refused the job, or reported a violation by its kernel; with the reason.
+    /// The worker refused the job, or reported a violation by the kernel; with the reason.
     #[error("{1}")]
     Failed(FailureKind, String),
-    /// The lane cannot run the batch, or its answer violates the protocol; with the reason.
+    /// The lane cannot run the batch, or the answer violates the protocol; with the reason.
     #[error("{0}")]
     Unusable(String),
 }
@@ -87,7 +87,7 @@ impl Failure {
         }
     }
 
-    /// True if the worker refused a batch as outside the domain of its kernel.
+    /// True if the worker refused a batch as outside the kernel's domain.
     pub fn is_outside(&self) -> bool {
         self.outside().is_some()
     }
@@ -103,7 +103,7 @@ impl Failure {
     }
 }
 
-/// Batch with its inputs, as a lane takes it.
+/// Batch with inputs, as a lane takes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'a> {
     /// Operation, kernel and parameters.
@@ -123,7 +123,7 @@ pub enum Input<'a> {
     Values {
         /// Number of elements of the batch.
         len: usize,
-        /// All operands; shared, so that a lane of this process need not copy them.
+        /// All operands; shared, so that the lane of this process need not copy them.
         values: &'a Arc<Vec<i32>>,
     },
     /// Consecutive accumulators.
@@ -155,7 +155,7 @@ impl Order<'_> {
         Batch { job: self.job.clone(), len: self.len(), source: self.source(), misalign: self.misalign }
     }
 
-    /// Number of int32 results that this batch must give.
+    /// Number of int32 results that the batch must give.
     fn results(&self) -> usize {
         match lengths(self.job, self.len()) {
             Ok(lengths) => lengths.output,
@@ -167,8 +167,7 @@ impl Order<'_> {
     }
 }
 
-/// Session that runs batches in order. Several may be in flight: `submit`, `submit`, `collect`, and so on. Answers from before a failure are
-/// collected first.
+/// Session that runs batches in order. Several batches may be in flight: `submit`, `submit`, `collect`, ... Answers from before a failure come first.
 pub trait Session: Send {
     /// Hands over a batch.
     fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure>;

@@ -28,9 +28,9 @@ pub enum NotRun {
         "its worker runs on `{says}`, and a lane of this name is one of {promised}; {command}; give a lane of your own another name"
     )]
     OtherArch {
-        /// Architecture that the name promises.
+        /// Architecture promised by the name.
         promised: &'static str,
-        /// Architecture that the worker states.
+        /// Architecture stated by the worker.
         says: String,
         /// Description of the lane's command.
         command: String,
@@ -45,13 +45,13 @@ pub enum NotRun {
     },
 }
 
-/// Error of a call that names an unusable lane, regardless of the lane's state.
+/// Error of a call with an unusable lane, regardless of the lane's state.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// No lane has this name.
+    /// No lane has the name.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
-    /// The worker of this project was built from other sources than the program.
+    /// The worker of the project was built from other sources than the program.
     #[error(
         "the worker of lane {lane} ({via}) was built from other sources of `impls` ({theirs}) than this program ({ours}), so that its kernels are not \
          the program's; call it as {}, which builds both, or build the worker again from the program's sources",

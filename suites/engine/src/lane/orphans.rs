@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, WaitOptions, getpgrp, getpid, kill_process, s
 use std::collections::BTreeSet;
 use std::sync::Once;
 
-/// Makes this program the parent of each descendant whose own parent ends.
+/// Makes the program the parent of each descendant whose own parent ends.
 pub(super) fn adopt() {
     static ADOPTS: Once = Once::new();
     ADOPTS.call_once(|| {
@@ -65,7 +65,7 @@ pub(super) fn end_some(ended: &mut BTreeSet<i32>, leaders: &BTreeSet<i32>, is_me
     ended.is_empty()
 }
 
-/// Returns the children of this program that a worker left: not in the group of a living worker, and not in this program's group, which has the
+/// Returns the children of the program that a worker left: not in the group of a living worker, and not in the program's own group, which has the
 /// programs that it calls.
 fn left_to(me: i32, all: &[Stat], leaders: &BTreeSet<i32>) -> Vec<Stat> {
     let own = getpgrp().as_raw_nonzero().get();
@@ -75,7 +75,7 @@ fn left_to(me: i32, all: &[Stat], leaders: &BTreeSet<i32>) -> Vec<Stat> {
     all.iter().filter(is_left).cloned().collect()
 }
 
-/// True if a process has the mark of this worker.
+/// True if a process has the mark of a worker.
 pub(super) fn is_marked(pid: i32, mark: &str) -> bool {
     let environment = Process::new(pid).and_then(|process| process.environ()).unwrap_or_default();
     environment.get(std::ffi::OsStr::new(INSIDE)).is_some_and(|value| value == mark)

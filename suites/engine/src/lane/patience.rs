@@ -29,10 +29,10 @@ const STEP: u64 = 1 << 24;
 const LEAST: usize = 1 << 10;
 /// Longest wait for a stopped worker.
 const STOPPED: Duration = Duration::from_secs(3600);
-/// Divisor of time: at least this part counts while a worker waits for a processor.
+/// Divisor of time: at least this fraction counts while a worker waits for a processor.
 const STARVED: u32 = 16;
 
-/// Bounds of the interval between two checks of a silent worker, a twentieth of its patience.
+/// Bounds of the interval between two checks of a silent worker, which is a twentieth of the patience.
 const TICKS: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(500)];
 
 /// Returns the longest silence for a number of operations.
@@ -89,7 +89,7 @@ impl Silence {
         }
     }
 
-    /// True if the started process had ended at the previous call in the same silence, so that its output is read by now.
+    /// True if the started process had ended at the previous call in the same silence, so that all output is read by now.
     pub(super) fn is_left(&mut self, group: &Group) -> bool {
         std::mem::replace(&mut self.left, group.has_ended())
     }

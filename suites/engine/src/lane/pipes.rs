@@ -90,7 +90,7 @@ impl Pipes {
         Ok(())
     }
 
-    /// Returns a line with its end, or the first `most` bytes of a longer line.
+    /// Returns a line with the end, or the first `most` bytes of a longer line.
     pub(super) fn line(&mut self, most: usize, group: &Group, wait: &mut Silence) -> Result<Vec<u8>, Stop> {
         let mut searched = 0;
         loop {

@@ -1,4 +1,4 @@
-//! Lane with its idle sessions: threads lease sessions, and a failed session is not leased again.
+//! Lane with idle sessions: threads lease sessions, and a failed session is not leased again.
 
 use super::built;
 use super::config::{Entry, HOST, Lanes};
@@ -21,7 +21,7 @@ use tiebreak_reports::ledger::Content;
 
 /// Default patience with a silent worker; see `patience.rs`.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Patience while a failure is narrowed down to one input.
+/// Patience while a failure is narrowed down to a single input.
 const IMPATIENCE: Duration = Duration::from_secs(1);
 
 /// Number of digits of a hash in a message.
@@ -29,14 +29,14 @@ const SHOWN: usize = 12;
 /// Time limit on timeouts of a lane, all batches together; afterwards the lane is sent no more jobs. Otherwise a worker that always hangs would be
 /// waited for once for each kernel, mutant and attempt to shrink a case.
 const MOST_WAITED: Duration = Duration::from_secs(120);
-/// Bounds of this limit in patiences: a failure must be narrowed down, and a lane with a short patience ends sooner.
+/// Bounds of `MOST_WAITED` in patiences: a failure must be narrowed down, and a lane with a short patience ends sooner.
 const MOST_PATIENCES: [u32; 2] = [6, 24];
 
 /// Longest printed command or reason of a lanes file, in characters.
 const MOST_COMMAND: usize = 1 << 10;
 
 enum Place {
-    /// This process; the command starts a fresh process, if there is a command.
+    /// This process; the command, if any, starts a fresh process.
     InProcess(Option<Vec<String>>),
     Worker(Vec<String>),
 }
@@ -50,7 +50,7 @@ pub struct Lane {
     place: Place,
     patience: Duration,
     compiler: Option<String>,
-    /// True if the worker was built together with this program.
+    /// True if the worker was built together with the program.
     built: bool,
     /// Files that the worker had mapped when it greeted.
     mapped: Vec<PathBuf>,
@@ -63,7 +63,7 @@ pub struct Lane {
     waited: AtomicU64,
 }
 
-/// Leased session. On drop the session returns to the lane, unless it failed.
+/// Leased session. On drop the session returns to the lane, unless the session failed.
 pub struct Lease<'a> {
     lane: &'a Lane,
     session: Option<Box<dyn Session>>,
@@ -94,7 +94,7 @@ impl Lane {
         }
     }
 
-    /// Opens lane `name`: the lane, or the reason for which it cannot run.
+    /// Opens lane `name`, or returns the reason for which the lane cannot run.
     pub fn open(name: &str, lanes: &Lanes) -> Result<Result<Self, NotRun>, OpenError> {
         if name == HOST {
             return Ok(Ok(Self { place: Place::InProcess(lanes.own_worker.clone()), ..Self::host() }));
@@ -111,8 +111,8 @@ impl Lane {
         }
     }
 
-    /// Refuses a lane of the project whose worker was built from other sources of the kernels. A caller may build a worker from changed sources, and
-    /// gives its lane another name.
+    /// Refuses a lane of the project whose worker was built from other sources of the kernels. A caller's worker from changed sources needs another
+    /// lane name.
     fn of_these_sources(self) -> Result<Self, OpenError> {
         let sources = self.hello.sources.as_ref().filter(|_| Lanes::is_ours(&self.name));
         match (sources, SOURCES) {
@@ -199,27 +199,27 @@ impl Lane {
         files
     }
 
-    /// True if kernels run in another process, so that a crash or hang does not affect this process.
+    /// True if kernels run in another process, so that the harness survives a crash or hang.
     pub fn is_isolated(&self) -> bool {
         matches!(self.place, Place::Worker(_))
     }
 
-    /// True if this lane has compiled modules, and no other kernels.
+    /// True if the lane has compiled modules, and no other kernels.
     pub fn is_compiled(&self) -> bool {
         self.compiler.is_some()
     }
 
-    /// True if no module of this lane has the function; false if the functions are unknown.
+    /// True if no module of the lane has the function; false if the functions are unknown.
     pub fn lacks(&self, function: &Function) -> bool {
         self.functions.as_ref().is_some_and(|known| !known.contains(&function.symbol()))
     }
 
-    /// True for a lane of the project, which must offer every kernel; a lane of the caller runs the kernels that it offers.
+    /// True for a lane of the project, which must offer every kernel; a lane of the caller runs the offered kernels.
     pub fn must_offer(&self) -> bool {
         Lanes::is_ours(&self.name)
     }
 
-    /// True if this is a lane of the project and runs the project's own program. Statements of other programs about their kernels prove nothing.
+    /// True for a lane of the project with the project's own program. Statements of other programs about their kernels prove nothing.
     pub fn runs_our_code(&self) -> bool {
         Lanes::is_ours(&self.name) && self.built
     }
@@ -241,7 +241,7 @@ impl Lane {
         own.map(|offer| offer.kernel.as_str())
     }
 
-    /// Returns the reason for which the lane is sent no more jobs, if its timeouts exceed the limit.
+    /// Returns the reason for which the lane is sent no more jobs, if the timeouts exceed the limit.
     pub fn exhausted(&self) -> Option<String> {
         let waited = Duration::from_millis(self.waited.load(Ordering::Relaxed));
         let [least, most] = MOST_PATIENCES.map(|patiences| self.patience.saturating_mul(patiences));

@@ -1,4 +1,4 @@
-//! Worker process: requests on its standard input, answers on its standard output, and a time limit on its silence.
+//! Worker process: requests on standard input, answers on standard output, and a time limit on silence.
 
 use super::group::Group;
 use super::patience::{self, Silence};
@@ -22,7 +22,7 @@ const MOST_NAME: usize = 1 << 8;
 /// Longest part of a line quoted in an error, in characters.
 const MOST_QUOTED: usize = 160;
 
-/// Time for a worker with closed pipes to end by itself, so that its own exit status is reported.
+/// Time for a worker with closed pipes to end, so that the worker's own exit status is reported.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Running worker.
@@ -75,7 +75,7 @@ impl LastWords {
         Self { line, reading }
     }
 
-    /// Formats as `: LINE`, or empty. Output of an ended process may still be on its way.
+    /// Formats as `: LINE`, or empty. Output of an ended process may still be in the pipe.
     fn described(&self) -> String {
         // Always an error: the channel is closed, or the time is over.
         let _ = self.reading.recv_timeout(GRACE);
@@ -89,7 +89,7 @@ fn quoted(line: &[u8]) -> String {
     bounded(String::from_utf8_lossy(line).trim_end(), MOST_QUOTED)
 }
 
-/// Bounds the texts of an offer for reports. The promise stays unchanged; a lookup that fails bounds its text.
+/// Bounds the texts of an offer for reports. The promise stays unchanged; a failing lookup bounds it in the message.
 pub(super) fn drawn(mut offer: Offer) -> Offer {
     let Offer { op, kernel, isa_path, own: _ } = &mut offer;
     [op, kernel, isa_path].into_iter().for_each(|text| *text = bounded(text, MOST_NAME));

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Number of failures after which a kernel runs no more in a lane.
 const MOST_FAILURES: usize = 3;
 
-/// One kernel in one lane, with its number of failures.
+/// Kernel in a lane, with the number of failures.
 pub struct Runner<'a> {
     /// Lane of the kernel.
     pub lane: &'a Lane,
@@ -25,7 +25,7 @@ pub struct Runner<'a> {
 pub struct FailedBatch<W> {
     /// Failure of the batch.
     pub failure: Failure,
-    /// Input that reproduces the failure, if there is one.
+    /// Input that reproduces the failure, if any.
     pub witness: Option<W>,
     /// Description of the batch.
     pub during: String,
@@ -44,19 +44,19 @@ impl<'a> Runner<'a> {
         Self { lane, failures: AtomicUsize::new(0) }
     }
 
-    /// True if the kernel failed too often, or the timeouts of its lane exceed the limit.
+    /// True if the kernel failed too often, or the timeouts of the lane exceed the limit.
     pub fn has_given_up(&self) -> bool {
         self.failures.load(Ordering::Relaxed) >= MOST_FAILURES || self.lane.exhausted().is_some()
     }
 
-    /// Counts one failure.
+    /// Counts a failure.
     pub fn note_failure(&self) {
         self.failures.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Handles a batch that failed once. `narrow` searches an input that fails by itself; without such an input the batch runs again. `during`
-    /// describes the batch. Returns the failed batch, and true if there are results after all: a failure that does not recur is still a finding, but
-    /// costs no coverage.
+    /// Handles a batch that failed once. `narrow` searches an input that fails alone; without such an input the batch runs again. `during` describes
+    /// the batch. Returns the failed batch, and true if there are results after all. A failure that does not recur is a finding, but costs no
+    /// coverage.
     pub fn again<W>(
         &self,
         failure: Failure,

@@ -1,4 +1,4 @@
-//! Outcome of the catalogue's cases for one kernel.
+//! Outcome of the catalogue's cases for a kernel.
 
 use serde::{Deserialize, Serialize};
 use tiebreak_reports::ledger::Finding;
@@ -6,7 +6,7 @@ use tiebreak_reports::ledger::Finding;
 /// Outcome in each lane of a run; `None` for a lane without the kernel.
 pub type InLanes = Vec<Option<Catalogued>>;
 
-/// Outcome in one lane.
+/// Outcome in a lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Catalogued {
     /// Indices of the cases in the kernel's domain.

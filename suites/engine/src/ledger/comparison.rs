@@ -1,4 +1,4 @@
-//! Ledger entries of a comparison with one scheme: row, witness and findings.
+//! Ledger entries of a comparison with a scheme: row, witness and findings.
 
 use crate::case::again::{again, command, spelled};
 use crate::count::Count;

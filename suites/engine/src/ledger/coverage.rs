@@ -80,7 +80,7 @@ pub fn no_such_case(count: u64) -> Dropped {
     Dropped { why: DropReason::NoSuchCase, because, count, first: String::new() }
 }
 
-/// Counts inputs refused by a worker as outside the domain of its kernel.
+/// Counts inputs refused by a worker as outside the kernel's domain.
 pub fn as_the_worker_says(count: u64, reason: &str) -> Dropped {
     let because = format!("the worker says: {reason}");
     Dropped { why: DropReason::Refused, because, count, first: String::new() }
@@ -110,7 +110,7 @@ pub fn exhausted(lanes: &[Lane]) -> impl Iterator<Item = Finding> {
 }
 
 impl Part {
-    /// Notes a lane that does not offer the kernel. In a lane of the project, this is a finding.
+    /// Notes a lane that does not offer the kernel. In a lane of the project, the omission is a finding.
     pub fn not_offered(&mut self, plan: &PlannedCount<'_>, lane: &Lane) {
         self.planned.push(plan.not_offered(lane));
         if lane.must_offer() {

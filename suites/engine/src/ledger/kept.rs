@@ -1,4 +1,4 @@
-//! Partial results of a run, for a run that does not end: whole operations, and whole kernels of the operations in progress.
+//! Partial results of a run that does not end: whole operations, and whole kernels of the operations in progress.
 
 use crate::ledger::part::{Outcome, Part};
 use crate::operation::request::Request;
@@ -121,7 +121,7 @@ pub(crate) fn go_on(request: &Request, findings: &[Finding]) -> Result<(), First
     if request.fail_fast && !findings.is_empty() { Err(FirstFinding) } else { Ok(()) }
 }
 
-/// Error that ends a run at its first finding: [`Request::fail_fast`]. The partial results are kept.
+/// Error that ends a run at the first finding: [`Request::fail_fast`]. The partial results are kept.
 #[derive(Debug, thiserror::Error)]
 #[error("--fail-fast ended it at the first finding")]
 pub(crate) struct FirstFinding;

@@ -1,4 +1,4 @@
-//! Contribution of one operation or kernel to a ledger.
+//! Contribution of an operation or kernel to a ledger.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -13,10 +13,10 @@ pub struct Outcome {
     pub mismatches: Vec<Mismatch>,
 }
 
-/// Contribution of one operation to a ledger.
+/// Contribution of an operation to a ledger.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Part {
-    /// Rows, one for each kernel, lane, scheme and coverage.
+    /// Rows, by kernel, lane, scheme and coverage.
     pub rows: Vec<ledger::Row>,
     /// Outcomes of the catalogues.
     pub catalogue: Vec<ledger::CatalogueRun>,

@@ -62,7 +62,7 @@ impl Place<'_> {
         })
     }
 
-    /// Returns the findings of failed batches, one for each class: the simplest input of the class, and the number of failures.
+    /// Returns the findings of failed batches, by class: the simplest input of the class, and the number of failures.
     pub fn failed<W, K: Ord>(
         &self,
         failures: &[FailedBatch<W>],
@@ -86,7 +86,7 @@ impl Place<'_> {
     }
 }
 
-/// Builds a finding about a kernel in a lane, or about the non-empty ones of these names.
+/// Builds a finding about a kernel in a lane; empty names are left out.
 pub fn finding((op, kernel, lane): (&str, &str, &str), class: impl Into<String>, message: String) -> Finding {
     Finding {
         op: op.to_owned(),
@@ -130,7 +130,7 @@ fn by_delta(all: &BTreeMap<i64, u64>) -> BTreeMap<String, u64> {
 }
 
 impl<O: Operation> Subject<O> {
-    /// Returns the kernel in a lane, as the ledger names it.
+    /// Names the kernel in a lane.
     pub(crate) fn place<'a>(&self, lane: &'a Lane) -> Place<'a> {
         Place { op: O::OP, kernel: self.kernel.name, lane }
     }

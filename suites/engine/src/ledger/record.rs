@@ -17,8 +17,8 @@ use std::sync::Arc;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Coverage, Example, Finding, Mismatch, Row};
 
-/// Adds one record to the ledger: a row for each side, and a finding for every result outside the contract. `whole` is true if the plan has cases for
-/// the kernel.
+/// Adds a record to the ledger: a row for each side, and a finding for every break of the contract. `whole` is true if the plan has cases for the
+/// kernel.
 pub(crate) fn add<O: Operation>(
     request: &Request,
     subject: &Subject<O>,
@@ -66,7 +66,7 @@ fn examples(row: &Row, kept: &[Mismatch]) -> Vec<Example> {
     row.classes.keys().filter(|class| Some(*class) != shown).filter_map(of).collect()
 }
 
-/// Counts differences without an individual class: all under `rest`, or each group under its explanation.
+/// Counts differences without an individual class: all under `rest`, or each group under the explanation of the group.
 fn classes<P>(side: &Side<P>, seen: &[Explained<P>], rest: Option<Class>) -> BTreeMap<Class, u64> {
     let mut left = side.count.unclassified();
     let mut classes = BTreeMap::new();
@@ -93,7 +93,7 @@ pub(crate) fn declare(row: &mut Row, faults: &Seen) {
     row.extents = faults.iter().filter_map(extent).collect();
 }
 
-/// Returns findings for known faults that a whole run covers but does not see: the compiler or library has changed.
+/// Returns findings for known faults that a whole run covers but does not show: the compiler or library has changed.
 pub(crate) fn stale<O: Operation>(
     subject: &Subject<O>,
     lane: &Lane,

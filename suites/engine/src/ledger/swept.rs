@@ -12,7 +12,7 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{Against, Coverage, Finding, Planned, Row, Unit};
 use tiebreak_reports::{ledger, text as words};
 
-/// Returns the number of inputs run in a sweep, if the worker refused some as outside the domain of its kernel.
+/// Returns the number of inputs run in a sweep, if the worker refused some as outside the kernel's domain.
 pub(crate) fn outside<O: Operation>(subject: &Subject<O>, lane: &Lane, sweep: &Sweep) -> Option<Planned> {
     let Outside { count, reason } = &sweep.outside;
     let seen = sweep.sides.first().map_or(0, |side| side.count.seen());

@@ -1,4 +1,4 @@
-//! Judged lines of one operation, with causes of the differences over all lines of one scheme.
+//! Judged lines of an operation, with causes of the differences over all lines of a scheme.
 
 use crate::case::text;
 use crate::explain::groups::Basis;
@@ -39,7 +39,7 @@ pub struct Verdict {
     pub first: Option<Difference>,
 }
 
-/// Cause of differences, over all lines of one scheme.
+/// Cause of differences, over all lines of a scheme.
 #[derive(Clone, Debug)]
 pub struct Cause {
     /// Name of the operation.
@@ -54,14 +54,14 @@ pub struct Cause {
     pub differ: u64,
     /// Smallest differing case; `None` if the case is too large to write out.
     pub case: Option<String>,
-    /// Differing result of this case.
+    /// Differing result of `case`.
     pub witness: Difference,
 }
 
 /// Results, and their exact values as fractions.
 pub type Exact = (Vec<Option<Value>>, Option<Vec<Option<String>>>);
 
-/// Lines of one operation.
+/// Lines of an operation.
 pub trait Bench: Send {
     /// Names of the operands, in order.
     fn tensors(&self) -> &'static [&'static str];
@@ -75,7 +75,7 @@ pub trait Bench: Send {
     fn causes(&self) -> Vec<Cause>;
 }
 
-/// Lines of one scheme and domain.
+/// Lines of a scheme and domain.
 struct Party<O: Operation> {
     by: String,
     kernel: Option<&'static str>,

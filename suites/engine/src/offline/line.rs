@@ -1,4 +1,4 @@
-//! Line of a file of cases, before its operation parses it.
+//! Line of a file of cases, before the operation parses it.
 
 use crate::operation::arguments::Arguments;
 use crate::operation::errors::CaseError;
@@ -12,23 +12,23 @@ use tiebreak_reports::ledger::Value;
 pub struct Line {
     /// Name of the operation.
     pub op: String,
-    /// Scheme, `NAME` or `NAME:POLICY`; its parameters are not restricted by a kernel.
+    /// Scheme, `NAME` or `NAME:POLICY`; the parameters are not restricted by a kernel.
     pub scheme: Option<String>,
-    /// Kernel, in place of a scheme: its promise, on its domain.
+    /// Kernel, in place of a scheme: the promise, on the kernel's domain.
     pub kernel: Option<String>,
     /// Element type, in the operation's notation.
     #[serde(rename = "type")]
     pub ty: Option<String>,
     /// Case: a text, or an object with the same names.
     pub case: Json,
-    /// Results to judge, row by row, as nested lists or as one list; null is not compared.
+    /// Results to judge, row by row, as nested lists or as a flat list; null is not compared.
     #[serde(default, alias = "results", deserialize_with = "results")]
     pub expected: Option<Vec<Json>>,
     /// Name of the line given by the caller, printed with the line.
     pub id: Option<Json>,
 }
 
-/// Parses results: one value, or nested lists.
+/// Parses results: a single value, or nested lists.
 fn results<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Json>>, D::Error> {
     fn flat(json: Json, out: &mut Vec<Json>) {
         match json {
@@ -44,7 +44,7 @@ fn results<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Json>>, D::E
     }))
 }
 
-/// Converts a case given as an object: a list has the elements of a tensor, or one value for each channel.
+/// Converts a case given as an object: a list has the elements of a tensor, or a value for each channel.
 pub(crate) fn arguments(case: &serde_json::Map<String, Json>, tensors: &[&str]) -> Result<Arguments, CaseError> {
     let value = |name: &str, json: &Json| match json {
         Json::Array(_) => {
@@ -66,7 +66,7 @@ fn flat(json: &Json, out: &mut Vec<Value>) -> Result<(), CaseError> {
     }
 }
 
-/// Parses a number, or a text such as `inf`.
+/// Parses a number, or a text (`inf`).
 pub(crate) fn element(json: &Json) -> Result<Value, CaseError> {
     match json {
         Json::Number(number) => Ok(text(&number.to_string())),

@@ -1,4 +1,4 @@
-//! Line parsed by its operation: scheme, domain and case, with the results of the scheme.
+//! Parsed line: scheme, domain and case, with the results of the scheme.
 
 use crate::case::text::{self, Draft};
 use crate::offline::line::{self, Line};
@@ -30,7 +30,7 @@ impl<D> Deref for Domain<D> {
     }
 }
 
-/// Line with its expected results.
+/// Line with expected results.
 pub struct Posed<O: Operation> {
     /// Kernel of the line, if the line names a kernel.
     pub kernel: Option<&'static Kernel<O>>,
@@ -47,7 +47,7 @@ pub struct Posed<O: Operation> {
 }
 
 impl<O: Operation> Posed<O> {
-    /// Parses a line, and evaluates it by the oracle.
+    /// Parses a line, and evaluates the case by the oracle.
     pub fn of(line: &Line) -> Result<Self, CaseError> {
         let mut arguments = match &line.case {
             Json::String(written) => text::words_by_name(written)?,

@@ -9,8 +9,7 @@ use tiebreak_reports::ledger::Value;
 /// Values by name, in the order given.
 pub type Arguments = IndexMap<String, Value>;
 
-/// Takes the value of `name`, or the default, out of the arguments; arguments left over are unknown. Fails if the value is not an integer of
-/// `least..=most`.
+/// Takes the value of `name` out of the arguments, or the default; arguments left over are unknown. Fails for values outside `least..=most`.
 pub fn take(arguments: &mut Arguments, name: &str, usual: i64, least: i64, most: i64) -> Result<i64, CaseError> {
     let wrong = |reason: String| Err(CaseError::from(reason).of(name));
     let value = match arguments.shift_remove(name) {
@@ -26,7 +25,7 @@ pub fn take_text(arguments: &mut Arguments, name: &str) -> Option<String> {
     arguments.shift_remove(name).map(|value| value.to_string())
 }
 
-/// Takes a size: any number from 0 to `u32::MAX`; the shape restricts it further.
+/// Takes a size: any number from 0 to `u32::MAX`; the shape adds restrictions.
 pub fn take_size(arguments: &mut Arguments, name: &str, usual: usize) -> Result<usize, CaseError> {
     Ok(take(arguments, name, usual as i64, 0, i64::from(u32::MAX))? as usize)
 }
@@ -41,8 +40,7 @@ pub fn take_flag(arguments: &mut Arguments, name: &str, usual: bool) -> Result<b
     Ok(take(arguments, name, usual.into(), 0, 1)? == 1)
 }
 
-/// Takes a list of int32 in a range, separated by commas: one value for each channel, or one value for all channels. Without an argument the list is
-/// the default.
+/// Takes a list of int32 in a range, separated by commas: a value for each channel, or a single value for all. The default has a single value.
 pub fn take_list(
     arguments: &mut Arguments,
     name: &str,
@@ -70,7 +68,7 @@ pub fn take_wide_list(arguments: &mut Arguments, name: &str) -> Result<Vec<i64>,
     text.split(',').map(one).collect()
 }
 
-/// Expands a list to one value for each channel: a single value is repeated.
+/// Expands a list to a value for each channel: a single value is repeated.
 pub fn repeated(name: &str, values: Vec<i32>, channels: usize) -> Result<Vec<i32>, CaseError> {
     match values[..] {
         [one] => Ok(vec![one; channels]),

@@ -11,14 +11,14 @@ use tiebreak_oracle::rounding::RoundingRule;
 pub struct Layer {
     /// Shape and zero points, for int8 operands.
     pub shape: conv2d::Params,
-    /// Weights of the layer as int8, in the layout of a convolution; `None` if the model has no weights.
+    /// Weights of the layer as int8, in the layout of a convolution, if the model has weights.
     pub weights: Option<Vec<i32>>,
     /// Multipliers, shifts and biases of the channels, and zero point and clamp of int8 results; `None` if the model has no scales. Without
     /// accumulators: `len` is 0.
     pub output: Option<requantize::Params>,
 }
 
-/// One case of a network's layer: the computation of one operation on one input of the network, or on a block of that input.
+/// Case of a network's layer: the computation of an operation on an input of the network, or on a block of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
     /// Name of the operation.
@@ -31,7 +31,7 @@ pub struct Stage {
     pub place: Block,
 }
 
-/// Place of a case's results among the results of a layer: runs of `channels` results, one run every `of` results.
+/// Place of a case's results among the results of a layer: runs of `channels` results, at a distance of `of` results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Number of the layer in the network.
@@ -56,7 +56,7 @@ impl Block {
 /// Cases that the caller asks for in place of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// One case, as text; or several cases that run in order in one session.
+    /// Single case, as text; or several cases that run in order in a session.
     pub cases: Vec<String>,
     /// Layers of a model.
     pub layers: Vec<Layer>,
@@ -66,7 +66,7 @@ pub struct Asked {
     pub channels: Vec<Channel>,
     /// Quantized types.
     pub types: Vec<Quantized>,
-    /// One input for every multiplier and shift.
+    /// Input for every multiplier and shift.
     pub x: Option<i32>,
     /// Fractional bits of the multipliers, if they differ from the default.
     pub q: Option<u32>,
@@ -75,7 +75,7 @@ pub struct Asked {
 /// Schemes that differences are counted against, chosen by the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Scheme of fixed point multiply, with its policy.
+    /// Scheme of fixed point multiply, with the overflow policy.
     pub multiplication: String,
     /// Rounding rule of the single-rounding reference for quantized values.
     pub rounding: RoundingRule,
@@ -98,7 +98,7 @@ pub enum Parameter {
     Model,
 }
 
-/// Option that chooses the scheme that differences are counted against.
+/// Option by which a caller chooses the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReferenceOption {
     /// Scheme of fixed point multiply.
@@ -113,7 +113,7 @@ impl Asked {
         *self == Self::default()
     }
 
-    /// True for one input, or one sequence of cases, which runs unchanged.
+    /// True for a single input, or a single sequence of cases, which runs unchanged.
     pub fn is_one_case(&self) -> bool {
         !self.cases.is_empty() || self.x.is_some()
     }

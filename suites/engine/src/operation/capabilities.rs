@@ -18,8 +18,8 @@ use tiebreak_mlir::Function;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::{ledger, text as words};
 
-/// Items that only some operations have. An operation sets its own groups, and takes the rest from [`Capabilities::NONE`]; each group has the same
-/// constant.
+/// Items that only some operations have. An operation sets its own groups, and takes the rest from [`Capabilities::NONE`]; each group has a `NONE`,
+/// too.
 pub struct Capabilities<O: Operation> {
     /// Tensors with other elements than integers of [`Operation::range`].
     pub tensors: Tensors<O>,
@@ -27,7 +27,7 @@ pub struct Capabilities<O: Operation> {
     pub deviations: Deviations<O>,
     /// Kernels made by a compiler.
     pub compiled: Compiled<O>,
-    /// Sweeps over all inputs of one kind.
+    /// Sweeps over all inputs of a kind.
     pub sweeps: Sweeps<O>,
     /// Explanation of differences, in addition to [`Operation::changes`].
     pub causes: Causes<O>,
@@ -47,7 +47,7 @@ pub struct Capabilities<O: Operation> {
 pub struct Tensors<O: Operation> {
     /// True if parameter `len` is the number of elements of the first tensor.
     pub has_len: bool,
-    /// Number of words read and written; an error if no case has these parameters.
+    /// Number of words read and written; an error if no case has the parameters.
     pub sizes: fn(&O::Domain, &O::Params) -> Result<Sizes, ShapeError>,
     /// Element type of a tensor (or of the result, for `t = TENSORS.len()`) in texts and reports.
     pub element: fn(&O::Domain, &O::Params, usize) -> Element,
@@ -55,7 +55,7 @@ pub struct Tensors<O: Operation> {
 
 /// Deviations that contracts declare.
 pub struct Deviations<O: Operation> {
-    /// Scheme of a kernel's contract, with its deviations.
+    /// Scheme of a kernel's contract, with the deviations.
     pub contract: fn(&Kernel<O>) -> Result<O::Scheme, UnknownName>,
     /// Class and reason of each deviation that a contract declares.
     pub declared: fn(&O::Scheme) -> Vec<(Class, &'static str)>,
@@ -74,19 +74,19 @@ impl<S: NamedScheme, O: Operation<Scheme = Promised<S>>> Deviations<O> {
 
 /// Kernels made by a compiler, and the known faults of the compiler.
 pub struct Compiled<O: Operation> {
-    /// True if only lanes of compiled modules have kernels of this domain; other kernels run in all other lanes.
+    /// True if only lanes of compiled modules have kernels of the domain; other kernels run in all other lanes.
     pub is: fn(&O::Domain) -> bool,
-    /// True if kernels of one promise are compared to the bit, including results for which the contract gives no value.
+    /// True if kernels with the same promise are compared to the bit, including results for which the contract gives no value.
     pub compared: bool,
-    /// Function that a module must have for a compiled kernel to take these parameters.
+    /// Function required in a module so that a compiled kernel takes the parameters.
     pub function: fn(&O::Params) -> Option<Function>,
     /// Classes of the known faults in a kernel's code; arguments: kernel, lane, parameters.
     pub faults: fn(&str, &str, &O::Params) -> Vec<Class>,
-    /// Known faults in a kernel's code at one case; arguments: kernel, lane, contract, case.
+    /// Known faults in a kernel's code at a case; arguments: kernel, lane, contract, case.
     pub at_fault: fn(&str, &str, &O::Scheme, &Case<O::Params>) -> Vec<fault::Fault>,
 }
 
-/// Sweeps over all inputs of one kind.
+/// Sweeps over all inputs of a kind.
 pub struct Sweeps<O: Operation> {
     /// True if the plan has every input of a domain.
     pub exhaustive: fn(&O::Domain) -> bool,
@@ -100,21 +100,20 @@ pub struct Sweeps<O: Operation> {
 
 /// Explanation of differences, in addition to [`Operation::changes`].
 pub struct Causes<O: Operation> {
-    /// Class of a result for which the reference gives a value and the contract gives no value; `None` if no reference is compared with such results.
+    /// Class of a result with a value by the reference and no value by the contract; `None` if no reference is compared with such results.
     pub open: Option<Class>,
-    /// Path from the reference to a contract's scheme, one change a step (arguments: contract, reference, domain): the causes of differences of a
-    /// kernel that keeps its contract. Empty if differences have one cause.
+    /// Path from the reference to a contract's scheme, in single changes (arguments: contract, reference, domain): the causes of differences of a
+    /// kernel that keeps the contract. Empty if differences have a single cause.
     pub path: fn(&O::Scheme, &O::Scheme, &O::Domain) -> Vec<PathStep<O>>,
-    /// Change from the reference to the scheme of a kernel that keeps its contract (arguments: contract, reference), if no other cause is more
-    /// specific.
+    /// Change from the reference to the scheme of a kernel that keeps the contract (arguments: contract, reference), if no cause is more specific.
     pub own: fn(&O::Scheme, &O::Scheme) -> Option<Change<O>>,
     /// True if a prediction without a value matches a word (arguments: parameters, results, index): a scheme gives NaN, and every NaN matches. `None`
     /// if such a prediction is neither right nor wrong, because the target decides the result of poison.
     pub stands_for_none: fn(&O::Params, &[i32], usize) -> Option<bool>,
-    /// Group of each result of a case for explanation (arguments: contract, parameters, number of results); empty if there is one group.
+    /// Group of each result of a case for explanation (arguments: contract, parameters, number of results); empty without groups.
     pub groups: fn(&O::Scheme, &O::Params, usize) -> Vec<usize>,
-    /// Causes of differences from a scheme in a group; arguments: group, contract, scheme, domain, and true if the kernel keeps its contract and
-    /// `scheme` is the reference.
+    /// Causes of differences from a scheme in a group; arguments: group, contract, scheme, domain, and true if the contract is kept and `scheme` is
+    /// the reference.
     pub in_group: fn(usize, &O::Scheme, &O::Scheme, &O::Domain, bool) -> Vec<Change<O>>,
 }
 
@@ -126,16 +125,16 @@ pub type Counts<O> =
 pub struct Options<O: Operation> {
     /// Kinds of parameters that the operation takes.
     pub takes: &'static [Parameter],
-    /// True if the operation takes this layer of a model.
+    /// True if the operation takes a layer of a model.
     pub takes_layer: fn(&Layer) -> bool,
     /// Converts a case of a network's layer to the types of a domain; the value of a result changes only by the difference between the types.
     pub on_types: fn(&O::Domain, Case<O::Params>) -> Case<O::Params>,
-    /// Option that chooses the scheme that differences are counted against.
+    /// Option by which a caller chooses the reference.
     pub reference: ReferenceOption,
-    /// Number of the caller's parameters and of those that the cases leave out; without a caller's request, parameters that the plan counts in
-    /// addition to cases. `None` if nothing is counted.
+    /// Number of the caller's parameters, and of parameters that the cases leave out; without a caller's request, parameters counted in addition to
+    /// cases.
     pub given: Counts<O>,
-    /// True if a witness may have these parameters, because the caller gave them.
+    /// True if a witness may have the parameters, because the caller gave them.
     pub is_asked: fn(&Asked, &O::Params) -> bool,
 }
 
@@ -148,7 +147,7 @@ pub struct SelfChecks<O: Operation> {
     pub controls: fn() -> Vec<Control<O>>,
     /// Cases of a self-check, in place of the quick plan.
     pub trial: Option<Trial<O>>,
-    /// Case of a published witness, and index of its result.
+    /// Case of a published witness, and index of the result.
     pub published: fn(&Published) -> Option<(Case<O::Params>, usize)>,
 }
 
@@ -158,15 +157,15 @@ pub struct Counted<O: Operation> {
     pub kinds: fn(&O::Scheme, &Case<O::Params>, &Expected) -> Vec<(&'static str, u64)>,
     /// Multipliers and shifts, with their fractional bits.
     pub pairs: fn(&O::Params) -> Vec<(Channel, u32)>,
-    /// Multiply-accumulates of a call, not counting one operation for each element read and written; decides the time limit of a worker.
+    /// Multiply-accumulates of a call, without an operation for each element read and written; decides the time limit of a worker.
     pub products: fn(&O::Params) -> u64,
 }
 
 /// Text of a single result.
 pub struct Spelling<O: Operation> {
-    /// Text of result `index` in the operation's own form, with the class of its difference if known; `None` if the operation has no such form.
+    /// Text of result `index` in the operation's own form, if any; with the class of the difference if known.
     pub result: fn(&Case<O::Params>, usize, Option<Class>) -> Option<ledger::Case>,
-    /// True if this text reproduces the result regardless of its position and neighbours.
+    /// True if the text reproduces the result regardless of position and neighbours.
     pub stands_alone: fn(&Case<O::Params>) -> bool,
     /// Command-line arguments that run a case given as text.
     pub command: fn(&ledger::Case) -> String,
@@ -174,8 +173,8 @@ pub struct Spelling<O: Operation> {
 
 /// Order of witnesses by simplicity: lexicographic, simplest first.
 pub struct Witnesses<O: Operation> {
-    /// Cases reduced to the operands of one result (arguments: case, domain, index), simplest first, each with the index of that result. The caller
-    /// must check that a kernel gives the same result there. Empty if each result depends on many elements.
+    /// Cases reduced to the operands of a single result (arguments: case, domain, index), simplest first, with the new index of the result. The
+    /// caller must check that a kernel gives the same result there. Empty if each result depends on many elements.
     pub alone: fn(&Case<O::Params>, &O::Domain, usize) -> Vec<(Case<O::Params>, usize)>,
     /// Cases simpler than a witness, simplest first.
     pub simpler: fn(&Witness<O::Params>, &O::Domain) -> Vec<Case<O::Params>>,
@@ -215,7 +214,7 @@ impl<O: Operation> Tensors<O> {
 }
 
 impl<O: Operation> Deviations<O> {
-    /// No deviations: a contract is its promise.
+    /// No deviations: the contract is the promise.
     pub const NONE: Self = Self { contract: promise::<O>, declared: |_| Vec::new(), in_case: |_, _| Vec::new() };
 }
 
@@ -241,7 +240,7 @@ impl<O: Operation> Sweeps<O> {
 }
 
 impl<O: Operation> Causes<O> {
-    /// One group of results, explained by [`Operation::changes`]; a result without a value by the contract is poison.
+    /// Single group of results, explained by [`Operation::changes`]; a result without a value by the contract is poison.
     pub const NONE: Self = Self {
         open: Some(Class::Poison),
         path: change::path,

@@ -18,7 +18,7 @@ pub struct Case<P> {
     pub params: P,
     /// Input tensors, in the order of the payload; elements in int32.
     pub tensors: [Vec<i32>; 3],
-    /// Elements between a 64-byte boundary and the first one of each operand.
+    /// Elements between a 64-byte boundary and the first element of each operand.
     pub misalign: usize,
 }
 
@@ -30,7 +30,7 @@ impl<P> Case<P> {
 }
 
 impl<P: Clone> Case<P> {
-    /// Returns the same case with aligned operands; `None` if the operands are aligned already.
+    /// Returns the case with aligned operands; `None` if the operands are aligned already.
     pub fn aligned(&self) -> Option<Self> {
         (self.misalign != 0).then(|| Self { misalign: 0, ..self.clone() })
     }
@@ -39,7 +39,7 @@ impl<P: Clone> Case<P> {
 /// Turn of kernels at a large case: all kernels together run all large cases, and each kernel runs a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// One kernel in `of` runs the case.
+    /// A single kernel in `of` runs the case.
     of: usize,
     at: usize,
 }
@@ -48,7 +48,7 @@ impl Turn {
     /// Turn of every kernel.
     pub const ALL: Self = Self { of: 1, at: 0 };
 
-    /// Turn of one kernel in `of`. As `at` grows, all kernels get equally many turns.
+    /// Turn of a single kernel in `of`. As `at` grows, all kernels get equally many turns.
     pub fn one_in(of: usize, at: usize) -> Self {
         let of = of.max(1);
         Self { of, at: at % of }
@@ -59,7 +59,7 @@ impl Turn {
         self.of == 1
     }
 
-    /// True if the kernel at this place of its operation's list runs the case.
+    /// True if the kernel at a place of the operation's list runs the case.
     pub fn is_of(self, place: usize) -> bool {
         place % self.of == self.at
     }
@@ -88,13 +88,13 @@ pub struct Spec<P> {
     pub worked: Worked<Case<P>>,
 }
 
-/// Makes specs from frames, one at a time. A caller may give more parameters than there is memory for their inputs.
+/// Makes specs from frames, in turn. A caller may give more parameters than there is memory for their inputs.
 pub trait Frames<P>: Send + Sync {
     /// Makes the whole spec of a frame, number `at` of the list.
     fn spec(&self, frame: &P, at: usize) -> Spec<P>;
 }
 
-/// Place of a frame in the list of its source.
+/// Place of a frame in the list of the source.
 #[derive(Clone)]
 pub struct Later<P> {
     pub(crate) of: Arc<dyn Frames<P>>,
@@ -114,7 +114,7 @@ pub fn by<P>(generator: &'static str, specs: &mut Vec<Spec<P>>, make: impl FnOnc
     specs[first..].iter_mut().for_each(|spec| spec.generator = generator);
 }
 
-/// Gives turns to cases in a short run: one kernel in `of` runs each case. A turn that a case already has stays.
+/// Gives turns to cases in a short run: a single kernel in `of` runs each case. Existing turns stay.
 pub fn in_turns<P>(specs: Vec<Spec<P>>, of: usize, budget: &Budget) -> impl Iterator<Item = Spec<P>> {
     let of = if budget.every_tail { 1 } else { of };
     let turn = move |(at, spec): (usize, Spec<P>)| match spec.turn.is_all() {
@@ -146,13 +146,13 @@ impl<P> Spec<P> {
         }
     }
 
-    /// Creates frame `at` of the list of `frames`, which makes the frame whole when it runs. The frame has every field that a domain examines.
+    /// Creates frame `at` of the list of `frames`, which makes the frame whole before it runs. Frames have every field that a domain examines.
     pub fn later(frame: P, frames: &Arc<dyn Frames<P>>, at: usize) -> Self {
         let later = Some(Later { of: Arc::clone(frames), at });
         Self { later, ..Self::new(frame, [Fill::None, Fill::None, Fill::None], 0) }
     }
 
-    /// Returns the spec with the name of its generator.
+    /// Returns the spec with the name of a generator.
     pub fn by(self, generator: &'static str) -> Self {
         Self { generator, ..self }
     }

@@ -1,5 +1,5 @@
-//! Changes to a scheme. An operation lists its changes once. The cause of a difference, the path from a reference to a contract, and the texts of
-//! `explain` are all searched in this list.
+//! Changes to a scheme, listed once for each operation. The cause of a difference, the path from a reference to a contract, and the texts of
+//! `explain` are all searched in the list.
 //!
 //! Three commands share the list: `verify` searches it for a cause, the path from reference to contract takes the changes that lead nearer to the
 //! contract, and `explain` takes the fewest changes that give the other result.
@@ -14,13 +14,13 @@ use tiebreak_oracle::scheme::{Registered, Scheme};
 /// Predicts the results of a kernel with the change; `None` if the change predicts nothing for the case.
 type Predict<O> = Box<dyn Fn(&Case<<O as Operation>::Params>) -> Option<Expected> + Send + Sync>;
 
-/// Searches all outputs at once, for families of many changes, such as the permutations of a layout.
+/// Searches all outputs at once, for families of many changes: the permutations of a layout.
 type Search<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> Option<String> + Send + Sync>;
 
 /// Checks if the evidence allows the change.
 type Condition<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> bool + Send + Sync>;
 
-/// Checks if the change has its class at these parameters.
+/// Checks if the change applies at the parameters.
 type AppliesTo<O> = Box<dyn Fn(&<O as Operation>::Params) -> bool + Send + Sync>;
 
 /// Tells if a change leads towards a target scheme.
@@ -33,11 +33,11 @@ pub enum Lead<S> {
     Away,
     /// Nearer to the target, by steps that no scheme has.
     Nearer,
-    /// To this scheme: the target, or a scheme nearer to the target.
+    /// To a scheme: the target, or a scheme nearer to the target.
     To(S),
 }
 
-/// One change to a scheme.
+/// Change to a scheme.
 pub struct Change<O: Operation> {
     /// Class of the differences that the change makes.
     pub class: Class,
@@ -92,8 +92,8 @@ impl<O: Operation> Change<O> {
         Self::predicts(class, because, move |case| O::expected(&scheme, case).ok())
     }
 
-    /// Creates one change for each other scheme, with the class of its difference from `scheme`; the change leads to the scheme that `next` gives on
-    /// the path to a target. `noun` names the kernel's results.
+    /// Creates a change to each other scheme, with the class of the difference from `scheme`. `next` gives the scheme that follows on the path to a
+    /// target. `noun` names the kernel's results.
     pub fn others<D: Registered + Send + Sync + 'static>(
         noun: &str,
         scheme: Scheme<D>,
@@ -118,8 +118,7 @@ impl<O: Operation> Change<O> {
         out
     }
 
-    /// Creates the change to the contract's own scheme, for differences from a reference that no other cause explains better. `noun` names the
-    /// kernel's results.
+    /// Creates the change to the contract's scheme, for differences from a reference that no other cause explains. `noun` names the kernel's results.
     pub fn own(noun: &str, contract: &O::Scheme) -> Self {
         Self::scheme(Class::OtherScheme, format!("the {noun} are those of {}", label::<O>(contract)), contract.clone())
     }
@@ -156,7 +155,7 @@ impl<O: Operation> Change<O> {
         self.leads.as_ref().map_or(Lead::Away, |leads| leads(target))
     }
 
-    /// True if the change has its class at these parameters.
+    /// True if the change applies at the parameters.
     pub fn applies(&self, params: &O::Params) -> bool {
         self.applies.as_ref().is_none_or(|applies| applies(params))
     }
@@ -182,8 +181,7 @@ impl<O: Operation> Change<O> {
         self.reproduces(evidence).map(|(because, _)| because)
     }
 
-    /// Returns description and predictions, one for each case, if the change reproduces the evidence. A change that is searched in the outputs has no
-    /// predictions.
+    /// Returns description and predictions for the cases, if the change reproduces the evidence. Changes searched in the outputs have no predictions.
     pub(crate) fn reproduces(&self, evidence: &[&Observed<O::Params>]) -> Option<(String, Vec<Expected>)> {
         let found = match &self.kind {
             Kind::Predicts(because, _) => {
@@ -200,7 +198,7 @@ impl<O: Operation> Change<O> {
     }
 }
 
-/// Step on the path from the reference to the scheme of a contract: its changes to the previous step, and its results.
+/// Step on the path from the reference to the scheme of a contract: changes to the previous step, and results.
 pub struct PathStep<O: Operation> {
     changes: Vec<Change<O>>,
     scheme: Option<O::Scheme>,
@@ -208,7 +206,7 @@ pub struct PathStep<O: Operation> {
 }
 
 impl<O: Operation> PathStep<O> {
-    /// Creates a step that is no scheme by itself.
+    /// Creates a step without a scheme.
     pub fn of(change: Change<O>) -> Self {
         Self { changes: vec![change], scheme: None, is_last: false }
     }
@@ -218,7 +216,7 @@ impl<O: Operation> PathStep<O> {
         self.is_last
     }
 
-    /// Class of a difference that this step reproduces and no earlier step does.
+    /// Class of a difference that no earlier step reproduces.
     pub fn class(&self, params: &O::Params) -> Class {
         let class = self.changes.iter().find(|change| change.applies(params)).map(|change| change.class);
         class.unwrap_or(Class::OtherScheme)
@@ -232,7 +230,7 @@ impl<O: Operation> PathStep<O> {
         }
     }
 
-    /// Scheme of the step; `None` if the step is no scheme.
+    /// Scheme of the step, if any.
     pub fn scheme(&self) -> Option<&O::Scheme> {
         self.scheme.as_ref()
     }

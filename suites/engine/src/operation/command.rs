@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use tiebreak_common::called;
 use tiebreak_shards::shell::quoted;
 
-/// Command of a run, and its form for one kernel.
+/// Command of a run, with a form for a single kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// Arguments as given.
     pub arguments: Vec<String>,
-    /// Option, as text, that chooses the reference of an operation, if it is not the default.
+    /// Option, as text, that chooses the reference of an operation, unless it is the default.
     pub references: BTreeMap<String, String>,
     /// Options, as text, that name the caller's own lanes.
     pub lanes: Option<String>,
@@ -22,7 +22,7 @@ impl Command {
         std::iter::once(format!("{} verify", called::program())).chain(quoted).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the command for one kernel in one lane.
+    /// Returns the command for a single kernel in a lane.
     pub fn kernel(&self, op: &str, kernel: &str, lane: &str) -> String {
         let reference = self.references.get(op).map(|option| format!(" {option}")).unwrap_or_default();
         let lanes = self.lanes.as_ref().map(|options| format!(" {options}")).unwrap_or_default();

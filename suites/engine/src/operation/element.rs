@@ -8,7 +8,7 @@ use tiebreak_reports::ledger::Value;
 /// Type of the elements of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Element {
-    /// Integers of this range, one word each. If the range exceeds int32, a word is read as unsigned.
+    /// Integers of a range, in single words. If the range exceeds int32, words are read as unsigned.
     Integer(RangeInclusive<i64>),
     /// Floats, by their bits. A float of 64 bits has two words, the low word first.
     Float(Format),
@@ -46,7 +46,7 @@ impl Element {
         }
     }
 
-    /// Parses a value into the words of an element. Fails if the element type does not have this value; the message describes the allowed values.
+    /// Parses a value into the words of an element. Fails for values outside the element type; the message describes the allowed values.
     pub fn read(&self, value: &Value) -> Result<Vec<i32>, CaseError> {
         match (self, value) {
             (Self::Integer(range), Value::Integer(v)) if range.contains(v) => Ok(self.at(*v)),
@@ -68,8 +68,8 @@ impl Element {
         }
     }
 
-    /// Returns the ordinal of an element: 0 for zero, and 1 more or less for the next value of the type. For floats the ordinal is the pattern
-    /// without its sign, with the sign of the float.
+    /// Returns the ordinal of an element: 0 for zero, plus or minus 1 for the next value of the type. For floats: the pattern without sign, negated
+    /// for negative floats.
     pub fn place(&self, words: &[i32]) -> i64 {
         match self {
             Self::Integer(range) if *range.end() > i64::from(i32::MAX) => i64::from(words[0] as u32),
@@ -106,7 +106,7 @@ impl Element {
     }
 }
 
-/// Joins one or two words into a bit pattern.
+/// Joins words into a bit pattern.
 pub fn bits(words: &[i32]) -> u64 {
     words.iter().rev().fold(0, |bits, word| (bits << 32) | u64::from(*word as u32))
 }

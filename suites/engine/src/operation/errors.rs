@@ -50,7 +50,7 @@ impl From<TypeError> for CaseError {
     }
 }
 
-/// Reason for which the oracle gives no results: the sizes of the tensors contradict the parameters, or the scheme has no such parameters.
+/// Reason for which the oracle gives no results: tensor sizes contradict the parameters, or the scheme does not have the parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unposable(String);

@@ -18,7 +18,7 @@ pub struct Sighting {
     pub results: u64,
     /// Description of the fault, with a one-line reproducer.
     pub reason: &'static str,
-    /// Number of results that the fault affects, if arithmetic predicts it.
+    /// Predicted number of affected results, if arithmetic gives a bound.
     pub extent: Option<Extent>,
 }
 
@@ -27,7 +27,7 @@ pub struct Sighting {
 pub struct Extent {
     /// Upper bound on affected results.
     pub most: u64,
-    /// True if the fault affects all `most` results, so exactly that many must be seen.
+    /// True if the fault affects exactly `most` results.
     pub each: bool,
     /// Derivation of the bound.
     pub because: String,
@@ -39,7 +39,7 @@ impl Sighting {
         Self { results: 0, reason, extent: None }
     }
 
-    /// Describes a contradiction between sightings and the predicted extent; `None` if they agree.
+    /// Describes a contradiction between sightings and predicted extent; `None` if they agree.
     pub fn contradiction(&self) -> Option<String> {
         let Extent { most, each, because } = self.extent.as_ref()?;
         let wrong = if *each { self.results != *most } else { self.results > *most };
@@ -55,7 +55,7 @@ pub fn merge(seen: &mut Seen, other: Seen) {
     }
 }
 
-/// Known fault at one case.
+/// Known fault at a case.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// Class of the differences.
@@ -69,7 +69,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// True if the fault can give this value for result `index`.
+    /// True if the fault can give a value for result `index`.
     pub fn gives(&self, index: usize, out: &[i32]) -> bool {
         self.may.get(index).is_some_and(|values| values.chunks(out.len()).any(|value| value == out))
     }

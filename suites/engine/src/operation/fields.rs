@@ -1,4 +1,4 @@
-//! Table of the numbers among the parameters of a case: one line for each field, by which the field is written, read and shrunk.
+//! Table of the numbers among the parameters of a case. A line of the table writes, reads and shrinks a field.
 
 use crate::operation::arguments::{Arguments, nothing_left, take_flag, take_int32, take_size};
 use crate::operation::errors::CaseError;
@@ -23,17 +23,17 @@ pub struct Field<P> {
 }
 
 impl<P: Clone> Field<P> {
-    /// Creates a size, written only if it differs from its default.
+    /// Creates a size, written only if different from the default.
     pub const fn size(name: &'static str, of: fn(&mut P) -> &mut usize) -> Self {
         Self { name, number: Number::Size(of), always: false }
     }
 
-    /// Creates an int32, written only if it differs from its default.
+    /// Creates an int32, written only if different from the default.
     pub const fn int32(name: &'static str, of: fn(&mut P) -> &mut i32) -> Self {
         Self { name, number: Number::Int32(of), always: false }
     }
 
-    /// Creates a flag, written only if it differs from its default.
+    /// Creates a flag, written only if different from the default.
     pub const fn flag(name: &'static str, of: fn(&mut P) -> &mut bool) -> Self {
         Self { name, number: Number::Flag(of), always: false }
     }
@@ -66,13 +66,13 @@ impl<P: Clone> Field<P> {
     }
 }
 
-/// Returns the fields in the order of the table, without fields that have their default.
+/// Returns the fields in the order of the table, without fields at their default.
 pub fn written<P: Clone>(fields: &[Field<P>], params: &P, usual: &P) -> Vec<(String, Value)> {
     let shown = fields.iter().filter(|field| field.always || field.value(params) != field.value(usual));
     shown.map(|field| (field.name.to_owned(), field.value(params).into())).collect()
 }
 
-/// Parses the fields of a case; a field without an argument keeps its value in `usual`.
+/// Parses the fields of a case; without an argument a field keeps the value in `usual`.
 pub fn read<P: Clone>(fields: &[Field<P>], usual: P, arguments: &mut Arguments) -> Result<P, CaseError> {
     fields.iter().try_fold(usual, |params, field| {
         let value = match (&field.number, field.value(&params)) {
@@ -84,7 +84,7 @@ pub fn read<P: Clone>(fields: &[Field<P>], usual: P, arguments: &mut Arguments) 
     })
 }
 
-/// Parses the parameters of a case with no other arguments than fields and tensors of these names.
+/// Parses the parameters of a case that has only fields and the named tensors.
 pub fn read_all<P: Clone>(
     fields: &[Field<P>],
     usual: P,

@@ -9,7 +9,7 @@ use tiebreak_common::stream::{below, int32, int32_of_any_size, stream};
 pub enum Fill {
     /// Empty tensor.
     None,
-    /// One value everywhere.
+    /// Equal values everywhere.
     Constant(i32),
     /// The smallest value of the type everywhere.
     Smallest,
@@ -20,14 +20,13 @@ pub enum Fill {
         /// Elements of each run.
         run: usize,
     },
-    /// Zero, except for these elements (index, value).
+    /// Zero, except for some elements (index, value).
     Only(Vec<(usize, i32)>),
     /// 0, 1, 2, ... modulo the range: every element differs from its neighbours.
     Counting,
     /// Uniform over the range.
     Uniform,
-    /// Uniform, but each element differs from the 63 elements before it (fewer for a small range), so that a vector read from a wrong place is
-    /// visible.
+    /// Uniform, but different from the 63 preceding elements (fewer for a small range), so that a vector read from a wrong place is visible.
     Varied,
     /// The two ends of the range, 0, and their neighbours.
     Extremes,
@@ -112,7 +111,7 @@ impl Fill {
     }
 }
 
-/// Returns the case with zeros in all but one group of elements: group number `at` of each tensor, with `group[t]` words in tensor `t`.
+/// Returns the case with zeros outside group `at` of each tensor; a group of tensor `t` has `group[t]` words.
 pub fn only<P: Clone>(case: &Case<P>, group: [usize; 3], at: usize) -> Case<P> {
     let mut out = case.clone();
     for (tensor, words) in out.tensors.iter_mut().zip(group) {

@@ -9,11 +9,11 @@ pub enum Meaning {
     ZeroPoint,
     /// A scale.
     Scale,
-    /// Anything else, such as an end of the clamp.
+    /// Any other meaning, for example an end of the clamp.
     Other,
 }
 
-/// Returns the meaning of a parameter from its name and its least value.
+/// Returns the meaning of a parameter with a known least value.
 pub fn meaning(name: &str, least: f64) -> Meaning {
     let last = name.rsplit('.').find(|key| key.parse::<usize>().is_err()).unwrap_or(name);
     match last {
@@ -28,8 +28,7 @@ pub fn meaning(name: &str, least: f64) -> Meaning {
 /// Pairs of sizes along two axes, with names that differ in more than one letter.
 const AXES: [[&str; 2]; 4] = [["height", "width"], ["rows", "columns"], ["top", "left"], ["bottom", "right"]];
 
-/// True if two parameters are easily confused: zero points, scales, sizes along two axes such as `stride_h` and `stride_w`, and parameters of two
-/// operands with one name.
+/// True if two parameters are easily confused: zero points, scales, sizes along two axes (`stride_h`, `stride_w`), equal names in two operands.
 pub fn is_akin(one: &str, other: &str) -> bool {
     fn last(name: &str) -> &str {
         name.rsplit('.').next().unwrap_or(name)

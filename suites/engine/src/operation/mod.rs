@@ -57,10 +57,10 @@ pub use request::Request;
 pub use scheme::{NamedScheme, overflow, promised};
 pub use swept::{Sweep, SweptSide, SweptWitness};
 
-/// Kernel, with the types of its operation.
+/// Kernel, with the types of the operation.
 pub type Kernel<O> = impls::kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
 
-/// Known bug, with the types of its operation.
+/// Known bug, with the types of the operation.
 pub type Mutant<O> = impls::mutants::tensor::Mutant<<O as Operation>::Run, <O as Operation>::Domain>;
 
 /// Negative control: a kernel under the contract of another kernel, with equal results. A difference is a fault of the harness.
@@ -73,8 +73,7 @@ pub struct Control<O: Operation> {
     pub origin: &'static str,
 }
 
-/// One operation: cases, expected results of schemes, and changes that a kernel may make to a scheme. Items of only some operations are in
-/// [`Capabilities`].
+/// Operation: cases, expected results of schemes, and changes that a kernel may make to a scheme. Optional items are in [`Capabilities`].
 pub trait Operation: Sized + Send + Sync + 'static {
     /// Kernels and known bugs of the operation.
     type Impl: TensorOperation<Params = Self::Params, Domain = Self::Domain, Run = Self::Run>;
@@ -84,7 +83,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     type Domain: Clone + Debug + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// Function type of the kernels.
     type Run: Copy + Send + Sync + 'static;
-    /// Mathematical definition with its overflow policy.
+    /// Mathematical definition with overflow policy.
     type Scheme: NamedScheme;
     /// Name in every room.
     const OP: &'static str = Self::Impl::OP;
@@ -101,8 +100,8 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn range(_domain: &Self::Domain, _t: usize) -> RangeInclusive<i32> {
         i32::MIN..=i32::MAX
     }
-    /// Returns the domain of all cases to which a scheme gives values, for elements of type `ty`, without the limits of a kernel. Arguments of a case
-    /// that the type implies are added to `arguments`.
+    /// Returns the domain of all cases to which a scheme gives values, for elements of type `ty`, without a kernel's limits. Adds the arguments that
+    /// the type implies.
     fn open(scheme: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Self::Domain, CaseError>;
     /// True if the contract covers the parameters.
     fn covers(domain: &Self::Domain, params: &Self::Params) -> bool;
@@ -113,30 +112,29 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn expected(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, Unposable>;
     /// Computes the results by big integers.
     fn exact(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, Unposable>;
-    /// Returns the exact value of each result, before any rounding, wrapping or clamping; a result without an exact value, such as NaN, has `None`.
-    /// The whole list is `None` if the operation rounds nothing.
+    /// Returns the exact value of each result, before any rounding, wrapping or clamping; `None` for results without an exact value (NaN). The whole
+    /// list is `None` if the operation rounds nothing.
     fn rational(_scheme: &Self::Scheme, _case: &Case<Self::Params>) -> Option<Vec<Option<Rational>>> {
         None
     }
-    /// Returns the name of the scheme that differences of a kernel are counted against, in addition to its contract; `None` if there is no such
-    /// scheme.
+    /// Returns the name of the reference, against which differences of a kernel are counted in addition to the contract, if any.
     fn reference(kernel: &Kernel<Self>, wanted: &Wanted) -> Option<String>;
 
     /// Returns the operation's own cases of a plan; [`whole`](crate::plan::plans::whole) adds the cases that every plan has.
     fn own_plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
-    /// Returns the neutral element of tensor `t`: its zero point, which adds nothing to a result.
+    /// Returns the neutral element of tensor `t`: the zero point, which adds nothing to a result.
     fn nothing(_params: &Self::Params, _t: usize) -> i32 {
         0
     }
 
-    /// Lists every change to `scheme` that a kernel may make, in the order of preference. Causes, paths and explanations are searched in this list.
+    /// Lists every change to `scheme` that a kernel may make, in the order of preference. The list is searched for causes, paths and explanations.
     fn changes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Change<Self>>;
     /// Returns smaller cases of the same kind, the smallest first.
     fn smaller(case: &Case<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>>;
 
     /// Returns the parameters by name, in the order for readers.
     fn arguments(params: &Self::Params) -> Vec<(String, Value)>;
-    /// Parses parameters from names and values; a parameter without a value has its default.
+    /// Parses parameters from names and values; a missing value means the default.
     fn from_arguments(arguments: &Arguments) -> Result<Self::Params, CaseError>;
 }
 
@@ -150,7 +148,7 @@ pub fn mutants<O: Operation>() -> &'static [Mutant<O>] {
     O::Impl::mutants()
 }
 
-/// Returns the kernel or mutant of a name, or the caller's kernel of that name.
+/// Returns the kernel or mutant with a name, or the caller's kernel.
 pub fn find<O: Operation>(name: &str) -> Option<&'static Kernel<O>> {
     <O::Impl as impls::operation::Operation>::known(name).ok()
 }
@@ -171,7 +169,7 @@ pub fn job<O: Operation>(kernel: &str, params: &O::Params) -> Job {
     O::Impl::job(kernel, params)
 }
 
-/// Returns the number of words that a case reads and writes. Fails if no case has these parameters.
+/// Returns the number of words that a case reads and writes. Fails if no case has the parameters.
 pub fn sizes<O: Operation>(domain: &O::Domain, params: &O::Params) -> Result<Sizes, ShapeError> {
     (O::CAPABILITIES.tensors.sizes)(domain, params)
 }
@@ -186,7 +184,7 @@ pub fn result_element<O: Operation>(domain: &O::Domain, params: &O::Params) -> E
     element::<O>(domain, params, O::TENSORS.len())
 }
 
-/// Returns cases reduced to one result; see [`Witnesses::alone`].
+/// Returns cases reduced to a single result; see [`Witnesses::alone`].
 pub fn alone<O: Operation>(case: &Case<O::Params>, domain: &O::Domain, index: usize) -> Vec<(Case<O::Params>, usize)> {
     (O::CAPABILITIES.witnesses.alone)(case, domain, index)
 }
@@ -201,7 +199,7 @@ pub fn label<O: Operation>(scheme: &O::Scheme) -> String {
     scheme.label()
 }
 
-/// Returns the scheme of a contract, without its deviations.
+/// Returns the scheme of a contract, without deviations.
 pub fn promise<O: Operation>(kernel: &Kernel<O>) -> Result<O::Scheme, UnknownName> {
     promised(kernel.contract.promise)
 }
@@ -211,12 +209,12 @@ pub fn contract<O: Operation>(kernel: &Kernel<O>) -> Result<O::Scheme, UnknownNa
     (O::CAPABILITIES.deviations.contract)(kernel)
 }
 
-/// True if only lanes of compiled modules have kernels of this domain.
+/// True if only lanes of compiled modules have kernels of the domain.
 pub fn is_compiled<O: Operation>(domain: &O::Domain) -> bool {
     (O::CAPABILITIES.compiled.is)(domain)
 }
 
-/// Number of multiply-accumulates of a call with these parameters.
+/// Number of multiply-accumulates of a call.
 pub fn products<O: Operation>(params: &O::Params) -> u64 {
     (O::CAPABILITIES.counted.products)(params)
 }

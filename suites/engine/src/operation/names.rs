@@ -1,9 +1,9 @@
-//! Parameters by name, such as `k`, `lhs.zero_point`, `channels.0.shift` or `channels.len`.
+//! Parameters by name: `k`, `lhs.zero_point`, `channels.0.shift`, `channels.len`.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Collects all values by name, except objects and lists; a list adds its elements and its length.
+/// Collects all values by name, except objects and lists; a list adds the elements and the length.
 pub fn all(params: &Value) -> BTreeMap<String, Value> {
     let mut out = BTreeMap::new();
     walk("", params, &mut out);

@@ -35,7 +35,7 @@ impl<P> Observed<P> {
     }
 }
 
-/// Case with one result that differs.
+/// Case with a differing result.
 #[derive(Clone, Debug)]
 pub struct Witness<P> {
     /// Case that shows the difference.
@@ -48,7 +48,7 @@ pub struct Witness<P> {
     pub expected: Value,
 }
 
-/// Largest number of elements read and written of evidence that is always kept; larger cases are kept only without other evidence.
+/// Largest evidence that is always kept, in elements read and written; larger cases are kept only without other evidence.
 pub(crate) const SMALL: usize = 1 << 14;
 
 /// Number of elements read and written.

@@ -61,8 +61,8 @@ fn breadth_of<O: Operation>(kernel: &Kernel<O>) -> u64 {
     serde_json::to_value(&kernel.contract.domain).map_or(0, |domain| breadth(&domain))
 }
 
-/// Parses the scheme of an offer. If the name is part of a kernel's name, the error names the kernel: `tflite` is no scheme, but TFLite's kernels
-/// promise a scheme.
+/// Parses the scheme of an offer. The error for a part of a kernel's name mentions the kernel: `tflite` is no scheme, but TFLite's kernels promise a
+/// scheme.
 fn scheme<O: Operation>(name: &str) -> Result<O::Scheme> {
     O::Scheme::named(&bounded(name, SHOWN)).map_err(|error| {
         match here::<O>().map(|kernel| kernel.name).find(|kernel| kernel.contains(name)) {
@@ -97,8 +97,8 @@ fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<
         }
     }
     let mut alike: Vec<&Kernel<O>> = here::<O>().collect();
-    // Order: kernels that promise the scheme, then the same policy, then the broadest domain, so that the run includes every case that the offer does
-    // not exclude.
+    // Order: kernels that promise the scheme, then the same policy, then the broadest domain, so that the run includes every input not excluded by
+    // the offer.
     alike.sort_by_cached_key(|kernel| {
         let own = kernel.contract.promise;
         (own.scheme != promise.scheme, own != promise, std::cmp::Reverse(breadth_of::<O>(kernel)))
@@ -113,7 +113,7 @@ fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<
     Err(error.unwrap_or_else(|| anyhow!("no kernel of {} has a domain", O::OP)))
 }
 
-/// Measures the breadth of a domain, to compare domains of one operation: allowed features count most, then names, then the binary digits of ranges.
+/// Measures the breadth of a domain, to compare domains of an operation: allowed features count most, then names, then the binary digits of ranges.
 fn breadth(domain: &Value) -> u64 {
     if let Some([first, last]) = range(domain) {
         let [first, last] = [first, last].map(|end| end.as_f64().unwrap_or_default());
@@ -188,12 +188,12 @@ fn range(value: &Value) -> Option<[&Value; 2]> {
     Some([value.get("start")?, value.get("end")?])
 }
 
-/// True if a field has fields of its own.
+/// True if a field has subfields.
 fn is_part(field: &Value) -> bool {
     field.is_object() && range(field).is_none()
 }
 
-/// Visits every field of a domain, and the fields of its parts.
+/// Visits every field of a domain, including subfields.
 fn fields(domain: &Value, say: &mut impl FnMut(&str, &Value)) {
     for (name, value) in domain.as_object().into_iter().flatten() {
         if is_part(value) { fields(value, say) } else { say(name, value) }

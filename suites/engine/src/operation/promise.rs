@@ -1,4 +1,4 @@
-//! Schemes of a contract: its scheme, and another scheme for the results after the last whole vector of a row. A row has the output channels of a
+//! Schemes of a contract: the promise, and another scheme for the results after the last whole vector of a row. A row has the output channels of a
 //! pixel, the columns of a product, or all elements of a requantization or a cast.
 
 use super::{Case, Change, Expected, NamedScheme, Operation, promised};
@@ -119,7 +119,7 @@ impl<S: NamedScheme> Promised<S> {
         self.tail.as_ref().filter(|_| group == 1).map_or(&self.scheme, |tail| &tail.scheme)
     }
 
-    /// Replaces the results in the deviation by the results of its scheme, which `of` computes.
+    /// Replaces the results in the deviation by the results of the deviating scheme, which `of` computes.
     pub fn joined<E>(
         &self,
         mut results: Expected,

@@ -17,7 +17,7 @@ pub struct Request {
     pub kernels: Vec<String>,
     /// Lanes by name; the default lanes if empty.
     pub lanes: Vec<String>,
-    /// True if the caller named the operations; otherwise the request runs every operation that takes its other options.
+    /// True if the caller named the operations; otherwise the other options of the request select them.
     pub ops_named: bool,
     /// Lanes that may be absent.
     pub allow_not_run: Vec<String>,
@@ -29,11 +29,11 @@ pub struct Request {
     pub effort: Effort,
     /// Cases in place of the plan.
     pub asked: Asked,
-    /// Parameters that the caller gave and no kernel takes, such as a layer in floats.
+    /// Parameters that the caller gave and no kernel takes, for example a layer in floats.
     pub left_out: Vec<LeftOut>,
     /// Network whose layers run, before they are judged.
     pub network: Option<Network>,
-    /// Scheme of fixed point multiply that differences are counted against, with its policy.
+    /// Scheme of fixed point multiply as reference, with the overflow policy.
     pub reference: String,
     /// Rounding rule of the single-rounding reference for quantizations.
     pub rounding: RoundingRule,

@@ -4,9 +4,9 @@ use tiebreak_impls::contract::{Overflow, Promise};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::{Described, Registered, Scheme};
 
-/// Mathematical definition with its overflow policy.
+/// Mathematical definition with overflow policy.
 pub trait NamedScheme: Clone + Send + Sync {
-    /// Lists every scheme with its description.
+    /// Lists every scheme with a description.
     fn described() -> Vec<Described>;
     /// Parses the name of a scheme, `NAME` or `NAME:POLICY`.
     fn named(text: &str) -> Result<Self, UnknownName>;

@@ -1,4 +1,4 @@
-//! Results of a sweep: every input of one kind, judged.
+//! Results of a sweep: every input of a kind, judged.
 
 use crate::count::Count;
 use crate::lane::runner::FailedBatch;
@@ -7,7 +7,7 @@ use crate::operation::outside::Outside;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Value};
 
-/// Every input of one kind, judged.
+/// Every input of a kind, judged.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// Kind of the inputs: `pair sums`, `patterns`.
@@ -16,11 +16,11 @@ pub struct Sweep {
     pub exhaustive: bool,
     /// Comparison with contract and reference.
     pub sides: Vec<SweptSide>,
-    /// Results that follow a known fault of the lane's code; no side counts them as differences.
+    /// Results that follow a known fault of the lane's code, which are no differences of a side.
     pub faults: fault::Seen,
-    /// Blocks that gave no output at first, each with an input that reproduces the failure, if there is one.
+    /// Blocks that gave no output at first, each with an input that reproduces the failure, if any.
     pub failures: Vec<FailedBatch<ledger::Case>>,
-    /// Inputs that the worker refused as outside the domain of its kernel.
+    /// Inputs that the worker refused as outside the kernel's domain.
     pub outside: Outside,
     /// Number of multipliers and shifts for which every input was run, if the sweep counts them.
     pub parameters: u64,
@@ -28,7 +28,7 @@ pub struct Sweep {
     pub seconds: f64,
 }
 
-/// One side of a sweep.
+/// Side of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweptSide {
     /// Contract or reference.

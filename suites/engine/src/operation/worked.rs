@@ -1,14 +1,14 @@
-//! Cache of a planned case, for other kernels that run the same case: its tensors, and the expected results of schemes.
+//! Cache of a planned case, for other kernels that run the same case: tensors, and expected results of schemes.
 
 use crate::operation::expected::Expected;
 use std::collections::HashMap;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Largest number of elements of a case, and of expected results, that the cache keeps.
+/// Largest case, and largest list of expected results, in the cache, in elements.
 const KEPT: usize = 1 << 15;
 
-/// Cache of one case; empty unless several kernels run the case.
+/// Cache of a case; empty unless several kernels run the case.
 pub struct Worked<C>(Option<Arc<Mutex<Known<C>>>>);
 
 struct Known<C> {
@@ -30,7 +30,7 @@ impl<C> Worked<C> {
         self.0.as_ref().map(|known| known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the cached case; otherwise `make` returns the case and its number of elements.
+    /// Returns the cached case; otherwise `make` returns the case and the number of elements.
     pub fn case(&self, make: impl FnOnce() -> Option<(C, usize)>) -> Option<Arc<C>> {
         if let Some(case) = self.known().and_then(|known| known.case.clone()) {
             return Some(case);
@@ -83,7 +83,7 @@ impl<C> Clone for Worked<C> {
     }
 }
 
-/// Cached results of the steps from a reference to a contract for one case, shared by kernels and lanes.
+/// Cached results of the steps from a reference to a contract for a case, shared by kernels and lanes.
 pub struct Steps<C> {
     worked: Worked<C>,
     sides: Arc<str>,
@@ -104,7 +104,7 @@ impl<C> Clone for Steps<C> {
 }
 
 impl<C> Debug for Worked<C> {
-    /// Two plans are equal regardless of their caches, so the cache prints only its name.
+    /// Prints only the name, because two plans are equal regardless of their caches.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("Worked")
     }

@@ -38,8 +38,8 @@ pub(crate) fn totals<O: Operation>(lanes: &[String], each: &[&InLanes]) -> Resul
     Ok(part)
 }
 
-/// Runs the catalogue's cases on the kernels that take them. The cases are few and some are large, so kernels run in parallel, and each case is
-/// evaluated once for all lanes.
+/// Runs the catalogue's cases on the kernels that take them. Kernels run in parallel, because the cases are few and some are large; all lanes share a
+/// case.
 pub(crate) fn run_catalogue<O: Operation>(
     request: &Request,
     kernels: &[&'static Kernel<O>],
@@ -54,7 +54,7 @@ pub(crate) fn entries<O: Operation>() -> Result<Vec<catalogue::Entry>> {
     catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/ops/catalogue/{}.txt", O::OP))
 }
 
-/// Runs the catalogue's cases on one kernel, in each lane that has the kernel.
+/// Runs the catalogue's cases on a kernel, in each lane that has the kernel.
 pub(crate) fn catalogued<O: Operation>(
     request: &Request,
     kernel: &'static Kernel<O>,

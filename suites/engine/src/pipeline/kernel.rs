@@ -1,4 +1,4 @@
-//! One kernel through all stages, from its plan to the ledger.
+//! A kernel through all stages, from the plan to the ledger.
 
 use crate::explain::explained;
 use crate::judge::record::Record;
@@ -14,7 +14,7 @@ use crate::run::subject::Subject;
 use anyhow::{Result, bail};
 use tiebreak_reports::ledger::OutsideDomain;
 
-/// Runs a kernel in every lane that has it: the requested cases or the plan's, and the sweeps.
+/// Runs a kernel in every lane that has it: requested cases or the plan's, and sweeps.
 pub(crate) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes: &[Lane]) -> Result<Part> {
     let subject = Subject::<O>::new(request, kernel)?;
     let domain = &kernel.contract.domain;

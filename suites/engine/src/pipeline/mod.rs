@@ -1,4 +1,4 @@
-//! One operation through all stages: catalogue, cases of the plan or of the caller, sweeps, and self-checks.
+//! An operation through all stages: catalogue, cases of the plan or of the caller, sweeps, and self-checks.
 
 pub mod catalogue;
 pub mod kernel;
@@ -40,7 +40,7 @@ use tiebreak_reports::bite::{Kill, Planted};
 pub struct Pipeline<O>(PhantomData<O>);
 
 impl<O> Pipeline<O> {
-    /// The only value of this type.
+    /// The only value of the type.
     pub const NEW: Self = Self(PhantomData);
 }
 
@@ -146,8 +146,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
             false => Ok(Vec::new()),
         };
         let verified = || each_kernel::<O>((request, kept), &named, lanes);
-        // Checks run in parallel, because the last kernel of an operation leaves cores idle. A run that ends at its first finding does not wait for
-        // checks.
+        // In parallel, because the last kernel leaves cores idle. A run that ends at the first finding does not wait for checks.
         let (verified, checks) =
             if request.fail_fast { (Ok(verified()?), checks()) } else { parallel::both(verified, checks) };
         let verified =
@@ -245,7 +244,7 @@ fn each_kernel<O: Operation>(
     parallel::try_map(named, one)
 }
 
-/// Returns the kernels of these names; without names all kernels, followed by the lanes' own.
+/// Returns the named kernels; without names all kernels, followed by the lanes' own.
 fn named<O: Operation>(names: &[String], lanes: &[Lane]) -> Vec<&'static Kernel<O>> {
     match names {
         [] => {
@@ -281,7 +280,7 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
     Ok(params.iter().filter(|params| O::covers(domain, params)).filter_map(O::CAPABILITIES.compiled.function).collect())
 }
 
-/// Runs the self-checks of these groups.
+/// Runs the self-checks of the groups.
 fn groups<O: Operation>(request: &Request, lanes: &[Lane], groups: &[usize]) -> Result<Vec<Done>> {
     // A lane of the caller runs only the kernels that it offers.
     let due = |lane: &Lane, kernel: &Kernel<O>| {

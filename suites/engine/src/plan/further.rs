@@ -1,5 +1,4 @@
-//! Cases of every plan in addition to the operation's own: calls that differ little from the previous call, and tensors with parts that are zero or
-//! alike.
+//! Further cases of every plan: calls that differ little from the previous call, and tensors with parts that are zero or alike.
 //!
 //! Some of the operation's own cases are bases for two kinds of cases: calls that differ in one parameter or by an exchange of two, followed by the
 //! first parameters again (`sequences.rs`), and tensors with empty or equal slices (`structured.rs`). Both work on parameters as JSON and on tensor
@@ -20,7 +19,7 @@ const RESULTS: std::ops::RangeInclusive<usize> = 24..=300;
 /// Largest number of words that a base reads.
 const WORDS: usize = 3000;
 
-/// Least number of different elements in each tensor of a base, if its length and type allow as many.
+/// Least number of different elements in each tensor of a base, if length and type allow as many.
 const DIFFERENT: usize = 12;
 
 /// Number of elements along an axis beyond which more elements bring no advantage.
@@ -61,8 +60,8 @@ pub(crate) fn plan<O: Operation>(
 /// Number of results with three blocks of every period.
 const BLOCKS: usize = SLICES * structured::PERIODS[structured::PERIODS.len() - 1];
 
-/// Returns the places of own cases that are small enough for a base. If all cases with three blocks of every period are longer, the limit is the
-/// shortest of them.
+/// Returns the places of own cases small enough for a base. If all cases with three blocks of every period are longer, the shortest of them sets the
+/// limit.
 fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usize> {
     let results = |spec: &Spec<O::Params>| {
         let sizes = operation::sizes::<O>(domain, &spec.params).ok()?;
@@ -75,7 +74,7 @@ fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usi
     (0..own.len()).filter(|at| each[*at].is_some_and(|len| len <= most)).collect()
 }
 
-/// Returns the cases of a part with the largest extent, each with its generator.
+/// Returns the cases of a part with the largest extent, and their generators.
 fn candidates<O: Operation>(
     domain: &O::Domain,
     own: &[Spec<O::Params>],
@@ -87,11 +86,10 @@ fn candidates<O: Operation>(
     part.into_iter().filter_map(made).filter(|(case, _)| is_varied::<O>(domain, case)).take(CHOICE).collect()
 }
 
-/// Candidate for a base, with the name of its generator.
+/// Candidate for a base, with the name of the generator.
 type Candidate<O> = (Case<<O as Operation>::Params>, &'static str);
 
-/// Feature that a base can show: an axis with slices in a tensor of some rank, an axis with a vector, blocks of a flat tensor, or a change of a
-/// parameter.
+/// Feature of a base: an axis with slices in a tensor of some rank, an axis with a vector, blocks of a flat tensor, or a change of a parameter.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Feature {
     Slices([usize; 3]),
@@ -136,8 +134,8 @@ fn chosen<O: Operation>(domain: &O::Domain, candidates: Vec<Candidate<O>>, most:
     out
 }
 
-/// Returns the sets of cases from which bases are chosen: one set for each rank of the first tensor or, with a single rank, consecutive parts of the
-/// plan, whose cases are of different kinds.
+/// Returns the sets of cases from which bases are chosen: cases of equal rank of the first tensor or, for a single rank, parts of the plan of
+/// different kinds.
 fn parts<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>], bases: usize) -> Vec<Vec<usize>> {
     let fitting = fitting::<O>(domain, own);
     let mut ranks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -162,7 +160,7 @@ fn extent<O: Operation>(domain: &O::Domain, params: &O::Params) -> (usize, usize
     (at_least(SLICES), at_least(VECTOR), together, up_to_a_block().sum())
 }
 
-/// True if each tensor has enough different elements: as many as its length and its type allow, up to [`DIFFERENT`].
+/// True if each tensor has enough different elements: as many as length and type allow, up to [`DIFFERENT`].
 fn is_varied<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> bool {
     let values = |t: usize| match operation::element::<O>(domain, &case.params, t) {
         Element::Integer(range) => usize::try_from(range.end() - range.start() + 1).unwrap_or(usize::MAX),

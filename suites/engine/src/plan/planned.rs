@@ -1,4 +1,4 @@
-//! Cases of one kernel, and the number of the plan's or the caller's parameters that they leave out.
+//! Cases of a kernel, and the number of the plan's or the caller's parameters left out.
 
 use crate::case::text::Draft;
 use crate::operation::case::Spec;
@@ -13,7 +13,7 @@ use tiebreak_reports::text as words;
 
 type Specs<O> = plans::Shared<<O as Operation>::Params>;
 
-/// Plan of one kernel.
+/// Plan of a kernel.
 pub(crate) struct Planned<O: Operation> {
     /// Cases within the kernel's domain.
     pub(crate) specs: Specs<O>,
@@ -72,7 +72,7 @@ impl<O: Operation> Planned<O> {
         })
     }
 
-    /// Returns the caller's cases. If one case of a sequence is outside the domain, no case runs. Fails if a text is not a case of this kernel.
+    /// Returns the caller's cases. If a case of a sequence is outside the domain, no case runs. Fails if a text is not a case of the kernel.
     fn given(texts: &[String], domain: &O::Domain) -> Result<Self, CaseError> {
         let (mut specs, mut at, mut outside) = (Vec::new(), None, None);
         for text in texts {
@@ -90,7 +90,7 @@ impl<O: Operation> Planned<O> {
         Ok(Self { given: Some(by_caller(texts.len(), reason)), cases: None, specs: Arc::new(specs), at })
     }
 
-    /// Records the caller's cases as refused, because one of them is not a case of this kernel.
+    /// Records the caller's cases as refused, because a text is not a case of the kernel.
     pub(crate) fn refused(texts: &[String], reason: &str) -> Self {
         let first = texts.first().cloned().unwrap_or_default();
         let given = Some(by_caller(texts.len(), Some((first, reason.to_owned()))));

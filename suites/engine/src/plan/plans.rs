@@ -1,4 +1,4 @@
-//! Plans are made once: all kernels and known bugs of one domain share a plan.
+//! Plans are made once: all kernels and known bugs of a domain share a plan.
 
 use crate::operation::asked::{Asked, Parameter, Stage};
 use crate::operation::case::{Case, Spec, numbered};
@@ -46,7 +46,7 @@ pub fn whole<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, s
     numbered(specs)
 }
 
-/// Returns the case of a network's layer, if this operation computes the layer.
+/// Returns the case of a network's layer, if the operation computes the layer.
 fn of_stage<O: Operation>(domain: &O::Domain, stage: &Stage) -> Option<Spec<O::Params>> {
     if stage.op != O::OP {
         return None;
@@ -99,18 +99,16 @@ pub fn shared<P>(specs: Vec<Spec<P>>) -> Shared<P> {
     Arc::new(specs.into_iter().map(Arc::new).collect())
 }
 
-/// Returns the place of a kernel in its operation's list, by which kernels take turns; `None` if the list does not have the kernel, which then runs
-/// everything.
+/// Returns the place of a kernel in the operation's list, for turns; `None` if the list does not have the kernel, which then runs everything.
 pub fn place<O: Operation>(kernel: &str) -> Option<usize> {
     kernels::<O>().iter().position(|known| known.name == kernel)
 }
 
-/// Guard while kernels of an operation run. Dropping it frees the operation's long plans, and the cached results of the short plans, which take much
-/// memory.
+/// Guard while kernels of an operation run. On drop, the operation's long plans and the cached results of the short plans are freed, to save memory.
 pub struct Long<O: Operation>(PhantomData<O>);
 
 impl<O: Operation> Long<O> {
-    /// Guard that starts now.
+    /// Guard from now on.
     pub const BEGUN: Self = Self(PhantomData);
 }
 

@@ -1,5 +1,4 @@
-//! Sequences of calls that differ in one parameter, with the first parameters again in between: state that a kernel keeps from one or two calls
-//! before must not reach the next call.
+//! Sequences of calls that differ in one parameter, with the first parameters again in between: state of earlier calls must not reach the next call.
 
 use crate::operation::case::Case;
 use crate::operation::meaning::is_akin;
@@ -10,10 +9,10 @@ use serde_json::Value;
 /// Largest number of results of a changed case, unless the base has more than half as many.
 const MOST: usize = 1000;
 
-/// Numbers below this limit may also be multiplied.
+/// Numbers below the limit may also be multiplied.
 const SMALL: i64 = 4;
 
-/// Numbers beyond this limit are changed by a fraction of themselves.
+/// Numbers beyond the limit are changed by a fraction of themselves.
 const LARGE: i64 = 1 << 12;
 
 /// Returns the calls around a base: A, one with a change, A, one with another change, and so on; then two calls with changes between two calls of A.
@@ -54,7 +53,7 @@ fn with<O: Operation>(
     Some(Case { params, tensors, misalign: base.misalign })
 }
 
-/// Returns the parameters with one parameter changed, or two exchanged, if a kernel takes them, each with the name of the change.
+/// Returns the parameters with a change of a parameter, or an exchange of two, if a kernel takes them, with the name of the change.
 pub(crate) fn neighbours<O: Operation>(domain: &O::Domain, params: &O::Params) -> Vec<(String, O::Params)> {
     let Ok(mut text) = serde_json::to_value(params) else { return Vec::new() };
     let results = |params: &O::Params| operation::sizes::<O>(domain, params).map_or(usize::MAX, |sizes| sizes.outputs);
@@ -97,7 +96,7 @@ fn name(place: &str) -> String {
     place.trim_start_matches('/').replace('/', ".")
 }
 
-/// Returns the exchanges of every two numbers of like meaning, and of every two such objects, outside of lists.
+/// Returns the exchanges of every two numbers of like meaning, and of every two objects of like meaning, outside of lists.
 fn exchanges(value: &Value) -> Vec<Change> {
     let mut places = Vec::new();
     collect("", value, &mut places);

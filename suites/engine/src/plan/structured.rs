@@ -9,7 +9,7 @@ use crate::operation::{self, Operation};
 /// Periods in elements: lengths of runs, and distances of repetitions.
 pub(crate) const PERIODS: [usize; 4] = [8, 16, 24, 32];
 
-/// Periods within a vector, for tensors with one axis.
+/// Periods within a vector, for tensors with a single axis.
 const SHORT: [usize; 2] = [2, 4];
 
 /// Number of slices in a block.
@@ -34,15 +34,16 @@ enum Shape {
     Runs(usize),
     /// Neutral elements at the beginning.
     Late(usize),
-    /// Values shortened by this number of bits at the top.
+    /// Values shortened by a number of bits at the top.
     Narrow(u32),
-    /// Values with this number of low bits cleared.
+    /// Values with a number of low bits cleared.
     Coarse(u32),
-    /// Values with these bits cleared: a float without exponent bits is zero or subnormal.
+    /// Values with some bits cleared: a float without exponent bits is zero or subnormal.
     Clear(i32),
 }
 
-/// Returns the cases of a base: each tensor in every structure, and all tensors together in the periodic structures if every tensor has one axis.
+/// Returns the cases of a base: each tensor in every structure, and all tensors together in the periodic structures if all tensors have a single
+/// axis.
 pub(crate) fn of<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Vec<Case<O::Params>> {
     let mut out = Vec::new();
     for t in 0..O::TENSORS.len() {

@@ -19,15 +19,15 @@ use std::sync::Arc;
 use std::time::Instant;
 use tiebreak_reports::text;
 
-/// Limit on failures while one failing case is shrunk: if each ends a worker, and if each is waited for.
+/// Limits on failures while a case is shrunk: if each failure ends a worker, and if each failure is waited for.
 const NARROWED: usize = 32;
 
 const WAITED: usize = 8;
 
-/// Limit on results that are tried one by one to find the result that fails.
+/// Limit on results that are tried singly, to find the result that fails.
 const SINGLY: usize = 1 << 16;
 
-/// Cases in flight to a worker, which answers one case while the next cases are on their way.
+/// Cases in flight to a worker; while the worker computes a case, the next cases are on their way.
 const AHEAD: usize = 16;
 
 /// Runs a case, and returns the results of the kernel.
@@ -71,7 +71,7 @@ pub struct Answers<P> {
     pub(crate) given_up: u64,
     /// Number of cases left out on purpose.
     pub(crate) spared: u64,
-    /// Number of cases that the worker refused as outside the domain of its kernel, and its first reason.
+    /// Number of cases that the worker refused as outside the kernel's domain, and the first reason.
     pub(crate) outside: Outside,
     /// Seconds until the last answer.
     pub seconds: f64,
@@ -93,7 +93,7 @@ impl<P> Answers<P> {
         self.each.len() == other.each.len() && self.continues(other, 0)
     }
 
-    /// True if these results equal another lane's results from case `from` on, and both lanes answered every case.
+    /// True if the results equal another lane's results from case `from` on, and both lanes answered every case.
     pub fn continues(&self, other: &Self, from: usize) -> bool {
         self.has_all() && other.has_all() && other.each[from..].starts_with(&self.each)
     }

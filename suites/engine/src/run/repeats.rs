@@ -1,5 +1,4 @@
-//! Repetition of a kernel's largest call with the same input: state that a kernel keeps, and races between its threads, make results differ from call
-//! to call.
+//! Repetition of a kernel's largest call with the same input: kept state, and races between threads, make results differ from call to call.
 
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::operation::case::{Case, Spec};
@@ -28,9 +27,9 @@ pub(crate) struct Differing<P> {
     pub(crate) at: usize,
     /// Results of the first call.
     pub(crate) first: Vec<i32>,
-    /// Results of this call.
+    /// Results of the differing call.
     pub(crate) given: Vec<i32>,
-    /// Number of this call, from 1.
+    /// Number of the differing call, from 1.
     pub(crate) call: u64,
     /// Number of calls of the whole test.
     pub(crate) calls: u64,
@@ -77,7 +76,7 @@ pub(crate) fn run<O: Operation>(
     all
 }
 
-/// Estimates the cost of a call, and returns its size in words; `None` for a case without sizes.
+/// Estimates the cost of a call, and returns the size in words; `None` for a case without sizes.
 fn cost<O: Operation>(domain: &O::Domain, params: &O::Params) -> Option<(f64, usize)> {
     let sizes = operation::sizes::<O>(domain, params).ok()?;
     let inputs = sizes.inputs.iter().filter(|words| **words > 0);

@@ -1,4 +1,4 @@
-//! Shrinking: from a case that shows something to the smallest case found that still shows it.
+//! Shrinking: from a case with a property to the smallest case found that still has it.
 
 use crate::operation::asked::Asked;
 use crate::operation::case::Case;
@@ -6,18 +6,18 @@ use crate::operation::observed::Witness;
 use crate::operation::{self, Operation};
 use std::time::{Duration, Instant};
 
-/// Limits for one witness: runs of the kernel, and elements read in all runs.
+/// Limits for a witness: runs of the kernel, and elements read in all runs.
 const RUNS: usize = 1200;
 
 const ELEMENTS: usize = 1 << 23;
 
-/// Time limit for one witness; slow runs give a larger witness.
+/// Time limit for a witness; slow runs give a larger witness.
 const TIME: Duration = Duration::from_secs(20);
 
-/// Largest number of elements that are shrunk one by one.
+/// Largest number of elements that are shrunk singly.
 const SINGLE: usize = 96;
 
-/// Returns the witness of a case, if the case shows what it must.
+/// Returns the witness of a case, if the case has the property.
 type Shows<'a, O> = dyn FnMut(&Case<<O as Operation>::Params>) -> Option<Witness<<O as Operation>::Params>> + 'a;
 
 struct Shrinker<'a, O: Operation> {
@@ -39,8 +39,7 @@ pub fn cuts(len: usize) -> Vec<std::ops::Range<usize>> {
     out
 }
 
-/// Returns the smallest case found for which `shows` gives a witness, starting from `first`; the parameters stay among the caller's, if the caller
-/// gave any.
+/// Returns the smallest case found for which `shows` gives a witness, starting from `first`, with parameters that the caller requested.
 pub fn shrink_by<'a, O: Operation>(
     domain: &'a O::Domain,
     asked: &'a Asked,

@@ -85,8 +85,8 @@ fn among<O: Operation>(
     answers::<O>(runner, kernel, cases, false).among(chosen)
 }
 
-/// True if a lane runs a kernel of the project without vector instructions. The ISA path is the statement of its worker, which is trusted only if the
-/// worker is the project's own program.
+/// True if a lane runs a kernel of the project without vector instructions. The ISA path is a worker's statement, trusted only from the project's own
+/// program.
 fn is_same_code<O: Operation>(lane: &Lane, kernel: &Kernel<O>) -> bool {
     lane.runs_our_code()
         && lane.isa_path(O::OP, kernel.name).is_some_and(|path| path == "scalar" || path.starts_with("portable"))

@@ -1,4 +1,4 @@
-//! Kernel with the schemes that it is judged against, and its cases with their expected results.
+//! Kernel with contract and reference, and cases with their expected results.
 
 use crate::operation::case::{Case, Spec};
 use crate::operation::change::PathStep;
@@ -10,7 +10,7 @@ use crate::operation::{Kernel, Operation, contract, label, path, scheme_named};
 use anyhow::{Context, Result};
 use std::sync::Arc;
 
-/// Kernel with the schemes that it is judged against.
+/// Kernel with contract and reference.
 pub(crate) struct Subject<O: Operation> {
     pub(crate) kernel: &'static Kernel<O>,
     pub(crate) contract: O::Scheme,
@@ -64,7 +64,7 @@ impl<O: Operation> Subject<O> {
     }
 }
 
-/// Returns a case with its number of elements.
+/// Returns a case with the number of elements.
 pub(crate) fn sized<P>(case: Case<P>) -> (Case<P>, usize) {
     let elements = case.tensors.iter().map(Vec::len).sum();
     (case, elements)
@@ -83,7 +83,7 @@ pub struct Posed<P> {
     pub contract: Arc<Expected>,
     /// Results expected by the reference.
     pub reference: Option<Arc<Expected>>,
-    /// True if this kernel computed a side, rather than an earlier kernel.
+    /// True if a side was computed for this kernel, rather than for an earlier kernel.
     pub(crate) is_new: bool,
     /// Cached results of the steps from the reference to the contract.
     pub(crate) steps: Steps<Case<P>>,

@@ -15,11 +15,11 @@ pub struct Space {
     pub first: i64,
     /// Last input.
     pub last: i64,
-    /// Number of inputs of one chunk, which is a separate task.
+    /// Number of inputs of a chunk, which is a separate task.
     pub chunk: i64,
-    /// Number of inputs of one block in this process: the data stays in a core's cache.
+    /// Number of inputs of a block in this process: the data stays in a core's cache.
     pub in_process: i64,
-    /// Number of inputs of one block in a worker: enough to make the cost of a message small.
+    /// Number of inputs of a block in a worker: enough to make the cost of a message small.
     pub in_worker: i64,
     /// True if chunks below zero run downwards, so that the witness nearest to zero comes first.
     pub outwards: bool,
@@ -37,7 +37,7 @@ impl Space {
     }
 }
 
-/// Sweep of one kernel in one lane.
+/// Sweep of a kernel in a lane.
 pub trait Blocks: Sync {
     /// Totals of the judge.
     type Seen: Send + Default;
@@ -50,17 +50,17 @@ pub trait Blocks: Sync {
     fn merge(&self, all: &mut Self::Seen, part: Self::Seen);
     /// Returns the job of a block of `len` inputs; a lane makes each input from the previous input by adding 1.
     fn job(&self, len: usize) -> Job;
-    /// Number of inputs that belong together: a block holds a multiple of this number.
+    /// Number of inputs that belong together: a block holds a multiple of the number.
     fn group(&self) -> usize {
         1
     }
-    /// Number of words of one result; a batch requests this many words for each input.
+    /// Number of words of a result; a batch requests as many words for each input.
     fn words(&self) -> usize {
         1
     }
     /// Judges the results of consecutive inputs.
     fn judge(&self, first: i64, outs: &[i32], seen: &mut Self::Seen);
-    /// Cross-checks the fast form of every scheme against big numbers at one input. Panics if the forms differ.
+    /// Cross-checks the fast form of every scheme against big numbers at an input. Panics if the forms differ.
     fn anchor(&self, input: i64);
     /// Formats a range of inputs.
     fn during(&self, first: i64, last: i64) -> String;
@@ -71,9 +71,9 @@ pub trait Blocks: Sync {
 pub struct Swept<S> {
     /// Totals of the judge.
     pub seen: S,
-    /// Blocks that gave no output at first, each with the input that reproduces the failure, if there is one.
+    /// Blocks that gave no output at first, each with the input that reproduces the failure, if any.
     pub failures: Vec<FailedBatch<i64>>,
-    /// Inputs of blocks that the worker refused as outside the domain of its kernel.
+    /// Inputs of blocks that the worker refused as outside the kernel's domain.
     pub outside: Outside,
     /// Seconds of lane and judge, of all threads.
     pub seconds: f64,
@@ -104,7 +104,7 @@ pub fn sweep<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, done: im
     all
 }
 
-/// Runs one chunk, from `start` on.
+/// Runs a chunk, from `start` on.
 pub fn chunk<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, start: i64) -> Swept<B::Seen> {
     let begun = Instant::now();
     let last = (start + space.chunk - 1).min(space.last);
@@ -183,7 +183,7 @@ impl<B: Blocks> Task<'_, B> {
         }
     }
 
-    /// Returns the input of a block that by itself reproduces the failure.
+    /// Returns the input of a block that reproduces the failure alone.
     fn culprit(&self, at: i64) -> Option<i64> {
         let mut lease = self.runner.impatient();
         let fails = |range: std::ops::Range<usize>| {

@@ -18,7 +18,7 @@ use tiebreak_common::stream::{below, int32};
 /// Widths of vectors, in elements.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 
-/// Periods of calls: one call in `n` is affected.
+/// Periods of calls: every n-th call is affected.
 const EACH: [u64; 4] = [2, 3, 10, 64];
 
 /// Powers of two for the first affected element, channel or size.
@@ -30,7 +30,7 @@ const FAR: std::ops::RangeInclusive<u32> = 15..=16;
 /// Powers of two for the first affected channel with separate parameters.
 const CHANNELS: std::ops::RangeInclusive<u32> = 3..=11;
 
-/// Parameter with one entry for each channel; the results of the channels alternate.
+/// Parameter with an entry for each channel; the results of the channels alternate.
 const LIST: &str = "channels.len";
 
 /// Digits of the relative distance between the ratio of two scales and a power of two.
@@ -39,10 +39,10 @@ const DIGITS: std::ops::RangeInclusive<i32> = 2..=6;
 /// Powers of two that all sizes exceed at once.
 const TOGETHER: std::ops::RangeInclusive<u32> = 0..=6;
 
-/// Words of a block, for operands with one axis.
+/// Words of a block, for operands with a single axis.
 const BLOCKS: [usize; 3] = [8, 16, 32];
 
-/// Largest single size that is affected.
+/// Largest affected size, if a single size is affected.
 const SIZES: f64 = 80.0;
 
 /// Widths of an interval, in bits.
@@ -51,7 +51,7 @@ const INTERVALS: [u32; 4] = [28, 24, 20, 16];
 /// Ratios of the ends of an interval of scales, in percent.
 const RATIOS: [u64; 4] = [400, 200, 125, 105];
 
-/// Ranges with fewer values than this are affected one value at a time.
+/// Number of values below which a range is affected by single values.
 const NARROW: f64 = 65_536.0;
 
 /// Rarity of a fault.
@@ -81,7 +81,7 @@ pub struct Drawn {
     pub family: &'static str,
     /// Rarity of the fault.
     pub threshold: Threshold,
-    /// Fault: a place and its change.
+    /// Fault: place and change.
     pub fault: Fault,
 }
 
@@ -278,7 +278,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Draws two equal parameters of one kind, all zero points 0, and all varying sizes above a bound.
+    /// Draws two equal parameters of a kind, all zero points 0, and all varying sizes above a bound.
     fn coincidences(&mut self, parameters: &BTreeMap<String, Range>) {
         for [(name, range), (other, theirs)] in pairs(parameters) {
             if range.lo.max(theirs.lo) <= range.hi.min(theirs.hi) {
@@ -303,7 +303,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Draws calls after a call with one changed parameter or two exchanged parameters, and calls with the parameters of the last call but one.
+    /// Draws calls after a call with a changed parameter or two exchanged parameters, and calls with the parameters of the last call but one.
     fn history(&mut self, parameters: &BTreeMap<String, Range>) {
         let of = |since| more(Place { since: Some(since), ..Place::default() });
         for (name, range) in parameters {
@@ -321,7 +321,7 @@ impl Draft<'_> {
         self.add("parameters of the last call but one", ("", "", 0), of(Since::Back));
     }
 
-    /// Draws slices of an operand with one value or with equal content, along each axis; blocks for operands with one axis.
+    /// Draws slices of an operand that are constant or equal, along each axis; blocks for operands with a single axis.
     fn slices(&mut self, operand: usize, name: &str, axes: usize) {
         let blocks = BLOCKS.iter().filter(|_| axes == 1).map(|words| (Along::Blocks(*words), "in blocks of", *words));
         let axes = (0..axes).filter(|_| axes > 1).map(|axis| (Along::Axis(axis), "axis", axis));
@@ -333,7 +333,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Draws one result, or an interval of results.
+    /// Draws a single result, or an interval of results.
     fn results(&mut self, range: &Range) {
         let place = |value| Place { value: Some(value), ..Place::default() };
         for (end, value) in [("least", range.lo as i32), ("greatest", range.hi as i32)] {
@@ -342,13 +342,13 @@ impl Draft<'_> {
         self.within(range, ["one result", "an interval of results"], place);
     }
 
-    /// Draws one element of the first operand, or an interval of elements.
+    /// Draws a single element of the first operand, or an interval of elements.
     fn inputs(&mut self, range: &Range) {
         let place = |input| Place { input: Some(input), ..Place::default() };
         self.within(range, ["one value of an element", "an interval of elements"], place);
     }
 
-    /// Draws one number of a small range, or intervals of a large range.
+    /// Draws a single number of a small range, or intervals of a large range.
     fn within(&mut self, range: &Range, [one, interval]: [&'static str; 2], place: fn([i32; 2]) -> Place) {
         if range.hi - range.lo < NARROW {
             let value = self.between(range.lo, range.hi) as i32;

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Since {
-    /// The previous call had another value of this parameter, and all other parameters equal.
+    /// The previous call had another value of the parameter, and all other parameters equal.
     Changed(String),
-    /// The previous call had these two parameters exchanged, and all other parameters equal.
+    /// The previous call had the two parameters exchanged, and all other parameters equal.
     Exchanged([String; 2]),
     /// The previous call had other parameters, and the call before had the current parameters.
     Back,
@@ -31,7 +31,7 @@ pub struct News {
     exchanged: bool,
     /// True if the previous call had other parameters, and the call before had the current parameters.
     back: bool,
-    /// Number of results of the previous call and of this call.
+    /// Number of results of the previous call and of the current call.
     results: Option<[usize; 2]>,
 }
 
@@ -49,12 +49,12 @@ impl News {
         Self { changed, exchanged, back, results: None }
     }
 
-    /// Adds the numbers of results of the previous call and of this call.
+    /// Adds the numbers of results of the previous call and of the current call.
     pub fn sized(self, before: Option<usize>, now: usize) -> Self {
         Self { results: before.map(|before| [before, now]), ..self }
     }
 
-    /// True if the call has this relation to earlier calls.
+    /// True if the call has a relation to earlier calls.
     pub fn is(&self, since: &Since) -> bool {
         let only =
             |names: &[String]| self.changed.len() == names.len() && names.iter().all(|n| self.changed.contains(n));

@@ -37,8 +37,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Draws three conditions on parameters: a size at its least, above it, beyond a vector, or a whole number of blocks; a zero point 0, below 0 and
-    /// above 0.
+    /// Draws three conditions: a size at or above its least, beyond a vector, or a whole number of blocks; a zero point 0, below 0 and above 0.
     fn conditions(&mut self, parameters: &BTreeMap<String, Range>) {
         let mut rest = of_kind(parameters, Meaning::Size);
         rest.extend(of_kind(parameters, Meaning::ZeroPoint));
@@ -103,7 +102,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Draws results at either bound of a type that lacks its smallest value.
+    /// Draws results at either bound of a type without its smallest value.
     fn bounds(&mut self, parameters: &BTreeMap<String, Range>) {
         let named = |end: &str| parameters.iter().find(|(name, range)| name.ends_with(end) && range.lo < range.hi);
         let (Some((bits, widths)), Some((least, range))) = (named(".bits"), named(".min")) else { return };

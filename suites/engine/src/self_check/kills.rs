@@ -19,7 +19,7 @@ pub fn matrix<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Kill>> {
     parallel::try_map(&offered, |mutant| kill::<O>(mutant, measure))
 }
 
-/// Runs the whole plan on one mutant.
+/// Runs the whole plan on a mutant.
 fn kill<O: Operation>(mutant: &Mutant<O>, measure: &Measure<'_>) -> Result<Kill> {
     let scheme = contract::<O>(&mutant.kernel)?;
     let generators = RefCell::new(Vec::<String>::new());

@@ -1,5 +1,4 @@
-//! Measurement of what a run detects: known bugs by the generator that detects them, and faults injected into the answers of a lane at one place
-//! only.
+//! Measurement of a run's detection: known bugs by generator, and faults injected into the answers of a lane at one place only.
 
 pub mod families;
 pub mod history;
@@ -33,14 +32,14 @@ pub struct Measure<'a> {
     pub sample: u32,
 }
 
-/// Case of a plan, with its generator.
+/// Case of a plan, with the generator.
 struct Planned<P> {
     generator: &'static str,
     posed: Posed<P>,
 }
 
-/// Returns the cases of a kernel's plan with the results that its contract expects, without cases of generators that are not `wanted` when their turn
-/// comes. Fails if the scheme refuses a case, as in a run.
+/// Returns the cases of a kernel's plan with the results that the contract expects, for generators that are `wanted` when their turn comes. Fails if
+/// the scheme refuses a case, as in a run.
 fn planned<'a, O: Operation>(
     kernel: &'a Kernel<O>,
     scheme: &'a O::Scheme,

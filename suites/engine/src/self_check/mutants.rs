@@ -1,4 +1,4 @@
-//! Self-check of the harness: every mutant must be detected with its class, and every control must give equal results.
+//! Self-check of the harness: every mutant must be detected with the right class, and every control must give equal results.
 
 use crate::activity::doing;
 use crate::case::again::line;
@@ -33,7 +33,7 @@ use tiebreak_reports::text as words;
 /// Number of cases that another lane runs between two checks for a detected mutant.
 const FEW: usize = 8;
 
-/// Sampling rate of cases for a mutant, which runs all cases only if the sample does not detect it with its class.
+/// Sampling rate of cases for a mutant, which runs all cases only if the sample does not detect it with the right class.
 const ONE_IN: u32 = 4;
 
 /// Cases of self-checks for a domain and a scheme, prepared once for all kernels and lanes.
@@ -56,7 +56,7 @@ impl<O: Operation> Trial<O> {
         Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
     }
 
-    /// Makes the cases of specs for a known bug or a control, with the results that its contract expects.
+    /// Makes the cases of specs for a known bug or a control, with the results that the contract expects.
     fn posed(specs: &[Arc<Spec<O::Params>>], (kernel, scheme): (&Kernel<O>, &O::Scheme), seed: u64) -> Self {
         let own = identity(kernel);
         let pose = |spec: &Arc<Spec<O::Params>>| {
@@ -90,7 +90,7 @@ fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Arc<Spec<O::P
     plan.iter().filter(|spec| spec.turn.is_all()).cloned().collect()
 }
 
-/// Explains the differences of a kernel from its contract.
+/// Explains the differences of a kernel from the contract.
 pub fn explained<O: Operation>(
     kernel: &Kernel<O>,
     scheme: &O::Scheme,
@@ -141,10 +141,10 @@ fn alone<O: Operation>(subject: Subject<'_, O>, lane: &Lane, seed: u64) -> Resul
     Ok(subject.in_lanes(&scheme, &trial, &[lane]).remove(0))
 }
 
-/// Subjects of one domain, which share their cases, by scheme; each with its place in the list.
+/// Subjects of a domain, which share their cases, by scheme; with their places in the list.
 type Schemes<'a, O> = BTreeMap<String, (<O as Operation>::Scheme, Vec<(usize, Subject<'a, O>)>)>;
 
-/// Runs every mutant and every control of an operation in each lane where it is due: the mutants lane by lane, then the controls.
+/// Runs every mutant and every control of an operation in each lane where due: the mutants lane by lane, then the controls.
 pub fn all<O: Operation>(
     lanes: &[Lane],
     due: impl Fn(&Lane, &Kernel<O>) -> bool + Sync,
@@ -160,13 +160,13 @@ pub fn in_order(mut checks: Vec<Placed>) -> Vec<SelfCheck> {
     checks.into_iter().map(|(_, check)| check).collect()
 }
 
-/// Number of groups; mutants and controls of one domain form a group and share their cases.
+/// Number of groups: mutants and controls of a domain form a group and share their cases.
 pub fn groups<O: Operation>() -> Result<usize, UnknownName> {
     let controls = (O::CAPABILITIES.self_checks.controls)();
     Ok(by_domain::<O>(&controls)?.len())
 }
 
-/// Runs the mutants and controls of one group in each lane where they are due.
+/// Runs the mutants and controls of a group in each lane where due.
 pub fn of_group<O: Operation>(
     at: usize,
     lanes: &[Lane],
@@ -214,7 +214,7 @@ impl<'a, O: Operation> Subject<'a, O> {
         }
     }
 
-    /// Runs the subject in each lane. The sample is enough for a mutant that every lane detects with its class.
+    /// Runs the subject in each lane. The sample is enough for a mutant that every lane detects with the right class.
     fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
         let _doing = doing(|| format!("{} {}: self-check", O::OP, self.kernel().name));
         if matches!(self, Self::Mutant(_)) {
@@ -251,8 +251,8 @@ impl<'a, O: Operation> Subject<'a, O> {
         std::iter::once(self.row(scheme, first, seen.clone())).chain(others.iter().map(in_other)).collect()
     }
 
-    /// Runs cases while the results equal another lane's: all cases of a control, and a mutant until it is detected. Returns the answers, and true if
-    /// all are equal.
+    /// Runs cases while the results equal another lane's: all cases of a control, and a mutant until detection. Returns the answers, and true if all
+    /// are equal.
     fn until_known(
         self,
         cases: &[Posed<O::Params>],
@@ -335,7 +335,7 @@ impl<'a, O: Operation> Subject<'a, O> {
     }
 }
 
-/// Describes a published witness that a mutant does not reproduce; such a mutant is not the published bug.
+/// Describes a published witness that a mutant does not reproduce; otherwise the mutant would not be the published bug.
 fn missing<O: Operation>(kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane, witness: &Published) -> Option<String> {
     let (case, index) = (O::CAPABILITIES.self_checks.published)(witness)?;
     let given = outs::<O>(&mut lane.lease(), kernel.name, &case, case.tensors[0].len());

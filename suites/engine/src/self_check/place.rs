@@ -1,5 +1,5 @@
-//! Place of a fault: conditions on a batch (parameters, length, place in the run) and on words of the batch (place, value). All conditions that are
-//! given must hold.
+//! Place of a fault: conditions on a batch (parameters, length, place in the run) and on words of the batch (place, value). All given conditions must
+//! hold.
 
 use crate::operation::names;
 use crate::self_check::history::{News, Since};
@@ -14,7 +14,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Place {
-    /// Ranges of parameters by name, such as `k`, `lhs.zero_point` or `channels.len`.
+    /// Ranges of parameters by name: `k`, `lhs.zero_point`, `channels.len`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, [f64; 2]>,
     /// Remainders of parameters by name: modulus, remainder.
@@ -29,16 +29,16 @@ pub struct Place {
     /// Least number of words read from the first operand, all with the same value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constant: Option<usize>,
-    /// Slices of an operand with one value, or with equal content.
+    /// Slices of an operand that are constant or equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slices: Option<Slices>,
-    /// Relation of the batch to the kernel's earlier batches in this process.
+    /// Relation of the batch to the kernel's earlier batches in the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Since>,
     /// Remainder of the number of words: modulus, remainder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length_mod: Option<[usize; 2]>,
-    /// Range of the kernel's batches in this process, counted from 1.
+    /// Range of the kernel's batches in the process, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batches: Option<[u64; 2]>,
     /// Remainder of the number of the batch: modulus, remainder.
@@ -62,7 +62,7 @@ pub struct Place {
     /// Range of indices along all other axes together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<[usize; 2]>,
-    /// Name of a parameter, and a range for the index modulo this parameter, such as the number of alternating channels.
+    /// Name of a parameter, for example the number of alternating channels, and a range for the index modulo the parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_each: Option<(String, [usize; 2])>,
     /// Range of the word at the same index in the first operand.
@@ -103,15 +103,15 @@ impl Near {
 pub struct Strike {
     /// Affected words.
     pub place: Place,
-    /// Distance in words: an affected word takes the value this many places before. `None`: the word is incremented.
+    /// Distance in words: an affected word takes the value at this distance before. `None`: the word is incremented.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<usize>,
-    /// True if affected words take the previous call's values at their index, if it had as many.
+    /// True if affected words take the previous call's values at their index, if available.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left: bool,
 }
 
-/// Fault in the results of a kernel, or in its reads of the first operand.
+/// Fault in the results of a kernel, or in the kernel's reads of the first operand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
@@ -125,9 +125,9 @@ pub enum Fault {
 pub struct Seen<'a> {
     /// Request of the batch.
     pub request: &'a Value,
-    /// Number of the batch in this process.
+    /// Number of the batch in the process.
     pub number: u64,
-    /// Changes of its parameters.
+    /// Changes of parameters.
     pub news: &'a News,
     /// Results of the previous batch.
     pub last: &'a [i32],
@@ -146,7 +146,7 @@ fn within<T: PartialOrd>(range: &Option<[T; 2]>, v: &T) -> bool {
 }
 
 impl Place {
-    /// True if the batch has affected words, as far as its own conditions decide.
+    /// True if the conditions on the batch hold.
     pub fn of_batch(&self, seen: &Seen<'_>) -> bool {
         let parameter = |name: &str| names::number(&seen.request["params"], name);
         let misalign = seen.request["misalign"].as_u64().unwrap_or(0) as usize;
@@ -181,7 +181,7 @@ impl Place {
         (first..last.saturating_add(1).min(words)).step_by(by)
     }
 
-    /// True if the word at such an index is affected.
+    /// True if the word at an index is affected.
     fn of_word(&self, seen: &Seen<'_>, index: usize, value: i32) -> bool {
         let columns = seen.columns.max(1);
         let input = || seen.payload.get(index).copied().unwrap_or_default();
@@ -205,7 +205,7 @@ impl Place {
 }
 
 impl Strike {
-    /// Returns the affected words, each with its new value: incremented, taken from an earlier index, or from the previous call.
+    /// Returns the affected words, each with the new value: incremented, taken from an earlier index, or from the previous call.
     pub fn changes(&self, seen: &Seen<'_>, words: &[i32]) -> impl Iterator<Item = (usize, i32)> {
         let Self { place, moved, left } = self;
         let indices = place.of_batch(seen).then(|| place.indices(seen, words.len()));

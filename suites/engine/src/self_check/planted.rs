@@ -1,4 +1,4 @@
-//! Faults injected into a kernel's answers one at a time, until a case of its plan detects them.
+//! Faults injected singly into a kernel's answers, until a case of the plan detects them.
 
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
@@ -23,7 +23,7 @@ use tiebreak_common::parallel;
 use tiebreak_common::stream::stream;
 use tiebreak_reports::bite::{Hole, Planted};
 
-/// Outcome of one fault.
+/// Outcome of a fault.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tried {
     family: Cow<'static, str>,
@@ -87,14 +87,14 @@ struct Subject<'a, O: Operation> {
     given: Vec<Vec<i32>>,
     /// Number of calls up to and including each case; a case without results is no call.
     calls: Vec<u64>,
-    /// Request of each case, as a worker reads it: parameters and misalignment.
+    /// Requests of the cases, as a worker reads them: parameters and misalignment.
     requests: Vec<Value>,
     /// Changes of parameters in each case.
     news: Vec<News>,
     measure: &'a Measure<'a>,
 }
 
-/// Injects faults of every family into one kernel.
+/// Injects faults of every family into a kernel.
 pub fn in_kernel<O: Operation>(kernel: &'static Kernel<O>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
     let scheme = contract::<O>(kernel)?;
     let cases: Vec<_> = planned::<O>(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
@@ -137,7 +137,7 @@ fn news(requests: &[Value], given: &[Vec<i32>]) -> Vec<News> {
 }
 
 impl<'a, O: Operation> Subject<'a, O> {
-    /// Runs a kernel on cases. Fails if the kernel does not answer, or differs from its contract.
+    /// Runs a kernel on cases. Fails if the kernel does not answer, or differs from the contract.
     fn of(kernel: &'static Kernel<O>, cases: Vec<Planned<O::Params>>, measure: &'a Measure<'a>) -> Result<Self> {
         let runner = Runner::new(measure.lane);
         let mut given = Vec::with_capacity(cases.len());

@@ -1,5 +1,4 @@
-//! Operands with slices along an axis that hold one value or are equal. Code has special paths for them, such as a pruned filter, a padded channel,
-//! or a repeated row.
+//! Operands with constant or equal slices along an axis. Code has special paths for them: a pruned filter, a padded channel, a repeated row.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,9 +21,9 @@ pub struct Slices {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Along {
-    /// One slice for each index of this axis.
+    /// A slice for each index of an axis.
     Axis(usize),
-    /// Blocks of this number of words; a rest is ignored.
+    /// Blocks with a number of words; a rest is ignored.
     Blocks(usize),
 }
 
@@ -32,13 +31,13 @@ pub enum Along {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Likeness {
-    /// At least one slice holds one value only, and at least one slice does not.
+    /// Some slices are constant, and some are not.
     OneConstant,
-    /// All slices except one hold one value only.
+    /// All slices except a single slice are constant.
     OneVaried,
-    /// At least one slice equals the previous slice and holds several values, and not all slices are equal.
+    /// Some slice equals the previous slice and is not constant, and not all slices are equal.
     TwoAlike,
-    /// All slices equal the first, which holds several values.
+    /// All slices equal the first, which is not constant.
     AllAlike,
 }
 
@@ -52,12 +51,12 @@ impl Likeness {
     ];
 }
 
-/// Words of an operand, with its dimensions.
+/// Words of an operand, with dimensions.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a> {
     /// Words of the operand, row-major.
     pub words: &'a [i32],
-    /// Sizes of its axes; an operand with several words for an element has no axes of words.
+    /// Sizes of the axes; an operand with several words for an element has no axes of words.
     pub dimensions: &'a [usize],
 }
 

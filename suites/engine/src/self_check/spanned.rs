@@ -36,12 +36,12 @@ pub struct Spanned {
     pub rows: bool,
     /// Words for the largest finite value and for infinity, in the float types of the results.
     pub edges: BTreeSet<i32>,
-    /// Name of each operand, with its largest number of axes.
+    /// Name of each operand, with the largest number of axes.
     pub operands: Vec<(&'static str, usize)>,
 }
 
 impl Spanned {
-    /// Creates empty spans for operands of these names.
+    /// Creates empty spans for named operands.
     pub fn of(operands: &[&'static str]) -> Self {
         Self { operands: operands.iter().map(|name| (*name, 0)).collect(), ..Self::default() }
     }
@@ -75,7 +75,7 @@ impl Spanned {
     }
 }
 
-/// Returns the varying parameters of a meaning. A granularity is left out, because it alternates axes and numbers of blocks.
+/// Returns the varying parameters of a meaning. A granularity is left out, because axes and numbers of blocks alternate there.
 pub fn of_kind(parameters: &BTreeMap<String, Range>, wanted: Meaning) -> Vec<(&String, &Range)> {
     let is = |(name, range): &(&String, &Range)| {
         range.lo < range.hi && meaning(name, range.lo) == wanted && !name.contains("granularity")
@@ -83,7 +83,7 @@ pub fn of_kind(parameters: &BTreeMap<String, Range>, wanted: Meaning) -> Vec<(&S
     parameters.iter().filter(is).collect()
 }
 
-/// Returns every two varying parameters of one meaning.
+/// Returns every two varying parameters of equal meaning.
 pub fn pairs(parameters: &BTreeMap<String, Range>) -> Vec<[(&String, &Range); 2]> {
     let mut out = Vec::new();
     for meaning in [Meaning::Size, Meaning::ZeroPoint, Meaning::Scale] {

@@ -73,7 +73,7 @@ mod tests {
 
     const ALL: Limits = Limits { count: 100, bytes: 1000, gain: 1 };
 
-    /// Parses targets: one row for each target, one character for each candidate.
+    /// Parses targets: a row for each target, a character for each candidate.
     fn rows(rows: &[&str]) -> Vec<Vec<bool>> {
         rows.iter().map(|row| row.chars().map(|c| c == '1').collect()).collect()
     }

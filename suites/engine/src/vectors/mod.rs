@@ -1,4 +1,4 @@
-//! Test vectors of a scheme: few small cases that detect the known bugs of kernels with this promise. For tests of a kernel without this program.
+//! Test vectors of a scheme: few small cases that detect known bugs, for tests of a kernel without this program.
 //!
 //! Candidates are the smallest cases that show each known bug, the small cases of plans and catalogue, and inputs that distinguish the scheme from
 //! every other scheme and from every known cause. A greedy cover takes the cases that detect most. Expected results are the oracle's, by both of its
@@ -45,7 +45,7 @@ pub struct Wanted {
     pub bytes: usize,
     /// Seed of the plans.
     pub seed: u64,
-    /// Test if an output format can express a call; `None`: it can express every call.
+    /// Test if an output format can express a call; `None` for formats that can express every call.
     pub fits: Option<Fits>,
 }
 
@@ -93,7 +93,7 @@ pub struct Vector {
 }
 
 impl Vector {
-    /// Returns the parameters of the case, without its operands.
+    /// Returns the parameters of the case, without the operands.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, &ledger::Value)> {
         let is_operand = |name: &str| {
             let name = name.split('[').next().unwrap_or(name);

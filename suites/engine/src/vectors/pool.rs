@@ -51,7 +51,7 @@ pub(super) struct Entry<O: Operation> {
 /// Candidates, with the reasons for known bugs that no candidate shows.
 pub(super) struct Pool<O: Operation> {
     pub(super) entries: Vec<Entry<O>>,
-    /// For each known bug: the reason that no planned case shows it, if so.
+    /// Reason for each known bug that no planned case shows.
     silent: Vec<Option<String>>,
     known: HashSet<String>,
 }
@@ -68,7 +68,7 @@ pub(super) struct Sources<'a, O: Operation> {
 
 impl<O: Operation> Entry<O> {
     /// Creates a candidate if the scheme gives every result a value, equal by both forms, the case has a text, and the caller's format can express
-    /// it.
+    /// the case.
     fn of(domain: &'static O::Domain, sources: &Sources<'_, O>, case: Case<O::Params>) -> Option<Self> {
         let scheme = sources.scheme;
         let expected: Vec<i32> = O::expected(scheme, &case).ok()?.into_iter().collect::<Option<_>>()?;
@@ -102,7 +102,7 @@ impl<O: Operation> Entry<O> {
     }
 }
 
-/// Returns the element types in a domain, in the order of its fields.
+/// Returns the element types in a domain, in the order of the fields.
 fn types<O: Operation>(domain: &O::Domain) -> Option<String> {
     let mut names = Vec::new();
     named(&serde_json::to_value(domain).ok()?, &mut names);
@@ -117,7 +117,7 @@ fn named(domain: &Json, names: &mut Vec<String>) {
     }
 }
 
-/// Number of bytes of a case with its results: each element by its type, and four bytes for each number among the parameters.
+/// Number of bytes of a case with results: each element by its type, and four bytes for each number among the parameters.
 fn bytes<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, results: usize) -> usize {
     let width = |element: &Element| match element {
         Element::Float(format) => format.bits() as usize / 8,
@@ -171,7 +171,7 @@ impl<O: Operation> Pool<O> {
         }
     }
 
-    /// Returns the reason that no vector shows a known bug.
+    /// Returns the reason for a known bug without a vector.
     pub(super) fn why(&self, bug: usize, seen: &[Seen], wanted: &Wanted) -> String {
         if let Some(why) = &self.silent[bug] {
             return why.clone();
@@ -204,7 +204,7 @@ impl<O: Operation> Sources<'_, O> {
         made.into_iter().flatten().collect()
     }
 
-    /// Returns small cases that show a known bug, or the reason that there are none.
+    /// Returns small cases that show a known bug, or the reason for the lack of them.
     fn showing(&self, bug: &Mutant<O>, plans: &[Vec<Entry<O>>]) -> (Vec<Entry<O>>, Option<String>) {
         let theirs = &bug.kernel.contract.domain;
         if is_compiled::<O>(theirs) {
@@ -248,7 +248,7 @@ impl<O: Operation> Sources<'_, O> {
         Entry::of(domain, self, witness.case)
     }
 
-    /// Returns a wrong result of a known bug, if there is one.
+    /// Returns a wrong result of a known bug, if any.
     fn difference(
         &self,
         bug: &Mutant<O>,

@@ -21,10 +21,10 @@ const FEWEST: usize = 4;
 /// Parameters of a case, by name.
 type Named = BTreeMap<String, Value>;
 
-/// Fact: its description, and its test of parameters.
+/// Fact: description, and test of parameters.
 type Fact = (String, Box<dyn Fn(&Named) -> bool>);
 
-/// Returns the simplest fact that separates the cases; `None` if there is no such fact.
+/// Returns the simplest fact that separates the cases, if any.
 pub(super) fn described<P: Serialize>(evidence: &[&Observed<P>], witness: &Witness<P>) -> Option<String> {
     let mut differ: Vec<Named> = vec![parameters(&witness.case)];
     let mut equal = Vec::new();
@@ -55,7 +55,7 @@ fn separating(differ: &[Named], equal: &[Named]) -> Option<String> {
     facts(differ, equal).into_iter().find(separates).map(|(words, _)| words)
 }
 
-/// Returns the parameters of a case and its misalignment, without elements of lists.
+/// Returns the parameters of a case and the misalignment, without elements of lists.
 fn parameters<P: Serialize>(case: &Case<P>) -> Named {
     let params = serde_json::to_value(&case.params).unwrap_or_default();
     let is_element = |name: &str| name.split('.').any(|key| key.parse::<usize>().is_ok());
@@ -160,7 +160,7 @@ fn remainders(name: &str, spelled: &str, differ: &[i64]) -> Vec<Fact> {
     out
 }
 
-/// Returns a name as in the text of a case: its last part, if no other parameter has the same last part.
+/// Returns a name as in the text of a case: the last part, unless another parameter has the same last part.
 fn spelled(name: &str, all: &[&String]) -> String {
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let alike = all.iter().filter(|other| last(other) == last(name)).count();
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(said(|i| json!({"k": 1 + i}), |i| (1 + i) % 8 != 0), "k mod 8 != 0");
     }
 
-    /// Facts are not printed if one case contradicts them, if few cases show them, or if they state one value of a number that is no size.
+    /// Facts are not printed if a case contradicts them, if few cases show them, or if they state a single value of a number other than a size.
     #[test]
     fn what_does_not_separate_the_cases_is_not_said() {
         assert_eq!(words(|i| json!({"batches": 1 + i % 3}), |i| i % 3 > 0 && i != 10), None);

@@ -1,5 +1,5 @@
-//! Location of a difference, if a short description fits: elements, columns, or a structural fact of the parameters that separates differing cases
-//! from equal cases.
+//! Location of a difference, if a short description fits: elements, columns, or a fact about the parameters that separates differing from equal
+//! cases.
 //!
 //! A fact is about named parameters: a size of at least 2, two different sizes along two axes, an end of a clamp inside its type, a type, a remainder
 //! by the length of a vector. Elements of a list are no parameters, and a single value of a number that is no size is no fact. `facts.rs` compares
@@ -21,7 +21,7 @@ const LEAST: u64 = 8;
 /// Places of results, each with a flag for a difference.
 type Places = Vec<(u64, bool)>;
 
-/// Condition with its description, and counts of results: left out, held, and differing.
+/// Condition with a description, and counts of results: left out, held, and differing.
 struct Condition {
     words: String,
     left_out: usize,
