@@ -47,12 +47,12 @@ impl Count {
         add(&mut self.classes, other.classes);
     }
 
-    /// Number of results, compared or not.
+    /// Returns the number of results, compared or not.
     pub fn seen(&self) -> u64 {
         self.inputs + self.out_of_domain
     }
 
-    /// Number of differences without a known class.
+    /// Returns the number of differences without a known class.
     pub fn unclassified(&self) -> u64 {
         self.differ.saturating_sub(self.classes.values().sum())
     }

@@ -109,7 +109,7 @@ fn may_be_absent(request: &Request, name: &str, why: &NotRun) -> bool {
     }
 }
 
-/// Finding for a requested lane that did not run, unless the caller allowed its absence by name (invariant 4 of ARCHITECTURE.md).
+/// Returns the finding for a requested lane that did not run, unless the caller allowed it by name (invariant 4 of ARCHITECTURE.md).
 fn not_run(name: &str, why: &NotRun) -> Finding {
     let accepts = match why {
         NotRun::Broken { .. } | NotRun::OtherArch { .. } => String::new(),

@@ -24,9 +24,9 @@ use tiebreak_reports::ledger::Bound;
 
 /// Operation, independent of the types of cases and kernels.
 pub trait Verifies: Sync {
-    /// Name of the operation.
+    /// Returns the name of the operation.
     fn op(&self) -> &'static str;
-    /// Names of the kernels, known bugs last.
+    /// Returns the names of the kernels, known bugs last.
     fn names(&self) -> Vec<&'static str>;
     /// Describes the kernels and mutants for a listing.
     fn listed(&self) -> Vec<Value>;
@@ -44,7 +44,7 @@ pub trait Verifies: Sync {
     fn takes_stage(&self, _stage: &Stage) -> bool {
         false
     }
-    /// Option by which a caller chooses the reference.
+    /// Returns the option by which a caller chooses the reference.
     fn reference_option(&self) -> ReferenceOption {
         ReferenceOption::Reference
     }
@@ -60,7 +60,7 @@ pub trait Verifies: Sync {
     fn planted(&self, _measure: &Measure<'_>) -> Result<Vec<Planted>> {
         Ok(Vec::new())
     }
-    /// Names of the kernels into which faults are injected.
+    /// Returns the names of the kernels into which faults are injected.
     fn planted_in(&self, _lane: &Lane) -> Vec<&'static str> {
         Vec::new()
     }
@@ -84,7 +84,7 @@ pub trait Verifies: Sync {
     fn verify(&self, run: (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part>;
     /// Returns the facts about the operation's part of a run, before a unit has run.
     fn extent(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Extent;
-    /// Names of the units: each kernel, then each group of self-checks.
+    /// Returns the names of the units: each kernel, then each group of self-checks.
     fn units(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Vec<String>>;
     /// Runs units by number; `ended` takes each result.
     fn run_units(&self, run: (&Request, &[String], &[Lane]), units: &[usize], ended: Ended<'_>) -> Result<()>;

@@ -57,7 +57,7 @@ impl<'a> Campaign<'a> {
         Ok(Self { request, registry, begun, units })
     }
 
-    /// Names of the units, in order: the units of each operation, then the bounds.
+    /// Returns the names of the units, in order: the units of each operation, then the bounds.
     pub fn units(&self) -> Vec<String> {
         self.units.iter().flatten().cloned().chain([BOUNDS.to_owned()]).collect()
     }

@@ -135,7 +135,7 @@ fn not_shown(bound: &ledger::Bound) -> Finding {
     finding((&bound.op, &bound.kernel, &bound.lane), Class::Bound, message)
 }
 
-/// Finding for a run in which no contract judged an input: nothing is known about any kernel, regardless of what the caller allowed.
+/// Returns the finding for a run in which no contract judged an input, which shows nothing about any kernel, regardless of what the caller allowed.
 fn nothing_ran(without_value: bool) -> Finding {
     let why = match without_value {
         true => "no contract gives a value to any input of this run",

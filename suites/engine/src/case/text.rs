@@ -190,7 +190,7 @@ impl<O: Operation> Draft<O> {
         }
     }
 
-    /// Upper bound on multiplications: results times elements of the largest input. `None` if the domain has no such case.
+    /// Returns an upper bound on multiplications: results times elements of the largest input. `None` if the domain has no such case.
     pub fn work(&self, domain: &O::Domain) -> Option<usize> {
         let sizes = operation::sizes::<O>(domain, &self.params).ok().filter(|_| O::covers(domain, &self.params))?;
         Some(sizes.outputs.saturating_mul(sizes.inputs.into_iter().max().unwrap_or(0)))

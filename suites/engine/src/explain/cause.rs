@@ -43,7 +43,7 @@ impl Share {
         10 * self.right >= 9 * (self.all + self.beside)
     }
 
-    /// Share of matches among actual and predicted differences, in millionths.
+    /// Returns the share of matches among actual and predicted differences, in millionths.
     fn agreement(self) -> usize {
         self.right * 1_000_000 / (self.all + self.beside).max(1)
     }

@@ -63,8 +63,7 @@ struct Sequence<P> {
 }
 
 impl<O: Operation> History<'_, O> {
-    /// Runs the witness of a difference again in a fresh worker. A witness without a difference there is replaced by another single case or a
-    /// sequence.
+    /// Runs the witness of a difference again in a fresh worker. A witness without a difference there is replaced by another case or a sequence.
     pub(crate) fn settle(&self, group: &Group<O::Params>, seen: &mut Explained<O::Params>) {
         match self.replay(&[&seen.witness.case]) {
             Some(None) => {}

@@ -125,7 +125,7 @@ fn by_contract<O: Operation>(
     Some(if promised { refined(subject, lane, explanation, &seen.witness, true) } else { explanation })
 }
 
-/// Counts kept results unlike the reference's: results that the contract gives, and all.
+/// Counts kept results that differ from the reference: results that the contract gives, and all.
 fn as_promised<O: Operation>(subject: &Subject<O>, group: &Group<O::Params>) -> [usize; 2] {
     let mut out = [0; 2];
     for seen in &group.differing {

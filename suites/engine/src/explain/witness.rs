@@ -42,8 +42,8 @@ impl<O: Operation> Shown<'_, O> {
         self.class_holds(&observed, witness.index).then_some(witness)
     }
 
-    /// True if the printed cause still reproduces the case and the printed result. Without a printed cause: true if some cause of the class does, or
-    /// if none exists.
+    /// True if the printed cause still reproduces case and printed result. Without a printed cause: true if some cause of the class does, if any is
+    /// known.
     fn class_holds(&self, observed: &Observed<O::Params>, index: usize) -> bool {
         if let Some(cause) = self.cause.and_then(|at| self.causes.get(at)) {
             return cause.explains(&[observed]).is_some() && self.is_predicted(cause, observed, index);

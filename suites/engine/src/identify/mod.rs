@@ -59,7 +59,7 @@ pub struct Excluded {
     pub compared: u64,
 }
 
-/// Scheme with equal results for all values, but fewer values.
+/// Scheme that gives the kernel's results, but fewer values than the remaining schemes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Partly {
     /// Name and policy.

@@ -1,5 +1,5 @@
-//! Records of a kernel in each lane. Lanes with the results of the first lane share the first record, except for compiled kernels, which may have
-//! faults.
+//! Records of a kernel in each lane. Lanes with the results of the first lane share its record, except for compiled kernels: their faults depend on
+//! the lane.
 
 use crate::judge::record::{Record, judged};
 use crate::lane::Lane;

@@ -42,7 +42,7 @@ pub(crate) struct JudgedLane<'a, O: Operation> {
     pub(crate) record: Record<O::Params>,
     /// Counts for each layer of a network.
     pub(crate) layers: Layers,
-    /// True if a call is to be repeated: every case gave a result, and no case was spared.
+    /// True if a call is to be repeated: the whole plan gave results, without spared cases.
     pub(crate) is_complete: bool,
     pub(crate) sweeps: Vec<Sweep>,
 }

@@ -168,7 +168,8 @@ impl Lanes {
         self.lanes.iter().filter(move |l| !Self::is_ours(&l.name) && wanted(l)).map(|l| l.name.clone())
     }
 
-    /// Returns the host's worker, unless its kernels already run in lane `host`: it is the only other lane of the file, or not the project's program.
+    /// Returns lane `host-worker` if the run has no lane except `host`, or if its program is not the project's, whose kernels already run in lane
+    /// `host`.
     fn host_worker(&self, alone: bool) -> Option<String> {
         let runs = |command: &Vec<String>| alone || !built::starts_built(command);
         let found = self.lanes.iter().find(|l| l.name == HOST_WORKER && l.command.as_ref().is_some_and(runs));

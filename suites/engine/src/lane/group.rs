@@ -110,7 +110,7 @@ impl Group {
         &mut self.child
     }
 
-    /// Number of the process that was started.
+    /// Returns the process number of the leader.
     pub(super) fn id(&self) -> u32 {
         self.child.id()
     }

@@ -155,7 +155,7 @@ impl Order<'_> {
         Batch { job: self.job.clone(), len: self.len(), source: self.source(), misalign: self.misalign }
     }
 
-    /// Number of int32 results that the batch must give.
+    /// Returns the number of int32 results that the batch must give.
     fn results(&self) -> usize {
         match lengths(self.job, self.len()) {
             Ok(lengths) => lengths.output,

@@ -70,12 +70,12 @@ pub enum OpenError {
 }
 
 impl NotRun {
-    /// Error for a worker that states another architecture.
+    /// Creates the error for a worker that states another architecture.
     pub(super) fn other_arch(command: &[String], promised: &'static str, says: String) -> Self {
         Self::OtherArch { promised, says, command: described(command) }
     }
 
-    /// Error for a command that failed at its start.
+    /// Creates the error for a command that failed at its start.
     pub(super) fn broken(command: &[String], failure: Failure, patience: Duration) -> Self {
         let Some(program) = command.first() else { return Self::Absent(failure.to_string()) };
         if find_program(Path::new(program)).is_none() {

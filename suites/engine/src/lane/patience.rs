@@ -40,7 +40,7 @@ pub(super) fn limit(patience: Duration, operations: u64) -> Duration {
     patience.saturating_mul(u32::try_from(operations / STEP).unwrap_or(u32::MAX).saturating_add(1))
 }
 
-/// Number of operations of a batch.
+/// Returns the number of operations of a batch.
 pub(super) fn operations(order: &Order<'_>) -> u64 {
     let results = order.results();
     let read = match order.input {
@@ -71,12 +71,12 @@ impl Silence {
         Self { limit, tick, seen: Instant::now(), bytes: 0, used: None, counted: zero, stopped: zero, left: false }
     }
 
-    /// Longest silence.
+    /// Returns the longest silence.
     pub(super) fn limit(&self) -> Duration {
         self.limit
     }
 
-    /// Interval between two calls of [`Self::is_over`].
+    /// Returns the interval between two calls of [`Self::is_over`].
     pub(super) fn tick(&self) -> Duration {
         self.tick
     }

@@ -127,7 +127,7 @@ impl Pipes {
     }
 }
 
-/// Number of bytes moved; `None` if no byte can move without waiting.
+/// Returns the number of bytes moved; `None` if no byte can move without waiting.
 fn moved(result: Result<usize, Errno>) -> Result<Option<usize>, Stop> {
     match result {
         Ok(n) => Ok(Some(n)),

@@ -111,8 +111,7 @@ impl Lane {
         }
     }
 
-    /// Refuses a lane of the project whose worker was built from other sources of the kernels. A caller's worker from changed sources needs another
-    /// lane name.
+    /// Refuses a lane of the project whose worker was built from other sources of the kernels. A caller's own build needs another lane name.
     fn of_these_sources(self) -> Result<Self, OpenError> {
         let sources = self.hello.sources.as_ref().filter(|_| Lanes::is_ours(&self.name));
         match (sources, SOURCES) {
@@ -288,12 +287,12 @@ impl Lanes {
 }
 
 impl Lease<'_> {
-    /// Number of timeouts.
+    /// Returns the number of timeouts.
     pub fn hung(&self) -> usize {
         self.hung
     }
 
-    /// Lane of the session.
+    /// Returns the lane of the session.
     pub fn lane(&self) -> &Lane {
         self.lane
     }

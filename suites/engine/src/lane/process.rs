@@ -134,7 +134,7 @@ impl Worker {
         Self { patience, ..self }
     }
 
-    /// Number of the process.
+    /// Returns the number of the process.
     pub(super) fn process(&self) -> u32 {
         self.group.id()
     }
@@ -158,7 +158,7 @@ impl Worker {
         patience::limit(self.patience, self.in_flight.iter().map(|posed| posed.operations).fold(0, u64::saturating_add))
     }
 
-    /// Number of bytes that the answers in flight may take.
+    /// Returns the number of bytes that the answers in flight may take.
     fn room(&self) -> usize {
         let answers = self.in_flight.iter().map(|posed| posed.results.saturating_mul(size_of::<i32>()) + MAX_LINE);
         answers.fold(MAX_LINE, usize::saturating_add)

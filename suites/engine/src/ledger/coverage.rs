@@ -130,7 +130,7 @@ impl Part {
     }
 }
 
-/// Finding for a kernel that no lane of the run can have.
+/// Returns the finding for a kernel that no lane of the run can have.
 pub fn not_run(op: &str, kernel: &str, reason: &str) -> Finding {
     finding((op, kernel, ""), Class::NotRun, format!("not run: {reason}"))
 }
@@ -152,7 +152,7 @@ pub fn findings(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     out
 }
 
-/// Findings for given parameters that a named kernel did not run.
+/// Returns findings for given parameters that a named kernel did not run.
 fn outside(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     if scope.kernels.is_empty() || scope.allow_outside_domain {
         return Vec::new();
@@ -171,7 +171,7 @@ fn outside(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     out
 }
 
-/// Findings for named kernels that no lane of the run offers.
+/// Returns findings for named kernels that no lane of the run offers.
 fn kernels_not_offered(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
     let mut out = Vec::new();
@@ -188,7 +188,7 @@ fn kernels_not_offered(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     out
 }
 
-/// Findings for named operations without a run.
+/// Returns findings for named operations without a run.
 fn operations_not_run(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     let any_lane = ledger.lanes.iter().any(|lane| matches!(lane.status, LaneStatus::Ran { .. }));
     let ran = |op: &str| ledger.rows.iter().any(|row| row.op == op);
@@ -199,7 +199,7 @@ fn operations_not_run(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     silent.map(|op| finding((op, "", ""), Class::NotRun, message(op))).collect()
 }
 
-/// Findings for named kernels without a judged input, unless another finding gives the reason.
+/// Returns findings for named kernels without a judged input, unless another finding gives the reason.
 fn kernels_unjudged(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     let unjudged = left_out::unjudged(ledger).into_iter().filter(|_| !scope.kernels.is_empty());
     let described =
@@ -221,7 +221,7 @@ fn kernels_unjudged(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     unjudged.filter(|place| !described(place)).map(one).collect()
 }
 
-/// Findings for lanes that started and judged nothing, if the caller named or owns them.
+/// Returns findings for lanes that started and judged nothing, if the caller named or owns them.
 fn lanes_unjudged(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     let named = |lane: &str| scope.lanes.iter().any(|name| name == lane) || !Lanes::is_ours(lane);
     let described = |lane: &str| ledger.findings.iter().any(|finding| finding.lane == lane);

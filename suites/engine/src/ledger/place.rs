@@ -86,7 +86,7 @@ impl Place<'_> {
     }
 }
 
-/// Builds a finding about a kernel in a lane; empty names are left out.
+/// Builds a finding about an operation, a kernel and a lane; empty names do not apply.
 pub fn finding((op, kernel, lane): (&str, &str, &str), class: impl Into<String>, message: String) -> Finding {
     Finding {
         op: op.to_owned(),
@@ -98,7 +98,7 @@ pub fn finding((op, kernel, lane): (&str, &str, &str), class: impl Into<String>,
     }
 }
 
-/// Witness for an input without an output.
+/// Builds the witness for an input without an output.
 fn unanswered(failure: &Failure, (case, command): (Case, String)) -> Witness {
     Witness {
         case,
@@ -130,13 +130,13 @@ fn by_delta(all: &BTreeMap<i64, u64>) -> BTreeMap<String, u64> {
 }
 
 impl<O: Operation> Subject<O> {
-    /// Names the kernel in a lane.
+    /// Returns the place of the kernel in a lane.
     pub(crate) fn place<'a>(&self, lane: &'a Lane) -> Place<'a> {
         Place { op: O::OP, kernel: self.kernel.name, lane }
     }
 }
 
-/// Finding for a failed self-check.
+/// Returns the finding for a failed self-check.
 pub fn failed_check(check: &SelfCheck) -> Finding {
     let message = tiebreak_reports::self_checks::describe(check);
     finding((&check.op, &check.name, &check.lane), Class::SelfCheck, message)

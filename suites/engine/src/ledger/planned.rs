@@ -65,14 +65,14 @@ impl<O: Operation> Planned<O> {
         }));
     }
 
-    /// Number of multipliers and shifts in the cases, if the operation counts them.
+    /// Returns the number of multipliers and shifts in the cases, if the operation counts them.
     fn pairs(&self) -> u64 {
         let counted = self.specs.iter().any(|spec| !(O::CAPABILITIES.counted.pairs)(&spec.params).is_empty());
         let given = self.given.iter().filter(|given| counted && given.unit == Unit::Pair);
         given.map(|given| given.planned - given.outside).sum()
     }
 
-    /// Number of multipliers and shifts that were run.
+    /// Returns the number of multipliers and shifts that were run.
     pub(crate) fn parameters<P>(&self, record: &Record<P>) -> u64 {
         if record.given_up + record.spared + record.outside.count == 0 {
             self.pairs()

@@ -17,8 +17,7 @@ use std::sync::Arc;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Coverage, Example, Finding, Mismatch, Row};
 
-/// Adds a record to the ledger: a row for each side, and a finding for every break of the contract. `whole` is true if the plan has cases for the
-/// kernel.
+/// Adds a record: a row for each side, and a finding for every break of the contract. `whole` is true if the plan has cases for the kernel.
 pub(crate) fn add<O: Operation>(
     request: &Request,
     subject: &Subject<O>,

@@ -63,7 +63,7 @@ pub type Exact = (Vec<Option<Value>>, Option<Vec<Option<String>>>);
 
 /// Lines of an operation.
 pub trait Bench: Send {
-    /// Names of the operands, in order.
+    /// Returns the names of the operands, in order.
     fn tensors(&self) -> &'static [&'static str];
     /// Evaluates a line by the oracle; `None` for results without a value.
     fn eval(&self, line: &Line) -> Result<Vec<Option<Value>>, CaseError>;

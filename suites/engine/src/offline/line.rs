@@ -79,7 +79,7 @@ fn text(written: &str) -> Value {
     written.parse().map_or_else(|_| Value::Text(written.to_owned()), Value::Integer)
 }
 
-/// Number of elements in a list such as `[1,2,0*6]`; `None` if the text is no list.
+/// Counts the elements in a list such as `[1,2,0*6]`; `None` if the text is no list.
 pub(crate) fn listed(value: &Value) -> Option<usize> {
     let Value::Text(text) = value else { return None };
     let list = text.strip_prefix('[')?.strip_suffix(']')?;

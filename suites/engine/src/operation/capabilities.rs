@@ -18,8 +18,7 @@ use tiebreak_mlir::Function;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::{ledger, text as words};
 
-/// Items that only some operations have. An operation sets its own groups, and takes the rest from [`Capabilities::NONE`]; each group has a `NONE`,
-/// too.
+/// Items that only some operations have. An operation sets its own groups and takes the rest from [`Capabilities::NONE`]; each group has a `NONE`.
 pub struct Capabilities<O: Operation> {
     /// Tensors with other elements than integers of [`Operation::range`].
     pub tensors: Tensors<O>,
@@ -131,8 +130,7 @@ pub struct Options<O: Operation> {
     pub on_types: fn(&O::Domain, Case<O::Params>) -> Case<O::Params>,
     /// Option by which a caller chooses the reference.
     pub reference: ReferenceOption,
-    /// Number of the caller's parameters, and of parameters that the cases leave out; without a caller's request, parameters counted in addition to
-    /// cases.
+    /// Number of the caller's parameters, and of those left out by the cases; without a request, of parameters counted in addition to cases.
     pub given: Counts<O>,
     /// True if a witness may have the parameters, because the caller gave them.
     pub is_asked: fn(&Asked, &O::Params) -> bool,

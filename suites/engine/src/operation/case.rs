@@ -48,7 +48,7 @@ impl Turn {
     /// Turn of every kernel.
     pub const ALL: Self = Self { of: 1, at: 0 };
 
-    /// Turn of a single kernel in `of`. As `at` grows, all kernels get equally many turns.
+    /// Returns the turn of a single kernel in `of`. As `at` grows, all kernels get equally many turns.
     pub fn one_in(of: usize, at: usize) -> Self {
         let of = of.max(1);
         Self { of, at: at % of }

@@ -1,8 +1,8 @@
 //! Changes to a scheme, listed once for each operation. The cause of a difference, the path from a reference to a contract, and the texts of
 //! `explain` are all searched in the list.
 //!
-//! Three commands share the list: `verify` searches it for a cause, the path from reference to contract takes the changes that lead nearer to the
-//! contract, and `explain` takes the fewest changes that give the other result.
+//! Three searches share the list: `verify` looks for a cause, the path from reference to contract takes the changes that lead nearer to the contract,
+//! and `explain` takes the fewest changes that give the other result.
 
 use crate::operation::case::Case;
 use crate::operation::expected::Expected;
@@ -23,7 +23,7 @@ type Condition<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> bool +
 /// Checks if the change applies at the parameters.
 type AppliesTo<O> = Box<dyn Fn(&<O as Operation>::Params) -> bool + Send + Sync>;
 
-/// Tells if a change leads towards a target scheme.
+/// Returns the direction of a change, relative to a target scheme.
 type LeadsTo<O> = Box<dyn Fn(&<O as Operation>::Scheme) -> Lead<<O as Operation>::Scheme> + Send + Sync>;
 
 /// Direction of a change, relative to a target scheme.
@@ -150,7 +150,7 @@ impl<O: Operation> Change<O> {
         Self { leads: Some(Box::new(leads)), ..self }
     }
 
-    /// Tells if the change leads towards a target scheme.
+    /// Returns the direction of the change, relative to a target scheme.
     pub fn lead(&self, target: &O::Scheme) -> Lead<O::Scheme> {
         self.leads.as_ref().map_or(Lead::Away, |leads| leads(target))
     }
@@ -160,7 +160,7 @@ impl<O: Operation> Change<O> {
         self.applies.as_ref().is_none_or(|applies| applies(params))
     }
 
-    /// Description of the change; `None` if the description depends on the outputs.
+    /// Returns the description of the change; `None` if the description depends on the outputs.
     pub fn because(&self) -> Option<&str> {
         match &self.kind {
             Kind::Predicts(because, _) => Some(because),
@@ -189,7 +189,7 @@ impl<O: Operation> Change<O> {
                     self.predict(&seen.case).filter(|predicted| reproduces::<O>(predicted, seen))
                 };
                 let predicted: Vec<_> = evidence.iter().map(one).collect::<Option<_>>()?;
-                // A change without predictions explains nothing.
+                // Without evidence, a change explains nothing.
                 (!predicted.is_empty()).then(|| (because.clone(), predicted))?
             }
             Kind::Found(search) => (search(evidence)?, Vec::new()),
@@ -216,7 +216,7 @@ impl<O: Operation> PathStep<O> {
         self.is_last
     }
 
-    /// Class of a difference that no earlier step reproduces.
+    /// Returns the class of a difference that this step reproduces and no earlier step does.
     pub fn class(&self, params: &O::Params) -> Class {
         let class = self.changes.iter().find(|change| change.applies(params)).map(|change| change.class);
         class.unwrap_or(Class::OtherScheme)
@@ -230,7 +230,7 @@ impl<O: Operation> PathStep<O> {
         }
     }
 
-    /// Scheme of the step, if any.
+    /// Returns the scheme of the step, if any.
     pub fn scheme(&self) -> Option<&O::Scheme> {
         self.scheme.as_ref()
     }
@@ -256,7 +256,8 @@ pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &
     }
 }
 
-/// True if a prediction gives every result for which the scheme expects a value. A prediction without values reproduces nothing.
+/// True if a prediction gives every result for which the scheme expects a value. A word predicted without a value must pass
+/// [`Causes::stands_for_none`](crate::operation::Causes::stands_for_none).
 fn reproduces<O: Operation>(predicted: &Expected, seen: &Observed<O::Params>) -> bool {
     if predicted.len() != seen.outs.len() {
         return false;

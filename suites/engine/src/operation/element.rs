@@ -15,7 +15,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// Number of int32 words of an element.
+    /// Returns the number of int32 words of an element.
     pub fn words(&self) -> usize {
         match self {
             Self::Float(Format::F64) => 2,

@@ -34,7 +34,7 @@ pub struct Extent {
 }
 
 impl Sighting {
-    /// No sightings of a fault.
+    /// Creates a sighting without results.
     pub fn none(reason: &'static str) -> Self {
         Self { results: 0, reason, extent: None }
     }

@@ -148,7 +148,7 @@ pub fn mutants<O: Operation>() -> &'static [Mutant<O>] {
     O::Impl::mutants()
 }
 
-/// Returns the kernel or mutant with a name, or the caller's kernel.
+/// Returns the kernel or mutant of a name, or the caller's kernel.
 pub fn find<O: Operation>(name: &str) -> Option<&'static Kernel<O>> {
     <O::Impl as impls::operation::Operation>::known(name).ok()
 }
@@ -214,7 +214,7 @@ pub fn is_compiled<O: Operation>(domain: &O::Domain) -> bool {
     (O::CAPABILITIES.compiled.is)(domain)
 }
 
-/// Number of multiply-accumulates of a call.
+/// Returns the number of multiply-accumulates of a call.
 pub fn products<O: Operation>(params: &O::Params) -> u64 {
     (O::CAPABILITIES.counted.products)(params)
 }

@@ -24,7 +24,7 @@ pub struct Observed<P> {
 }
 
 impl<P> Observed<P> {
-    /// Number of words of a result, if known faults occur; otherwise 1.
+    /// Returns the number of words of a result, if known faults occur; otherwise 1.
     pub(crate) fn words(&self) -> usize {
         if self.faulty.is_empty() { 1 } else { (self.outs.len() / self.faulty.len()).max(1) }
     }
@@ -51,7 +51,7 @@ pub struct Witness<P> {
 /// Largest evidence that is always kept, in elements read and written; larger cases are kept only without other evidence.
 pub(crate) const SMALL: usize = 1 << 14;
 
-/// Number of elements read and written.
+/// Returns the number of elements read and written.
 pub fn elements<P>(case: &Case<P>, outs: &[i32]) -> usize {
     case.tensors.iter().map(Vec::len).sum::<usize>() + outs.len()
 }

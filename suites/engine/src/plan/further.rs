@@ -60,8 +60,7 @@ pub(crate) fn plan<O: Operation>(
 /// Number of results with three blocks of every period.
 const BLOCKS: usize = SLICES * structured::PERIODS[structured::PERIODS.len() - 1];
 
-/// Returns the places of own cases small enough for a base. If all cases with three blocks of every period are longer, the shortest of them sets the
-/// limit.
+/// Returns the places of own cases small enough for a base. If no case with three blocks of every period fits, the shortest of them sets the limit.
 fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usize> {
     let results = |spec: &Spec<O::Params>| {
         let sizes = operation::sizes::<O>(domain, &spec.params).ok()?;
@@ -116,7 +115,7 @@ fn features<O: Operation>(domain: &O::Domain, params: &O::Params) -> BTreeSet<Fe
     out
 }
 
-/// Greedy cover: chooses up to `most` candidates, each with the most new features.
+/// Chooses up to `most` candidates by a greedy cover: each adds the most new features.
 fn chosen<O: Operation>(domain: &O::Domain, candidates: Vec<Candidate<O>>, most: usize) -> Vec<Candidate<O>> {
     let mut rest: Vec<_> = candidates.into_iter().map(|it| (features::<O>(domain, &it.0.params), it)).collect();
     let mut shown = BTreeSet::new();

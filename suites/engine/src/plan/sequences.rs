@@ -91,7 +91,7 @@ fn edited(value: &mut Value, edits: &mut [Edit]) {
     }
 }
 
-/// Name of a parameter at a JSON pointer.
+/// Returns the name of the parameter at a JSON pointer.
 fn name(place: &str) -> String {
     place.trim_start_matches('/').replace('/', ".")
 }

@@ -8,8 +8,8 @@ use tiebreak_common::stream::{below, stream};
 /// Largest work (results times elements of the largest input) of a cross-checked case: for a random case, and for the smallest case of a chunk.
 const ANCHORED: [usize; 2] = [1 << 21, 1 << 26];
 
-/// Cross-checks the fast forms of contract and reference against big integers on one case of each chunk. The case is one that this kernel computed:
-/// random among the cases that take less than seconds, otherwise the smallest.
+/// Cross-checks the fast forms of contract and reference against big integers on one case of each chunk. The case is one that this kernel computed: a
+/// random case up to the first limit, otherwise the smallest up to the second.
 pub(crate) fn anchor<O: Operation>(
     subject: &Subject<O>,
     posed: &[Posed<O::Params>],

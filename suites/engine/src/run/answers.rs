@@ -83,17 +83,17 @@ impl<P> Answers<P> {
         Self { each, failures: Vec::new(), given_up: 0, spared: 0, outside: Outside::default(), seconds: 0.0 }
     }
 
-    /// True if every case was answered at once.
+    /// True if no case failed.
     fn has_all(&self) -> bool {
         self.failures.is_empty() && self.given_up == 0
     }
 
-    /// True if another lane gave the same results for all cases, and both lanes answered every case.
+    /// True if another lane gave the same results for all cases, and no case failed in either lane.
     pub fn is_like(&self, other: &Self) -> bool {
         self.each.len() == other.each.len() && self.continues(other, 0)
     }
 
-    /// True if the results equal another lane's results from case `from` on, and both lanes answered every case.
+    /// True if the results equal another lane's results from case `from` on, and no case failed in either lane.
     pub fn continues(&self, other: &Self, from: usize) -> bool {
         self.has_all() && other.has_all() && other.each[from..].starts_with(&self.each)
     }
@@ -122,7 +122,7 @@ impl<P> Answers<P> {
         self.seconds += others.seconds;
     }
 
-    /// True if every result here equals the other lane's result, and both lanes answered every case.
+    /// True if every result here equals the other lane's result, and no case failed in either lane.
     pub fn agrees_with(&self, other: &Self) -> bool {
         let same = |(ours, theirs): (&Option<Vec<i32>>, _)| ours.is_none() || ours == theirs;
         self.has_all() && other.has_all() && self.each.iter().zip(&other.each).all(same)

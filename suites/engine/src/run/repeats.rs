@@ -7,7 +7,7 @@ use crate::operation::{self, Kernel, Operation, job, products};
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 
-/// Largest cost of a repeated call, as estimated by `cost`.
+/// Largest cost of a repeated call, in products or words, as estimated by `cost`.
 const WORK: f64 = 8192.0;
 
 /// Outcome of the repetition.

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::stream::{below, stream};
 
-/// Sampling rate at an effort: one of `n` cases runs, at random, so that no rhythm of the plan decides; `None` if all cases run.
+/// Returns the sampling rate at an effort: one of `n` cases runs, at random, so that no rhythm of the plan decides; `None` if all cases run.
 fn one_in(effort: Effort) -> Option<u32> {
     match effort {
         Effort::Quick => Some(8),
@@ -85,8 +85,7 @@ fn among<O: Operation>(
     answers::<O>(runner, kernel, cases, false).among(chosen)
 }
 
-/// True if a lane runs a kernel of the project without vector instructions. The ISA path is a worker's statement, trusted only from the project's own
-/// program.
+/// True if a lane runs a kernel of the project without vector instructions. The ISA path is a worker's statement, trusted only from the project.
 fn is_same_code<O: Operation>(lane: &Lane, kernel: &Kernel<O>) -> bool {
     lane.runs_our_code()
         && lane.isa_path(O::OP, kernel.name).is_some_and(|path| path == "scalar" || path.starts_with("portable"))

@@ -31,7 +31,7 @@ impl Space {
         (self.first..=self.last).step_by(self.chunk as usize)
     }
 
-    /// Number of inputs.
+    /// Returns the number of inputs.
     pub fn inputs(&self) -> u64 {
         (self.last - self.first + 1) as u64
     }
@@ -50,11 +50,11 @@ pub trait Blocks: Sync {
     fn merge(&self, all: &mut Self::Seen, part: Self::Seen);
     /// Returns the job of a block of `len` inputs; a lane makes each input from the previous input by adding 1.
     fn job(&self, len: usize) -> Job;
-    /// Number of inputs that belong together: a block holds a multiple of the number.
+    /// Returns the number of inputs that belong together: a block holds a multiple of the number.
     fn group(&self) -> usize {
         1
     }
-    /// Number of words of a result; a batch requests as many words for each input.
+    /// Returns the number of words of a result; a batch requests as many words for each input.
     fn words(&self) -> usize {
         1
     }

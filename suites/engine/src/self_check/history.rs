@@ -54,7 +54,7 @@ impl News {
         Self { results: before.map(|before| [before, now]), ..self }
     }
 
-    /// True if the call has a relation to earlier calls.
+    /// True if the call has relation `since` to earlier calls.
     pub fn is(&self, since: &Since) -> bool {
         let only =
             |names: &[String]| self.changed.len() == names.len() && names.iter().all(|n| self.changed.contains(n));

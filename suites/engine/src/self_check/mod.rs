@@ -38,8 +38,8 @@ struct Planned<P> {
     posed: Posed<P>,
 }
 
-/// Returns the cases of a kernel's plan with the results that the contract expects, for generators that are `wanted` when their turn comes. Fails if
-/// the scheme refuses a case, as in a run.
+/// Returns the cases of a kernel's plan with their expected results, for generators `wanted` when their turn comes. Fails if the scheme refuses a
+/// case.
 fn planned<'a, O: Operation>(
     kernel: &'a Kernel<O>,
     scheme: &'a O::Scheme,

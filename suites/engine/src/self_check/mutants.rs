@@ -160,7 +160,7 @@ pub fn in_order(mut checks: Vec<Placed>) -> Vec<SelfCheck> {
     checks.into_iter().map(|(_, check)| check).collect()
 }
 
-/// Number of groups: mutants and controls of a domain form a group and share their cases.
+/// Returns the number of groups: mutants and controls of a domain form a group and share their cases.
 pub fn groups<O: Operation>() -> Result<usize, UnknownName> {
     let controls = (O::CAPABILITIES.self_checks.controls)();
     Ok(by_domain::<O>(&controls)?.len())
@@ -335,7 +335,7 @@ impl<'a, O: Operation> Subject<'a, O> {
     }
 }
 
-/// Describes a published witness that a mutant does not reproduce; otherwise the mutant would not be the published bug.
+/// Describes a published witness that a mutant does not reproduce; the mutant is then not the published bug.
 fn missing<O: Operation>(kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane, witness: &Published) -> Option<String> {
     let (case, index) = (O::CAPABILITIES.self_checks.published)(witness)?;
     let given = outs::<O>(&mut lane.lease(), kernel.name, &case, case.tensors[0].len());

@@ -1,5 +1,4 @@
-//! Place of a fault: conditions on a batch (parameters, length, place in the run) and on words of the batch (place, value). All given conditions must
-//! hold.
+//! Place of a fault: conditions on a batch (parameters, length, place in the run) and on its words (place, value). All given conditions must hold.
 
 use crate::operation::names;
 use crate::self_check::history::{News, Since};
@@ -181,7 +180,7 @@ impl Place {
         (first..last.saturating_add(1).min(words)).step_by(by)
     }
 
-    /// True if the word at an index is affected.
+    /// True if the word is affected, for an index from `indices`.
     fn of_word(&self, seen: &Seen<'_>, index: usize, value: i32) -> bool {
         let columns = seen.columns.max(1);
         let input = || seen.payload.get(index).copied().unwrap_or_default();

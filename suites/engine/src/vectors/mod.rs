@@ -145,12 +145,12 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    /// Number of bytes of all vectors.
+    /// Returns the number of bytes of all vectors.
     pub fn bytes(&self) -> usize {
         self.vectors.iter().map(|vector| vector.bytes).sum()
     }
 
-    /// Number of results of all vectors.
+    /// Returns the number of results of all vectors.
     pub fn results(&self) -> usize {
         self.vectors.iter().map(|vector| vector.expected.words.len() / vector.expected.element.words()).sum()
     }
@@ -221,7 +221,7 @@ pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
     })
 }
 
-/// Known bugs of the process, which no result shows.
+/// Returns the known bugs of the process, which no result shows.
 fn processes<O: Operation>(name: &str) -> Vec<Unreached> {
     let of_scheme = O::Impl::process_mutants()
         .iter()

@@ -67,8 +67,7 @@ pub(super) struct Sources<'a, O: Operation> {
 }
 
 impl<O: Operation> Entry<O> {
-    /// Creates a candidate if the scheme gives every result a value, equal by both forms, the case has a text, and the caller's format can express
-    /// the case.
+    /// Creates a candidate if every result has a value, equal by both forms, the case has a text, and the caller's format can express the case.
     fn of(domain: &'static O::Domain, sources: &Sources<'_, O>, case: Case<O::Params>) -> Option<Self> {
         let scheme = sources.scheme;
         let expected: Vec<i32> = O::expected(scheme, &case).ok()?.into_iter().collect::<Option<_>>()?;
@@ -117,7 +116,7 @@ fn named(domain: &Json, names: &mut Vec<String>) {
     }
 }
 
-/// Number of bytes of a case with results: each element by its type, and four bytes for each number among the parameters.
+/// Counts the bytes of a case with results: each element by its type, and four bytes for each number among the parameters.
 fn bytes<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, results: usize) -> usize {
     let width = |element: &Element| match element {
         Element::Float(format) => format.bits() as usize / 8,

@@ -119,7 +119,7 @@ fn of_integer(name: &str, words: String, holds: impl Fn(i64) -> bool + 'static) 
     (words, Box::new(move |named: &Named| named[&name].as_i64().is_some_and(&holds)))
 }
 
-/// Facts about flags and names: `count_padding`, `type is u8`, `type is not i8`.
+/// Lists facts about flags and names: `count_padding`, `type is u8`, `type is not i8`.
 fn of_text(name: &str, spelled: &str, first: &Named, equal: &[Named]) -> Vec<Fact> {
     let is = |value: &Value| {
         let (name, value) = (name.to_owned(), value.clone());
@@ -140,7 +140,7 @@ fn of_text(name: &str, spelled: &str, first: &Named, equal: &[Named]) -> Vec<Fac
     }
 }
 
-/// Facts about remainders by the length of a vector.
+/// Lists facts about remainders by the length of a vector.
 fn remainders(name: &str, spelled: &str, differ: &[i64]) -> Vec<Fact> {
     let mut out = Vec::new();
     for modulus in MODULI.map(|modulus| modulus as i64) {
