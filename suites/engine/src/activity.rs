@@ -1,5 +1,5 @@
-//! What a run is at, said where it takes long: as a line on a terminal, and elsewhere, where bars are not drawn, on standard error after a minute, and each
-//! time that twice as long has passed.
+//! Report on a long run's current work: a line on a terminal; elsewhere a line on standard error after a minute, then after each doubling of the
+//! time.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::collections::HashMap;
@@ -10,14 +10,14 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// When the first line is written where there is no terminal.
+/// Time before the first line without a terminal.
 const FIRST: Duration = Duration::from_secs(60);
-/// An activity of a shorter time is not worth a line of a terminal.
+/// Least duration of an activity for a line on a terminal.
 const SHORT: Duration = Duration::from_secs(5);
-/// How often a terminal's line is drawn.
+/// Interval between two updates of the terminal line.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What each thread is at, the innermost last.
+/// Activities of each thread, the innermost last.
 type Activities = HashMap<ThreadId, Vec<(Instant, String)>>;
 
 static NOW: LazyLock<Mutex<Activities>> = LazyLock::new(Mutex::default);
@@ -26,11 +26,11 @@ fn now() -> MutexGuard<'static, Activities> {
     NOW.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An activity of this thread, until it is dropped.
+/// Activity of a thread, until dropped.
 #[must_use]
 pub struct Doing(PhantomData<*const ()>);
 
-/// Begins one.
+/// Begins an activity.
 pub fn doing(what: impl FnOnce() -> String) -> Doing {
     now().entry(std::thread::current().id()).or_default().push((Instant::now(), what()));
     Doing(PhantomData)
@@ -48,7 +48,7 @@ impl Drop for Doing {
     }
 }
 
-/// The innermost activity that has gone on for longest, and how many others there are.
+/// Returns the longest innermost activity, and the number of other threads at work.
 fn longest() -> Option<(Duration, String, usize)> {
     let now = now();
     let innermost = now.values().filter_map(|activities| activities.last());
@@ -56,7 +56,7 @@ fn longest() -> Option<(Duration, String, usize)> {
     Some((since.elapsed(), what.clone(), now.len() - 1))
 }
 
-/// `fpm tvm-relay in lane mine: a smaller input that fails is looked for (18 s), 1 other at work`
+/// Describes the work: `fpm tvm-relay in lane mine: a smaller input that fails is looked for (18 s), 1 other at work`
 fn sentence() -> Option<(Duration, String)> {
     let (lasted, what, others) = longest()?;
     let others = match others {
@@ -67,11 +67,11 @@ fn sentence() -> Option<(Duration, String)> {
     Some((lasted, format!("{what} ({} s){others}", lasted.as_secs())))
 }
 
-/// Says what a run is at, until it is dropped.
+/// Reporter of a run's work, until dropped.
 #[must_use]
 pub struct Said(Sender<()>);
 
-/// Begins to.
+/// Starts the reporter.
 pub fn say(bars: &'static MultiProgress) -> Said {
     let (ends, ended) = channel();
     let begun = Instant::now();
@@ -85,7 +85,7 @@ pub fn say(bars: &'static MultiProgress) -> Said {
             } else if begun.elapsed() >= next {
                 next *= 2;
                 let at = said.map_or(String::new(), |(_, sentence)| format!(": {sentence}"));
-                // A standard error that cannot be written is ignored.
+                // Errors of standard error are ignored.
                 let _ =
                     writeln!(std::io::stderr(), "tiebreak: still at work after {} s{at}", begun.elapsed().as_secs());
             }
@@ -95,7 +95,7 @@ pub fn say(bars: &'static MultiProgress) -> Said {
     Said(ends)
 }
 
-/// Draws the line of a terminal, or takes it away.
+/// Draws or removes the line of a terminal.
 fn draw(bars: &MultiProgress, line: &mut Option<ProgressBar>, said: Option<(Duration, String)>) {
     let Some((_, sentence)) = said.filter(|(lasted, _)| *lasted >= SHORT) else {
         return line.take().iter().for_each(ProgressBar::finish_and_clear);
@@ -120,7 +120,7 @@ impl Drop for Said {
 mod tests {
     use super::*;
 
-    /// Issue 30, item 6: a run of 23 minutes said nothing.
+    /// Issue 30, item 6: a run of 23 minutes printed nothing.
     #[test]
     fn the_innermost_activity_is_said() {
         let outer = doing(|| "fpm tvm-relay".to_owned());

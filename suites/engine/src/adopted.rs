@@ -1,4 +1,4 @@
-//! Kernels that lanes offer under names of their own: each becomes a kernel of its operation before the kernels of a run are selected.
+//! Kernels that lanes offer under new names: adopted by their operations before the kernels of a run are selected.
 
 use crate::lane::Lane;
 use crate::registry::Registry;
@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use tiebreak_impls::protocol::Own;
 use tiebreak_oracle::names::unknown;
 
-/// Operation and name of each such kernel.
+/// Operation and name of each adopted kernel.
 pub(crate) type Adopted = Vec<(String, String)>;
 
-/// Takes over what the lanes offer. An error names the lane and the offer.
+/// Adopts the kernels that the lanes offer. Fails for a wrong offer, with lane and offer in the message.
 pub(crate) fn adopt(lanes: &[Lane], registry: &Registry) -> Result<Adopted> {
     let mut known: BTreeMap<(String, String), &Own> = BTreeMap::new();
     for lane in lanes {

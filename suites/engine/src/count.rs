@@ -1,32 +1,32 @@
-//! What was counted against one scheme. Counts of parts add up to the count of the whole.
+//! Counts against a scheme. Counts of parts add up to the count of the whole.
 
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
 
-/// Delta under which differences are counted whose distance says nothing or is one of billions. No two int32 are so far apart.
+/// Delta for differences without a useful distance, or with billions of distances. The distance of two int32 is always smaller.
 pub const FAR: i64 = i64::MAX;
 
-/// Deltas up to this, either way, are counted in a table, since there may be billions of them.
+/// Largest delta, in either direction, that is counted in a table, because billions may occur.
 const NEAR: i64 = 64;
 
-/// Results compared with one scheme.
+/// Counts of results compared with a scheme.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Results compared.
+    /// Number of results compared.
     pub inputs: u64,
-    /// Results to which the scheme gives no value.
+    /// Number of results without a value by the scheme.
     pub out_of_domain: u64,
-    /// Results that differ.
+    /// Number of differing results.
     pub differ: u64,
-    /// By `got - expected`.
+    /// Differences by `got - expected`.
     pub by_delta: Deltas,
-    /// Differences by class, as far as they are known one by one.
+    /// Differences by class, if their class is known individually.
     pub classes: BTreeMap<Class, u64>,
 }
 
 impl Count {
-    /// Adds `n` results that differ by `delta`, of this class where it is known.
+    /// Adds `n` differing results with `delta`, and their class if known.
     pub fn differs(&mut self, delta: i64, class: Option<Class>, n: u64) {
         if n == 0 {
             return;
@@ -38,7 +38,7 @@ impl Count {
         }
     }
 
-    /// Adds another part.
+    /// Adds the counts of another part.
     pub fn merge(&mut self, other: Self) {
         self.inputs += other.inputs;
         self.out_of_domain += other.out_of_domain;
@@ -47,17 +47,17 @@ impl Count {
         add(&mut self.classes, other.classes);
     }
 
-    /// Results looked at, compared or not.
+    /// Returns the number of results, compared or not.
     pub fn seen(&self) -> u64 {
         self.inputs + self.out_of_domain
     }
 
-    /// Differences of which no class is known.
+    /// Returns the number of differences without a known class.
     pub fn unclassified(&self) -> u64 {
         self.differ.saturating_sub(self.classes.values().sum())
     }
 
-    /// Gives those the class of what nothing explains.
+    /// Counts differences without a known class under `class`.
     pub fn leave_unexplained(&mut self, class: Class) {
         let rest = self.unclassified();
         if rest > 0 {
@@ -69,14 +69,14 @@ impl Count {
 /// Differences by `got - expected`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deltas {
-    /// From `-NEAR` to `NEAR`; empty where there is none.
+    /// Counts from `-NEAR` to `NEAR`; empty without such differences.
     near: Vec<u64>,
-    /// All others. A fault of a layout gives as many deltas as there are elements.
+    /// Counts of all other deltas. A fault of a layout gives as many deltas as there are elements.
     others: HashMap<i64, u64>,
 }
 
 impl Deltas {
-    /// Counts `n` of this delta.
+    /// Adds `n` differences of a delta.
     pub fn add(&mut self, delta: i64, n: u64) {
         if n == 0 {
             return;
@@ -91,7 +91,7 @@ impl Deltas {
         }
     }
 
-    /// Adds another part.
+    /// Adds the counts of another part.
     pub fn merge(&mut self, other: &Self) {
         if self.near.is_empty() {
             self.near.clone_from(&other.near);
@@ -101,7 +101,7 @@ impl Deltas {
         other.others.iter().for_each(|(delta, n)| self.add(*delta, *n));
     }
 
-    /// Every delta with its count.
+    /// Returns every delta with the number of differences.
     pub fn all(&self) -> BTreeMap<i64, u64> {
         let near = (-NEAR..).zip(&self.near).filter(|(_, n)| **n > 0).map(|(delta, n)| (delta, *n));
         near.chain(self.others.iter().map(|(delta, n)| (*delta, *n))).collect()

@@ -1,8 +1,9 @@
-//! One way for every operation, which names none. A request goes through stages, each of which knows those before it alone:
-//! [`operation`], [`case`], [`plan`], [`run`], [`judge`], [`explain`], [`ledger`], [`verification`]. Kernels run in [`lane`]s, up to [`explain`]; from there on
-//! there is data. [`self_check`] runs known bugs through the same stages, and [`vectors`] chooses few cases that detect them.
+//! Verification engine, shared by all operations; the engine names no operation. A request goes through stages, and each stage knows only earlier
+//! stages: [`operation`], [`case`], [`plan`], [`run`], [`judge`], [`explain`], [`ledger`], [`verification`]. Kernels run in [`lane`]s, up to the
+//! stage [`explain`]; later stages work on data. [`self_check`] runs known bugs through the same stages, and [`vectors`] chooses few cases that
+//! detect them.
 //!
-//! The engine uses `mlir`, because a lane of compiled modules is a lane: it gets its objects before it starts.
+//! The engine uses `mlir` because a lane of compiled modules gets its objects before the lane starts.
 
 #![forbid(unsafe_code)]
 
@@ -30,5 +31,5 @@ pub mod units;
 pub mod vectors;
 pub mod verification;
 
-/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+/// SHA-256 of the crate's sources, set by the build script; `None` in a copy without the build script.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

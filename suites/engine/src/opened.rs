@@ -1,4 +1,4 @@
-//! Lanes of a run: those that run, and a finding for each that must run and does not.
+//! Lanes of a run: lanes that run, and a finding for each lane that must run and does not.
 
 use crate::lane::config::Lanes;
 use crate::lane::{Lane, NotRun, OpenError};
@@ -11,7 +11,7 @@ use tiebreak_common::class::Class;
 use tiebreak_common::{identity, parallel};
 use tiebreak_reports::ledger::{self, Finding, LaneStatus};
 
-/// The lanes of a run: those it names, otherwise the usual ones, and for casts those of compiled modules.
+/// Returns the names of a run's lanes: the named lanes, otherwise the default lanes, and for casts the lanes of compiled modules.
 pub(crate) fn lane_names(request: &Request, registry: &Registry) -> Vec<String> {
     if !request.lanes.is_empty() {
         return request.lanes.clone();
@@ -23,7 +23,7 @@ pub(crate) fn lane_names(request: &Request, registry: &Registry) -> Vec<String> 
     names
 }
 
-/// Lanes of the caller's that a run without `--lane` leaves out: each is said with the reason, and is no finding, since the caller narrowed the run.
+/// Returns the caller's lanes that a run without `--lane` leaves out, with the reason. Not a finding, because the caller narrowed the run.
 pub(crate) fn left_out(request: &Request, names: &[String]) -> Vec<ledger::Lane> {
     let unnamed = request.lanes.is_empty().then(|| request.known_lanes.left_out(names));
     let lane = |(name, reason): (&str, &str)| ledger::Lane {
@@ -34,7 +34,7 @@ pub(crate) fn left_out(request: &Request, names: &[String]) -> Vec<ledger::Lane>
     unnamed.into_iter().flatten().map(lane).collect()
 }
 
-/// The lanes file with what this run's lanes of compiled modules need.
+/// Compiles the modules for the lanes of a run, and returns the lanes file with them.
 pub(crate) fn with_modules(
     request: &Request,
     selected: &[(&dyn Verifies, Vec<String>)],
@@ -57,7 +57,7 @@ pub(crate) fn with_modules(
     provided
 }
 
-/// The lanes of a run: those that run, what the ledger says of each, and a finding for each that must run and does not.
+/// Opened lanes of a run: lanes that run, their statuses for the ledger, and a finding for each lane that must run and does not.
 #[derive(Default)]
 pub(crate) struct Opened {
     pub(crate) lanes: Vec<Lane>,
@@ -97,8 +97,8 @@ pub(crate) fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> 
     Ok(Opened { lanes, statuses, findings })
 }
 
-/// A lane that is not installed, where the caller allows it to be absent, or where it needs tools which nobody asked for. What is
-/// installed and does not start is nobody's wish.
+/// True if a missing lane is excused: not installed, and either allowed by the caller or in need of tools that nobody requested. Installed lanes that
+/// fail to start are never excused.
 fn may_be_absent(request: &Request, name: &str, why: &NotRun) -> bool {
     let unasked = request.lanes.is_empty() && request.known_lanes.compiled_names().any(|compiled| compiled == name);
     let by_name = request.allow_not_run.iter().any(|allowed| allowed == name);
@@ -109,7 +109,7 @@ fn may_be_absent(request: &Request, name: &str, why: &NotRun) -> bool {
     }
 }
 
-/// Invariant 4: a lane that was asked for and did not run breaks the run, unless the caller allowed it by name.
+/// Returns the finding for a requested lane that did not run, unless the caller allowed it by name (invariant 4 of ARCHITECTURE.md).
 fn not_run(name: &str, why: &NotRun) -> Finding {
     let accepts = match why {
         NotRun::Broken { .. } | NotRun::OtherArch { .. } => String::new(),

@@ -3,15 +3,15 @@
 use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressStyle};
 use std::sync::LazyLock;
 
-/// The bars of what runs at the same time, one below the other.
+/// Bars of concurrent work, stacked.
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
-/// All bars.
+/// Returns all bars.
 pub(crate) fn bars() -> &'static MultiProgress {
     &BARS
 }
 
-/// A bar on a terminal, nothing elsewhere. It is gone once its work has ended, or has stopped early.
+/// Creates a bar on a terminal, invisible elsewhere. The bar disappears when the work ends or stops early.
 pub fn progress(what: &str, tasks: usize) -> ProgressBar {
     let bar = BARS.add(ProgressBar::new(tasks as u64).with_finish(ProgressFinish::AndClear));
     if let Ok(style) = ProgressStyle::with_template("{msg:20} {wide_bar} {pos}/{len} {eta}") {

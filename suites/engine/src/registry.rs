@@ -1,4 +1,4 @@
-//! What a run asks of an operation, whatever its types, and the registry that it is given.
+//! Interface of operations for a run, independent of their types, and the registry of operations.
 
 use crate::identify::Identified;
 use crate::lane::Lane;
@@ -22,99 +22,99 @@ use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::bite::{Kill, Planted};
 use tiebreak_reports::ledger::Bound;
 
-/// An operation, whatever its types.
+/// Operation, independent of the types of cases and kernels.
 pub trait Verifies: Sync {
-    /// Its name.
+    /// Returns the name of the operation.
     fn op(&self) -> &'static str;
-    /// Its kernels, known bugs last.
+    /// Returns the names of the kernels, known bugs last.
     fn names(&self) -> Vec<&'static str>;
-    /// Its kernels and mutants, as they are listed.
+    /// Describes the kernels and mutants for a listing.
     fn listed(&self) -> Vec<Value>;
-    /// Its schemes.
+    /// Describes the schemes.
     fn schemes(&self) -> Vec<Described>;
-    /// Whether a compiler makes kernels of it, which run in lanes of compiled modules.
+    /// True if a compiler makes some of the kernels, which run in lanes of compiled modules.
     fn is_compiled(&self) -> bool {
         false
     }
-    /// What a caller may give in place of its plan, beside a case.
+    /// True if a caller may give this kind of parameters in place of the plan.
     fn takes(&self, parameter: Parameter) -> bool;
-    /// Whether it runs a layer of a model.
+    /// True if the operation runs a layer of a model.
     fn takes_layer(&self, layer: &Layer) -> bool;
-    /// Whether a kernel of it takes the case of a network's layer.
+    /// True if a kernel of the operation takes the case of a network's layer.
     fn takes_stage(&self, _stage: &Stage) -> bool {
         false
     }
-    /// The option by which a caller chooses what its differences are counted against.
+    /// Returns the option by which a caller chooses the reference.
     fn reference_option(&self) -> ReferenceOption {
         ReferenceOption::Reference
     }
-    /// What modules must hold for the kernels of these names (all where there is no name).
+    /// Returns the functions required in modules for the named kernels (for all kernels without names).
     fn functions(&self, _request: &Request, _names: &[String]) -> Result<Vec<Function>> {
         Ok(Vec::new())
     }
-    /// Which part of the plan shows which known bug.
+    /// Returns the generators of the plan that detect each known bug.
     fn kills(&self, _measure: &Measure<'_>) -> Result<Vec<Kill>> {
         Ok(Vec::new())
     }
-    /// Which faults of one place the plan shows.
+    /// Injects faults at one place only, and returns the detected faults.
     fn planted(&self, _measure: &Measure<'_>) -> Result<Vec<Planted>> {
         Ok(Vec::new())
     }
-    /// The kernels in which faults are planted, by name.
+    /// Returns the names of the kernels into which faults are injected.
     fn planted_in(&self, _lane: &Lane) -> Vec<&'static str> {
         Vec::new()
     }
-    /// Those faults of one of them.
+    /// Injects the faults into a kernel.
     fn planted_in_kernel(&self, _measure: &Measure<'_>, _kernel: &str) -> Result<Vec<Tried>> {
         Ok(Vec::new())
     }
-    /// What came of the faults of each kernel, as [`Verifies::planted`] has it.
+    /// Groups the outcomes of all kernels, as in [`Verifies::planted`].
     fn planted_rows(&self, _each: Vec<Vec<Tried>>) -> Vec<Planted> {
         Vec::new()
     }
-    /// Few cases of a scheme that detect known bugs.
+    /// Chooses few cases of a scheme that detect known bugs.
     fn vectors(&self, wanted: &Wanted) -> Result<Vectors>;
-    /// Lines of a file of cases.
+    /// Creates the judge for lines of a file of cases.
     fn bench(&self) -> Box<dyn Bench>;
-    /// From now on it has the kernel of an offer of somebody else's. An error says what is wrong with the offer.
+    /// Adds the kernel of a caller's offer to the operation. Fails if the offer is wrong; the message describes the error.
     fn adopt(&self, offer: &Offer) -> Result<()>;
-    /// Which of its schemes a kernel follows that a lane offers.
+    /// Identifies the scheme of a kernel that a lane offers.
     fn identify(&self, offer: &Offer, lane: &Lane, effort: Effort, seed: u64) -> Result<Identified>;
-    /// Runs the kernels of these names; all, with self-checks, if there is no name. What was judged so far is kept.
+    /// Runs the named kernels; without names all kernels, and self-checks. Partial results are kept.
     fn verify(&self, run: (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part>;
-    /// What is known of its part of a run before a unit has run.
+    /// Returns the facts about the operation's part of a run, before a unit has run.
     fn extent(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Extent;
-    /// Its units, by name: each kernel, then each group of self-checks.
+    /// Returns the names of the units: each kernel, then each group of self-checks.
     fn units(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Vec<String>>;
-    /// Runs those of its units, by number; `ended` takes each as it ends.
+    /// Runs units by number; `ended` takes each result.
     fn run_units(&self, run: (&Request, &[String], &[Lane]), units: &[usize], ended: Ended<'_>) -> Result<()>;
-    /// What all of its units, in their order, are together.
+    /// Combines the results of all units, in order.
     fn whole(&self, extent: &Extent, done: Vec<Done>) -> Result<Part>;
 }
 
-/// The operations of a program.
+/// Operations of a program.
 #[derive(Clone, Copy)]
 pub struct Registry {
     /// Every operation, in the order of reports.
     pub operations: &'static [&'static dyn Verifies],
-    /// The bounds of the operations asked for, shown in these lanes.
+    /// Computes the bounds of the requested operations, and shows them in the lanes.
     pub bounds: fn(&Request, &[Lane]) -> Result<Vec<Bound>>,
 }
 
 impl Registry {
-    /// The operation of that name.
+    /// Finds the operation of a name.
     pub fn find(&self, op: &str) -> Option<&'static dyn Verifies> {
         self.operations.iter().copied().find(|known| known.op() == op)
     }
 
-    /// Everything that can be named with `--kernel` for these operations, known bugs last.
+    /// Returns every name that `--kernel` accepts for the named operations, known bugs last.
     pub fn kernel_names(&self, ops: &[String]) -> Vec<&'static str> {
         let asked = self.operations.iter().filter(|op| ops.iter().any(|name| name == op.op()));
         asked.flat_map(|op| op.names()).collect()
     }
 }
 
-/// Kernels of an operation, known bugs last.
+/// Returns the names of an operation's kernels, known bugs last.
 pub fn every_name<O: impls::Operation>() -> Vec<&'static str> {
     O::every().chain(O::process_mutants()).map(Code::name).collect()
 }

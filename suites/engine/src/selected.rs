@@ -6,10 +6,10 @@ use crate::registry::{Registry, Verifies};
 use anyhow::Result;
 use tiebreak_oracle::names::unknown;
 
-/// Operations to run, each with the kernels named; none where all are meant.
+/// Operations to run, each with the named kernels; no names if all kernels run.
 pub(crate) type Selected = Vec<(&'static dyn Verifies, Vec<String>)>;
 
-/// The operations and kernels that a request names, kernels of the lanes' own among them.
+/// Selects the operations and kernels that a request names, including the lanes' own kernels.
 pub(crate) fn select(request: &Request, registry: &Registry, adopted: &Adopted) -> Result<Selected> {
     let own = |op: &str, name: &String| adopted.iter().any(|(of, kernel)| of == op && kernel == name);
     let operations = registry.operations;

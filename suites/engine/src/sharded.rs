@@ -1,4 +1,4 @@
-//! A run by its units, of which a shard runs some; and all units as the outcome of one run.
+//! Run by units, of which a shard runs some, and the outcome of all units.
 
 use crate::ledger::coverage;
 use crate::ledger::kept::Heading;
@@ -13,10 +13,10 @@ use std::time::Instant;
 use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{Finding, Lane};
 
-/// The unit of the bounds.
+/// Name of the unit of the bounds.
 const BOUNDS: &str = "bounds";
 
-/// A run whose lanes are open.
+/// Run with open lanes.
 pub struct Campaign<'a> {
     request: &'a Request,
     registry: &'a Registry,
@@ -25,25 +25,25 @@ pub struct Campaign<'a> {
     units: Vec<Vec<String>>,
 }
 
-/// What the outcome needs beside the units.
+/// Facts for the outcome, in addition to the units.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Context {
-    /// What was asked.
+    /// Names in the request.
     pub scope: Scope,
-    /// Lanes asked for, in order.
+    /// Lanes of the run, in order.
     pub lanes: Vec<Lane>,
-    /// Of lanes that must run and do not.
+    /// Findings about lanes that must run and do not.
     pub findings: Vec<Finding>,
-    /// Each operation by name, with its number of units.
+    /// Name, extent and number of units of each operation.
     pub operations: Vec<(String, Extent, usize)>,
 }
 
-/// What a unit gave, and what is wrong with the lanes after it.
+/// Result of a unit, and findings about the lanes afterwards.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recorded {
-    /// What it gave.
+    /// Result of the unit.
     pub done: Done,
-    /// Of lanes that were asked nothing more by then.
+    /// Findings about lanes that were sent no more jobs by then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exhausted: Vec<Finding>,
 }
@@ -57,12 +57,12 @@ impl<'a> Campaign<'a> {
         Ok(Self { request, registry, begun, units })
     }
 
-    /// Names of the units, in their order: those of each operation, then the bounds.
+    /// Returns the names of the units, in order: the units of each operation, then the bounds.
     pub fn units(&self) -> Vec<String> {
         self.units.iter().flatten().cloned().chain([BOUNDS.to_owned()]).collect()
     }
 
-    /// What the outcome needs beside them.
+    /// Returns the facts for the outcome.
     pub fn context(&self) -> Context {
         let of = |((op, names), units): (&(&'static dyn Verifies, Vec<String>), &Vec<String>)| {
             (op.op().to_owned(), op.extent(self.request, names, self.begun.lanes_of(*op)), units.len())
@@ -75,7 +75,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Runs those of the units, by number; `ended` takes each as it ends.
+    /// Runs units by number; `ended` takes each result.
     pub fn run(&self, units: &[usize], ended: &(dyn Fn(usize, Recorded, f64) -> Result<()> + Sync)) -> Result<()> {
         let recorded = |at: usize, done: Done, seconds: f64| {
             let exhausted = coverage::exhausted(&self.begun.lanes).collect();
@@ -112,12 +112,12 @@ fn units_of(request: &Request, begun: &Begun, op: &dyn Verifies, names: &[String
     op.units(request, names, begun.lanes_of(op))
 }
 
-/// All units of a run, in their order, as its outcome.
+/// Builds the outcome of a run from all units, in order.
 pub fn whole(context: &Context, registry: &Registry, heading: &Heading, recorded: Vec<Recorded>) -> Result<Outcome> {
     let mut part = Part { findings: context.findings.clone(), ..Part::default() };
     let mut exhausted: Vec<Finding> = Vec::new();
     for finding in recorded.iter().flat_map(|one| &one.exhausted) {
-        // A lane is exhausted once.
+        // Each exhausted lane is reported once.
         if !exhausted.iter().any(|known| known.lane == finding.lane) {
             exhausted.push(finding.clone());
         }

@@ -1,45 +1,45 @@
-//! The units of a run, which a shard runs: each kernel of an operation in all lanes, each group of its self-checks, and the bounds of all operations.
+//! Units of a run, which shards run: each kernel of an operation in all lanes, each group of self-checks, and the bounds of all operations.
 //!
-//! What a unit gives depends on the request and on nothing else of the run, and is data. What only the whole run can say (totals of a catalogue, findings that
-//! another one makes superfluous, coverage, the verdict) is made from all units by the same code, whoever ran them.
+//! The result of a unit depends on the request only, and is data. Results of the whole run (totals of a catalogue, findings that another finding
+//! makes superfluous, coverage, the verdict) are computed from all units by the same code, regardless of where the units ran.
 
 use crate::ledger::catalogued::InLanes;
 use crate::ledger::part::Part;
 use serde::{Deserialize, Serialize};
 use tiebreak_reports::ledger::{Bound, SelfCheck};
 
-/// What a unit gave.
+/// Result of a unit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Done {
-    /// A kernel in every lane.
+    /// Result of a kernel in every lane.
     Kernel {
-        /// Its cases and sweeps.
+        /// Results of cases and sweeps.
         part: Box<Part>,
-        /// The catalogue's cases, where the run has them.
+        /// Outcome of the catalogue's cases, if the run has them.
         catalogue: Option<InLanes>,
     },
-    /// Self-checks, each with its place among those of the operation.
+    /// Self-checks, with their places in the operation.
     Checks(Vec<Placed>),
     /// Bounds of all operations.
     Bounds(Vec<Bound>),
 }
 
-/// A self-check with its place: mutants before controls, then by lane, then in the operation's order.
+/// Self-check with its place: mutants before controls, then by lane, then in the operation's order.
 pub type Placed = ((bool, usize, usize), SelfCheck);
 
-/// What is known of an operation's part of a run before its units have run.
+/// Facts about an operation's part of a run, before any unit has run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// Names of the lanes that its kernels are looked for in.
+    /// Names of the lanes in which kernels are searched.
     pub lanes: Vec<String>,
-    /// Whether the caller named no kernel.
+    /// True if the caller named no kernel.
     pub is_all: bool,
-    /// Whether the catalogue runs.
+    /// True if the catalogue runs.
     pub has_catalogue: bool,
-    /// Whether the harness checks itself.
+    /// True if the self-checks run.
     pub has_checks: bool,
 }
 
-/// Takes what a unit gave, by its number, with the seconds that it took beside others.
+/// Callback that takes the result of a unit, by number, with the seconds.
 pub type Ended<'a> = &'a (dyn Fn(usize, Done, f64) -> anyhow::Result<()> + Sync);

@@ -1,4 +1,4 @@
-//! One verification run: from what was asked to a ledger.
+//! Verification run: from the request to a ledger.
 
 use crate::adopted::{Adopted, adopt};
 use crate::lane::Lane;
@@ -18,7 +18,7 @@ use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{self, Finding, Verdict};
 
-/// Runs a request; `kept` has what was judged so far. An error is one of usage; whatever goes wrong with a kernel or a lane is in the ledger.
+/// Runs a request; `kept` collects the partial results. Fails for errors of usage only; failures of kernels and lanes are in the ledger.
 pub fn run(request: &Request, registry: &Registry, kept: &Kept) -> Result<Outcome> {
     let (seed, effort) = (request.seed, request.effort);
     let _said = activity::say(progress::bars());
@@ -29,12 +29,12 @@ pub fn run(request: &Request, registry: &Registry, kept: &Kept) -> Result<Outcom
     }
 }
 
-/// A run before its first unit.
+/// Run before the first unit.
 pub(crate) struct Begun {
     pub(crate) selected: Selected,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) statuses: Vec<ledger::Lane>,
-    /// Of lanes that must run and do not.
+    /// Findings about lanes that must run and do not.
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -44,7 +44,7 @@ impl Begun {
         let names = lane_names(request, registry);
         let known = match select(request, registry, &Adopted::new()) {
             Ok(selected) => with_modules(request, &selected, &names)?,
-            // A worker of the caller's own may offer the kernel.
+            // A worker of the caller may offer the kernel.
             Err(_) if names.iter().any(|name| !Lanes::is_ours(name)) => request.known_lanes.clone(),
             Err(error) => return Err(error),
         };
@@ -54,29 +54,29 @@ impl Begun {
         Ok(Self { selected, lanes, statuses, findings })
     }
 
-    /// The lanes of an operation: those of compiled modules come last, and have no kernels but those.
+    /// Returns the lanes of an operation: lanes of compiled modules come last, and have only compiled kernels.
     pub(crate) fn lanes_of(&self, op: &dyn Verifies) -> &[Lane] {
         if op.is_compiled() { &self.lanes } else { self.own() }
     }
 
-    /// The lanes that are not of compiled modules.
+    /// Returns the lanes without compiled modules.
     pub(crate) fn own(&self) -> &[Lane] {
         &self.lanes[..self.lanes.iter().position(Lane::is_compiled).unwrap_or(self.lanes.len())]
     }
 }
 
-/// What all units of a run gave.
+/// Results of all units of a run.
 pub(crate) struct Gathered {
     pub(crate) statuses: Vec<ledger::Lane>,
-    /// Of the lanes, and of each operation.
+    /// Results of the lanes, and of each operation.
     pub(crate) part: Part,
     pub(crate) bounds: Vec<ledger::Bound>,
-    /// Of lanes that were asked nothing more.
+    /// Findings about lanes that were sent no more jobs.
     pub(crate) exhausted: Vec<Finding>,
 }
 
 impl Gathered {
-    /// The outcome, with a verdict.
+    /// Builds the outcome, with a verdict.
     pub(crate) fn outcome(mut self, scope: &Scope, heading: &Heading) -> Outcome {
         self.part.findings.extend(self.bounds.iter().filter(|bound| !bound.shown).map(not_shown));
         let Outcome { mut ledger, mismatches } = self.part.outcome(heading, self.statuses);
@@ -93,7 +93,7 @@ impl Gathered {
     }
 }
 
-/// The outcome of a run that goes to its end.
+/// Runs a request to the end.
 fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Heading) -> Result<Outcome> {
     let begun = Begun::new(request, registry)?;
     let mut part = Part { findings: begun.findings.clone(), ..Part::default() };
@@ -105,8 +105,8 @@ fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Headi
     Ok(Gathered { statuses: begun.statuses, part, bounds, exhausted }.outcome(&request.scope(), heading))
 }
 
-/// What each operation gives, and the bounds. They run beside each other, because the end of one leaves cores idle; a run that ends at its first
-/// finding takes one after the other.
+/// Runs the operations and the bounds in parallel, because the end of an operation leaves cores idle. A run that ends at the first finding runs them
+/// in order.
 fn operations(
     (request, kept): (&Request, &Kept),
     registry: &Registry,
@@ -135,7 +135,7 @@ fn not_shown(bound: &ledger::Bound) -> Finding {
     finding((&bound.op, &bound.kernel, &bound.lane), Class::Bound, message)
 }
 
-/// A run in which no contract judged an input says nothing of any kernel, whatever the caller allowed.
+/// Returns the finding for a run in which no contract judged an input, which shows nothing about any kernel, regardless of what the caller allowed.
 fn nothing_ran(without_value: bool) -> Finding {
     let why = match without_value {
         true => "no contract gives a value to any input of this run",

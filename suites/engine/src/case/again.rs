@@ -1,4 +1,4 @@
-//! Commands that run a case again, and cases in words for a reader.
+//! Commands that reproduce a case, and cases as text for a reader.
 
 use crate::case::text;
 use crate::lane::Lane;
@@ -10,7 +10,7 @@ use crate::operation::{self, Kernel, Operation};
 use tiebreak_common::class::Class;
 use tiebreak_reports::{ledger, text as words};
 
-/// A case for a reader: spelled out where it is small, otherwise its shape.
+/// Formats a case for a reader: every element if small, otherwise the shape.
 pub(crate) fn spelled<O: Operation>(
     domain: &O::Domain,
     case: &Case<O::Params>,
@@ -34,17 +34,17 @@ pub(crate) fn spelled<O: Operation>(
     out
 }
 
-/// The command that runs a kernel in a lane again.
+/// Returns the command that repeats a kernel in a lane.
 pub(crate) fn kernel_again<O: Operation>(request: &Request, kernel: &Kernel<O>, lane: &Lane) -> String {
     request.command.kernel(O::OP, kernel.name, &lane.name)
 }
 
-/// The command that runs a case in words again.
+/// Returns the command that repeats a case, given as text.
 pub(crate) fn command<O: Operation>(request: &Request, kernel: &Kernel<O>, lane: &Lane, case: &ledger::Case) -> String {
     format!("{} {}", kernel_again::<O>(request, kernel, lane), (O::CAPABILITIES.spelling.command)(case))
 }
 
-/// The command that runs the case again; the whole kernel where the case is too large to spell out, or what is spelled does not stand alone.
+/// Returns the command that repeats a case. If the case is too large to write out, or not reproducible alone, the command repeats the kernel.
 pub fn again<O: Operation>(
     command: &Command,
     kernel: &Kernel<O>,
@@ -62,7 +62,7 @@ pub fn again<O: Operation>(
     )
 }
 
-/// A witness in one line.
+/// Formats a witness in a single line.
 pub fn line<O: Operation>(domain: &O::Domain, witness: &Witness<O::Params>, scheme: &str, class: Class) -> String {
     let case = words::case(&spelled::<O>(domain, &witness.case, Some(witness.index), None));
     format!("{case}: got {}, {scheme} {}, class {class}", witness.got, witness.expected)

@@ -1,7 +1,7 @@
 //! Corner catalogues of the tensor operations: cases worth keeping, with their provenance and the value of each scheme.
 //!
-//! A line is a case as [`super::text`] spells it, then `out[INDEX]: SCHEME=VALUE ...`, then `# PROVENANCE`; blank lines and lines that
-//! start with `#` are comments. The values are held against big integers when a catalogue is read, and some kernel must take the case.
+//! A line is a case in the syntax of [`super::text`], then `out[INDEX]: SCHEME=VALUE ...`, then `# PROVENANCE`. Blank lines and lines that start with
+//! `#` are comments. Reading a catalogue checks the values against big integers, and some kernel must take the case.
 
 use crate::case::text::{self, Draft};
 use crate::operation::case::Case;
@@ -12,49 +12,49 @@ use thiserror::Error;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text as words;
 
-/// Largest case of a catalogue, in results times elements of the largest input: it is judged by big integers, and run on every lane.
+/// Largest case of a catalogue, in results times elements of the largest input; every case is judged by big integers and runs in every lane.
 pub const LARGEST: usize = 1 << 20;
 
-/// One kept case.
+/// Case of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The case, as text.
+    /// Text of the case.
     pub case: String,
-    /// Which result, counted row by row.
+    /// Flat index of the result, row by row.
     pub index: usize,
-    /// Scheme and its value; `-` in the text where the scheme gives none.
+    /// Schemes with their values; `-` in the text if the scheme gives no value.
     pub values: Vec<(String, Option<Value>)>,
-    /// Where the case comes from.
+    /// Source of the case.
     pub provenance: String,
 }
 
-/// A line that is not an entry.
+/// Line with an error.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {error}")]
 pub struct BadLine {
-    /// Line, from 1.
+    /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong and what to write.
+    /// Description of the error, with the expected form.
     pub error: CaseError,
 }
 
-/// Reads a catalogue and holds every value against the oracle.
+/// Parses a catalogue, and checks every value against the oracle.
 pub fn read<O: Operation>(text: &str) -> Result<Vec<Entry>, BadLine> {
     lines(text, |line| written(line).and_then(|written| held::<O>(&written)))
 }
 
-/// The case of every line as text, before anything is held against the oracle: for another operation that has the same corners.
+/// Returns the case of every line as text, without a check against the oracle, for another operation with the same corner cases.
 pub fn texts(text: &str) -> Result<Vec<String>, BadLine> {
     lines(text, |line| written(line).map(|written| written.case.to_owned()))
 }
 
-/// The entry of every line that is no comment.
+/// Parses every line by `entry`, except comments.
 pub fn lines<E>(text: &str, entry: impl Fn(&str) -> Result<E, CaseError>) -> Result<Vec<E>, BadLine> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     lines.map(|(at, line)| entry(line).map_err(|error| BadLine { line: at + 1, error })).collect()
 }
 
-/// A line for the catalogue; `None` where the case is too large to spell out.
+/// Formats a case as a line of the catalogue; `None` if the case is too large to write out.
 pub fn ready_line<O: Operation>(
     domain: &O::Domain,
     (case, index): (&Case<O::Params>, usize),
@@ -70,7 +70,7 @@ pub fn ready_line<O: Operation>(
     Some(line(&Entry { case, index, values, provenance: provenance.to_owned() }))
 }
 
-/// An entry as a line of the catalogue.
+/// Formats an entry as a line of the catalogue.
 pub fn line(entry: &Entry) -> String {
     let values: Vec<_> = entry.values.iter().map(|(scheme, value)| format!("{scheme}={}", described(value))).collect();
     format!("{} out[{}]: {} # {}", entry.case, entry.index, values.join(" "), entry.provenance)
@@ -80,7 +80,7 @@ fn described(value: &Option<Value>) -> String {
     value.as_ref().map_or("-".to_owned(), Value::to_string)
 }
 
-/// Result `index`, where there are so many; in it nothing, where the scheme gives none.
+/// Returns result `index` if the case has it; the value is `None` if the scheme gives no value.
 fn result<O: Operation>(
     domain: &O::Domain,
     case: &Case<O::Params>,
@@ -93,7 +93,7 @@ fn result<O: Operation>(
     Some(words.map(|words| element.described(&words)))
 }
 
-/// An entry whose values nobody has looked at.
+/// Entry whose values are not checked yet.
 struct Written<'a> {
     case: &'a str,
     index: usize,
@@ -106,7 +106,7 @@ fn written(line: &str) -> Result<Written<'_>, CaseError> {
     let (rest, provenance) = split
         .filter(|(_, provenance)| !provenance.is_empty())
         .ok_or("no provenance: end the line with `# where it comes from`")?;
-    // Colons stand in types and policies, too; no value begins with `out`.
+    // Types and policies contain colons, too; no value begins with `out`.
     let (case, rest) =
         rest.rsplit_once(" out").ok_or("no result: write `out[INDEX]: SCHEME=VALUE ...` after the case")?;
     let (result, values) = rest.split_once(':').unwrap_or((rest, ""));
@@ -120,7 +120,7 @@ fn written(line: &str) -> Result<Written<'_>, CaseError> {
     Ok(Written { case: case.trim(), index, values, provenance })
 }
 
-/// The entry, where the oracle gives what is written.
+/// Checks the values of an entry against the oracle.
 fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, CaseError> {
     let cases = cases::<O>(written.case)?;
     let mut values = Vec::new();
@@ -144,10 +144,10 @@ fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, CaseError> {
     Ok(entry)
 }
 
-/// A domain with the case as it takes it.
+/// Domain of a kernel, and the case in that domain.
 type Taken<O> = (&'static <O as Operation>::Domain, Case<<O as Operation>::Params>);
 
-/// The case as each kernel takes it that does, each once: the number of results may be theirs to choose.
+/// Returns the distinct cases of a text in the domains of all kernels that take it; kernels may choose different numbers of results.
 fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, CaseError> {
     let draft = Draft::<O>::read(text)?;
     let (mut out, mut refused) = (Vec::new(), None);
@@ -175,7 +175,7 @@ fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, CaseError> {
     Ok(out)
 }
 
-/// What the scheme gives for the first of the cases that it can be asked about.
+/// Returns the scheme's value for the first of the cases that the scheme takes.
 fn exact<O: Operation>(scheme: &O::Scheme, cases: &[Taken<O>], index: usize) -> Result<Option<Value>, CaseError> {
     let mut reason = String::new();
     for (domain, case) in cases {

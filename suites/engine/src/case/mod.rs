@@ -9,7 +9,7 @@ use crate::operation::case::{Case, Later, Spec};
 use crate::operation::{self, Operation};
 
 impl<P: Clone> Spec<P> {
-    /// Makes the tensors: lengths from the shape, random ones from a stream of their own.
+    /// Makes the tensors: lengths follow from the shape, and random elements come from a separate stream for each tensor.
     pub fn case<O: Operation<Params = P>>(&self, domain: &O::Domain, seed: u64) -> Option<Case<P>> {
         if let Some(Later { of, at }) = &self.later {
             return Self { place: self.place, ..of.spec(&self.params, *at) }.case::<O>(domain, seed);
@@ -25,7 +25,7 @@ impl<P: Clone> Spec<P> {
         Some(Case { params: self.params.clone(), tensors: [tensor(0), tensor(1), tensor(2)], misalign: self.misalign })
     }
 
-    /// The text by which each tensor is made again, where there is one.
+    /// Returns, for each tensor, the text from which the tensor can be made again; `None` if the fill has no text.
     pub fn made(&self, seed: u64) -> [Option<String>; 3] {
         [0, 1, 2].map(|t| whole::made(&self.fills[t], seed, self.place))
     }

@@ -1,5 +1,5 @@
-//! Cases as text: `m=1 n=1 k=16 lhs[0,0]=255 lhs[0,8]=255`. Parameters by name, elements by index; `lhs=3` fills a tensor, and so does
-//! any other text of [`whole`].
+//! Cases as text: `m=1 n=1 k=16 lhs[0,0]=255 lhs[0,8]=255`. Parameters are named, elements indexed; `lhs=3`, or another text of [`whole`], fills a
+//! tensor.
 
 use crate::case::whole;
 use crate::operation::arguments::{Arguments, take, take_size};
@@ -10,16 +10,16 @@ use crate::operation::{self, Operation};
 use tiebreak_reports::ledger::{self, Value};
 use tiebreak_reports::text::case as spelled;
 
-/// Elements of one tensor that a witness spells out; a case that needs more is described by its shape alone.
+/// Largest number of elements of a tensor in the text of a witness; a case with more elements is described by the shape.
 const SPELLED: usize = 64;
 
-/// The case by argument, where it is small enough to spell out, and the text would be read as the same case.
+/// Returns the case by argument, if the case is small enough to write out and the text parses to the same case.
 pub fn arguments<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> Option<ledger::Case> {
     written::<O>(domain, case, |_, _| None)
 }
 
-/// The case by argument, whatever its size: a tensor that is too large to spell out by the text that makes it, where `made` has one for
-/// that tensor, and otherwise as a list of its elements. Nothing where the operation has no text for the parameters.
+/// Returns the case by argument, regardless of its size. A tensor that is too large to write out is given by its text in `made`, and otherwise as a
+/// list of its elements. `None` if the operation has no text for the parameters.
 pub fn complete<O: Operation>(
     domain: &O::Domain,
     case: &Case<O::Params>,
@@ -31,7 +31,7 @@ pub fn complete<O: Operation>(
     written::<O>(domain, case, text)
 }
 
-/// The case by argument; `large` gives the text of a tensor that is too large to spell out.
+/// Returns the case by argument; `large` gives the text of a tensor that is too large to write out.
 fn written<O: Operation>(
     domain: &O::Domain,
     case: &Case<O::Params>,
@@ -59,12 +59,12 @@ fn written<O: Operation>(
     if case.misalign != 0 {
         out.insert("misalign".to_owned(), (case.misalign as i64).into());
     }
-    // Not every case has a text: scales that no type of MLIR can have have none.
+    // Not every case has a text: scales that no MLIR type can have do not.
     let same = parse::<O>(&spelled(&out), domain).is_ok_and(|read| read == *case);
     same.then_some(out)
 }
 
-/// The value that is written once: that of all elements, or in a large tensor that of most.
+/// Returns the value that is written once: the value of all elements, or the most frequent value of a large tensor.
 fn usual<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
     if let Some(first) = tensor.first()
         && tensor.iter().all(|v| v == first)
@@ -79,7 +79,7 @@ fn usual<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
     counts.into_iter().max_by_key(|(v, n)| (*n, *v == zero)).map_or(zero, |(v, _)| v)
 }
 
-/// `2,0,1` for a flat index.
+/// Formats a flat index as subscripts, such as `2,0,1`.
 pub fn subscripts(mut at: usize, dimensions: &[usize]) -> String {
     let mut out = Vec::new();
     for size in dimensions.iter().rev() {
@@ -90,12 +90,12 @@ pub fn subscripts(mut at: usize, dimensions: &[usize]) -> String {
     out.join(",")
 }
 
-/// A case from its text; elements that are not named are 0.
+/// Parses the text of a case; elements without a value are 0.
 pub fn parse<O: Operation>(text: &str, domain: &O::Domain) -> Result<Case<O::Params>, CaseError> {
     Draft::<O>::read(text)?.case(domain)
 }
 
-/// The words of a case, without the spaces of a type: `type=!quant.uniform<i8:f32, 0.3:1>` is one.
+/// Splits a case into words, without spaces inside a type: `type=!quant.uniform<i8:f32, 0.3:1>` is one word.
 fn words(text: &str) -> Vec<String> {
     let mut out = vec![String::new()];
     let mut depth = 0usize;
@@ -115,7 +115,7 @@ fn words(text: &str) -> Vec<String> {
     out
 }
 
-/// Names and values of a text.
+/// Parses names and values.
 pub(crate) fn words_by_name(text: &str) -> Result<Arguments, CaseError> {
     let mut arguments = Arguments::new();
     for word in words(text) {
@@ -131,24 +131,24 @@ pub(crate) fn words_by_name(text: &str) -> Result<Arguments, CaseError> {
     Ok(arguments)
 }
 
-/// A case before its tensors are made, which only a kernel's domain can tell the sizes of.
+/// Case before its tensors are made, because a kernel's domain determines the sizes.
 #[derive(Clone, Debug)]
 pub struct Draft<O: Operation> {
     params: O::Params,
     misalign: usize,
-    /// The result that a report names.
+    /// Index of the result that a report names.
     at: Option<usize>,
-    /// Whole tensors by name, then elements: an element stands out from what fills its tensor, wherever it is named.
+    /// Values of whole tensors, then of elements, so that elements override the fill regardless of the order in the text.
     values: Vec<(String, Value)>,
 }
 
 impl<O: Operation> Draft<O> {
-    /// Reads names and values.
+    /// Parses names and values of a text.
     pub fn read(text: &str) -> Result<Self, CaseError> {
         Self::of(words_by_name(text)?)
     }
 
-    /// Names and values that are read.
+    /// Builds a draft from names and values.
     pub(crate) fn of(mut arguments: Arguments) -> Result<Self, CaseError> {
         let misalign = take(&mut arguments, "misalign", 0, 0, 15)? as usize;
         let at = arguments.contains_key("at").then(|| take_size(&mut arguments, "at", 0)).transpose()?;
@@ -161,7 +161,7 @@ impl<O: Operation> Draft<O> {
         Ok(Self { params: O::from_arguments(&named)?, misalign, at, values })
     }
 
-    /// Names and values as they were written, without the place of a result.
+    /// Parses names and values unchanged, without the index of a result.
     pub fn described(text: &str) -> Option<ledger::Case> {
         let word = |word: String| {
             let (name, value) = word.split_once('=')?;
@@ -173,12 +173,12 @@ impl<O: Operation> Draft<O> {
         Some(out)
     }
 
-    /// Its parameters.
+    /// Parameters of the case.
     pub fn params(&self) -> &O::Params {
         &self.params
     }
 
-    /// The result that `at` names; an error where the case has no such result.
+    /// Returns the index given by `at`. Fails if the case has no such result.
     pub fn at(&self, domain: &O::Domain) -> Result<Option<usize>, CaseError> {
         let Some(at) = self.at else { return Ok(None) };
         let words = operation::result_element::<O>(domain, &self.params).words();
@@ -190,13 +190,13 @@ impl<O: Operation> Draft<O> {
         }
     }
 
-    /// Multiplications at most: results times elements of the largest input. Nothing where the domain has no such case.
+    /// Returns an upper bound on multiplications: results times elements of the largest input. `None` if the domain has no such case.
     pub fn work(&self, domain: &O::Domain) -> Option<usize> {
         let sizes = operation::sizes::<O>(domain, &self.params).ok().filter(|_| O::covers(domain, &self.params))?;
         Some(sizes.outputs.saturating_mul(sizes.inputs.into_iter().max().unwrap_or(0)))
     }
 
-    /// The case, with tensors of the domain's sizes.
+    /// Makes the case, with tensors of the domain's sizes.
     pub fn case(&self, domain: &O::Domain) -> Result<Case<O::Params>, CaseError> {
         let sizes = operation::sizes::<O>(domain, &self.params)?;
         let mut tensors = sizes.inputs.map(|len| vec![0; len]);

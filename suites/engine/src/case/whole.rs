@@ -1,6 +1,5 @@
-//! What fills a whole tensor, as text: one value everywhere (`3`), a list with repetitions (`[1,2,0*6]`), consecutive values (`1..`), or
-//! what a plan fills tensors with (`largest`, `alternating/8`, and with the seed of the run and the number of the case in its plan
-//! `uniform@1/17`).
+//! Text of a whole tensor: one value everywhere (`3`), a list with repetitions (`[1,2,0*6]`), consecutive values (`1..`), or a fill of a plan
+//! (`largest`, `alternating/8`, and, with the seed of the run and the number of the case in its plan, `uniform@1/17`).
 
 use crate::operation::element::{Element, bits};
 use crate::operation::errors::CaseError;
@@ -8,7 +7,7 @@ use crate::operation::fill::Fill;
 use std::ops::RangeInclusive;
 use tiebreak_reports::ledger::Value;
 
-/// The tensor as text, in few characters: consecutive values where it holds them, otherwise a list.
+/// Formats a tensor in few characters: consecutive values if possible, otherwise a list.
 pub fn described(element: &Element, tensor: &[i32]) -> String {
     let words = element.words();
     let described = |words: &[i32]| element.described(words).to_string();
@@ -26,13 +25,13 @@ pub fn described(element: &Element, tensor: &[i32]) -> String {
     format!("[{}]", runs.join(","))
 }
 
-/// A value and those after it: integers counted upwards, floats by their patterns.
+/// Iterates over a value and the following values: integers count upwards, floats by their patterns.
 fn consecutive(element: &Element, first: &[i32]) -> impl Iterator<Item = Vec<i32>> {
     let first = bits(first);
     (0..).map(move |i: u64| element.of(first.wrapping_add(i)))
 }
 
-/// The text of a fill by which it is made again, where it has one: not where its values were given one by one.
+/// Returns the text from which a fill can be made again; `None` for fills whose values were given.
 pub fn made(fill: &Fill, seed: u64, case: usize) -> Option<String> {
     let random = |name: &str| Some(format!("{name}@{seed}/{case}"));
     match fill {
@@ -49,20 +48,20 @@ pub fn made(fill: &Fill, seed: u64, case: usize) -> Option<String> {
     }
 }
 
-/// The tensor that a text is to fill.
+/// Tensor to fill from a text.
 pub(crate) struct Place<'a> {
-    /// Its operation.
+    /// Name of the operation.
     pub(crate) op: &'a str,
-    /// Its name.
+    /// Name of the tensor.
     pub(crate) tensor: &'a str,
-    /// Its elements.
+    /// Element type of the tensor.
     pub(crate) element: &'a Element,
-    /// Values that it may hold.
+    /// Values that the tensor may hold.
     pub(crate) range: RangeInclusive<i32>,
 }
 
 impl Place<'_> {
-    /// Fills the tensor with what a text says; or what is wrong with the text.
+    /// Fills the tensor from a text. Fails if the text is wrong; the message describes the error.
     pub(crate) fn fill(&self, value: &Value, tensor: &mut [i32]) -> Result<(), CaseError> {
         let words = self.element.words();
         if let Value::Text(text) = value {
@@ -94,7 +93,7 @@ impl Place<'_> {
         self.element.read(&text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Integer))
     }
 
-    /// Consecutive values may leave the range.
+    /// Checks the range, which consecutive values may leave.
     fn check(&self, tensor: &[i32]) -> Result<(), CaseError> {
         if let Element::Integer(range) = self.element
             && tensor.chunks(self.element.words()).all(|v| range.contains(&self.element.place(v)))
@@ -128,7 +127,7 @@ impl Place<'_> {
         }
     }
 
-    /// A fill of a plan with its seed and stream; `None` where the text is none.
+    /// Parses a fill of a plan, with seed and stream; `None` for other texts.
     fn planned(&self, text: &str) -> Result<Option<(Fill, u64, String)>, CaseError> {
         let (name, stream) = text.split_once('@').map_or((text, None), |(name, stream)| (name, Some(stream)));
         let random = match name {
@@ -163,7 +162,7 @@ impl Place<'_> {
     }
 }
 
-/// The same element everywhere.
+/// Fills the tensor with equal elements.
 fn repeat(tensor: &mut [i32], element: &[i32]) {
     match element {
         [word] => tensor.fill(*word),
@@ -171,7 +170,7 @@ fn repeat(tensor: &mut [i32], element: &[i32]) {
     }
 }
 
-/// Name of the random stream of a tensor of a case.
+/// Returns the name of the random stream for a tensor of a case.
 pub(crate) fn purpose(op: &str, case: usize, tensor: &str) -> String {
     format!("{op}/{case}/{tensor}")
 }

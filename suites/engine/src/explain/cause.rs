@@ -1,4 +1,4 @@
-//! Why a kernel differs: the first change to the scheme whose prediction reproduces every gathered output.
+//! Cause of a difference: the first change to the scheme whose prediction reproduces all evidence.
 
 use crate::operation::Operation;
 use crate::operation::change::Change;
@@ -7,56 +7,56 @@ use crate::operation::observed::Observed;
 use std::borrow::Cow;
 use tiebreak_common::class::Class;
 
-/// Cases in which the nearest cause is looked for.
+/// Number of differing, and of agreeing, cases in the search for the nearest cause.
 const FEW: usize = 8;
 
-/// Class of a difference, with what reproduces it, in words.
+/// Class of a difference, with a description of the cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The class.
+    /// Class of the difference.
     pub class: Class,
-    /// What reproduces the outputs.
+    /// Description of the cause.
     pub because: String,
-    /// Place of the cause in the list, where one does.
+    /// Place of the cause in the list; `None` if no cause was found.
     pub cause: Option<usize>,
 }
 
-/// How a cause fits what was seen.
+/// Fit of a cause to the evidence.
 #[derive(Clone, Copy, Default)]
 struct Share {
-    /// Words that differ and are as it predicts them.
+    /// Number of differing words with the predicted value.
     right: usize,
-    /// Words that differ.
+    /// Number of differing words.
     all: usize,
-    /// Words that do not differ, and would by its prediction.
+    /// Number of equal words for which the cause predicts a difference.
     beside: usize,
 }
 
 impl Share {
-    /// Whether at least half of what differs or should is as predicted: what fits less would mislead.
+    /// True if at least half of the actual and predicted differences match; a worse fit would mislead.
     fn is_near(self) -> bool {
         self.right > 0 && 2 * self.right >= self.all + self.beside
     }
 
-    /// Whether all but few of what differs or should is as predicted: at least nine of ten.
+    /// True if at least nine of ten actual and predicted differences match.
     fn is_all_but_few(self) -> bool {
         10 * self.right >= 9 * (self.all + self.beside)
     }
 
-    /// What is right of all that differs or should, in millionths.
+    /// Returns the share of matches among actual and predicted differences, in millionths.
     fn agreement(self) -> usize {
         self.right * 1_000_000 / (self.all + self.beside).max(1)
     }
 }
 
-/// How a cause fits some cases; nothing where it has no words by itself.
+/// Measures the fit of a cause to some cases; `None` if the description depends on the outputs.
 fn share<O: Operation>(cause: &Change<O>, evidence: &[&Observed<O::Params>]) -> Option<Share> {
     cause.because()?;
     let predicted = evidence.iter().map(|seen| cause.predict(&seen.case).map(Cow::Owned));
     Some(of_predictions::<O>(evidence, predicted))
 }
 
-/// Fit of predictions to the cases that they were made for.
+/// Measures the fit of predictions to their cases.
 fn of_predictions<'a, O: Operation>(
     evidence: &[&Observed<O::Params>],
     predicted: impl Iterator<Item = Option<Cow<'a, Expected>>>,
@@ -80,15 +80,15 @@ fn of_predictions<'a, O: Operation>(
     evidence.iter().zip(predicted).fold(Share::default(), of)
 }
 
-/// The words that differ and follow no known fault.
+/// Returns the differing words that follow no known fault.
 pub(crate) fn differing<P>(seen: &Observed<P>) -> Vec<usize> {
     let words = seen.words();
     let differs = |at: &usize| seen.expected[*at].is_some_and(|right| right != seen.outs[*at]);
     (0..seen.outs.len()).filter(|at| differs(at) && !seen.is_faulty(at / words)).collect()
 }
 
-/// The cause that comes nearest where no cause reproduces everything: it names no class, but says where to look. A share of few cases finds it; of all the
-/// evidence it is counted.
+/// Returns the nearest cause if no cause reproduces all evidence: a hint, without a class. A few cases find the cause, and all evidence gives the
+/// share.
 fn nearest<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Option<(Share, String)> {
     let differing = evidence.iter().filter(|seen| seen.differ > 0).take(FEW);
     let few: Vec<_> = differing.chain(evidence.iter().filter(|seen| seen.differ == 0).take(FEW)).copied().collect();
@@ -116,7 +116,7 @@ fn count(n: usize) -> String {
     tiebreak_reports::text::count(n as u64)
 }
 
-/// `all 17,557 results examined`; of a case that the caller gave its own results, and those of the plan that told causes apart.
+/// Describes the evidence: `all 17,557 results examined`; for a caller's case, the results of the case and of the quick plan.
 fn examined(own: usize, learnt: usize) -> String {
     let one = |n: usize| if n == 1 { "the one result".to_owned() } else { format!("all {} results", count(n)) };
     match learnt {
@@ -129,12 +129,12 @@ fn results<P>(evidence: &[&Observed<P>]) -> usize {
     evidence.iter().map(|seen| seen.expected.iter().flatten().count()).sum()
 }
 
-/// The first cause that reproduces all of the evidence.
+/// Returns the first cause that reproduces all evidence.
 pub fn explain<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Explanation {
     explain_beside(causes, evidence, &[])
 }
 
-/// The first cause that reproduces the evidence of a run and what another run saw beside it. The sentence counts both apart.
+/// Returns the first cause that reproduces the evidence of a run and of another run; the description counts the two separately.
 pub fn explain_beside<O: Operation>(
     causes: &[Change<O>],
     own: &[&Observed<O::Params>],
@@ -147,7 +147,7 @@ pub fn explain_beside<O: Operation>(
         let predicted = predicted.iter().map(|predicted| Some(Cow::Borrowed(predicted)));
         let share = cause.because().map(|_| of_predictions::<O>(&evidence, predicted));
         let because = match share {
-            // What it leaves undefined it does not explain.
+            // A cause does not explain words that it leaves undefined.
             Some(Share { right: 0, all, .. }) if all > 0 => continue,
             Some(Share { right, all, .. }) if right < all => {
                 format!("{because} (explains {right} of {all} that differ, and leaves the others undefined)")

@@ -1,4 +1,4 @@
-//! A kernel in a lane, compared with one scheme.
+//! Comparison of a kernel in a lane with a scheme.
 
 use crate::lane::Lane;
 use crate::operation::Operation;
@@ -6,7 +6,7 @@ use crate::operation::request::Request;
 use crate::run::subject::Subject;
 use tiebreak_reports::ledger::Against;
 
-/// A kernel in a lane, compared with one scheme.
+/// Comparison of a kernel in a lane with a scheme.
 pub(crate) struct Comparison<'a, O: Operation> {
     pub(crate) request: &'a Request,
     pub(crate) subject: &'a Subject<O>,

@@ -1,7 +1,7 @@
-//! Differences with their causes, group by group, each with a small witness.
+//! Differences with their causes, by group, each with a small witness.
 //!
-//! Outputs are gathered over the whole run before they are explained. An explanation for each batch was tried first: at `m
-//! = 1`, or for three differing outputs, a wrong cause often fits.
+//! Evidence is gathered over the whole run before the explanation. Explaining each batch was tried first: at `m = 1`, or for three differing outputs,
+//! a wrong cause often fits.
 
 use crate::explain::cause::{Explanation, explain_beside};
 use crate::explain::whereabouts;
@@ -14,41 +14,41 @@ use crate::operation::observed::Witness;
 use crate::operation::{Operation, changes_in};
 use tiebreak_common::class::Class;
 
-/// Differences of one group of results.
+/// Differences of a group of results.
 #[derive(Clone, Debug)]
 pub struct Explained<P> {
-    /// The group.
+    /// Number of the group.
     pub group: usize,
-    /// Results that differ.
+    /// Number of differing results.
     pub differ: u64,
-    /// What they are due to.
+    /// Cause of the differences.
     pub explanation: Explanation,
-    /// One of them, in a case as small as was found.
+    /// Differing result, in the smallest case found.
     pub witness: Witness<P>,
-    /// What shows it again, where that is not the witness alone.
+    /// Command that reproduces the difference, if the witness alone does not.
     pub command: Option<String>,
 }
 
-/// What differences are explained by.
+/// Inputs of an explanation.
 pub struct Basis<'a, O: Operation> {
     /// Kernel name.
     pub kernel: &'static str,
-    /// The lane's code for it, where results that follow its known faults show nothing.
+    /// Code of the kernel in the lane; results that follow known faults of the code are no witnesses.
     pub made: Option<Made<'a, O>>,
-    /// The kernel's domain.
+    /// Domain of the kernel.
     pub domain: &'a O::Domain,
-    /// The kernel's contract.
+    /// Contract of the kernel.
     pub contract: &'a O::Scheme,
-    /// The scheme that it differs from: the contract's, or the reference.
+    /// Scheme with different results: the contract's scheme, or the reference.
     pub scheme: &'a O::Scheme,
-    /// Whether it keeps its contract, and differs from the reference.
+    /// True if the kernel keeps its contract, and differs from the reference.
     pub kept: bool,
-    /// What the caller gave; one case is not made smaller.
+    /// Request of the caller; a single case is not shrunk.
     pub asked: &'a Asked,
 }
 
 impl<O: Operation> Basis<'_, O> {
-    /// Every group that differs, that of the simplest witness first.
+    /// Explains every group with differences, the group of the simplest witness first.
     pub fn explained(&self, lane: &Lane, side: &Side<O::Params>) -> Vec<Explained<O::Params>> {
         let differing = side.groups.iter().filter(|(_, seen)| !seen.differing.is_empty());
         let mut all: Vec<_> = differing.filter_map(|(group, seen)| self.of_group(lane, *group, seen)).collect();

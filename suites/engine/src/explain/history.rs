@@ -1,10 +1,9 @@
-//! Differences of history or address: the witness is run again in a fresh worker, as the printed command runs it. Where it is right there, the class is
-//! `depends-on-history`, and of the calls before it the fewest are looked for that show it again.
+//! Differences that depend on history or address. Each witness runs again in a fresh worker, like the printed command. If the result is right there,
+//! the class is `depends-on-history`, and the fewest earlier calls that reproduce the difference are searched.
 //!
-//! Every witness runs again before it is printed, because the printed command starts in a fresh process, in which a fault
-//! of history would not occur. `Lane::fresh` starts a worker without earlier calls; for lane `host` that is the hidden
-//! command `worker` of the program itself. Only time bounds the search for the fewest calls, and only broken contracts
-//! start it.
+//! Every witness runs again before it is printed, because the printed command starts in a fresh process, in which a fault of history would not occur.
+//! `Lane::fresh` starts a worker without earlier calls; for lane `host`, the worker is the hidden command `worker` of the program. The number of
+//! fresh workers and the time limit the search, and only broken contracts start it.
 
 use crate::case::again::kernel_again;
 use crate::case::{catalogue, text};
@@ -28,43 +27,43 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::text as words;
 use tiebreak_shards::shell::quoted;
 
-/// Fresh workers that the sequences of one difference may cost: the same on a busy machine as on an idle one.
+/// Limit on fresh workers in the search for a sequence; the same on a busy and on an idle machine.
 const REPLAYS: u32 = 150;
 
-/// Time that they may cost, and those of a run: only a worker that takes seconds to start, or many kernels that fail, come near it.
+/// Time limits for a sequence, and for all sequences of a run; reached only if a worker takes seconds to start, or many kernels fail.
 const EACH: Duration = Duration::from_secs(60);
 
 const ALL: Duration = Duration::from_secs(240);
 
-/// Cases that differ of which a sequence is looked for.
+/// Number of differing cases for which a sequence is searched.
 const TARGETS: usize = 3;
 
-/// Cases of a printed sequence, and bytes of it.
+/// Largest number of cases in a printed sequence, and of bytes.
 const PRINTED: usize = 16;
 
 const BYTES: usize = 4096;
 
-/// Milliseconds that sequences of this run have cost.
+/// Milliseconds that the run has spent on sequences.
 static SPENT: AtomicU64 = AtomicU64::new(0);
 
-/// One kernel in one lane, with the cases that it ran in their order.
+/// Kernel in a lane, with the cases of the run in order.
 pub(crate) struct History<'a, O: Operation> {
     pub(crate) request: &'a Request,
     pub(crate) subject: &'a Subject<O>,
     pub(crate) lane: &'a Lane,
     pub(crate) specs: &'a [Arc<Spec<O::Params>>],
-    /// Fresh workers so far.
+    /// Number of fresh workers so far.
     pub(crate) replays: Cell<u32>,
 }
 
-/// Cases that end with one that differs after the others, with its witness.
+/// Sequence of cases whose last case differs, with the witness of the difference.
 struct Sequence<P> {
     cases: Vec<Case<P>>,
     witness: Witness<P>,
 }
 
 impl<O: Operation> History<'_, O> {
-    /// Runs the witness of a difference again in a fresh worker. Where it does not differ, it is replaced: by a case that differs alone, or by a sequence.
+    /// Runs the witness of a difference again in a fresh worker. A witness without a difference there is replaced by another case or a sequence.
     pub(crate) fn settle(&self, group: &Group<O::Params>, seen: &mut Explained<O::Params>) {
         match self.replay(&[&seen.witness.case]) {
             Some(None) => {}
@@ -109,7 +108,7 @@ impl<O: Operation> History<'_, O> {
         }
     }
 
-    /// The shortest sequence found that ends with one of these cases.
+    /// Returns the shortest sequence found that ends with a target.
     fn sequence(&self, targets: &[&Observed<O::Params>], end: Instant) -> Option<Sequence<O::Params>> {
         let domain = &self.subject.kernel.contract.domain;
         let planned = self.specs.iter().filter_map(|spec| spec.case::<O>(domain, self.request.seed));
@@ -120,7 +119,7 @@ impl<O: Operation> History<'_, O> {
         places.into_iter().take(TARGETS).find_map(|at| self.ending(&cases[..=at], end))
     }
 
-    /// The cases of the catalogue, which run before those of a plan.
+    /// Returns the cases of the catalogue, which run before the plan.
     fn before(&self) -> Vec<Case<O::Params>> {
         let domain = &self.subject.kernel.contract.domain;
         let entries = catalogue::read::<O>(O::CATALOGUE).ok().filter(|_| self.request.asked.is_nothing());
@@ -128,11 +127,11 @@ impl<O: Operation> History<'_, O> {
         cases.filter(|case| O::covers(domain, &case.params)).collect()
     }
 
-    /// The same for the last of some cases.
+    /// Returns the shortest sequence found for the last of some cases.
     fn ending(&self, cases: &[Case<O::Params>], end: Instant) -> Option<Sequence<O::Params>> {
         let last = cases.len() - 1;
         let shows = |from: usize| self.shows(&cases[from..].iter().collect::<Vec<_>>(), end);
-        // Ever longer ends of it, and then by halves: what a call leaves behind is mostly found by one of the next.
+        // Ever longer tails, then bisection: the effect of a call mostly appears in one of the next calls.
         let (mut right, mut back, mut found) = (last, 1, None);
         while found.is_none() {
             let from = last.saturating_sub(back);
@@ -156,7 +155,7 @@ impl<O: Operation> History<'_, O> {
         Some(sequence)
     }
 
-    /// Leaves out calls between the first and the last, ever fewer at a time.
+    /// Removes calls between the first and the last, in ever smaller runs.
     fn thin(&self, sequence: &mut Sequence<O::Params>, end: Instant) {
         let mut run = sequence.cases.len().saturating_sub(2);
         while run > 0 {
@@ -176,7 +175,7 @@ impl<O: Operation> History<'_, O> {
         }
     }
 
-    /// Makes each call smaller as long as the last one differs.
+    /// Shrinks each call while the last call differs.
     fn shrink(&self, sequence: &mut Sequence<O::Params>, end: Instant) {
         let domain = &self.subject.kernel.contract.domain;
         for at in (0..sequence.cases.len()).rev() {
@@ -194,13 +193,13 @@ impl<O: Operation> History<'_, O> {
         }
     }
 
-    /// The witness that the last of some cases is after the others, while there is time.
+    /// Returns the witness of the last case after the other cases, within the limits.
     fn shows(&self, cases: &[&Case<O::Params>], end: Instant) -> Option<Witness<O::Params>> {
         self.replays.set(self.replays.get() + 1);
         if self.replays.get() > REPLAYS || Instant::now() >= end { None } else { self.replay(cases).flatten() }
     }
 
-    /// Runs cases in a fresh worker, and gives the witness that the last one is; nothing at all where they cannot be run.
+    /// Runs cases in a fresh worker, and returns the witness of the last case. The outer `None` means that the cases could not run.
     fn replay(&self, cases: &[&Case<O::Params>]) -> Option<Option<Witness<O::Params>>> {
         let Subject { kernel, contract, .. } = self.subject;
         let domain = &kernel.contract.domain;
@@ -223,7 +222,7 @@ impl<O: Operation> History<'_, O> {
         any_difference::<O>(domain, &observed).map(Some)
     }
 
-    /// The command that runs cases one after the other; nothing where they are too many, or too large.
+    /// Returns the command that runs cases in order; `None` if the cases are too many or too large.
     fn printed(&self, cases: &[&Case<O::Params>]) -> Option<String> {
         let domain = &self.subject.kernel.contract.domain;
         let written = |case: &&Case<O::Params>| {
@@ -236,7 +235,7 @@ impl<O: Operation> History<'_, O> {
         fits.then(|| kernel_again::<O>(self.request, self.subject.kernel, self.lane) + &given)
     }
 
-    /// What fills the tensors of a case of the plan.
+    /// Returns the texts of the tensors of a planned case.
     fn made(&self, case: &Case<O::Params>) -> [Option<String>; 3] {
         let domain = &self.subject.kernel.contract.domain;
         let of = |spec: &Arc<Spec<O::Params>>| {
@@ -247,14 +246,14 @@ impl<O: Operation> History<'_, O> {
         self.specs.iter().find_map(of).unwrap_or_default()
     }
 
-    /// The command that runs one case so many times, where a fresh worker shows by it that the last differs; otherwise the whole plan.
+    /// Returns the command that runs a case `times` times if a fresh worker reproduces the difference; otherwise the command of the whole plan.
     pub(crate) fn repeated(&self, case: &Case<O::Params>, times: usize) -> String {
         let cases = vec![case; times.min(PRINTED + 1)];
         let shown = self.printed(&cases).filter(|_| matches!(self.replay(&cases), Some(Some(_))));
         shown.unwrap_or_else(|| self.whole())
     }
 
-    /// The command that runs the kernel's whole plan again.
+    /// Returns the command that repeats the kernel's whole plan.
     pub(crate) fn whole(&self) -> String {
         let Request { effort, seed, .. } = self.request;
         let kernel = kernel_again::<O>(self.request, self.subject.kernel, self.lane);

@@ -1,4 +1,4 @@
-//! The differences that are kept for `mismatches.csv`, each with a case that is complete.
+//! Differences for `mismatches.csv`, each with a complete case.
 
 use crate::case::text::{self, Draft};
 use crate::explain::comparison::Comparison;
@@ -16,23 +16,23 @@ use std::sync::Arc;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against};
 
-/// Mismatches kept for the CSV file, for each side.
+/// Number of mismatches for the CSV file, for each side.
 const KEPT: usize = 64;
 
-/// A difference with its case in words.
+/// Difference with the case as text.
 #[derive(Clone)]
 pub(crate) struct Line<P> {
     pub(crate) witness: Witness<P>,
-    /// The case, by which the difference is shown again.
+    /// Case that reproduces the difference.
     pub(crate) case: ledger::Case,
     pub(crate) class: Class,
-    /// The index of the result, if the case does not say it.
+    /// Index of the result, if the case does not contain it.
     pub(crate) at: Option<usize>,
-    /// What shows it again, if that is not the case alone.
+    /// Command that reproduces the difference, if the case alone does not.
     pub(crate) command: Option<String>,
 }
 
-/// The smallest cases of a side, each by its first difference. `specs` are what the cases were made of.
+/// Returns the smallest cases of a side, each with the first difference. `specs` are the sources of the cases.
 pub(crate) fn lines<O: Operation>(
     comparison: &Comparison<'_, O>,
     side: &Side<O::Params>,
@@ -47,7 +47,7 @@ pub(crate) fn lines<O: Operation>(
         let first = unexcused.or_else(|| any_difference::<O>(comparison.domain(), seen))?;
         let of_group = explained.iter().find(|explained| explained.group == group)?;
         let class = class(comparison, seen, first.index).unwrap_or(of_group.explanation.class);
-        // What depends on the calls before is shown by them alone.
+        // A difference that depends on earlier calls is reproduced only by them.
         let after_others = of_group.explanation.class == Class::DependsOnHistory;
         let command = of_group.command.clone().filter(|_| after_others);
         let spelled = |witness: &Witness<O::Params>, class| {
@@ -58,7 +58,7 @@ pub(crate) fn lines<O: Operation>(
             let at = Some(witness.index);
             return Some(Line { witness, case, class, at, command });
         };
-        // A place is that of the shortest case.
+        // The printed place must be the place in the shortest case.
         let says_place = spelled(&first, None).as_ref() != Some(&case);
         let alone = if says_place { alone(comparison, &first, |witness| spelled(witness, Some(class))) } else { None };
         let (witness, case) = alone.unwrap_or((first, case));
@@ -67,7 +67,7 @@ pub(crate) fn lines<O: Operation>(
     smallest.into_iter().take(KEPT).filter_map(row).collect()
 }
 
-/// The class of one difference from the reference by itself, where it is due to a known change.
+/// Returns the class of a single difference from the reference, if a known change explains it.
 fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params>, index: usize) -> Option<Class> {
     if comparison.against != Against::Reference || comparison.subject.path.is_empty() {
         return None;
@@ -80,8 +80,8 @@ fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params
     due_to(&comparison.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
 }
 
-/// A difference with its case in words: as the caller gave it, spelled out where it is small, cut down to the operands of this result
-/// where the kernel gives the same for them, and otherwise with what fills its tensors.
+/// Returns a difference with its case as text. In order of preference: a small case written out, the caller's text, a case reduced to the operands of
+/// this result if the kernel gives the same result, and the case with the fills of its tensors.
 fn complete<O: Operation>(
     comparison: &Comparison<'_, O>,
     specs: &[Arc<Spec<O::Params>>],
@@ -108,7 +108,7 @@ fn complete<O: Operation>(
     text::complete::<O>(domain, &witness.case, &made).map(|case| (witness, case))
 }
 
-/// The difference in a case of little more than its own operands, in words, where the kernel gives the same for them.
+/// Returns the difference in a case reduced to the operands of the result, as text, if the kernel gives the same result.
 fn alone<O: Operation>(
     comparison: &Comparison<'_, O>,
     witness: &Witness<O::Params>,
@@ -124,7 +124,7 @@ fn alone<O: Operation>(
     })
 }
 
-/// The first difference that a case shows by itself, judged as a run judges it.
+/// Returns the first difference of a single case, judged like a run.
 fn shown<O: Operation>(
     comparison: &Comparison<'_, O>,
     lane: &Lane,

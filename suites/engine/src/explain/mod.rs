@@ -1,4 +1,4 @@
-//! Explanations of what was judged: causes, small witnesses, and what shows them again. The last stage that runs kernels.
+//! Explanations of judged results: causes, small witnesses, and commands for reproduction. The last stage that runs kernels.
 
 pub mod cause;
 pub mod comparison;
@@ -28,23 +28,23 @@ use std::cell::Cell;
 use std::sync::Arc;
 use tiebreak_common::budget::Effort;
 
-/// Explanations of what was judged.
+/// Explanations for a kernel.
 pub(crate) struct ExplainedKernel<'a, O: Operation> {
     pub(crate) lanes: Vec<ExplainedLane<'a, O>>,
-    /// A witness of each comparison to the bit that differs.
+    /// Witness of each bitwise comparison with differences.
     pub(crate) agreements: Vec<Option<Witness<O::Params>>>,
 }
 
-/// Explanations of what was judged in one lane.
+/// Explanations for a kernel in a lane.
 pub(crate) struct ExplainedLane<'a, O: Operation> {
     pub(crate) sides: Vec<ExplainedSide<'a, O>>,
-    /// The same call again and again, if that was tried.
+    /// Outcome of repeated calls, if they ran.
     pub(crate) repeats: Option<Repeats<O::Params>>,
-    /// The command that shows again that calls with the same input differ.
+    /// Command that reproduces a difference between calls with the same input.
     pub(crate) repeated: Option<String>,
 }
 
-/// Explains what was judged: the last stage that runs kernels.
+/// Explains the judged results: the last stage that runs kernels.
 pub(crate) fn explained<'a, O: Operation>(
     request: &Request,
     subject: &'a Subject<O>,
@@ -56,7 +56,7 @@ pub(crate) fn explained<'a, O: Operation>(
     let in_lane = |JudgedLane { lane, record, is_complete, .. }: &JudgedLane<'_, O>| {
         let learnt = if request.asked.is_one_case() { learn(request, subject, lane, record)? } else { None };
         let sides = sides::record(request, subject, lane, (learnt.as_ref().unwrap_or(record), specs));
-        // After the explanations: a kernel that keeps state has it from the calls before, which replays count.
+        // Repeated calls run after the explanations: a kernel that keeps state has it from earlier calls, and replays count those.
         let repeats = is_complete.then(|| repeats::run::<O>(request, subject.kernel, lane, specs));
         let differing = repeats.as_ref().and_then(|repeats| repeats.differs.as_ref());
         let history = History { request, subject, lane, specs, replays: Cell::new(0) };
@@ -67,8 +67,8 @@ pub(crate) fn explained<'a, O: Operation>(
     Ok(ExplainedKernel { lanes, agreements })
 }
 
-/// A record with the evidence of a short plan, none of which is counted: one case fits many causes, and other cases tell the causes apart. None if nothing
-/// differs.
+/// Adds the evidence of a short plan to a record, without counts: a single case fits many causes, and more cases distinguish them. `None` without
+/// differences.
 fn learn<O: Operation>(
     request: &Request,
     subject: &Subject<O>,

@@ -1,4 +1,4 @@
-//! Differences of one kernel in one lane, by the contract and by the reference, with their causes.
+//! Differences of a kernel in a lane, from the contract and from the reference, with causes.
 
 use crate::explain::cause::{Explanation, differing, explain_beside};
 use crate::explain::comparison::Comparison;
@@ -25,22 +25,22 @@ use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
 use tiebreak_reports::ledger::Against;
 
-/// Differences of a kernel in a lane from one scheme, explained.
+/// Explained differences of a kernel in a lane from a scheme.
 pub(crate) struct ExplainedSide<'a, O: Operation> {
     pub(crate) against: Against,
     pub(crate) scheme: &'a O::Scheme,
-    /// Whether the kernel keeps its contract, and `scheme` is the reference.
+    /// True if the kernel keeps its contract, and `scheme` is the reference.
     pub(crate) kept: bool,
-    /// Differences by group, that of the simplest witness first.
+    /// Differences by group, the group of the simplest witness first.
     pub(crate) groups: Vec<Explained<O::Params>>,
-    /// Differing cases that are kept, the smallest first.
+    /// Differing cases kept for the CSV file, smallest first.
     pub(crate) lines: Vec<Line<O::Params>>,
 }
 
-/// Record of a run, and the specs its cases were made of.
+/// Record of a run, and the specs of the cases.
 type Recorded<'a, P> = (&'a Record<P>, &'a [Arc<Spec<P>>]);
 
-/// Explains what a kernel gave in a lane, by the contract and by the reference.
+/// Explains the differences of a kernel in a lane, from the contract and from the reference.
 pub(crate) fn record<'a, O: Operation>(
     request: &Request,
     subject: &'a Subject<O>,
@@ -79,7 +79,7 @@ pub(crate) fn record<'a, O: Operation>(
     all
 }
 
-/// For each comparison to the bit a small case on which the two differ, if they do.
+/// Returns, for each bitwise comparison, a small case with different results, if any.
 pub(crate) fn agreements<O: Operation>(
     request: &Request,
     agreements: &Agreements<'_, O>,
@@ -88,8 +88,9 @@ pub(crate) fn agreements<O: Operation>(
     parallel::map(&agreements.compared(), |agreement| witness(agreement))
 }
 
-/// The cause of a broken contract, where it reproduces what differs from the reference too. What the contract itself has otherwise than the reference is no work of that
-/// cause: where every difference is one of the contract, the contract explains the block, and where some are, the class is that of the printed witness.
+/// Returns the cause of a broken contract, if it also reproduces the differences from the reference. Differences of the contract itself from the
+/// reference have another cause: if the contract gives all differing results, the contract explains the block; if it gives some, the class is the
+/// class of the printed witness.
 fn by_contract<O: Operation>(
     (subject, lane): (&Subject<O>, &Lane),
     reference: &O::Scheme,
@@ -124,7 +125,7 @@ fn by_contract<O: Operation>(
     Some(if promised { refined(subject, lane, explanation, &seen.witness, true) } else { explanation })
 }
 
-/// Of the results kept that differ from the reference, those that the contract gives too, and all.
+/// Counts kept results that differ from the reference: results that the contract gives, and all.
 fn as_promised<O: Operation>(subject: &Subject<O>, group: &Group<O::Params>) -> [usize; 2] {
     let mut out = [0; 2];
     for seen in &group.differing {
@@ -137,7 +138,7 @@ fn as_promised<O: Operation>(subject: &Subject<O>, group: &Group<O::Params>) -> 
     out
 }
 
-/// Whether a witness is right by the contract.
+/// True if the contract gives the result of a witness.
 fn is_promised<O: Operation>(subject: &Subject<O>, witness: &Witness<O::Params>) -> bool {
     let Ok(expected) = O::expected(&subject.contract, &witness.case) else { return false };
     let element = operation::result_element::<O>(&subject.kernel.contract.domain, &witness.case.params);
@@ -146,7 +147,7 @@ fn is_promised<O: Operation>(subject: &Subject<O>, witness: &Witness<O::Params>)
     words.is_some_and(|words| !words.is_empty() && element.described(&words) == witness.got)
 }
 
-/// Causes and smallest witnesses of what differs on one side; the case itself where the caller gave it.
+/// Returns causes and smallest witnesses of the differences on one side; a caller's case is not shrunk.
 fn explained<O: Operation>(
     request: &Request,
     (subject, lane): (&Subject<O>, &Lane),
@@ -174,7 +175,7 @@ fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> Made<'a, O
     Made { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
 }
 
-/// The class of the witness by itself, where the contract is kept and the path to it is known.
+/// Returns the explanation with the class of the witness alone, if the kernel keeps the contract and the path is known.
 fn refined<O: Operation>(
     subject: &Subject<O>,
     lane: &Lane,

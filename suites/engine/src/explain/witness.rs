@@ -1,4 +1,4 @@
-//! Small witnesses of a difference, which keep its cause.
+//! Small witnesses of a difference, with the same cause.
 
 use crate::activity::doing;
 use crate::explain::groups::Basis;
@@ -14,23 +14,23 @@ use crate::run::shrink::shrink_by;
 use crate::run::subject::held_against;
 use tiebreak_common::class::Class;
 
-/// Runs that it may wait for in vain.
+/// Number of timeouts after which shrinking stops.
 const WAITED_FOR: usize = 2;
 
-/// What a witness must show.
+/// Difference and cause that a witness must show.
 pub struct Shown<'a, O: Operation> {
-    /// The kernel, and the scheme that it differs from.
+    /// Kernel, and scheme with different results.
     pub basis: &'a Basis<'a, O>,
-    /// Every cause there is.
+    /// All known causes.
     pub causes: &'a [Change<O>],
-    /// The class it must keep, with the place of the cause in that list if one was found.
+    /// Class of the difference.
     pub class: Class,
-    /// Place of the cause whose sentence is printed beside the witness.
+    /// Place, in `causes`, of the printed cause.
     pub cause: Option<usize>,
 }
 
 impl<O: Operation> Shown<'_, O> {
-    /// The witness that a case is, where it shows this.
+    /// Runs a case, and returns a witness if the case shows the difference.
     fn by(&self, lease: &mut Lease<'_>, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
         let Basis { kernel, made, domain, contract, scheme, .. } = *self.basis;
         let outs = tried::<O>(lease, kernel, domain, case)?;
@@ -42,8 +42,8 @@ impl<O: Operation> Shown<'_, O> {
         self.class_holds(&observed, witness.index).then_some(witness)
     }
 
-    /// Whether the cause still reproduces the case, the printed result among it; if no cause is printed, whether some cause of the class does. What has no cause has
-    /// none to keep.
+    /// True if the printed cause still reproduces case and printed result. Without a printed cause: true if some cause of the class does, if any is
+    /// known.
     fn class_holds(&self, observed: &Observed<O::Params>, index: usize) -> bool {
         if let Some(cause) = self.cause.and_then(|at| self.causes.get(at)) {
             return cause.explains(&[observed]).is_some() && self.is_predicted(cause, observed, index);
@@ -52,7 +52,7 @@ impl<O: Operation> Shown<'_, O> {
         same.peek().is_none() || same.any(|cause| cause.explains(&[observed]).is_some())
     }
 
-    /// Whether a cause says something of a result: what it leaves undefined is no witness of it. NaN of any pattern is said by no value.
+    /// True if a cause predicts a result; undefined results are no witnesses. A prediction without a value may stand for NaN of any pattern.
     fn is_predicted(&self, cause: &Change<O>, observed: &Observed<O::Params>, index: usize) -> bool {
         let words = operation::result_element::<O>(self.basis.domain, &observed.case.params).words();
         let Some(predicted) = cause.predict(&observed.case) else { return true };
@@ -61,7 +61,7 @@ impl<O: Operation> Shown<'_, O> {
     }
 }
 
-/// The smallest case found that shows the same, starting from `seen`.
+/// Returns the smallest case found with the same difference, starting from `seen`.
 pub fn shrink<O: Operation>(
     shown: &Shown<'_, O>,
     lane: &Lane,
@@ -78,12 +78,12 @@ pub fn shrink<O: Operation>(
     Some(shrink_by::<O>(domain, asked, first, &mut shows))
 }
 
-/// The first result of a case that differs, and follows no known fault.
+/// Returns the first differing result of a case that follows no known fault.
 pub fn first_difference<O: Operation>(domain: &O::Domain, seen: &Observed<O::Params>) -> Option<Witness<O::Params>> {
     first_where::<O>(domain, seen, |index| !seen.is_faulty(index))
 }
 
-/// The first result of a case that differs for whatever reason.
+/// Returns the first differing result of a case, known faults included.
 pub fn any_difference<O: Operation>(domain: &O::Domain, seen: &Observed<O::Params>) -> Option<Witness<O::Params>> {
     first_where::<O>(domain, seen, |_| true)
 }

@@ -1,4 +1,4 @@
-//! Body and tail of a kernel: the scheme of its whole vectors, and the scheme of the elements after them.
+//! Body and tail of a kernel: the scheme of whole vectors, and the scheme of the following elements.
 
 use super::{AT_ONCE, Put, predictions, schemes};
 use crate::operation::Operation;
@@ -6,27 +6,27 @@ use crate::operation::case::Spec;
 use crate::operation::expected::Expected;
 use serde::Serialize;
 
-/// Elements of a vector, after the last whole one of which a kernel may follow another scheme.
+/// Vector sizes, in elements; a kernel may follow another scheme after the last whole vector.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 
-/// Body and tail: the scheme of whole vectors, and the scheme of the elements after them.
+/// Body and tail: the scheme of whole vectors, and the scheme of the following elements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Apart {
-    /// Elements of a vector.
+    /// Number of elements of a vector.
     pub vector: usize,
-    /// The scheme of whole vectors.
+    /// Scheme of whole vectors.
     pub body: String,
-    /// The scheme of the rest.
+    /// Scheme of the following elements.
     pub tail: String,
 }
 
-/// A scheme that may be that of a part.
+/// Candidate scheme for a part.
 struct Candidate<O: Operation> {
     scheme: O::Scheme,
     label: String,
-    /// Results to which it gives a value, until both parts of each size are excluded.
+    /// Number of results with a value, until both parts of each size are excluded.
     judged: u64,
-    /// For each vector size, whether the scheme differs in whole vectors and in the elements after them.
+    /// For each vector size: true if the scheme differs in whole vectors, and in the following elements.
     out: [[bool; 2]; VECTORS.len()],
 }
 
@@ -48,7 +48,7 @@ impl<O: Operation> Candidate<O> {
     }
 }
 
-/// The schemes of both parts, for the largest vector for which there are some, over the whole plan.
+/// Returns the schemes of both parts over the whole plan, for the largest vector size with schemes for both.
 pub(super) fn found<O: Operation>(asked: &Put<'_, O>, specs: &[Spec<O::Params>], seed: u64) -> Option<Apart> {
     let candidate = |(scheme, label)| Candidate { scheme, label, judged: 0, out: Default::default() };
     let mut candidates: Vec<Candidate<O>> = schemes::<O>().into_iter().map(candidate).collect();
@@ -65,7 +65,7 @@ pub(super) fn found<O: Operation>(asked: &Put<'_, O>, specs: &[Spec<O::Params>],
     }
     (0..VECTORS.len()).rev().find_map(|size| {
         let left = |part: usize| {
-            // The first of those that give a value to as many.
+            // Tie break: the first scheme of those with the most values.
             let left = candidates.iter().rev().filter(|one| !one.out[size][part] && one.judged > 0);
             left.max_by_key(|one| one.judged).map(|one| one.label.clone())
         };

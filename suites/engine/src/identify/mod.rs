@@ -1,8 +1,8 @@
-//! Which scheme a kernel follows. Nothing is known of the kernel but its lane, its operation and its domain.
+//! Identification of a kernel's scheme, from lane, operation and domain only.
 //!
-//! Every scheme of the operation is a candidate. The plan of the domain has the inputs; each answer excludes the schemes that give something else, and the inputs
-//! that excluded one are kept. What is left gives the results of the kernel on the whole plan. If nothing is left, [`apart`] poses the plan again, to whole
-//! vectors and to the elements after them.
+//! Every scheme of the operation is a candidate. The plan of the domain provides the inputs. Each answer excludes the schemes with other results, and
+//! the inputs that excluded a scheme are kept. The remaining schemes give the results of the kernel on the whole plan. If no scheme remains,
+//! [`apart`] repeats the plan, for whole vectors and for the following elements separately.
 
 mod apart;
 
@@ -24,97 +24,97 @@ use tiebreak_impls::operation::Operation as _;
 use tiebreak_impls::protocol::{Offer, Own};
 use tiebreak_reports::text;
 
-/// Cases that are posed to the schemes at once.
+/// Number of cases evaluated by the schemes at once.
 const AT_ONCE: usize = 64;
 
-/// Cases on which the excluded schemes are still compared, so that the nearest of them is known.
+/// Number of cases on which excluded schemes are still compared, to find the nearest of them.
 const COMPARED: usize = 64;
 
-/// Policies of a scheme's overflow.
+/// Overflow policies of schemes.
 const POLICIES: [&str; 3] = ["", ":wrap", ":saturate"];
 
-/// An input that excluded schemes.
+/// Input with the schemes excluded by its result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Input {
-    /// The case, as `verify --case` takes it: of the element alone if the kernel gives the same for it; the parameters alone if it is large.
+    /// Case for `verify --case`: reduced to a single element if the kernel gives the same result, or only the parameters of a large case.
     pub case: String,
-    /// Place of the first result that excludes the first of the schemes.
+    /// Index of the first result that excludes the first of the schemes.
     pub at: usize,
-    /// What the kernel gives there.
+    /// Result of the kernel at `at`.
     pub got: String,
-    /// What the first of the schemes gives there.
+    /// Result of the first scheme at `at`.
     pub gives: String,
-    /// Schemes that it excluded.
+    /// Schemes excluded by the input.
     pub excluded: Vec<String>,
 }
 
-/// A scheme that an answer excluded.
+/// Scheme excluded by an answer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Excluded {
     /// Name and policy.
     pub scheme: String,
-    /// Results of the compared ones that it gives.
+    /// Number of compared results equal to the kernel's.
     pub explained: u64,
-    /// Results to which it gives a value, on the first cases of the plan.
+    /// Number of results with a value, on the first cases of the plan.
     pub compared: u64,
 }
 
-/// A scheme that gives the same, where it gives a value.
+/// Scheme that gives the kernel's results, but fewer values than the remaining schemes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Partly {
     /// Name and policy.
     pub scheme: String,
-    /// Results that it gives too.
+    /// Number of results with a value.
     pub judged: u64,
 }
 
-/// What is known of a kernel afterwards.
+/// Outcome of an identification.
 #[derive(Clone, Debug, Serialize)]
 pub struct Identified {
-    /// Operation.
+    /// Name of the operation.
     pub op: &'static str,
-    /// Kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// The scheme that the lane claims, if it claims one.
+    /// Scheme that the lane claims, if any.
     pub claimed: Option<String>,
-    /// Schemes that were candidates, each policy apart.
+    /// Number of candidate schemes, each policy separately.
     pub candidates: usize,
-    /// Schemes that are left: first those that give a value to the most inputs. They give the same results on the whole plan.
+    /// Remaining schemes with the most values; all give the same results on the whole plan.
     pub left: Vec<String>,
-    /// Schemes that give the kernel's results too, and give no value to more of them, because they are not defined there or overflow.
+    /// Schemes with equal results but fewer values, because they are undefined or overflow on some inputs.
     pub partly: Vec<Partly>,
-    /// If none is left: schemes of whole vectors and of the rest, which together give the results.
+    /// Without a remaining scheme: schemes of whole vectors and of the following elements, which together give the results.
     pub apart: Option<Apart>,
-    /// Inputs that excluded schemes, in their order.
+    /// Inputs that excluded schemes, in order.
     pub inputs: Vec<Input>,
-    /// The excluded schemes, the nearest first.
+    /// Excluded schemes, the nearest first.
     pub excluded: Vec<Excluded>,
-    /// Cases of the plan.
+    /// Number of cases of the plan.
     pub cases: usize,
-    /// Cases that the kernel refused, left out as outside its domain, or answered with a failure.
+    /// Number of cases without results: refused, outside the kernel's domain, or failed.
     pub refused: usize,
-    /// Results of the kernel.
+    /// Number of results of the kernel.
     pub results: u64,
-    /// Results of the plan that the first scheme that is left gives too.
+    /// Number of results for which the first remaining scheme has a value.
     pub judged: u64,
-    /// Why the kernel gave no results, the first time.
+    /// First reason for a case without results.
     pub refusal: Option<String>,
-    /// The kernel of this project in whose domain it was asked, or a part of it.
+    /// Kernel of this project whose domain, or part of whose domain, was used.
     pub like: &'static str,
 }
 
-/// A scheme that may be the kernel's.
+/// Candidate scheme of the kernel.
 struct Candidate<O: Operation> {
     scheme: O::Scheme,
     label: String,
     explained: u64,
     compared: u64,
-    /// Results to which it gives a value, of the whole plan.
+    /// Number of results with a value, of the whole plan.
     judged: u64,
     out: bool,
 }
 
-/// Every scheme of an operation with its label, each policy apart.
+/// Returns every scheme of an operation with its label, each policy separately.
 pub(crate) fn schemes<O: Operation>() -> Vec<(O::Scheme, String)> {
     let mut out: Vec<(O::Scheme, String)> = Vec::new();
     for described in O::Scheme::described() {
@@ -142,7 +142,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         offered::adopt::<O>(&Offer { own, ..offer.clone() })?;
     }
     let mut specs = plans::whole::<O>(&domain, &Asked::default(), &effort.budget(), seed);
-    // A plan also has cases that an operation tries in every kernel.
+    // A plan also has cases for other kernels, which this domain does not cover.
     specs.retain(|spec| O::covers(&domain, &spec.params));
     let mut candidates = candidates::<O>();
     let mut identified = Identified {
@@ -201,7 +201,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
     Ok(identified)
 }
 
-/// What each candidate gives for each case, if a scheme of the candidate is asked.
+/// Returns the results of each candidate for each case, if `scheme` returns a scheme for the candidate.
 fn predictions<C: Sync, O: Operation>(
     candidates: &[C],
     cases: &[Case<O::Params>],
@@ -217,19 +217,19 @@ where
     candidates.par_iter().map(of).collect()
 }
 
-/// The scheme of a kernel of this project.
+/// Returns the scheme of a kernel of this project.
 fn promised<O: Operation>(kernel: &str) -> Option<String> {
     Some(promise::<O>(find::<O>(kernel)?).ok()?.label())
 }
 
-/// A kernel that is asked.
+/// Kernel under identification.
 struct Put<'a, O: Operation> {
     lane: &'a Lane,
     kernel: &'a str,
     domain: &'a O::Domain,
 }
 
-/// Cases, and the results of each or the reason why there are none.
+/// Cases, and the results of each case or the reason for missing results.
 type Answers<O> = (Vec<Case<<O as Operation>::Params>>, Vec<Result<Vec<i32>, String>>);
 
 impl<O: Operation> Put<'_, O> {
@@ -239,7 +239,7 @@ impl<O: Operation> Put<'_, O> {
         (cases, answered)
     }
 
-    /// What the kernel gives for a case, or why it gives nothing.
+    /// Returns the results of the kernel for a case.
     fn answer(&self, case: &Case<O::Params>) -> Result<Vec<i32>, String> {
         if let Some(why) = self.lane.exhausted() {
             return Err(why);
@@ -248,7 +248,7 @@ impl<O: Operation> Put<'_, O> {
         outs::<O>(&mut self.lane.lease(), self.kernel, case, results).map_err(|failure| failure.to_string())
     }
 
-    /// A case that excludes a scheme, cut down to the element if that excludes the scheme too.
+    /// Returns the input for a case that excludes a scheme, reduced to the element if the reduced case also excludes the scheme.
     fn input(&self, scheme: &O::Scheme, case: &Case<O::Params>, given: &[i32]) -> Option<Input> {
         let at = Self::differs(scheme, case, given)?;
         let alone = operation::alone::<O>(case, self.domain, at).into_iter().find_map(|(small, _)| {
@@ -271,14 +271,14 @@ impl<O: Operation> Put<'_, O> {
         })
     }
 
-    /// The first result that the scheme does not give.
+    /// Returns the index of the first word with another value than the scheme's.
     fn differs(scheme: &O::Scheme, case: &Case<O::Params>, given: &[i32]) -> Option<usize> {
         let expected = O::expected(scheme, case).ok()?;
         expected.iter().zip(given).position(|(expected, got)| expected.is_some_and(|expected| expected != *got))
     }
 }
 
-/// Excludes the schemes that give other results, and names them.
+/// Excludes the schemes with other results, and returns their names.
 fn exclude<'a, O: Operation>(
     candidates: &mut [Candidate<O>],
     predicted: impl Iterator<Item = Option<&'a Expected>>,
@@ -320,7 +320,7 @@ fn conclude<O: Operation>(identified: &mut Identified, candidates: Vec<Candidate
     identified.excluded = out.into_iter().map(excluded).collect();
 }
 
-/// The case as text, or its parameters alone.
+/// Formats the case as text, or only its parameters.
 fn written<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> String {
     let small = crate::case::text::arguments::<O>(domain, case);
     text::case(&small.unwrap_or_else(|| O::arguments(&case.params).into_iter().collect()))

@@ -1,9 +1,8 @@
-//! Two kernels that promise one scheme, or one kernel in two lanes, compared to the bit: also where the contract gives no value, and each
-//! target gives what its instructions give.
+//! Bitwise comparison of two kernels with the same scheme, or of a kernel in two lanes. Includes results without a value by the contract, for which
+//! each target gives the value of the instructions.
 //!
-//! Poison has no expected value, but a reviewer wants to know which inputs change with target or optimization level.
-//! Compiled casts are therefore compared to the bit with the models of their lowering, and lane with lane. Such a
-//! difference is never a finding.
+//! Poison has no expected value, but a reviewer wants to know which inputs change with target or optimization level. Compiled casts are therefore
+//! compared to the bit with the models of their lowering, and lane with lane. Such a difference is never a finding.
 
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
@@ -17,45 +16,45 @@ use crate::run::subject::Posed;
 use std::collections::BTreeMap;
 use tiebreak_impls::quantized::Params;
 
-/// Another that the kernel is compared with.
+/// Counterpart of a comparison.
 enum Other<O: Operation> {
-    /// The same kernel in a lane, by its number.
+    /// The same kernel in another lane, by the number of the lane.
     Lane(usize),
     /// A kernel of the same promise, in this process.
     Kernel(&'static Kernel<O>),
 }
 
-/// What was seen of a kernel in a lane and of another.
+/// Comparison of a kernel in a lane with a counterpart.
 pub struct Agreement<O: Operation> {
     lane: usize,
     other: Other<O>,
-    /// Results compared.
+    /// Number of results compared.
     pub results: u64,
-    /// Results not compared: the domain of the other does not hold their case.
+    /// Number of results not compared, because the counterpart's domain does not have their case.
     pub not_compared: u64,
-    /// Of those compared, those to which the contract gives no value.
+    /// Number of compared results without a value by the contract.
     pub open: u64,
-    /// Results that differ where the contract gives a value.
+    /// Number of differing results with a value by the contract.
     pub differ: u64,
-    /// Results that differ where it gives none.
+    /// Number of differing results without a value by the contract.
     pub differ_open: u64,
-    /// Results that differ, by type.
+    /// Number of differing results, by type.
     pub types: BTreeMap<String, u64>,
     smallest: Option<Case<O::Params>>,
 }
 
-/// All comparisons of one kernel.
+/// All comparisons of a kernel.
 pub struct Agreements<'a, O: Operation> {
     kernel: &'static Kernel<O>,
     lanes: &'a [&'a Lane],
     host: Lane,
-    /// Each by itself.
+    /// Comparisons, in the order of lanes.
     each: Vec<Agreement<O>>,
 }
 
 impl<'a, O: Operation> Agreements<'a, O> {
-    /// A compiled kernel with the kernels of this process that promise the same, and in each two lanes. Of others, the kernel in its first lane
-    /// with those after it in the registry.
+    /// Plans the comparisons. A compiled kernel is compared with the kernels of this process with the same promise, and lane with lane. Any other
+    /// kernel is compared, in the first lane, with the following kernels of the registry.
     pub fn new(kernel: &'static Kernel<O>, lanes: &'a [&'a Lane]) -> Self {
         let compiled = is_compiled::<O>(&kernel.contract.domain);
         let after = kernels::<O>().iter().skip_while(|k| !compiled && k.name != kernel.name);
@@ -74,7 +73,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
         Self { kernel, lanes, host: Lane::host(), each }
     }
 
-    /// Compares what the lanes gave for some cases.
+    /// Compares the lanes' answers for some cases.
     pub fn compare(&mut self, posed: &[Posed<O::Params>], given: &[Answers<O::Params>]) {
         let Self { kernel, host, each, .. } = self;
         let mut models: BTreeMap<&str, Answers<O::Params>> = BTreeMap::new();
@@ -93,12 +92,12 @@ impl<'a, O: Operation> Agreements<'a, O> {
         }
     }
 
-    /// The comparisons of any results.
+    /// Returns the comparisons with at least one result.
     pub fn compared(&self) -> Vec<&Agreement<O>> {
         self.each.iter().filter(|agreement| agreement.results > 0).collect()
     }
 
-    /// The kernel's lane, and the name and lane of the other.
+    /// Returns the kernel's lane, and name and lane of the counterpart.
     pub fn parties(&self, agreement: &Agreement<O>) -> (&Lane, (&'static str, &Lane)) {
         let lane = self.lanes[agreement.lane];
         match agreement.other {
@@ -107,7 +106,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
         }
     }
 
-    /// A small case on which the two differ.
+    /// Returns a small case with different results of the two parties.
     pub fn witness(&self, agreement: &Agreement<O>, asked: &Asked) -> Option<Witness<O::Params>> {
         let domain = &self.kernel.contract.domain;
         let (lane, (other, their_lane)) = self.parties(agreement);
@@ -166,7 +165,7 @@ impl<O: Operation> Agreement<O> {
     }
 }
 
-/// Stored and expressed type: `i8:f32`.
+/// Names the stored and the expressed type: `i8:f32`.
 fn type_name<O: Operation>(params: &O::Params) -> String {
     let name = |p: &Params| format!("{}:{}", p.quantized.storage.name(), p.quantized.expressed.name());
     (O::CAPABILITIES.compiled.function)(params).map_or_else(String::new, |function| name(&function.params))

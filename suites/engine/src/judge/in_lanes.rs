@@ -1,5 +1,5 @@
-//! What a kernel did in each lane. A lane in which every result is that of the first is judged with it, but where the lane's compiler has faults of its
-//! own.
+//! Records of a kernel in each lane. Lanes with the results of the first lane share its record, except for compiled kernels: their faults depend on
+//! the lane.
 
 use crate::judge::record::{Record, judged};
 use crate::lane::Lane;
@@ -7,7 +7,7 @@ use crate::operation::{Operation, is_compiled};
 use crate::run::answers::Answers;
 use crate::run::subject::{Posed, Subject};
 
-/// A kernel's records, one for all lanes that have been alike so far.
+/// Records of a kernel, shared by all lanes with equal results so far.
 pub(crate) struct InLanes<'a, O: Operation> {
     subject: &'a Subject<O>,
     lanes: &'a [&'a Lane],
@@ -15,22 +15,22 @@ pub(crate) struct InLanes<'a, O: Operation> {
     others: Vec<Other<O>>,
 }
 
-/// A lane beside the first.
+/// Record of a further lane.
 struct Other<O: Operation> {
-    /// Its own, from its first result on that is not that of the first lane.
+    /// Separate record, from the first result unlike the first lane's on.
     record: Option<Record<O::Params>>,
     /// Seconds of lane and judge.
     seconds: f64,
 }
 
 impl<'a, O: Operation> InLanes<'a, O> {
-    /// Before anything has run, in at least one lane.
+    /// Creates the records before anything has run, for at least one lane.
     pub(crate) fn new(subject: &'a Subject<O>, lanes: &'a [&'a Lane]) -> Self {
         let others = lanes.iter().skip(1).map(|_| Other { record: None, seconds: 0.0 }).collect();
         Self { subject, lanes, first: Record::default(), others }
     }
 
-    /// Adds what each lane gave for some cases.
+    /// Judges the answers of each lane for some cases.
     pub(crate) fn judge(&mut self, posed: &[Posed<O::Params>], given: &[Answers<O::Params>]) {
         let Subject { kernel, contract, path, .. } = self.subject;
         let compiled = is_compiled::<O>(&kernel.contract.domain);
@@ -49,7 +49,7 @@ impl<'a, O: Operation> InLanes<'a, O> {
         self.first.merge(first);
     }
 
-    /// Of each lane what it did.
+    /// Returns the record of each lane.
     pub(crate) fn records(self) -> Vec<Record<O::Params>> {
         let Self { first, others, .. } = self;
         let own = |other: Other<O>| Record { seconds: other.seconds, ..other.record.unwrap_or_else(|| first.clone()) };

@@ -1,4 +1,4 @@
-//! Layers of a network: of each the results that were judged, those that differ from the contract, and the first of these.
+//! Counts for the layers of a network: judged results, differences from the contract, and the first difference.
 
 use crate::operation::asked::Block;
 use crate::run::answers::Answers;
@@ -6,10 +6,10 @@ use crate::run::subject::Posed;
 use std::collections::BTreeMap;
 use tiebreak_reports::ledger::{AtLayer, LayerCount};
 
-/// Of each layer, by its number in the network, what a kernel gave in a lane.
+/// Counts of a kernel in a lane, by the layer's number in the network.
 pub(crate) type Layers = BTreeMap<usize, LayerCount>;
 
-/// Adds what a lane gave for cases, each at its place of the network if it is of one. Results to which the contract gives no value are not counted.
+/// Adds a lane's answers for cases of a network. Results without a value by the contract are not counted.
 pub(crate) fn add<P>(layers: &mut Layers, blocks: &[Option<Block>], posed: &[Posed<P>], given: &Answers<P>) {
     for ((block, posed), outs) in blocks.iter().zip(posed).zip(&given.each) {
         let (Some(block), Some(outs)) = (block, outs) else { continue };

@@ -1,11 +1,11 @@
-//! A kernel's code in a lane, and which of its results follow known faults of what made the code.
+//! Code of a kernel in a lane, and the known faults in the results of the code.
 
 use crate::operation::Operation;
 use crate::operation::case::Case;
 use crate::operation::expected::{Expected, differs};
 use crate::operation::fault::{Faulty, Seen, Sighting};
 
-/// A kernel's code in a lane, with the contract it is held to.
+/// Code of a kernel in a lane, with the contract for judging.
 #[derive(Debug)]
 pub struct Made<'a, O: Operation> {
     /// Name of the kernel.
@@ -25,7 +25,7 @@ impl<O: Operation> Clone for Made<'_, O> {
 impl<O: Operation> Copy for Made<'_, O> {}
 
 impl<O: Operation> Made<'_, O> {
-    /// Which results differ from what the contract expects and follow a known fault, counted. `words` is the size of a result.
+    /// Returns and counts the known-fault class of each result that breaks the contract; empty without such results. `words` is the size of a result.
     pub fn faulty(
         &self,
         case: &Case<O::Params>,
@@ -49,7 +49,7 @@ impl<O: Operation> Made<'_, O> {
         if all.iter().all(Option::is_none) { Faulty::new() } else { all }
     }
 
-    /// The same of results that nobody has judged yet, uncounted.
+    /// Returns the known-fault classes for results not judged yet, without counting.
     pub fn among(&self, case: &Case<O::Params>, words: usize, outs: &[i32]) -> Faulty {
         if (O::CAPABILITIES.compiled.faults)(self.kernel, self.lane, &case.params).is_empty() {
             return Faulty::new();

@@ -1,4 +1,4 @@
-//! What a kernel gave in every lane, judged.
+//! Judged answers of a kernel in every lane.
 
 pub mod agreement;
 pub mod in_lanes;
@@ -26,28 +26,28 @@ use anyhow::Result;
 use tiebreak_common::budget::Effort;
 use tiebreak_reports::ledger::Position;
 
-/// Cases posed and run at a time: their tensors are held in memory.
+/// Number of cases made and run at a time; their tensors are held in memory.
 const HELD: usize = 64;
 
-/// What a kernel gave in every lane that offers it, judged.
+/// Judged answers of a kernel, in every lane that offers it.
 pub(crate) struct Judged<'a, O: Operation> {
     pub(crate) lanes: Vec<JudgedLane<'a, O>>,
     pub(crate) agreements: Agreements<'a, O>,
     pub(crate) positions: Vec<Position>,
 }
 
-/// What a kernel gave in one lane, judged.
+/// Judged answers of a kernel in a lane.
 pub(crate) struct JudgedLane<'a, O: Operation> {
     pub(crate) lane: &'a Lane,
     pub(crate) record: Record<O::Params>,
-    /// Of each layer of a network what was judged.
+    /// Counts for each layer of a network.
     pub(crate) layers: Layers,
-    /// Whether one call is to be repeated: every case gave a result, and none was spared.
+    /// True if a call is to be repeated: the whole plan gave results, without spared cases.
     pub(crate) is_complete: bool,
     pub(crate) sweeps: Vec<Sweep>,
 }
 
-/// Runs the cases of a kernel in the lanes, then what is swept, and judges everything.
+/// Runs the cases of a kernel in the lanes, then the sweeps, and judges all results.
 pub(crate) fn judged<'a, O: Operation>(
     request: &Request,
     subject: &Subject<O>,
@@ -87,7 +87,7 @@ pub(crate) fn judged<'a, O: Operation>(
     Ok(Judged { lanes, agreements, positions })
 }
 
-/// The sweeps of a kernel in a lane: those of every run, and in an exhaustive one all others.
+/// Runs the sweeps of a kernel in a lane: the sweeps of every run, and in an exhaustive run all other sweeps.
 fn sweeps<O: Operation>(request: &Request, kernel: &'static Kernel<O>, runner: &Runner<'_>) -> Vec<Sweep> {
     if request.asked.is_one_case() {
         return Vec::new();

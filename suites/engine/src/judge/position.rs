@@ -1,4 +1,4 @@
-//! The result that the caller's case names by `at`, from every lane and scheme.
+//! Result selected by `at` in the caller's case, from every lane and scheme.
 
 use crate::lane::Lane;
 use crate::operation::expected::Expected;
@@ -7,7 +7,7 @@ use crate::run::answers::Answers;
 use crate::run::subject::{Posed, Subject};
 use tiebreak_reports::ledger::{Position, Value};
 
-/// One position a lane that gave an answer.
+/// Returns a position for each lane with an answer.
 pub(crate) fn at<O: Operation>(
     subject: &Subject<O>,
     at: usize,

@@ -1,4 +1,4 @@
-//! One kernel in one lane: cases run, results compared with its contract and with the reference, evidence gathered.
+//! Record of a kernel in a lane: cases run, results compared with contract and reference, evidence gathered.
 
 use crate::count;
 use crate::judge::made::Made;
@@ -23,32 +23,32 @@ use std::time::Instant;
 use tiebreak_common::class::Class;
 use tiebreak_impls::fpm::Channel;
 
-/// What one kernel did in one lane.
+/// Record of a kernel in a lane.
 #[derive(Clone, Debug)]
 pub struct Record<P> {
-    /// Cases run.
+    /// Number of cases run.
     pub cases: u64,
-    /// Against the contract.
+    /// Comparison with the contract.
     pub contract: Side<P>,
-    /// Against the reference.
+    /// Comparison with the reference.
     pub reference: Side<P>,
-    /// Cases not run any more after failures to answer.
+    /// Number of cases not run after failures.
     pub given_up: u64,
-    /// Cases that were not to be run.
+    /// Number of cases left out on purpose.
     pub spared: u64,
-    /// Cases that the worker called outside the domain of its kernel, and why it said so first.
+    /// Number of cases refused by the worker as outside the kernel's domain, and the first reason.
     pub outside: Outside,
-    /// Cases that were to be run and gave no result, those not run any more among them.
+    /// Number of planned cases without a result, including the cases given up.
     pub unanswered: u64,
-    /// Cases without an answer at first.
+    /// Failures of cases without an answer at first.
     pub failures: Vec<FailedBatch<Case<P>>>,
-    /// Results that follow a known fault of what made the lane's code, or a deviation that the contract declares, by its class, with the reason.
+    /// Results that follow a known fault of the lane's code, or a declared deviation of the contract, by class, with the reason.
     pub faults: Seen,
-    /// Multipliers and shifts that were run, each with its fractional bits.
+    /// Multipliers and shifts of the cases, with their fractional bits.
     pub pairs: BTreeSet<(Channel, u32)>,
-    /// Results by kind, as the operation has them.
+    /// Number of results by kind, as the operation counts them.
     pub kinds: BTreeMap<&'static str, u64>,
-    /// What the cases that were judged span.
+    /// Spans of the judged cases' parameters.
     pub spans: Spans,
     /// Seconds of lane and judge.
     pub seconds: f64,
@@ -75,12 +75,12 @@ impl<P> Default for Record<P> {
 }
 
 impl<P: Clone> Record<P> {
-    /// Whether a case gave no result at first.
+    /// True if a case gave no result at first.
     pub fn has_failed(&self) -> bool {
         self.given_up > 0 || !self.failures.is_empty()
     }
 
-    /// Adds what another part of the run saw.
+    /// Adds the record of another part of the run.
     pub fn merge(&mut self, other: Self) {
         self.cases += other.cases;
         self.given_up += other.given_up;
@@ -97,14 +97,14 @@ impl<P: Clone> Record<P> {
         self.seconds += other.seconds;
     }
 
-    /// Takes over what another run saw as evidence alone: nothing of it is counted.
+    /// Adds the evidence of another run, without the counts.
     pub fn learn_from(&mut self, other: Self) {
         self.contract.learn_from(other.contract);
         self.reference.learn_from(other.reference);
     }
 }
 
-/// What each result that differs from the reference is due to: a known fault, the first step of the path that gives it, or that the contract gives no value.
+/// Returns the class of each result that differs from the reference: a known fault, the first path step with the result, or no value by the contract.
 pub fn due_to<O: Operation>(
     path: &[PathStep<O>],
     element: &Element,
@@ -115,11 +115,11 @@ pub fn due_to<O: Operation>(
     let Some(reference) = posed.reference.as_ref().filter(|_| !path.is_empty()) else { return Vec::new() };
     let case = &posed.case;
     let gives = |at: usize, step: &PathStep<O>| {
-        // What the contract expects has been worked out.
+        // The last step is the contract, whose results are known already.
         let own = step.is_last().then(|| Arc::clone(&posed.contract));
         Some((step.class(&case.params), own.or_else(|| posed.step(at, || step.expected(case)))?))
     };
-    // Only as far as a result asks for it.
+    // Steps are computed only when a result needs them.
     let steps: Vec<OnceCell<_>> = path.iter().map(|_| OnceCell::new()).collect();
     let words = element.words();
     let due = |(index, out): (usize, &[i32])| {
@@ -152,7 +152,7 @@ pub fn run<O: Operation>(
     judged(lane, kernel, contract, path, cases, &answers::<O>(&Runner::new(lane), kernel, cases, false))
 }
 
-/// Judges what a lane gave for the cases of a kernel.
+/// Judges a lane's answers for the cases of a kernel.
 pub fn judged<O: Operation>(
     lane: &Lane,
     kernel: &Kernel<O>,
@@ -188,7 +188,7 @@ pub fn judged<O: Operation>(
             &mut record.kinds,
             (O::CAPABILITIES.counted.kinds)(contract, &posed.case, &posed.contract).into_iter().collect(),
         );
-        // Several cases have the same parameters one after another.
+        // Consecutive cases often have the same parameters.
         if spanned.replace(&posed.case.params) != Some(&posed.case.params) {
             record.pairs.extend((O::CAPABILITIES.counted.pairs)(&posed.case.params));
             record.spans.add(&written::<O>(kernel.name, &posed.case.params));
@@ -210,12 +210,12 @@ pub fn judged<O: Operation>(
     record
 }
 
-/// Parameters as a worker reads them; nothing where they cannot be written.
+/// Returns the parameters as a worker reads them; null if they cannot be serialized.
 fn written<O: Operation>(kernel: &str, params: &O::Params) -> Value {
     serde_json::to_value(job::<O>(kernel, params)).map_or(Value::Null, |mut job| job["params"].take())
 }
 
-/// Counts results that follow a declared deviation where it changes them.
+/// Counts results that follow a declared deviation.
 fn deviate<O: Operation>(contract: &O::Scheme, posed: &Posed<O::Params>, outs: &[i32], seen: &mut Seen) {
     for ((class, expected), out) in
         (O::CAPABILITIES.deviations.in_case)(contract, &posed.case).iter().zip(posed.contract.iter()).zip(outs)

@@ -1,4 +1,4 @@
-//! What was seen against one scheme: counts, and cases kept as evidence, by the groups in which differences are explained.
+//! Comparison with a scheme: counts, and cases kept as evidence, by the groups in which differences are explained.
 
 use crate::count::Count;
 use crate::operation::case::Case;
@@ -10,24 +10,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use tiebreak_common::class::Class;
 
-/// Cases kept as evidence for each side, and half as many in which nothing differs.
+/// Limit on agreeing cases kept as evidence for each group; the limit on differing cases is twice as high.
 const EVIDENCE: usize = 48;
 
-/// Of these the largest, which have the most values: small cases of few values fit many causes.
+/// Number of largest cases among the evidence; small cases with few values fit many causes.
 const LARGEST: usize = 6;
 
-/// What a lane gave for a case.
+/// Answer of a lane for a case.
 pub(crate) struct Results<'a, P> {
     pub(crate) case: &'a Case<P>,
     pub(crate) outs: &'a [i32],
     pub(crate) faulty: &'a Faulty,
-    /// Of each result its group; `None` where there is one.
+    /// Group of each result; empty without groups.
     pub(crate) groups: &'a [usize],
-    /// What each result that differs is due to, as far as that is known.
+    /// Known class of each differing result.
     pub(crate) due: &'a [Option<Class>],
 }
 
-/// The words of a case beside what is expected of them.
+/// Results of a case with their expected results.
 struct Compared<'a> {
     element: &'a Element,
     outs: &'a [i32],
@@ -37,7 +37,7 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    /// Counts results and differences. Results that differ in each group, and how many of them follow a known fault.
+    /// Counts results and differences. Returns, for each group, the number of differing results, and how many of them follow a known fault.
     fn count(&self, count: &mut Count, excused: bool) -> BTreeMap<usize, [usize; 2]> {
         let words = self.element.words();
         let mut found: BTreeMap<usize, [usize; 2]> = BTreeMap::new();
@@ -72,16 +72,16 @@ impl Compared<'_> {
     }
 }
 
-/// What was seen of one group of results: those whose differences are explained together.
+/// Evidence of a group of results, whose differences are explained together.
 #[derive(Clone, Debug)]
 pub struct Group<P> {
-    /// Results that differ.
+    /// Number of differing results.
     pub differ: u64,
-    /// Cases with differences, the smallest first. What is expected of results of other groups is left out.
+    /// Cases with differences. Expected results of other groups are left out.
     pub differing: Vec<Observed<P>>,
-    /// Cases without.
+    /// Cases without differences.
     pub agreeing: Vec<Observed<P>>,
-    /// Cases of another run, which tell causes apart and are counted nowhere.
+    /// Cases of another run, which distinguish causes but are not counted.
     pub learnt: Vec<Observed<P>>,
 }
 
@@ -100,13 +100,13 @@ impl<P> Group<P> {
         self.thin();
     }
 
-    /// Whether a case of so many elements is kept.
+    /// True if a case with a number of elements is kept.
     fn takes(&self, elements: usize, differs: bool) -> bool {
         let (kept, room) = if differs { (&self.differing, EVIDENCE) } else { (&self.agreeing, EVIDENCE / 2) };
         kept.len() < room * 2 && (kept.is_empty() || elements <= SMALL)
     }
 
-    /// The smallest cases and the largest, and of the rest every other one until there are few enough.
+    /// Keeps the smallest and the largest cases, and every other remaining case, until few enough are left.
     fn thin(&mut self) {
         let size = |seen: &Observed<P>| elements(&seen.case, &seen.outs);
         for (kept, most) in [(&mut self.differing, EVIDENCE), (&mut self.agreeing, EVIDENCE / 2)] {
@@ -121,26 +121,26 @@ impl<P> Group<P> {
         }
     }
 
-    /// The smallest case with a difference, one that no known fault accounts for where there is any.
+    /// Returns the smallest case with a difference; a difference without a known fault is preferred.
     pub fn smallest(&self) -> Option<&Observed<P>> {
         self.differing.iter().min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
     }
 
-    /// Everything kept of this run, as evidence.
+    /// Returns the evidence of the current run.
     pub fn own(&self) -> Vec<&Observed<P>> {
         self.differing.iter().chain(&self.agreeing).collect()
     }
 
-    /// Everything kept, as evidence.
+    /// Returns all evidence, including other runs.
     pub fn evidence(&self) -> Vec<&Observed<P>> {
         self.own().into_iter().chain(&self.learnt).collect()
     }
 }
 
-/// What was seen against one scheme.
+/// Comparison with a scheme.
 #[derive(Clone, Debug)]
 pub struct Side<P> {
-    /// What was compared. Classes are of differences that are due to a known step of the path to the contract, where the operation knows the path.
+    /// Counts. Differences are classified if they are due to a known step of the path to the contract.
     pub count: Count,
     /// Evidence by group.
     pub groups: BTreeMap<usize, Group<P>>,
@@ -153,7 +153,7 @@ impl<P> Default for Side<P> {
 }
 
 impl<P: Clone> Side<P> {
-    /// Counts what differs; `excused` are results that a known fault accounts for on this side.
+    /// Judges a case. If `excused` is set, results that follow a known fault are no differences.
     pub(crate) fn judge(
         &mut self,
         element: &Element,
@@ -187,7 +187,7 @@ impl<P: Clone> Side<P> {
         }
     }
 
-    /// Takes over what another run saw as evidence alone.
+    /// Adds the evidence of another run, without the counts.
     pub(crate) fn learn_from(&mut self, other: Self) {
         for (group, seen) in other.groups {
             let known = self.groups.entry(group).or_default();
@@ -196,25 +196,25 @@ impl<P: Clone> Side<P> {
         }
     }
 
-    /// The smallest case with a difference.
+    /// Returns the smallest case with a difference.
     pub fn smallest(&self) -> Option<&Observed<P>> {
         let smallest = self.groups.values().filter_map(Group::smallest);
         smallest.min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
     }
 
-    /// Everything kept, as evidence.
+    /// Returns all evidence.
     pub fn evidence(&self) -> Vec<&Observed<P>> {
         self.groups.values().flat_map(Group::evidence).collect()
     }
 }
 
-/// Groups of the results; group 0 if the operation has no groups. Neighbours mostly share a group.
+/// Returns the groups of the results; group 0 if the operation has no groups. Neighbours mostly share a group.
 fn distinct(groups: &[usize]) -> BTreeSet<usize> {
     let runs = groups.chunk_by(|a, b| a == b).filter_map(|run| run.first().copied());
     if groups.is_empty() { [0].into() } else { runs.collect() }
 }
 
-/// What is expected of the results of one group, and nothing of the others.
+/// Returns the expected results of a group; `None` for results of other groups.
 pub fn of_group(expected: &Expected, words: usize, groups: &[usize], group: usize) -> Expected {
     if groups.is_empty() {
         return expected.clone();

@@ -1,28 +1,28 @@
-//! What the cases of a kernel span: sizes, channels, offsets and scales, by the names under which a worker reads them.
+//! Spans of the parameters of a kernel's cases: sizes, channels, offsets and scales, by the names under which a worker reads them.
 
 use crate::operation::meaning::{Meaning, meaning};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use tiebreak_reports::ledger::{Range, Size};
 
-/// Remainders of sizes that are kept apart: no vector of a machine that kernels are written for is longer.
+/// Modulus for the remainders of sizes; no vector of a machine with kernels is longer.
 pub const REMAINDERS: u64 = 64;
 
-/// The values of one parameter.
+/// Span of the values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Span {
     least: f64,
     greatest: f64,
-    /// A bit for each remainder modulo [`REMAINDERS`] of a whole number.
+    /// Bit set of the remainders of whole numbers modulo [`REMAINDERS`].
     remainders: u64,
 }
 
-/// Parameters by name.
+/// Spans of parameters, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans(BTreeMap<String, Span>);
 
 impl Spans {
-    /// Adds the parameters of a case: every number by its name, of a list each element, and its length as `len`.
+    /// Adds the parameters of a case: every number by name, every element of a list, and the length of a list as `len`.
     pub fn add(&mut self, params: &Value) {
         self.walk("", params);
     }
@@ -34,7 +34,7 @@ impl Spans {
         self.widen(name, Span { least: value, greatest: value, remainders });
     }
 
-    /// Adds what others span.
+    /// Adds other spans.
     pub fn merge(&mut self, other: Self) {
         other.0.into_iter().for_each(|(name, span)| self.widen(&name, span));
     }
@@ -67,7 +67,7 @@ impl Spans {
         }
     }
 
-    /// Sizes, for a ledger.
+    /// Returns the sizes, for a ledger.
     pub fn sizes(&self) -> BTreeMap<String, Size> {
         let size = |span: &Span| Size {
             least: span.least as u64,
@@ -78,7 +78,7 @@ impl Spans {
         sizes.map(|(name, span)| (name.clone(), size(span))).collect()
     }
 
-    /// Everything else, for a ledger.
+    /// Returns all other parameters, for a ledger.
     pub fn ranges(&self) -> BTreeMap<String, Range> {
         let others = self.0.iter().filter(|(name, span)| meaning(name, span.least) != Meaning::Size);
         others.map(|(name, span)| (name.clone(), Range { least: span.least, greatest: span.greatest })).collect()

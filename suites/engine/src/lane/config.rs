@@ -1,5 +1,4 @@
-//! The lanes file: which lanes there are and how to reach each. Written by `cargo xtask`, or by hand to plug in a worker of
-//! your own.
+//! Lanes file: the lanes, and the command of each lane. Written by `cargo xtask`, or by a user to plug in a worker.
 
 use super::built;
 use super::group::is_inside;
@@ -15,38 +14,37 @@ use tiebreak_reports::drawable::{bounded, is_drawable};
 use tiebreak_reports::ledger::Content;
 use tiebreak_reports::read;
 
-/// The lane that needs no file.
+/// Name of the lane that needs no file.
 pub const HOST: &str = "host";
 
-/// The same worker as a process of the host, for tests.
+/// Name of a lane that runs the host's worker as a process, for tests.
 const HOST_WORKER: &str = "host-worker";
 
-/// How the names of the project's lanes of compiled modules begin.
+/// Prefix of the project's lanes of compiled modules.
 const COMPILED: &str = "mlir-";
-/// How those of its lanes of aarch64 begin.
+/// Prefix of the project's aarch64 lanes.
 const AARCH64: &str = "aarch64-";
 
-/// Why a lane is not among those of a run that names none.
+/// Reason for which a run without named lanes leaves out a lane.
 const NO_COMPILED: &str = "it has the kernels of compiled modules alone, and no operation of this run has any";
 
 /// Longest name of a lane, in characters.
 const LONGEST_NAME: usize = 64;
 
-/// Everything in a lanes file.
+/// Content of a lanes file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lanes {
-    /// Each lane.
+    /// Entries of the lanes.
     pub lanes: Vec<Entry>,
-    /// A directory in which the hashes of programs and libraries are kept from run to run, so that a file that has not changed is not
-    /// read again; without it, each run reads all of them.
+    /// Directory of hashes of programs and libraries, kept between runs so that unchanged files are not read again; `None`: each run reads all.
     pub hashes: Option<PathBuf>,
-    /// The command by which this program runs the kernels of lane `host` as a worker, where it can: for what has to begin anew.
+    /// Command that runs the kernels of lane `host` as a worker, for calls in a fresh process; `None` if the program has no such command.
     #[serde(skip)]
     pub own_worker: Option<Vec<String>>,
 }
 
-/// One lane.
+/// Entry of one lane.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
@@ -54,33 +52,32 @@ pub struct Entry {
     pub name: String,
     /// Program and arguments of the worker.
     pub command: Option<Vec<String>>,
-    /// Why there is no command.
+    /// Reason for a missing command.
     pub not_run: Option<String>,
-    /// Seconds for which the worker may be silent before it is taken for hung, where the usual ones are not right; more for
-    /// large batches, as `patience.rs` has the rule.
+    /// Time limit for a silent worker in seconds, if not the default; large batches get more time, by the rule in `patience.rs`.
     pub patience_seconds: Option<NonZeroU64>,
-    /// Kernels of the worker's own, where the worker does not offer them itself.
+    /// Kernels of the worker, if the worker does not offer them itself.
     #[serde(default)]
     pub offers: Vec<Offer>,
-    /// A disassembler for the worker, for tests that look at the object code.
+    /// Disassembler for the worker, for tests of the object code.
     pub objdump: Option<PathBuf>,
-    /// What compiles the modules that this lane's worker runs; each is added to the command as `--module FILE`.
+    /// Compiler of the lane's modules; each module is added to the command as `--module FILE`.
     pub modules: Option<Toolchain>,
-    /// The files that made this lane's modules, once they are compiled.
+    /// Compiler files from which the lane's modules were made, once the modules are compiled.
     #[serde(skip)]
     pub made_by: Vec<Content>,
-    /// The functions of these modules, where this program has compiled them.
+    /// Functions of the modules, if the program has compiled them.
     #[serde(skip)]
     pub compiled: Option<BTreeSet<String>>,
 }
 
 impl Lanes {
-    /// The lanes of a file, or none beside `host` where no file is given.
+    /// Reads the lanes of a file; without a file only `host`.
     pub fn given(path: Option<&Path>) -> Result<Self> {
         path.map_or_else(|| Ok(Self::default()), Self::read)
     }
 
-    /// Read `path`. Refused inside a worker, whose lanes would start it again, without end.
+    /// Reads `path`. Refused inside a worker, because the lanes would start the worker again, without end.
     pub fn read(path: &Path) -> Result<Self> {
         if is_inside() {
             bail!(
@@ -98,14 +95,14 @@ impl Lanes {
         Ok(lanes)
     }
 
-    /// The lanes of a file's text.
+    /// Parses the text of a lanes file.
     pub fn parse(text: &str) -> Result<Self> {
         let lanes: Self = serde_json::from_str(text).context("write {\"lanes\":[{\"name\":..,\"command\":[..]}]}")?;
         lanes.check()?;
         Ok(lanes)
     }
 
-    /// Names that mean one lane each, and none of them the host.
+    /// Checks the names: each name means one lane, and no lane is named `host`.
     fn check(&self) -> Result<()> {
         let mut seen = BTreeSet::new();
         for Entry { name, command, offers, .. } in &self.lanes {
@@ -136,13 +133,12 @@ impl Lanes {
         Ok(())
     }
 
-    /// Whether a lane of this name is one that the project sets up, and must therefore offer every kernel. Any other lane is of the
-    /// caller's own, and is asked for what it offers.
+    /// True if the project sets up the lane, which must therefore offer every kernel. Any other lane is the caller's, and runs the offered kernels.
     pub fn is_ours(name: &str) -> bool {
         [HOST, HOST_WORKER].contains(&name) || Self::KNOWN.contains(&name)
     }
 
-    /// The architecture that the name of one of the project's lanes promises.
+    /// Returns the architecture that the name of a project lane promises.
     pub fn promised_arch(name: &str) -> Option<&'static str> {
         let of_modules = name.strip_prefix(COMPILED).unwrap_or(name);
         match name {
@@ -153,55 +149,55 @@ impl Lanes {
         }
     }
 
-    /// The lanes of a run that names none: the host, each lane of aarch64 that this machine has, and every lane of the caller's own. A file
-    /// without a lane of aarch64 asks for none.
+    /// Returns the lanes of a run without named lanes: the host, each installed aarch64 lane, and every lane of the caller. A file without aarch64
+    /// lanes requests none.
     pub fn default_names(&self) -> Vec<String> {
         let of_aarch64 = |l: &&Entry| l.name.starts_with(AARCH64) && Self::is_ours(&l.name);
         let mut names = vec![HOST.to_owned()];
         names.extend(self.lanes.iter().filter(of_aarch64).filter(|l| l.command.is_some()).map(|l| l.name.clone()));
         let listed = self.lanes.iter().any(|l| of_aarch64(&l));
-        // That it is not installed is said.
+        // A missing aarch64 lane is listed, so that the run reports it.
         names.extend((names.len() == 1 && (listed || self.lanes.is_empty())).then(|| "aarch64-qemu".to_owned()));
         names.extend(self.of_the_caller(|entry| entry.modules.is_none()));
         names.extend(self.host_worker(names.len() == 1));
         names
     }
 
-    /// Lanes of the caller's own.
+    /// Returns the lanes of the caller.
     fn of_the_caller(&self, wanted: impl Fn(&Entry) -> bool) -> impl Iterator<Item = String> {
         self.lanes.iter().filter(move |l| !Self::is_ours(&l.name) && wanted(l)).map(|l| l.name.clone())
     }
 
-    /// The worker of the host, where it is the only other lane of the file, or another program than the project's: the kernels of that run in
-    /// the lane `host` already.
+    /// Returns lane `host-worker` if the run has no lane except `host`, or if its program is not the project's, whose kernels already run in lane
+    /// `host`.
     fn host_worker(&self, alone: bool) -> Option<String> {
         let runs = |command: &Vec<String>| alone || !built::starts_built(command);
         let found = self.lanes.iter().find(|l| l.name == HOST_WORKER && l.command.as_ref().is_some_and(runs));
         found.map(|l| l.name.clone())
     }
 
-    /// The lanes that start a program of the caller's own and are not among those of a run, each with the reason.
+    /// Returns the lanes with a program of the caller that a run leaves out, each with the reason.
     pub fn left_out(&self, names: &[String]) -> impl Iterator<Item = (&str, &'static str)> {
         let others = self.lanes.iter().filter(|l| !names.contains(&l.name));
         let of_the_caller = others.filter(|l| l.command.as_ref().is_some_and(|command| !built::starts_built(command)));
         of_the_caller.map(|l| (l.name.as_str(), NO_COMPILED))
     }
 
-    /// The lanes of compiled modules, installed or not.
+    /// Returns the lanes of compiled modules, installed or not.
     pub fn compiled_names(&self) -> impl Iterator<Item = String> {
         let known = |name: &str| name.starts_with(COMPILED) && Self::is_ours(name);
         let compiled = move |l: &&Entry| known(&l.name) || l.modules.is_some() && !Self::is_ours(&l.name);
         self.lanes.iter().filter(compiled).map(|l| l.name.clone())
     }
 
-    /// Every name that can be asked for.
+    /// Returns every name that a request can use.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(HOST).chain(self.lanes.iter().map(|l| l.name.as_str()))
     }
 }
 
-/// Makes the relative paths of a worker's command paths beside the lanes file `place`, which is absolute: a program with a directory in its name, and an
-/// argument that begins with `./` or `../`. A bare name is looked up in `PATH`, and any other argument stays as it is.
+/// Resolves relative paths of a worker's command against the directory of the lanes file `place`, which is absolute: a program with a directory in
+/// its name, and arguments that begin with `./` or `../`. A bare name is looked up in `PATH`; other arguments stay unchanged.
 fn placed(command: &mut [String], place: &Path) {
     let beside =
         |word: &str| place.with_file_name("").join(word.trim_start_matches("./")).to_string_lossy().into_owned();
@@ -237,7 +233,7 @@ mod tests {
         serde_json::from_value(serde_json::json!({ "lanes": lanes })).expect("lanes")
     }
 
-    /// The file was read and its lane never started, since only lanes of the project's were taken where none is named.
+    /// Regression: the file was read, but its lane never started, because a run without named lanes took only lanes of the project.
     #[test]
     fn a_lane_of_the_callers_own_is_a_lane_of_the_run() {
         assert_eq!(lanes(&["mine"]).default_names(), ["host", "mine"]);
@@ -247,7 +243,7 @@ mod tests {
         assert_eq!(lanes(&[]).default_names(), ["host", "aarch64-qemu"]);
     }
 
-    /// Issue 31, item 4: these were dropped in silence.
+    /// Issue 31, item 4: these lanes were dropped silently.
     #[test]
     fn no_lane_of_the_callers_is_dropped() {
         assert_eq!(lanes(&["aarch64-qemu", "host-worker"]).default_names(), ["host", "aarch64-qemu", "host-worker"]);

@@ -1,7 +1,6 @@
-//! A worker's processes: a group of their own, so that all of them end with the lane, and none by the terminal's signals first.
+//! Process group of a worker: all processes end with the lane, and signals of the terminal do not end them first.
 //!
-//! A worker leads a process group but no session: Linux schedules a session apart from the harness, and on a busy machine a
-//! sweep took two to four times as long.
+//! A worker leads a process group but no session: Linux schedules sessions apart, and on a busy machine a sweep took two to four times as long.
 
 use super::orphans;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -13,15 +12,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Set for every worker, to a mark of its own, so that a `tiebreak` that a worker starts knows where it is.
+/// Environment variable with a unique mark for every worker; a `tiebreak` started by a worker finds the variable.
 pub(super) const INSIDE: &str = "TIEBREAK_WORKER";
 
-/// Whether a lane's worker started this program.
+/// True if a lane's worker started the program.
 pub(super) fn is_inside() -> bool {
     std::env::var_os(INSIDE).is_some() || has_itself_above()
 }
 
-/// Whether a process that started this one, or the one before, runs this same program: of a worker that clears its environment.
+/// True if an ancestor process runs the same program; detects workers that clear the environment.
 #[cfg(target_os = "linux")]
 fn has_itself_above() -> bool {
     use procfs::process::Process;
@@ -36,17 +35,17 @@ fn has_itself_above() -> bool {
     false
 }
 
-/// The groups that have not been ended, by the process that leads each.
+/// Groups that have not been ended, by the process that leads each.
 static LIVING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 fn living() -> MutexGuard<'static, BTreeSet<i32>> {
     LIVING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Workers started so far.
+/// Number of workers started so far.
 static STARTED: AtomicUsize = AtomicUsize::new(0);
 
-/// Ends the workers of all lanes with everything that they started, and lets nobody start another. For a program that is about to end.
+/// Ends the workers of all lanes and all their descendants, and prevents new workers. For a program that is about to end.
 pub fn end_all() {
     if STARTED.load(Ordering::Relaxed) == 0 {
         return;
@@ -54,15 +53,15 @@ pub fn end_all() {
     let living = living();
     let mut family: BTreeSet<i32> = living.iter().flat_map(|leader| orphans::family(*leader)).collect();
     for leader in living.iter().filter_map(|leader| Pid::from_raw(*leader)) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = kill_process_group(leader, Signal::KILL);
     }
-    // Leaders are nobody's to wait for any more.
+    // Nobody waits for the leaders any more.
     until_done(|| orphans::end_some(&mut family, &BTreeSet::new(), |_| true));
     std::mem::forget(living);
 }
 
-/// How often processes are looked for that were started while others were ended, and how long they have to be gone.
+/// Number of searches for processes that were started during the end of others, and the pause between two searches.
 const ROUNDS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -75,33 +74,32 @@ fn until_done(mut is_done: impl FnMut() -> bool) {
     }
 }
 
-/// A process with all that it starts, ended together.
+/// Process with all descendants, ended together.
 pub(super) struct Group {
     child: Child,
     status: Option<ExitStatus>,
-    /// In the environment of its processes.
+    /// Value of the mark in the environment of the group's processes.
     mark: String,
 }
 
-/// What the processes of a group are at.
+/// Activity of a group's processes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Activity {
-    /// Processor time used so far, by those that have ended too.
+    /// Processor time used so far, including ended processes.
     pub(super) used: Duration,
-    /// One is ready to run.
+    /// True if a process is ready to run.
     pub(super) runnable: bool,
-    /// One is stopped, by a signal or a debugger.
+    /// True if a process is stopped, by a signal or a debugger.
     pub(super) stopped: bool,
 }
 
 impl Group {
-    /// Starts `command`. Not in a session of its own: where the system shares processors between sessions, each worker would
-    /// wait for its harness.
+    /// Starts `command`. No separate session: systems that share processors between sessions would make each worker wait for the harness.
     pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
         orphans::adopt();
         let mark = format!("{}.{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
         command.env(INSIDE, &mark).process_group(0);
-        // Held until the process is known, so that none is missed by `end_all`.
+        // Locked until the process is registered, so that `end_all` misses no process.
         let mut living = living();
         let child = command.spawn()?;
         living.insert(child.id().cast_signed());
@@ -112,7 +110,7 @@ impl Group {
         &mut self.child
     }
 
-    /// The number of the process that was started.
+    /// Returns the process number of the leader.
     pub(super) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -121,14 +119,14 @@ impl Group {
         Pid::from_raw(self.child.id().cast_signed())
     }
 
-    /// Whether the process that was started has ended. It is not reaped, so that its number stays that of its group.
+    /// True if the started process has ended. The process is not reaped, so that the number stays reserved for the group.
     pub(super) fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let ended = self.leader().map(|leader| waitid(WaitId::Pid(leader), options));
         self.status.is_some() || matches!(ended, Some(Ok(Some(_))))
     }
 
-    /// Gives it some time to end by itself, then ends all of it.
+    /// Waits for the group to end, then ends all its processes.
     pub(super) fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         let begun = Instant::now();
         while !self.has_ended() && begun.elapsed() < grace {
@@ -140,7 +138,7 @@ impl Group {
         let leader = self.child.id().cast_signed();
         let mut family = orphans::family(leader);
         if let Some(leader) = Pid::from_raw(leader) {
-            // Without members there is nothing to end.
+            // Fails for a group without members, which needs no signal.
             let _ = kill_process_group(leader, Signal::KILL);
         }
         let status = self.child.wait()?;
@@ -150,7 +148,7 @@ impl Group {
         Ok(status)
     }
 
-    /// What its processes are at; `None` where the system does not say.
+    /// Returns the activity of the group's processes, if the system provides it.
     #[cfg(target_os = "linux")]
     pub(super) fn activity(&self) -> Option<Activity> {
         let group = self.child.id().cast_signed();
@@ -174,7 +172,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // There is nobody left to report it to.
+        // Nobody is left to receive the status.
         let _ = self.end(Duration::ZERO);
     }
 }

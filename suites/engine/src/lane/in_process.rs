@@ -14,10 +14,10 @@ use tiebreak_impls::job_error::JobError;
 use tiebreak_impls::protocol::{Hello, Job, Source};
 use tiebreak_impls::worker::{self, Runner};
 
-/// On aarch64 a lane of its own runs the real instructions; elsewhere those of the host run here.
+/// Form of the kernels: native instructions, except on aarch64, where a separate lane runs the real instructions.
 pub const FORM: Form = if cfg!(target_arch = "aarch64") { Form::Portable } else { Form::Native };
 
-/// The kernels of this lane for another process.
+/// Kernels of lane `host`, for another process.
 struct Kernels;
 
 impl Runner for Kernels {
@@ -30,16 +30,16 @@ impl Runner for Kernels {
     }
 }
 
-/// Answers requests until the input ends, with the kernels of the lane `host`.
+/// Answers requests with the kernels of lane `host` until the input ends.
 pub fn serve(reader: impl BufRead, writer: impl Write) -> io::Result<()> {
     worker::serve_with(&Kernels, reader, writer)
 }
 
-/// A session that runs each batch when it is collected.
+/// Session that runs each batch when it is collected.
 #[derive(Default)]
 pub(super) struct InProcess {
     waiting: VecDeque<Waiting>,
-    /// The last job, which the next batch mostly shares.
+    /// Last job, which the next batch mostly shares.
     job: Option<Arc<Job>>,
     inputs: Vec<i32>,
 }

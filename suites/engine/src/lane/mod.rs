@@ -1,4 +1,4 @@
-//! Lanes: where kernels run. In this process, or in a worker process reached over [`tiebreak_impls::protocol`].
+//! Lanes, in which kernels run: this process, or a worker process reached over [`tiebreak_impls::protocol`].
 
 mod built;
 pub mod config;
@@ -28,27 +28,27 @@ pub use modules::provide;
 pub use not_run::{NotRun, OpenError};
 pub use pool::{Lane, Lease};
 
-/// Why a batch gave no output. Every one of these is a finding about the kernel or its lane, never the end of a run.
+/// Failure of a batch without an output: always a finding about the kernel or the lane, never the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Failure {
     /// The worker process ended.
     #[error("the worker died ({0})")]
     Crashed(String),
-    /// Silent for longer than its patience, as `patience.rs` has the rule; the worker was killed.
+    /// The worker was silent for too long, by the rule in `patience.rs`, and was killed.
     #[error("no answer within {0:?}; the worker was killed")]
     Hung(Duration),
-    /// The output has another length than promised.
+    /// The output has a wrong length.
     #[error("{got} results for {expected} inputs")]
     WrongLength {
-        /// Results asked for.
+        /// Number of results requested.
         expected: usize,
-        /// Results given.
+        /// Number of results given.
         got: usize,
     },
-    /// The worker answered that it refuses the job, or that its kernel did what none may; the reason in words.
+    /// The worker refused the job, or reported a violation by the kernel; with the reason.
     #[error("{1}")]
     Failed(FailureKind, String),
-    /// The lane cannot be asked, or its answer is none of the protocol; the reason in words.
+    /// The lane cannot run the batch, or the answer violates the protocol; with the reason.
     #[error("{0}")]
     Unusable(String),
 }
@@ -79,7 +79,7 @@ impl Failure {
         }
     }
 
-    /// Why the worker says that a batch is outside the domain of its kernel, if it says so.
+    /// Returns the worker's reason for a batch outside the domain of its kernel; `None` for other failures.
     pub fn outside(&self) -> Option<&str> {
         match self {
             Self::Failed(FailureKind::OutsideDomain, reason) => Some(reason),
@@ -87,32 +87,32 @@ impl Failure {
         }
     }
 
-    /// Whether the worker says that a batch is outside the domain of its kernel.
+    /// True if the worker refused a batch as outside the kernel's domain.
     pub fn is_outside(&self) -> bool {
         self.outside().is_some()
     }
 
-    /// Whether the worker answered in the protocol and can be asked the next batch.
+    /// True if the worker answered by the protocol and can take the next batch.
     pub fn goes_on(&self) -> bool {
         matches!(self, Self::Failed(FailureKind::OutsideDomain | FailureKind::Refused, _))
     }
 
-    /// The lane cannot be asked, or its answer was refused, for this reason.
+    /// Creates the failure of a lane that cannot run the batch.
     pub fn refused(reason: impl Into<String>) -> Self {
         Self::Unusable(reason.into())
     }
 }
 
-/// A batch with its inputs, as a lane takes it.
+/// Batch with inputs, as a lane takes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'a> {
     /// Operation, kernel and parameters.
     pub job: &'a Job,
-    /// The inputs.
+    /// Inputs of the batch.
     pub input: Input<'a>,
     /// Elements between a 64-byte boundary and the first element.
     pub misalign: usize,
-    /// Multiply-accumulates, beside one operation for each element read and written: what the patience with a worker is measured by.
+    /// Number of multiply-accumulates, not counting one operation for each element read and written; decides the time limit of a worker.
     pub products: u64,
 }
 
@@ -123,14 +123,14 @@ pub enum Input<'a> {
     Values {
         /// Number of elements of the batch.
         len: usize,
-        /// Everything the operation reads; shared, so that a lane of this process need not copy it.
+        /// All operands; shared, so that the lane of this process need not copy them.
         values: &'a Arc<Vec<i32>>,
     },
     /// Consecutive accumulators.
     Range {
         /// First accumulator.
         start: i32,
-        /// Number of elements of the batch, as above: words of results, where a result is of several.
+        /// Number of elements of the batch; counts words if a result has several words.
         len: usize,
     },
 }
@@ -142,7 +142,7 @@ impl Order<'_> {
         }
     }
 
-    /// Where a worker gets the inputs from.
+    /// Returns the source of a worker's inputs.
     fn source(&self) -> Source {
         match self.input {
             Input::Values { values, .. } => Source::Payload { bytes: size_of_val(values.as_slice()) },
@@ -150,28 +150,27 @@ impl Order<'_> {
         }
     }
 
-    /// The header that a worker reads.
+    /// Builds the header for a worker.
     fn header(&self) -> Batch {
         Batch { job: self.job.clone(), len: self.len(), source: self.source(), misalign: self.misalign }
     }
 
-    /// Number of int32 results this batch must give.
+    /// Returns the number of int32 results that the batch must give.
     fn results(&self) -> usize {
         match lengths(self.job, self.len()) {
             Ok(lengths) => lengths.output,
-            // A kernel of the worker's own: as many as the harness has counted by the domain that the kernel claims.
+            // Kernel of the worker: the harness has counted its results by the domain that the kernel claims.
             Err(JobError::UnknownKernel { .. }) => self.len(),
-            // The lane refuses what has no sizes, in words.
+            // The lane refuses batches without sizes, with a message.
             Err(_) => 0,
         }
     }
 }
 
-/// A place that runs batches one after another. Several may be in flight: `submit`, `submit`, `collect`, and so on. Those that were answered before a failure
-/// are collected first.
+/// Session that runs batches in order. Several batches may be in flight: `submit`, `submit`, `collect`, ... Answers from before a failure come first.
 pub trait Session: Send {
-    /// Hand over a batch.
+    /// Hands over a batch.
     fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure>;
-    /// Take the results of the oldest batch not yet collected.
+    /// Returns the results of the oldest batch not yet collected.
     fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure>;
 }

@@ -1,14 +1,13 @@
-//! Lanes of compiled modules, provided with the modules of a run.
+//! Modules for the lanes of compiled modules in a run.
 //!
-//! A lane is not asked for casts that its modules lack. The harness knows which casts it compiled; a refusal costs a new
-//! worker, and shrinking proposes many types that nobody compiled. Cases of a plan are posed all the same: there a refusal
-//! is a finding.
+//! A lane is not sent casts that its modules lack. The harness knows which casts it compiled; a refusal costs a new worker, and shrinking proposes
+//! many types without a compiled module. Cases of a plan are sent all the same, and a refusal of them is a finding.
 
 use super::config::Lanes;
 use anyhow::{Context, Result};
 use tiebreak_mlir::{MODULE, Plan};
 
-/// The lanes with the modules of `plan` compiled for those of them that are in `names`, and named in their commands.
+/// Compiles the modules of `plan` for the lanes in `names`, and adds them to the commands of the lanes.
 pub fn provide(lanes: &Lanes, names: &[String], plan: &Plan, done: impl Fn() + Sync) -> Result<Lanes> {
     let mut lanes = lanes.clone();
     for entry in lanes.lanes.iter_mut().filter(|entry| names.contains(&entry.name)) {

@@ -1,8 +1,7 @@
-//! Why a lane cannot run: it is not installed, which a caller may allow, or it is and does not start, which is a finding.
+//! Reasons for which a lane cannot run: not installed, which a caller may allow; or installed and unable to start, which is a finding.
 //!
-//! A worker that is installed and dies, hangs or speaks another protocol is a finding, and `--allow-not-run` does not
-//! accept it. Only a lane that the lanes file marks `not_run` counts as absent. To find the module that ends a worker, the
-//! worker is started with each module alone.
+//! A worker that is installed and dies, hangs or speaks another protocol is a finding, and `--allow-not-run` does not accept it. Only a lane that the
+//! lanes file marks `not_run` counts as absent. To find the module that ends a worker, the worker is started with each module alone.
 
 use super::Failure;
 use super::process::Worker;
@@ -15,68 +14,68 @@ use tiebreak_mlir::MODULE;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::drawable::escaped;
 
-/// Why a lane cannot run.
+/// Reason for which a lane cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotRun {
-    /// It is not installed: the lanes file says so, or nobody built it.
+    /// The lane is not installed: the lanes file marks it, or nobody built it.
     #[error("{0}")]
     Absent(String),
-    /// Its command names a program that is not there.
+    /// The command names a missing program.
     #[error("cannot start `{0}`: there is no such program")]
     NoProgram(String),
-    /// Its worker runs on another architecture than the lane's name promises.
+    /// The worker runs on another architecture than the lane's name promises.
     #[error(
         "its worker runs on `{says}`, and a lane of this name is one of {promised}; {command}; give a lane of your own another name"
     )]
     OtherArch {
-        /// What the name promises.
+        /// Architecture promised by the name.
         promised: &'static str,
-        /// What the worker says.
+        /// Architecture stated by the worker.
         says: String,
-        /// The lane's command, in words.
+        /// Description of the lane's command.
         command: String,
     },
-    /// It is installed and does not start.
+    /// The lane is installed and does not start.
     #[error("it is installed and does not start: {failure}; {file}")]
     Broken {
-        /// What went wrong.
+        /// Failure at the start.
         failure: Failure,
-        /// The file that it is due to, in words.
+        /// Description of the file that causes the failure.
         file: String,
     },
 }
 
-/// Why there is no lane of that name for this program: an error of the call, whatever the lane would have said.
+/// Error of a call with an unusable lane, regardless of the lane's state.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// Nobody lists it.
+    /// No lane has the name.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
-    /// A worker of this project, built from other sources than the program.
+    /// The worker of the project was built from other sources than the program.
     #[error(
         "the worker of lane {lane} ({via}) was built from other sources of `impls` ({theirs}) than this program ({ours}), so that its kernels are not \
          the program's; call it as {}, which builds both, or build the worker again from the program's sources",
         in_clone("verify")
     )]
     OtherSources {
-        /// The lane.
+        /// Name of the lane.
         lane: String,
-        /// How it is reached.
+        /// Description of the lane's command.
         via: String,
         /// Hash of the worker's sources.
         theirs: String,
-        /// Hash of the program's.
+        /// Hash of the program's sources.
         ours: String,
     },
 }
 
 impl NotRun {
-    /// Of a command whose worker says that it runs on another architecture.
+    /// Creates the error for a worker that states another architecture.
     pub(super) fn other_arch(command: &[String], promised: &'static str, says: String) -> Self {
         Self::OtherArch { promised, says, command: described(command) }
     }
 
-    /// Of a command that failed at its start.
+    /// Creates the error for a command that failed at its start.
     pub(super) fn broken(command: &[String], failure: Failure, patience: Duration) -> Self {
         let Some(program) = command.first() else { return Self::Absent(failure.to_string()) };
         if find_program(Path::new(program)).is_none() {
@@ -99,7 +98,7 @@ fn without_modules(command: &[String]) -> Vec<String> {
     command[..first.unwrap_or(command.len())].to_vec()
 }
 
-/// The module that a worker dies of, where it does not without any.
+/// Finds the module that ends a worker; `None` if the worker also ends without modules.
 fn culprit(command: &[String], failure: &Failure, patience: Duration) -> Option<String> {
     let bare = without_modules(command);
     let starts = |command: &[String]| Worker::start(command, patience).is_ok();

@@ -1,4 +1,4 @@
-//! Where the system does not say which processes there are: what leaves the group of its worker stays.
+//! Systems without a list of processes: a process that leaves the group of its worker stays.
 
 use std::collections::BTreeSet;
 

@@ -1,46 +1,46 @@
-//! When a worker is taken for hung.
+//! Rule for workers that hang.
 //!
-//! The rule: a worker is hung when its silence has lasted longer than its patience. Silence is time in which the harness waits
-//! for it and fewer than [`LEAST`] bytes move through its pipes, in both directions together. The patience is the lane's
-//! (`patience_seconds`, usually 20) for up to [`STEP`] operations in flight, and as much again for each further [`STEP`]: an
-//! element read or written is an operation, and so is a multiply-accumulate of a matrix product or convolution.
+//! The rule: a worker is hung when its silence has lasted longer than its patience. Silence is time in which the harness waits for it and fewer than
+//! [`LEAST`] bytes move through its pipes, in both directions together. The patience is the lane's (`patience_seconds`, usually 20) for up to
+//! [`STEP`] operations in flight, and as much again for each further [`STEP`]: an element read or written is an operation, and so is a
+//! multiply-accumulate of a matrix product or convolution.
 //!
-//! Not all time counts, where the system says what a worker is at (Linux does, elsewhere all of it counts):
-//! - while one of its processes is stopped, none, for up to [`STOPPED`];
-//! - while one of them waits for a processor, what they were given of one, but at least a [`STARVED`]th;
-//! - while this program did not run itself (stopped, asleep, or short of a processor), no more than two ticks, on any system.
+//! Not all time counts on Linux, which shows the activity of a worker (on other systems the first two exceptions do not apply):
+//! - while a process of the worker is stopped: no time, for up to [`STOPPED`];
+//! - while a process waits for a processor: the processor time used, but at least a [`STARVED`]th;
+//! - while this program itself did not run (stopped, asleep, or short of a processor): no more than two ticks, on any system.
 //!
-//! So a worker that spins for ever is found as soon as one that sleeps for ever, and neither a pause nor a busy machine is a hang.
+//! A worker in an endless loop is therefore found as soon as a worker that sleeps for ever, and neither a pause nor a busy machine is a hang.
 //!
-//! Workers time out on silence, not on total time, because a large batch may take long. CPU time alone does not count as
-//! progress; otherwise an infinite loop would never time out.
+//! Workers time out on silence, not on total time, because a large batch may take long. CPU time alone does not count as progress; otherwise an
+//! infinite loop would never time out.
 //!
-//! Every wait is bounded: a kernel is given up after three failures, a witness after 20 seconds or two timeouts, and a lane
-//! after two minutes of timeouts summed over all threads, or 24 patiences if that is less. Questions that were not asked are counted as given up, and the
-//! lane has a finding.
+//! Every wait is bounded: a kernel is given up after three failures, a witness after 20 seconds or two timeouts. A lane is given up after two minutes
+//! of timeouts summed over all threads, raised to 6 patiences or lowered to 24. Cases that were not run are counted as given up, and the lane has a
+//! finding.
 
 use super::group::{Activity, Group};
 use super::{Input, Order};
 use std::time::{Duration, Instant};
 
-/// Operations that take one patience: at the usual one, a million a second, which an interpreter does.
+/// Number of operations for one patience: about a million a second at the default patience, which an interpreter reaches.
 const STEP: u64 = 1 << 24;
-/// Bytes that end a silence: one byte now and then does not keep a worker alive for ever.
+/// Number of bytes that end a silence, so that single bytes do not keep a worker alive for ever.
 const LEAST: usize = 1 << 10;
-/// Longest time for which a stopped worker is waited for.
+/// Longest wait for a stopped worker.
 const STOPPED: Duration = Duration::from_secs(3600);
-/// At least this part of the time counts in which a worker waits for a processor.
+/// Divisor of time: at least this fraction counts while a worker waits for a processor.
 const STARVED: u32 = 16;
 
-/// Between two looks at a silent worker: a twentieth of its patience, within these.
+/// Bounds of the interval between two checks of a silent worker, which is a twentieth of the patience.
 const TICKS: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(500)];
 
-/// How long a worker may be silent over so many operations.
+/// Returns the longest silence for a number of operations.
 pub(super) fn limit(patience: Duration, operations: u64) -> Duration {
     patience.saturating_mul(u32::try_from(operations / STEP).unwrap_or(u32::MAX).saturating_add(1))
 }
 
-/// The operations of a batch.
+/// Returns the number of operations of a batch.
 pub(super) fn operations(order: &Order<'_>) -> u64 {
     let results = order.results();
     let read = match order.input {
@@ -50,17 +50,17 @@ pub(super) fn operations(order: &Order<'_>) -> u64 {
     order.products.saturating_add(read as u64).saturating_add(results as u64)
 }
 
-/// A worker that is waited for.
+/// Silence of a worker.
 pub(super) struct Silence {
     limit: Duration,
     tick: Duration,
-    /// When it was looked at last.
+    /// Time of the last check.
     seen: Instant,
     bytes: usize,
     used: Option<Duration>,
     counted: Duration,
     stopped: Duration,
-    /// The process that was started has ended.
+    /// True if the started process had ended at the last check.
     left: bool,
 }
 
@@ -71,17 +71,17 @@ impl Silence {
         Self { limit, tick, seen: Instant::now(), bytes: 0, used: None, counted: zero, stopped: zero, left: false }
     }
 
-    /// How long it may last.
+    /// Returns the longest silence.
     pub(super) fn limit(&self) -> Duration {
         self.limit
     }
 
-    /// How long to wait before [`Self::is_over`] is asked again.
+    /// Returns the interval between two calls of [`Self::is_over`].
     pub(super) fn tick(&self) -> Duration {
         self.tick
     }
 
-    /// So many bytes moved.
+    /// Counts bytes that moved.
     pub(super) fn moved(&mut self, bytes: usize) {
         self.bytes += bytes;
         if self.bytes >= LEAST {
@@ -89,12 +89,12 @@ impl Silence {
         }
     }
 
-    /// Whether the process that was started had ended when this was asked before, in the same silence. What it wrote is read by then.
+    /// True if the started process had ended at the previous call in the same silence, so that all output is read by now.
     pub(super) fn is_left(&mut self, group: &Group) -> bool {
         std::mem::replace(&mut self.left, group.has_ended())
     }
 
-    /// Counts the time since it was asked last; whether it was too long.
+    /// Counts the time since the last call; true if the silence was too long.
     pub(super) fn is_over(&mut self, group: &Group) -> bool {
         let elapsed = self.seen.elapsed().min(2 * self.tick);
         self.seen = Instant::now();
@@ -125,7 +125,7 @@ mod tests {
         Some(Activity { used: Duration::from_secs(used), runnable, stopped })
     }
 
-    /// Seconds until silence is over, with the activity of each second.
+    /// Returns the seconds until the silence is over, for an activity by second.
     fn found(limit: u64, activity: impl Fn(u64) -> Option<Activity>) -> Option<u64> {
         let mut silence = Silence::new(Duration::from_secs(limit));
         (1..100_000).find(|second| silence.count(SECOND, activity(*second)))
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn one_that_is_given_no_processor_is_found_late() {
-        // A quarter of a processor: four times as long. None at all: sixteen times.
+        // A quarter of a processor: four times as long. No processor time: sixteen times.
         assert!(found(20, |second| at(second / 4, true, false)).is_some_and(|second| (60..=84).contains(&second)));
         assert!(found(20, |_| at(0, true, false)).is_some_and(|second| (300..=340).contains(&second)));
     }

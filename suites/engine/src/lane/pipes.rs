@@ -1,4 +1,4 @@
-//! The pipes of a worker: never blocked on, and read while they are written, so that a worker may answer as it reads.
+//! Pipes of a worker: without blocking, and read during writes, so that a worker may answer while it reads.
 
 use super::group::Group;
 use super::patience::Silence;
@@ -9,30 +9,30 @@ use std::io;
 use std::os::fd::AsFd;
 use std::process::{ChildStdin, ChildStdout};
 
-/// Room in the pipes, so that a worker can go on while the harness is at something else.
+/// Size of the pipes, so that a worker can go on while the harness does other work.
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Read at a time where the end is not known.
+/// Size of a read if the end of the data is unknown.
 const CHUNK: usize = 1 << 16;
 
-/// Why no more bytes move.
+/// Reason for which no more bytes move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The other end is closed.
     Closed,
-    /// The process that was started has ended, and another one holds the other end.
+    /// The started process has ended, and another process holds the other end.
     Left,
     /// The silence was too long.
     Silent,
 }
 
-/// Both pipes, and what was read before it was asked for.
+/// Both pipes, and bytes read ahead.
 pub(super) struct Pipes {
     input: ChildStdin,
     output: ChildStdout,
     inbox: Vec<u8>,
-    /// Where a chunk is read to.
+    /// Buffer of a read.
     chunk: Box<[u8]>,
 }
 
@@ -47,7 +47,7 @@ impl Pipes {
         Ok(Self { input, output, inbox: Vec::new(), chunk: vec![0; CHUNK].into() })
     }
 
-    /// Writes all of `bytes`, and reads what comes meanwhile while less than `room` bytes wait to be taken.
+    /// Writes all `bytes`; meanwhile reads answers while less than `room` bytes wait to be taken.
     pub(super) fn write(
         &mut self,
         mut bytes: &[u8],
@@ -67,7 +67,7 @@ impl Pipes {
         Ok(())
     }
 
-    /// Waits until more can be written, and takes what can be read.
+    /// Waits until writing is possible, and reads what is available.
     fn pass(&mut self, room: usize, group: &Group, wait: &mut Silence) -> Result<(), Stop> {
         let mut ready = [PollFd::new(&self.input, PollFlags::OUT), PollFd::new(&self.output, PollFlags::IN)];
         let reads = self.inbox.len() < room;
@@ -78,7 +78,7 @@ impl Pipes {
         Ok(())
     }
 
-    /// Takes a chunk in, or what is there of one.
+    /// Reads up to a chunk into the inbox.
     fn take_in(&mut self, wait: &mut Silence) -> Result<(), Stop> {
         if let Some(n) = moved(rustix::io::read(&self.output, &mut *self.chunk))? {
             if n == 0 {
@@ -90,7 +90,7 @@ impl Pipes {
         Ok(())
     }
 
-    /// A line with its end; or, of a longer one, its first `most` bytes.
+    /// Returns a line with the end, or the first `most` bytes of a longer line.
     pub(super) fn line(&mut self, most: usize, group: &Group, wait: &mut Silence) -> Result<Vec<u8>, Stop> {
         let mut searched = 0;
         loop {
@@ -106,7 +106,7 @@ impl Pipes {
         }
     }
 
-    /// Fills `out`.
+    /// Fills `out` from the inbox and the pipe.
     pub(super) fn read(&mut self, out: &mut [u8], group: &Group, wait: &mut Silence) -> Result<(), Stop> {
         let mut filled = out.len().min(self.inbox.len());
         out[..filled].copy_from_slice(&self.inbox[..filled]);
@@ -127,7 +127,7 @@ impl Pipes {
     }
 }
 
-/// The bytes that moved; `None` where none could without waiting.
+/// Returns the number of bytes moved; `None` if no byte can move without waiting.
 fn moved(result: Result<usize, Errno>) -> Result<Option<usize>, Stop> {
     match result {
         Ok(n) => Ok(Some(n)),
@@ -136,7 +136,7 @@ fn moved(result: Result<usize, Errno>) -> Result<Option<usize>, Stop> {
     }
 }
 
-/// Waits until one of them is ready. False after a tick of silence; an error where that was one too many.
+/// Waits until a pipe is ready. False after a tick of silence; fails if the silence was too long.
 fn until(ready: &mut [PollFd<'_>], group: &Group, wait: &mut Silence) -> Result<bool, Stop> {
     let tick = Timespec::try_from(wait.tick()).ok();
     match poll(ready, tick.as_ref()) {

@@ -1,4 +1,4 @@
-//! A lane with its idle sessions: threads lease one each, and a session that failed is not handed out again.
+//! Lane with idle sessions: threads lease sessions, and a failed session is not leased again.
 
 use super::built;
 use super::config::{Entry, HOST, Lanes};
@@ -19,64 +19,64 @@ use tiebreak_oracle::names::unknown;
 use tiebreak_reports::drawable::bounded;
 use tiebreak_reports::ledger::Content;
 
-/// How long a worker may be silent before it is taken for hung, where the lanes file does not say; see `patience.rs`.
+/// Default patience with a silent worker; see `patience.rs`.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The same while a failure is being narrowed down to one input.
+/// Patience while a failure is narrowed down to a single input.
 const IMPATIENCE: Duration = Duration::from_secs(1);
 
-/// Digits of a hash that a message shows.
+/// Number of digits of a hash in a message.
 const SHOWN: usize = 12;
-/// How long a lane is waited for in vain, all batches together: then it is asked nothing more. A worker of which every batch hangs would otherwise be waited for
-/// once for each kernel, mutant and attempt to make a case smaller.
+/// Time limit on timeouts of a lane, all batches together; afterwards the lane is sent no more jobs. Otherwise a worker that always hangs would be
+/// waited for once for each kernel, mutant and attempt to shrink a case.
 const MOST_WAITED: Duration = Duration::from_secs(120);
-/// The same in patiences, at least and at most: one failure is narrowed down, and an impatient lane ends sooner.
+/// Bounds of `MOST_WAITED` in patiences: a failure must be narrowed down, and a lane with a short patience ends sooner.
 const MOST_PATIENCES: [u32; 2] = [6, 24];
 
-/// Longest command, or reason of a lanes file, that is printed, in characters.
+/// Longest printed command or reason of a lanes file, in characters.
 const MOST_COMMAND: usize = 1 << 10;
 
 enum Place {
-    /// In this process; in a fresh one by this command, where there is one.
+    /// This process; the command, if any, starts a fresh process.
     InProcess(Option<Vec<String>>),
     Worker(Vec<String>),
 }
 
-/// Where kernels run.
+/// Lane in which kernels run.
 pub struct Lane {
     /// Name on the command line and in every report.
     pub name: String,
-    /// Who runs there.
+    /// Greeting of the worker: architecture, sources and kernels.
     pub hello: Hello,
     place: Place,
     patience: Duration,
     compiler: Option<String>,
-    /// Whether a program runs there that was built together with this one.
+    /// True if the worker was built together with the program.
     built: bool,
-    /// What the worker had mapped when it greeted.
+    /// Files that the worker had mapped when it greeted.
     mapped: Vec<PathBuf>,
-    /// What made its modules.
+    /// Compiler files of the modules.
     made_by: Vec<Content>,
-    /// The functions of its modules, where they are known.
+    /// Functions of the modules, if known.
     functions: Option<BTreeSet<String>>,
     idle: Mutex<Vec<Box<dyn Session>>>,
-    /// Milliseconds for which it was waited for in vain, by all threads.
+    /// Milliseconds of timeouts, by all threads.
     waited: AtomicU64,
 }
 
-/// A session on loan. Dropped, it goes back, unless it failed.
+/// Leased session. On drop the session returns to the lane, unless the session failed.
 pub struct Lease<'a> {
     lane: &'a Lane,
     session: Option<Box<dyn Session>>,
-    /// Why there is no session any more.
+    /// Failure that ended the session.
     lost: Option<Failure>,
-    /// Batches that were waited for in vain.
+    /// Number of timeouts.
     hung: usize,
     patience: Duration,
     goes_back: bool,
 }
 
 impl Lane {
-    /// The lane in this process.
+    /// Creates the lane of this process.
     pub fn host() -> Self {
         let hello = tiebreak_impls::worker::hello(super::in_process::FORM);
         Self {
@@ -94,7 +94,7 @@ impl Lane {
         }
     }
 
-    /// The lane `name`: the lane, or why it cannot run.
+    /// Opens lane `name`, or returns the reason for which the lane cannot run.
     pub fn open(name: &str, lanes: &Lanes) -> Result<Result<Self, NotRun>, OpenError> {
         if name == HOST {
             return Ok(Ok(Self { place: Place::InProcess(lanes.own_worker.clone()), ..Self::host() }));
@@ -111,8 +111,7 @@ impl Lane {
         }
     }
 
-    /// The lane, unless it is one of the project's whose worker was built from other sources of the kernels. A caller may build a worker from sources of
-    /// one's own, and gives its lane another name.
+    /// Refuses a lane of the project whose worker was built from other sources of the kernels. A caller's own build needs another lane name.
     fn of_these_sources(self) -> Result<Self, OpenError> {
         let sources = self.hello.sources.as_ref().filter(|_| Lanes::is_ours(&self.name));
         match (sources, SOURCES) {
@@ -156,7 +155,7 @@ impl Lane {
         })
     }
 
-    /// How the lane is reached, in words: programs by name, wherever on this machine they are; modules by their number.
+    /// Describes the command of the lane: programs by file name only, modules by their number.
     pub fn via(&self) -> String {
         let name = |argument: &String| {
             // `env NAME=PATH` sets a variable.
@@ -183,8 +182,7 @@ impl Lane {
         }
     }
 
-    /// The files that its kernels' code comes from: who runs them, what that loads, and what made its modules. Those whose
-    /// hashes are `kept` are not read.
+    /// Returns the files of the kernels' code: worker, loaded libraries, and compiler of the modules. Files with hashes in `kept` are not read.
     pub fn files(&self, kept: Option<&Kept>) -> Vec<Content> {
         let command = match &self.place {
             Place::InProcess(_) => std::env::current_exe().iter().map(|me| me.to_string_lossy().into_owned()).collect(),
@@ -192,7 +190,7 @@ impl Lane {
         };
         let modules = command.iter().skip_while(|argument| *argument != MODULE).map(Path::new);
         let modules: Vec<PathBuf> = modules.filter_map(|module| module.canonicalize().ok()).collect();
-        // What was compiled here is known by what made it.
+        // Modules compiled here are identified by their compiler.
         let own =
             |path: &Path| !self.made_by.is_empty() && path.canonicalize().is_ok_and(|path| modules.contains(&path));
         let mut files = identity::of_worker(&command, &self.mapped, own, kept);
@@ -200,49 +198,49 @@ impl Lane {
         files
     }
 
-    /// Whether a kernel that ends or hangs its process leaves this one alone.
+    /// True if kernels run in another process, so that the harness survives a crash or hang.
     pub fn is_isolated(&self) -> bool {
         matches!(self.place, Place::Worker(_))
     }
 
-    /// Whether this lane has compiled modules, and no other kernels.
+    /// True if the lane has compiled modules, and no other kernels.
     pub fn is_compiled(&self) -> bool {
         self.compiler.is_some()
     }
 
-    /// Whether no module of this lane has a function, as far as its modules are known.
+    /// True if no module of the lane has the function; false if the functions are unknown.
     pub fn lacks(&self, function: &Function) -> bool {
         self.functions.as_ref().is_some_and(|known| !known.contains(&function.symbol()))
     }
 
-    /// Whether this is a lane of the project's, which must offer every kernel; a lane of the caller's own is asked for what it offers.
+    /// True for a lane of the project, which must offer every kernel; a lane of the caller runs the offered kernels.
     pub fn must_offer(&self) -> bool {
         Lanes::is_ours(&self.name)
     }
 
-    /// Whether this is a lane of the project's in which its own program runs. What another program says of its kernels proves nothing of them.
+    /// True for a lane of the project with the project's own program. Statements of other programs about their kernels prove nothing.
     pub fn runs_our_code(&self) -> bool {
         Lanes::is_ours(&self.name) && self.built
     }
 
-    /// What executes `kernel` here, or nothing when the lane does not offer it.
+    /// Returns the ISA path of `kernel`, or `None` if the lane does not offer the kernel.
     pub fn isa_path(&self, op: &str, kernel: &str) -> Option<&str> {
         let offer = self.hello.kernels.iter().find(|o| o.op == op && o.kernel == kernel);
         offer.map(|o| o.isa_path.as_str())
     }
 
-    /// Whether every kernel here has a name of the worker's own.
+    /// True if every kernel of the worker is the worker's own.
     pub fn is_of_own_names(&self) -> bool {
         self.hello.kernels.iter().all(|offer| offer.own.is_given())
     }
 
-    /// Names of the kernels of an operation that are the worker's own.
+    /// Returns the names of the worker's own kernels for an operation.
     pub fn own_kernels<'a>(&'a self, op: &'a str) -> impl Iterator<Item = &'a str> {
         let own = self.hello.kernels.iter().filter(move |offer| offer.op == op && offer.own.is_given());
         own.map(|offer| offer.kernel.as_str())
     }
 
-    /// Why it is asked nothing more, where it has been waited for in vain for too long.
+    /// Returns the reason for which the lane is sent no more jobs, if the timeouts exceed the limit.
     pub fn exhausted(&self) -> Option<String> {
         let waited = Duration::from_millis(self.waited.load(Ordering::Relaxed));
         let [least, most] = MOST_PATIENCES.map(|patiences| self.patience.saturating_mul(patiences));
@@ -252,13 +250,13 @@ impl Lane {
             .then(|| format!("its worker was waited for in vain for {seconds} s in all, and was asked nothing more"))
     }
 
-    /// A session of one's own.
+    /// Leases a session.
     pub fn lease(&self) -> Lease<'_> {
         let session = self.idle.lock().expect("lane").pop();
         Lease { lane: self, session, lost: None, hung: 0, patience: self.patience, goes_back: true }
     }
 
-    /// A session in a process of its own, in which no call has been made; nothing where none can be started.
+    /// Leases a session in a fresh process without earlier calls; `None` if no process can be started.
     pub fn fresh(&self) -> Option<Lease<'_>> {
         let (Place::Worker(command) | Place::InProcess(Some(command))) = &self.place else { return None };
         let (worker, _) = Worker::start(command, self.patience).ok()?;
@@ -276,30 +274,30 @@ impl Lane {
     fn start(&self, patience: Duration) -> Result<Box<dyn Session>, Failure> {
         match &self.place {
             Place::InProcess(_) => Ok(Box::new(InProcess::default())),
-            // However short the patience is with a batch: starting takes what it takes.
+            // A short patience applies to batches only, not to the start.
             Place::Worker(command) => Ok(Box::new(Worker::start(command, self.patience)?.0.with_patience(patience))),
         }
     }
 }
 
 impl Lanes {
-    /// Lanes the project knows of, whether or not this machine has them.
+    /// Lanes that the project knows, installed or not.
     pub const KNOWN: [&'static str; 5] =
         ["aarch64-qemu", "aarch64-native", "mlir-x86", "mlir-aarch64", "mlir-aarch64-bf16"];
 }
 
 impl Lease<'_> {
-    /// Batches that it waited for in vain.
+    /// Returns the number of timeouts.
     pub fn hung(&self) -> usize {
         self.hung
     }
 
-    /// The lane leased from.
+    /// Returns the lane of the session.
     pub fn lane(&self) -> &Lane {
         self.lane
     }
 
-    /// A lease of a fresh session that gives up quickly, for narrowing a failure down.
+    /// Leases a fresh session with a short patience, for narrowing down a failure.
     pub fn impatient(lane: &Lane) -> Lease<'_> {
         Lease { lane, session: None, lost: None, hung: 0, patience: IMPATIENCE.min(lane.patience), goes_back: false }
     }
@@ -314,8 +312,8 @@ impl Lease<'_> {
         Ok(self.session.as_mut().expect("just started"))
     }
 
-    /// After a failure the session's state is unknown: the next batch gets a fresh one. A worker that calls a batch outside its domain goes on, and so does one
-    /// that refuses a batch while it is asked no other.
+    /// Ends the session after a failure, because its state is unknown; the next batch gets a fresh session. The session continues after a batch
+    /// outside the domain, and after a refusal while no other batch is in flight.
     fn checked(&mut self, result: Result<(), Failure>, goes_on: fn(&Failure) -> bool) -> Result<(), Failure> {
         if let Err(failure) = &result
             && !goes_on(failure)
@@ -325,7 +323,7 @@ impl Lease<'_> {
             if let Failure::Hung(waited) = failure {
                 self.hung += 1;
                 let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
-                // Added up to the longest time there is.
+                // Saturates at the longest time.
                 let _ = self
                     .lane
                     .waited
@@ -335,13 +333,13 @@ impl Lease<'_> {
         result
     }
 
-    /// See [`Session::submit`].
+    /// Submits a batch; see [`Session::submit`].
     pub fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure> {
         let result = self.session().and_then(|s| s.submit(order));
         self.checked(result, Failure::is_outside)
     }
 
-    /// See [`Session::collect`]. After a failure nothing is in flight any more: what was is lost for the same reason.
+    /// Collects results; see [`Session::collect`]. After a failure, all batches in flight are lost for the same reason.
     pub fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure> {
         let result = match &mut self.session {
             Some(session) => session.collect(out),
@@ -350,7 +348,7 @@ impl Lease<'_> {
         self.checked(result, Failure::is_outside)
     }
 
-    /// One batch from start to end, with no other in flight.
+    /// Runs one batch from start to end, with no other batch in flight.
     pub fn run(&mut self, order: &Order<'_>, out: &mut Vec<i32>) -> Result<(), Failure> {
         let result = self.session().and_then(|session| {
             session.submit(order)?;
@@ -359,7 +357,7 @@ impl Lease<'_> {
         self.checked(result, Failure::goes_on)
     }
 
-    /// What executes `job`'s kernel here.
+    /// True if the lane offers the job's kernel.
     pub fn offers(&self, job: &Job) -> bool {
         let (op, kernel) = job.names();
         self.lane.isa_path(op, kernel).is_some()

@@ -1,4 +1,4 @@
-//! A worker process: requests on its standard input, answers on its standard output, and a limit to its silence.
+//! Worker process: requests on standard input, answers on standard output, and a time limit on silence.
 
 use super::group::Group;
 use super::patience::{self, Silence};
@@ -13,49 +13,49 @@ use std::time::Duration;
 use tiebreak_impls::protocol::{Answer, Hello, Offer, Request, VERSION};
 use tiebreak_reports::drawable::bounded;
 
-/// Longest answer line that is read; a greeting takes a few thousand bytes.
+/// Longest answer line; a greeting takes a few thousand bytes.
 const MAX_LINE: usize = 1 << 20;
 
-/// Longest text of a worker that is kept, and longest name or ISA path, in characters.
+/// Longest text of a worker, and longest name or ISA path, in characters.
 const MOST_TEXT: usize = 1 << 10;
 const MOST_NAME: usize = 1 << 8;
-/// Longest part of a line that an error quotes, in characters.
+/// Longest part of a line quoted in an error, in characters.
 const MOST_QUOTED: usize = 160;
 
-/// For a worker whose pipes are closed to end by itself, so that its own exit status is reported.
+/// Time for a worker with closed pipes to end, so that the worker's own exit status is reported.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// A running worker.
+/// Running worker.
 pub(super) struct Worker {
     group: Group,
     pipes: Pipes,
     last_words: LastWords,
-    /// The batches in flight.
+    /// Batches in flight.
     in_flight: VecDeque<Posed>,
     patience: Duration,
-    /// Why nothing more can be sent; what was answered before can still be read.
+    /// Failure after which nothing more can be sent; earlier answers can still be read.
     broken: Option<Failure>,
 }
 
-/// A batch in flight.
+/// Batch in flight.
 #[derive(Clone, Copy)]
 struct Posed {
     results: usize,
     operations: u64,
 }
 
-/// The last line a worker wrote to its standard error, for the finding about its death.
+/// Last line of a worker's standard error, for the finding about its death.
 struct LastWords {
     line: Arc<Mutex<String>>,
-    /// Closed once everything is read.
+    /// Closed after the last read.
     reading: Receiver<()>,
 }
 
-/// A line of a worker's standard error is read up to this length.
+/// Longest line of a worker's standard error, in bytes.
 const MAX_WORDS: u64 = 1 << 10;
 
 impl LastWords {
-    /// Reads to the end beside the worker, so that it never waits for a reader.
+    /// Reads to the end in a separate thread, so that the worker never waits for a reader.
     fn of(errors: ChildStderr) -> Self {
         let line = Arc::new(Mutex::new(String::new()));
         let kept = Arc::clone(&line);
@@ -75,28 +75,28 @@ impl LastWords {
         Self { line, reading }
     }
 
-    /// `: WORDS`, or nothing. What a process that has ended wrote may still be on its way.
+    /// Formats as `: LINE`, or empty. Output of an ended process may still be in the pipe.
     fn described(&self) -> String {
-        // It ends with an error in any case: closed, or too late.
+        // Always an error: the channel is closed, or the time is over.
         let _ = self.reading.recv_timeout(GRACE);
         let words = self.line.lock().expect("last words");
         if words.is_empty() { String::new() } else { format!(": {words}") }
     }
 }
 
-/// The beginning of a line of a worker's, as an error quotes it.
+/// Quotes the beginning of a worker's line in an error.
 fn quoted(line: &[u8]) -> String {
     bounded(String::from_utf8_lossy(line).trim_end(), MOST_QUOTED)
 }
 
-/// An offer whose texts reports can print. What it promises is looked up, and printed by whoever finds nothing.
+/// Bounds the texts of an offer for reports. The promise stays unchanged; a failing lookup bounds it in the message.
 pub(super) fn drawn(mut offer: Offer) -> Offer {
     let Offer { op, kernel, isa_path, own: _ } = &mut offer;
     [op, kernel, isa_path].into_iter().for_each(|text| *text = bounded(text, MOST_NAME));
     offer
 }
 
-/// An answer whose texts reports can print: they are a stranger's.
+/// Bounds the texts of an answer for reports, because a foreign program wrote them.
 fn drawable(answer: Answer) -> Answer {
     match answer {
         Answer::Hello(Hello { protocol, arch, kernels, sources }) => {
@@ -110,7 +110,7 @@ fn drawable(answer: Answer) -> Answer {
 }
 
 impl Worker {
-    /// Start `command` and greet it.
+    /// Starts `command` and exchanges greetings.
     pub(super) fn start(command: &[String], patience: Duration) -> Result<(Self, Hello), Failure> {
         let (program, arguments) =
             command.split_first().ok_or_else(|| Failure::refused("the lane's command is empty"))?;
@@ -129,12 +129,12 @@ impl Worker {
         Ok((worker, hello))
     }
 
-    /// The same with another patience from now on.
+    /// Sets another patience.
     pub(super) fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// The number of the process.
+    /// Returns the number of the process.
     pub(super) fn process(&self) -> u32 {
         self.group.id()
     }
@@ -153,12 +153,12 @@ impl Worker {
         }
     }
 
-    /// How long the worker may be silent over what is in flight.
+    /// Returns the longest silence for the batches in flight.
     fn limit(&self) -> Duration {
         patience::limit(self.patience, self.in_flight.iter().map(|posed| posed.operations).fold(0, u64::saturating_add))
     }
 
-    /// Bytes that the answers in flight may take.
+    /// Returns the number of bytes that the answers in flight may take.
     fn room(&self) -> usize {
         let answers = self.in_flight.iter().map(|posed| posed.results.saturating_mul(size_of::<i32>()) + MAX_LINE);
         answers.fold(MAX_LINE, usize::saturating_add)
@@ -167,7 +167,7 @@ impl Worker {
     fn send(&mut self, request: &Request, payload: &[i32]) -> Result<(), Failure> {
         let mut bytes = serde_json::to_vec(request).expect("requests are JSON");
         bytes.push(b'\n');
-        // At once: a worker woken by the line alone would have to wait for the rest.
+        // One write: a worker woken by the line alone would have to wait for the payload.
         bytes.extend_from_slice(bytemuck::cast_slice(payload));
         let (room, limit) = (self.room(), self.limit());
         let sent = self.pipes.write(&bytes, room, &self.group, &mut Silence::new(limit));
@@ -187,7 +187,7 @@ impl Worker {
     fn results(&mut self, expected: usize, silence: &mut Silence, out: &mut Vec<i32>) -> Result<(), Failure> {
         match self.answer(silence)? {
             Answer::Done { bytes } => {
-                // Not read where it is not as long as it must be: this session is not used again.
+                // A wrong length is not read, because this session is not used again.
                 if bytes % size_of::<i32>() != 0 {
                     let reason = format!("the worker answered {bytes} bytes, which are no whole number of results");
                     return Err(Failure::refused(reason));
@@ -204,7 +204,7 @@ impl Worker {
         }
     }
 
-    /// Why the worker no longer answers.
+    /// Returns the failure that stopped the worker.
     fn stopped(&mut self, stop: Stop, limit: Duration) -> Failure {
         if let Some(failure) = &self.broken {
             return failure.clone();
@@ -214,11 +214,11 @@ impl Worker {
         failure
     }
 
-    /// Ends the worker.
+    /// Ends the worker, and returns the failure.
     fn ended(&mut self, stop: Stop, limit: Duration) -> Failure {
         let status = match stop {
             Stop::Silent => {
-                // What it says as it is killed is of no interest.
+                // Output of a killed worker is not needed.
                 let _ = self.group.end(Duration::ZERO);
                 return Failure::Hung(limit);
             }
@@ -239,7 +239,7 @@ impl Session for Worker {
         let request = Request::Run(Box::new(order.header()));
         let is_first = self.in_flight.is_empty();
         self.in_flight.push_back(Posed { results: order.results(), operations: patience::operations(order) });
-        // A worker that has died died of a batch before this one: it is found where their answers end.
+        // A worker that has died belongs to an earlier batch, found at the end of the answers.
         self.send(&request, payload).or_else(|failure| if is_first { Err(failure) } else { Ok(()) })
     }
 

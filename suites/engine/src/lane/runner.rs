@@ -1,61 +1,62 @@
-//! A kernel that is asked in a lane. A batch that fails is narrowed down to an input that fails alone, tried again where there is none, and after a few
-//! failures nothing more is asked: whatever the operation is, and whether its inputs are sampled or swept.
+//! Runs of a kernel in a lane, for every operation, sampled or swept. A failing batch is narrowed down to an input that fails alone; without such an
+//! input the batch runs again. After a few failures the kernel is sent no more jobs.
 //!
-//! One function asks kernels, for every operation. A sweep is narrowed by halving, a case by its results and then by
-//! smaller shapes. A failure that does not occur again is still a finding, but costs no coverage. `sweep.rs` is the one
-//! driver of sweeps: two blocks in flight, lost blocks run again one at a time.
+//! One function runs kernels, for every operation. A sweep is narrowed by halving, a case by its results and then by smaller shapes. A failure that
+//! does not recur is still a finding, but costs no coverage. `sweep.rs` is the one driver of sweeps: two blocks in flight, lost blocks run again one
+//! at a time.
 
 use crate::lane::{Failure, Lane, Lease, Order};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A kernel that failed to answer this often in a lane is not asked again.
+/// Number of failures after which a kernel runs no more in a lane.
 const MOST_FAILURES: usize = 3;
 
-/// One kernel in one lane, with the number of times it failed to answer.
+/// Kernel in a lane, with the number of failures.
 pub struct Runner<'a> {
-    /// Where it runs.
+    /// Lane of the kernel.
     pub lane: &'a Lane,
     failures: AtomicUsize,
 }
 
-/// A batch that gave no output.
+/// Batch without an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedBatch<W> {
-    /// What happened.
+    /// Failure of the batch.
     pub failure: Failure,
-    /// The input that makes it happen again, if one does.
+    /// Input that reproduces the failure, if any.
     pub witness: Option<W>,
-    /// What was running.
+    /// Description of the batch.
     pub during: String,
 }
 
 impl<W> FailedBatch<W> {
-    /// With its witness in another form.
+    /// Converts the witness.
     pub fn map<V>(self, witness: impl FnOnce(W) -> V) -> FailedBatch<V> {
         FailedBatch { failure: self.failure, witness: self.witness.map(witness), during: self.during }
     }
 }
 
 impl<'a> Runner<'a> {
-    /// A kernel that has not failed yet.
+    /// Creates a runner without failures.
     pub fn new(lane: &'a Lane) -> Self {
         Self { lane, failures: AtomicUsize::new(0) }
     }
 
-    /// Whether it has failed to answer too often to be asked again, or its lane has been waited for too long.
+    /// True if the kernel failed too often, or the timeouts of the lane exceed the limit.
     pub fn has_given_up(&self) -> bool {
         self.failures.load(Ordering::Relaxed) >= MOST_FAILURES || self.lane.exhausted().is_some()
     }
 
-    /// Counts one failure to answer.
+    /// Counts a failure.
     pub fn note_failure(&self) {
         self.failures.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// After a batch has failed once: `narrow` looks for an input that fails again by itself, and without one the batch is run again; `during` says what was
-    /// running. Gives the finding, and whether there are results after all: what does not happen again is still a finding, but costs no coverage.
+    /// Handles a batch that failed once. `narrow` searches an input that fails alone; without such an input the batch runs again. `during` describes
+    /// the batch. Returns the failed batch, and true if there are results after all. A failure that does not recur is a finding, but costs no
+    /// coverage.
     pub fn again<W>(
         &self,
         failure: Failure,
@@ -70,41 +71,41 @@ impl<'a> Runner<'a> {
         (failed, given)
     }
 
-    /// Sessions that are given up quickly, for narrowing a failure down.
+    /// Leases a session with a short patience, for narrowing down a failure.
     pub fn impatient(&self) -> Lease<'a> {
         Lease::impatient(self.lane)
     }
 }
 
-/// Batches that are handed over before the results of earlier ones are taken, so that a worker does not wait for the harness between two.
+/// Batches handed over before the results of earlier batches are taken, so that a worker does not wait for the harness.
 pub struct Ahead<'a, T> {
-    /// Where they run. Whoever runs a batch here on its own does so when nothing waits.
+    /// Session of the batches. A separate batch may run here only if no batch waits.
     pub lease: Lease<'a>,
     most: usize,
     waiting: VecDeque<(T, Result<(), Failure>)>,
 }
 
 impl<'a, T> Ahead<'a, T> {
-    /// At most so many batches at once.
+    /// Creates a queue of at most `most` batches.
     pub fn new(lease: Lease<'a>, most: usize) -> Self {
         Self { lease, most, waiting: VecDeque::new() }
     }
 
-    /// What came of the oldest batch, after `hand_over` has submitted as many as may wait; none when it has no more. After a failure whoever asks takes what
-    /// was [`lost`](Self::lost).
+    /// Returns the outcome of the oldest batch, after `hand_over` has submitted as many batches as may wait; `None` without further batches. After a
+    /// failure the caller takes the [`lost`](Self::lost) batches.
     pub fn next(
         &mut self,
         mut hand_over: impl FnMut(&mut Lease<'a>) -> Option<(T, Result<(), Failure>)>,
         out: &mut Vec<i32>,
     ) -> Option<(T, Result<(), Failure>)> {
-        // Several at once, when half of them have been answered: each one handed over by itself would wake the worker by itself.
+        // Batches are handed over in groups, when half of them have been answered, because each hand-over wakes the worker.
         let most = if self.waiting.len() <= self.most / 2 { self.most } else { 0 };
         while self.waiting.len() < most {
             let Some((batch, submitted)) = hand_over(&mut self.lease) else { break };
             let failed = submitted.is_err();
             self.waiting.push_back((batch, submitted));
             if failed {
-                // The next one would start another session, whose answers are not those waited for.
+                // A further batch would start another session, whose answers nobody waits for.
                 break;
             }
         }
@@ -112,19 +113,19 @@ impl<'a, T> Ahead<'a, T> {
         Some((batch, submitted.and_then(|()| self.lease.collect(out))))
     }
 
-    /// The batches that went down with the session that failed, in their order.
+    /// Returns the batches lost with the failed session, in order.
     pub fn lost(&mut self) -> Vec<T> {
         self.waiting.drain(..).map(|(batch, _)| batch).collect()
     }
 }
 
-/// Whether a batch fails.
+/// True if a batch fails.
 pub fn fails(lease: &mut Lease<'_>, order: &Order<'_>) -> bool {
     lease.run(order, &mut Vec::new()).is_err()
 }
 
-/// The first of `len` elements that alone makes a batch fail again, found by halving; none when the whole does not fail again, or an element needs company.
-/// Halves start at a multiple of `group`, so that every element keeps its channel.
+/// Returns the first of `len` elements that alone makes a batch fail again, found by halving. `None` if the whole batch does not fail again, or no
+/// single element fails alone. Halves start at a multiple of `group`, so that every element keeps its channel.
 pub fn isolate(len: usize, group: usize, mut fails: impl FnMut(Range<usize>) -> bool) -> Option<usize> {
     let mut range = 0..len;
     if range.is_empty() || !fails(range.clone()) {

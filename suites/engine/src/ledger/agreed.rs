@@ -1,4 +1,4 @@
-//! How comparisons to the bit read in the ledger.
+//! Ledger entries of bitwise comparisons.
 
 use crate::case::again::{again, spelled};
 use crate::judge::agreement::Agreements;
@@ -8,7 +8,7 @@ use crate::operation::request::Request;
 use crate::operation::{Kernel, Operation};
 use tiebreak_reports::ledger::{Agreement, AgreementWitness};
 
-/// Every comparison of a kernel that compared anything.
+/// Returns the entries of a kernel's comparisons with at least one result.
 pub(crate) fn rows<O: Operation>(
     request: &Request,
     kernel: &'static Kernel<O>,

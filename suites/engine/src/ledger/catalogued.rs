@@ -1,18 +1,18 @@
-//! What the catalogue's cases gave on one kernel.
+//! Outcome of the catalogue's cases for a kernel.
 
 use serde::{Deserialize, Serialize};
 use tiebreak_reports::ledger::Finding;
 
-/// In each lane of a run; nothing where the lane does not offer the kernel.
+/// Outcome in each lane of a run; `None` for a lane without the kernel.
 pub type InLanes = Vec<Option<Catalogued>>;
 
-/// In one lane.
+/// Outcome in a lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Catalogued {
-    /// Which of the cases the kernel takes.
+    /// Indices of the cases in the kernel's domain.
     pub taken: Vec<usize>,
-    /// Inputs judged, those that differ, and cases without an answer.
+    /// Number of inputs judged, of differences, and of cases without an answer.
     pub counts: [u64; 3],
-    /// What breaks the run.
+    /// Findings, which break the run.
     pub findings: Vec<Finding>,
 }

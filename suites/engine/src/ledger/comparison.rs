@@ -1,4 +1,4 @@
-//! How a comparison with one scheme reads in the ledger: its row, witness and findings.
+//! Ledger entries of a comparison with a scheme: row, witness and findings.
 
 use crate::case::again::{again, command, spelled};
 use crate::count::Count;
@@ -37,7 +37,7 @@ impl<O: Operation> Comparison<'_, O> {
         }
     }
 
-    /// What is due to a known change is counted as that, the rest by `classes`.
+    /// Builds the row. Differences with a known class are counted by `count`, the remaining differences by `rest`.
     pub(crate) fn row(
         &self,
         count: &Count,
@@ -54,7 +54,7 @@ impl<O: Operation> Comparison<'_, O> {
         Row { classes, witness, seconds, ..row }
     }
 
-    /// Any difference from the contract; and, from the reference, one that nothing explains.
+    /// Returns the finding: any difference from the contract, or an unexplained difference from the reference.
     pub(crate) fn finding(
         &self,
         side: &Side<O::Params>,
@@ -76,7 +76,7 @@ impl<O: Operation> Comparison<'_, O> {
         Some(self.place().finding(witness.class.clone(), message, Some(witness)))
     }
 
-    /// A kept difference, as `mismatches.csv` has it.
+    /// Formats a difference for `mismatches.csv`.
     pub(crate) fn mismatch(&self, line: &Line<O::Params>) -> Option<Mismatch> {
         let Line { witness, mut case, class, at, command } = line.clone();
         let command =
@@ -90,7 +90,7 @@ impl<O: Operation> Comparison<'_, O> {
         self.place().mismatch(self.against, witness)
     }
 
-    /// Batches without an output.
+    /// Returns the findings of failed batches.
     pub(crate) fn failed(&self, failures: &[FailedBatch<Case<O::Params>>]) -> Vec<Finding> {
         let size = |case: &Case<O::Params>| case.tensors.iter().map(Vec::len).sum::<usize>();
         self.place()

@@ -1,8 +1,7 @@
-//! What a run was to look at and did not: counted for each kernel and lane, and a finding where the caller named it.
+//! Inputs left out of a run: counted for each kernel and lane, and a finding if the caller named them.
 //!
-//! A lane of the project must offer every kernel and mutant; otherwise a dropped kernel would go unnoticed. A lane of the
-//! caller has the kernels of the caller's library: kernels that it lacks are counted, and are no finding. All lanes in a
-//! user's file run by default.
+//! A lane of the project must offer every kernel and mutant; otherwise a dropped kernel would go unnoticed. A lane of the caller has the kernels of
+//! the caller's library: kernels that it lacks are counted, and are no finding. All lanes in a user's file run by default.
 //!
 //! A caller's lane can be left out only because the caller narrowed the run (a lane of modules, in a run without compiled
 //! kernels). The report lists such a lane; it is no finding. A lane that runs and judges nothing is a finding.
@@ -17,27 +16,27 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{DropReason, Dropped, Finding, LaneStatus, Ledger, Planned, Unchecked, Unit};
 use tiebreak_reports::left_out;
 
-/// Why a lane does not run a kernel.
+/// Reason for which a lane does not run a kernel.
 const NOT_OFFERED: &str = "the lane's worker does not offer this kernel";
 
-/// What a kernel is to run, in whatever lane.
+/// Planned count of a kernel, in any lane.
 pub struct PlannedCount<'a> {
     /// Name of the operation.
     pub op: &'a str,
     /// Name of the kernel.
     pub kernel: &'a str,
-    /// What is counted.
+    /// Unit of the count.
     pub unit: Unit,
-    /// Whether the caller gave it.
+    /// True if the caller gave the inputs.
     pub given: bool,
-    /// How much of it.
+    /// Number planned.
     pub planned: u64,
-    /// What the kernel's domain leaves out.
+    /// Inputs outside the kernel's domain.
     pub outside: Option<Dropped>,
 }
 
 impl PlannedCount<'_> {
-    /// In a lane that does not offer the kernel.
+    /// Returns the entry of a lane that does not offer the kernel.
     pub fn not_offered(&self, lane: &Lane) -> Planned {
         let dropped = Dropped {
             why: DropReason::NotOffered,
@@ -48,7 +47,7 @@ impl PlannedCount<'_> {
         self.entry(lane, vec![dropped])
     }
 
-    /// In a lane that runs it, but for what the domain leaves out and `others`.
+    /// Returns the entry of a lane that runs the kernel, without inputs outside the domain and without `others`.
     pub fn ran(&self, lane: &Lane, others: impl IntoIterator<Item = Dropped>) -> Planned {
         let dropped = self.outside.iter().cloned().chain(others).filter(|dropped| dropped.count > 0);
         self.entry(lane, dropped.collect())
@@ -69,49 +68,49 @@ impl PlannedCount<'_> {
     }
 }
 
-/// What a kernel's domain leaves out; `first` is the first of it with the reason.
+/// Counts inputs outside a kernel's domain; `first` is the first of them, with the reason.
 pub fn outside_domain(count: u64, first: Option<(String, String)>) -> Option<Dropped> {
     let (first, because) = first?;
     Some(Dropped { why: DropReason::OutsideDomain, because, count, first })
 }
 
-/// Cases whose tensors cannot be made.
+/// Counts cases whose tensors cannot be made.
 pub fn no_such_case(count: u64) -> Dropped {
     let because = "their tensors cannot be made".to_owned();
     Dropped { why: DropReason::NoSuchCase, because, count, first: String::new() }
 }
 
-/// What a worker calls outside the domain of its kernel.
+/// Counts inputs refused by a worker as outside the kernel's domain.
 pub fn as_the_worker_says(count: u64, reason: &str) -> Dropped {
     let because = format!("the worker says: {reason}");
     Dropped { why: DropReason::Refused, because, count, first: String::new() }
 }
 
-/// Cases that the effort of a run spares a lane, where the others gave what they give in another one.
+/// Counts cases spared in a lane whose sampled results equal the first lane's.
 pub fn nothing_new(count: u64) -> Dropped {
     let because = "the same code gave the first lane's results on the cases that ran".to_owned();
     Dropped { why: DropReason::NothingNew, because, count, first: String::new() }
 }
 
-/// What was not asked of a kernel any more after failures to answer.
+/// Counts inputs not run after failures.
 pub fn given_up(count: u64, because: String) -> Dropped {
     Dropped { why: DropReason::GivenUp, because, count, first: String::new() }
 }
 
-/// The same after so many failures that nothing more was asked of the kernel, or of the lane.
+/// Counts inputs not run after too many failures of the kernel, or of the lane.
 pub fn not_asked_again(count: u64, lane: &Lane) -> Dropped {
     let of_kernel = || "it failed to answer too often to be asked again".to_owned();
     given_up(count, lane.exhausted().unwrap_or_else(of_kernel))
 }
 
-/// Lanes that were asked nothing more, because they had been waited for too long: what was not asked must not pass.
+/// Returns findings for exhausted lanes: after too much waiting they were sent no more jobs, and inputs not run must not pass.
 pub fn exhausted(lanes: &[Lane]) -> impl Iterator<Item = Finding> {
     let message = |lane: &Lane| Some((lane.name.clone(), lane.exhausted()?));
     lanes.iter().filter_map(message).map(|(lane, why)| finding(("", "", &lane), Class::Hang, why))
 }
 
 impl Part {
-    /// Notes a kernel that a lane does not offer. In a lane of the project's, which must have it, that is a finding.
+    /// Notes a lane that does not offer the kernel. In a lane of the project, the omission is a finding.
     pub fn not_offered(&mut self, plan: &PlannedCount<'_>, lane: &Lane) {
         self.planned.push(plan.not_offered(lane));
         if lane.must_offer() {
@@ -120,7 +119,7 @@ impl Part {
         }
     }
 
-    /// Notes the lanes that ran kernels of an operation, and in which nothing checks the harness itself.
+    /// Notes the lanes that ran kernels of an operation without a self-check of the harness.
     pub fn unchecked(&mut self, op: &str, lanes: &[String]) {
         let checked: BTreeSet<&String> = self.self_checks.iter().map(|check| &check.lane).collect();
         let ran: BTreeSet<&String> = self.rows.iter().map(|row| &row.lane).collect();
@@ -131,21 +130,21 @@ impl Part {
     }
 }
 
-/// A kernel that no lane of the run can have.
+/// Returns the finding for a kernel that no lane of the run can have.
 pub fn not_run(op: &str, kernel: &str, reason: &str) -> Finding {
     finding((op, kernel, ""), Class::NotRun, format!("not run: {reason}"))
 }
 
-/// Everything that the caller named and nobody looked at.
+/// Returns findings for everything that the caller named and the run did not judge.
 pub fn findings(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     let mut out = outside(scope, ledger);
     out.extend(kernels_not_offered(scope, ledger));
     out.extend(operations_not_run(scope, ledger));
-    // A run of nothing but inputs without a value is reported as a whole.
+    // A run with only inputs without a value is reported as a whole.
     let judged = ledger.rows.iter().any(|row| row.judged() > 0);
     if judged || ledger.rows.iter().all(|row| row.out_of_domain == 0) {
         out.extend(kernels_unjudged(scope, ledger));
-        // Where nothing at all was judged, and the reason is reported, the lanes have no more to say.
+        // If the run judged nothing and reports the reason, findings about lanes add nothing.
         if judged || (out.is_empty() && ledger.findings.is_empty()) {
             out.extend(lanes_unjudged(scope, ledger));
         }
@@ -153,7 +152,7 @@ pub fn findings(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     out
 }
 
-/// Parameters that the caller gave and that a kernel the caller named did not run.
+/// Returns findings for given parameters that a named kernel did not run.
 fn outside(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     if scope.kernels.is_empty() || scope.allow_outside_domain {
         return Vec::new();
@@ -163,7 +162,7 @@ fn outside(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
         for dropped in planned.dropped.iter().filter(|dropped| dropped.why == DropReason::OutsideDomain) {
             let message = format!("{}; `--allow-outside-domain` accepts that", left_out::share(planned, dropped));
             let one = finding((&planned.op, &planned.kernel, ""), Class::OutsideDomain, message);
-            // The domain is the same in every lane.
+            // The domain is the same in every lane, so one finding is enough.
             if !out.contains(&one) {
                 out.push(one);
             }
@@ -172,7 +171,7 @@ fn outside(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     out
 }
 
-/// Kernels that the caller named and that no lane of the run offers.
+/// Returns findings for named kernels that no lane of the run offers.
 fn kernels_not_offered(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
     let mut out = Vec::new();
@@ -189,7 +188,7 @@ fn kernels_not_offered(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     out
 }
 
-/// Operations that the caller named and of which nothing ran.
+/// Returns findings for named operations without a run.
 fn operations_not_run(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     let any_lane = ledger.lanes.iter().any(|lane| matches!(lane.status, LaneStatus::Ran { .. }));
     let ran = |op: &str| ledger.rows.iter().any(|row| row.op == op);
@@ -200,7 +199,7 @@ fn operations_not_run(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     silent.map(|op| finding((op, "", ""), Class::NotRun, message(op))).collect()
 }
 
-/// Kernels that the caller named and of which the contract judged no input, where nothing else says why.
+/// Returns findings for named kernels without a judged input, unless another finding gives the reason.
 fn kernels_unjudged(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     let unjudged = left_out::unjudged(ledger).into_iter().filter(|_| !scope.kernels.is_empty());
     let described =
@@ -222,7 +221,7 @@ fn kernels_unjudged(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     unjudged.filter(|place| !described(place)).map(one).collect()
 }
 
-/// Lanes that were there and judged nothing, where the caller named them or they are of the caller's own.
+/// Returns findings for lanes that started and judged nothing, if the caller named or owns them.
 fn lanes_unjudged(scope: &Scope, ledger: &Ledger) -> Vec<Finding> {
     let named = |lane: &str| scope.lanes.iter().any(|name| name == lane) || !Lanes::is_ours(lane);
     let described = |lane: &str| ledger.findings.iter().any(|finding| finding.lane == lane);

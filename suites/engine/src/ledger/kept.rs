@@ -1,4 +1,4 @@
-//! What a run has so far, for one that does not end: whole operations, and whole kernels of those at work.
+//! Partial results of a run that does not end: whole operations, and whole kernels of the operations in progress.
 
 use crate::ledger::part::{Outcome, Part};
 use crate::operation::request::Request;
@@ -10,16 +10,16 @@ use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Finding, Ledger, Row, Verdict};
 
-/// Filled by a run as it goes on; every clone is the same.
+/// Partial results, filled during a run; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Kept(Arc<Mutex<Stages>>);
 
 #[derive(Debug, Default)]
 struct Stages {
     lanes: Vec<ledger::Lane>,
-    /// Of the lanes themselves.
+    /// Findings about the lanes themselves.
     of_lanes: Part,
-    /// Of each operation that has begun, in that order.
+    /// Parts of the operations that have begun, in order.
     of_operations: Vec<(&'static str, Part)>,
 }
 
@@ -33,16 +33,16 @@ impl Stages {
     }
 }
 
-/// What is known of a run before it begins.
+/// Facts known before a run begins.
 #[derive(Clone, Debug)]
 pub struct Heading {
-    /// The command that runs it again.
+    /// Command that repeats the run.
     pub command: String,
     /// Seed of every stream.
     pub seed: u64,
-    /// How much.
+    /// Effort of the run.
     pub effort: Effort,
-    /// When it began.
+    /// Time of the start.
     pub begun: Instant,
 }
 
@@ -51,24 +51,24 @@ impl Kept {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lanes of the run, and what they give by themselves.
+    /// Stores the lanes of the run, and the findings about them.
     pub fn lanes(&self, lanes: &[ledger::Lane], part: &Part) {
         let mut stages = self.stages();
         stages.lanes = lanes.to_vec();
         stages.of_lanes = part.clone();
     }
 
-    /// A kernel of an operation at work has ended.
+    /// Adds a finished kernel of an operation in progress.
     pub fn kernel(&self, op: &'static str, part: &Part) {
         self.stages().of(op).extend(part.clone());
     }
 
-    /// An operation has ended; `part` is all of it.
+    /// Stores a finished operation; `part` is the whole operation.
     pub fn operation(&self, op: &'static str, part: &Part) {
         *self.stages().of(op) = part.clone();
     }
 
-    /// A ledger without a verdict, and why.
+    /// Returns a ledger without a verdict, with the reason.
     pub fn unfinished(&self, heading: &Heading, why: &str) -> Outcome {
         let stages = self.stages();
         let mut part = stages.of_lanes.clone();
@@ -80,7 +80,7 @@ impl Kept {
 }
 
 impl Part {
-    /// As a ledger without bounds and without a verdict.
+    /// Builds a ledger without bounds and without a verdict.
     pub fn outcome(self, heading: &Heading, lanes: Vec<ledger::Lane>) -> Outcome {
         let meanings = meanings(&self.rows, &self.findings);
         let ledger = Ledger {
@@ -108,7 +108,7 @@ impl Part {
     }
 }
 
-/// What the classes in rows and findings mean.
+/// Returns the meanings of the classes in rows and findings.
 fn meanings(rows: &[Row], findings: &[Finding]) -> BTreeMap<String, String> {
     let of_rows = rows.iter().flat_map(|row| row.classes.keys().chain(row.declared.keys()));
     let shown: BTreeSet<&str> = of_rows.chain(findings.iter().map(|finding| &finding.class)).map(|s| &**s).collect();
@@ -116,12 +116,12 @@ fn meanings(rows: &[Row], findings: &[Finding]) -> BTreeMap<String, String> {
     known.map(|class| (class.name().to_owned(), class.meaning().to_owned())).collect()
 }
 
-/// An error if there are findings and the run ends at the first.
+/// Fails if there are findings and the run ends at the first.
 pub(crate) fn go_on(request: &Request, findings: &[Finding]) -> Result<(), FirstFinding> {
     if request.fail_fast && !findings.is_empty() { Err(FirstFinding) } else { Ok(()) }
 }
 
-/// Why a run did not go on: [`Request::fail_fast`]. What it has is kept.
+/// Error that ends a run at the first finding: [`Request::fail_fast`]. The partial results are kept.
 #[derive(Debug, thiserror::Error)]
 #[error("--fail-fast ended it at the first finding")]
 pub(crate) struct FirstFinding;

@@ -1,4 +1,4 @@
-//! What was judged and explained, as rows, findings and mismatches: data in, data out.
+//! Ledger entries of judged and explained results: rows, findings and mismatches. Data in, data out.
 
 pub mod agreed;
 pub mod catalogued;
@@ -22,7 +22,7 @@ use crate::run::subject::Subject;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{Against, Finding};
 
-/// Adds what a kernel did in a lane to the ledger.
+/// Adds a kernel's results in a lane to the ledger.
 pub(crate) fn add<O: Operation>(
     request: &Request,
     subject: &Subject<O>,

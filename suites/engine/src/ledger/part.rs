@@ -1,45 +1,45 @@
-//! What one operation or kernel adds to a ledger.
+//! Contribution of an operation or kernel to a ledger.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tiebreak_reports::ledger::{self, Finding, Ledger, Mismatch};
 
-/// What a run gives.
+/// Outcome of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The ledger.
+    /// Ledger of the run.
     pub ledger: Ledger,
-    /// Kept mismatches.
+    /// Mismatches kept for the CSV file.
     pub mismatches: Vec<Mismatch>,
 }
 
-/// What one operation adds to a ledger.
+/// Contribution of an operation to a ledger.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Part {
-    /// One for each kernel, lane, scheme and coverage.
+    /// Rows, by kernel, lane, scheme and coverage.
     pub rows: Vec<ledger::Row>,
-    /// What the catalogues gave.
+    /// Outcomes of the catalogues.
     pub catalogue: Vec<ledger::CatalogueRun>,
-    /// Comparisons to the bit.
+    /// Bitwise comparisons.
     pub agreements: Vec<ledger::Agreement>,
-    /// Kernels that take nothing of the run.
+    /// Kernels whose domain has no input of the run.
     pub outside_domain: Vec<ledger::OutsideDomain>,
-    /// What was planned and run.
+    /// Numbers of inputs planned and run.
     pub planned: Vec<ledger::Planned>,
-    /// Results that the caller named.
+    /// Results that the caller named by `at`.
     pub positions: Vec<ledger::Position>,
     /// Lanes without self-checks.
     pub unchecked: Vec<ledger::Unchecked>,
-    /// Mutants and controls.
+    /// Outcomes of mutants and controls.
     pub self_checks: Vec<ledger::SelfCheck>,
-    /// What breaks the run.
+    /// Findings, which break the run.
     pub findings: Vec<Finding>,
-    /// Mismatches that are kept.
+    /// Mismatches kept for the CSV file.
     pub mismatches: Vec<Mismatch>,
 }
 
 impl Part {
-    /// Adds what another operation or kernel adds.
+    /// Adds the contribution of another operation or kernel.
     pub fn extend(&mut self, other: Self) {
         self.rows.extend(other.rows);
         self.catalogue.extend(other.catalogue);
@@ -53,7 +53,7 @@ impl Part {
         self.mismatches.extend(other.mismatches);
     }
 
-    /// Without findings about a kernel in a lane that `other` has, from more inputs, one about.
+    /// Removes findings about a kernel in a lane if `other`, which has more inputs, also has a finding about both.
     pub fn without_findings_of(mut self, other: &Self) -> Self {
         let key = |f: &Finding| (f.kernel.clone(), f.lane.clone());
         let known: BTreeSet<_> = other.findings.iter().map(key).collect();

@@ -1,4 +1,4 @@
-//! A kernel in a lane, as rows, findings and mismatches of every operation name it.
+//! Kernel in a lane, as named in rows, findings and mismatches of every operation.
 
 use crate::count::{Count, FAR};
 use crate::lane::runner::FailedBatch;
@@ -10,19 +10,19 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{Against, Case, Coverage, Finding, Mismatch, Row, SelfCheck, Witness};
 use tiebreak_reports::text;
 
-/// A kernel of an operation in a lane.
+/// Kernel of an operation in a lane.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// Name of the operation.
     pub op: &'static str,
     /// Name of the kernel.
     pub kernel: &'static str,
-    /// The lane.
+    /// Lane of the kernel.
     pub lane: &'a Lane,
 }
 
 impl Place<'_> {
-    /// What was counted against a scheme; everything that only some operations have is left empty.
+    /// Builds a row from the counts against a scheme; fields of only some operations stay empty.
     pub fn row(&self, against: Against, scheme: String, count: &Count, coverage: Coverage) -> Row {
         Row {
             op: self.op.to_owned(),
@@ -41,12 +41,12 @@ impl Place<'_> {
         }
     }
 
-    /// Something that breaks the run.
+    /// Builds a finding, which breaks the run.
     pub fn finding(&self, class: impl Into<String>, message: String, witness: Option<Witness>) -> Finding {
         Finding { witness, ..finding((self.op, self.kernel, &self.lane.name), class, message) }
     }
 
-    /// A difference as `mismatches.csv` has it.
+    /// Formats a difference for `mismatches.csv`; `None` without an expected result.
     pub fn mismatch(&self, against: Against, witness: Witness) -> Option<Mismatch> {
         Some(Mismatch {
             op: self.op.to_owned(),
@@ -62,7 +62,7 @@ impl Place<'_> {
         })
     }
 
-    /// Batches without an output, those of one class as one finding: the simplest input of it, and how often it happened.
+    /// Returns the findings of failed batches, by class: the simplest input of the class, and the number of failures.
     pub fn failed<W, K: Ord>(
         &self,
         failures: &[FailedBatch<W>],
@@ -86,7 +86,7 @@ impl Place<'_> {
     }
 }
 
-/// A finding about a kernel in a lane, or about what of these is not empty.
+/// Builds a finding about an operation, a kernel and a lane; empty names do not apply.
 pub fn finding((op, kernel, lane): (&str, &str, &str), class: impl Into<String>, message: String) -> Finding {
     Finding {
         op: op.to_owned(),
@@ -98,7 +98,7 @@ pub fn finding((op, kernel, lane): (&str, &str, &str), class: impl Into<String>,
     }
 }
 
-/// An input that gives no output.
+/// Builds the witness for an input without an output.
 fn unanswered(failure: &Failure, (case, command): (Case, String)) -> Witness {
     Witness {
         case,
@@ -111,15 +111,15 @@ fn unanswered(failure: &Failure, (case, command): (Case, String)) -> Witness {
     }
 }
 
-/// Counts by name.
+/// Converts classes to names.
 pub fn named(counts: &BTreeMap<Class, u64>) -> BTreeMap<String, u64> {
     counts.iter().map(|(class, n)| (class.name().to_owned(), *n)).collect()
 }
 
-/// Distinct deltas that a ledger names; the rest are counted under `other`.
+/// Number of distinct deltas in a ledger; further deltas are counted under `other`.
 const DELTAS: usize = 16;
 
-/// Small deltas first, then the most frequent; where an intermediate wraps there are thousands.
+/// Orders small deltas first, then the most frequent; an intermediate that wraps gives thousands of deltas.
 fn by_delta(all: &BTreeMap<i64, u64>) -> BTreeMap<String, u64> {
     let mut deltas: Vec<(i64, u64)> = all.iter().map(|(d, n)| (*d, *n)).filter(|(d, _)| *d != FAR).collect();
     deltas.sort_by_key(|(d, n)| (d.unsigned_abs() > 2, std::cmp::Reverse(*n), *d));
@@ -130,13 +130,13 @@ fn by_delta(all: &BTreeMap<i64, u64>) -> BTreeMap<String, u64> {
 }
 
 impl<O: Operation> Subject<O> {
-    /// The kernel in a lane, as the ledger names it.
+    /// Returns the place of the kernel in a lane.
     pub(crate) fn place<'a>(&self, lane: &'a Lane) -> Place<'a> {
         Place { op: O::OP, kernel: self.kernel.name, lane }
     }
 }
 
-/// The finding of a self-check that failed.
+/// Returns the finding for a failed self-check.
 pub fn failed_check(check: &SelfCheck) -> Finding {
     let message = tiebreak_reports::self_checks::describe(check);
     finding((&check.op, &check.name, &check.lane), Class::SelfCheck, message)

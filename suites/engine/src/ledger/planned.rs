@@ -1,4 +1,4 @@
-//! How many cases and parameters were planned and run, and why others were not.
+//! Numbers of cases and parameters planned and run, with reasons for the rest.
 
 use crate::judge::record::Record;
 use crate::lane::Lane;
@@ -13,7 +13,7 @@ use crate::plan::planned::Planned;
 use tiebreak_reports::ledger::Unit;
 
 impl<O: Operation> Planned<O> {
-    /// Each count as the plan of a kernel.
+    /// Returns the planned counts of a kernel.
     fn plans(&self, kernel: &Kernel<O>) -> Vec<PlannedCount<'static>> {
         let plan = |count: &Given| PlannedCount {
             op: O::OP,
@@ -34,7 +34,7 @@ impl<O: Operation> Planned<O> {
         part.planned.extend(others.iter().map(|plan| plan.not_offered(lane)));
     }
 
-    /// Notes a lane in which cases ran, and others did not: those that nothing new was expected of, and those after failures to answer.
+    /// Notes a lane that ran cases, and counts the cases left out: spared, given up, refused, or impossible.
     pub(crate) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, part: &mut Part) {
         let Outside { count: outside, reason } = &record.outside;
         let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared - outside;
@@ -65,14 +65,14 @@ impl<O: Operation> Planned<O> {
         }));
     }
 
-    /// Multipliers and shifts that the cases have, where those are counted.
+    /// Returns the number of multipliers and shifts in the cases, if the operation counts them.
     fn pairs(&self) -> u64 {
         let counted = self.specs.iter().any(|spec| !(O::CAPABILITIES.counted.pairs)(&spec.params).is_empty());
         let given = self.given.iter().filter(|given| counted && given.unit == Unit::Pair);
         given.map(|given| given.planned - given.outside).sum()
     }
 
-    /// Those of them that were run.
+    /// Returns the number of multipliers and shifts that were run.
     pub(crate) fn parameters<P>(&self, record: &Record<P>) -> u64 {
         if record.given_up + record.spared + record.outside.count == 0 {
             self.pairs()

@@ -1,4 +1,4 @@
-//! What was seen of a kernel in a lane, as rows, findings and mismatches of a ledger.
+//! Ledger entries of a kernel's record in a lane: rows, findings and mismatches.
 
 use crate::explain::comparison::Comparison;
 use crate::explain::groups::Explained;
@@ -17,8 +17,7 @@ use std::sync::Arc;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Coverage, Example, Finding, Mismatch, Row};
 
-/// Adds one record to the ledger: a row for each side, and a finding for everything outside the contract. `whole` says that the cases were all those of the
-/// plan.
+/// Adds a record: a row for each side, and a finding for every break of the contract. `whole` is true if the plan has cases for the kernel.
 pub(crate) fn add<O: Operation>(
     request: &Request,
     subject: &Subject<O>,
@@ -33,12 +32,12 @@ pub(crate) fn add<O: Operation>(
     for explained in sides {
         let ExplainedSide { against, scheme, kept, ref groups, ref lines } = *explained;
         let side = if against == Against::Contract { &record.contract } else { &record.reference };
-        // What is on no step of a known path to the contract has no class, whatever the class of the witness is.
+        // Differences on no step of a known path to the contract have no class, regardless of the witness.
         let rest = if kept && !subject.path.is_empty() { Some(Class::Unexplained) } else { None };
         let comparison = Comparison { request, subject, lane, against, scheme };
         let witness = groups.first().map(|first| comparison.witness(first));
         let mismatches: Vec<Mismatch> = lines.iter().filter_map(|line| comparison.mismatch(line)).collect();
-        // A contract that is not kept is the finding; what the reference says of it then is no other.
+        // A broken contract is the finding; its differences from the reference are no second finding.
         let noise = against == Against::Reference && !kept && !subject.path.is_empty();
         let classes = classes(side, groups, rest);
         part.findings.extend(comparison.finding(side, witness.clone(), &classes).filter(|_| !noise));
@@ -56,7 +55,7 @@ pub(crate) fn add<O: Operation>(
     part.findings.extend(comparison.failed(&record.failures));
 }
 
-/// Of each class of a row that its witness does not show, the first difference that was kept.
+/// Returns, for each class of a row except the witness's, the first kept difference.
 fn examples(row: &Row, kept: &[Mismatch]) -> Vec<Example> {
     let shown = row.witness.as_ref().map(|witness| &witness.class);
     let of = |class: &String| {
@@ -66,7 +65,7 @@ fn examples(row: &Row, kept: &[Mismatch]) -> Vec<Example> {
     row.classes.keys().filter(|class| Some(*class) != shown).filter_map(of).collect()
 }
 
-/// The classes of differences of which no class was known one by one: `rest`, or of each group what explains it.
+/// Counts differences without an individual class: all under `rest`, or each group under the explanation of the group.
 fn classes<P>(side: &Side<P>, seen: &[Explained<P>], rest: Option<Class>) -> BTreeMap<Class, u64> {
     let mut left = side.count.unclassified();
     let mut classes = BTreeMap::new();
@@ -80,7 +79,7 @@ fn classes<P>(side: &Side<P>, seen: &[Explained<P>], rest: Option<Class>) -> BTr
     classes
 }
 
-/// Declares each known fault in a row.
+/// Writes the known faults into a row.
 pub(crate) fn declare(row: &mut Row, faults: &Seen) {
     let seen = faults.iter().filter(|(_, sighting)| sighting.results > 0);
     row.deviations = seen.map(|(class, sighting)| (class.name().to_owned(), sighting.results)).collect();
@@ -93,7 +92,7 @@ pub(crate) fn declare(row: &mut Row, faults: &Seen) {
     row.extents = faults.iter().filter_map(extent).collect();
 }
 
-/// A known fault that a whole run covers and does not see is one no more: what made the lane's code is another.
+/// Returns findings for known faults that a whole run covers but does not show: the compiler or library has changed.
 pub(crate) fn stale<O: Operation>(
     subject: &Subject<O>,
     lane: &Lane,

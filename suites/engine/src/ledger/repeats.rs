@@ -1,4 +1,4 @@
-//! How repeated calls read in the ledger.
+//! Ledger entries of repeated calls.
 
 use crate::case::again::spelled;
 use crate::lane::Lane;
@@ -8,7 +8,7 @@ use crate::run::subject::Subject;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Finding};
 
-/// What of repeated calls breaks the run; `command` shows a difference again.
+/// Returns the finding of repeated calls, if any; `command` reproduces a difference.
 pub(crate) fn finding<O: Operation>(
     subject: &Subject<O>,
     lane: &Lane,

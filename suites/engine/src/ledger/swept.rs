@@ -1,4 +1,4 @@
-//! How a sweep reads in the ledger.
+//! Ledger entries of a sweep.
 
 use crate::case::again::command;
 use crate::lane::Lane;
@@ -12,7 +12,7 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{Against, Coverage, Finding, Planned, Row, Unit};
 use tiebreak_reports::{ledger, text as words};
 
-/// How many inputs of a sweep ran, if the worker called others outside the domain of its kernel.
+/// Returns the number of inputs run in a sweep, if the worker refused some as outside the kernel's domain.
 pub(crate) fn outside<O: Operation>(subject: &Subject<O>, lane: &Lane, sweep: &Sweep) -> Option<Planned> {
     let Outside { count, reason } = &sweep.outside;
     let seen = sweep.sides.first().map_or(0, |side| side.count.seen());
@@ -21,7 +21,7 @@ pub(crate) fn outside<O: Operation>(subject: &Subject<O>, lane: &Lane, sweep: &S
     (*count > 0).then(|| plan.ran(lane, [as_the_worker_says(*count, reason)]))
 }
 
-/// A row for each side, if an input was judged.
+/// Returns a row for each side, if an input was judged.
 pub(crate) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: &Lane, sweep: &Sweep) -> Vec<Row> {
     let coverage = if sweep.exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
     let row = |side: &SweptSide| {
@@ -46,12 +46,12 @@ pub(crate) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: 
     sweep.sides.iter().filter(judged).map(row).collect()
 }
 
-/// The judged inputs in words.
+/// Describes the judged inputs.
 fn swept(sweep: &Sweep) -> String {
     format!("{} {}", if sweep.exhaustive { "all" } else { "the judged" }, sweep.what)
 }
 
-/// Any difference from the contract, and what gave no output.
+/// Returns the findings of a sweep: differences from the contract, failed blocks, and contradicted faults.
 pub(crate) fn findings<O: Operation>(
     request: &Request,
     subject: &Subject<O>,

@@ -1,4 +1,4 @@
-//! Lines of one operation, judged; causes of what differs, of all lines of one scheme together.
+//! Judged lines of an operation, with causes of the differences over all lines of a scheme.
 
 use crate::case::text;
 use crate::explain::groups::Basis;
@@ -17,65 +17,65 @@ use tiebreak_oracle::Rational;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text as words;
 
-/// A result that differs.
+/// Result that differs.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// Its index, counted row by row.
+    /// Flat index, row by row.
     pub at: usize,
-    /// What the caller gave.
+    /// Result of the caller.
     pub got: Value,
-    /// What the scheme gives.
+    /// Result of the scheme.
     pub expected: Value,
 }
 
-/// A line, judged.
+/// Judged line.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// Results compared.
+    /// Number of results compared.
     pub compared: u64,
-    /// Results that differ.
+    /// Number of differing results.
     pub differ: u64,
-    /// The first of them.
+    /// First difference.
     pub first: Option<Difference>,
 }
 
-/// Why results differ, of all lines of one scheme together.
+/// Cause of differences, over all lines of a scheme.
 #[derive(Clone, Debug)]
 pub struct Cause {
     /// Name of the operation.
     pub op: &'static str,
-    /// Scheme, or the kernel that promises it.
+    /// Scheme, or the kernel that promises the scheme.
     pub by: String,
     /// Class of the differences.
     pub class: Class,
-    /// What reproduces them.
+    /// Description of the cause.
     pub because: String,
-    /// Results that differ.
+    /// Number of differing results.
     pub differ: u64,
-    /// The smallest case that differs, where it is small enough to spell out.
+    /// Smallest differing case; `None` if the case is too large to write out.
     pub case: Option<String>,
-    /// A result of that case.
+    /// Differing result of `case`.
     pub witness: Difference,
 }
 
-/// Results with their exact values, as fractions.
+/// Results, and their exact values as fractions.
 pub type Exact = (Vec<Option<Value>>, Option<Vec<Option<String>>>);
 
-/// Lines of one operation.
+/// Lines of an operation.
 pub trait Bench: Send {
-    /// Names of the operands, in their order.
+    /// Returns the names of the operands, in order.
     fn tensors(&self) -> &'static [&'static str];
-    /// What the oracle gives for a line; none where the scheme gives no value.
+    /// Evaluates a line by the oracle; `None` for results without a value.
     fn eval(&self, line: &Line) -> Result<Vec<Option<Value>>, CaseError>;
-    /// The same with the exact value of each result, as a fraction; no list if the operation rounds nothing.
+    /// Evaluates a line, with the exact value of each result as a fraction; no list if the operation rounds nothing.
     fn exact(&self, line: &Line) -> Result<Exact, CaseError>;
     /// Judges lines, and keeps them as evidence.
     fn judge(&mut self, lines: &[&Line]) -> Vec<Result<Verdict, CaseError>>;
-    /// Causes of everything that differed.
+    /// Returns the causes of all differences.
     fn causes(&self) -> Vec<Cause>;
 }
 
-/// Lines of one scheme.
+/// Lines of a scheme and domain.
 struct Party<O: Operation> {
     by: String,
     kernel: Option<&'static str>,
@@ -95,7 +95,7 @@ impl<O: Operation> Default for Benched<O> {
     }
 }
 
-/// A line with what the caller gave; nothing is expected where the caller gave nothing.
+/// Line with the caller's results; results that the caller left out have no expected value.
 struct Seen<O: Operation> {
     posed: Posed<O>,
     outs: Vec<i32>,
@@ -172,7 +172,7 @@ impl<O: Operation> Bench for Benched<O> {
 
     fn causes(&self) -> Vec<Cause> {
         let lane = Lane::host();
-        // A case that the caller gave is not made smaller: nothing runs.
+        // A caller's case is not shrunk, so nothing runs.
         let asked = Asked { cases: vec![String::new()], ..Asked::default() };
         let of = |party: &Party<O>| {
             let (domain, scheme) = (&*party.domain, &party.scheme);

@@ -1,4 +1,4 @@
-//! One line of a file of cases, before its operation reads it.
+//! Line of a file of cases, before the operation parses it.
 
 use crate::operation::arguments::Arguments;
 use crate::operation::errors::CaseError;
@@ -6,29 +6,29 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value as Json;
 use tiebreak_reports::ledger::Value;
 
-/// One line.
+/// Line of a file of cases.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// Name of the operation.
     pub op: String,
-    /// Scheme, `NAME` or `NAME:POLICY`. No kernel restricts its parameters.
+    /// Scheme, `NAME` or `NAME:POLICY`; the parameters are not restricted by a kernel.
     pub scheme: Option<String>,
-    /// Kernel, in place of a scheme: what it promises, on its domain.
+    /// Kernel, in place of a scheme: the promise, on the kernel's domain.
     pub kernel: Option<String>,
-    /// Type of the elements, as the operation has it.
+    /// Element type, in the operation's notation.
     #[serde(rename = "type")]
     pub ty: Option<String>,
-    /// The case: a text, or an object of the same names.
+    /// Case: a text, or an object with the same names.
     pub case: Json,
-    /// The results to be judged, row by row, as lists in lists or as one list; null is not compared.
+    /// Results to judge, row by row, as nested lists or as a flat list; null is not compared.
     #[serde(default, alias = "results", deserialize_with = "results")]
     pub expected: Option<Vec<Json>>,
-    /// The caller's name of the line, which is printed with it.
+    /// Name of the line given by the caller, printed with the line.
     pub id: Option<Json>,
 }
 
-/// Results: one value, or lists in lists.
+/// Parses results: a single value, or nested lists.
 fn results<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Json>>, D::Error> {
     fn flat(json: Json, out: &mut Vec<Json>) {
         match json {
@@ -44,7 +44,7 @@ fn results<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Json>>, D::E
     }))
 }
 
-/// Names and values of a case that is an object: a list is that of a tensor's elements, or of one value a channel.
+/// Converts a case given as an object: a list has the elements of a tensor, or a value for each channel.
 pub(crate) fn arguments(case: &serde_json::Map<String, Json>, tensors: &[&str]) -> Result<Arguments, CaseError> {
     let value = |name: &str, json: &Json| match json {
         Json::Array(_) => {
@@ -58,7 +58,7 @@ pub(crate) fn arguments(case: &serde_json::Map<String, Json>, tensors: &[&str]) 
     case.iter().map(|(name, json)| Ok((name.clone(), value(name, json)?))).collect()
 }
 
-/// The elements of a list, which may be nested, row by row.
+/// Flattens a list, which may be nested, row by row.
 fn flat(json: &Json, out: &mut Vec<Value>) -> Result<(), CaseError> {
     match json {
         Json::Array(all) => all.iter().try_for_each(|json| flat(json, out)),
@@ -66,7 +66,7 @@ fn flat(json: &Json, out: &mut Vec<Value>) -> Result<(), CaseError> {
     }
 }
 
-/// A number, or a text such as `inf`.
+/// Parses a number, or a text (`inf`).
 pub(crate) fn element(json: &Json) -> Result<Value, CaseError> {
     match json {
         Json::Number(number) => Ok(text(&number.to_string())),
@@ -79,7 +79,7 @@ fn text(written: &str) -> Value {
     written.parse().map_or_else(|_| Value::Text(written.to_owned()), Value::Integer)
 }
 
-/// Elements of a list such as `[1,2,0*6]`; nothing where the text is no list.
+/// Counts the elements in a list such as `[1,2,0*6]`; `None` if the text is no list.
 pub(crate) fn listed(value: &Value) -> Option<usize> {
     let Value::Text(text) = value else { return None };
     let list = text.strip_prefix('[')?.strip_suffix(']')?;

@@ -1,5 +1,4 @@
-//! Cases that callers give, by the scheme or the kernel that they name, evaluated by the oracle or judged with results that somebody else
-//! computed. Nothing runs here.
+//! Cases of a caller, evaluated by the oracle or judged with the caller's results, under a named scheme or kernel. No kernel runs here.
 
 pub mod bench;
 pub mod line;

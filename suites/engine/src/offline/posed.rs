@@ -1,4 +1,4 @@
-//! A line as its operation reads it: scheme, domain and case, with what the scheme gives.
+//! Parsed line: scheme, domain and case, with the results of the scheme.
 
 use crate::case::text::{self, Draft};
 use crate::offline::line::{self, Line};
@@ -11,11 +11,11 @@ use std::ops::Deref;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::Value;
 
-/// The domain of a kernel, or one that no kernel restricts.
+/// Domain of a kernel, or a domain without the limits of a kernel.
 pub enum Domain<D: 'static> {
-    /// A kernel's.
+    /// Domain of a kernel.
     Kernel(&'static D),
-    /// That of everything to which the scheme gives values.
+    /// Domain of all cases to which the scheme gives values.
     Open(D),
 }
 
@@ -30,24 +30,24 @@ impl<D> Deref for Domain<D> {
     }
 }
 
-/// A line with what is expected.
+/// Line with expected results.
 pub struct Posed<O: Operation> {
-    /// The kernel that the line names, if it names one.
+    /// Kernel of the line, if the line names a kernel.
     pub kernel: Option<&'static Kernel<O>>,
-    /// The scheme.
+    /// Scheme of the line.
     pub scheme: O::Scheme,
-    /// The domain.
+    /// Domain of the case.
     pub domain: Domain<O::Domain>,
-    /// The case.
+    /// Case of the line.
     pub case: Case<O::Params>,
-    /// What the scheme gives.
+    /// Results of the scheme.
     pub expected: Expected,
-    /// The result that the case names with `at`.
+    /// Index of the result that the case selects by `at`.
     pub at: Option<usize>,
 }
 
 impl<O: Operation> Posed<O> {
-    /// Reads a line and asks the oracle.
+    /// Parses a line, and evaluates the case by the oracle.
     pub fn of(line: &Line) -> Result<Self, CaseError> {
         let mut arguments = match &line.case {
             Json::String(written) => text::words_by_name(written)?,
@@ -87,7 +87,7 @@ impl<O: Operation> Posed<O> {
         Ok(Self { kernel, scheme, domain, case, expected, at })
     }
 
-    /// The results as a reader has them; none where the scheme gives no value.
+    /// Formats the results; `None` for results without a value.
     pub fn results(&self) -> Vec<Option<Value>> {
         let element = operation::result_element::<O>(&self.domain, &self.case.params);
         let one = |words: &[Option<i32>]| {
@@ -97,7 +97,7 @@ impl<O: Operation> Posed<O> {
         self.expected.chunks(element.words()).map(one).collect()
     }
 
-    /// The words of results that a caller gives, and which words are given.
+    /// Parses the caller's results into words, with flags for the words that are given.
     pub(super) fn given(&self, given: &[Json]) -> Result<(Vec<i32>, Vec<bool>), CaseError> {
         let element = operation::result_element::<O>(&self.domain, &self.case.params);
         let results = self.expected.len() / element.words();
@@ -119,7 +119,7 @@ impl<O: Operation> Posed<O> {
     }
 }
 
-/// A value that somebody computed, which may lie outside the type of the results.
+/// Parses a caller's result, which may be outside the type of the results.
 fn read(element: &crate::operation::Element, value: &Value) -> Result<Vec<i32>, CaseError> {
     match (element, value) {
         (crate::operation::Element::Integer(range), Value::Integer(v)) if !range.contains(v) => {

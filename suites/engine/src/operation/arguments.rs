@@ -1,4 +1,4 @@
-//! Parameters by name, as a case in words has them.
+//! Parameters by name, as in the text of a case.
 
 use crate::operation::errors::CaseError;
 use indexmap::IndexMap;
@@ -6,10 +6,10 @@ use std::ops::RangeInclusive;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::Value;
 
-/// Names with their values, in the order given.
+/// Values by name, in the order given.
 pub type Arguments = IndexMap<String, Value>;
 
-/// The value of `name`, or what is usual; out of the arguments, so that what is left over is unknown.
+/// Takes the value of `name` out of the arguments, or the default; arguments left over are unknown. Fails for values outside `least..=most`.
 pub fn take(arguments: &mut Arguments, name: &str, usual: i64, least: i64, most: i64) -> Result<i64, CaseError> {
     let wrong = |reason: String| Err(CaseError::from(reason).of(name));
     let value = match arguments.shift_remove(name) {
@@ -20,27 +20,27 @@ pub fn take(arguments: &mut Arguments, name: &str, usual: i64, least: i64, most:
     if (least..=most).contains(&value) { Ok(value) } else { wrong(format!("{value} is not in {least}..={most}")) }
 }
 
-/// The text of `name`, where it is given.
+/// Takes the text of `name`, if it is given.
 pub fn take_text(arguments: &mut Arguments, name: &str) -> Option<String> {
     arguments.shift_remove(name).map(|value| value.to_string())
 }
 
-/// A size: any number that is not negative; the shape says what it must be.
+/// Takes a size: any number from 0 to `u32::MAX`; the shape adds restrictions.
 pub fn take_size(arguments: &mut Arguments, name: &str, usual: usize) -> Result<usize, CaseError> {
     Ok(take(arguments, name, usual as i64, 0, i64::from(u32::MAX))? as usize)
 }
 
-/// An int32.
+/// Takes an int32.
 pub fn take_int32(arguments: &mut Arguments, name: &str, usual: i32) -> Result<i32, CaseError> {
     Ok(take(arguments, name, usual.into(), i32::MIN.into(), i32::MAX.into())? as i32)
 }
 
-/// Whether something is so: 1 or 0.
+/// Takes a flag: 1 or 0.
 pub fn take_flag(arguments: &mut Arguments, name: &str, usual: bool) -> Result<bool, CaseError> {
     Ok(take(arguments, name, usual.into(), 0, 1)? == 1)
 }
 
-/// Several int32 of a range, separated by commas: one a channel, or one for all; where nothing is given, what is usual.
+/// Takes a list of int32 in a range, separated by commas: a value for each channel, or a single value for all. The default has a single value.
 pub fn take_list(
     arguments: &mut Arguments,
     name: &str,
@@ -58,7 +58,7 @@ pub fn take_list(
     text.split(',').map(one).collect()
 }
 
-/// Several int64, separated by commas; none if nothing is given.
+/// Takes a list of int64, separated by commas; empty if the argument is absent.
 pub fn take_wide_list(arguments: &mut Arguments, name: &str) -> Result<Vec<i64>, CaseError> {
     let Some(text) = take_text(arguments, name) else { return Ok(Vec::new()) };
     let one = |text: &str| {
@@ -68,7 +68,7 @@ pub fn take_wide_list(arguments: &mut Arguments, name: &str) -> Result<Vec<i64>,
     text.split(',').map(one).collect()
 }
 
-/// The values of a list, one a channel: a single one stands for all.
+/// Expands a list to a value for each channel: a single value is repeated.
 pub fn repeated(name: &str, values: Vec<i32>, channels: usize) -> Result<Vec<i32>, CaseError> {
     match values[..] {
         [one] => Ok(vec![one; channels]),
@@ -77,7 +77,7 @@ pub fn repeated(name: &str, values: Vec<i32>, channels: usize) -> Result<Vec<i32
     }
 }
 
-/// Values one a channel as [`take_list`] reads them.
+/// Formats values of channels for [`take_list`].
 pub fn list_value<T: Copy + ToString + Into<Value>>(values: &[T]) -> Value {
     match values {
         [one] => (*one).into(),
@@ -85,12 +85,12 @@ pub fn list_value<T: Copy + ToString + Into<Value>>(values: &[T]) -> Value {
     }
 }
 
-/// An error for arguments that nothing took.
+/// Returns an error if arguments are left over.
 pub fn nothing_left(arguments: &Arguments, known: &[&str]) -> Result<(), CaseError> {
     match arguments.keys().next() {
         None => Ok(()),
         Some(name) => {
-            // An element is looked up by its tensor.
+            // An argument such as `tensor[0]` is looked up by the name of its tensor.
             let name = name.split('[').next().unwrap_or(name);
             Err(unknown("argument", name, known.iter().copied()).into())
         }

@@ -1,4 +1,4 @@
-//! What a caller asks for: cases in place of the plan, and what differences are counted against.
+//! Request of a caller: cases in place of the plan, and the schemes that differences are counted against.
 
 use std::sync::Arc;
 use tiebreak_impls::fpm::Channel;
@@ -6,78 +6,78 @@ use tiebreak_impls::quantized::Quantized;
 use tiebreak_impls::{conv2d, requantize};
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// A layer of a model.
+/// Layer of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
-    /// Shape and zero points, of int8 operands.
+    /// Shape and zero points, for int8 operands.
     pub shape: conv2d::Params,
-    /// Its own weights as int8 in the layout of a convolution's, where the model has them.
+    /// Weights of the layer as int8, in the layout of a convolution, if the model has weights.
     pub weights: Option<Vec<i32>>,
-    /// The multipliers, shifts and biases of its channels, and zero point and clamp of int8 results, where the model has its scales. Without
+    /// Multipliers, shifts and biases of the channels, and zero point and clamp of int8 results; `None` if the model has no scales. Without
     /// accumulators: `len` is 0.
     pub output: Option<requantize::Params>,
 }
 
-/// One case of a network's layer: what one operation computes there of one input of the network, or a block of it.
+/// Case of a network's layer: the computation of an operation on an input of the network, or on a block of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// The operation, by name.
+    /// Name of the operation.
     pub op: &'static str,
-    /// Its parameters, as a worker reads them.
+    /// Parameters, as a worker reads them.
     pub params: serde_json::Value,
-    /// Its tensors.
+    /// Input tensors.
     pub tensors: [Vec<i32>; 3],
-    /// Where the results lie.
+    /// Place of the results in the layer.
     pub place: Block,
 }
 
-/// The place of a case's results among those of a layer: of each run of `channels` results the next one lies `of` further on.
+/// Place of a case's results among the results of a layer: runs of `channels` results, at a distance of `of` results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The layer, by its number in the network.
+    /// Number of the layer in the network.
     pub layer: usize,
     /// The input of the network, counted from 0.
     pub input: usize,
-    /// Place of the first result.
+    /// Index of the first result.
     pub from: usize,
-    /// Results that lie beside each other.
+    /// Number of adjacent results.
     pub channels: usize,
-    /// Results of the whole layer there.
+    /// Distance between two runs: all results of the layer at one position.
     pub of: usize,
 }
 
 impl Block {
-    /// The place of a result in the layer.
+    /// Returns the index, in the layer, of a result of the case.
     pub fn at(&self, index: usize) -> usize {
         self.from + index / self.channels * self.of + index % self.channels
     }
 }
 
-/// What the caller asked for, in place of the plan.
+/// Cases that the caller asks for in place of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// One case, as text; or several that run one after the other in one session.
+    /// Single case, as text; or several cases that run in order in a session.
     pub cases: Vec<String>,
     /// Layers of a model.
     pub layers: Vec<Layer>,
-    /// Layers of a network on the inputs that they have there.
+    /// Layers of a network, with their inputs in the network.
     pub stages: Vec<Arc<Stage>>,
     /// Multipliers and shifts.
     pub channels: Vec<Channel>,
     /// Quantized types.
     pub types: Vec<Quantized>,
-    /// One input, for each of the multipliers and shifts.
+    /// Input for every multiplier and shift.
     pub x: Option<i32>,
-    /// Fractional bits of the multipliers, where they are not the usual ones.
+    /// Fractional bits of the multipliers, if they differ from the default.
     pub q: Option<u32>,
 }
 
-/// What the caller wants differences counted against, each operation by its own schemes.
+/// Schemes that differences are counted against, chosen by the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Scheme of fixed point multiply, with its policy.
+    /// Scheme of fixed point multiply, with the overflow policy.
     pub multiplication: String,
-    /// Rule by which a quantized value is rounded once.
+    /// Rounding rule of the single-rounding reference for quantized values.
     pub rounding: RoundingRule,
 }
 
@@ -87,7 +87,7 @@ impl Default for Wanted {
     }
 }
 
-/// What a caller may give in place of an operation's plan.
+/// Kind of parameters that a caller may give in place of an operation's plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
     /// Multipliers and shifts.
@@ -98,22 +98,22 @@ pub enum Parameter {
     Model,
 }
 
-/// The option by which a caller chooses what differences are counted against.
+/// Option by which a caller chooses the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReferenceOption {
-    /// A scheme of fixed point multiply.
+    /// Scheme of fixed point multiply.
     Reference,
-    /// A rule by which results are rounded once.
+    /// Rounding rule for results that are rounded once.
     Rounding,
 }
 
 impl Asked {
-    /// Whether the plan is to run.
+    /// True if the caller asks for nothing, so the plan runs.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether it is one input, or one sequence of cases, which is run as it is.
+    /// True for a single input, or a single sequence of cases, which runs unchanged.
     pub fn is_one_case(&self) -> bool {
         !self.cases.is_empty() || self.x.is_some()
     }

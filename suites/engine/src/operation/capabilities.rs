@@ -1,4 +1,4 @@
-//! What only some operations have beside the items of [`Operation`].
+//! Items that only some operations have, in addition to [`Operation`].
 
 #![expect(clippy::type_complexity, reason = "the signature of a capability belongs in its field")]
 
@@ -18,47 +18,47 @@ use tiebreak_mlir::Function;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::{ledger, text as words};
 
-/// What only some operations have. An operation names the groups that it has and fills the rest with [`Capabilities::NONE`]; each group has the same constant.
+/// Items that only some operations have. An operation sets its own groups and takes the rest from [`Capabilities::NONE`]; each group has a `NONE`.
 pub struct Capabilities<O: Operation> {
-    /// Tensors that are more than integers of [`Operation::range`].
+    /// Tensors with other elements than integers of [`Operation::range`].
     pub tensors: Tensors<O>,
     /// Deviations that contracts declare.
     pub deviations: Deviations<O>,
-    /// Kernels that a compiler makes.
+    /// Kernels made by a compiler.
     pub compiled: Compiled<O>,
-    /// Inputs that are run without exception.
+    /// Sweeps over all inputs of a kind.
     pub sweeps: Sweeps<O>,
-    /// How differences are explained, beside [`Operation::changes`].
+    /// Explanation of differences, in addition to [`Operation::changes`].
     pub causes: Causes<O>,
-    /// What a caller may give in place of the plan.
+    /// Parameters that a caller may give in place of the plan.
     pub options: Options<O>,
-    /// Self-checks beside mutants on a quick plan.
+    /// Self-checks in addition to mutants on a quick plan.
     pub self_checks: SelfChecks<O>,
-    /// What the ledger counts of cases.
+    /// Counts of cases in the ledger.
     pub counted: Counted<O>,
-    /// How a single result reads.
+    /// Text of a single result.
     pub spelling: Spelling<O>,
-    /// Which witnesses are simpler than others.
+    /// Order of witnesses by simplicity.
     pub witnesses: Witnesses<O>,
 }
 
-/// Tensors that are more than integers of [`Operation::range`] in sizes that the kernels state.
+/// Tensors with other elements than integers of [`Operation::range`], or other sizes than kernels state.
 pub struct Tensors<O: Operation> {
-    /// Whether parameter `len` is the number of elements of the first tensor.
+    /// True if parameter `len` is the number of elements of the first tensor.
     pub has_len: bool,
-    /// Words read and written; an error if no case has these parameters.
+    /// Number of words read and written; an error if no case has the parameters.
     pub sizes: fn(&O::Domain, &O::Params) -> Result<Sizes, ShapeError>,
-    /// Element type of a tensor (or of the result, for `t = TENSORS.len()`), as texts and reports write it.
+    /// Element type of a tensor (or of the result, for `t = TENSORS.len()`) in texts and reports.
     pub element: fn(&O::Domain, &O::Params, usize) -> Element,
 }
 
 /// Deviations that contracts declare.
 pub struct Deviations<O: Operation> {
-    /// Scheme of a kernel's contract, with its deviations.
+    /// Scheme of a kernel's contract, with the deviations.
     pub contract: fn(&Kernel<O>) -> Result<O::Scheme, UnknownName>,
     /// Class and reason of each deviation that a contract declares.
     pub declared: fn(&O::Scheme) -> Vec<(Class, &'static str)>,
-    /// For each result of a case the declared deviation that changes it, if one does; empty if none does.
+    /// Class of the declared deviation that changes each result of a case; empty if no result changes.
     pub in_case: fn(&O::Scheme, &Case<O::Params>) -> Vec<Option<Class>>,
 }
 
@@ -71,120 +71,119 @@ impl<S: NamedScheme, O: Operation<Scheme = Promised<S>>> Deviations<O> {
     };
 }
 
-/// Kernels that a compiler makes, and what is wrong with that compiler.
+/// Kernels made by a compiler, and the known faults of the compiler.
 pub struct Compiled<O: Operation> {
-    /// Whether only lanes of compiled modules have kernels of this domain; other kernels run in all other lanes.
+    /// True if only lanes of compiled modules have kernels of the domain; other kernels run in all other lanes.
     pub is: fn(&O::Domain) -> bool,
-    /// Whether kernels of one promise are compared to the bit, also for results to which the contract gives no value.
+    /// True if kernels with the same promise are compared to the bit, including results for which the contract gives no value.
     pub compared: bool,
-    /// Function that a module must hold, so that a compiled kernel can be given these parameters.
+    /// Function required in a module so that a compiled kernel takes the parameters.
     pub function: fn(&O::Params) -> Option<Function>,
-    /// Classes of the known faults of a kernel's code in a lane for these parameters: kernel, lane, parameters.
+    /// Classes of the known faults in a kernel's code; arguments: kernel, lane, parameters.
     pub faults: fn(&str, &str, &O::Params) -> Vec<Class>,
-    /// Known faults of a kernel's code in a lane at one case: kernel, lane, contract, case.
+    /// Known faults in a kernel's code at a case; arguments: kernel, lane, contract, case.
     pub at_fault: fn(&str, &str, &O::Scheme, &Case<O::Params>) -> Vec<fault::Fault>,
 }
 
-/// Inputs that are run without exception.
+/// Sweeps over all inputs of a kind.
 pub struct Sweeps<O: Operation> {
-    /// Whether the plan holds every input of a domain.
+    /// True if the plan has every input of a domain.
     pub exhaustive: fn(&O::Domain) -> bool,
-    /// Parameters that sweeps give a kernel beside the plan's: a module must hold their functions.
+    /// Parameters of sweeps, in addition to the plan's; a module must have their functions.
     pub params: fn(&O::Domain, &Asked) -> Vec<O::Params>,
-    /// Sweeps that are small enough for every run.
+    /// Sweeps small enough for every run.
     pub few: fn(&'static Kernel<O>, &Runner<'_>, &Asked) -> Vec<Sweep>,
     /// Sweeps of an exhaustive run.
     pub all: fn(&'static Kernel<O>, &Runner<'_>, &Asked, &Wanted) -> Vec<Sweep>,
 }
 
-/// How differences are explained, beside [`Operation::changes`].
+/// Explanation of differences, in addition to [`Operation::changes`].
 pub struct Causes<O: Operation> {
-    /// Class of a result to which the contract gives no value and the reference gives one; none if no reference is held against such results.
+    /// Class of a result with a value by the reference and no value by the contract; `None` if no reference is compared with such results.
     pub open: Option<Class>,
-    /// Path from the reference to a contract's scheme, one change at a time (contract, reference, domain): the causes of the differences of a kernel that
-    /// keeps its contract. Empty if differences have one cause.
+    /// Path from the reference to a contract's scheme, in single changes (arguments: contract, reference, domain): the causes of differences of a
+    /// kernel that keeps the contract. Empty if differences have a single cause.
     pub path: fn(&O::Scheme, &O::Scheme, &O::Domain) -> Vec<PathStep<O>>,
-    /// Change that distinguishes a kernel that keeps its contract from the reference (contract, reference), if no cause is more telling than its own scheme.
+    /// Change from the reference to the scheme of a kernel that keeps the contract (arguments: contract, reference), if no cause is more specific.
     pub own: fn(&O::Scheme, &O::Scheme) -> Option<Change<O>>,
-    /// Whether a word (parameters, results, index) is of a result that a prediction without a value stands for: a scheme gives NaN, and any NaN will do. None
-    /// if such a prediction is neither right nor wrong: what code makes of poison is the target's.
+    /// True if a prediction without a value matches a word (arguments: parameters, results, index): a scheme gives NaN, and every NaN matches. `None`
+    /// if such a prediction is neither right nor wrong, because the target decides the result of poison.
     pub stands_for_none: fn(&O::Params, &[i32], usize) -> Option<bool>,
-    /// For each result of a case (contract, parameters, number of results) the group in which its difference is explained; empty if there is one group.
+    /// Group of each result of a case for explanation (arguments: contract, parameters, number of results); empty without groups.
     pub groups: fn(&O::Scheme, &O::Params, usize) -> Vec<usize>,
-    /// Causes of differences from a scheme in a group: group, contract, scheme, domain, and whether the kernel keeps its contract and `scheme` is the
-    /// reference.
+    /// Causes of differences from a scheme in a group; arguments: group, contract, scheme, domain, and true if the contract is kept and `scheme` is
+    /// the reference.
     pub in_group: fn(usize, &O::Scheme, &O::Scheme, &O::Domain, bool) -> Vec<Change<O>>,
 }
 
-/// Count of what the caller gave: domain, what was asked, the cases that run, budget and seed.
+/// Counts of the caller's parameters; arguments: domain, request, cases that run, budget and seed.
 pub type Counts<O> =
     fn(&<O as Operation>::Domain, &Asked, &[Arc<Spec<<O as Operation>::Params>>], (&Budget, u64)) -> Option<Given>;
 
-/// What a caller may give in place of the plan, beside a case.
+/// Parameters that a caller may give in place of the plan, in addition to cases.
 pub struct Options<O: Operation> {
-    /// Parameters that are taken.
+    /// Kinds of parameters that the operation takes.
     pub takes: &'static [Parameter],
-    /// Whether a layer is of use, if models are taken.
+    /// True if the operation takes a layer of a model.
     pub takes_layer: fn(&Layer) -> bool,
-    /// The case of a network's layer on the types of a domain, if that has others: no result changes but by what lies between the types.
+    /// Converts a case of a network's layer to the types of a domain; the value of a result changes only by the difference between the types.
     pub on_types: fn(&O::Domain, Case<O::Params>) -> Case<O::Params>,
-    /// The option by which a caller chooses what differences are counted against.
+    /// Option by which a caller chooses the reference.
     pub reference: ReferenceOption,
-    /// What the caller gave in place of the plan and how much of it the cases run, or how much of what the plan counts beside cases. None if nothing is
-    /// counted.
+    /// Number of the caller's parameters, and of those left out by the cases; without a request, of parameters counted in addition to cases.
     pub given: Counts<O>,
-    /// Whether parameters are among those that the caller gave, so that a witness may have them.
+    /// True if a witness may have the parameters, because the caller gave them.
     pub is_asked: fn(&Asked, &O::Params) -> bool,
 }
 
-/// A self-check's cases of a domain, for a seed.
+/// Cases of a self-check, for a domain and a seed.
 pub type Trial<O> = fn(&<O as Operation>::Domain, u64) -> Vec<Spec<<O as Operation>::Params>>;
 
-/// Self-checks beside mutants on a quick plan.
+/// Self-checks in addition to mutants on a quick plan.
 pub struct SelfChecks<O: Operation> {
-    /// Pairs that must be equal.
+    /// Negative controls, which must be equal.
     pub controls: fn() -> Vec<Control<O>>,
-    /// The cases, if they are not those of the quick plan that every kernel runs.
+    /// Cases of a self-check, in place of the quick plan.
     pub trial: Option<Trial<O>>,
-    /// Case of a published witness, and index of the result in it.
+    /// Case of a published witness, and index of the result.
     pub published: fn(&Published) -> Option<(Case<O::Params>, usize)>,
 }
 
-/// What the ledger counts of cases.
+/// Counts of cases in the ledger.
 pub struct Counted<O: Operation> {
-    /// Number of results of each kind, of a case whose contract expects these results: what the inputs of a run spanned.
+    /// Number of results of each kind, for a case and its expected results by the contract; shows what the inputs of a run span.
     pub kinds: fn(&O::Scheme, &Case<O::Params>, &Expected) -> Vec<(&'static str, u64)>,
-    /// Multipliers and shifts, each with its fractional bits.
+    /// Multipliers and shifts, with their fractional bits.
     pub pairs: fn(&O::Params) -> Vec<(Channel, u32)>,
-    /// Multiply-accumulates of a call, beside one operation for each element read and written: what the patience with a worker is measured by.
+    /// Multiply-accumulates of a call, without an operation for each element read and written; decides the time limit of a worker.
     pub products: fn(&O::Params) -> u64,
 }
 
-/// How a single result reads.
+/// Text of a single result.
 pub struct Spelling<O: Operation> {
-    /// Result `index` of a case in words of the operation's own, if it has any; the class of its difference if that is known.
+    /// Text of result `index` in the operation's own form, if any; with the class of the difference if known.
     pub result: fn(&Case<O::Params>, usize, Option<Class>) -> Option<ledger::Case>,
-    /// Whether those words alone show the result again, whatever its position and its neighbours are.
+    /// True if the text reproduces the result regardless of position and neighbours.
     pub stands_alone: fn(&Case<O::Params>) -> bool,
-    /// The command-line arguments that run a case in words.
+    /// Command-line arguments that run a case given as text.
     pub command: fn(&ledger::Case) -> String,
 }
 
-/// Which witnesses are simpler than others. Orders are lexicographic, the smaller is the simpler.
+/// Order of witnesses by simplicity: lexicographic, simplest first.
 pub struct Witnesses<O: Operation> {
-    /// Cases that keep of the operands little more than what one result (case, domain, index) is computed from, the plainest first, each with the index of
-    /// that result in it. The caller has to see whether a kernel gives the same there. Empty if each result is computed from many elements.
+    /// Cases reduced to the operands of a single result (arguments: case, domain, index), simplest first, with the new index of the result. The
+    /// caller must check that a kernel gives the same result there. Empty if each result depends on many elements.
     pub alone: fn(&Case<O::Params>, &O::Domain, usize) -> Vec<(Case<O::Params>, usize)>,
-    /// Simpler cases than a witness, the simplest first.
+    /// Cases simpler than a witness, simplest first.
     pub simpler: fn(&Witness<O::Params>, &O::Domain) -> Vec<Case<O::Params>>,
-    /// Order of differing cases: the search for a small witness starts from the least.
+    /// Order of differing cases; shrinking starts from the least.
     pub start: fn(&Observed<O::Params>) -> Vec<u64>,
     /// Order of the witnesses of several groups.
     pub rank: fn(&Witness<O::Params>) -> Vec<u64>,
 }
 
 impl<O: Operation> Capabilities<O> {
-    /// None of them.
+    /// No items.
     pub const NONE: Self = Self {
         tensors: Tensors::NONE,
         deviations: Deviations::NONE,
@@ -200,7 +199,7 @@ impl<O: Operation> Capabilities<O> {
 }
 
 impl<O: Operation> Tensors<O> {
-    /// Integers of the operation's range, and results of any int32, in the sizes that the kernels state.
+    /// Integers of the operation's range, int32 results, and sizes as the kernels state.
     pub const NONE: Self = Self {
         has_len: false,
         sizes: O::Impl::sizes,
@@ -213,12 +212,12 @@ impl<O: Operation> Tensors<O> {
 }
 
 impl<O: Operation> Deviations<O> {
-    /// A contract is its promise.
+    /// No deviations: the contract is the promise.
     pub const NONE: Self = Self { contract: promise::<O>, declared: |_| Vec::new(), in_case: |_, _| Vec::new() };
 }
 
 impl<O: Operation> Compiled<O> {
-    /// Kernels are code of this project, and no fault of a compiler is known.
+    /// No compiled kernels, and no known faults.
     pub const NONE: Self = Self {
         is: |_| false,
         compared: false,
@@ -229,7 +228,7 @@ impl<O: Operation> Compiled<O> {
 }
 
 impl<O: Operation> Sweeps<O> {
-    /// Everything is sampled.
+    /// No sweeps: all inputs are sampled.
     pub const NONE: Self = Self {
         exhaustive: |_| false,
         params: |_, _| Vec::new(),
@@ -239,7 +238,7 @@ impl<O: Operation> Sweeps<O> {
 }
 
 impl<O: Operation> Causes<O> {
-    /// All results in one group, explained by [`Operation::changes`]; a result without a value by the contract is poison.
+    /// Single group of results, explained by [`Operation::changes`]; a result without a value by the contract is poison.
     pub const NONE: Self = Self {
         open: Some(Class::Poison),
         path: change::path,
@@ -254,7 +253,7 @@ impl<O: Operation> Causes<O> {
 }
 
 impl<O: Operation> Options<O> {
-    /// Cases alone; differences are counted against a scheme.
+    /// Cases only; differences are counted against a scheme.
     pub const NONE: Self = Self {
         takes: &[],
         takes_layer: |_| true,
@@ -269,17 +268,17 @@ impl<O: Operation> Options<O> {
 }
 
 impl<O: Operation> SelfChecks<O> {
-    /// Mutants on a quick plan.
+    /// Mutants on a quick plan only.
     pub const NONE: Self = Self { controls: Vec::new, trial: None, published: |_| None };
 }
 
 impl<O: Operation> Counted<O> {
-    /// Nothing.
+    /// No counts.
     pub const NONE: Self = Self { kinds: |_, _, _| Vec::new(), pairs: |_| Vec::new(), products: |_| 0 };
 }
 
 impl<O: Operation> Spelling<O> {
-    /// A result reads as its case with an index.
+    /// The case with the index of the result.
     pub const NONE: Self = Self {
         result: |_, _, _| None,
         stands_alone: |_| true,
@@ -288,7 +287,7 @@ impl<O: Operation> Spelling<O> {
 }
 
 impl<O: Operation> Witnesses<O> {
-    /// Fewer elements are simpler.
+    /// Witnesses with fewer elements are simpler.
     pub const NONE: Self = Self {
         alone: |_, _, _| Vec::new(),
         simpler: |witness, domain| O::smaller(&witness.case, domain),

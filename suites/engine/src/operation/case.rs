@@ -1,9 +1,8 @@
-//! A case, and a spec of which one is made.
+//! Cases, and specs from which cases are made.
 //!
-//! Large cases have a turn (`Spec::turn`), and in a short run so do the further cases: one kernel in so many runs each of
-//! them, by the seed and the kernel's place in the operation's list, so that all kernels together run all cases. A kernel
-//! that the caller names runs all of them; known bugs run none. The ledger's plan of a kernel is what that kernel is to
-//! run.
+//! Kernels take turns at large cases (`Spec::turn`), and in a short run also at the further cases: one kernel in `n` runs each of these cases, chosen
+//! by the seed and the kernel's place in the operation's list, so that all kernels together run all cases. A kernel that the caller names runs all of
+//! them; known bugs run none. The ledger's plan of a kernel counts only the cases of that kernel.
 
 use crate::operation::asked::Block;
 use crate::operation::fill::Fill;
@@ -12,90 +11,90 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 
-/// Parameters with the tensors a kernel reads.
+/// Parameters, and the tensors that a kernel reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case<P> {
-    /// Shape, offsets, ...
+    /// Parameters: shape, offsets, ...
     pub params: P,
     /// Input tensors, in the order of the payload; elements in int32.
     pub tensors: [Vec<i32>; 3],
-    /// Elements between a 64-byte boundary and the first one of each operand.
+    /// Elements between a 64-byte boundary and the first element of each operand.
     pub misalign: usize,
 }
 
 impl<P> Case<P> {
-    /// The tensors one after the other, as a lane takes them.
+    /// Concatenates the tensors, as a lane takes them.
     pub fn payload(&self) -> Vec<i32> {
         self.tensors.concat()
     }
 }
 
 impl<P: Clone> Case<P> {
-    /// The same case with its operands at a boundary; none if they are there.
+    /// Returns the case with aligned operands; `None` if the operands are aligned already.
     pub fn aligned(&self) -> Option<Self> {
         (self.misalign != 0).then(|| Self { misalign: 0, ..self.clone() })
     }
 }
 
-/// Kernels take turns at a case that is large: together they run all of them, and each a part.
+/// Turn of kernels at a large case: all kernels together run all large cases, and each kernel runs a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// One kernel in so many runs the case.
+    /// A single kernel in `of` runs the case.
     of: usize,
     at: usize,
 }
 
 impl Turn {
-    /// Every kernel.
+    /// Turn of every kernel.
     pub const ALL: Self = Self { of: 1, at: 0 };
 
-    /// One kernel in `of`; as `at` grows, each as often as the others.
+    /// Returns the turn of a single kernel in `of`. As `at` grows, all kernels get equally many turns.
     pub fn one_in(of: usize, at: usize) -> Self {
         let of = of.max(1);
         Self { of, at: at % of }
     }
 
-    /// Whether every kernel runs the case.
+    /// True if every kernel runs the case.
     pub fn is_all(self) -> bool {
         self.of == 1
     }
 
-    /// Whether the kernel at this place of its operation's list runs the case.
+    /// True if the kernel at a place of the operation's list runs the case.
     pub fn is_of(self, place: usize) -> bool {
         place % self.of == self.at
     }
 }
 
-/// A case before its tensors are made.
+/// Case before its tensors are made.
 #[derive(Clone, Debug)]
 pub struct Spec<P> {
-    /// Shape, offsets, ...
+    /// Parameters: shape, offsets, ...
     pub params: P,
-    /// What each tensor is filled with.
+    /// Fill of each tensor.
     pub fills: [Fill; 3],
-    /// As in [`Case`].
+    /// Misalignment in elements, as in [`Case`].
     pub misalign: usize,
-    /// The part of the plan that made it.
+    /// Name of the generator: the part of the plan that made the spec.
     pub generator: &'static str,
-    /// Which kernels run it, where the caller names none.
+    /// Kernels that run the case, if the caller names no kernel.
     pub turn: Turn,
-    /// Where its results lie in a network, if it is of one.
+    /// Place of the results in a network, for a case of a network.
     pub block: Option<Block>,
-    /// What makes the rest of it when it runs; then it is no more than a frame until then.
+    /// Source of the rest of the spec; until the case runs, the spec is only a frame.
     pub later: Option<Later<P>>,
-    /// Its place in the whole plan, which decides its random elements.
+    /// Place in the whole plan, which decides the random elements.
     pub place: usize,
-    /// What was worked out of it.
+    /// Cached tensors and expected results.
     pub worked: Worked<Case<P>>,
 }
 
-/// Makes specs of frames one at a time. A caller may give more parameters than there is memory for their inputs.
+/// Makes specs from frames, in turn. A caller may give more parameters than there is memory for their inputs.
 pub trait Frames<P>: Send + Sync {
-    /// The whole spec of a frame, the `at`th of its list.
+    /// Makes the whole spec of a frame, number `at` of the list.
     fn spec(&self, frame: &P, at: usize) -> Spec<P>;
 }
 
-/// A frame's place in the list of what makes it whole.
+/// Place of a frame in the list of the source.
 #[derive(Clone)]
 pub struct Later<P> {
     pub(crate) of: Arc<dyn Frames<P>>,
@@ -108,14 +107,14 @@ impl<P> Debug for Later<P> {
     }
 }
 
-/// Runs a part of a plan, and names what it makes after it.
+/// Runs a generator and puts its name into the specs that it adds.
 pub fn by<P>(generator: &'static str, specs: &mut Vec<Spec<P>>, make: impl FnOnce(&mut Vec<Spec<P>>)) {
     let first = specs.len();
     make(specs);
     specs[first..].iter_mut().for_each(|spec| spec.generator = generator);
 }
 
-/// Cases at which kernels take turns in a short run, one kernel in so many at each; where a case has a turn of its own, that counts.
+/// Gives turns to cases in a short run: a single kernel in `of` runs each case. Existing turns stay.
 pub fn in_turns<P>(specs: Vec<Spec<P>>, of: usize, budget: &Budget) -> impl Iterator<Item = Spec<P>> {
     let of = if budget.every_tail { 1 } else { of };
     let turn = move |(at, spec): (usize, Spec<P>)| match spec.turn.is_all() {
@@ -125,14 +124,14 @@ pub fn in_turns<P>(specs: Vec<Spec<P>>, of: usize, budget: &Budget) -> impl Iter
     specs.into_iter().enumerate().map(turn)
 }
 
-/// Gives every spec its place in the list.
+/// Numbers the specs by their place in the list.
 pub fn numbered<P>(mut specs: Vec<Spec<P>>) -> Vec<Spec<P>> {
     specs.iter_mut().enumerate().for_each(|(at, spec)| spec.place = at);
     specs
 }
 
 impl<P> Spec<P> {
-    /// A spec of no part of a plan in particular.
+    /// Creates a spec without a generator.
     pub fn new(params: P, fills: [Fill; 3], misalign: usize) -> Self {
         Self {
             params,
@@ -147,20 +146,20 @@ impl<P> Spec<P> {
         }
     }
 
-    /// A frame that `frames` makes whole when it runs, the `at`th of its list. What a kernel's domain looks at is in the frame.
+    /// Creates frame `at` of the list of `frames`, which makes the frame whole before it runs. Frames have every field that a domain examines.
     pub fn later(frame: P, frames: &Arc<dyn Frames<P>>, at: usize) -> Self {
         let later = Some(Later { of: Arc::clone(frames), at });
         Self { later, ..Self::new(frame, [Fill::None, Fill::None, Fill::None], 0) }
     }
 
-    /// The same as one of a part of a plan.
+    /// Returns the spec with the name of a generator.
     pub fn by(self, generator: &'static str) -> Self {
         Self { generator, ..self }
     }
 }
 
 impl<P: Clone> Spec<P> {
-    /// A spec for a case as it is.
+    /// Creates a spec for a given case.
     pub fn given(case: Case<P>) -> Self {
         Self::new(case.params, case.tensors.map(Fill::Given), case.misalign)
     }

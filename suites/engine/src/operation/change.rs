@@ -1,8 +1,8 @@
-//! What may be done otherwise than a scheme says. An operation lists the changes to a scheme once: the cause of a difference, the way from a reference to a
-//! contract, and the words of `explain` are all looked for in that list.
+//! Changes to a scheme, listed once for each operation. The cause of a difference, the path from a reference to a contract, and the texts of
+//! `explain` are all searched in the list.
 //!
-//! Three commands share the list: `verify` searches it for a cause, the path from reference to contract takes the changes
-//! that lead nearer to the contract, and `explain` takes the fewest changes that give the other result.
+//! Three searches share the list: `verify` looks for a cause, the path from reference to contract takes the changes that lead nearer to the contract,
+//! and `explain` takes the fewest changes that give the other result.
 
 use crate::operation::case::Case;
 use crate::operation::expected::Expected;
@@ -11,35 +11,35 @@ use crate::operation::{Operation, label};
 use tiebreak_common::class::Class;
 use tiebreak_oracle::scheme::{Registered, Scheme};
 
-/// What a kernel would give if the change were made; `None` where it says nothing about the case.
+/// Predicts the results of a kernel with the change; `None` if the change predicts nothing for the case.
 type Predict<O> = Box<dyn Fn(&Case<<O as Operation>::Params>) -> Option<Expected> + Send + Sync>;
 
-/// Looks at all outputs at once, for changes that are many: the permutation that a layout is off by.
+/// Searches all outputs at once, for families of many changes: the permutations of a layout.
 type Search<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> Option<String> + Send + Sync>;
 
-/// Whether a change may have been made at all.
+/// Checks if the evidence allows the change.
 type Condition<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> bool + Send + Sync>;
 
-/// Whether a change is one at these parameters.
+/// Checks if the change applies at the parameters.
 type AppliesTo<O> = Box<dyn Fn(&<O as Operation>::Params) -> bool + Send + Sync>;
 
-/// Where a change leads on the way to a scheme.
+/// Returns the direction of a change, relative to a target scheme.
 type LeadsTo<O> = Box<dyn Fn(&<O as Operation>::Scheme) -> Lead<<O as Operation>::Scheme> + Send + Sync>;
 
-/// Where a change leads on the way to a scheme.
+/// Direction of a change, relative to a target scheme.
 #[derive(Clone, Copy, Debug)]
 pub enum Lead<S> {
-    /// No nearer to it.
+    /// Not nearer to the target.
     Away,
-    /// Nearer to it, by steps that no scheme has.
+    /// Nearer to the target, by steps that no scheme has.
     Nearer,
-    /// To this scheme, which is it or nearer to it.
+    /// To a scheme: the target, or a scheme nearer to the target.
     To(S),
 }
 
-/// One thing that is done otherwise than a scheme says.
+/// Change to a scheme.
 pub struct Change<O: Operation> {
-    /// Class of differences that it makes.
+    /// Class of the differences that the change makes.
     pub class: Class,
     kind: Kind<O>,
     may_be: Option<Condition<O>>,
@@ -53,7 +53,7 @@ enum Kind<O: Operation> {
 }
 
 impl<O: Operation> Change<O> {
-    /// A change that predicts every output.
+    /// Creates a change that predicts every output.
     pub fn predicts(
         class: Class,
         because: impl Into<String>,
@@ -62,7 +62,7 @@ impl<O: Operation> Change<O> {
         Self::of(class, Kind::Predicts(because.into(), Box::new(predict)))
     }
 
-    /// A kernel that does what a scheme does on a case with something changed.
+    /// Creates a change to the case: the kernel computes the scheme on a modified case.
     pub fn of_case(
         class: Class,
         because: impl Into<String>,
@@ -79,7 +79,7 @@ impl<O: Operation> Change<O> {
         })
     }
 
-    /// A kernel that does what a scheme does at other parameters.
+    /// Creates a change to the parameters: the kernel computes the scheme at other parameters.
     pub fn of_params(class: Class, because: impl Into<String>, scheme: O::Scheme, change: fn(&mut O::Params)) -> Self
     where
         O::Scheme: 'static,
@@ -87,13 +87,13 @@ impl<O: Operation> Change<O> {
         Self::of_case(class, because, scheme, move |case| change(&mut case.params))
     }
 
-    /// Another scheme.
+    /// Creates a change to another scheme.
     pub fn scheme(class: Class, because: impl Into<String>, scheme: O::Scheme) -> Self {
         Self::predicts(class, because, move |case| O::expected(&scheme, case).ok())
     }
 
-    /// Each of some other schemes, with the class of what separates it from this one, and as a change to the scheme that is next on the way to another.
-    /// `noun` names what a kernel gives.
+    /// Creates a change to each other scheme, with the class of the difference from `scheme`. `next` gives the scheme that follows on the path to a
+    /// target. `noun` names the kernel's results.
     pub fn others<D: Registered + Send + Sync + 'static>(
         noun: &str,
         scheme: Scheme<D>,
@@ -113,17 +113,17 @@ impl<O: Operation> Change<O> {
             })
         };
         let mut out: Vec<Self> = others.filter(|other| other.name() != scheme.definition.name()).map(change).collect();
-        // On little evidence schemes of several systems give the same: what tells more comes first.
+        // With little evidence, schemes of several systems give the same results, so the more specific classes come first.
         out.sort_by_key(|change| change.class == Class::OtherScheme);
         out
     }
 
-    /// The contract's own scheme: the cause of differences from a reference that no other cause explains better. `noun` names what a kernel gives.
+    /// Creates the change to the contract's scheme, for differences from a reference that no other cause explains. `noun` names the kernel's results.
     pub fn own(noun: &str, contract: &O::Scheme) -> Self {
         Self::scheme(Class::OtherScheme, format!("the {noun} are those of {}", label::<O>(contract)), contract.clone())
     }
 
-    /// A change that is looked for in the outputs; what is found is described in words.
+    /// Creates a change that is searched in the outputs; `search` describes the change that it finds.
     pub fn found(
         class: Class,
         search: impl Fn(&[&Observed<O::Params>]) -> Option<String> + Send + Sync + 'static,
@@ -135,32 +135,32 @@ impl<O: Operation> Change<O> {
         Self { class, kind, may_be: None, applies: None, leads: None }
     }
 
-    /// The same change, where the evidence is such that it may have been made.
+    /// Restricts the change to evidence that meets a condition.
     pub fn only_if(self, may_be: impl Fn(&[&Observed<O::Params>]) -> bool + Send + Sync + 'static) -> Self {
         Self { may_be: Some(Box::new(may_be)), ..self }
     }
 
-    /// The same change, of its class at these parameters alone.
+    /// Restricts the change to parameters that meet a condition.
     pub fn at(self, applies: impl Fn(&O::Params) -> bool + Send + Sync + 'static) -> Self {
         Self { applies: Some(Box::new(applies)), ..self }
     }
 
-    /// The same change as one on the way to some schemes.
+    /// Sets the schemes that the change leads to.
     pub fn leading(self, leads: impl Fn(&O::Scheme) -> Lead<O::Scheme> + Send + Sync + 'static) -> Self {
         Self { leads: Some(Box::new(leads)), ..self }
     }
 
-    /// Where it leads on the way to a scheme.
+    /// Returns the direction of the change, relative to a target scheme.
     pub fn lead(&self, target: &O::Scheme) -> Lead<O::Scheme> {
         self.leads.as_ref().map_or(Lead::Away, |leads| leads(target))
     }
 
-    /// Whether it is a change at these parameters.
+    /// True if the change applies at the parameters.
     pub fn applies(&self, params: &O::Params) -> bool {
         self.applies.as_ref().is_none_or(|applies| applies(params))
     }
 
-    /// The change in words; `None` where they depend on what is found.
+    /// Returns the description of the change; `None` if the description depends on the outputs.
     pub fn because(&self) -> Option<&str> {
         match &self.kind {
             Kind::Predicts(because, _) => Some(because),
@@ -168,7 +168,7 @@ impl<O: Operation> Change<O> {
         }
     }
 
-    /// The results that it predicts of a case; `None` where it predicts none.
+    /// Predicts the results of a case; `None` if the change makes no prediction.
     pub fn predict(&self, case: &Case<O::Params>) -> Option<Expected> {
         match &self.kind {
             Kind::Predicts(_, predict) if self.applies(&case.params) => predict(case),
@@ -176,12 +176,12 @@ impl<O: Operation> Change<O> {
         }
     }
 
-    /// What reproduces the evidence, in words; `None` where this change does not.
+    /// Describes the change if it reproduces the evidence; `None` otherwise.
     pub fn explains(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
         self.reproduces(evidence).map(|(because, _)| because)
     }
 
-    /// The same, with what the change predicts of each case; no predictions if it is looked for in the outputs.
+    /// Returns description and predictions for the cases, if the change reproduces the evidence. Changes searched in the outputs have no predictions.
     pub(crate) fn reproduces(&self, evidence: &[&Observed<O::Params>]) -> Option<(String, Vec<Expected>)> {
         let found = match &self.kind {
             Kind::Predicts(because, _) => {
@@ -189,7 +189,7 @@ impl<O: Operation> Change<O> {
                     self.predict(&seen.case).filter(|predicted| reproduces::<O>(predicted, seen))
                 };
                 let predicted: Vec<_> = evidence.iter().map(one).collect::<Option<_>>()?;
-                // A prediction of no case explains nothing.
+                // Without evidence, a change explains nothing.
                 (!predicted.is_empty()).then(|| (because.clone(), predicted))?
             }
             Kind::Found(search) => (search(evidence)?, Vec::new()),
@@ -198,7 +198,7 @@ impl<O: Operation> Change<O> {
     }
 }
 
-/// A step on the way from the reference to the scheme of a contract: the changes that make it of the one before, and what it gives.
+/// Step on the path from the reference to the scheme of a contract: changes to the previous step, and results.
 pub struct PathStep<O: Operation> {
     changes: Vec<Change<O>>,
     scheme: Option<O::Scheme>,
@@ -206,23 +206,23 @@ pub struct PathStep<O: Operation> {
 }
 
 impl<O: Operation> PathStep<O> {
-    /// A step that no scheme by itself is.
+    /// Creates a step without a scheme.
     pub fn of(change: Change<O>) -> Self {
         Self { changes: vec![change], scheme: None, is_last: false }
     }
 
-    /// Whether it is the contract's scheme.
+    /// True if the step is the contract's scheme.
     pub fn is_last(&self) -> bool {
         self.is_last
     }
 
-    /// Class of a difference that this step, and none before it, reproduces.
+    /// Returns the class of a difference that this step reproduces and no earlier step does.
     pub fn class(&self, params: &O::Params) -> Class {
         let class = self.changes.iter().find(|change| change.applies(params)).map(|change| change.class);
         class.unwrap_or(Class::OtherScheme)
     }
 
-    /// What it gives; `None` where it says nothing about the case.
+    /// Computes the results of the step; `None` if the step predicts nothing for the case.
     pub fn expected(&self, case: &Case<O::Params>) -> Option<Expected> {
         match &self.scheme {
             Some(scheme) => O::expected(scheme, case).ok(),
@@ -230,13 +230,13 @@ impl<O: Operation> PathStep<O> {
         }
     }
 
-    /// The scheme, where it is one.
+    /// Returns the scheme of the step, if any.
     pub fn scheme(&self) -> Option<&O::Scheme> {
         self.scheme.as_ref()
     }
 }
 
-/// The first change of each scheme that leads nearer to a contract's, from the reference on; empty if no change leads there.
+/// Returns the path from the reference to a contract: for each scheme the first change that leads nearer. Empty if no change leads to the contract.
 pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &O::Domain) -> Vec<PathStep<O>> {
     let mut out = Vec::new();
     let (mut at, end) = (reference.clone(), label::<O>(contract));
@@ -247,7 +247,7 @@ pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &
         };
         let mut leading = O::changes(&at, domain).into_iter().filter_map(leading);
         let Some((first, scheme)) = leading.next() else { return out };
-        // One change may have a class of its own at other parameters.
+        // One change may have different classes at different parameters.
         let name = label::<O>(&scheme);
         let others = leading.filter(|(_, other)| label::<O>(other) == name).map(|(change, _)| change);
         let changes = std::iter::once(first).chain(others).collect();
@@ -256,7 +256,8 @@ pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &
     }
 }
 
-/// Whether every result of which the scheme expects a value is what a cause predicts. A prediction without a value reproduces nothing.
+/// True if a prediction gives every result for which the scheme expects a value. A word predicted without a value must pass
+/// [`Causes::stands_for_none`](crate::operation::Causes::stands_for_none).
 fn reproduces<O: Operation>(predicted: &Expected, seen: &Observed<O::Params>) -> bool {
     if predicted.len() != seen.outs.len() {
         return false;

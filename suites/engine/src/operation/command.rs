@@ -1,28 +1,28 @@
-//! The commands printed beside what a report states.
+//! Commands that reports print beside their statements.
 
 use std::collections::BTreeMap;
 use tiebreak_common::called;
 use tiebreak_shards::shell::quoted;
 
-/// The command of a run, and how to narrow it down to one case.
+/// Command of a run, with a form for a single kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// Arguments as given.
     pub arguments: Vec<String>,
-    /// The option that chooses the reference of an operation, as a text, where it is not the usual one.
+    /// Option, as text, that chooses the reference of an operation, unless it is the default.
     pub references: BTreeMap<String, String>,
-    /// The options that name the caller's own lanes, as a text.
+    /// Options, as text, that name the caller's own lanes.
     pub lanes: Option<String>,
 }
 
 impl Command {
-    /// The whole run.
+    /// Returns the command of the whole run.
     pub fn whole(&self) -> String {
         let quoted = self.arguments.iter().map(|a| quoted(a));
         std::iter::once(format!("{} verify", called::program())).chain(quoted).collect::<Vec<_>>().join(" ")
     }
 
-    /// One kernel in one lane.
+    /// Returns the command for a single kernel in a lane.
     pub fn kernel(&self, op: &str, kernel: &str, lane: &str) -> String {
         let reference = self.references.get(op).map(|option| format!(" {option}")).unwrap_or_default();
         let lanes = self.lanes.as_ref().map(|options| format!(" {options}")).unwrap_or_default();

@@ -1,21 +1,21 @@
-//! How the elements of a tensor lie in words of int32, and how they read in a case: integers, or floats by their bits.
+//! Encoding of tensor elements in int32 words, and their text in a case: integers, or floats by their bits.
 
 use crate::operation::errors::CaseError;
 use std::ops::RangeInclusive;
 use tiebreak_oracle::float::{Float, Format, decimal};
 use tiebreak_reports::ledger::Value;
 
-/// Elements of a tensor.
+/// Type of the elements of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Element {
-    /// Integers of this range, one word each; where it goes beyond int32 a word is read without sign.
+    /// Integers of a range, in single words. If the range exceeds int32, words are read as unsigned.
     Integer(RangeInclusive<i64>),
-    /// Floats, by their bits: two words, the low one first, where there are 64 of them.
+    /// Floats, by their bits. A float of 64 bits has two words, the low word first.
     Float(Format),
 }
 
 impl Element {
-    /// Words of int32 that an element takes.
+    /// Returns the number of int32 words of an element.
     pub fn words(&self) -> usize {
         match self {
             Self::Float(Format::F64) => 2,
@@ -23,7 +23,7 @@ impl Element {
         }
     }
 
-    /// The word nearest to one that an element may be, where one word is an integer.
+    /// Clamps a word to the range of the element type. Floats, and integers read as unsigned, stay as they are.
     pub fn nearest(&self, word: i32) -> i32 {
         match self {
             Self::Integer(range) if *range.end() <= i64::from(i32::MAX) => {
@@ -33,12 +33,12 @@ impl Element {
         }
     }
 
-    /// Whether every word is an integer.
+    /// True if every word is an integer of the range.
     pub fn is_every_word(&self) -> bool {
         matches!(self, Self::Integer(range) if range.end() - range.start() == i64::from(u32::MAX))
     }
 
-    /// An element as a reader has it.
+    /// Formats an element for readers.
     pub fn described(&self, words: &[i32]) -> Value {
         match self {
             Self::Integer(_) => self.place(words).into(),
@@ -46,7 +46,7 @@ impl Element {
         }
     }
 
-    /// The words of what a reader wrote; or what it must be.
+    /// Parses a value into the words of an element. Fails for values outside the element type; the message describes the allowed values.
     pub fn read(&self, value: &Value) -> Result<Vec<i32>, CaseError> {
         match (self, value) {
             (Self::Integer(range), Value::Integer(v)) if range.contains(v) => Ok(self.at(*v)),
@@ -68,7 +68,8 @@ impl Element {
         }
     }
 
-    /// Where an element stands: 0 for zero, one more or less for the next value of the type, and for floats of one sign, of the pattern.
+    /// Returns the ordinal of an element: 0 for zero, plus or minus 1 for the next value of the type. For floats: the pattern without sign, negated
+    /// for negative floats.
     pub fn place(&self, words: &[i32]) -> i64 {
         match self {
             Self::Integer(range) if *range.end() > i64::from(i32::MAX) => i64::from(words[0] as u32),
@@ -80,7 +81,7 @@ impl Element {
         }
     }
 
-    /// The element at a place.
+    /// Returns the element of an ordinal.
     pub fn at(&self, place: i64) -> Vec<i32> {
         match self {
             Self::Integer(_) => vec![place as i32],
@@ -91,7 +92,7 @@ impl Element {
         }
     }
 
-    /// The element nearest to zero.
+    /// Returns the element nearest to zero.
     pub fn zero(&self) -> Vec<i32> {
         match self {
             Self::Integer(range) => self.at(0.clamp(*range.start(), *range.end())),
@@ -99,24 +100,24 @@ impl Element {
         }
     }
 
-    /// The words of a pattern.
+    /// Splits a bit pattern into words.
     pub fn of(&self, bits: u64) -> Vec<i32> {
         [bits as i32, (bits >> 32) as i32][..self.words()].to_vec()
     }
 }
 
-/// The pattern that one or two words hold.
+/// Joins words into a bit pattern.
 pub fn bits(words: &[i32]) -> u64 {
     words.iter().rev().fold(0, |bits, word| (bits << 32) | u64::from(*word as u32))
 }
 
-/// The shortest decimal that is read as the same pattern; `inf`, `-inf`; the bits of a NaN.
+/// Formats a float: the shortest decimal that parses to the same pattern; `inf`, `-inf`; the bits of a NaN.
 pub fn float(format: Format, bits: u64) -> String {
     let value = match format.decode(bits) {
         Float::Nan => return format!("{bits:#x}"),
         Float::Infinite { negative } => return if negative { "-inf" } else { "inf" }.to_owned(),
         Float::Finite { value, .. } if value == 0 => return if bits == 0 { "0" } else { "-0" }.to_owned(),
-        // Every number of these formats is a double.
+        // f64 represents every number of these formats.
         Float::Finite { value, .. } => value.to_f64(),
     };
     let reads_back = |text: &String| float_bits(format, text) == Some(bits);
@@ -129,7 +130,7 @@ pub fn float(format: Format, bits: u64) -> String {
     }
 }
 
-/// `-1.25` and 1 as `-12.5`.
+/// Formats mantissa and exponent as a plain decimal: `-1.25` and 1 give `-12.5`.
 fn plain(mantissa: &str, exponent: i32) -> String {
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
     let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
@@ -144,7 +145,7 @@ fn plain(mantissa: &str, exponent: i32) -> String {
     }
 }
 
-/// The pattern nearest to a decimal, ties to even; that of `inf`, `-inf`, `nan`; or bits as they are.
+/// Parses a float: the nearest pattern of a decimal, ties to even; the pattern of `inf`, `-inf`, `nan`; or bits after `0x`.
 pub fn float_bits(format: Format, text: &str) -> Option<u64> {
     if let Some(hexadecimal) = text.strip_prefix("0x") {
         let bits = u64::from_str_radix(hexadecimal, 16).ok()?;

@@ -1,11 +1,11 @@
-//! What is wrong with a case: with its text, or with what the oracle is asked about it.
+//! Errors of cases: in the text of a case, or in the request to the oracle.
 
 use std::fmt::Display;
 use tiebreak_impls::shape::ShapeError;
 use tiebreak_mlir::types::TypeError;
 use tiebreak_oracle::names::UnknownName;
 
-/// What is wrong with the text of a case, of one of its values, or of a line of the catalogue; and what to write.
+/// Error in the text of a case, in a value, or in a line of the catalogue, with the expected form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{reason}", name.as_ref().map_or(String::new(), |name| format!("{name}: ")))]
 pub struct CaseError {
@@ -14,7 +14,7 @@ pub struct CaseError {
 }
 
 impl CaseError {
-    /// The same of the value of `name`.
+    /// Attributes the error to the value of `name`.
     pub fn of(self, name: &str) -> Self {
         Self { name: Some(name.to_owned()), reason: self.to_string() }
     }
@@ -50,13 +50,13 @@ impl From<TypeError> for CaseError {
     }
 }
 
-/// Why the oracle gives a case no results: its tensors have other sizes than its parameters say, or the scheme has no such parameters.
+/// Reason for which the oracle gives no results: tensor sizes contradict the parameters, or the scheme does not have the parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unposable(String);
 
 impl Unposable {
-    /// For the oracle's own reason.
+    /// Wraps the oracle's own reason.
     pub fn new(reason: impl Display) -> Self {
         Self(reason.to_string())
     }

@@ -1,45 +1,45 @@
-//! Known faults of what made a lane's code: a result that is one of those which the fault can give, and no other, is counted as such and breaks no
-//! contract. What came out stays as it is: the reference is judged on it, and so is every comparison.
+//! Known faults of the compiler or library of a lane's code. A result that equals a possible value of a fault is counted for that fault and breaks no
+//! contract; any other value breaks the contract. The result itself stays unchanged: the reference and every comparison use it.
 
 use crate::operation::expected::{Expected, differs};
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
 
-/// Of each result the class of the known fault that it follows; nothing at all where none does.
+/// Known-fault class of each result; empty if no result follows a known fault.
 pub type Faulty = Vec<Option<Class>>;
 
-/// What was seen of each known fault, by its class. A class of which nothing was seen is there, too.
+/// Sightings of each known fault, by class; includes faults without a sighting.
 pub type Seen = BTreeMap<Class, Sighting>;
 
-/// What was seen of a known fault.
+/// Sightings of a known fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// Results that follow it.
+    /// Number of results that follow the fault.
     pub results: u64,
-    /// What is at fault, with a reproducer of one line.
+    /// Description of the fault, with a one-line reproducer.
     pub reason: &'static str,
-    /// How many results it changes, where arithmetic says so.
+    /// Predicted number of affected results, if arithmetic gives a bound.
     pub extent: Option<Extent>,
 }
 
-/// How many results a known fault changes of all that were looked at.
+/// Predicted number of results that a known fault affects, of all results judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// So many at most.
+    /// Upper bound on affected results.
     pub most: u64,
-    /// Whether it changes each of them, so that as many must be seen.
+    /// True if the fault affects exactly `most` results.
     pub each: bool,
-    /// The arithmetic.
+    /// Derivation of the bound.
     pub because: String,
 }
 
 impl Sighting {
-    /// Of this reason, nothing yet.
+    /// Creates a sighting without results.
     pub fn none(reason: &'static str) -> Self {
         Self { results: 0, reason, extent: None }
     }
 
-    /// Why what was seen is not what the fault does; `None` where it may be.
+    /// Describes a contradiction between sightings and predicted extent; `None` if they agree.
     pub fn contradiction(&self) -> Option<String> {
         let Extent { most, each, because } = self.extent.as_ref()?;
         let wrong = if *each { self.results != *most } else { self.results > *most };
@@ -48,33 +48,33 @@ impl Sighting {
     }
 }
 
-/// Adds what another part of a run saw.
+/// Adds the sightings of another part of a run.
 pub fn merge(seen: &mut Seen, other: Seen) {
     for (class, sighting) in other {
         seen.entry(class).or_insert_with(|| Sighting::none(sighting.reason)).results += sighting.results;
     }
 }
 
-/// A known fault, at one case.
+/// Known fault at a case.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// Class of the differences.
     pub class: Class,
-    /// What is at fault, with a reproducer of one line.
+    /// Description of the fault, with a one-line reproducer.
     pub reason: &'static str,
-    /// Whether it changes every result that it can change: nothing of the code goes another way.
+    /// True if the fault changes every result that it can change, because no part of the code avoids the fault.
     pub each: bool,
-    /// Of each result of the case the values that it may be beside what the contract says, their words in a row.
+    /// Possible values of each result in addition to the contract's value, their words concatenated.
     pub may: Vec<Vec<i32>>,
 }
 
 impl Fault {
-    /// Whether it may give this for the result at that index.
+    /// True if the fault can give a value for result `index`.
     pub fn gives(&self, index: usize, out: &[i32]) -> bool {
         self.may.get(index).is_some_and(|values| values.chunks(out.len()).any(|value| value == out))
     }
 
-    /// How many results it can change: those of which a value differs from what the contract says.
+    /// Counts the results that the fault can change: results with a possible value other than the contract's.
     pub fn extent(&self, expected: &Expected, words: usize) -> u64 {
         let changes = |(values, expected): &(&Vec<i32>, &[Option<i32>])| {
             values.chunks(words).any(|value| differs(expected, value))
@@ -94,7 +94,7 @@ mod tests {
         let gives = |i, out: i32| fault.gives(i, &[out]);
         assert_eq!([gives(0, 1), gives(0, 2), gives(0, 3)], [true, true, false]);
         assert_eq!([gives(1, 1), gives(2, 3), gives(2, 4), gives(3, 3)], [false, true, false, false]);
-        // Words of one value belong together.
+        // The words of one value are compared together.
         assert!(!fault.gives(0, &[2, 1]) && fault.gives(0, &[1, 2]));
         let expected: Expected = [Some(1), Some(5), Some(3)].to_vec();
         assert_eq!(fault.extent(&expected, 1), 1);

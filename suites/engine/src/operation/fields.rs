@@ -1,50 +1,50 @@
-//! Numbers among the parameters of a case, as a table: a field is written, read and made smaller by its one line in it.
+//! Table of the numbers among the parameters of a case. A line of the table writes, reads and shrinks a field.
 
 use crate::operation::arguments::{Arguments, nothing_left, take_flag, take_int32, take_size};
 use crate::operation::errors::CaseError;
 use tiebreak_reports::ledger::Value;
 
-/// Where a number stands in parameters.
+/// Accessor of a number in parameters.
 pub enum Number<P> {
-    /// A size, 0 or more.
+    /// Size, 0 or more.
     Size(fn(&mut P) -> &mut usize),
     /// An int32.
     Int32(fn(&mut P) -> &mut i32),
-    /// Whether something is so: 1 or 0.
+    /// Flag: 1 or 0.
     Flag(fn(&mut P) -> &mut bool),
 }
 
-/// A number with its name.
+/// Named number.
 pub struct Field<P> {
-    /// Its name in a case.
+    /// Name in the text of a case.
     pub name: &'static str,
     number: Number<P>,
     always: bool,
 }
 
 impl<P: Clone> Field<P> {
-    /// A size, which is written where it is not as usual.
+    /// Creates a size, written only if different from the default.
     pub const fn size(name: &'static str, of: fn(&mut P) -> &mut usize) -> Self {
         Self { name, number: Number::Size(of), always: false }
     }
 
-    /// An int32, which is written where it is not as usual.
+    /// Creates an int32, written only if different from the default.
     pub const fn int32(name: &'static str, of: fn(&mut P) -> &mut i32) -> Self {
         Self { name, number: Number::Int32(of), always: false }
     }
 
-    /// Whether something is so, which is written as 1 if it is.
+    /// Creates a flag, written only if different from the default.
     pub const fn flag(name: &'static str, of: fn(&mut P) -> &mut bool) -> Self {
         Self { name, number: Number::Flag(of), always: false }
     }
 
-    /// The same, but always written.
+    /// Makes the field always written.
     pub const fn always(self) -> Self {
         let Self { name, number, .. } = self;
         Self { name, number, always: true }
     }
 
-    /// Its value.
+    /// Reads the value of the field.
     pub fn value(&self, params: &P) -> i64 {
         let mut params = params.clone();
         match self.number {
@@ -54,7 +54,7 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Parameters with another value of it.
+    /// Returns the parameters with another value of the field.
     pub fn with(&self, params: &P, value: i64) -> P {
         let mut params = params.clone();
         match self.number {
@@ -66,13 +66,13 @@ impl<P: Clone> Field<P> {
     }
 }
 
-/// The fields in the order of the table, those left out that are as usual.
+/// Returns the fields in the order of the table, without fields at their default.
 pub fn written<P: Clone>(fields: &[Field<P>], params: &P, usual: &P) -> Vec<(String, Value)> {
     let shown = fields.iter().filter(|field| field.always || field.value(params) != field.value(usual));
     shown.map(|field| (field.name.to_owned(), field.value(params).into())).collect()
 }
 
-/// Takes the fields from a case; one that is not named stays as it is.
+/// Parses the fields of a case; without an argument a field keeps the value in `usual`.
 pub fn read<P: Clone>(fields: &[Field<P>], usual: P, arguments: &mut Arguments) -> Result<P, CaseError> {
     fields.iter().try_fold(usual, |params, field| {
         let value = match (&field.number, field.value(&params)) {
@@ -84,7 +84,7 @@ pub fn read<P: Clone>(fields: &[Field<P>], usual: P, arguments: &mut Arguments) 
     })
 }
 
-/// The parameters of a case that has only fields and tensors of these names.
+/// Parses the parameters of a case that has only fields and the named tensors.
 pub fn read_all<P: Clone>(
     fields: &[Field<P>],
     usual: P,

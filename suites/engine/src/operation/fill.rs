@@ -1,48 +1,48 @@
-//! What tensors are filled with: extremes, patterns, single elements, random values.
+//! Fills of tensors: extremes, patterns, single elements, random values.
 
 use crate::operation::case::Case;
 use std::ops::RangeInclusive;
 use tiebreak_common::stream::{below, int32, int32_of_any_size, stream};
 
-/// How a tensor is made. Values beyond the element's range are moved to its ends.
+/// Fill of a tensor. Values outside the element's range are clamped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fill {
-    /// Nothing to fill.
+    /// Empty tensor.
     None,
-    /// The same value everywhere.
+    /// Equal values everywhere.
     Constant(i32),
     /// The smallest value of the type everywhere.
     Smallest,
-    /// The largest.
+    /// The largest value of the type everywhere.
     Largest,
-    /// Smallest and largest by turns, `run` elements each.
+    /// Runs of the smallest and the largest value in alternation, `run` elements each.
     Alternating {
-        /// Elements before it turns.
+        /// Elements of each run.
         run: usize,
     },
-    /// Zero but for these elements.
+    /// Zero, except for some elements (index, value).
     Only(Vec<(usize, i32)>),
-    /// 0, 1, 2, ... modulo the range: every place differs from its neighbours.
+    /// 0, 1, 2, ... modulo the range: every element differs from its neighbours.
     Counting,
     /// Uniform over the range.
     Uniform,
-    /// The same, but no element is one of the 63 before it (fewer of a small range): a vector at any other place shows.
+    /// Uniform, but different from the 63 preceding elements (fewer for a small range), so that a vector read from a wrong place is visible.
     Varied,
-    /// The two ends, 0 and their neighbours.
+    /// The two ends of the range, 0, and their neighbours.
     Extremes,
     /// Mostly zero.
     Sparse,
     /// Random magnitude; for int32 accumulators.
     AnySize,
-    /// As given.
+    /// Values given by the caller.
     Given(Vec<i32>),
 }
 
-/// The most values of a range for which a table is kept: more than a byte has, and few enough to be cleared for every tensor.
+/// Largest range for which a table is kept: larger than the range of a byte, and small enough to clear for every tensor.
 const FEW: u64 = 1 << 10;
 
 impl Fill {
-    /// Every fill that takes no argument and is not random.
+    /// Fills without an argument or randomness.
     pub const PATTERNS: [Self; 6] = [
         Self::Smallest,
         Self::Largest,
@@ -52,10 +52,10 @@ impl Fill {
         Self::Counting,
     ];
 
-    /// Every random fill.
+    /// Random fills.
     pub const RANDOM: [Self; 3] = [Self::Uniform, Self::Extremes, Self::Sparse];
 
-    /// `len` elements of the range; random ones from the stream `purpose` under `seed`.
+    /// Makes `len` elements of the range; random elements come from the stream `purpose` under `seed`.
     pub fn make(&self, len: usize, range: &RangeInclusive<i32>, seed: u64, purpose: &str) -> Vec<i32> {
         let (lo, hi) = (*range.start(), *range.end());
         let within = |v: i32| v.clamp(lo, hi);
@@ -78,7 +78,7 @@ impl Fill {
             Self::Varied => {
                 let apart = (width / 4).min(63) as usize;
                 let mut out: Vec<i32> = Vec::with_capacity(len);
-                // Where the range has few values: for each the number of elements up to its last one, 0 where there is none.
+                // Small ranges only: for each value the number of elements up to its last occurrence, 0 if it has not occurred.
                 let mut last_seen = vec![0usize; if width <= FEW { width as usize } else { 0 }];
                 while out.len() < len {
                     let next = uniform(int32(&mut rng));
@@ -111,7 +111,7 @@ impl Fill {
     }
 }
 
-/// The case with zeros in the place of all but one group of elements: `group[t]` words of tensor `t`, the `at`th of them.
+/// Returns the case with zeros outside group `at` of each tensor; a group of tensor `t` has `group[t]` words.
 pub fn only<P: Clone>(case: &Case<P>, group: [usize; 3], at: usize) -> Case<P> {
     let mut out = case.clone();
     for (tensor, words) in out.tensors.iter_mut().zip(group) {
@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    /// The table of few values chooses what a look at the elements before chooses.
+    /// The table for small ranges chooses the same elements as a search of the preceding elements.
     #[test]
     fn varied_elements_are_drawn_until_one_is_new() {
         for range in [0..=255, -128..=127, 0..=3, 5..=5, -512..=511, -512..=512, i32::MIN..=i32::MAX] {

@@ -1,26 +1,26 @@
-//! What the caller gave an operation in place of its plan, and how much of it a kernel's cases run.
+//! Parameters that the caller gave in place of the plan, and the part that a kernel's cases run.
 
 use crate::operation::case::Spec;
 use std::sync::Arc;
 use tiebreak_reports::ledger::Unit;
 
-/// Parameters that the caller gave.
+/// Parameters that the caller gave, or that the plan counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
-    /// What they are.
+    /// Unit of the count.
     pub unit: Unit,
-    /// Whether the caller gave them; otherwise they are the plan's.
+    /// True if the caller gave the parameters; otherwise the plan chose them.
     pub by_caller: bool,
-    /// How many.
+    /// Number of parameters.
     pub planned: u64,
-    /// Those that no case runs.
+    /// Number of parameters that no case runs.
     pub outside: u64,
-    /// The first of those, as a case reads, with the reason.
+    /// First parameter that no case runs, as the text of a case, with the reason.
     pub first: Option<(String, String)>,
 }
 
 impl Given {
-    /// Counts the items that do not run; `described` says of one what it is, and why.
+    /// Counts the items that do not run; `described` returns text and reason of an item.
     pub fn of<T>(
         unit: Unit,
         items: &[T],
@@ -33,7 +33,7 @@ impl Given {
     }
 }
 
-/// The parameters of cases, those that follow each other and are the same once: a plan has many cases of each.
+/// Returns the parameters of cases, without consecutive repetitions; a plan has many cases with the same parameters.
 pub fn distinct<P: Clone + PartialEq>(specs: &[Arc<Spec<P>>]) -> Vec<&P> {
     let mut out: Vec<&P> = specs.iter().map(|spec| &spec.params).collect();
     out.dedup();

@@ -1,6 +1,6 @@
-//! What a parameter means, by the name under which a worker reads it.
+//! Meanings of parameters, by the names under which a worker reads them.
 
-/// What a parameter means, by its name.
+/// Meaning of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// A number of elements.
@@ -9,11 +9,11 @@ pub enum Meaning {
     ZeroPoint,
     /// A scale.
     Scale,
-    /// Anything else, such as an end of the clamp.
+    /// Any other meaning, for example an end of the clamp.
     Other,
 }
 
-/// What a parameter means of which the least value is known.
+/// Returns the meaning of a parameter with a known least value.
 pub fn meaning(name: &str, least: f64) -> Meaning {
     let last = name.rsplit('.').find(|key| key.parse::<usize>().is_err()).unwrap_or(name);
     match last {
@@ -25,11 +25,10 @@ pub fn meaning(name: &str, least: f64) -> Meaning {
     }
 }
 
-/// Sizes of a kind whose names differ more.
+/// Pairs of sizes along two axes, with names that differ in more than one letter.
 const AXES: [[&str; 2]; 4] = [["height", "width"], ["rows", "columns"], ["top", "left"], ["bottom", "right"]];
 
-/// Whether two parameters mean something of a kind, so that one is easily taken for the other: zero points, scales, sizes along two axes such as `stride_h`
-/// and `stride_w`, and parameters of two operands under one name.
+/// True if two parameters are easily confused: zero points, scales, sizes along two axes (`stride_h`, `stride_w`), equal names in two operands.
 pub fn is_akin(one: &str, other: &str) -> bool {
     fn last(name: &str) -> &str {
         name.rsplit('.').next().unwrap_or(name)

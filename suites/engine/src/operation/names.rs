@@ -1,9 +1,9 @@
-//! Parameters by name, such as `k`, `lhs.zero_point`, `channels.0.shift` or `channels.len`.
+//! Parameters by name: `k`, `lhs.zero_point`, `channels.0.shift`, `channels.len`.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Every value that is no object and no list, of a list its elements and its length.
+/// Collects all values by name, except objects and lists; a list adds the elements and the length.
 pub fn all(params: &Value) -> BTreeMap<String, Value> {
     let mut out = BTreeMap::new();
     walk("", params, &mut out);
@@ -22,7 +22,7 @@ fn walk(name: &str, value: &Value, out: &mut BTreeMap<String, Value>) {
     }
 }
 
-/// The number of a name.
+/// Returns the number of a name.
 pub fn number(params: &Value, name: &str) -> Option<f64> {
     let mut value = params;
     for key in name.split('.') {

@@ -1,4 +1,4 @@
-//! Cases with what a kernel gave for them: evidence of a cause, and witnesses of a difference.
+//! Cases with a kernel's results: evidence for a cause, and witnesses of a difference.
 
 use crate::operation::case::Case;
 use crate::operation::expected::Expected;
@@ -6,52 +6,52 @@ use crate::operation::fault::Faulty;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::Value;
 
-/// A case with what a kernel gave for it.
+/// Case with a kernel's results.
 #[derive(Clone, Debug)]
 pub struct Observed<P> {
-    /// The case.
+    /// Case that ran.
     pub case: Case<P>,
-    /// The kernel's results.
+    /// Results of the kernel.
     pub outs: Vec<i32>,
-    /// What the scheme judged against expects. Where it gives no value, no cause has to.
+    /// Results of the scheme judged against. Words without a value need no cause.
     pub expected: Expected,
-    /// Results that differ from the scheme judged against, and follow no known fault.
+    /// Number of results that differ from the scheme judged against and follow no known fault.
     pub differ: usize,
-    /// Results that follow a known fault, of which no cause has to give account.
+    /// Known-fault class of each result; a cause need not reproduce faulty results.
     pub faulty: Faulty,
-    /// What each result that differs from the reference is due to; nothing if it was not asked for.
+    /// Cause of each result that differs from the reference; empty if no causes were requested.
     pub due: Vec<Option<Class>>,
 }
 
 impl<P> Observed<P> {
-    /// Words of a result, as far as it matters: 1 where no result follows a known fault.
+    /// Returns the number of words of a result, if known faults occur; otherwise 1.
     pub(crate) fn words(&self) -> usize {
         if self.faulty.is_empty() { 1 } else { (self.outs.len() / self.faulty.len()).max(1) }
     }
 
-    /// Whether the result at an index follows a known fault.
+    /// True if result `index` follows a known fault.
     pub fn is_faulty(&self, index: usize) -> bool {
         self.faulty.get(index).is_some_and(Option::is_some)
     }
 }
 
-/// A case with one result that differs.
+/// Case with a differing result.
 #[derive(Clone, Debug)]
 pub struct Witness<P> {
-    /// The case.
+    /// Case that shows the difference.
     pub case: Case<P>,
-    /// Which result.
+    /// Index of the result.
     pub index: usize,
-    /// What the kernel gave.
+    /// Result of the kernel.
     pub got: Value,
-    /// What the scheme gives.
+    /// Result of the scheme.
     pub expected: Value,
 }
 
-/// Elements read and written above which a case is kept as evidence only while nothing else was seen.
+/// Largest evidence that is always kept, in elements read and written; larger cases are kept only without other evidence.
 pub(crate) const SMALL: usize = 1 << 14;
 
-/// Elements read and written.
+/// Returns the number of elements read and written.
 pub fn elements<P>(case: &Case<P>, outs: &[i32]) -> usize {
     case.tensors.iter().map(Vec::len).sum::<usize>() + outs.len()
 }

@@ -1,5 +1,5 @@
-//! The kernel that an offer of somebody else's stands for: its name, its scheme, and the contract and domain of a kernel of this project, of which it may take
-//! a part. A domain is never wider than that of the kernel it comes from, so that every case of it can be made and has an expected result.
+//! Kernel for a caller's offer: its name, its scheme, and the contract and domain of a kernel of this project, or a part of that domain. The domain
+//! is never wider than the domain of the kernel of this project, so every case of the domain can be made and has an expected result.
 
 use crate::operation::{Kernel, NamedScheme, Operation, is_compiled, kernels};
 use anyhow::{Context, Result, anyhow, bail};
@@ -11,13 +11,13 @@ use tiebreak_impls::protocol::Offer;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::drawable::bounded;
 
-/// Longest text of an offer that a message shows, in characters.
+/// Longest text of an offer in a message, in characters.
 const SHOWN: usize = 64;
 
-/// What the kernels of an offer are described as.
+/// Summary of kernels that a caller offers.
 const SUMMARY: &str = "kernel of the caller's";
 
-/// From now on the operation has the kernel of an offer. An error says what is wrong with the offer.
+/// Adds the kernel of an offer to the operation. Fails if the offer is wrong; the message describes the error.
 pub fn adopt<O: Operation>(offer: &Offer) -> Result<()> {
     if O::Impl::find(&offer.kernel).is_ok() {
         bail!("{} is a kernel of this project; give yours a name of its own", offer.kernel);
@@ -30,13 +30,13 @@ pub fn adopt<O: Operation>(offer: &Offer) -> Result<()> {
     };
     let base = kernels::<O>().first().context("an operation without kernels")?;
     let name = offer.kernel.clone().leak();
-    // The code is never called: in this process the operation has none of that name.
+    // The code is never called, because the kernel of this name runs only in lanes that offer it.
     elsewhere::add(O::OP, Kernel::<O> { name, summary: SUMMARY, contract, portable: base.portable, native: None });
     Ok(())
 }
 
-/// The domain in which the kernel of an offer is asked although nobody knows its scheme, and the kernel of this project that has it: that which the offer is like,
-/// one of the same name, or the kernel that takes the most.
+/// Returns the domain for the kernel of an offer without a known scheme, and the kernel of this project with this domain: the kernel named by `like`,
+/// the kernel of the same name, or the kernel with the broadest domain.
 pub(crate) fn asked<O: Operation>(offer: &Offer) -> Result<(&'static str, O::Domain)> {
     let taken = |kernel: &'static Kernel<O>| Ok((kernel.name, part::<O>(kernel, None, &offer.own.domain)?.domain));
     if let Some(like) = &offer.own.like {
@@ -52,7 +52,7 @@ pub(crate) fn asked<O: Operation>(offer: &Offer) -> Result<(&'static str, O::Dom
         .with_context(|| format!("no kernel of {} takes the domain {}", O::OP, shown(&offer.own.domain.clone().into())))
 }
 
-/// The kernels whose code is in this project.
+/// Returns the kernels whose code is in this project.
 fn here<O: Operation>() -> impl Iterator<Item = &'static Kernel<O>> {
     kernels::<O>().iter().filter(|kernel| !is_compiled::<O>(&kernel.contract.domain))
 }
@@ -61,7 +61,8 @@ fn breadth_of<O: Operation>(kernel: &Kernel<O>) -> u64 {
     serde_json::to_value(&kernel.contract.domain).map_or(0, |domain| breadth(&domain))
 }
 
-/// The scheme of an offer. If kernels of this project have the name in theirs, an error says so: `tflite` is no scheme, and TFLite's kernels promise one.
+/// Parses the scheme of an offer. The error for a part of a kernel's name mentions the kernel: `tflite` is no scheme, but TFLite's kernels promise a
+/// scheme.
 fn scheme<O: Operation>(name: &str) -> Result<O::Scheme> {
     O::Scheme::named(&bounded(name, SHOWN)).map_err(|error| {
         match here::<O>().map(|kernel| kernel.name).find(|kernel| kernel.contains(name)) {
@@ -71,7 +72,7 @@ fn scheme<O: Operation>(name: &str) -> Result<O::Scheme> {
     })
 }
 
-/// The kernel that an offer says it is like.
+/// Finds the kernel named by `like` in an offer.
 fn named<O: Operation>(name: &str) -> Result<&'static Kernel<O>> {
     let known = kernels::<O>();
     let found = known.iter().find(|kernel| kernel.name == name);
@@ -83,10 +84,10 @@ fn named<O: Operation>(name: &str) -> Result<&'static Kernel<O>> {
     Ok(kernel)
 }
 
-/// The contract of the kernel that promises a scheme, takes a domain, and of such kernels takes the most. If no kernel that promises the scheme takes the domain, the
-/// contract has the domain of the kernel that takes the most of all others.
+/// Returns the contract of a kernel that promises the scheme and takes the domain, the kernel with the broadest domain first. If no kernel that
+/// promises the scheme takes the domain, the other kernels follow in the same order.
 fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<Contract<O::Domain>> {
-    // A field that no domain has is named before one that is too wide for the first kernel.
+    // Errors on an unknown field precede errors on a field that is too wide for the first kernel.
     let wholes = here::<O>().map(|kernel| serde_json::to_value(&kernel.contract.domain));
     let mut wholes: Vec<Value> = wholes.collect::<Result<_, _>>()?;
     for key in domain.keys() {
@@ -96,7 +97,8 @@ fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<
         }
     }
     let mut alike: Vec<&Kernel<O>> = here::<O>().collect();
-    // Kernels that promise the scheme first, then the same policy first, and of these the kernel that takes the most: what the offer does not exclude is asked.
+    // Order: kernels that promise the scheme, then the same policy, then the broadest domain, so that the run includes every input not excluded by
+    // the offer.
     alike.sort_by_cached_key(|kernel| {
         let own = kernel.contract.promise;
         (own.scheme != promise.scheme, own != promise, std::cmp::Reverse(breadth_of::<O>(kernel)))
@@ -111,7 +113,7 @@ fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<
     Err(error.unwrap_or_else(|| anyhow!("no kernel of {} has a domain", O::OP)))
 }
 
-/// How much a domain takes, to compare domains of one operation: what it allows counts most, then names, then binary digits of its ranges.
+/// Measures the breadth of a domain, to compare domains of an operation: allowed features count most, then names, then the binary digits of ranges.
 fn breadth(domain: &Value) -> u64 {
     if let Some([first, last]) = range(domain) {
         let [first, last] = [first, last].map(|end| end.as_f64().unwrap_or_default());
@@ -119,7 +121,7 @@ fn breadth(domain: &Value) -> u64 {
     }
     match domain {
         Value::Bool(allowed) => u64::from(*allowed) << 20,
-        // An empty list is everything.
+        // An empty list allows everything.
         Value::Array(names) if names.is_empty() => 64 << 10,
         Value::Array(names) => (names.len() as u64) << 10,
         Value::Object(fields) => fields.values().map(breadth).sum(),
@@ -127,7 +129,7 @@ fn breadth(domain: &Value) -> u64 {
     }
 }
 
-/// The contract of a kernel on a part of its domain, with another promise where one is given.
+/// Returns the contract of a kernel on a part of its domain, with another promise if one is given.
 fn part<O: Operation>(
     kernel: &Kernel<O>,
     promise: Option<Promise>,
@@ -147,7 +149,7 @@ fn part<O: Operation>(
     })
 }
 
-/// A scheme of this label, as contracts have it.
+/// Parses the label of a scheme into a promise.
 fn promise(label: &str) -> Promise {
     let (scheme, policy) = label.split_once(':').unwrap_or((label, ""));
     let overflow = match policy {
@@ -158,7 +160,7 @@ fn promise(label: &str) -> Promise {
     Promise { scheme: scheme.to_owned().leak(), overflow }
 }
 
-/// The field of a domain that is called so; an error names the fields.
+/// Finds the field `key` of a domain. Fails if there is no such field; the message names the fields.
 fn place<'a>(domain: &'a mut Value, key: &str) -> Result<&'a mut Value> {
     let mut names = Vec::new();
     fields(domain, &mut |name, _| names.push(name.to_owned()));
@@ -168,7 +170,7 @@ fn place<'a>(domain: &'a mut Value, key: &str) -> Result<&'a mut Value> {
     })
 }
 
-/// Makes the field of a domain that is called so narrower. A part that only some domains have is given as true: the domain must have the part, and keeps it.
+/// Narrows the field `key` of a domain. A part that only some domains have is given as `true`: the domain must have the part, and keeps it.
 fn narrow(domain: &mut Value, key: &str, given: &Value) -> Result<()> {
     if *given == Value::Bool(true) && domain.get(key).is_some_and(is_part) {
         return Ok(());
@@ -181,24 +183,24 @@ fn narrow(domain: &mut Value, key: &str, given: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Whether an object is a range.
+/// Returns the ends of a range, if the object is a range.
 fn range(value: &Value) -> Option<[&Value; 2]> {
     Some([value.get("start")?, value.get("end")?])
 }
 
-/// Whether a field has fields of its own.
+/// True if a field has subfields.
 fn is_part(field: &Value) -> bool {
     field.is_object() && range(field).is_none()
 }
 
-/// Every field of a domain, those of its parts among them.
+/// Visits every field of a domain, including subfields.
 fn fields(domain: &Value, say: &mut impl FnMut(&str, &Value)) {
     for (name, value) in domain.as_object().into_iter().flatten() {
         if is_part(value) { fields(value, say) } else { say(name, value) }
     }
 }
 
-/// The field that is called so.
+/// Finds the field `key`.
 fn field<'a>(domain: &'a mut Value, key: &str) -> Option<&'a mut Value> {
     for (name, value) in domain.as_object_mut()? {
         let found = if is_part(value) { field(value, key) } else { (name == key).then_some(value) };
@@ -209,7 +211,7 @@ fn field<'a>(domain: &'a mut Value, key: &str) -> Option<&'a mut Value> {
     None
 }
 
-/// What is given, as the field has it, if it is a part of the field.
+/// Returns the given value in the form of the field, if the value is a part of the field.
 fn within(field: &Value, given: &Value) -> Option<Value> {
     let integer = |value: &Value| value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
     if let Some([first, last]) = range(field) {
@@ -223,7 +225,7 @@ fn within(field: &Value, given: &Value) -> Option<Value> {
     }
     match field {
         Value::Bool(allowed) => given.as_bool().filter(|wanted| *allowed || !wanted).map(Value::Bool),
-        // Lists of lists say how a kernel is made.
+        // Lists of lists describe how a kernel is made, so they are fixed.
         Value::Array(all) if !all.iter().any(Value::is_array) => {
             let wanted = given.as_array().cloned().unwrap_or_else(|| vec![given.clone()]);
             let inside = |one: &Value| one.is_string() && (all.is_empty() || all.contains(one));
@@ -233,7 +235,7 @@ fn within(field: &Value, given: &Value) -> Option<Value> {
     }
 }
 
-/// A field in the words in which it is given.
+/// Formats a field in the syntax of offers.
 fn shown(field: &Value) -> String {
     match (range(field), field) {
         (Some([first, last]), _) => format!("[{first},{last}]"),

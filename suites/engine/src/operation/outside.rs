@@ -1,11 +1,11 @@
-//! Inputs that a worker calls outside the domain of its kernel: counted, and neither a failure nor a pass.
+//! Inputs that a worker refuses as outside the domain of its kernel: counted, neither a failure nor a pass.
 
-/// How many inputs, and the reason that the worker gave first.
+/// Number of refused inputs, and the worker's first reason.
 #[derive(Clone, Debug, Default)]
 pub struct Outside {
-    /// Number of cases, or of the inputs of a sweep.
+    /// Number of cases, or of inputs of a sweep.
     pub count: u64,
-    /// The worker's first reason; empty if there is no such input.
+    /// First reason of the worker; empty if no input was refused.
     pub reason: String,
 }
 

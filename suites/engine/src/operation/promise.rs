@@ -1,5 +1,5 @@
-//! What a contract says of each result: its scheme, and another one for the results after the last whole vector of a row. A row has the output channels of a pixel,
-//! the columns of a product, or all elements of a requantization or of a cast.
+//! Schemes of a contract: the promise, and another scheme for the results after the last whole vector of a row. A row has the output channels of a
+//! pixel, the columns of a product, or all elements of a requantization or a cast.
 
 use super::{Case, Change, Expected, NamedScheme, Operation, promised};
 use tiebreak_common::class::Class;
@@ -7,33 +7,33 @@ use tiebreak_impls::contract::{Contract, Deviation, Region};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
 
-/// Fractional bits of the multipliers of a requantization; a cast has none.
+/// Fractional bits of the multipliers of a requantization; a cast has no multipliers.
 const Q31: u32 = 31;
 
-/// A declared deviation.
+/// Declared deviation of the results at the end of a row.
 #[derive(Clone, Debug)]
 pub struct Tail<S> {
     /// Part of a row that deviates.
     pub region: Region,
-    /// Class of its results.
+    /// Class of the deviating results.
     pub class: Class,
     /// Reason of the deviation.
     pub reason: &'static str,
-    /// Scheme of that part.
+    /// Scheme of the deviating results.
     pub scheme: S,
 }
 
-/// A scheme, with its deviation where it is that of a contract.
+/// Scheme, with the deviation that a contract declares.
 #[derive(Clone, Debug)]
 pub struct Promised<S> {
-    /// What holds outside of the deviation.
+    /// Scheme of the results outside the deviation.
     pub scheme: S,
-    /// The deviation.
+    /// Deviation; `None` if the contract declares no deviation.
     pub tail: Option<Tail<S>>,
 }
 
 impl<S: NamedScheme> Tail<S> {
-    /// What a contract declares.
+    /// Parses the declaration of a contract.
     pub fn of(deviation: &Deviation) -> Result<Self, UnknownName> {
         let (region, class, reason) = (deviation.region, deviation.class.parse()?, deviation.reason);
         Ok(Self { region, class, reason, scheme: promised(deviation.instead)? })
@@ -41,7 +41,7 @@ impl<S: NamedScheme> Tail<S> {
 }
 
 impl<S> Tail<S> {
-    /// Whether a result of a row of so many is in the deviation.
+    /// True if result `index` of a row of `len` results is in the deviation.
     pub fn contains(&self, index: usize, len: usize) -> bool {
         self.region.contains(index, len, Q31)
     }
@@ -62,18 +62,18 @@ impl<S: NamedScheme> NamedScheme for Promised<S> {
 }
 
 impl<S: NamedScheme> Promised<S> {
-    /// A scheme without deviation.
+    /// Wraps a scheme without a deviation.
     pub fn plain(scheme: S) -> Self {
         Self { scheme, tail: None }
     }
 
-    /// What a contract says.
+    /// Returns scheme and deviation of a contract.
     pub fn by<D>(contract: &Contract<D>) -> Result<Self, UnknownName> {
         let tail = contract.deviations.first().map(Tail::of).transpose()?;
         Ok(Self { scheme: promised(contract.promise)?, tail })
     }
 
-    /// The cause of differences from a scheme in a group: if the group is its deviation, the contract's scheme in place of the declared one.
+    /// Returns the cause for a stale deviation: the kernel follows the contract's scheme in the deviation. `None` for other groups.
     pub fn stale<O: Operation<Scheme = Self>>(&self, scheme: &Self, group: usize) -> Option<Change<O>> {
         (group == 1 && scheme.tail.is_some()).then(|| {
             let because = "the contract's scheme is followed where a deviation is declared";
@@ -81,17 +81,17 @@ impl<S: NamedScheme> Promised<S> {
         })
     }
 
-    /// Whether a result of a row of so many is in the deviation.
+    /// True if result `index` of a row of `outputs` results is in the deviation.
     pub fn is_tail(&self, index: usize, outputs: usize) -> bool {
         self.tail.as_ref().is_some_and(|tail| tail.contains(index, outputs))
     }
 
-    /// What holds for result `at`, in rows of `outputs`.
+    /// Returns the scheme of result `at`, in rows of `outputs`.
     pub fn at_result(&self, at: usize, outputs: usize) -> S {
         self.at(usize::from(self.is_tail(at % outputs, outputs))).clone()
     }
 
-    /// For each of so many results, in rows of `outputs`, its group: 1 in the deviation. Empty if there is none.
+    /// Returns the group of each result, in rows of `outputs`: 1 in the deviation, 0 elsewhere. Empty if there is no deviation.
     pub fn groups(&self, outputs: usize, results: usize) -> Vec<usize> {
         if self.tail.is_none() {
             return Vec::new();
@@ -99,12 +99,12 @@ impl<S: NamedScheme> Promised<S> {
         (0..results).map(|at| usize::from(self.is_tail(at % outputs, outputs))).collect()
     }
 
-    /// Class and reason of the deviation.
+    /// Returns class and reason of the deviation.
     pub fn declared(&self) -> Vec<(Class, &'static str)> {
         self.tail.iter().map(|tail| (tail.class, tail.reason)).collect()
     }
 
-    /// For each result of a case the deviation that changes it.
+    /// Returns, for each result of a case, the class of the deviation if the deviation changes the result.
     pub fn deviations<O: Operation<Scheme = Self>>(&self, case: &Case<O::Params>) -> Vec<Option<Class>> {
         let Some(tail) = &self.tail else { return Vec::new() };
         let plain = Self::plain(self.scheme.clone());
@@ -114,12 +114,12 @@ impl<S: NamedScheme> Promised<S> {
         with.iter().zip(without).map(|(with, without)| (*with != without).then_some(tail.class)).collect()
     }
 
-    /// What holds in a group: outside of the deviation, or in it.
+    /// Returns the scheme of a group: 1 is the deviation, 0 the other results.
     pub fn at(&self, group: usize) -> &S {
         self.tail.as_ref().filter(|_| group == 1).map_or(&self.scheme, |tail| &tail.scheme)
     }
 
-    /// Results of the scheme with those of the deviation in its place.
+    /// Replaces the results in the deviation by the results of the deviating scheme, which `of` computes.
     pub fn joined<E>(
         &self,
         mut results: Expected,

@@ -1,4 +1,4 @@
-//! What is to be verified.
+//! Request for a verification.
 
 use crate::lane::config::Lanes;
 use crate::operation::asked::{Asked, Wanted};
@@ -8,44 +8,44 @@ use tiebreak_common::budget::Effort;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::{LeftOut, Network};
 
-/// What is to be verified.
+/// Request for a verification.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Operations, by name.
     pub ops: Vec<String>,
-    /// Kernels by name; all when empty.
+    /// Kernels by name; all kernels if empty.
     pub kernels: Vec<String>,
-    /// Lanes by name; the default ones when empty.
+    /// Lanes by name; the default lanes if empty.
     pub lanes: Vec<String>,
-    /// Whether the caller named the operations; otherwise they are those that the rest of the request goes with.
+    /// True if the caller named the operations; otherwise the other options of the request select them.
     pub ops_named: bool,
     /// Lanes that may be absent.
     pub allow_not_run: Vec<String>,
-    /// Whether kernels that are named may leave out parameters that are given.
+    /// True if named kernels may leave out given parameters.
     pub allow_outside_domain: bool,
-    /// Whether the run ends at its first finding.
+    /// True if the run ends at its first finding.
     pub fail_fast: bool,
-    /// How much.
+    /// Effort, which sets the budget.
     pub effort: Effort,
-    /// What operations run in place of their plan.
+    /// Cases in place of the plan.
     pub asked: Asked,
-    /// What the caller gave and no kernel takes, such as a layer in floats.
+    /// Parameters that the caller gave and no kernel takes, for example a layer in floats.
     pub left_out: Vec<LeftOut>,
-    /// The network whose layers run, before anything is judged.
+    /// Network whose layers run, before they are judged.
     pub network: Option<Network>,
-    /// Scheme of fixed point multiply that differences are counted against, with its policy.
+    /// Scheme of fixed point multiply as reference, with the overflow policy.
     pub reference: String,
-    /// Rule by which a quantization is rounded once, for what its differences are counted against.
+    /// Rounding rule of the single-rounding reference for quantizations.
     pub rounding: RoundingRule,
     /// Seed of every stream.
     pub seed: u64,
-    /// How to ask for this run again.
+    /// Command that repeats the run.
     pub command: Command,
-    /// The lanes there are.
+    /// All known lanes.
     pub known_lanes: Lanes,
 }
 
-/// What a request names, by which a run says what it left out.
+/// Names in a request, from which a run derives what it left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scope {
     /// [`Request::ops`].
@@ -63,7 +63,7 @@ pub struct Scope {
 }
 
 impl Request {
-    /// What it names.
+    /// Returns the names in the request.
     pub fn scope(&self) -> Scope {
         Scope {
             ops: self.ops.clone(),
@@ -75,7 +75,7 @@ impl Request {
         }
     }
 
-    /// What differences are counted against.
+    /// Returns the schemes that differences are counted against.
     pub fn wanted(&self) -> Wanted {
         Wanted { multiplication: self.reference.clone(), rounding: self.rounding }
     }

@@ -1,16 +1,16 @@
-//! A scheme of any operation, as lists, contracts and callers name it.
+//! Schemes of any operation, by the names used in lists, contracts and requests.
 
 use tiebreak_impls::contract::{Overflow, Promise};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::{Described, Registered, Scheme};
 
-/// A mathematical definition with its overflow policy.
+/// Mathematical definition with overflow policy.
 pub trait NamedScheme: Clone + Send + Sync {
-    /// Every scheme, for lists.
+    /// Lists every scheme with a description.
     fn described() -> Vec<Described>;
-    /// The scheme of that name, `NAME` or `NAME:POLICY`.
+    /// Parses the name of a scheme, `NAME` or `NAME:POLICY`.
     fn named(text: &str) -> Result<Self, UnknownName>;
-    /// Name and policy.
+    /// Returns name and policy.
     fn label(&self) -> String;
 }
 
@@ -28,12 +28,12 @@ impl<D: Registered + Send + Sync> NamedScheme for Scheme<D> {
     }
 }
 
-/// The scheme of a promise.
+/// Returns the scheme of a promise.
 pub fn promised<S: NamedScheme>(promise: Promise) -> Result<S, UnknownName> {
     S::named(&format!("{}:{}", promise.scheme, overflow(promise.overflow)))
 }
 
-/// Name of a contract's policy, as schemes name theirs.
+/// Returns the name of a contract's overflow policy, as in the labels of schemes.
 pub fn overflow(policy: Overflow) -> &'static str {
     match policy {
         Overflow::Wrap => "wrap",

@@ -1,4 +1,4 @@
-//! What a sweep saw: every input of one kind, judged.
+//! Results of a sweep: every input of a kind, judged.
 
 use crate::count::Count;
 use crate::lane::runner::FailedBatch;
@@ -7,53 +7,53 @@ use crate::operation::outside::Outside;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Value};
 
-/// Every input of one kind, judged.
+/// Every input of a kind, judged.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// What its inputs are: `pair sums`, `patterns`.
+    /// Kind of the inputs: `pair sums`, `patterns`.
     pub what: &'static str,
-    /// Whether none is left out.
+    /// True if the sweep leaves out no input.
     pub exhaustive: bool,
-    /// Against contract and reference.
+    /// Comparison with contract and reference.
     pub sides: Vec<SweptSide>,
-    /// Results that follow a known fault of what made the lane's code, which differ from no side for it.
+    /// Results that follow a known fault of the lane's code, which are no differences of a side.
     pub faults: fault::Seen,
-    /// Blocks that gave no output at first, each with the input that makes it happen again, if one does.
+    /// Blocks that gave no output at first, each with an input that reproduces the failure, if any.
     pub failures: Vec<FailedBatch<ledger::Case>>,
-    /// Inputs that the worker called outside the domain of its kernel.
+    /// Inputs that the worker refused as outside the kernel's domain.
     pub outside: Outside,
-    /// Multipliers and shifts of which every input was run, where that is what is counted.
+    /// Number of multipliers and shifts for which every input was run, if the sweep counts them.
     pub parameters: u64,
     /// Seconds of lane and judge.
     pub seconds: f64,
 }
 
-/// One side of a sweep.
+/// Side of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweptSide {
     /// Contract or reference.
     pub against: Against,
-    /// The scheme, by label.
+    /// Label of the scheme.
     pub scheme: String,
-    /// What was counted.
+    /// Counts of results and differences.
     pub count: Count,
     /// Class of the witness.
     pub class: Option<Class>,
-    /// What the differences are due to, in words.
+    /// Description of the cause.
     pub because: String,
-    /// How the reference becomes the contract's scheme.
+    /// Path from the reference to the contract's scheme.
     pub path: Vec<ledger::PathStep>,
-    /// An input that differs.
+    /// Input that differs.
     pub witness: Option<SweptWitness>,
 }
 
-/// An input of a sweep that differs.
+/// Input of a sweep that differs.
 #[derive(Clone, Debug)]
 pub struct SweptWitness {
-    /// The input by argument.
+    /// Input, by argument.
     pub case: ledger::Case,
-    /// What the kernel gave.
+    /// Result of the kernel.
     pub got: Value,
-    /// What the scheme gives.
+    /// Result of the scheme.
     pub expected: Value,
 }

@@ -1,27 +1,27 @@
-//! What was worked out of a case of a plan, kept for the other kernels that run it: its tensors, and what schemes expect.
+//! Cache of a planned case, for other kernels that run the same case: tensors, and expected results of schemes.
 
 use crate::operation::expected::Expected;
 use std::collections::HashMap;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Elements of tensors up to which a case is kept, and results up to which they are.
+/// Largest case, and largest list of expected results, in the cache, in elements.
 const KEPT: usize = 1 << 15;
 
-/// What is known of a case; nothing is kept unless several kernels run it.
+/// Cache of a case; empty unless several kernels run the case.
 pub struct Worked<C>(Option<Arc<Mutex<Known<C>>>>);
 
 struct Known<C> {
     case: Option<Arc<C>>,
-    /// By the contract that expects them.
+    /// Expected results, by contract.
     expected: HashMap<String, Arc<Expected>>,
 }
 
 impl<C> Worked<C> {
-    /// Keeps nothing.
+    /// Cache that keeps nothing.
     pub const NOTHING: Self = Self(None);
 
-    /// Keeps what is worked out from now on.
+    /// Creates a cache that keeps tensors and results.
     pub fn kept() -> Self {
         Self(Some(Arc::new(Mutex::new(Known { case: None, expected: HashMap::new() }))))
     }
@@ -30,12 +30,12 @@ impl<C> Worked<C> {
         self.0.as_ref().map(|known| known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The kept case; otherwise `make` gives the case and the number of its elements.
+    /// Returns the cached case; otherwise `make` returns the case and the number of elements.
     pub fn case(&self, make: impl FnOnce() -> Option<(C, usize)>) -> Option<Arc<C>> {
         if let Some(case) = self.known().and_then(|known| known.case.clone()) {
             return Some(case);
         }
-        // Work is done outside the lock: two kernels that ask at the same time both do it, and neither waits.
+        // Work is done outside the lock: two kernels that need it at the same time both do it, and neither waits.
         let (made, elements) = make()?;
         let made = Arc::new(made);
         if let Some(mut known) = self.known()
@@ -46,7 +46,7 @@ impl<C> Worked<C> {
         Some(made)
     }
 
-    /// Results that a contract expects, and whether this call worked them out.
+    /// Returns the results that a contract expects, and true if this call computed them.
     pub fn expected<E>(
         &self,
         contract: &str,
@@ -64,12 +64,12 @@ impl<C> Worked<C> {
         Ok((expected, true))
     }
 
-    /// What is kept of the steps from a reference to a contract, in a text that names both.
+    /// Returns the cache of the steps from a reference to a contract; `sides` names both schemes.
     pub fn steps(&self, sides: &str) -> Steps<C> {
         Steps { worked: self.clone(), sides: sides.into() }
     }
 
-    /// Forgets everything: whoever asks again works it out again.
+    /// Forgets the tensors and results; they are computed again if needed.
     pub fn forget(&self) {
         if let Some(mut known) = self.known() {
             (known.case, known.expected) = (None, HashMap::new());
@@ -83,14 +83,14 @@ impl<C> Clone for Worked<C> {
     }
 }
 
-/// What the steps from a reference to a contract give for a case, kept for the other kernels and lanes that ask for it.
+/// Cached results of the steps from a reference to a contract for a case, shared by kernels and lanes.
 pub struct Steps<C> {
     worked: Worked<C>,
     sides: Arc<str>,
 }
 
 impl<C> Steps<C> {
-    /// What a step gives; nothing if `work_out` gives nothing.
+    /// Returns the results of step `at`; `None` if `work_out` returns `None`.
     pub fn expected(&self, at: usize, work_out: impl FnOnce() -> Option<Expected>) -> Option<Arc<Expected>> {
         let step = format!("step {at} of {}", self.sides);
         self.worked.expected(&step, || work_out().ok_or(())).ok().map(|(expected, _)| expected)
@@ -104,7 +104,7 @@ impl<C> Clone for Steps<C> {
 }
 
 impl<C> Debug for Worked<C> {
-    /// Two plans are the same whatever is known of their cases.
+    /// Prints only the name, because two plans are equal regardless of their caches.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("Worked")
     }

@@ -1,4 +1,4 @@
-//! The cases of a corner catalogue on the kernels that take them.
+//! Cases of a corner catalogue, on the kernels that take them.
 
 use crate::case::{catalogue, text};
 use crate::explain::sides as explain_record;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{CatalogueRun, Finding};
 
-/// What each kernel gave, as the catalogue of each of these lanes: its counts, and the findings of all.
+/// Sums the outcomes of all kernels for the catalogue run of each lane: counts and findings.
 pub(crate) fn totals<O: Operation>(lanes: &[String], each: &[&InLanes]) -> Result<Part> {
     let entries = entries::<O>()?;
     let mut part = Part::default();
@@ -38,8 +38,8 @@ pub(crate) fn totals<O: Operation>(lanes: &[String], each: &[&InLanes]) -> Resul
     Ok(part)
 }
 
-/// Runs the catalogue's cases on the kernels that take them. Cases are few and some are large: kernels run beside one another, and each case is posed once
-/// for all lanes.
+/// Runs the catalogue's cases on the kernels that take them. Kernels run in parallel, because the cases are few and some are large; all lanes share a
+/// case.
 pub(crate) fn run_catalogue<O: Operation>(
     request: &Request,
     kernels: &[&'static Kernel<O>],
@@ -49,12 +49,12 @@ pub(crate) fn run_catalogue<O: Operation>(
     parallel::try_map(kernels, |kernel| catalogued::<O>(request, kernel, lanes, &entries))
 }
 
-/// The cases of an operation's catalogue.
+/// Parses the entries of an operation's catalogue.
 pub(crate) fn entries<O: Operation>() -> Result<Vec<catalogue::Entry>> {
     catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/ops/catalogue/{}.txt", O::OP))
 }
 
-/// The catalogue's cases on one kernel, in each lane that has it.
+/// Runs the catalogue's cases on a kernel, in each lane that has the kernel.
 pub(crate) fn catalogued<O: Operation>(
     request: &Request,
     kernel: &'static Kernel<O>,

@@ -1,4 +1,4 @@
-//! One kernel through all stages, from its plan to the ledger.
+//! A kernel through all stages, from the plan to the ledger.
 
 use crate::explain::explained;
 use crate::judge::record::Record;
@@ -14,7 +14,7 @@ use crate::run::subject::Subject;
 use anyhow::{Result, bail};
 use tiebreak_reports::ledger::OutsideDomain;
 
-/// Runs a kernel in every lane that has it: the cases asked for or its plan's, and what is swept.
+/// Runs a kernel in every lane that has it: requested cases or the plan's, and sweeps.
 pub(crate) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes: &[Lane]) -> Result<Part> {
     let subject = Subject::<O>::new(request, kernel)?;
     let domain = &kernel.contract.domain;
@@ -41,7 +41,7 @@ pub(crate) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     }
     let (offering, others): (Vec<&Lane>, Vec<&Lane>) =
         fitting.into_iter().partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
-    // A lane whose kernels all have names of their own stands for another library: nobody expects the kernels of this project there.
+    // A lane with only its own kernels stands for another library, which need not have the kernels of this project.
     for lane in others.into_iter().filter(|lane| !request.kernels.is_empty() || !lane.is_of_own_names()) {
         planned.not_offered(kernel, lane, &mut part);
     }
@@ -58,7 +58,7 @@ pub(crate) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     Ok(part)
 }
 
-/// Where to run a kernel that none of the lanes of a run can have.
+/// Describes the lanes for a kernel that no lane of a run can have.
 fn elsewhere<O: Operation>(domain: &O::Domain) -> String {
     if is_compiled::<O>(domain) {
         "only lanes of compiled modules have it, such as --lane mlir-x86".to_owned()
@@ -67,7 +67,7 @@ fn elsewhere<O: Operation>(domain: &O::Domain) -> String {
     }
 }
 
-/// What was asked for is nothing to this kernel, which is listed.
+/// Lists a kernel whose domain has no requested case.
 fn outside<O: Operation>(planned: &Planned<O>, kernel: &Kernel<O>, lanes: &[&Lane], domain: String) -> Part {
     let mut part = Part::default();
     lanes.iter().for_each(|lane| planned.ran(kernel, lane, &Record::<O::Params>::default(), &mut part));
@@ -75,7 +75,7 @@ fn outside<O: Operation>(planned: &Planned<O>, kernel: &Kernel<O>, lanes: &[&Lan
     part
 }
 
-/// None of the lanes of the run can have this kernel: it is listed, and a finding where the caller named it.
+/// Lists a kernel that no lane of the run can have; a finding if the caller named the kernel.
 fn no_lane<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Part {
     let reason = elsewhere::<O>(&kernel.contract.domain);
     let mut part = Part::default();

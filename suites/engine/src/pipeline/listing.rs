@@ -1,4 +1,4 @@
-//! Kernels of an operation, as they are listed.
+//! Listing of an operation's kernels.
 
 use crate::operation::scheme::overflow;
 use crate::operation::{Kernel, Operation, kernels, mutants};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tiebreak_impls::Form;
 use tiebreak_impls::operation::TensorOperation;
 
-/// Kernels and mutants of an operation.
+/// Describes the kernels and mutants of an operation.
 pub fn kernels_and_mutants<O: Operation>() -> Vec<Value> {
     let describe = |k: &Kernel<O>, kind: &str| {
         let promise = k.contract.promise;

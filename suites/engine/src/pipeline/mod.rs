@@ -1,4 +1,4 @@
-//! One operation through all stages: catalogue, cases of the plan or the caller's, sweeps, and self-checks.
+//! An operation through all stages: catalogue, cases of the plan or of the caller, sweeps, and self-checks.
 
 pub mod catalogue;
 pub mod kernel;
@@ -36,11 +36,11 @@ use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::bite::{Kill, Planted};
 
-/// The operation `O`.
+/// Pipeline of the operation `O`.
 pub struct Pipeline<O>(PhantomData<O>);
 
 impl<O> Pipeline<O> {
-    /// The one value of this type.
+    /// The only value of the type.
     pub const NEW: Self = Self(PhantomData);
 }
 
@@ -146,7 +146,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
             false => Ok(Vec::new()),
         };
         let verified = || each_kernel::<O>((request, kept), &named, lanes);
-        // Beside one another: the last kernel of an operation leaves cores idle. A run that ends at its first finding does not wait for checks.
+        // In parallel, because the last kernel leaves cores idle. A run that ends at the first finding does not wait for checks.
         let (verified, checks) =
             if request.fail_fast { (Ok(verified()?), checks()) } else { parallel::both(verified, checks) };
         let verified =
@@ -225,7 +225,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
     }
 }
 
-/// What each kernel gives in every lane.
+/// Runs each kernel in every lane.
 fn each_kernel<O: Operation>(
     (request, kept): (&Request, &Kept),
     named: &[&'static Kernel<O>],
@@ -244,7 +244,7 @@ fn each_kernel<O: Operation>(
     parallel::try_map(named, one)
 }
 
-/// The kernels of these names; all where there is none, those of the lanes' own after them.
+/// Returns the named kernels; without names all kernels, followed by the lanes' own.
 fn named<O: Operation>(names: &[String], lanes: &[Lane]) -> Vec<&'static Kernel<O>> {
     match names {
         [] => {
@@ -255,7 +255,7 @@ fn named<O: Operation>(names: &[String], lanes: &[Lane]) -> Vec<&'static Kernel<
     }
 }
 
-/// What a run may ask of a compiled kernel: its own cases, the catalogue's, and those by which one case is explained.
+/// Returns the functions that a run may need from a compiled kernel: for its cases, for the catalogue, and for the explanation of a single case.
 fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<Function>> {
     let domain = &kernel.contract.domain;
     let mut params: Vec<O::Params> = match &request.asked {
@@ -280,9 +280,9 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
     Ok(params.iter().filter(|params| O::covers(domain, params)).filter_map(O::CAPABILITIES.compiled.function).collect())
 }
 
-/// The self-checks of these groups.
+/// Runs the self-checks of the groups.
 fn groups<O: Operation>(request: &Request, lanes: &[Lane], groups: &[usize]) -> Result<Vec<Done>> {
-    // A lane of the caller's own is asked for what it offers.
+    // A lane of the caller runs only the kernels that it offers.
     let due = |lane: &Lane, kernel: &Kernel<O>| {
         let fits = lane.is_compiled() == is_compiled::<O>(&kernel.contract.domain);
         fits && (lane.must_offer() || lane.isa_path(O::OP, kernel.name).is_some())

@@ -1,9 +1,9 @@
-//! What every plan has beside the operation's own cases: calls that differ little from the one before, and tensors in which parts are zero or alike.
+//! Further cases of every plan: calls that differ little from the previous call, and tensors with parts that are zero or alike.
 //!
-//! Some of the operation's own cases are bases for two kinds of cases: calls that differ in one parameter or by an exchange
-//! of two, followed by the first parameters again (`sequences.rs`), and tensors with empty or equal slices
-//! (`structured.rs`). Both work on parameters as text and on tensor dimensions, so a new operation needs no code for them.
-//! `bite/history.rs` and `bite/slices.rs` define the same kinds independently, for fault injection.
+//! Some of the operation's own cases are bases for two kinds of cases: calls that differ in one parameter or by an exchange of two, followed by the
+//! first parameters again (`sequences.rs`), and tensors with empty or equal slices (`structured.rs`). Both work on parameters as JSON and on tensor
+//! dimensions, so a new operation needs no code for them. `self_check/history.rs` and `self_check/slices.rs` define the same kinds independently, for
+//! fault injection.
 
 use crate::operation::case::{Case, Spec};
 use crate::operation::element::Element;
@@ -13,31 +13,31 @@ use crate::plan::{sequences, structured};
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_common::budget::Budget;
 
-/// Results of a case that is taken for a base.
+/// Number of results of a base.
 const RESULTS: std::ops::RangeInclusive<usize> = 24..=300;
 
-/// Words that a base reads at most.
+/// Largest number of words that a base reads.
 const WORDS: usize = 3000;
 
-/// Different elements that each of its tensors has at least, if it and its type have as many.
+/// Least number of different elements in each tensor of a base, if length and type allow as many.
 const DIFFERENT: usize = 12;
 
-/// Elements along an axis that are as good as any more.
+/// Number of elements along an axis beyond which more elements bring no advantage.
 const BLOCK: u32 = 128;
 
-/// An axis of so many elements has slices that are not all alike where two are.
+/// Least number of elements along an axis of slices: two equal slices then leave a third that differs.
 const SLICES: usize = 3;
 
 /// Elements of a vector.
 const VECTOR: usize = 8;
 
-/// Bases of a short run at most, and of others; and as many as there are numbers of axes.
+/// Number of bases of a short run, and of other runs; raised to the number of different ranks.
 const BASES: [usize; 2] = [3, 4];
 
-/// Cases of each part of a plan that reach furthest, among which bases are chosen.
+/// Number of candidates in each part of a plan: the cases with the largest extent.
 const CHOICE: usize = 16;
 
-/// The cases, made of some of the operation's own.
+/// Makes the further cases from some of the operation's own.
 pub(crate) fn plan<O: Operation>(
     domain: &O::Domain,
     own: &[Spec<O::Params>],
@@ -57,10 +57,10 @@ pub(crate) fn plan<O: Operation>(
     out
 }
 
-/// Results that have three blocks of every period.
+/// Number of results with three blocks of every period.
 const BLOCKS: usize = SLICES * structured::PERIODS[structured::PERIODS.len() - 1];
 
-/// The own cases that are small enough for a base, by their places. Where all that have three blocks of every period are long, the shortest of them will do.
+/// Returns the places of own cases small enough for a base. If no case with three blocks of every period fits, the shortest of them sets the limit.
 fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usize> {
     let results = |spec: &Spec<O::Params>| {
         let sizes = operation::sizes::<O>(domain, &spec.params).ok()?;
@@ -73,7 +73,7 @@ fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usi
     (0..own.len()).filter(|at| each[*at].is_some_and(|len| len <= most)).collect()
 }
 
-/// Those of a part that reach furthest, each with what made it.
+/// Returns the cases of a part with the largest extent, and their generators.
 fn candidates<O: Operation>(
     domain: &O::Domain,
     own: &[Spec<O::Params>],
@@ -85,11 +85,10 @@ fn candidates<O: Operation>(
     part.into_iter().filter_map(made).filter(|(case, _)| is_varied::<O>(domain, case)).take(CHOICE).collect()
 }
 
-/// A case that may be a base, with the name of what made it.
+/// Candidate for a base, with the name of the generator.
 type Candidate<O> = (Case<<O as Operation>::Params>, &'static str);
 
-/// What a base can show: an axis of so many axes that has slices, one that has a vector of them, blocks of a
-/// flat tensor, and a change of the parameters.
+/// Feature of a base: an axis with slices in a tensor of some rank, an axis with a vector, blocks of a flat tensor, or a change of a parameter.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Feature {
     Slices([usize; 3]),
@@ -116,14 +115,14 @@ fn features<O: Operation>(domain: &O::Domain, params: &O::Params) -> BTreeSet<Fe
     out
 }
 
-/// So many of the candidates at most, each that which shows most of what those before it do not.
+/// Chooses up to `most` candidates by a greedy cover: each adds the most new features.
 fn chosen<O: Operation>(domain: &O::Domain, candidates: Vec<Candidate<O>>, most: usize) -> Vec<Candidate<O>> {
     let mut rest: Vec<_> = candidates.into_iter().map(|it| (features::<O>(domain, &it.0.params), it)).collect();
     let mut shown = BTreeSet::new();
     let mut out = Vec::new();
     while out.len() < most {
         let new = |at: &usize| rest[*at].0.difference(&shown).count();
-        // The first of several that are as good.
+        // Equally good candidates: the first wins.
         let Some(best) = (0..rest.len()).min_by_key(|at| std::cmp::Reverse(new(at))).filter(|at| new(at) > 0) else {
             break;
         };
@@ -134,8 +133,8 @@ fn chosen<O: Operation>(domain: &O::Domain, candidates: Vec<Candidate<O>>, most:
     out
 }
 
-/// The cases among which bases are looked for: those of each number of axes, or, where there is one number, parts of the plan, which have cases of different
-/// kinds.
+/// Returns the sets of cases from which bases are chosen: cases of equal rank of the first tensor or, for a single rank, parts of the plan of
+/// different kinds.
 fn parts<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>], bases: usize) -> Vec<Vec<usize>> {
     let fitting = fitting::<O>(domain, own);
     let mut ranks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -149,18 +148,18 @@ fn parts<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>], bases: usize
     (0..bases).map(part).collect()
 }
 
-/// How many axes have enough slices, how many have whole vectors, and how far the tensors reach along all of them together, each up to a block: a tensor that
-/// is long along one axis alone has few slices.
+/// Measures a case: number of axes with enough slices, number of axes with whole vectors, and the extent along all axes together, each axis up to a
+/// block. A tensor that is long along one axis only has few slices.
 fn extent<O: Operation>(domain: &O::Domain, params: &O::Params) -> (usize, usize, u32, u32) {
     let axes: Vec<usize> = (0..O::TENSORS.len()).flat_map(|t| O::dimensions(domain, params, t)).collect();
     let at_least = |least: usize| axes.iter().filter(|size| **size >= least).count();
     let up_to_a_block = || axes.iter().map(|size| (1 + *size as u32).min(BLOCK));
     let together = up_to_a_block().map(u32::ilog2).sum();
-    // Of tensors that reach as far together, the longer one: three blocks of 32 elements are more than 64.
+    // Tie break: the longer tensor, because three blocks of 32 elements are more than 64.
     (at_least(SLICES), at_least(VECTOR), together, up_to_a_block().sum())
 }
 
-/// Whether each tensor has different elements enough: as many as its length and its type allow, up to [`DIFFERENT`].
+/// True if each tensor has enough different elements: as many as length and type allow, up to [`DIFFERENT`].
 fn is_varied<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> bool {
     let values = |t: usize| match operation::element::<O>(domain, &case.params, t) {
         Element::Integer(range) => usize::try_from(range.end() - range.start() + 1).unwrap_or(usize::MAX),

@@ -1,4 +1,4 @@
-//! Plans: which cases are tried.
+//! Plans: the cases of a run.
 
 pub mod further;
 pub mod planned;

@@ -1,4 +1,4 @@
-//! The cases of one kernel, and how many of the plan's or of the caller's parameters they leave out.
+//! Cases of a kernel, and the number of the plan's or the caller's parameters left out.
 
 use crate::case::text::Draft;
 use crate::operation::case::Spec;
@@ -13,27 +13,27 @@ use tiebreak_reports::text as words;
 
 type Specs<O> = plans::Shared<<O as Operation>::Params>;
 
-/// What a kernel is to run.
+/// Plan of a kernel.
 pub(crate) struct Planned<O: Operation> {
-    /// The cases within its domain.
+    /// Cases within the kernel's domain.
     pub(crate) specs: Specs<O>,
-    /// The result that the caller's case names.
+    /// Index of the result that the caller's case names.
     pub(crate) at: Option<usize>,
-    /// What the caller gave in place of the plan.
+    /// Count of the parameters that the caller gave in place of the plan.
     pub(crate) given: Option<Given>,
-    /// The cases, where the caller's is not all there is.
+    /// Count of the plan's cases; `None` if only the caller's cases run.
     pub(crate) cases: Option<Given>,
 }
 
 impl<O: Operation> Planned<O> {
-    /// The cases asked for, or the plan's.
+    /// Returns the requested cases, or the plan's.
     pub(crate) fn new(request: &Request, kernel: &Kernel<O>) -> Result<Self, CaseError> {
         let domain = &kernel.contract.domain;
         if !request.asked.cases.is_empty() {
             return Self::given(&request.asked.cases, domain);
         }
         let all = plans::plan::<O>(domain, &request.asked, &request.effort.budget(), request.seed);
-        // A kernel that the caller names runs what kernels take turns at.
+        // A kernel that the caller names runs all cases, including the cases at which kernels take turns.
         let place = plans::place::<O>(kernel.name).filter(|_| request.kernels.is_empty());
         let all = match place {
             Some(place) if all.iter().any(|spec| !spec.turn.is_of(place)) => {
@@ -72,7 +72,7 @@ impl<O: Operation> Planned<O> {
         })
     }
 
-    /// The caller's cases; an error where one is none of this kernel. Of a sequence all run or none does.
+    /// Returns the caller's cases. If a case of a sequence is outside the domain, no case runs. Fails if a text is not a case of the kernel.
     fn given(texts: &[String], domain: &O::Domain) -> Result<Self, CaseError> {
         let (mut specs, mut at, mut outside) = (Vec::new(), None, None);
         for text in texts {
@@ -90,7 +90,7 @@ impl<O: Operation> Planned<O> {
         Ok(Self { given: Some(by_caller(texts.len(), reason)), cases: None, specs: Arc::new(specs), at })
     }
 
-    /// Cases of the caller's of which one is none of this kernel.
+    /// Records the caller's cases as refused, because a text is not a case of the kernel.
     pub(crate) fn refused(texts: &[String], reason: &str) -> Self {
         let first = texts.first().cloned().unwrap_or_default();
         let given = Some(by_caller(texts.len(), Some((first, reason.to_owned()))));
@@ -98,7 +98,7 @@ impl<O: Operation> Planned<O> {
     }
 }
 
-/// So many cases of the caller's, and the first that is outside of the domain with the reason, where one is.
+/// Counts the caller's cases; `first` is the first case outside the domain, with the reason.
 fn by_caller(cases: usize, first: Option<(String, String)>) -> Given {
     let planned = cases as u64;
     Given { unit: Unit::Case, by_caller: true, planned, outside: if first.is_some() { planned } else { 0 }, first }

@@ -1,4 +1,4 @@
-//! Plans that are made once: kernels of one domain have one plan, and so have their known bugs.
+//! Plans are made once: all kernels and known bugs of a domain share a plan.
 
 use crate::operation::asked::{Asked, Parameter, Stage};
 use crate::operation::case::{Case, Spec, numbered};
@@ -11,12 +11,12 @@ use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use tiebreak_common::budget::Budget;
 
-/// Cases of a domain, made once for all who run them: lists of a part of them hold the same cases.
+/// Cases of a domain, made once and shared; sublists hold the same cases.
 pub type Shared<P> = Arc<Vec<Arc<Spec<P>>>>;
 
 type Place = Arc<OnceLock<Arc<dyn Any + Send + Sync>>>;
 
-/// What a plan is made of.
+/// Inputs of a plan.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     operation: TypeId,
@@ -31,7 +31,7 @@ fn kept() -> MutexGuard<'static, HashMap<Key, Place>> {
     PLANS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Every case that is tried: the operation's own, and those that every plan has beside them.
+/// Returns every case of a plan: the operation's own, and the further cases of every plan.
 pub fn whole<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
     let takes_layers = O::CAPABILITIES.options.takes.contains(&Parameter::Model) && !asked.layers.is_empty();
     let mut specs: Vec<_> = asked.stages.iter().filter_map(|stage| of_stage::<O>(domain, stage)).collect();
@@ -39,14 +39,14 @@ pub fn whole<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, s
         specs.extend(O::own_plan(domain, asked, budget, seed));
     }
     specs = numbered(specs);
-    // A compiled module is made for each of its parameters, and a plan of every input needs no further one.
+    // Each parameter set of a compiled kernel needs its own module, and a plan of every input needs no further cases.
     if asked.is_nothing() && !is_compiled::<O>(domain) && !(O::CAPABILITIES.sweeps.exhaustive)(domain) {
         specs.extend(further::plan::<O>(domain, &specs, budget, seed));
     }
     numbered(specs)
 }
 
-/// The case of a network's layer, if this operation computes it.
+/// Returns the case of a network's layer, if the operation computes the layer.
 fn of_stage<O: Operation>(domain: &O::Domain, stage: &Stage) -> Option<Spec<O::Params>> {
     if stage.op != O::OP {
         return None;
@@ -57,7 +57,7 @@ fn of_stage<O: Operation>(domain: &O::Domain, stage: &Stage) -> Option<Spec<O::P
     Some(Spec { block: Some(stage.place), ..spec })
 }
 
-/// Whether a kernel of the operation, those of compiled modules apart, takes the case of a network's layer.
+/// True if a kernel of the operation, except kernels of compiled modules, takes the case of a network's layer.
 pub fn takes_stage<O: Operation>(stage: &Stage) -> bool {
     let takes = |kernel: &Kernel<O>| {
         let domain = &kernel.contract.domain;
@@ -66,7 +66,7 @@ pub fn takes_stage<O: Operation>(stage: &Stage) -> bool {
     kernels::<O>().iter().any(takes)
 }
 
-/// [`whole`], kept where the caller gave nothing in its place: short plans for good, long ones as long as a [`Long`] of the operation says.
+/// Returns [`whole`], cached unless the caller gave cases. Short plans stay cached; long plans stay until a [`Long`] of the operation is dropped.
 pub fn plan<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Shared<O::Params> {
     if !asked.is_nothing() {
         return shared(whole::<O>(domain, asked, budget, seed));
@@ -74,7 +74,7 @@ pub fn plan<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, se
     let text = format!("{seed} {budget:?} {domain:?}");
     let key = Key { operation: TypeId::of::<O>(), is_long: budget.every_tail, text };
     let place = Arc::clone(kept().entry(key).or_default());
-    // Whoever comes second waits for the first, and others for nobody.
+    // A second caller of the same plan waits for the first; callers of other plans do not wait.
     let made = place.get_or_init(|| {
         let mut specs = whole::<O>(domain, asked, budget, seed);
         if is_of_several::<O>(domain) {
@@ -86,7 +86,7 @@ pub fn plan<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, se
     Arc::clone(made).downcast::<Vec<Arc<Spec<O::Params>>>>().expect("the plan of this operation")
 }
 
-/// Whether several kernels or known bugs have the domain.
+/// True if several kernels or known bugs have the domain.
 fn is_of_several<O: Operation>(domain: &O::Domain) -> bool {
     let text = format!("{domain:?}");
     let domains = kernels::<O>().iter().map(|kernel| &kernel.contract.domain);
@@ -94,21 +94,21 @@ fn is_of_several<O: Operation>(domain: &O::Domain) -> bool {
     all.filter(|known| format!("{known:?}") == text).nth(1).is_some()
 }
 
-/// Cases that several lists may hold.
+/// Makes cases that several lists may share.
 pub fn shared<P>(specs: Vec<Spec<P>>) -> Shared<P> {
     Arc::new(specs.into_iter().map(Arc::new).collect())
 }
 
-/// The place of a kernel in its operation's list, by which kernels take turns; nothing where it is none of them, and runs everything.
+/// Returns the place of a kernel in the operation's list, for turns; `None` if the list does not have the kernel, which then runs everything.
 pub fn place<O: Operation>(kernel: &str) -> Option<usize> {
     kernels::<O>().iter().position(|known| known.name == kernel)
 }
 
-/// While kernels of an operation run: when it goes, so do the operation's long plans, and what was worked out of the short ones, which take a good part of the memory.
+/// Guard while kernels of an operation run. On drop, the operation's long plans and the cached results of the short plans are freed, to save memory.
 pub struct Long<O: Operation>(PhantomData<O>);
 
 impl<O: Operation> Long<O> {
-    /// From now on.
+    /// Guard from now on.
     pub const BEGUN: Self = Self(PhantomData);
 }
 

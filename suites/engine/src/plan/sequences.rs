@@ -1,5 +1,4 @@
-//! Calls one after another that differ in one parameter, with the first parameters again in between: what a kernel keeps from one call, or from the one
-//! before it, must not reach the next.
+//! Sequences of calls that differ in one parameter, with the first parameters again in between: state of earlier calls must not reach the next call.
 
 use crate::operation::case::Case;
 use crate::operation::meaning::is_akin;
@@ -7,22 +6,22 @@ use crate::operation::{self, Operation};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Results that a changed case has at most, if it has more than twice as many as the base.
+/// Largest number of results of a changed case, unless the base has more than half as many.
 const MOST: usize = 1000;
 
-/// Numbers below this may be changed to a multiple.
+/// Numbers below the limit may also be multiplied.
 const SMALL: i64 = 4;
 
-/// Numbers beyond this are changed by a part of themselves.
+/// Numbers beyond the limit are changed by a fraction of themselves.
 const LARGE: i64 = 1 << 12;
 
-/// The calls around a base: A, one with a change, A, one with another, and so on; and two with changes between two of A.
+/// Returns the calls around a base: A, one with a change, A, one with another change, and so on; then two calls with changes between two calls of A.
 pub(crate) fn around<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Vec<Case<O::Params>> {
     let neighbours = |params| neighbours::<O>(domain, params).into_iter().map(|(_, changed)| changed);
     let all: Vec<O::Params> = neighbours(&base.params).collect();
     let own = || base.params.clone();
     let each = all.iter().flat_map(|params| [own(), params.clone()]);
-    // One that is changed again is a third.
+    // A change of a changed call gives a third parameter set.
     let again = all.first().and_then(|first| {
         let third = neighbours(first).find(|params| *params != base.params)?;
         Some([first.clone(), third])
@@ -31,7 +30,7 @@ pub(crate) fn around<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -
     calls.enumerate().filter_map(|(at, params)| with::<O>(domain, base, params, at)).collect()
 }
 
-/// Elements of the base, of which each tensor begins with another, not the first one, and has as many as the parameters ask for.
+/// Makes a case from elements of the base: each tensor begins at another element than the first, and has the length that the parameters require.
 fn with<O: Operation>(
     domain: &O::Domain,
     base: &Case<O::Params>,
@@ -42,7 +41,7 @@ fn with<O: Operation>(
     let mut tensors = base.tensors.clone();
     for (t, (tensor, len)) in tensors.iter_mut().zip(sizes.inputs).enumerate() {
         let own = std::mem::take(tensor);
-        // A narrower type holds fewer values.
+        // A narrower type has fewer values.
         let element = operation::element::<O>(domain, &params, t);
         let fitting = |word: &i32| element.nearest(*word);
         let first = (turn + 1) * 7 * element.words() % own.len().max(1);
@@ -54,7 +53,7 @@ fn with<O: Operation>(
     Some(Case { params, tensors, misalign: base.misalign })
 }
 
-/// The parameters with one of them changed, or two exchanged, as far as a kernel takes them, each with the name of what is done.
+/// Returns the parameters with a change of a parameter, or an exchange of two, if a kernel takes them, with the name of the change.
 pub(crate) fn neighbours<O: Operation>(domain: &O::Domain, params: &O::Params) -> Vec<(String, O::Params)> {
     let Ok(mut text) = serde_json::to_value(params) else { return Vec::new() };
     let results = |params: &O::Params| operation::sizes::<O>(domain, params).map_or(usize::MAX, |sizes| sizes.outputs);
@@ -77,13 +76,13 @@ pub(crate) fn neighbours<O: Operation>(domain: &O::Domain, params: &O::Params) -
     out
 }
 
-/// A place in a value, as a JSON pointer, and what is put there.
+/// Edit: a JSON pointer into a value, and the new value at that place.
 type Edit = (String, Value);
 
-/// What is done to a value by a name, in the forms in which it may be taken.
+/// Named change, with alternative sets of edits; the first set that a kernel takes is used.
 type Change = (String, Vec<Vec<Edit>>);
 
-/// Puts each of them in its place, and what was there into the edit: the same the other way round undoes it.
+/// Applies edits, and stores the previous values in them: applying them again in reverse order undoes the change.
 fn edited(value: &mut Value, edits: &mut [Edit]) {
     for (place, put) in edits {
         if let Some(at) = value.pointer_mut(place) {
@@ -92,12 +91,12 @@ fn edited(value: &mut Value, edits: &mut [Edit]) {
     }
 }
 
-/// The name of a place.
+/// Returns the name of the parameter at a JSON pointer.
 fn name(place: &str) -> String {
     place.trim_start_matches('/').replace('/', ".")
 }
 
-/// The value with every two numbers exchanged that mean something of a kind and stand in no list, and every two such objects.
+/// Returns the exchanges of every two numbers of like meaning, and of every two objects of like meaning, outside of lists.
 fn exchanges(value: &Value) -> Vec<Change> {
     let mut places = Vec::new();
     collect("", value, &mut places);
@@ -116,7 +115,7 @@ fn exchanges(value: &Value) -> Vec<Change> {
     out
 }
 
-/// Where numbers stand that are in no list, and objects.
+/// Collects the places of numbers and objects outside of lists.
 fn collect(place: &str, value: &Value, out: &mut Vec<String>) {
     if let Value::Object(fields) = value {
         for (name, value) in fields {
@@ -129,7 +128,7 @@ fn collect(place: &str, value: &Value, out: &mut Vec<String>) {
     }
 }
 
-/// Each change there is of the value at a place.
+/// Returns the changes of the value at a place.
 fn changes(place: &str, value: &Value) -> Vec<Change> {
     let inside = |key: &str| format!("{place}/{key}");
     let to = |values: Vec<Value>| values.into_iter().map(|value| vec![(place.to_owned(), value)]).collect();
@@ -154,17 +153,17 @@ fn changes(place: &str, value: &Value) -> Vec<Change> {
 
 fn near(number: &serde_json::Number) -> Vec<Value> {
     match number.as_i64() {
-        // One more or less of a multiplier changes hardly a result.
+        // Plus or minus one of a multiplier hardly changes a result.
         Some(whole) if whole.abs() > LARGE => vec![(whole - whole / 4).into(), (whole + whole / 4).into()],
         Some(whole) => {
             let mut forms = vec![whole + 1, whole - 1];
-            // Some divide others.
+            // Some parameters must divide others.
             if (1..SMALL).contains(&whole) {
                 forms.extend([2 * whole, 3 * whole]);
             }
             forms.into_iter().map(Value::from).collect()
         }
-        // Scales are read as they are written, and many are of single precision.
+        // Scales are read as they are written, and many have single precision.
         None => number.as_f64().map_or(Vec::new(), |real| {
             [1.5, 0.75].map(|factor| Value::from(f64::from((real * factor) as f32))).to_vec()
         }),

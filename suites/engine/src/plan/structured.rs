@@ -1,47 +1,49 @@
-//! Tensors in which parts are zero or alike: a slice along an axis, all others, one slice as the one before, one value in runs, a few values over and over,
-//! short ones in wide words. Code has paths of its own for these (pruned filters, padded channels, broadcasts), and in random data they do not occur.
+//! Tensors with parts that are zero or alike: a slice along an axis, all other slices, a slice equal to the previous slice, runs of one value, a few
+//! values repeated, short values in wide words. Code has special paths for them (pruned filters, padded channels, broadcasts), and random data does
+//! not reach these paths.
 
 use crate::operation::case::Case;
 use crate::operation::element::Element;
 use crate::operation::{self, Operation};
 
-/// Elements after which a tensor repeats, or that it holds of one value.
+/// Periods in elements: lengths of runs, and distances of repetitions.
 pub(crate) const PERIODS: [usize; 4] = [8, 16, 24, 32];
 
-/// The same within a vector, where a tensor has one axis.
+/// Periods within a vector, for tensors with a single axis.
 const SHORT: [usize; 2] = [2, 4];
 
-/// Slices that are a block together.
+/// Number of slices in a block.
 const BLOCK: usize = 16;
 
-/// What is done to a tensor.
+/// Structure imposed on a tensor. Slices lie along an axis of `size` indices, `stride` elements apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// Nothing in one slice along an axis, which has so many elements between two of its indices.
+    /// Neutral elements in slice `at`.
     Without { stride: usize, size: usize, at: usize },
-    /// Nothing in all other slices.
+    /// Neutral elements in all slices except slice `at`.
     Only { stride: usize, size: usize, at: usize },
-    /// Nothing in the second block of slices.
+    /// Neutral elements in the second block of slices.
     WithoutBlock { stride: usize, size: usize },
-    /// One slice as the one before it.
+    /// Slice `at` equal to the previous slice.
     Twice { stride: usize, size: usize, at: usize },
-    /// All slices as the first.
+    /// All slices equal to the first.
     Alike { stride: usize, size: usize },
-    /// The first elements over and over.
+    /// First elements, repeated.
     Repeated(usize),
-    /// Each of some elements so many times.
+    /// Runs: each of some elements, repeated.
     Runs(usize),
-    /// Nothing in the first elements.
+    /// Neutral elements at the beginning.
     Late(usize),
-    /// So many bits fewer at the top.
+    /// Values shortened by a number of bits at the top.
     Narrow(u32),
-    /// So many bits fewer at the bottom.
+    /// Values with a number of low bits cleared.
     Coarse(u32),
-    /// None of these bits: those of a float's exponent, without which it is zero or subnormal.
+    /// Values with some bits cleared: a float without exponent bits is zero or subnormal.
     Clear(i32),
 }
 
-/// The cases of a base: each of its tensors in every shape, and all of those with one axis together where each has a period of its own.
+/// Returns the cases of a base: each tensor in every structure, and all tensors together in the periodic structures if all tensors have a single
+/// axis.
 pub(crate) fn of<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Vec<Case<O::Params>> {
     let mut out = Vec::new();
     for t in 0..O::TENSORS.len() {
@@ -70,7 +72,7 @@ pub(crate) fn of<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Ve
 
 fn shapes(dimensions: &[usize], len: usize, element: &Element) -> Vec<Shape> {
     let mut out = Vec::new();
-    // Where elements are several words there are no axes of words.
+    // Tensors with several words for an element have no axes of words.
     if dimensions.iter().product::<usize>() == len {
         let mut stride = len;
         for size in dimensions.iter().copied().filter(|size| *size > 1) {
@@ -90,7 +92,7 @@ fn shapes(dimensions: &[usize], len: usize, element: &Element) -> Vec<Shape> {
         }
         for period in PERIODS.into_iter().filter(|period| *period < len) {
             out.extend([Shape::Repeated(period), Shape::Runs(period), Shape::Late(period)]);
-            // Blocks as slices: one as the one before it, among others.
+            // Blocks serve as slices: one block equal to the previous block, among others.
             let blocks = len / period;
             if dimensions.len() == 1 && blocks > 2 {
                 out.extend([1, blocks - 1].map(|at| Shape::Twice { stride: period, size: blocks, at }));

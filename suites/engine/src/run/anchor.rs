@@ -1,15 +1,15 @@
-//! The fast forms of schemes, held against big integers while a run goes on.
+//! Cross-check of the schemes' fast forms against big integers during a run.
 
 use crate::operation::{Operation, label};
 use crate::run::subject::{Posed, Subject, held};
 use anyhow::{Result, bail};
 use tiebreak_common::stream::{below, stream};
 
-/// Results times elements of the largest input up to which a case is worked out in big integers too: any case, and the smallest of a chunk.
+/// Largest work (results times elements of the largest input) of a cross-checked case: for a random case, and for the smallest case of a chunk.
 const ANCHORED: [usize; 2] = [1 << 21, 1 << 26];
 
-/// Holds the fast forms of contract and reference to big integers on one case of those that the kernel worked out in each chunk: any that is not a matter of seconds, which the
-/// seed chooses, otherwise the smallest.
+/// Cross-checks the fast forms of contract and reference against big integers on one case of each chunk. The case is one that this kernel computed: a
+/// random case up to the first limit, otherwise the smallest up to the second.
 pub(crate) fn anchor<O: Operation>(
     subject: &Subject<O>,
     posed: &[Posed<O::Params>],
@@ -20,7 +20,7 @@ pub(crate) fn anchor<O: Operation>(
         let largest = posed.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
         posed.contract.len().saturating_mul(largest)
     };
-    // What an earlier kernel worked out was chosen from, or not, when that kernel ran.
+    // Cases that an earlier kernel computed were candidates when that kernel ran.
     let some: Vec<_> = posed.iter().filter(|posed| posed.is_new && !posed.contract.is_empty()).collect();
     let few: Vec<_> = some.iter().filter(|posed| work(posed) <= ANCHORED[0]).collect();
     let mut rng = stream(seed, &format!("{}/{}/anchor {chunk}", O::OP, subject.kernel.name));

@@ -1,8 +1,8 @@
-//! What lanes give for cases: one at a time, or several in flight where that saves waiting. A case that fails is narrowed down and tried again.
+//! Answers of lanes for cases: one at a time, or several in flight to save waiting. A case that fails is shrunk and tried again.
 //!
-//! Up to sixteen cases are in flight, because most cases are small and waiting for each one took a worker longer than
-//! running it. A worker's death belongs to the first case without an answer; later cases in flight run again and are no
-//! failures. The test `processes::a_failure_among_batches_in_flight_is_that_of_its_own` holds this.
+//! Up to sixteen cases are in flight, because most cases are small and a worker spent more time waiting for a case than running it. A worker's death
+//! belongs to the first case without an answer; later cases in flight run again and are no failures. The test
+//! `processes::a_failure_among_batches_in_flight_is_that_of_its_own` checks this.
 
 use crate::activity::doing;
 use crate::lane::runner::{Ahead, FailedBatch, Runner};
@@ -19,18 +19,18 @@ use std::sync::Arc;
 use std::time::Instant;
 use tiebreak_reports::text;
 
-/// Failures that narrowing one down may cost where each ends a worker, and where each is waited for.
+/// Limits on failures while a case is shrunk: if each failure ends a worker, and if each failure is waited for.
 const NARROWED: usize = 32;
 
 const WAITED: usize = 8;
 
-/// Results that are asked for one by one, to find the one that fails.
+/// Limit on results that are tried singly, to find the result that fails.
 const SINGLY: usize = 1 << 16;
 
-/// Cases in flight to a worker: it answers one while the next ones are on their way.
+/// Cases in flight to a worker; while the worker computes a case, the next cases are on their way.
 const AHEAD: usize = 16;
 
-/// What a kernel gives for a case.
+/// Runs a case, and returns the results of the kernel.
 pub fn outs<O: Operation>(
     lease: &mut Lease<'_>,
     kernel: &str,
@@ -45,12 +45,12 @@ pub fn outs<O: Operation>(
     Ok(out)
 }
 
-/// Whether a lane is known to have no function for some parameters. Asking for one is refused, and each refusal costs a worker.
+/// True if a lane is known to lack the function for some parameters. The worker would refuse, and each refusal costs a worker.
 pub fn lacks<O: Operation>(lane: &Lane, params: &O::Params) -> bool {
     (O::CAPABILITIES.compiled.function)(params).is_some_and(|function| lane.lacks(&function))
 }
 
-/// What a kernel gives for a case that may be none: nothing if it has no sizes, the lane lacks it, or the kernel gives no results.
+/// Runs a case that may be invalid; `None` if the case has no sizes, the lane lacks its function, or the kernel gives no results.
 pub fn tried<O: Operation>(
     lease: &mut Lease<'_>,
     kernel: &str,
@@ -61,51 +61,51 @@ pub fn tried<O: Operation>(
     if lacks::<O>(lease.lane(), &case.params) { None } else { outs::<O>(lease, kernel, case, results).ok() }
 }
 
-/// What a lane gave for cases, in their order.
+/// Answers of a lane for cases, in the order of the cases.
 pub struct Answers<P> {
-    /// Of each case its results, if there are any.
+    /// Results of each case, if there are any.
     pub each: Vec<Option<Vec<i32>>>,
-    /// Cases without an answer at first.
+    /// Failures of cases that gave no answer at first.
     pub(crate) failures: Vec<FailedBatch<Case<P>>>,
-    /// Cases not run any more.
+    /// Number of cases not run after failures.
     pub(crate) given_up: u64,
-    /// Cases that were not to be run.
+    /// Number of cases left out on purpose.
     pub(crate) spared: u64,
-    /// Cases that the worker called outside the domain of its kernel, and why it said so first.
+    /// Number of cases that the worker refused as outside the kernel's domain, and the first reason.
     pub(crate) outside: Outside,
     /// Seconds until the last answer.
     pub seconds: f64,
 }
 
 impl<P> Answers<P> {
-    /// Results that no lane gave.
+    /// Wraps results that no lane gave.
     pub fn of(each: Vec<Option<Vec<i32>>>) -> Self {
         Self { each, failures: Vec::new(), given_up: 0, spared: 0, outside: Outside::default(), seconds: 0.0 }
     }
 
-    /// Whether no case failed to be answered.
+    /// True if no case failed.
     fn has_all(&self) -> bool {
         self.failures.is_empty() && self.given_up == 0
     }
 
-    /// Whether another lane gave the same result everywhere, and neither failed to answer.
+    /// True if another lane gave the same results for all cases, and no case failed in either lane.
     pub fn is_like(&self, other: &Self) -> bool {
         self.each.len() == other.each.len() && self.continues(other, 0)
     }
 
-    /// Whether another lane gave the same results from a case on, and neither failed to answer.
+    /// True if the results equal another lane's results from case `from` on, and no case failed in either lane.
     pub fn continues(&self, other: &Self, from: usize) -> bool {
         self.has_all() && other.has_all() && other.each[from..].starts_with(&self.each)
     }
 
-    /// As those of all cases, of which the `chosen` ones ran.
+    /// Extends the answers of the `chosen` cases to all cases; the other cases are spared.
     pub fn among(self, chosen: &[bool]) -> Self {
         let mut given = self.each.into_iter();
         let each: Vec<_> = chosen.iter().map(|chosen| if *chosen { given.next().flatten() } else { None }).collect();
         Self { spared: chosen.iter().filter(|chosen| !**chosen).count() as u64, each, ..self }
     }
 
-    /// With the answers to other cases of the same list.
+    /// Adds the answers to the other cases of the same list.
     pub fn with(mut self, others: Self) -> Self {
         self.each.iter_mut().zip(others.each).for_each(|(ours, theirs)| *ours = ours.take().or(theirs));
         self.failures.extend(others.failures);
@@ -113,7 +113,7 @@ impl<P> Answers<P> {
         Self { given_up: self.given_up + others.given_up, spared: 0, seconds: self.seconds + others.seconds, ..self }
     }
 
-    /// Followed by the answers to the cases after them.
+    /// Appends the answers to the following cases.
     pub fn followed_by(&mut self, others: Self) {
         self.each.extend(others.each);
         self.failures.extend(others.failures);
@@ -122,14 +122,14 @@ impl<P> Answers<P> {
         self.seconds += others.seconds;
     }
 
-    /// Whether every result there is is that of another lane, and neither failed to answer.
+    /// True if every result here equals the other lane's result, and no case failed in either lane.
     pub fn agrees_with(&self, other: &Self) -> bool {
         let same = |(ours, theirs): (&Option<Vec<i32>>, _)| ours.is_none() || ours == theirs;
         self.has_all() && other.has_all() && self.each.iter().zip(&other.each).all(same)
     }
 }
 
-/// Runs the cases of a kernel in a lane. A case that fails is made smaller as long as it does, unless it is to be kept as it is.
+/// Runs the cases of a kernel in a lane. A case that fails is shrunk while it fails, unless `keep` is set.
 pub fn answers<'a, O: Operation>(
     runner: &Runner<'_>,
     kernel: &Kernel<O>,
@@ -155,7 +155,7 @@ pub fn answers<'a, O: Operation>(
             all.outside.add(1, reason);
             continue;
         }
-        // Those after it were no failures of their own.
+        // Cases after the failed case were lost with its worker and run again.
         ahead.lost().into_iter().rev().for_each(|posed| again.push_front(posed));
         let case = &posed.case;
         let narrow = |failure: &Failure| narrowed::<O>(runner, kernel, case, failure, keep);
@@ -172,19 +172,19 @@ pub fn answers<'a, O: Operation>(
     all
 }
 
-/// Hands a case over as a batch.
+/// Hands over a case as a batch.
 fn handed_over<O: Operation, T>(kernel: &str, posed: &Posed<O::Params>, hand_over: impl FnOnce(&Order<'_>) -> T) -> T {
     let (job, payload) = (job::<O>(kernel, &posed.case.params), Arc::new(posed.case.payload()));
     let input = Input::Values { len: posed.contract.len(), values: &payload };
     hand_over(&Order { job: &job, input, misalign: posed.case.misalign, products: products::<O>(&posed.case.params) })
 }
 
-/// The parameters in words.
+/// Formats the parameters.
 fn shape<O: Operation>(params: &O::Params) -> String {
     text::case(&O::arguments(params).into_iter().collect())
 }
 
-/// The smallest case found that makes a kernel fail again by itself, if the case does.
+/// Returns the smallest case found that makes a kernel fail by itself; `None` if `case` does not fail again.
 fn narrowed<O: Operation>(
     runner: &Runner<'_>,
     kernel: &Kernel<O>,
@@ -209,7 +209,7 @@ fn narrowed<O: Operation>(
     if keep {
         return Some(first.case);
     }
-    // Where a result is computed from few elements: those of the one that fails.
+    // If a result depends on few elements, only the elements of the failing result are kept.
     let results = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);
     let forms = if results > SMALL { 1 } else { usize::MAX };
     let alone =
@@ -222,7 +222,7 @@ fn narrowed<O: Operation>(
 mod tests {
     use super::*;
 
-    /// A crash, or another result, that does not happen again would otherwise be gone when all the cases run.
+    /// A crash or a different result that does not recur would be lost if all cases ran again.
     #[test]
     fn what_was_seen_once_stays() {
         let failed = FailedBatch { failure: Failure::Crashed("once".to_owned()), witness: None, during: String::new() };

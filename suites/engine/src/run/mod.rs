@@ -1,4 +1,4 @@
-//! Running cases in lanes.
+//! Runs of cases in lanes.
 
 pub mod anchor;
 pub mod answers;

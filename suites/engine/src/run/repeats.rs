@@ -1,5 +1,4 @@
-//! The largest call of a kernel again and again with the same input: state that a kernel keeps, and races between its threads, make results differ from call
-//! to call.
+//! Repetition of a kernel's largest call with the same input: kept state, and races between threads, make results differ from call to call.
 
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::operation::case::{Case, Spec};
@@ -8,35 +7,35 @@ use crate::operation::{self, Kernel, Operation, job, products};
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 
-/// Words read and written times the words of an inner sum, of a call that is repeated.
+/// Largest cost of a repeated call, in products or words, as estimated by `cost`.
 const WORK: f64 = 8192.0;
 
-/// What came of it.
+/// Outcome of the repetition.
 pub(crate) struct Repeats<P> {
-    /// Calls that gave results.
+    /// Number of calls that gave results.
     pub(crate) calls: u64,
-    /// Why a call gave none.
+    /// Failure of a call without results.
     pub(crate) failure: Option<Failure>,
-    /// The first call whose results are not those of the first one.
+    /// First call with other results than the first call.
     pub(crate) differs: Option<Differing<P>>,
 }
 
-/// A call whose results are not those of the first call with the same input.
+/// Call whose results differ from the first call with the same input.
 pub(crate) struct Differing<P> {
     pub(crate) case: Case<P>,
-    /// The first word that differs.
+    /// Index of the first word that differs.
     pub(crate) at: usize,
     /// Results of the first call.
     pub(crate) first: Vec<i32>,
-    /// Results of this call.
+    /// Results of the differing call.
     pub(crate) given: Vec<i32>,
-    /// Number of this call, from 1.
+    /// Number of the differing call, from 1.
     pub(crate) call: u64,
-    /// Calls of the whole test.
+    /// Number of calls of the whole test.
     pub(crate) calls: u64,
 }
 
-/// Repeats the largest call of a plan, of those that take no more than a moment.
+/// Repeats the largest call of a plan among the calls that take only a moment.
 pub(crate) fn run<O: Operation>(
     request: &Request,
     kernel: &Kernel<O>,
@@ -77,12 +76,12 @@ pub(crate) fn run<O: Operation>(
     all
 }
 
-/// How long a call takes, about, and how large it is, in words; nothing of a case without sizes.
+/// Estimates the cost of a call, and returns the size in words; `None` for a case without sizes.
 fn cost<O: Operation>(domain: &O::Domain, params: &O::Params) -> Option<(f64, usize)> {
     let sizes = operation::sizes::<O>(domain, params).ok()?;
     let inputs = sizes.inputs.iter().filter(|words| **words > 0);
     let words = inputs.clone().sum::<usize>() + sizes.outputs;
-    // m*k times k*n times m*n is the square of the products of a matrix product.
+    // For a matrix product, m*k times k*n times m*n is the square of the number of products.
     let product: f64 = inputs.map(|words| *words as f64).product::<f64>() * sizes.outputs as f64;
     let is_flat = sizes.inputs.iter().all(|words| *words == 0 || *words == sizes.outputs);
     Some((if is_flat { words as f64 } else { product.sqrt().max(words as f64) }, words))

@@ -1,4 +1,4 @@
-//! From a case that shows something to the smallest one that still shows it.
+//! Shrinking: from a case with a property to the smallest case found that still has it.
 
 use crate::operation::asked::Asked;
 use crate::operation::case::Case;
@@ -6,18 +6,18 @@ use crate::operation::observed::Witness;
 use crate::operation::{self, Operation};
 use std::time::{Duration, Instant};
 
-/// Runs of the kernel that one witness may cost, and elements that they may read in all.
+/// Limits for a witness: runs of the kernel, and elements read in all runs.
 const RUNS: usize = 1200;
 
 const ELEMENTS: usize = 1 << 23;
 
-/// How long one witness may take: where each run takes long, a larger one is found.
+/// Time limit for a witness; slow runs give a larger witness.
 const TIME: Duration = Duration::from_secs(20);
 
-/// Elements looked at one by one.
+/// Largest number of elements that are shrunk singly.
 const SINGLE: usize = 96;
 
-/// The witness that a case is, where it shows what it must.
+/// Returns the witness of a case, if the case has the property.
 type Shows<'a, O> = dyn FnMut(&Case<<O as Operation>::Params>) -> Option<Witness<<O as Operation>::Params>> + 'a;
 
 struct Shrinker<'a, O: Operation> {
@@ -29,8 +29,8 @@ struct Shrinker<'a, O: Operation> {
     begun: Instant,
 }
 
-/// Parts of a batch that are tried for a smaller one: either half, ever more of its beginning, and all but the first element. What shows from some element on is
-/// found in as many steps as a length has binary digits.
+/// Returns the parts of a batch to try for a smaller batch: either half, ever longer beginnings, and all elements except the first. An effect that
+/// starts at some element is found in about as many steps as the length has binary digits.
 pub fn cuts(len: usize) -> Vec<std::ops::Range<usize>> {
     let mut out = vec![0..len / 2, len / 2..len];
     out.extend((2..usize::BITS).map(|bits| len >> bits).take_while(|rest| *rest > 1).map(|rest| 0..len - rest));
@@ -39,7 +39,7 @@ pub fn cuts(len: usize) -> Vec<std::ops::Range<usize>> {
     out
 }
 
-/// The smallest case found of which `shows` makes a witness, starting from one; of what the caller gave, where that is anything.
+/// Returns the smallest case found for which `shows` gives a witness, starting from `first`, with parameters that the caller requested.
 pub fn shrink_by<'a, O: Operation>(
     domain: &'a O::Domain,
     asked: &'a Asked,
@@ -58,7 +58,7 @@ pub fn shrink_by<'a, O: Operation>(
 }
 
 impl<O: Operation> Shrinker<'_, O> {
-    /// The witness that a case is, where it shows what it must.
+    /// Returns the witness of a case within the limits.
     fn shows(&mut self, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
         if self.spent() {
             return None;
@@ -108,7 +108,7 @@ impl<O: Operation> Shrinker<'_, O> {
         }
     }
 
-    /// Brings what is left nearer to zero.
+    /// Moves the remaining elements nearer to zero.
     fn values(&mut self, best: &mut Witness<O::Params>, t: usize) {
         let element = operation::element::<O>(self.domain, &best.case.params, t);
         let words = element.words();
@@ -119,7 +119,7 @@ impl<O: Operation> Shrinker<'_, O> {
             return;
         }
         for at in nonzero {
-            // The smallest magnitude that still shows it, by halving the distance; then the positive one of the two.
+            // Bisection for the smallest magnitude that still shows it.
             let (mut low, mut high) = (0i64, place(&best.case, at).saturating_abs());
             let sign = place(&best.case, at).signum();
             while high - low > 1 {

@@ -1,5 +1,5 @@
-//! What quick and standard effort spare: in a further lane of the project's, code without vector instructions is the first lane's, compiled for another target. It
-//! runs a part of its cases there, and all of them as soon as one result is not that of the first lane.
+//! Cases that quick and standard effort leave out. In a further lane of the project, code without vector instructions is the code of the first lane,
+//! compiled for another target. Such code runs a sample of its cases there, and all cases as soon as one result differs from the first lane.
 
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::stream::{below, stream};
 
-/// One of so many cases runs at an effort, at random, so that no rhythm of the plan decides which; none is spared if all run.
+/// Returns the sampling rate at an effort: one of `n` cases runs, at random, so that no rhythm of the plan decides; `None` if all cases run.
 fn one_in(effort: Effort) -> Option<u32> {
     match effort {
         Effort::Quick => Some(8),
@@ -20,7 +20,7 @@ fn one_in(effort: Effort) -> Option<u32> {
     }
 }
 
-/// The lanes of a kernel, and which of them are spared cases so far.
+/// Lanes of a kernel, with flags for the lanes that are still sampled.
 pub(crate) struct Sparing<'a> {
     runners: &'a [Runner<'a>],
     spared: Vec<bool>,
@@ -29,7 +29,7 @@ pub(crate) struct Sparing<'a> {
 }
 
 impl<'a> Sparing<'a> {
-    /// A kernel that the caller did not name, in the lanes that have it.
+    /// Decides the sampled lanes; a kernel that the caller named runs all cases.
     pub(crate) fn new<O: Operation>(request: &Request, kernel: &Kernel<O>, runners: &'a [Runner<'a>]) -> Self {
         let domain = &kernel.contract.domain;
         let unnamed = request.asked.is_nothing() && request.kernels.is_empty();
@@ -42,12 +42,12 @@ impl<'a> Sparing<'a> {
         Self { runners, spared: runners.iter().enumerate().map(spared).collect(), one_in: one_in.unwrap_or(1), rng }
     }
 
-    /// Whether a lane was spared cases to the end.
+    /// True if a lane was sampled to the end.
     pub(crate) fn is_spared(&self, lane: &Lane) -> bool {
         self.runners.iter().zip(&self.spared).any(|(runner, spared)| *spared && std::ptr::eq(runner.lane, lane))
     }
 
-    /// What each lane gives for some cases.
+    /// Runs cases in each lane, and returns their answers.
     pub(crate) fn answers<O: Operation>(
         &mut self,
         kernel: &Kernel<O>,
@@ -64,7 +64,7 @@ impl<'a> Sparing<'a> {
             let mut some = among::<O>(runner, kernel, posed, &chosen);
             self.spared[at] = some.agrees_with(&given[0]);
             if !self.spared[at] {
-                // What has been seen stays: it may not happen again.
+                // Results that have been seen stay, because they may not recur.
                 let others: Vec<bool> = chosen.iter().map(|chosen| !chosen).collect();
                 some = some.with(among::<O>(runner, kernel, posed, &others));
             }
@@ -74,7 +74,7 @@ impl<'a> Sparing<'a> {
     }
 }
 
-/// What a lane gives for the chosen ones of the cases.
+/// Runs the chosen cases in a lane.
 fn among<O: Operation>(
     runner: &Runner<'_>,
     kernel: &Kernel<O>,
@@ -85,8 +85,7 @@ fn among<O: Operation>(
     answers::<O>(runner, kernel, cases, false).among(chosen)
 }
 
-/// Whether a lane runs a kernel of the project's without vector instructions. The path is the word of its worker, which counts where the worker is the
-/// project's own program.
+/// True if a lane runs a kernel of the project without vector instructions. The ISA path is a worker's statement, trusted only from the project.
 fn is_same_code<O: Operation>(lane: &Lane, kernel: &Kernel<O>) -> bool {
     lane.runs_our_code()
         && lane.isa_path(O::OP, kernel.name).is_some_and(|path| path == "scalar" || path.starts_with("portable"))

@@ -1,4 +1,4 @@
-//! A kernel with what it is judged against, and its cases with what is expected of them.
+//! Kernel with contract and reference, and cases with their expected results.
 
 use crate::operation::case::{Case, Spec};
 use crate::operation::change::PathStep;
@@ -10,13 +10,13 @@ use crate::operation::{Kernel, Operation, contract, label, path, scheme_named};
 use anyhow::{Context, Result};
 use std::sync::Arc;
 
-/// A kernel with what it is judged against.
+/// Kernel with contract and reference.
 pub(crate) struct Subject<O: Operation> {
     pub(crate) kernel: &'static Kernel<O>,
     pub(crate) contract: O::Scheme,
     pub(crate) reference: Option<O::Scheme>,
     pub(crate) path: Vec<PathStep<O>>,
-    /// What is expected by contract and reference, in a text that names both.
+    /// Cache keys of the results expected by contract and by reference; the second names both schemes.
     sides: [String; 2],
 }
 
@@ -24,7 +24,7 @@ impl<O: Operation> Subject<O> {
     pub(crate) fn new(request: &Request, kernel: &'static Kernel<O>) -> Result<Self> {
         let reference = O::reference(kernel, &request.wanted());
         let contract = contract::<O>(kernel)?;
-        // Against its own scheme there is nothing to count, but for what it declares.
+        // A comparison with its own scheme counts nothing, unless the contract declares deviations.
         let same = |scheme: &O::Scheme| {
             label::<O>(scheme) == label::<O>(&contract) && (O::CAPABILITIES.deviations.declared)(&contract).is_empty()
         };
@@ -36,7 +36,7 @@ impl<O: Operation> Subject<O> {
         Ok(Self { kernel, contract, reference, path, sides })
     }
 
-    /// The case of a spec, with what each side expects of it; nothing if it has no size.
+    /// Makes the case of a spec, with the results that each side expects; `None` if the case has no size.
     pub(crate) fn posed(&self, spec: &Spec<O::Params>, seed: u64) -> Option<Result<Posed<O::Params>>> {
         let case = spec.worked.case(|| spec.case::<O>(&self.kernel.contract.domain, seed).map(sized))?;
         Some(self.expecting(case, &spec.worked))
@@ -64,28 +64,28 @@ impl<O: Operation> Subject<O> {
     }
 }
 
-/// A case with the number of its elements.
+/// Returns a case with the number of elements.
 pub(crate) fn sized<P>(case: Case<P>) -> (Case<P>, usize) {
     let elements = case.tensors.iter().map(Vec::len).sum();
     (case, elements)
 }
 
-/// What a kernel's contract expects, in a text that is the same for another kernel of the same promise.
+/// Returns a text that identifies the expectations of a contract, equal for all kernels of the same promise and deviations.
 pub(crate) fn identity<R, D>(kernel: &tiebreak_impls::kernel::Kernel<R, D>) -> String {
     format!("{:?} {:?}", kernel.contract.promise, kernel.contract.deviations)
 }
 
-/// A case with what each side expects of it.
+/// Case with the results that each side expects.
 pub struct Posed<P> {
-    /// The case.
+    /// Case to run.
     pub case: Arc<Case<P>>,
-    /// By the contract.
+    /// Results expected by the contract.
     pub contract: Arc<Expected>,
-    /// By the reference.
+    /// Results expected by the reference.
     pub reference: Option<Arc<Expected>>,
-    /// Whether a side was worked out for this kernel, and not for one before it.
+    /// True if a side was computed for this kernel, rather than for an earlier kernel.
     pub(crate) is_new: bool,
-    /// What the steps from the reference to the contract give, as far as it was worked out.
+    /// Cached results of the steps from the reference to the contract.
     pub(crate) steps: Steps<Case<P>>,
 }
 
@@ -98,7 +98,7 @@ impl<P> Clone for Posed<P> {
 }
 
 impl<P> Posed<P> {
-    /// A case with what contract and reference expect of it.
+    /// Creates a case with the results that contract and reference expect.
     pub fn new(case: Case<P>, contract: Expected, reference: Option<Expected>) -> Self {
         let reference = reference.map(Arc::new);
         Self {
@@ -110,13 +110,13 @@ impl<P> Posed<P> {
         }
     }
 
-    /// What the step at a place of the path from the reference to the contract gives of the case.
+    /// Returns the results of step `at` on the path from the reference to the contract.
     pub(crate) fn step(&self, at: usize, work_out: impl FnOnce() -> Option<Expected>) -> Option<Arc<Expected>> {
         self.steps.expected(at, work_out)
     }
 }
 
-/// What a scheme expects of a case. An operation may leave out what the contract gives no value to.
+/// Computes the results that a scheme expects. An operation may leave out words for which the contract gives no value.
 pub fn held_against<O: Operation>(
     contract: &O::Scheme,
     scheme: &O::Scheme,
@@ -130,7 +130,7 @@ pub fn held_against<O: Operation>(
     })
 }
 
-/// What a reference expects beside a contract. An operation may leave out what the contract gives no value to.
+/// Restricts the results of a reference. An operation may leave out words for which the contract gives no value.
 pub fn held<O: Operation>(contract: &Expected, mut reference: Expected) -> Expected {
     if O::CAPABILITIES.causes.open.is_none() {
         reference.iter_mut().zip(contract).filter(|(_, own)| own.is_none()).for_each(|(value, _)| *value = None);

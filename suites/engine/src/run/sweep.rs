@@ -1,5 +1,5 @@
-//! Everything there is of some kind, in blocks of consecutive inputs: two in flight, so that the lane computes one while the other is judged. Blocks of a
-//! session that was lost run again one at a time, and the input that ends it is found by halving.
+//! Sweeps over all inputs of one kind, in blocks of consecutive inputs. Two blocks are in flight, so the lane computes one while the other is judged.
+//! The blocks of a lost session run again one at a time, and halving finds the input that ends the session.
 
 use crate::lane::runner::{Ahead, FailedBatch, Runner, fails, isolate};
 use crate::lane::{Input, Lease, Order};
@@ -8,72 +8,72 @@ use std::time::Instant;
 use tiebreak_common::parallel;
 use tiebreak_impls::protocol::Job;
 
-/// What a sweep consists of.
+/// Inputs of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct Space {
-    /// The first input.
+    /// First input.
     pub first: i64,
-    /// The last one.
+    /// Last input.
     pub last: i64,
-    /// Inputs of one chunk, which is a task of its own.
+    /// Number of inputs of a chunk, which is a separate task.
     pub chunk: i64,
-    /// Inputs of one block in this process: what is read and written stays in a core's cache.
+    /// Number of inputs of a block in this process: the data stays in a core's cache.
     pub in_process: i64,
-    /// Inputs of one block in a worker: enough to make a message's cost small.
+    /// Number of inputs of a block in a worker: enough to make the cost of a message small.
     pub in_worker: i64,
-    /// Whether chunks below zero run downwards, so that the witness nearest to zero comes first.
+    /// True if chunks below zero run downwards, so that the witness nearest to zero comes first.
     pub outwards: bool,
 }
 
 impl Space {
-    /// First inputs of the chunks.
+    /// Returns the first input of each chunk.
     pub fn chunks(&self) -> impl Iterator<Item = i64> + use<> {
         (self.first..=self.last).step_by(self.chunk as usize)
     }
 
-    /// How many inputs there are.
+    /// Returns the number of inputs.
     pub fn inputs(&self) -> u64 {
         (self.last - self.first + 1) as u64
     }
 }
 
-/// A sweep of one kernel in one lane.
+/// Sweep of a kernel in a lane.
 pub trait Blocks: Sync {
-    /// What judging adds up.
+    /// Totals of the judge.
     type Seen: Send + Default;
 
-    /// Nothing seen yet.
+    /// Returns empty totals.
     fn nothing(&self) -> Self::Seen {
         Self::Seen::default()
     }
     /// Adds another part, in the order of the inputs.
     fn merge(&self, all: &mut Self::Seen, part: Self::Seen);
-    /// The job of a block of so many inputs, each of which a lane makes of the one before by adding 1.
+    /// Returns the job of a block of `len` inputs; a lane makes each input from the previous input by adding 1.
     fn job(&self, len: usize) -> Job;
-    /// Inputs that only go together: a block of the lane holds a multiple of them.
+    /// Returns the number of inputs that belong together: a block holds a multiple of the number.
     fn group(&self) -> usize {
         1
     }
-    /// Words of one result, of which a batch is asked for as many as its inputs have.
+    /// Returns the number of words of a result; a batch requests as many words for each input.
     fn words(&self) -> usize {
         1
     }
     /// Judges the results of consecutive inputs.
     fn judge(&self, first: i64, outs: &[i32], seen: &mut Self::Seen);
-    /// Holds the fast form of every scheme against big numbers at one input, and panics where they part.
+    /// Cross-checks the fast form of every scheme against big numbers at an input. Panics if the forms differ.
     fn anchor(&self, input: i64);
-    /// Inputs in words.
+    /// Formats a range of inputs.
     fn during(&self, first: i64, last: i64) -> String;
 }
 
-/// What came of a chunk, or of all.
+/// Outcome of a chunk, or of all chunks.
 #[derive(Clone, Debug)]
 pub struct Swept<S> {
-    /// What judging added up.
+    /// Totals of the judge.
     pub seen: S,
-    /// Blocks that gave no output at first, each with the input that makes it happen again, if one does.
+    /// Blocks that gave no output at first, each with the input that reproduces the failure, if any.
     pub failures: Vec<FailedBatch<i64>>,
-    /// Inputs of the blocks that the worker called outside the domain of its kernel.
+    /// Inputs of blocks that the worker refused as outside the kernel's domain.
     pub outside: Outside,
     /// Seconds of lane and judge, of all threads.
     pub seconds: f64,
@@ -85,7 +85,7 @@ impl<S: Default> Default for Swept<S> {
     }
 }
 
-/// Every chunk, on all cores; `done` is called after each.
+/// Runs every chunk, on all cores; `done` is called after each chunk.
 pub fn sweep<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, done: impl Fn() + Sync) -> Swept<B::Seen> {
     let starts: Vec<i64> = space.chunks().collect();
     let one = |start: &i64| {
@@ -104,7 +104,7 @@ pub fn sweep<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, done: im
     all
 }
 
-/// One chunk, from `start` on.
+/// Runs a chunk, from `start` on.
 pub fn chunk<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, start: i64) -> Swept<B::Seen> {
     let begun = Instant::now();
     let last = (start + space.chunk - 1).min(space.last);
@@ -123,13 +123,13 @@ pub fn chunk<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, start: i
     Swept { seen: task.seen, failures: task.failures, outside: task.outside, seconds: begun.elapsed().as_secs_f64() }
 }
 
-/// A chunk at work.
+/// Chunk in progress.
 struct Task<'a, B: Blocks> {
     runner: &'a Runner<'a>,
     blocks: &'a B,
     last: i64,
     block: i64,
-    /// The job of a whole block.
+    /// Job of a whole block.
     whole: Job,
     seen: B::Seen,
     failures: Vec<FailedBatch<i64>>,
@@ -148,7 +148,7 @@ impl<B: Blocks> Task<'_, B> {
             match ahead.next(hand_over, &mut outs) {
                 None => break,
                 Some((at, Ok(()))) => self.blocks.judge(at, &outs, &mut self.seen),
-                // The session goes on, and so do the later blocks.
+                // The session continues with the later blocks.
                 Some((at, Err(failure))) if failure.outside().is_some() => {
                     self.outside.add(self.len(at) as u64, failure.outside().unwrap_or_default());
                 }
@@ -183,7 +183,7 @@ impl<B: Blocks> Task<'_, B> {
         }
     }
 
-    /// The input of a block that alone makes it fail again.
+    /// Returns the input of a block that reproduces the failure alone.
     fn culprit(&self, at: i64) -> Option<i64> {
         let mut lease = self.runner.impatient();
         let fails = |range: std::ops::Range<usize>| {

@@ -1,7 +1,7 @@
-//! Families of faults that strike in one place only: at a position, in a tail, from some element on, at a size, in a channel, at a zero point, at a
-//! scale, in an interval of elements or results, at an alignment, at a later call or each so many, where a call finds what the one before left, where
-//! parameters coincide, where a call differs little from the one before it, or where slices of an operand are alike; those of several conditions are in
-//! `joint.rs`. Each is drawn at thresholds from common to rare.
+//! Families of injected faults that affect one place only: a position, a tail, elements from some index on, a size, a channel, a zero point, a scale,
+//! an interval of elements or results, an alignment, a later call or every n-th call, state left by the previous call, equal parameters, a call that
+//! differs little from the previous call, or equal slices of an operand. Families with several conditions are in `joint.rs`. Each family is drawn at
+//! thresholds from common to rare.
 
 use crate::operation::meaning::{Meaning, is_akin, meaning};
 use crate::self_check::history::Since;
@@ -18,31 +18,31 @@ use tiebreak_common::stream::{below, int32};
 /// Widths of vectors, in elements.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 
-/// Calls of which one is struck.
+/// Periods of calls: every n-th call is affected.
 const EACH: [u64; 4] = [2, 3, 10, 64];
 
-/// Powers of two from which on elements, channels and sizes are struck.
+/// Powers of two for the first affected element, channel or size.
 const POWERS: std::ops::RangeInclusive<u32> = 0..=14;
 
-/// Powers of two from which on elements of long tensors are struck.
+/// Powers of two for the first affected element of long tensors.
 const FAR: std::ops::RangeInclusive<u32> = 15..=16;
 
-/// Powers of two from which on channels are struck that have parameters of their own.
+/// Powers of two for the first affected channel with separate parameters.
 const CHANNELS: std::ops::RangeInclusive<u32> = 3..=11;
 
-/// Parameters of which there is one for each channel, the channels one after another.
+/// Parameter with an entry for each channel; the results of the channels alternate.
 const LIST: &str = "channels.len";
 
-/// Digits of the relative distance of two scales that are nearly a power of two apart.
+/// Digits of the relative distance between the ratio of two scales and a power of two.
 const DIGITS: std::ops::RangeInclusive<i32> = 2..=6;
 
-/// Powers of two that all sizes together exceed.
+/// Powers of two that all sizes exceed at once.
 const TOGETHER: std::ops::RangeInclusive<u32> = 0..=6;
 
-/// Words of a block, where an operand has one axis.
+/// Words of a block, for operands with a single axis.
 const BLOCKS: [usize; 3] = [8, 16, 32];
 
-/// Largest size at which one size alone is struck.
+/// Largest affected size, if a single size is affected.
 const SIZES: f64 = 80.0;
 
 /// Widths of an interval, in bits.
@@ -51,13 +51,13 @@ const INTERVALS: [u32; 4] = [28, 24, 20, 16];
 /// Ratios of the ends of an interval of scales, in percent.
 const RATIOS: [u64; 4] = [400, 200, 125, 105];
 
-/// Results of types up to this width are struck one value at a time.
+/// Number of values below which a range is affected by single values.
 const NARROW: f64 = 65_536.0;
 
-/// How rare a fault is.
+/// Rarity of a fault.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Threshold {
-    /// The parameter it is about, if it is.
+    /// Name of the parameter concerned; empty without a parameter.
     name: String,
     at: u64,
     unit: Cow<'static, str>,
@@ -75,17 +75,17 @@ impl fmt::Display for Threshold {
     }
 }
 
-/// A fault of a family.
+/// Drawn fault of a family.
 pub struct Drawn {
-    /// The family.
+    /// Name of the family.
     pub family: &'static str,
-    /// How rare it is.
+    /// Rarity of the fault.
     pub threshold: Threshold,
-    /// What is done where.
+    /// Fault: place and change.
     pub fault: Fault,
 }
 
-/// Faults of every family at every threshold that what the cases span gives a meaning to, so many of each.
+/// Draws `sample` faults of every family at every threshold that is meaningful for the spans of the cases.
 pub fn draw(seen: &Spanned, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
     let mut all = Draft { drawn: Vec::new(), rng };
     for _ in 0..sample {
@@ -140,7 +140,7 @@ impl Draft<'_> {
         lo + self.below((hi - lo) as u64 + 1) as f64
     }
 
-    /// Positions in a vector, tails, lengths, alignments.
+    /// Draws positions in a vector, tails, lengths and alignments.
     fn positions(&mut self) {
         for width in VECTORS {
             let at = ("", "vectors of", width as u64);
@@ -168,7 +168,7 @@ impl Draft<'_> {
         self.add("one alignment", ("", "", 16), more(place));
     }
 
-    /// Elements, columns and rows from some on, and one alone; elements that are misread from some on.
+    /// Draws elements, columns and rows, from an index on and single; also misread elements from an index on.
     fn elements(&mut self, rows: bool) {
         for first in POWERS.map(|power| 1usize << power) {
             let one = first + self.below(first as u64);
@@ -191,7 +191,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Elements of long tensors, from some on and one alone.
+    /// Draws elements of long tensors, from an index on.
     fn far(&mut self) {
         for first in FAR.map(|power| 1usize << power) {
             let at = ("", "", first as u64);
@@ -201,7 +201,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Channels from one on, and one alone.
+    /// Draws channels, from an index on and single.
     fn channels(&mut self, range: &Range) {
         let of = |channels| Place { of_each: Some((LIST.to_owned(), channels)), ..Place::default() };
         for first in CHANNELS.map(|power| 1usize << power).filter(|first| (*first as f64) < range.hi) {
@@ -212,7 +212,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Two scales that are a power of two apart, or nearly.
+    /// Draws two scales with a ratio equal or close to a power of two.
     fn ratios(&mut self, parameters: &BTreeMap<String, Range>) {
         let scales = |pair: &[(&String, &Range); 2]| meaning(pair[0].0, pair[0].1.lo) == Meaning::Scale;
         for [(name, _), (other, _)] in pairs(parameters).into_iter().filter(scales) {
@@ -226,7 +226,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The second call of a process, and later ones.
+    /// Draws single calls of a process, and periodic calls.
     fn calls(&mut self) {
         for call in [2, 3, 10, 100] {
             let place = Place { batches: Some([call, call]), ..Place::default() };
@@ -247,7 +247,7 @@ impl Draft<'_> {
         }
     }
 
-    /// A size from some on, and one alone.
+    /// Draws sizes, from a value on and single.
     fn sizes(&mut self, name: &str, range: &Range) {
         let of = |range: [f64; 2]| Place { parameters: BTreeMap::from([(name.to_owned(), range)]), ..Place::default() };
         for first in POWERS.map(|power| (1u64 << power) + 1).filter(|first| *first as f64 <= 2.0 * range.hi) {
@@ -263,7 +263,7 @@ impl Draft<'_> {
         self.add("one zero point", (name, "", 0), more(place));
     }
 
-    /// An interval of scales, anywhere on a logarithmic axis between the least and the greatest.
+    /// Draws an interval of scales, anywhere on a logarithmic axis between the least and the greatest.
     fn scale(&mut self, name: &str, range: &Range) {
         if range.lo <= 0.0 {
             return;
@@ -278,7 +278,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Two parameters of a kind that are the same, all zero points 0, and all sizes that vary beyond one.
+    /// Draws two equal parameters of a kind, all zero points 0, and all varying sizes above a bound.
     fn coincidences(&mut self, parameters: &BTreeMap<String, Range>) {
         for [(name, range), (other, theirs)] in pairs(parameters) {
             if range.lo.max(theirs.lo) <= range.hi.min(theirs.hi) {
@@ -303,7 +303,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Calls after one that differs in a parameter, or has two exchanged, and those with the parameters of the last but one.
+    /// Draws calls after a call with a changed parameter or two exchanged parameters, and calls with the parameters of the last call but one.
     fn history(&mut self, parameters: &BTreeMap<String, Range>) {
         let of = |since| more(Place { since: Some(since), ..Place::default() });
         for (name, range) in parameters {
@@ -321,7 +321,7 @@ impl Draft<'_> {
         self.add("parameters of the last call but one", ("", "", 0), of(Since::Back));
     }
 
-    /// Slices of an operand that are of one value or alike, along each axis; blocks, where it has one axis.
+    /// Draws slices of an operand that are constant or equal, along each axis; blocks for operands with a single axis.
     fn slices(&mut self, operand: usize, name: &str, axes: usize) {
         let blocks = BLOCKS.iter().filter(|_| axes == 1).map(|words| (Along::Blocks(*words), "in blocks of", *words));
         let axes = (0..axes).filter(|_| axes > 1).map(|axis| (Along::Axis(axis), "axis", axis));
@@ -333,7 +333,7 @@ impl Draft<'_> {
         }
     }
 
-    /// One result, or an interval of them.
+    /// Draws a single result, or an interval of results.
     fn results(&mut self, range: &Range) {
         let place = |value| Place { value: Some(value), ..Place::default() };
         for (end, value) in [("least", range.lo as i32), ("greatest", range.hi as i32)] {
@@ -342,13 +342,13 @@ impl Draft<'_> {
         self.within(range, ["one result", "an interval of results"], place);
     }
 
-    /// One element of the first operand, or an interval of them.
+    /// Draws a single element of the first operand, or an interval of elements.
     fn inputs(&mut self, range: &Range) {
         let place = |input| Place { input: Some(input), ..Place::default() };
         self.within(range, ["one value of an element", "an interval of elements"], place);
     }
 
-    /// One number of a range, if it has few, or else intervals of it.
+    /// Draws a single number of a small range, or intervals of a large range.
     fn within(&mut self, range: &Range, [one, interval]: [&'static str; 2], place: fn([i32; 2]) -> Place) {
         if range.hi - range.lo < NARROW {
             let value = self.between(range.lo, range.hi) as i32;

@@ -1,42 +1,42 @@
-//! Calls that differ from the one before in one parameter or by an exchange of two, and calls that come back to the parameters of the last call but one: where
-//! something is kept between calls under too narrow a key, these show it.
+//! Calls that differ from the previous call in one parameter or by an exchange of two, and calls that return to the parameters of the last call but
+//! one: such calls detect state kept under too narrow a key.
 
 use crate::operation::names;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a call follows those before it.
+/// Relation of a call to earlier calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Since {
-    /// The call before had another value of this parameter, and all others were as they are now.
+    /// The previous call had another value of the parameter, and all other parameters equal.
     Changed(String),
-    /// The call before had these two the other way round, and all others were as they are now.
+    /// The previous call had the two parameters exchanged, and all other parameters equal.
     Exchanged([String; 2]),
-    /// The call before had other parameters, and the one before that had these.
+    /// The previous call had other parameters, and the call before had the current parameters.
     Back,
-    /// The call before had more results.
+    /// The previous call had more results.
     Larger,
-    /// The call before had fewer results.
+    /// The previous call had fewer results.
     Smaller,
 }
 
-/// What is new in the parameters of a call.
+/// Changes of a call's parameters against earlier calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct News {
-    /// Names of what differs from the call before.
+    /// Names of the parameters that differ from the previous call.
     changed: BTreeSet<String>,
-    /// Whether two of them have each other's value.
+    /// True if two changed parameters have each other's value.
     exchanged: bool,
-    /// Whether the call before had other parameters, and the one before that the same.
+    /// True if the previous call had other parameters, and the call before had the current parameters.
     back: bool,
-    /// Results, after those of the call before.
+    /// Number of results of the previous call and of the current call.
     results: Option<[usize; 2]>,
 }
 
 impl News {
-    /// Of a call after those before it, the last first.
+    /// Compares a call with the two calls before, the last first.
     pub fn of(now: &Value, before: [Option<&Value>; 2]) -> Self {
         let [Some(last), earlier] = before else { return Self::default() };
         let changed = changed(&names::all(last), &names::all(now));
@@ -49,12 +49,12 @@ impl News {
         Self { changed, exchanged, back, results: None }
     }
 
-    /// The same of a call with so many results, after one with so many.
+    /// Adds the numbers of results of the previous call and of the current call.
     pub fn sized(self, before: Option<usize>, now: usize) -> Self {
         Self { results: before.map(|before| [before, now]), ..self }
     }
 
-    /// Whether a call is so.
+    /// True if the call has relation `since` to earlier calls.
     pub fn is(&self, since: &Since) -> bool {
         let only =
             |names: &[String]| self.changed.len() == names.len() && names.iter().all(|n| self.changed.contains(n));
@@ -68,7 +68,7 @@ impl News {
     }
 }
 
-/// Names of what differs. Of two lists of different lengths these are the length and what differs of the elements that both have.
+/// Returns the names of changed parameters. For two lists of different lengths: the length, and the changed elements among the common ones.
 fn changed(were: &BTreeMap<String, Value>, are: &BTreeMap<String, Value>) -> BTreeSet<String> {
     let names = were.keys().chain(are.keys()).filter(|name| were.get(*name) != are.get(*name));
     let mut out: BTreeSet<String> = names.cloned().collect();

@@ -1,5 +1,5 @@
-//! Families of faults that take several conditions at once: of any three parameters, two sizes that are large or whole numbers of blocks together, an axis
-//! among so many, a result at a bound of a narrow range, a result where a float becomes infinite.
+//! Families of faults with several conditions at once: on any three parameters, on two sizes that are large or whole numbers of blocks together, on
+//! an axis of a tensor of some rank, on a result at a bound of a narrow range, on a result at which a float becomes infinite.
 
 use crate::operation::meaning::{Meaning, meaning};
 use crate::self_check::families::{Draft, more};
@@ -7,23 +7,23 @@ use crate::self_check::place::Place;
 use crate::self_check::spanned::{Range, Spanned, of_kind, pairs};
 use std::collections::BTreeMap;
 
-/// Powers of two that two sizes together exceed.
+/// Powers of two that two sizes exceed at once.
 const TWO: std::ops::RangeInclusive<u32> = 2..=9;
 
 /// Elements of a block.
 const BLOCKS: [u64; 3] = [16, 32, 64];
 
-/// Conditions at once.
+/// Number of conditions at once.
 const CONDITIONS: usize = 3;
 
-/// Faults of any conditions, for one of each other family.
+/// Number of faults with any conditions, for each fault of another family.
 const MANY: usize = 8;
 
-/// A size that is more than a vector's.
+/// Size larger than a vector.
 const BEYOND_VECTOR: f64 = 17.0;
 
 impl Draft<'_> {
-    /// Faults of every family of several conditions.
+    /// Draws faults of every family with several conditions.
     pub(crate) fn joint(&mut self, seen: &Spanned) {
         for _ in 0..MANY {
             self.conditions(&seen.parameters);
@@ -37,7 +37,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Any three parameters, each at its least, above it, beyond a vector, or a whole number of blocks; zero points 0, below and above.
+    /// Draws three conditions: a size at or above its least, beyond a vector, or a whole number of blocks; a zero point 0, below 0 and above 0.
     fn conditions(&mut self, parameters: &BTreeMap<String, Range>) {
         let mut rest = of_kind(parameters, Meaning::Size);
         rest.extend(of_kind(parameters, Meaning::ZeroPoint));
@@ -62,7 +62,7 @@ impl Draft<'_> {
         self.add("three conditions at once", ("", "", CONDITIONS as u64), more(place));
     }
 
-    /// Two sizes that are both large, and two that are both whole numbers of blocks.
+    /// Draws two sizes that are both large, and two that are both whole numbers of blocks.
     fn sizes_together(&mut self, parameters: &BTreeMap<String, Range>) {
         let sizes = |[(one, _), (other, _)]: &[(&String, &Range); 2]| {
             meaning(one, 0.0) == Meaning::Size && meaning(other, 0.0) == Meaning::Size
@@ -82,7 +82,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Channels along each axis of tensors of each number of axes, and blocks of each number.
+    /// Draws channels along one axis of tensors of each rank, and blocks of each rank.
     fn axes(&mut self, parameters: &BTreeMap<String, Range>) {
         let named = |end: &str| parameters.iter().find(|(name, _)| name.ends_with(end));
         let Some((ranks, range)) = named("shape.len") else { return };
@@ -102,12 +102,12 @@ impl Draft<'_> {
         }
     }
 
-    /// Results at either bound of a type that lacks its smallest value.
+    /// Draws results at either bound of a type without its smallest value.
     fn bounds(&mut self, parameters: &BTreeMap<String, Range>) {
         let named = |end: &str| parameters.iter().find(|(name, range)| name.ends_with(end) && range.lo < range.hi);
         let (Some((bits, widths)), Some((least, range))) = (named(".bits"), named(".min")) else { return };
         for width in widths.lo.max(2.0) as u32..=widths.hi as u32 {
-            // Two's complement, or unsigned.
+            // Bound of a signed type in two's complement, or of an unsigned type.
             let signed = range.lo < 0.0 && self.below(2) == 0;
             let lowest = if signed { 1.0 - 2f64.powi(width as i32 - 1) } else { 1.0 };
             if !(range.lo..=range.hi).contains(&lowest) {

@@ -1,4 +1,4 @@
-//! The kill matrix: which generator of a plan shows which known bug.
+//! Kill matrix: the generators of a plan that detect each known bug.
 
 use crate::judge::record::run;
 use crate::operation::{Mutant, Operation, contract, is_compiled, mutants};
@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use tiebreak_common::parallel;
 use tiebreak_reports::bite::Kill;
 
-/// Every mutant that the lane offers.
+/// Runs every mutant that the lane offers.
 pub fn matrix<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Kill>> {
     let compiled = measure.lane.is_compiled();
     let offered = |mutant: &&Mutant<O>| {
@@ -19,11 +19,11 @@ pub fn matrix<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Kill>> {
     parallel::try_map(&offered, |mutant| kill::<O>(mutant, measure))
 }
 
-/// Runs the whole plan on one mutant.
+/// Runs the whole plan on a mutant.
 fn kill<O: Operation>(mutant: &Mutant<O>, measure: &Measure<'_>) -> Result<Kill> {
     let scheme = contract::<O>(&mutant.kernel)?;
     let generators = RefCell::new(Vec::<String>::new());
-    // What another case of the generator has shown needs no further one.
+    // A generator that has detected the mutant needs no further case.
     let wanted = |generator: &str| !generators.borrow().iter().any(|known| known == generator);
     let (mut first, mut run_so_far) = (None, 0);
     for planned in planned::<O>(&mutant.kernel, &scheme, measure, wanted) {

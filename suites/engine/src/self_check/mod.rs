@@ -1,4 +1,4 @@
-//! What a run catches, measured: known bugs by the part of the plan that shows them, and faults that strike in one place only, planted in what a lane answers.
+//! Measurement of a run's detection: known bugs by generator, and faults injected into the answers of a lane at one place only.
 
 pub mod families;
 pub mod history;
@@ -19,27 +19,27 @@ use crate::run::subject::Posed;
 use anyhow::{Result, anyhow};
 use tiebreak_common::budget::Effort;
 
-/// What is measured.
+/// Inputs of a measurement.
 #[derive(Clone, Copy)]
 pub struct Measure<'a> {
-    /// Where kernels run.
+    /// Lane of the kernels.
     pub lane: &'a Lane,
-    /// The plan whose cases are run.
+    /// Effort of the plan.
     pub effort: Effort,
     /// Seed of the plan, and of the faults.
     pub seed: u64,
-    /// Faults of each kind and threshold in each kernel.
+    /// Number of faults of each kind and threshold in each kernel.
     pub sample: u32,
 }
 
-/// A case of a plan with what made it.
+/// Case of a plan, with the generator.
 struct Planned<P> {
     generator: &'static str,
     posed: Posed<P>,
 }
 
-/// The cases of a kernel's plan, with what the scheme of its contract expects, but for those of generators that are not wanted when their turn
-/// comes; an error where the scheme refuses one, as in a run.
+/// Returns the cases of a kernel's plan with their expected results, for generators `wanted` when their turn comes. Fails if the scheme refuses a
+/// case.
 fn planned<'a, O: Operation>(
     kernel: &'a Kernel<O>,
     scheme: &'a O::Scheme,

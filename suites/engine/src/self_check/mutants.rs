@@ -1,4 +1,4 @@
-//! The harness checking itself: every mutant must die with its class, and every control must come out equal.
+//! Self-check of the harness: every mutant must be detected with the right class, and every control must give equal results.
 
 use crate::activity::doing;
 use crate::case::again::line;
@@ -30,23 +30,23 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
 use tiebreak_reports::text as words;
 
-/// Cases that another lane runs before it is asked whether the mutant has died.
+/// Number of cases that another lane runs between two checks for a detected mutant.
 const FEW: usize = 8;
 
-/// A mutant runs one of so many cases first, and all of them only if these do not show it with its class.
+/// Sampling rate of cases for a mutant, which runs all cases only if the sample does not detect it with the right class.
 const ONE_IN: u32 = 4;
 
-/// What self-checks of a domain and a scheme run, posed once for all kernels and lanes.
+/// Cases of self-checks for a domain and a scheme, prepared once for all kernels and lanes.
 pub struct Trial<O: Operation> {
     posed: Vec<Posed<O::Params>>,
-    /// Some of them, chosen at random, so that no rhythm of the plan decides which.
+    /// Random sample of the cases, so that no rhythm of the plan decides.
     some: Vec<Posed<O::Params>>,
-    /// Cases that could not be posed.
+    /// Number of cases that could not be prepared.
     lost: usize,
 }
 
 impl<O: Operation> Trial<O> {
-    /// The cases of a domain, with what a scheme expects of them.
+    /// Makes the cases of a domain, with the results that a scheme expects.
     pub fn of(domain: &O::Domain, scheme: &O::Scheme, seed: u64) -> Self {
         let specs = trial_specs::<O>(domain, seed);
         let pose = |spec: &Arc<Spec<O::Params>>| {
@@ -56,7 +56,7 @@ impl<O: Operation> Trial<O> {
         Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
     }
 
-    /// The same of specs of a known bug or a control, with what its contract expects.
+    /// Makes the cases of specs for a known bug or a control, with the results that the contract expects.
     fn posed(specs: &[Arc<Spec<O::Params>>], (kernel, scheme): (&Kernel<O>, &O::Scheme), seed: u64) -> Self {
         let own = identity(kernel);
         let pose = |spec: &Arc<Spec<O::Params>>| {
@@ -69,19 +69,19 @@ impl<O: Operation> Trial<O> {
 
     fn whole(posed: Vec<Posed<O::Params>>, planned: usize, seed: u64) -> Self {
         let mut rng = stream(seed, &format!("{}/self-check", O::OP));
-        // A trial of the operation's own is short.
+        // A trial of the operation itself is short and needs no sample.
         let one_in = if O::CAPABILITIES.self_checks.trial.is_some() { 1 } else { ONE_IN };
         let some = posed.iter().filter(|_| below(&mut rng, one_in) == 0).cloned().collect();
         Self { lost: planned - posed.len(), some, posed }
     }
 
-    /// Runs them.
+    /// Runs all cases.
     pub fn run(&self, kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane) -> Record<O::Params> {
         run::<O>(lane, kernel, scheme, &[], &self.posed)
     }
 }
 
-/// The cases of a self-check: those of the operation, or the quick plan's without the cases that kernels run in turns, which are large.
+/// Returns the specs of a self-check: the operation's own, or the quick plan without the large cases at which kernels take turns.
 fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Arc<Spec<O::Params>>> {
     if let Some(trial) = O::CAPABILITIES.self_checks.trial {
         return numbered(trial(domain, seed)).into_iter().map(Arc::new).collect();
@@ -90,7 +90,7 @@ fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Arc<Spec<O::P
     plan.iter().filter(|spec| spec.turn.is_all()).cloned().collect()
 }
 
-/// The differences of a kernel from its contract, explained.
+/// Explains the differences of a kernel from the contract.
 pub fn explained<O: Operation>(
     kernel: &Kernel<O>,
     scheme: &O::Scheme,
@@ -102,7 +102,7 @@ pub fn explained<O: Operation>(
     Basis::<O> { kernel: kernel.name, made: None, domain, contract: scheme, scheme, kept, asked }.explained(lane, side)
 }
 
-/// What a self-check looks at.
+/// Subject of a self-check.
 enum Subject<'a, O: Operation> {
     Mutant(&'a Mutant<O>),
     Control(&'a Control<O>),
@@ -116,12 +116,12 @@ impl<O: Operation> Clone for Subject<'_, O> {
 
 impl<O: Operation> Copy for Subject<'_, O> {}
 
-/// What came of it in a lane.
+/// Outcome of a self-check in a lane.
 #[derive(Clone)]
 struct Seen<P> {
     words: String,
     passed: bool,
-    /// What shows that it differs.
+    /// Witness of a difference.
     witness: Option<Witness<P>>,
 }
 
@@ -141,10 +141,10 @@ fn alone<O: Operation>(subject: Subject<'_, O>, lane: &Lane, seed: u64) -> Resul
     Ok(subject.in_lanes(&scheme, &trial, &[lane]).remove(0))
 }
 
-/// The subjects of a domain, which run the same cases, by scheme: each with its place in the list.
+/// Subjects of a domain, which share their cases, by scheme; with their places in the list.
 type Schemes<'a, O> = BTreeMap<String, (<O as Operation>::Scheme, Vec<(usize, Subject<'a, O>)>)>;
 
-/// Runs every mutant and every control of an operation in each lane in which it is due: the mutants lane by lane, then the controls.
+/// Runs every mutant and every control of an operation in each lane where due: the mutants lane by lane, then the controls.
 pub fn all<O: Operation>(
     lanes: &[Lane],
     due: impl Fn(&Lane, &Kernel<O>) -> bool + Sync,
@@ -154,19 +154,19 @@ pub fn all<O: Operation>(
     Ok(in_order(parallel::try_map(&groups, |at| of_group::<O>(*at, lanes, &due, seed))?.concat()))
 }
 
-/// Checks in the order of a run.
+/// Sorts self-checks in the order of a run.
 pub fn in_order(mut checks: Vec<Placed>) -> Vec<SelfCheck> {
     checks.sort_by_key(|(place, _)| *place);
     checks.into_iter().map(|(_, check)| check).collect()
 }
 
-/// How many groups there are: mutants and controls of one domain share their cases.
+/// Returns the number of groups: mutants and controls of a domain form a group and share their cases.
 pub fn groups<O: Operation>() -> Result<usize, UnknownName> {
     let controls = (O::CAPABILITIES.self_checks.controls)();
     Ok(by_domain::<O>(&controls)?.len())
 }
 
-/// Runs the mutants and controls of one group in each lane in which they are due.
+/// Runs the mutants and controls of a group in each lane where due.
 pub fn of_group<O: Operation>(
     at: usize,
     lanes: &[Lane],
@@ -192,7 +192,7 @@ pub fn of_group<O: Operation>(
     Ok(parallel::map(&schemes.values().collect::<Vec<_>>(), |of| of_scheme(of)).concat())
 }
 
-/// The mutants and controls of an operation by domain.
+/// Returns the mutants and controls of an operation by domain.
 fn by_domain<O: Operation>(controls: &[Control<O>]) -> Result<Vec<Schemes<'_, O>>, UnknownName> {
     let subjects = mutants::<O>().iter().map(Subject::Mutant).chain(controls.iter().map(Subject::Control));
     let mut of_domains: BTreeMap<String, Schemes<'_, O>> = BTreeMap::new();
@@ -214,7 +214,7 @@ impl<'a, O: Operation> Subject<'a, O> {
         }
     }
 
-    /// Runs it in each lane. A mutant that some of the cases show with its class in every lane runs no others.
+    /// Runs the subject in each lane. The sample is enough for a mutant that every lane detects with the right class.
     fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
         let _doing = doing(|| format!("{} {}: self-check", O::OP, self.kernel().name));
         if matches!(self, Self::Mutant(_)) {
@@ -226,8 +226,8 @@ impl<'a, O: Operation> Subject<'a, O> {
         self.on(scheme, (&trial.posed, trial.lost), lanes)
     }
 
-    /// Runs cases in each lane, and judges what the first gives. In another lane a mutant runs until it has died: where every result so
-    /// far, and the first lane's witness, are as in the first lane, so is the verdict. Otherwise the lane is judged by itself.
+    /// Runs cases in each lane, and judges the results of the first. In another lane a mutant runs until it is detected: if all results so far and
+    /// the result for the first lane's witness equal the first lane's, the verdict is the same. Otherwise the lane is judged separately.
     fn on(self, scheme: &O::Scheme, (cases, lost): (&[Posed<O::Params>], usize), lanes: &[&Lane]) -> Vec<SelfCheck> {
         let [first, others @ ..] = lanes else { return Vec::new() };
         let judged = |lane: &Lane, given: &Answers<O::Params>| {
@@ -243,7 +243,7 @@ impl<'a, O: Operation> Subject<'a, O> {
             if alike && seen.witness.as_ref().is_none_or(|witness| is_like(&witness.case)) {
                 return self.row(scheme, lane, seen.clone());
             }
-            // What has been seen stays: it may not happen again.
+            // Results that have been seen stay, because they may not recur.
             let others = &cases[so_far.each.len()..];
             so_far.followed_by(answers::<O>(&runner, self.kernel(), others, false));
             self.row(scheme, lane, judged(lane, &so_far))
@@ -251,7 +251,8 @@ impl<'a, O: Operation> Subject<'a, O> {
         std::iter::once(self.row(scheme, first, seen.clone())).chain(others.iter().map(in_other)).collect()
     }
 
-    /// What a lane gives as far as it gives what another gave, a control everywhere and a mutant until it has died; and whether it does.
+    /// Runs cases while the results equal another lane's: all cases of a control, and a mutant until detection. Returns the answers, and true if all
+    /// are equal.
     fn until_known(
         self,
         cases: &[Posed<O::Params>],
@@ -277,7 +278,7 @@ impl<'a, O: Operation> Subject<'a, O> {
         (so_far, true)
     }
 
-    /// Whether two lanes give the same for a case.
+    /// True if two lanes give the same results for a case.
     fn gives_alike(self, case: &Case<O::Params>, lanes: [&Lane; 2]) -> bool {
         let kernel = self.kernel();
         let given = |lane: &Lane| tried::<O>(&mut lane.lease(), kernel.name, &kernel.contract.domain, case);
@@ -311,7 +312,7 @@ impl<'a, O: Operation> Subject<'a, O> {
         Seen { words, passed, witness: all.into_iter().next().map(|first| first.witness) }
     }
 
-    /// As the ledger has it; with what a mutant does not give of what was published.
+    /// Builds the ledger entry, including published witnesses that a mutant does not reproduce.
     fn row(self, scheme: &O::Scheme, lane: &Lane, seen: Seen<O::Params>) -> SelfCheck {
         let (kind, name, origin, expected_class, missing) = match self {
             Self::Control(control) => (CheckKind::Control, control.name, control.origin, "", Vec::new()),
@@ -334,7 +335,7 @@ impl<'a, O: Operation> Subject<'a, O> {
     }
 }
 
-/// What a mutant does not give for a published witness: one that does not show it is not the bug.
+/// Describes a published witness that a mutant does not reproduce; the mutant is then not the published bug.
 fn missing<O: Operation>(kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane, witness: &Published) -> Option<String> {
     let (case, index) = (O::CAPABILITIES.self_checks.published)(witness)?;
     let given = outs::<O>(&mut lane.lease(), kernel.name, &case, case.tensors[0].len());

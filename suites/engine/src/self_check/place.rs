@@ -1,5 +1,4 @@
-//! Where a fault strikes: a batch by its parameters, its length and its place in the run, and in it words by their place and value. All that is
-//! named must hold; what is not named, does.
+//! Place of a fault: conditions on a batch (parameters, length, place in the run) and on its words (place, value). All given conditions must hold.
 
 use crate::operation::names;
 use crate::self_check::history::{News, Since};
@@ -10,79 +9,79 @@ use std::collections::BTreeMap;
 use std::iter::StepBy;
 use std::ops::Range;
 
-/// A predicate of batches and words. Ranges hold both ends.
+/// Predicate of batches and words. Ranges include both ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Place {
-    /// Parameters by name, such as `k`, `lhs.zero_point` or `channels.len`, each in a range.
+    /// Ranges of parameters by name: `k`, `lhs.zero_point`, `channels.len`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, [f64; 2]>,
-    /// Parameters by name, each of which modulo the first number is the second.
+    /// Remainders of parameters by name: modulus, remainder.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters_mod: BTreeMap<String, [u64; 2]>,
-    /// Names of parameters that are all the same.
+    /// Names of parameters with equal values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub equal: Vec<String>,
-    /// The quotient of two parameters is nearly a power of two.
+    /// Two parameters with a quotient close to a power of two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub near_a_power: Option<Near>,
-    /// All words that the batch reads of its first operand, of which there are at least so many, are the same.
+    /// Least number of words read from the first operand, all with the same value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constant: Option<usize>,
-    /// Slices of an operand are of one value, or alike.
+    /// Slices of an operand that are constant or equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slices: Option<Slices>,
-    /// How the batch follows those of the kernel before it in this process.
+    /// Relation of the batch to the kernel's earlier batches in the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Since>,
-    /// The number of words modulo the first is the second.
+    /// Remainder of the number of words: modulus, remainder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length_mod: Option<[usize; 2]>,
-    /// The batches of the kernel in this process, the first of which is 1.
+    /// Range of the kernel's batches in the process, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batches: Option<[u64; 2]>,
-    /// The number of the batch modulo the first is the second.
+    /// Remainder of the number of the batch: modulus, remainder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batches_mod: Option<[u64; 2]>,
-    /// Elements past the boundary of 64 bytes.
+    /// Range of misalignment, in elements past a boundary of 64 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misalign: Option<[usize; 2]>,
-    /// The index modulo the first is the second.
+    /// Remainder of the index: modulus, remainder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position_mod: Option<[usize; 2]>,
-    /// In the last vector of so many words, which is not full.
+    /// Width of vectors; the word must be in the last vector, which is not full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_vector: Option<usize>,
-    /// Indices.
+    /// Range of indices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<[usize; 2]>,
-    /// Indices along the last axis: channels, columns, depths.
+    /// Range of indices along the last axis: channels, columns, depths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<[usize; 2]>,
-    /// The same along all others together.
+    /// Range of indices along all other axes together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<[usize; 2]>,
-    /// The index modulo a parameter, such as the number of channels that lie one after another.
+    /// Name of a parameter, for example the number of alternating channels, and a range for the index modulo the parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_each: Option<(String, [usize; 2])>,
-    /// The word that stands at the index in what the batch reads.
+    /// Range of the word at the same index in the first operand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<[i32; 2]>,
-    /// The right word.
+    /// Range of the right word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<[i32; 2]>,
-    /// The parameter that the right word is equal to.
+    /// Name of a parameter with the value of the right word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<String>,
 }
 
-/// Two parameters whose quotient is nearly a power of two.
+/// Two parameters with a quotient close to a power of two.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Near {
-    /// Their names.
+    /// Names of the parameters.
     pub of: [String; 2],
-    /// The relative distance of the quotient from the power.
+    /// Range of the relative distance between the quotient and the power.
     pub distance: [f64; 2],
 }
 
@@ -98,46 +97,46 @@ impl Near {
     }
 }
 
-/// What is done at a place.
+/// Change of words at a place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strike {
-    /// Where.
+    /// Affected words.
     pub place: Place,
-    /// Words take the value of the one so many places before; otherwise they are one higher.
+    /// Distance in words: an affected word takes the value at this distance before. `None`: the word is incremented.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<usize>,
-    /// Words take the value that the call before left at their place, where it had as many.
+    /// True if affected words take the previous call's values at their index, if available.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left: bool,
 }
 
-/// A fault in the results of a kernel, or in what it reads of its first operand.
+/// Fault in the results of a kernel, or in the kernel's reads of the first operand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// Results are struck.
+    /// Results are affected.
     Where(Strike),
-    /// Elements of the first operand are.
+    /// Elements of the first operand are affected.
     Reads(Strike),
 }
 
-/// A batch, as far as a predicate asks for it.
+/// Batch, with the facts that predicates need.
 pub struct Seen<'a> {
-    /// Its request.
+    /// Request of the batch.
     pub request: &'a Value,
-    /// Its number in this process.
+    /// Number of the batch in the process.
     pub number: u64,
-    /// What is new in its parameters.
+    /// Changes of parameters.
     pub news: &'a News,
-    /// The results of the batch before.
+    /// Results of the previous batch.
     pub last: &'a [i32],
-    /// What it reads, operand by operand.
+    /// Operands of the batch.
     pub operands: &'a [Operand<'a>],
-    /// Words that it reads.
+    /// Words of the first operand.
     pub payload: &'a [i32],
-    /// Elements of the last axis of the words that are looked at.
+    /// Length of the last axis of the words concerned.
     pub columns: usize,
-    /// All of them.
+    /// Number of the words concerned.
     pub len: usize,
 }
 
@@ -146,7 +145,7 @@ fn within<T: PartialOrd>(range: &Option<[T; 2]>, v: &T) -> bool {
 }
 
 impl Place {
-    /// Whether anything in this batch may be struck.
+    /// True if the conditions on the batch hold.
     pub fn of_batch(&self, seen: &Seen<'_>) -> bool {
         let parameter = |name: &str| names::number(&seen.request["params"], name);
         let misalign = seen.request["misalign"].as_u64().unwrap_or(0) as usize;
@@ -171,7 +170,7 @@ impl Place {
             && within(&self.misalign, &misalign)
     }
 
-    /// Where words may be struck, in such a batch: no other index needs to be looked at.
+    /// Returns the indices that may be affected in a matching batch, so that other indices are skipped.
     fn indices(&self, seen: &Seen<'_>, words: usize) -> StepBy<Range<usize>> {
         let in_last = |vector: usize| if seen.len.is_multiple_of(vector) { words } else { seen.len / vector * vector };
         let [first, last] = self.index.unwrap_or([0, usize::MAX]);
@@ -181,7 +180,7 @@ impl Place {
         (first..last.saturating_add(1).min(words)).step_by(by)
     }
 
-    /// Whether the word at one of these indices is struck.
+    /// True if the word is affected, for an index from `indices`.
     fn of_word(&self, seen: &Seen<'_>, index: usize, value: i32) -> bool {
         let columns = seen.columns.max(1);
         let input = || seen.payload.get(index).copied().unwrap_or_default();
@@ -197,7 +196,7 @@ impl Place {
             && (self.input.is_none() || within(&self.input, &input()))
             && within(&self.value, &value)
             && self.bound.as_ref().is_none_or(|name| {
-                // A word of 32 bits may have no sign.
+                // A word of 32 bits may be unsigned.
                 let bound = names::number(&seen.request["params"], name);
                 bound == Some(value.into()) || bound == Some((value as u32).into())
             })
@@ -205,7 +204,7 @@ impl Place {
 }
 
 impl Strike {
-    /// The words that are struck, each with what replaces it: one more, the word so many places before, or what the call before left there.
+    /// Returns the affected words, each with the new value: incremented, taken from an earlier index, or from the previous call.
     pub fn changes(&self, seen: &Seen<'_>, words: &[i32]) -> impl Iterator<Item = (usize, i32)> {
         let Self { place, moved, left } = self;
         let indices = place.of_batch(seen).then(|| place.indices(seen, words.len()));
@@ -220,7 +219,7 @@ impl Strike {
         })
     }
 
-    /// Replaces the words that are struck: how many.
+    /// Replaces the affected words, and returns their number.
     pub fn strike(&self, seen: &Seen<'_>, words: &mut [i32]) -> u64 {
         let changes: Vec<(usize, i32)> = self.changes(seen, words).collect();
         changes.iter().for_each(|(index, changed)| words[*index] = *changed);

@@ -1,4 +1,4 @@
-//! Faults planted in a kernel's answers one at a time, until a case of its plan shows them.
+//! Faults injected singly into a kernel's answers, until a case of the plan detects them.
 
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
@@ -23,26 +23,26 @@ use tiebreak_common::parallel;
 use tiebreak_common::stream::stream;
 use tiebreak_reports::bite::{Hole, Planted};
 
-/// What came of one fault.
+/// Outcome of a fault.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tried {
     family: Cow<'static, str>,
     threshold: families::Threshold,
-    /// The case that shows it, from 1.
+    /// Number of the first case that detects the fault, from 1.
     case: Option<u64>,
-    /// The part of the plan that shows it, where no other does.
+    /// Generator that detects the fault, if no other generator does.
     only: Option<Cow<'static, str>>,
     hole: Hole,
 }
 
-/// Faults of every family in every kernel that the lane offers.
+/// Injects faults of every family into every kernel that the lane offers.
 pub fn all<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Planted>> {
     let offered = offered::<O>(measure.lane);
     let each = parallel::try_map(&offered, |kernel| in_kernel::<O>(kernel, measure))?;
     Ok(rows::<O>(each))
 }
 
-/// The kernels that a lane offers.
+/// Returns the kernels that a lane offers.
 pub fn offered<O: Operation>(lane: &Lane) -> Vec<&'static Kernel<O>> {
     let compiled = lane.is_compiled();
     let offered = |kernel: &&Kernel<O>| {
@@ -51,7 +51,7 @@ pub fn offered<O: Operation>(lane: &Lane) -> Vec<&'static Kernel<O>> {
     kernels::<O>().iter().filter(offered).collect()
 }
 
-/// What came of the faults of each kernel, by family and threshold.
+/// Groups the outcomes of all kernels by family and threshold.
 pub fn rows<O: Operation>(each: Vec<Vec<Tried>>) -> Vec<Planted> {
     let mut rows: BTreeMap<(String, families::Threshold), Vec<Tried>> = BTreeMap::new();
     for tried in each.into_iter().flatten() {
@@ -79,22 +79,22 @@ fn row<O: Operation>(family: &str, threshold: families::Threshold, tried: Vec<Tr
     }
 }
 
-/// A kernel with the answers to its plan.
+/// Kernel with the answers to its plan.
 struct Subject<'a, O: Operation> {
     kernel: &'static Kernel<O>,
     cases: Vec<Planned<O::Params>>,
-    /// What the kernel gives.
+    /// Results of the kernel for each case.
     given: Vec<Vec<i32>>,
-    /// The calls of the kernel up to each case, with that one; a case without results is no call.
+    /// Number of calls up to and including each case; a case without results is no call.
     calls: Vec<u64>,
-    /// The parameters of each case, with where its operands lie, as a worker reads them.
+    /// Requests of the cases, as a worker reads them: parameters and misalignment.
     requests: Vec<Value>,
-    /// What is new in those of each.
+    /// Changes of parameters in each case.
     news: Vec<News>,
     measure: &'a Measure<'a>,
 }
 
-/// Faults of every family in one kernel.
+/// Injects faults of every family into a kernel.
 pub fn in_kernel<O: Operation>(kernel: &'static Kernel<O>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
     let scheme = contract::<O>(kernel)?;
     let cases: Vec<_> = planned::<O>(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
@@ -102,7 +102,7 @@ pub fn in_kernel<O: Operation>(kernel: &'static Kernel<O>, measure: &Measure<'_>
     Ok(subject.drawn().into_iter().map(|drawn| subject.tried(drawn)).collect())
 }
 
-/// Which of other cases show each fault of a kernel, if the case is the only call: a row for each fault that its plan gives a meaning to.
+/// Returns, for each fault that is meaningful for the kernel's plan, flags for the cases that detect the fault as a single call.
 pub(crate) fn alone<O: Operation>(
     kernel: &'static Kernel<O>,
     cases: &[&Case<O::Params>],
@@ -121,7 +121,7 @@ pub(crate) fn alone<O: Operation>(
     Ok((0..drawn.len()).map(|fault| of_cases.iter().map(|of| of[fault]).collect()).collect())
 }
 
-/// What is new in each case; one without results is no call.
+/// Returns the changes of parameters in each case; a case without results is no call.
 fn news(requests: &[Value], given: &[Vec<i32>]) -> Vec<News> {
     let (mut before, mut results) = ([None, None], None);
     let each = requests.iter().zip(given).map(|(request, outs)| {
@@ -137,7 +137,7 @@ fn news(requests: &[Value], given: &[Vec<i32>]) -> Vec<News> {
 }
 
 impl<'a, O: Operation> Subject<'a, O> {
-    /// Runs a kernel on cases. An error if it does not answer, or differs from its contract.
+    /// Runs a kernel on cases. Fails if the kernel does not answer, or differs from the contract.
     fn of(kernel: &'static Kernel<O>, cases: Vec<Planned<O::Params>>, measure: &'a Measure<'a>) -> Result<Self> {
         let runner = Runner::new(measure.lane);
         let mut given = Vec::with_capacity(cases.len());
@@ -147,7 +147,7 @@ impl<'a, O: Operation> Subject<'a, O> {
             let Some(outs) = answered.each.pop().flatten() else {
                 bail!("{} {} does not answer: {}", O::OP, kernel.name, shown());
             };
-            // Otherwise every fault would be seen where the kernel differs without it.
+            // Otherwise every fault would be detected at the kernel's own differences.
             if differs(&case.posed.contract, &outs) {
                 bail!("{} {} differs from its contract: {}", O::OP, kernel.name, shown());
             }
@@ -168,13 +168,13 @@ impl<'a, O: Operation> Subject<'a, O> {
         Ok(Self { kernel, cases, given, calls, requests, news, measure })
     }
 
-    /// Faults of every family that the cases give a meaning to.
+    /// Draws faults of every family that is meaningful for the cases.
     fn drawn(&self) -> Vec<Drawn> {
         let mut rng = stream(self.measure.seed, &format!("{}/{}/planted", O::OP, self.kernel.name));
         families::draw(&self.spanned(), self.measure.sample, &mut rng)
     }
 
-    /// What the cases span.
+    /// Returns the spans of the cases.
     fn spanned(&self) -> Spanned {
         let mut spanned = Spanned::of(O::TENSORS);
         for (request, (case, given)) in self.requests.iter().zip(self.cases.iter().zip(&self.given)) {
@@ -188,12 +188,12 @@ impl<'a, O: Operation> Subject<'a, O> {
         spanned
     }
 
-    /// Those of each operand.
+    /// Returns the dimensions of each operand.
     fn dimensions(&self, params: &O::Params) -> Vec<Vec<usize>> {
         (0..O::TENSORS.len()).map(|t| O::dimensions(&self.kernel.contract.domain, params, t)).collect()
     }
 
-    /// Elements of the last axis of an operand, or of the result.
+    /// Returns the length of the last axis of an operand, or of the result.
     fn columns(&self, params: &O::Params, t: usize) -> usize {
         O::dimensions(&self.kernel.contract.domain, params, t).last().copied().unwrap_or(1)
     }
@@ -216,7 +216,7 @@ impl<'a, O: Operation> Subject<'a, O> {
         }
     }
 
-    /// Whether a case shows a fault; adds the results that it strikes, all of them if it does not.
+    /// True if a case detects a fault. Adds the affected results to `struck`: up to the first detected one, otherwise all.
     fn shows(&self, at: usize, fault: &Fault, struck: &mut u64) -> bool {
         let Posed { case, contract, .. } = &self.cases[at].posed;
         let results = O::TENSORS.len();
@@ -231,7 +231,7 @@ impl<'a, O: Operation> Subject<'a, O> {
                 let columns = self.columns(&case.params, results);
                 let len = given.len();
                 let seen = Seen { request, number, news, last, operands: &operands, payload, columns, len };
-                // What is not struck is as the contract expects.
+                // Words that are not affected are as the contract expects.
                 strike.changes(&seen, given).any(|(index, changed)| {
                     *struck += 1;
                     contract[index].is_some_and(|expected| expected != changed)

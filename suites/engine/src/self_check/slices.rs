@@ -1,49 +1,48 @@
-//! Operands in which slices along an axis hold one value, or are alike: code has paths of its own for these, such as a filter that was pruned, a channel
-//! that is padding, or a row that is repeated.
+//! Operands with constant or equal slices along an axis. Code has special paths for them: a pruned filter, a padded channel, a repeated row.
 
 use serde::{Deserialize, Serialize};
 
-/// Words that a slice has at least: fewer are alike by chance.
+/// Least number of words of a slice; shorter slices are equal by chance.
 const LEAST: usize = 4;
 
-/// An operand whose slices are so.
+/// Condition on the slices of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Slices {
-    /// Which one, from 0.
+    /// Number of the operand, from 0.
     pub operand: usize,
-    /// How it is cut.
+    /// Cut of the operand into slices.
     pub along: Along,
-    /// What holds of the slices, of which there are two at least.
+    /// Property of the slices, at least two.
     pub are: Likeness,
 }
 
-/// How an operand is cut into slices.
+/// Cut of an operand into slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Along {
-    /// At each index of this axis.
+    /// A slice for each index of an axis.
     Axis(usize),
-    /// Into so many words each; a rest is not looked at.
+    /// Blocks with a number of words; a rest is ignored.
     Blocks(usize),
 }
 
-/// What holds of slices.
+/// Property of slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Likeness {
-    /// One at least holds one value only, and one at least does not.
+    /// Some slices are constant, and some are not.
     OneConstant,
-    /// All but one hold one value only.
+    /// All slices except a single slice are constant.
     OneVaried,
-    /// One at least is as the one before it and holds several values, and not all are alike.
+    /// Some slice equals the previous slice and is not constant, and not all slices are equal.
     TwoAlike,
-    /// All are as the first, which holds several values.
+    /// All slices equal the first, which is not constant.
     AllAlike,
 }
 
 impl Likeness {
-    /// Each of them, with what a fault there is called.
+    /// Properties with the names of their faults.
     pub const ALL: [(&str, Self); 4] = [
         ("a slice of one value", Self::OneConstant),
         ("all slices but one of one value", Self::OneVaried),
@@ -52,16 +51,16 @@ impl Likeness {
     ];
 }
 
-/// The words of an operand, with its dimensions.
+/// Words of an operand, with dimensions.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a> {
-    /// Row-major.
+    /// Words of the operand, row-major.
     pub words: &'a [i32],
-    /// Sizes of its axes; where elements are more than a word it has no axes of words.
+    /// Sizes of the axes; an operand with several words for an element has no axes of words.
     pub dimensions: &'a [usize],
 }
 
-/// An operand cut into slices: blocks of `size` slices with `stride` words each, one block after another.
+/// Operand cut into slices: blocks of `size` slices with `stride` words each.
 struct Cut<'a> {
     words: &'a [i32],
     stride: usize,
@@ -69,7 +68,7 @@ struct Cut<'a> {
 }
 
 impl Slices {
-    /// Whether the operand of a batch is so.
+    /// True if the operand of a batch has the property.
     pub fn hold(&self, operands: &[Operand<'_>]) -> bool {
         let Some(cut) = operands.get(self.operand).and_then(|operand| Cut::of(operand, self.along)) else {
             return false;
@@ -105,7 +104,7 @@ impl<'a> Cut<'a> {
         (cut.size > 1 && cut.words.len() / cut.size >= LEAST).then_some(cut)
     }
 
-    /// The parts of a slice, each of which lies in one piece.
+    /// Returns the contiguous parts of a slice.
     fn parts(&self, at: usize) -> impl Iterator<Item = &'a [i32]> {
         let (from, until) = (at * self.stride, (at + 1) * self.stride);
         self.words.chunks(self.size * self.stride).map(move |block| &block[from..until])

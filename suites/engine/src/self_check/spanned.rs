@@ -1,4 +1,4 @@
-//! What the cases of a kernel span: the range of every parameter, of the results and of the first operand, and the axes of operands.
+//! Spans of a kernel's cases: ranges of every parameter, of the results and of the first operand, and the axes of operands.
 
 use crate::operation::element::Element;
 use crate::operation::meaning::{Meaning, meaning};
@@ -6,42 +6,42 @@ use crate::operation::names;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From the least to the greatest value seen.
+/// Range from the least to the greatest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
-    /// Least.
+    /// Least value.
     pub lo: f64,
-    /// Greatest.
+    /// Greatest value.
     pub hi: f64,
 }
 
 impl Range {
-    /// Widens a range, so that it holds a value.
+    /// Widens a range to include a value.
     pub fn reach(range: &mut Option<Self>, value: f64) {
         let Self { lo, hi } = range.unwrap_or(Self { lo: value, hi: value });
         *range = Some(Self { lo: lo.min(value), hi: hi.max(value) });
     }
 }
 
-/// What the cases of a kernel span.
+/// Spans of a kernel's cases.
 #[derive(Debug, Default)]
 pub struct Spanned {
-    /// Parameters by name.
+    /// Ranges of parameters, by name.
     pub parameters: BTreeMap<String, Range>,
-    /// Results.
+    /// Range of the results.
     pub results: Option<Range>,
-    /// Elements of the first operand.
+    /// Range of the elements of the first operand.
     pub inputs: Option<Range>,
-    /// Whether results have more than one axis.
+    /// True if results have more than one axis.
     pub rows: bool,
-    /// Words of results that are the largest number of a float type, or infinite, of the types that results have.
+    /// Words for the largest finite value and for infinity, in the float types of the results.
     pub edges: BTreeSet<i32>,
-    /// Each operand's name, with the most axes that it has.
+    /// Name of each operand, with the largest number of axes.
     pub operands: Vec<(&'static str, usize)>,
 }
 
 impl Spanned {
-    /// Nothing yet, of operands of these names.
+    /// Creates empty spans for named operands.
     pub fn of(operands: &[&'static str]) -> Self {
         Self { operands: operands.iter().map(|name| (*name, 0)).collect(), ..Self::default() }
     }
@@ -62,7 +62,7 @@ impl Spanned {
         }
     }
 
-    /// Adds the parameters of a case: every number by its name, of a list the first element and the length.
+    /// Adds the parameters of a case: every number by name, and the first element and the length of a list.
     pub fn parameters(&mut self, params: &Value) {
         let later = |key: &str| key.parse::<usize>().is_ok_and(|at| at > 0);
         for (name, value) in names::all(params).into_iter().filter(|(name, _)| !name.split('.').any(later)) {
@@ -75,7 +75,7 @@ impl Spanned {
     }
 }
 
-/// Parameters of a meaning that vary. What a granularity lists is axes and numbers of blocks by turns.
+/// Returns the varying parameters of a meaning. A granularity is left out, because axes and numbers of blocks alternate there.
 pub fn of_kind(parameters: &BTreeMap<String, Range>, wanted: Meaning) -> Vec<(&String, &Range)> {
     let is = |(name, range): &(&String, &Range)| {
         range.lo < range.hi && meaning(name, range.lo) == wanted && !name.contains("granularity")
@@ -83,7 +83,7 @@ pub fn of_kind(parameters: &BTreeMap<String, Range>, wanted: Meaning) -> Vec<(&S
     parameters.iter().filter(is).collect()
 }
 
-/// Every two of one meaning.
+/// Returns every two varying parameters of equal meaning.
 pub fn pairs(parameters: &BTreeMap<String, Range>) -> Vec<[(&String, &Range); 2]> {
     let mut out = Vec::new();
     for meaning in [Meaning::Size, Meaning::ZeroPoint, Meaning::Scale] {

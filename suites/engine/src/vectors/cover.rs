@@ -1,29 +1,29 @@
-//! The greedy choice: of candidates with a size, few that show as many targets as possible.
+//! Greedy cover: chooses few candidates that show as many targets as possible.
 
 use std::cmp::Reverse;
 
-/// How much may be chosen.
+/// Limits of the choice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Candidates.
+    /// Number of candidates.
     pub(super) count: usize,
-    /// Bytes of all of them.
+    /// Bytes of all candidates.
     pub(super) bytes: usize,
-    /// Targets that each further candidate must add.
+    /// Number of targets that each further candidate must add.
     pub(super) gain: usize,
 }
 
-/// How candidates are compared.
+/// Order of candidates.
 #[derive(Clone, Copy)]
 enum By {
-    /// By the targets that they add, then by their bytes.
+    /// By added targets, then by bytes.
     Gain,
-    /// By the targets that they add for each byte.
+    /// By added targets for each byte.
     Density,
 }
 
-/// Candidates beside those already chosen, until no further one shows a new target or fits. `shows[t][c]`: target `t` in candidate `c`. Of two orders, that which
-/// reaches more with fewer candidates.
+/// Chooses candidates in addition to those already chosen, until no candidate that fits adds enough targets. `shows[t][c]` is true if candidate `c`
+/// shows target `t`. Two orders are tried; the result reaches more targets, or the same number with fewer candidates.
 pub(super) fn cover(shows: &[Vec<bool>], bytes: &[usize], limits: Limits, chosen: Vec<usize>) -> Vec<usize> {
     let worth = |chosen: &Vec<usize>| {
         let reached = shows.iter().filter(|of| chosen.iter().any(|at| of[*at])).count();
@@ -54,7 +54,7 @@ fn greedy(shows: &[Vec<bool>], bytes: &[usize], limits: Limits, mut chosen: Vec<
     chosen
 }
 
-/// The chosen without those that show nothing alone: the largest of them goes first.
+/// Removes chosen candidates that show no target alone, the largest first.
 pub(super) fn needed(shows: &[Vec<bool>], bytes: &[usize], mut chosen: Vec<usize>) -> Vec<usize> {
     let mut order = chosen.clone();
     order.sort_by_key(|at| Reverse(bytes[*at]));
@@ -73,7 +73,7 @@ mod tests {
 
     const ALL: Limits = Limits { count: 100, bytes: 1000, gain: 1 };
 
-    /// Targets in candidates, each a row of a target.
+    /// Parses targets: a row for each target, a character for each candidate.
     fn rows(rows: &[&str]) -> Vec<Vec<bool>> {
         rows.iter().map(|row| row.chars().map(|c| c == '1').collect()).collect()
     }
@@ -83,7 +83,7 @@ mod tests {
         let shows = rows(&["100", "010", "110", "011"]);
         let chosen = cover(&shows, &[10, 10, 10], ALL, Vec::new());
         assert_eq!(chosen, [1, 0]);
-        // A target that no candidate shows stays, and adds none.
+        // A target that no candidate shows stays unreached and adds nothing.
         let shows = rows(&["10", "00"]);
         assert_eq!(cover(&shows, &[5, 1], ALL, Vec::new()), [0]);
     }

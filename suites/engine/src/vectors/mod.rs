@@ -1,8 +1,8 @@
-//! Test vectors of a scheme: few small cases that detect the known bugs of kernels that promise it. For whoever tests a kernel without this program.
+//! Test vectors of a scheme: few small cases that detect known bugs, for tests of a kernel without this program.
 //!
-//! Candidates are the smallest cases that show each known bug, the small cases of plans and catalogue, and inputs that tell the scheme from every other one and
-//! from every cause that explanations know. A greedy cover takes those that detect most. Expected results are the oracle's, by both of its forms. What each vector
-//! detects is measured at the end, by running the known bugs on the whole list in its order.
+//! Candidates are the smallest cases that show each known bug, the small cases of plans and catalogue, and inputs that distinguish the scheme from
+//! every other scheme and from every known cause. A greedy cover takes the cases that detect most. Expected results are the oracle's, by both of its
+//! forms. Finally, the known bugs run on the whole list in order, to measure what each vector detects.
 
 mod cover;
 mod pool;
@@ -26,74 +26,74 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger;
 
-/// Injected faults that a further vector must show.
+/// Number of injected faults that a further vector must add.
 const FAULTS: usize = 4;
 
-/// Largest case in which faults are injected, in bytes.
+/// Largest case for injected faults, in bytes.
 const TRIED: usize = 512;
 
-/// What a caller wants.
+/// Request for vectors.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Scheme, `NAME` or `NAME:POLICY`; without a policy, that which most kernels of the scheme promise.
+    /// Scheme, `NAME` or `NAME:POLICY`; the default policy is the most frequent in the promises of known bugs, then of kernels.
     pub scheme: String,
-    /// Kernel in whose domain the vectors are; otherwise they are in the domains of the known bugs.
+    /// Kernel with the domain of the vectors; `None`: the domains of the known bugs.
     pub like: Option<String>,
-    /// Vectors at most.
+    /// Largest number of vectors.
     pub count: usize,
-    /// Bytes of all of them at most: operands, parameters and results.
+    /// Largest number of bytes of all vectors: operands, parameters and results.
     pub bytes: usize,
     /// Seed of the plans.
     pub seed: u64,
-    /// Whether a form can express a call: parameters, domain, operands and results; all of them if nothing is said.
+    /// Test if an output format can express a call; `None` for formats that can express every call.
     pub fits: Option<Fits>,
 }
 
-/// Whether a form can express a call.
+/// Test if an output format can express a call; arguments: parameters, domain, operands and results.
 pub type Fits = fn(&Job, &Json, &[i32], &[i32]) -> bool;
 
-/// A tensor of a vector.
+/// Tensor of a vector.
 #[derive(Clone, Debug)]
 pub struct Tensor {
-    /// Its name; `out` is the result.
+    /// Name of the tensor; `out` is the result.
     pub name: &'static str,
-    /// Its dimensions.
+    /// Dimensions of the tensor.
     pub dimensions: Vec<usize>,
-    /// Its elements.
+    /// Element type of the tensor.
     pub element: Element,
-    /// Words of them.
+    /// Words of the elements.
     pub words: Vec<i32>,
 }
 
-/// One test vector.
+/// Test vector.
 #[derive(Clone, Debug)]
 pub struct Vector {
-    /// The case by argument.
+    /// Case, by argument.
     pub case: ledger::Case,
-    /// Types of the elements, as a line of a file of cases names them; none if the operation has none to choose.
+    /// Element types, as in a line of a file of cases; `None` if the operation has no choice of types.
     pub types: Option<String>,
-    /// The parameters, as a worker gets them.
+    /// Parameters, as a worker gets them.
     pub job: Job,
-    /// The domain that the case belongs to.
+    /// Domain of the case.
     pub domain: Json,
-    /// The operands.
+    /// Operands of the case.
     pub operands: Vec<Tensor>,
-    /// The results that the scheme expects.
+    /// Results that the scheme expects.
     pub expected: Tensor,
-    /// Elements between a 64-byte boundary and the first one of each operand.
+    /// Elements between a 64-byte boundary and the first element of each operand.
     pub misalign: usize,
-    /// Known bugs that it detects, in a run of all vectors in their order.
+    /// Known bugs that the vector detects, in a run of all vectors in order.
     pub detects: Vec<&'static str>,
-    /// Schemes that give other results.
+    /// Schemes with other results.
     pub excludes: Vec<String>,
-    /// Number of causes of differences that would show.
+    /// Number of causes of differences that the vector would show.
     pub causes: usize,
-    /// Bytes of operands, parameters and results.
+    /// Number of bytes of operands, parameters and results.
     pub bytes: usize,
 }
 
 impl Vector {
-    /// The parameters of the case, without its operands.
+    /// Returns the parameters of the case, without the operands.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, &ledger::Value)> {
         let is_operand = |name: &str| {
             let name = name.split('[').next().unwrap_or(name);
@@ -103,54 +103,54 @@ impl Vector {
     }
 }
 
-/// A known bug that no vector detects.
+/// Known bug that no vector detects.
 #[derive(Clone, Debug)]
 pub struct Unreached {
-    /// Its name.
+    /// Name of the known bug.
     pub mutant: &'static str,
-    /// Why.
+    /// Reason for a missing vector.
     pub why: String,
 }
 
-/// How many of so many.
+/// Number of reached targets, of all targets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
-    /// How many.
+    /// Number of reached targets.
     pub reached: usize,
-    /// Of so many.
+    /// Number of all targets.
     pub of: usize,
 }
 
 /// Vectors of a scheme.
 #[derive(Clone, Debug)]
 pub struct Vectors {
-    /// Operation.
+    /// Name of the operation.
     pub op: &'static str,
     /// Name and policy of the scheme.
     pub scheme: String,
-    /// The vectors, those that detect most first.
+    /// Vectors, in the order of the greedy cover.
     pub vectors: Vec<Vector>,
     /// Known bugs of kernels that promise the scheme.
     pub mutants: Share,
-    /// Those that no vector detects.
+    /// Known bugs that no vector detects.
     pub unreached: Vec<Unreached>,
-    /// Other schemes that give other results on some case of the pool.
+    /// Other schemes with other results on some case of the pool.
     pub schemes: Share,
     /// Causes that would change a result on some case of the pool.
     pub causes: Share,
-    /// The kernel in which faults of one place were injected, if one promises the scheme.
+    /// Kernel into which faults of one place were injected, if a kernel promises the scheme.
     pub faulty: Option<&'static str>,
     /// Injected faults.
     pub faults: Share,
 }
 
 impl Vectors {
-    /// Bytes of all vectors.
+    /// Returns the number of bytes of all vectors.
     pub fn bytes(&self) -> usize {
         self.vectors.iter().map(|vector| vector.bytes).sum()
     }
 
-    /// Results of all vectors.
+    /// Returns the number of results of all vectors.
     pub fn results(&self) -> usize {
         self.vectors.iter().map(|vector| vector.expected.words.len() / vector.expected.element.words()).sum()
     }
@@ -185,7 +185,7 @@ pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
         of_bugs.iter().map(|of| of.iter().map(|seen| *seen == Seen::Differs).collect()).collect();
     let limits = Limits { count: wanted.count, bytes: wanted.bytes, gain: 1 };
     let mut chosen = needed(&shows, &bytes, cover(&shows, &bytes, limits, Vec::new()));
-    // What room is left tells the scheme from others.
+    // The remaining room is for vectors that distinguish the scheme from others.
     chosen = cover(&of_alternatives, &bytes, limits, chosen);
     let (faulty, of_faults) = faults::<O>(wanted, &name, entries, &lane);
     chosen = cover(&of_faults, &bytes, Limits { gain: FAULTS, ..limits }, chosen);
@@ -221,7 +221,7 @@ pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
     })
 }
 
-/// Known bugs of the process: no result shows them.
+/// Returns the known bugs of the process, which no result shows.
 fn processes<O: Operation>(name: &str) -> Vec<Unreached> {
     let of_scheme = O::Impl::process_mutants()
         .iter()
@@ -230,7 +230,7 @@ fn processes<O: Operation>(name: &str) -> Vec<Unreached> {
     of_scheme.map(|kernel| Unreached { mutant: kernel.name, why: why.to_owned() }).collect()
 }
 
-/// The kernel in which faults are injected, with a row for each fault: the entries that show it.
+/// Returns the kernel into which faults are injected, with flags, for each fault, of the entries that show it.
 fn faults<O: Operation>(
     wanted: &Wanted,
     name: &str,
@@ -250,7 +250,7 @@ fn faults<O: Operation>(
         .collect();
     let cases: Vec<_> = places.iter().map(|at| &entries[*at].case).collect();
     let measure = Measure { lane, effort: Effort::Quick, seed: wanted.seed, sample: 1 };
-    // A kernel that differs from its contract shows nothing of faults.
+    // Faults cannot be injected into a kernel that differs from its contract.
     let Ok(rows) = planted::alone::<O>(kernel, &cases, &measure) else { return (None, Vec::new()) };
     let whole = |row: Vec<bool>| {
         let mut out = vec![false; entries.len()];
@@ -260,7 +260,7 @@ fn faults<O: Operation>(
     (Some(kernel.name), rows.into_iter().map(whole).collect())
 }
 
-/// The scheme of that name; where no policy is named, with that of most known bugs, and then of most kernels, that promise it.
+/// Returns the scheme of a name; the default policy is the most frequent in the promises of known bugs, then of kernels.
 fn scheme<O: Operation>(name: &str) -> Result<O::Scheme> {
     let named = O::Scheme::named(name)?;
     if name.contains(':') {
@@ -281,7 +281,7 @@ fn promises<O: Operation>(mutant: &Mutant<O>, name: &str) -> bool {
     promise::<O>(&mutant.kernel).is_ok_and(|scheme| label::<O>(&scheme) == name)
 }
 
-/// The domain of a kernel.
+/// Returns the domain of a kernel.
 fn like<O: Operation>(name: &str) -> Result<&'static O::Domain> {
     let kernel =
         find::<O>(name).ok_or_else(|| unknown("kernel", name, kernels::<O>().iter().map(|kernel| kernel.name)))?;
@@ -291,7 +291,7 @@ fn like<O: Operation>(name: &str) -> Result<&'static O::Domain> {
     Ok(&kernel.contract.domain)
 }
 
-/// Domains whose cases are candidates: that of the caller's kernel; otherwise those of the known bugs, and those of kernels if there is no bug.
+/// Returns the domains of candidates: the domain of the caller's kernel; otherwise the domains of the known bugs, or of kernels if there is no bug.
 fn domains<O: Operation>(
     like: Option<&'static O::Domain>,
     bugs: &[&'static Mutant<O>],
@@ -311,7 +311,7 @@ fn domains<O: Operation>(
 }
 
 impl<O: Operation> Entry<O> {
-    /// As a caller gets it.
+    /// Builds the vector for the caller.
     fn vector<'a>(
         &self,
         detects: Vec<&'static str>,

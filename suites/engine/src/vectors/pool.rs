@@ -17,46 +17,46 @@ use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{self, Value};
 use tiebreak_reports::text as words;
 
-/// Largest case of a plan that is a candidate as it is, in bytes.
+/// Largest unreduced candidate from a plan, in bytes.
 const SMALL: usize = 256;
 
-/// Cases of a plan that are candidates as they are.
+/// Number of unreduced candidates from a plan.
 const MOST: usize = 400;
 
-/// Words of the cases of a plan in which inputs are looked for.
+/// Largest planned case in which inputs are searched, in words.
 const SEARCHED: usize = 1 << 13;
 
-/// Cases of a plan in which other schemes and causes are looked for.
+/// Number of planned cases in which inputs for other schemes and causes are searched.
 const CASES: usize = 400;
 
-/// Cases that show a known bug, and that are made smaller.
+/// Number of cases that are shrunk for each known bug.
 const SHRUNK: usize = 2;
 
-/// Types that a domain names.
+/// Types in the fields of a domain.
 const TYPES: [&str; 7] = ["i4", "i8", "u8", "i16", "u16", "i32", "u32"];
 
-/// A candidate.
+/// Candidate for a vector.
 pub(super) struct Entry<O: Operation> {
     pub(super) domain: &'static O::Domain,
-    /// Types of the elements, as a line of a file of cases names them.
+    /// Element types, as in a line of a file of cases.
     pub(super) types: Option<String>,
     pub(super) case: Case<O::Params>,
-    /// The case by argument.
+    /// Case, by argument.
     pub(super) text: ledger::Case,
-    /// What the scheme gives.
+    /// Results of the scheme.
     pub(super) expected: Vec<i32>,
     pub(super) bytes: usize,
 }
 
-/// The candidates, with what is known of bugs that none shows.
+/// Candidates, with the reasons for known bugs that no candidate shows.
 pub(super) struct Pool<O: Operation> {
     pub(super) entries: Vec<Entry<O>>,
-    /// For each known bug why no case of the plans shows it, if none does.
+    /// Reason for each known bug that no planned case shows.
     silent: Vec<Option<String>>,
     known: HashSet<String>,
 }
 
-/// What the candidates are made from.
+/// Sources of the candidates.
 pub(super) struct Sources<'a, O: Operation> {
     pub(super) scheme: &'a O::Scheme,
     pub(super) bugs: &'a [&'static Mutant<O>],
@@ -67,7 +67,7 @@ pub(super) struct Sources<'a, O: Operation> {
 }
 
 impl<O: Operation> Entry<O> {
-    /// A candidate, if the scheme gives every result of the case a value, the same by both forms, the case has a text, and the caller's form can express it.
+    /// Creates a candidate if every result has a value, equal by both forms, the case has a text, and the caller's format can express the case.
     fn of(domain: &'static O::Domain, sources: &Sources<'_, O>, case: Case<O::Params>) -> Option<Self> {
         let scheme = sources.scheme;
         let expected: Vec<i32> = O::expected(scheme, &case).ok()?.into_iter().collect::<Option<_>>()?;
@@ -86,7 +86,7 @@ impl<O: Operation> Entry<O> {
         Some(Self { domain, types: types::<O>(domain), case, text, expected, bytes })
     }
 
-    /// Whether another domain has the case, too.
+    /// True if the case also belongs to another domain.
     pub(super) fn is_of(&self, domain: &O::Domain) -> bool {
         let Self { case, types: own, .. } = self;
         let element = |domain, t| operation::element::<O>(domain, &case.params, t);
@@ -101,7 +101,7 @@ impl<O: Operation> Entry<O> {
     }
 }
 
-/// The element types that a domain names, in the order of its fields.
+/// Returns the element types in a domain, in the order of the fields.
 fn types<O: Operation>(domain: &O::Domain) -> Option<String> {
     let mut names = Vec::new();
     named(&serde_json::to_value(domain).ok()?, &mut names);
@@ -116,7 +116,7 @@ fn named(domain: &Json, names: &mut Vec<String>) {
     }
 }
 
-/// Bytes of a case with its results: of each element those of its type, and four of each number among the parameters.
+/// Counts the bytes of a case with results: each element by its type, and four bytes for each number among the parameters.
 fn bytes<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, results: usize) -> usize {
     let width = |element: &Element| match element {
         Element::Float(format) => format.bits() as usize / 8,
@@ -140,7 +140,7 @@ fn bytes<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, results: usiz
 }
 
 impl<O: Operation> Pool<O> {
-    /// The candidates of all sources.
+    /// Collects the candidates of all sources.
     pub(super) fn of(sources: &Sources<'_, O>) -> Self {
         let mut pool = Self { entries: Vec::new(), silent: Vec::new(), known: HashSet::new() };
         let plans: Vec<Vec<Entry<O>>> = sources.domains.iter().map(|domain| sources.searched(domain)).collect();
@@ -170,7 +170,7 @@ impl<O: Operation> Pool<O> {
         }
     }
 
-    /// Why no vector shows a known bug.
+    /// Returns the reason for a known bug without a vector.
     pub(super) fn why(&self, bug: usize, seen: &[Seen], wanted: &Wanted) -> String {
         if let Some(why) = &self.silent[bug] {
             return why.clone();
@@ -189,7 +189,7 @@ impl<O: Operation> Pool<O> {
 }
 
 impl<O: Operation> Sources<'_, O> {
-    /// The cases of a domain's short plan that are not too large to look for inputs in.
+    /// Returns the cases of a domain's short plan, without cases that are too large for a search.
     fn searched(&self, domain: &'static O::Domain) -> Vec<Entry<O>> {
         let specs = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), self.wanted.seed);
         let fits = |params: &O::Params| {
@@ -203,7 +203,7 @@ impl<O: Operation> Sources<'_, O> {
         made.into_iter().flatten().collect()
     }
 
-    /// Small cases that show a known bug; or why there is none.
+    /// Returns small cases that show a known bug, or the reason for the lack of them.
     fn showing(&self, bug: &Mutant<O>, plans: &[Vec<Entry<O>>]) -> (Vec<Entry<O>>, Option<String>) {
         let theirs = &bug.kernel.contract.domain;
         if is_compiled::<O>(theirs) {
@@ -231,7 +231,7 @@ impl<O: Operation> Sources<'_, O> {
         (differing.iter().take(SHRUNK).filter_map(smaller).collect(), None)
     }
 
-    /// The smallest case found that shows a known bug as another does.
+    /// Returns the smallest case found that shows a known bug.
     fn shrunk(&self, bug: &Mutant<O>, entry: &Entry<O>, first: Witness<O::Params>) -> Option<Entry<O>> {
         let domain = entry.domain;
         let mut shows = |case: &Case<O::Params>| {
@@ -247,7 +247,7 @@ impl<O: Operation> Sources<'_, O> {
         Entry::of(domain, self, witness.case)
     }
 
-    /// A wrong result of a known bug, if it gives one.
+    /// Returns a wrong result of a known bug, if any.
     fn difference(
         &self,
         bug: &Mutant<O>,
@@ -268,7 +268,7 @@ impl<O: Operation> Sources<'_, O> {
         }))
     }
 
-    /// A small case that tells the scheme from another, or from a cause.
+    /// Returns a small case that distinguishes the scheme from another scheme, or from a cause.
     fn telling(&self, other: &Alternative<O>, plans: &[Vec<Entry<O>>]) -> Option<Entry<O>> {
         let one = |entry: &Entry<O>| {
             let at = other.first_difference(&entry.case, &entry.expected)?;

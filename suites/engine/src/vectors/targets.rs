@@ -1,4 +1,4 @@
-//! What vectors are to show: known bugs, which run; other schemes and causes of differences, which are predicted.
+//! Targets of vectors: known bugs, which run; other schemes and causes of differences, which are predicted.
 
 use crate::identify::schemes;
 use crate::lane::Lane;
@@ -8,16 +8,16 @@ use crate::run::answers::outs;
 use crate::vectors::pool::Entry;
 use tiebreak_common::parallel;
 
-/// What a known bug does on a case.
+/// Outcome of a known bug on a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// Its domain does not have the case.
+    /// The case is outside the bug's domain.
     Outside,
     /// Every result is right.
     Same,
     /// A result is wrong.
     Differs,
-    /// It gives no results, for this reason.
+    /// The bug gives no results, for this reason.
     Fails(String),
 }
 
@@ -33,16 +33,16 @@ pub(super) fn seen<O: Operation>(bug: &Mutant<O>, entry: &Entry<O>, lane: &Lane)
     }
 }
 
-/// Which cases of a list show each known bug, when it runs the list in its order.
+/// Runs each known bug on a list in order, and flags the cases that show it.
 pub(super) fn in_order<O: Operation>(bugs: &[&Mutant<O>], list: &[&Entry<O>], lane: &Lane) -> Vec<Vec<bool>> {
     parallel::map(bugs, |bug| list.iter().map(|entry| seen(bug, entry, lane) == Seen::Differs).collect())
 }
 
-/// What a kernel of another scheme would give, or one with something done otherwise than the scheme says.
+/// Alternative to the scheme: another scheme, or the scheme with a change.
 pub(super) struct Alternative<O: Operation> {
-    /// Name of the scheme, or the cause in words.
+    /// Name of the scheme, or description of the cause.
     pub(super) name: String,
-    /// Whether it is a scheme.
+    /// True if the alternative is a scheme.
     pub(super) is_scheme: bool,
     gives: Gives<O>,
 }
@@ -53,23 +53,23 @@ enum Gives<O: Operation> {
 }
 
 impl<O: Operation> Alternative<O> {
-    /// The first result of a case that is another, if one is.
+    /// Returns the index of the first word of a case with another value.
     pub(super) fn first_difference(&self, case: &Case<O::Params>, expected: &[i32]) -> Option<usize> {
         let predicted = match &self.gives {
             Gives::Scheme(scheme) => O::expected(scheme, case).ok(),
             Gives::Change(change) => change.predict(case),
         }?;
-        // A prediction without a value says nothing.
+        // A prediction without a value shows nothing.
         predicted.iter().zip(expected).position(|(other, right)| differs(&[*other], &[*right]))
     }
 
-    /// Whether a result of an entry is another.
+    /// True if an entry has another result.
     pub(super) fn differs(&self, entry: &Entry<O>) -> bool {
         self.first_difference(&entry.case, &entry.expected).is_some()
     }
 }
 
-/// Every other scheme, and every change to the scheme that a kernel of a domain may make.
+/// Returns every other scheme, and every change to the scheme that a kernel of a domain may make.
 pub(super) fn alternatives<O: Operation>(scheme: &O::Scheme, domain: &O::Domain) -> Vec<Alternative<O>> {
     let own = label::<O>(scheme);
     let others = schemes::<O>().into_iter().filter(|(_, name)| *name != own);

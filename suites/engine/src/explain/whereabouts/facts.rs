@@ -1,8 +1,8 @@
-//! The structural fact that separates the cases that differ from those that do not.
+//! Structural fact that separates differing cases from equal cases.
 //!
-//! What is compared: each case that is kept as evidence of the difference, and the printed witness. A fact is said only if the witness and every case that differs
-//! have it, and no case that does not differ has it. Of the cases that do not differ those count that could show the difference: with at least as many results as
-//! the witness, and, if there are several, results that are not all one value.
+//! The cases are the evidence of the difference and the printed witness. A fact is printed only if the witness and every differing case have it, and
+//! no equal case has it. Only equal cases that could show the difference count: cases with a result at the index of the witness and, with several
+//! results, more than one expected value.
 
 use super::MODULI;
 use crate::explain::cause::differing;
@@ -15,16 +15,16 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_reports::text;
 
-/// Cases of either kind below which a fact is chance.
+/// Number of differing, and of equal, cases below which a fact is chance.
 const FEWEST: usize = 4;
 
-/// Parameters of a case by name.
+/// Parameters of a case, by name.
 type Named = BTreeMap<String, Value>;
 
-/// A fact: its words, and whether parameters have it.
+/// Fact: description, and test of parameters.
 type Fact = (String, Box<dyn Fn(&Named) -> bool>);
 
-/// The simplest fact that separates the cases; nothing where none does.
+/// Returns the simplest fact that separates the cases, if any.
 pub(super) fn described<P: Serialize>(evidence: &[&Observed<P>], witness: &Witness<P>) -> Option<String> {
     let mut differ: Vec<Named> = vec![parameters(&witness.case)];
     let mut equal = Vec::new();
@@ -40,13 +40,13 @@ pub(super) fn described<P: Serialize>(evidence: &[&Observed<P>], witness: &Witne
     Some(format!("only where {words} (all {differ} cases kept that differ, none of {equal} that do not)"))
 }
 
-/// Whether a case that does not differ reaches as far as the witness.
+/// True if an equal case could show the difference of the witness.
 fn could_show<P>(seen: &Observed<P>, witness: &Witness<P>) -> bool {
     let values: BTreeSet<i32> = seen.expected.iter().flatten().copied().collect();
     seen.outs.len() > witness.index && (values.len() > 1 || seen.outs.len() == 1)
 }
 
-/// The first fact that all of the first have and none of the others.
+/// Returns the first fact of all differing and no equal cases.
 fn separating(differ: &[Named], equal: &[Named]) -> Option<String> {
     if differ.len() <= FEWEST || equal.len() < FEWEST {
         return None;
@@ -55,7 +55,7 @@ fn separating(differ: &[Named], equal: &[Named]) -> Option<String> {
     facts(differ, equal).into_iter().find(separates).map(|(words, _)| words)
 }
 
-/// The parameters of a case with where its operands lie; none that is an element of a list.
+/// Returns the parameters of a case and the misalignment, without elements of lists.
 fn parameters<P: Serialize>(case: &Case<P>) -> Named {
     let params = serde_json::to_value(&case.params).unwrap_or_default();
     let is_element = |name: &str| name.split('.').any(|key| key.parse::<usize>().is_ok());
@@ -64,7 +64,7 @@ fn parameters<P: Serialize>(case: &Case<P>) -> Named {
     out
 }
 
-/// Every fact in the order of preference, of parameters that all cases have.
+/// Lists every fact, in the order of preference, about parameters of all cases.
 fn facts(differ: &[Named], equal: &[Named]) -> Vec<Fact> {
     let all = || differ.iter().chain(equal);
     let everywhere = |name: &&String| all().all(|named| named.contains_key(*name));
@@ -119,7 +119,7 @@ fn of_integer(name: &str, words: String, holds: impl Fn(i64) -> bool + 'static) 
     (words, Box::new(move |named: &Named| named[&name].as_i64().is_some_and(&holds)))
 }
 
-/// Truths and names: `count_padding`, `type is u8`, `type is not i8`.
+/// Lists facts about flags and names: `count_padding`, `type is u8`, `type is not i8`.
 fn of_text(name: &str, spelled: &str, first: &Named, equal: &[Named]) -> Vec<Fact> {
     let is = |value: &Value| {
         let (name, value) = (name.to_owned(), value.clone());
@@ -140,11 +140,11 @@ fn of_text(name: &str, spelled: &str, first: &Named, equal: &[Named]) -> Vec<Fac
     }
 }
 
-/// Remainders by the length of a vector.
+/// Lists facts about remainders by the length of a vector.
 fn remainders(name: &str, spelled: &str, differ: &[i64]) -> Vec<Fact> {
     let mut out = Vec::new();
     for modulus in MODULI.map(|modulus| modulus as i64) {
-        // Fewer values than a modulus has remainders fall into some of them by themselves.
+        // Small values fall into few remainders by chance.
         if differ.iter().copied().max().unwrap_or(0) < 2 * modulus {
             continue;
         }
@@ -160,7 +160,7 @@ fn remainders(name: &str, spelled: &str, differ: &[i64]) -> Vec<Fact> {
     out
 }
 
-/// A name as a case has it: its last part, if no other parameter has the same one.
+/// Returns a name as in the text of a case: the last part, unless another parameter has the same last part.
 fn spelled(name: &str, all: &[&String]) -> String {
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let alike = all.iter().filter(|other| last(other) == last(name)).count();
@@ -172,7 +172,7 @@ mod tests {
     use super::{Named, separating};
     use serde_json::{Value, json};
 
-    /// Forty cases, of which those differ of which `differs` says so.
+    /// Describes forty cases, of which `differs` selects the differing cases.
     fn words(case: impl Fn(i64) -> Value, differs: impl Fn(i64) -> bool) -> Option<String> {
         let named = |i: i64| -> Named { case(i).as_object().expect("an object").clone().into_iter().collect() };
         let (differ, equal): (Vec<i64>, Vec<i64>) = (0..40).partition(|i| differs(*i));
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(said(|i| json!({"k": 1 + i}), |i| (1 + i) % 8 != 0), "k mod 8 != 0");
     }
 
-    /// What one case contradicts is not said, nor what few cases show, nor one value of a number that is no size.
+    /// Facts are not printed if a case contradicts them, if few cases show them, or if they state a single value of a number other than a size.
     #[test]
     fn what_does_not_separate_the_cases_is_not_said() {
         assert_eq!(words(|i| json!({"batches": 1 + i % 3}), |i| i % 3 > 0 && i != 10), None);

@@ -1,8 +1,9 @@
-//! Where a difference lies, where few words say it: at which elements, in which columns, or a structural fact of the parameters that separates the cases that
-//! differ from those that do not.
+//! Location of a difference, if a short description fits: elements, columns, or a fact about the parameters that separates differing from equal
+//! cases.
 //!
-//! A fact is one of the parameters by their names: a size of at least 2, two sizes along two axes that differ, an end of a clamp that is inside its type, a type, a
-//! remainder by the length of a vector. An element of a list is no parameter of a case, and a single value of a number that is no size is no fact. `facts.rs` compares the cases.
+//! A fact is about named parameters: a size of at least 2, two different sizes along two axes, an end of a clamp inside its type, a type, a remainder
+//! by the length of a vector. Elements of a list are no parameters, and a single value of a number that is no size is no fact. `facts.rs` compares
+//! the cases.
 
 mod facts;
 
@@ -11,16 +12,16 @@ use crate::operation::observed::{Observed, Witness};
 use crate::operation::{self, Operation};
 use std::collections::BTreeSet;
 
-/// Lengths of vectors and blocks of which remainders are looked at, the longest last.
+/// Lengths of vectors and blocks for remainders, the longest last.
 const MODULI: [u64; 5] = [4, 8, 16, 32, 64];
 
-/// Thresholds below this say nothing: they leave out too little.
+/// Least threshold of a condition; lower thresholds leave out too little.
 const LEAST: u64 = 8;
 
-/// A result at a place of its case, with whether it differs.
+/// Places of results, each with a flag for a difference.
 type Places = Vec<(u64, bool)>;
 
-/// A condition in words, with how much of what it leaves out is right, and how much of what it holds differs.
+/// Condition with a description, and counts of results: left out, held, and differing.
 struct Condition {
     words: String,
     left_out: usize,
@@ -28,7 +29,7 @@ struct Condition {
     differing: usize,
 }
 
-/// Where the differences of some cases lie: `only where batches >= 2 (...)`, `only elements i mod 16 = 3`; nothing where no simple condition fits.
+/// Describes the location of the differences: `only where batches >= 2 (...)`, `only elements i mod 16 = 3`; `None` if no simple condition fits.
 pub(crate) fn described<O: Operation>(
     domain: &O::Domain,
     evidence: &[&Observed<O::Params>],
@@ -36,7 +37,7 @@ pub(crate) fn described<O: Operation>(
 ) -> Option<String> {
     let parameter = facts::described(evidence, witness);
     let [mut places, mut columns] = results::<O>(domain, evidence);
-    // The printed result is one of those that differ.
+    // The printed result is a differing result, too.
     places.push((witness.index as u64, true));
     columns.extend(last::<O>(domain, &witness.case.params).map(|last| ((witness.index % last) as u64, true)));
     let elements = best("elements i", &places);
@@ -47,17 +48,17 @@ pub(crate) fn described<O: Operation>(
 }
 
 fn rank(condition: &Condition) -> (usize, usize) {
-    // Per mille of what it holds that differs, then what it leaves out.
+    // Differing results per mille of the held results, then the results left out.
     (condition.differing * 1000 / condition.held.max(1), condition.left_out)
 }
 
-/// Length of the last of several axes of the results.
+/// Returns the length of the last of several axes of the results.
 fn last<O: Operation>(domain: &O::Domain, params: &O::Params) -> Option<usize> {
     let dimensions = O::dimensions(domain, params, O::TENSORS.len());
     dimensions.last().copied().filter(|last| dimensions.len() > 1 && *last > 0)
 }
 
-/// Of the results of cases that differ: by their place, and by that along the last axis.
+/// Returns the results of differing cases: by place, and by place along the last axis.
 fn results<O: Operation>(domain: &O::Domain, evidence: &[&Observed<O::Params>]) -> [Places; 2] {
     let (mut places, mut columns) = (Vec::new(), Vec::new());
     for seen in evidence {
@@ -80,8 +81,8 @@ fn results<O: Operation>(domain: &O::Domain, evidence: &[&Observed<O::Params>]) 
     [places, columns]
 }
 
-/// The condition that holds all that differs, the printed result among it, and of what is right as little as possible: at least half of what it holds differs, and it
-/// leaves something out. It says where differences lie, and not that every result there differs: by chance some do not.
+/// Returns the tightest condition that holds all differing results, including the printed result. At least half of the held results must differ, and
+/// enough results must be left out. Not every result that the condition holds needs to differ, because some are equal by chance.
 fn best(what: &str, places: &Places) -> Option<Condition> {
     let differ: BTreeSet<u64> = places.iter().filter(|(_, differs)| *differs).map(|(at, _)| *at).collect();
     let (least, greatest) = (*differ.first()?, *differ.last()?);
@@ -98,7 +99,7 @@ fn best(what: &str, places: &Places) -> Option<Condition> {
         all.push(condition(format!("only {what} >= {least}"), &|at| at >= least));
     }
     for modulus in MODULI {
-        // Fewer values than a modulus has remainders fall into some of them by themselves.
+        // Small values fall into few remainders by chance.
         if greatest < 2 * modulus {
             continue;
         }
@@ -111,7 +112,7 @@ fn best(what: &str, places: &Places) -> Option<Condition> {
         }
     }
     let fits = |c: &Condition| c.left_out > 0 && 2 * c.differing >= c.held && c.left_out * 8 >= c.held.min(c.differing);
-    // Of two that are as good the first, which is the simpler one.
+    // Tie break: the first condition, which is the simpler.
     all.into_iter().filter(fits).rev().max_by_key(rank)
 }
 
