@@ -67,7 +67,11 @@ impl<O: Operation> Operation for Faulty<O> {
         tensors: Tensors { element: O::CAPABILITIES.tensors.element, ..Tensors::NONE },
         deviations: Deviations { contract: O::CAPABILITIES.deviations.contract, ..Deviations::NONE },
         compiled: Compiled { is: O::CAPABILITIES.compiled.is, ..Compiled::NONE },
-        causes: Causes { open: O::CAPABILITIES.causes.open, path: |_, _, _| Vec::new(), ..Causes::NONE },
+        causes: Causes {
+            undefined_class: O::CAPABILITIES.causes.undefined_class,
+            path: |_, _, _| Vec::new(),
+            ..Causes::NONE
+        },
         ..Capabilities::NONE
     };
 
@@ -94,8 +98,8 @@ impl<O: Operation> Operation for Faulty<O> {
     fn range(domain: &O::Domain, t: usize) -> RangeInclusive<i32> {
         O::range(domain, t)
     }
-    fn open(scheme: &O::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<O::Domain, CaseError> {
-        O::open(scheme, ty, arguments)
+    fn widest_domain(scheme: &O::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<O::Domain, CaseError> {
+        O::widest_domain(scheme, ty, arguments)
     }
 
     fn covers(domain: &O::Domain, params: &O::Params) -> bool {
@@ -113,7 +117,7 @@ impl<O: Operation> Operation for Faulty<O> {
     fn changes(_: &O::Scheme, _: &O::Domain) -> Vec<Change<Self>> {
         Vec::new()
     }
-    fn smaller(_: &Case<O::Params>, _: &O::Domain) -> Vec<Case<O::Params>> {
+    fn shrink_candidates(_: &Case<O::Params>, _: &O::Domain) -> Vec<Case<O::Params>> {
         Vec::new()
     }
     fn arguments(params: &O::Params) -> Vec<(String, Value)> {

@@ -18,7 +18,7 @@ pub(crate) fn spelled<O: Operation>(
     class: Option<Class>,
 ) -> ledger::Case {
     if let Some(mut spelled) = (O::CAPABILITIES.spelling.result)(case, index.unwrap_or(0), class) {
-        if !(O::CAPABILITIES.spelling.stands_alone)(case) {
+        if !(O::CAPABILITIES.spelling.is_replayable)(case) {
             let outputs = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);
             let place = [("index", index), ("len", Some(outputs))];
             let place = place.into_iter().filter_map(|(name, at)| Some((name.to_owned(), (at? as i64).into())));
@@ -53,7 +53,7 @@ pub fn again<O: Operation>(
 ) -> String {
     let whole = command.kernel(O::OP, kernel.name, lane);
     let arguments = match (O::CAPABILITIES.spelling.result)(case, index, None) {
-        Some(spelled) => (O::CAPABILITIES.spelling.stands_alone)(case).then_some(spelled),
+        Some(spelled) => (O::CAPABILITIES.spelling.is_replayable)(case).then_some(spelled),
         None => text::arguments::<O>(&kernel.contract.domain, case),
     };
     arguments.map_or_else(

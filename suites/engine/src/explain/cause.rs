@@ -67,7 +67,7 @@ fn of_predictions<'a, O: Operation>(
         share.all += differing.len();
         let Some(predicted) = predicted else { return share };
         let is = |at: usize| match predicted[at] {
-            None => (O::CAPABILITIES.causes.stands_for_none)(&seen.case.params, &seen.outs, at) == Some(true),
+            None => (O::CAPABILITIES.causes.matches_undefined)(&seen.case.params, &seen.outs, at) == Some(true),
             Some(value) => value == seen.outs[at],
         };
         share.right += differing.iter().filter(|at| is(**at)).count();

@@ -58,8 +58,10 @@ impl<O: Operation> Basis<'_, O> {
 
     fn of_group(&self, lane: &Lane, group: usize, seen: &Group<O::Params>) -> Option<Explained<O::Params>> {
         let Self { domain, contract, scheme, kept, asked, .. } = *self;
-        let first =
-            seen.differing.iter().min_by_key(|seen| (seen.differ == 0, (O::CAPABILITIES.witnesses.start)(seen)))?;
+        let first = seen
+            .differing
+            .iter()
+            .min_by_key(|seen| (seen.differ == 0, (O::CAPABILITIES.witnesses.shrink_priority)(seen)))?;
         let causes = changes_in::<O>(group, contract, scheme, domain, kept);
         let learnt: Vec<_> = seen.learnt.iter().collect();
         let mut explanation = explain_beside(&causes, &seen.own(), &learnt);

@@ -41,7 +41,7 @@ pub(crate) fn lines<O: Operation>(
 ) -> Vec<Line<O::Params>> {
     let mut smallest: Vec<_> =
         side.groups.iter().flat_map(|(group, seen)| seen.differing.iter().map(move |seen| (*group, seen))).collect();
-    smallest.sort_by_cached_key(|(_, seen)| (O::CAPABILITIES.witnesses.start)(seen));
+    smallest.sort_by_cached_key(|(_, seen)| (O::CAPABILITIES.witnesses.shrink_priority)(seen));
     let row = |(group, seen): (usize, &Observed<O::Params>)| {
         let unexcused = first_difference::<O>(comparison.domain(), seen);
         let first = unexcused.or_else(|| any_difference::<O>(comparison.domain(), seen))?;

@@ -56,7 +56,7 @@ impl<O: Operation> Shown<'_, O> {
     fn is_predicted(&self, cause: &Change<O>, observed: &Observed<O::Params>, index: usize) -> bool {
         let words = operation::result_element::<O>(self.basis.domain, &observed.case.params).words();
         let Some(predicted) = cause.predict(&observed.case) else { return true };
-        let stands = |at| (O::CAPABILITIES.causes.stands_for_none)(&observed.case.params, &observed.outs, at);
+        let stands = |at| (O::CAPABILITIES.causes.matches_undefined)(&observed.case.params, &observed.outs, at);
         (index * words..(index + 1) * words).all(|at| predicted[at].is_some() || stands(at) == Some(true))
     }
 }

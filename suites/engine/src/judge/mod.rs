@@ -92,7 +92,7 @@ fn sweeps<O: Operation>(request: &Request, kernel: &'static Kernel<O>, runner: &
     if request.asked.is_one_case() {
         return Vec::new();
     }
-    let mut sweeps = (O::CAPABILITIES.sweeps.few)(kernel, runner, &request.asked);
+    let mut sweeps = (O::CAPABILITIES.sweeps.small_sweeps)(kernel, runner, &request.asked);
     if request.effort == Effort::Exhaustive {
         sweeps.extend((O::CAPABILITIES.sweeps.all)(kernel, runner, &request.asked, &request.wanted()));
     }

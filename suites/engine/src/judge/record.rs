@@ -132,7 +132,7 @@ pub fn due_to<O: Operation>(
             return Some(*class);
         }
         if posed.contract[at.start].is_none() {
-            return O::CAPABILITIES.causes.open;
+            return O::CAPABILITIES.causes.undefined_class;
         }
         let each = path.iter().zip(&steps).enumerate();
         let given = each.filter_map(|(at, (step, given))| given.get_or_init(|| gives(at, step)).as_ref());

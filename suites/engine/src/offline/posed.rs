@@ -63,7 +63,7 @@ impl<O: Operation> Posed<O> {
         let (kernel, scheme, domain) = match (&line.scheme, &line.kernel) {
             (Some(name), None) => {
                 let scheme = scheme_named::<O>(name)?;
-                let domain = O::open(&scheme, line.ty.as_deref(), &mut arguments)?;
+                let domain = O::widest_domain(&scheme, line.ty.as_deref(), &mut arguments)?;
                 (None, scheme, Domain::Open(domain))
             }
             (None, Some(name)) => {

@@ -102,7 +102,11 @@ pub trait Operation: Sized + Send + Sync + 'static {
     }
     /// Returns the domain of all cases to which a scheme gives values, for elements of type `ty`, without a kernel's limits. Adds the arguments that
     /// the type implies.
-    fn open(scheme: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Self::Domain, CaseError>;
+    fn widest_domain(
+        scheme: &Self::Scheme,
+        ty: Option<&str>,
+        arguments: &mut Arguments,
+    ) -> Result<Self::Domain, CaseError>;
     /// True if the contract covers the parameters.
     fn covers(domain: &Self::Domain, params: &Self::Params) -> bool;
     /// Describes the domain as text.
@@ -123,14 +127,14 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// Returns the operation's own cases of a plan; [`whole`](crate::plan::plans::whole) adds the cases that every plan has.
     fn own_plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
     /// Returns the neutral element of tensor `t`: the zero point, which adds nothing to a result.
-    fn nothing(_params: &Self::Params, _t: usize) -> i32 {
+    fn neutral_element(_params: &Self::Params, _t: usize) -> i32 {
         0
     }
 
     /// Lists every change to `scheme` that a kernel may make, in the order of preference. The list is searched for causes, paths and explanations.
     fn changes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Change<Self>>;
     /// Returns smaller cases of the same kind, the smallest first.
-    fn smaller(case: &Case<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>>;
+    fn shrink_candidates(case: &Case<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>>;
 
     /// Returns the parameters by name, in the order for readers.
     fn arguments(params: &Self::Params) -> Vec<(String, Value)>;
@@ -186,7 +190,7 @@ pub fn result_element<O: Operation>(domain: &O::Domain, params: &O::Params) -> E
 
 /// Returns cases reduced to a single result; see [`Witnesses::alone`].
 pub fn alone<O: Operation>(case: &Case<O::Params>, domain: &O::Domain, index: usize) -> Vec<(Case<O::Params>, usize)> {
-    (O::CAPABILITIES.witnesses.alone)(case, domain, index)
+    (O::CAPABILITIES.witnesses.isolate_result)(case, domain, index)
 }
 
 /// Parses the name of a scheme, `NAME` or `NAME:POLICY`.

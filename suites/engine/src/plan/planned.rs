@@ -60,7 +60,7 @@ impl<O: Operation> Planned<O> {
             _ => Arc::new(all.iter().filter(covered).cloned().collect()),
         };
         Ok(Self {
-            given: (O::CAPABILITIES.options.given)(
+            given: (O::CAPABILITIES.options.caller_coverage)(
                 domain,
                 &request.asked,
                 &specs,

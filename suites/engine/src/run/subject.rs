@@ -123,7 +123,7 @@ pub fn held_against<O: Operation>(
     case: &Case<O::Params>,
 ) -> Result<Expected, Unposable> {
     let expected = O::expected(scheme, case)?;
-    Ok(if O::CAPABILITIES.causes.open.is_none() {
+    Ok(if O::CAPABILITIES.causes.undefined_class.is_none() {
         held::<O>(&O::expected(contract, case)?, expected)
     } else {
         expected
@@ -132,7 +132,7 @@ pub fn held_against<O: Operation>(
 
 /// Restricts the results of a reference. An operation may leave out words for which the contract gives no value.
 pub fn held<O: Operation>(contract: &Expected, mut reference: Expected) -> Expected {
-    if O::CAPABILITIES.causes.open.is_none() {
+    if O::CAPABILITIES.causes.undefined_class.is_none() {
         reference.iter_mut().zip(contract).filter(|(_, own)| own.is_none()).for_each(|(value, _)| *value = None);
     }
     reference

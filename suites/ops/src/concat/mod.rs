@@ -45,9 +45,9 @@ impl Operation for Concat {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { sizes: Self::sizes, ..Tensors::NONE },
 
-        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
+        causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
-        witnesses: Witnesses { alone: |case, _, index| smaller::alone(case, index), ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: |case, _, index| smaller::alone(case, index), ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(impls::Concat, Scheme);
@@ -61,7 +61,7 @@ impl Operation for Concat {
         domain.element.range()
     }
 
-    fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let element = types::opened(ty, arguments)?;
         let scales = if scheme.definition.is_copy() { Scales::Equal } else { Scales::Quotient };
         Ok(Domain { element, scales, size: shape::MAX_ELEMENTS })
@@ -124,7 +124,7 @@ impl Operation for Concat {
     }
 
     /// Returns the zero point of the first input.
-    fn nothing(params: &Params, _: usize) -> i32 {
+    fn neutral_element(params: &Params, _: usize) -> i32 {
         params.inputs.first().map_or(0, |input| input.operand.zero_point)
     }
 
@@ -136,7 +136,7 @@ impl Operation for Concat {
         changes::changes(*scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let smaller = smaller::smaller(case).into_iter();
         case.aligned().into_iter().chain(smaller.filter(|smaller| Self::covers(domain, &smaller.params))).collect()
     }

@@ -64,7 +64,7 @@ impl Operation for Conv2d {
     const CATALOGUE: &'static str = include_str!("../../catalogue/conv2d.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         counted: Counted { products: Self::products, ..Counted::NONE },
-        options: Options { takes: &[Parameter::Model], given: Self::given, ..Options::NONE },
+        options: Options { takes: &[Parameter::Model], caller_coverage: Self::given, ..Options::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::conv2d::Conv2d, Scheme);
@@ -84,7 +84,7 @@ impl Operation for Conv2d {
         if t == 0 { operands.lhs_values.clone() } else { operands.rhs_values.clone() }
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let [lhs, rhs] = types::operands(ty)?;
         let (operands, transposed) = (tiebreak_impls::matmul::Domain::all(lhs, rhs), transposed::open(arguments));
         Ok(Domain { operands, grouped: true, transposed })
@@ -126,7 +126,7 @@ impl Operation for Conv2d {
         Some("exact".to_owned())
     }
 
-    fn nothing(params: &Params, t: usize) -> i32 {
+    fn neutral_element(params: &Params, t: usize) -> i32 {
         [params.input_zero_point, params.weight_zero_point].get(t).copied().unwrap_or(0)
     }
 
@@ -143,7 +143,7 @@ impl Operation for Conv2d {
         changes::changes(scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let mut out = Vec::new();
         for params in simpler(&case.params) {
             if params.sizes().is_ok() && Self::covers(domain, &params) {

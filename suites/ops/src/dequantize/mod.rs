@@ -86,20 +86,20 @@ impl Operation for Dequantize {
         },
         sweeps: Sweeps {
             params: sweep::params,
-            few: sweep::few,
+            small_sweeps: sweep::few,
             all: |kernel, runner, asked, _| sweep::many(kernel, runner, asked),
             ..Sweeps::NONE
         },
         causes: Causes {
             // A step may overflow so that infinities meet; no contract promises the pattern of that NaN.
-            open: Some(Class::Overflow),
-            stands_for_none: Self::stands_for_none,
-            own: |contract, _| Some(Change::own("values", contract)),
+            undefined_class: Some(Class::Overflow),
+            matches_undefined: Self::stands_for_none,
+            contract_cause: |contract, _| Some(Change::own("values", contract)),
             ..Causes::NONE
         },
-        options: Options { takes: &[Parameter::Types], given: quantized::given, ..Options::NONE },
+        options: Options { takes: &[Parameter::Types], caller_coverage: quantized::given, ..Options::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::dequantize::Dequantize, Scheme);
@@ -108,7 +108,7 @@ impl Operation for Dequantize {
         p.shape.clone()
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         Ok(quantized::open(ty, arguments))
     }
 
@@ -142,7 +142,7 @@ impl Operation for Dequantize {
         Some("ideal".to_owned())
     }
 
-    fn nothing(params: &Params, _: usize) -> i32 {
+    fn neutral_element(params: &Params, _: usize) -> i32 {
         params.quantized.zero_points.first().map_or(0, |point| *point as i32)
     }
 
@@ -154,7 +154,7 @@ impl Operation for Dequantize {
         changes::changes(scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller(case, 1, domain)
     }
 

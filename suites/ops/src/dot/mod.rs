@@ -33,7 +33,7 @@ impl Operation for Dot {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::dot::Dot, Scheme);
@@ -51,7 +51,7 @@ impl Operation for Dot {
         }
     }
 
-    fn open(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         let ([lhs, rhs], definition) = (types::operands(ty)?, scheme.definition);
         Ok(Domain { lhs, rhs, results: definition.results, elements: definition.elements, pairs: &[] })
     }
@@ -127,7 +127,7 @@ impl Operation for Dot {
         out
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let mut out = Vec::new();
         let steps = case.params.len / domain.results;
         if steps > 1 {

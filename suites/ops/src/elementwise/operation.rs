@@ -136,9 +136,9 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, sizes: Self::sizes, ..Tensors::NONE },
 
-        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
+        causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(A::Impl, Scheme<Definition<A>>);
@@ -151,7 +151,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         A::limits(domain).0.range()
     }
 
-    fn open(_: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<A::Domain, CaseError> {
+    fn widest_domain(_: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<A::Domain, CaseError> {
         types::opened(ty, arguments).map(A::open)
     }
 
@@ -186,7 +186,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         Some(Scheme::<Definition<A>>::ideal(wanted.rounding).label())
     }
 
-    fn nothing(params: &Params, t: usize) -> i32 {
+    fn neutral_element(params: &Params, t: usize) -> i32 {
         [params.lhs, params.rhs].get(t).map_or(0, |operand| operand.zero_point)
     }
 
@@ -198,7 +198,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         changes::changes(*scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &A::Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &A::Domain) -> Vec<Case<Params>> {
         super::smaller(case, |params| Self::covers(domain, params))
     }
 

@@ -33,8 +33,8 @@ impl Operation for Exp {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
 
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
-        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
+        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(impls::Exp, Scheme);
@@ -47,7 +47,7 @@ impl Operation for Exp {
         i32::MIN..=0
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
         Ok(Domain { integer_bits: INTEGER_BITS })
     }
@@ -85,7 +85,7 @@ impl Operation for Exp {
         changes::changes(*scheme)
     }
 
-    fn smaller(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
         let x = &case.tensors[0];
         let part = |x: &[i32]| {
             let params = Params { len: x.len(), ..case.params };

@@ -72,23 +72,28 @@ impl Operation for FixedPointMultiply {
         sweeps: Sweeps { all: sweep::sweeps, ..Sweeps::NONE },
         causes: Causes {
             // No reference expects a result where the contract promises none.
-            open: None,
+            undefined_class: None,
             groups: Self::groups,
             in_group: Self::changes_in,
             ..Causes::NONE
         },
-        options: Options { takes: &[Parameter::Pairs], given: Self::given, is_asked: Self::is_asked, ..Options::NONE },
+        options: Options {
+            takes: &[Parameter::Pairs],
+            caller_coverage: Self::given,
+            is_asked: Self::is_asked,
+            ..Options::NONE
+        },
         self_checks: SelfChecks {
             trial: Some(|domain, seed| plan::trial(domain, seed, 1)),
             controls: Self::controls,
             published: Self::published,
         },
         counted: Counted { pairs: Self::pairs, ..Counted::NONE },
-        spelling: Spelling { result: Self::spelled, stands_alone: simpler::is_single, command: Self::command },
+        spelling: Spelling { result: Self::spelled, is_replayable: simpler::is_single, command: Self::command },
         witnesses: Witnesses {
-            alone: |case, _, index| simpler::alone(case, index),
+            isolate_result: |case, _, index| simpler::alone(case, index),
             simpler: simpler::simpler,
-            start: Self::start,
+            shrink_priority: Self::start,
             rank: Self::rank,
         },
         ..Capabilities::NONE
@@ -99,7 +104,7 @@ impl Operation for FixedPointMultiply {
         vec![batch.len]
     }
 
-    fn open(_: &Promised, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Promised, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
         Ok(Domain { q: 0..=Q31, per_channel: true, ..Domain::ALL })
     }
@@ -143,7 +148,7 @@ impl Operation for FixedPointMultiply {
         changes::changes(&scheme.scheme)
     }
 
-    fn smaller(case: &Case<Batch>, _: &Domain) -> Vec<Case<Batch>> {
+    fn shrink_candidates(case: &Case<Batch>, _: &Domain) -> Vec<Case<Batch>> {
         simpler::halves(case)
     }
 

@@ -119,7 +119,7 @@ fn words<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change<F>> {
 fn first_products<F: Fused>(case: &Case<F::Params>) -> Option<Vec<i64>> {
     let columns = F::wide(&case.params)?.columns;
     let mut first = case.clone();
-    first.tensors[1].iter_mut().skip(FAST * columns).for_each(|v| *v = F::nothing(&case.params, 1));
+    first.tensors[1].iter_mut().skip(FAST * columns).for_each(|v| *v = F::neutral_element(&case.params, 1));
     F::sums(&first)
 }
 

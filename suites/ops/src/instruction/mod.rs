@@ -196,7 +196,7 @@ impl Operation for Instruction {
     const CATALOGUE: &'static str = include_str!("../../catalogue/instruction.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         sweeps: Sweeps { exhaustive: Self::exhaustive, ..Sweeps::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::instruction::Instruction, Scheme);
@@ -212,7 +212,7 @@ impl Operation for Instruction {
         domain.operands().get(t).unwrap_or(&domain.result).range()
     }
 
-    fn open(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
         Ok(scheme.domain())
     }
@@ -249,7 +249,7 @@ impl Operation for Instruction {
         vec![differ(scheme, Class::SaturationFlag), differ(scheme, Class::Value)]
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let (all, half) = (case.params.vectors, case.params.vectors / 2);
         let halves = [0..half, half..all].into_iter().filter(|_| half > 0);
         halves.map(|vectors| part(case, domain, vectors)).collect()

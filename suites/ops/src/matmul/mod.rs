@@ -45,7 +45,7 @@ impl Operation for Matmul {
         options: Options {
             takes: &[Parameter::Model],
             takes_layer: layers::is_product,
-            given: Self::given,
+            caller_coverage: Self::given,
             ..Options::NONE
         },
         ..Capabilities::NONE
@@ -60,7 +60,7 @@ impl Operation for Matmul {
         if t == 0 { domain.lhs_values.clone() } else { domain.rhs_values.clone() }
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::operands(ty).map(|[lhs, rhs]| Domain::all(lhs, rhs))
     }
 
@@ -94,7 +94,7 @@ impl Operation for Matmul {
         Some("exact".to_owned())
     }
 
-    fn nothing(params: &Params, t: usize) -> i32 {
+    fn neutral_element(params: &Params, t: usize) -> i32 {
         [params.lhs_offset, params.rhs_offset].get(t).map_or(0, |offset| offset.wrapping_neg())
     }
 
@@ -116,7 +116,7 @@ impl Operation for Matmul {
         changes::changes(scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
         let p = case.params;
         let mut out = Vec::new();
         for (m, n, k) in [(1, p.n, p.k), (p.m, 1, p.k), (p.m, p.n, 1)] {

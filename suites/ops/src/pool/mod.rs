@@ -58,7 +58,7 @@ impl Operation for Pool {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { sizes: Self::sizes, ..Tensors::NONE },
 
-        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
+        causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         counted: Counted { products: Self::additions, ..Counted::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
         ..Capabilities::NONE
@@ -75,7 +75,7 @@ impl Operation for Pool {
         domain.element.range()
     }
 
-    fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let element = types::opened(ty, arguments)?;
         let scales = if scheme.definition.has_one_scale() { Scales::Equal } else { Scales::Quotient };
         // A maximum has no divisor, and TensorFlow Lite's divisor never counts the padding.
@@ -146,7 +146,7 @@ impl Operation for Pool {
         (kernel.contract.promise.scheme != "max").then(|| Scheme::ideal(wanted.rounding).label())
     }
 
-    fn nothing(params: &Params, _: usize) -> i32 {
+    fn neutral_element(params: &Params, _: usize) -> i32 {
         params.input.zero_point
     }
 
@@ -158,7 +158,7 @@ impl Operation for Pool {
         changes::changes(*scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let mut out = Vec::new();
         for params in simpler(&case.params) {
             if params != case.params && Self::covers(domain, &params) {

@@ -63,7 +63,7 @@ impl Operation for Qconv2d {
             takes: &[Parameter::Model],
             takes_layer: Self::takes_layer,
             on_types: plan::case_on_types,
-            given: Self::given,
+            caller_coverage: Self::given,
             ..Options::NONE
         },
         counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
@@ -79,7 +79,7 @@ impl Operation for Qconv2d {
         Conv2d::range(&of_conv2d(domain), t)
     }
 
-    fn open(scheme: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let ([lhs, rhs], output) = types::with_output(ty)?;
         for (name, end) in [("min", *output.range().start()), ("max", *output.range().end())] {
             arguments.entry(name.to_owned()).or_insert_with(|| end.into());
@@ -140,8 +140,8 @@ impl Operation for Qconv2d {
         Some(wanted.multiplication.clone())
     }
 
-    fn nothing(params: &Params, t: usize) -> i32 {
-        Conv2d::nothing(&params.shape, t)
+    fn neutral_element(params: &Params, t: usize) -> i32 {
+        Conv2d::neutral_element(&params.shape, t)
     }
 
     fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
@@ -152,7 +152,7 @@ impl Operation for Qconv2d {
         changes::changes(&scheme.scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller::smaller(case, domain)
     }
 

@@ -87,7 +87,7 @@ impl Operation for Qmatmul {
     }
 
     /// Returns the domain of any list; of layers with 64-bit biases if the stages begin with such a bias.
-    fn open(_: &Promised, ty: Option<&str>, given: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Promised, ty: Option<&str>, given: &mut Arguments) -> Result<Domain, CaseError> {
         let ([lhs, rhs], output) = types::with_output(ty)?;
         let channels = Multipliers { per_channel: true, ..Multipliers::ALL };
         let requantize = requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true };
@@ -146,8 +146,8 @@ impl Operation for Qmatmul {
         }
     }
 
-    fn nothing(params: &Params, t: usize) -> i32 {
-        Matmul::nothing(&params.shape, t)
+    fn neutral_element(params: &Params, t: usize) -> i32 {
+        Matmul::neutral_element(&params.shape, t)
     }
 
     fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
@@ -158,7 +158,7 @@ impl Operation for Qmatmul {
         changes::changes(&scheme.scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller::smaller(case, domain)
     }
 

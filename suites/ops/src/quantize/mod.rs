@@ -93,7 +93,7 @@ impl Operation for Quantize {
         },
         sweeps: Sweeps { params: sweep::params, all: sweep::sweeps, ..Sweeps::NONE },
         causes: Causes {
-            stands_for_none: |_, _, _| None,
+            matches_undefined: |_, _, _| None,
             groups: |contract, _, results| contract.groups(results, results),
             in_group: changes::in_group,
             ..Causes::NONE
@@ -101,11 +101,11 @@ impl Operation for Quantize {
         options: Options {
             reference: ReferenceOption::Rounding,
             takes: &[Parameter::Types],
-            given: quantized::given,
+            caller_coverage: quantized::given,
             ..Options::NONE
         },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::quantize::Quantize, Promised);
@@ -114,7 +114,7 @@ impl Operation for Quantize {
         p.shape.clone()
     }
 
-    fn open(_: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         Ok(quantized::open(ty, arguments))
     }
 
@@ -157,7 +157,7 @@ impl Operation for Quantize {
         changes::changes(&scheme.scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller(case, case.params.quantized.expressed.words(), domain)
     }
 

@@ -85,12 +85,12 @@ impl Operation for Requantize {
         options: Options {
             takes: &[Parameter::Pairs, Parameter::Model],
             takes_layer: |layer| layer.output.is_some(),
-            given: Self::given,
+            caller_coverage: Self::given,
             ..Options::NONE
         },
         self_checks: SelfChecks { trial: Some(plan::trial), published: Self::published, ..SelfChecks::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::requantize::Requantize, Promised);
@@ -99,7 +99,7 @@ impl Operation for Requantize {
         vec![p.len]
     }
 
-    fn open(scheme: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let output = types::element(ty)?;
         for (name, end) in [("min", *output.range().start()), ("max", *output.range().end())] {
             arguments.entry(name.to_owned()).or_insert_with(|| end.into());
@@ -149,7 +149,7 @@ impl Operation for Requantize {
         changes::changes(&scheme.scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let p = &case.params;
         let mut out = Vec::new();
         if p.len > SPLIT {

@@ -45,7 +45,7 @@ impl Operation for Softmax {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { sizes: Self::sizes, ..Tensors::NONE },
 
-        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
+        causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         counted: Counted { products: |p| (p.rows * p.depth) as u64, ..Counted::NONE },
         ..Capabilities::NONE
     };
@@ -59,7 +59,7 @@ impl Operation for Softmax {
         domain.input.range()
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let [input, output] = match ty {
             Some(ty) => types::operands(Some(ty))?,
             None => elements(arguments)?,
@@ -98,7 +98,7 @@ impl Operation for Softmax {
     }
 
     /// Returns the least value, whose exponential is 0 in most rows.
-    fn nothing(p: &Params, _: usize) -> i32 {
+    fn neutral_element(p: &Params, _: usize) -> i32 {
         *p.input.range().start()
     }
 
@@ -110,7 +110,7 @@ impl Operation for Softmax {
         changes::changes(*scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let p = case.params;
         let cut = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>| {
             let params = Params { rows: rows.len(), depth: columns.len(), ..p };

@@ -140,7 +140,7 @@ impl Operation for Transform {
         vec![if t == 0 { sizes.inputs[0] } else { sizes.outputs }]
     }
 
-    fn open(scheme: &Layout, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Layout, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
         Ok(Domain { kind: scheme.kind })
     }
@@ -202,7 +202,7 @@ impl Operation for Transform {
         changes::changes(*scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let mut params = Vec::new();
         match case.params {
             Params::Matrix { batches, rows, columns } => {
