@@ -1,8 +1,8 @@
 //! Run by units, of which a shard runs some, and the outcome of all units.
 
 use crate::ledger::coverage;
-use crate::ledger::kept::Heading;
-use crate::ledger::part::{Outcome, Part};
+use crate::ledger::partial_run::Heading;
+use crate::ledger::section::{LedgerSection, Outcome};
 use crate::operation::request::{Request, Scope};
 use crate::registry::{Registry, Verifies};
 use crate::units::{Done, Ended, Extent};
@@ -114,7 +114,7 @@ fn units_of(request: &Request, begun: &Begun, op: &dyn Verifies, names: &[String
 
 /// Builds the outcome of a run from all units, in order.
 pub fn whole(context: &Context, registry: &Registry, heading: &Heading, recorded: Vec<Recorded>) -> Result<Outcome> {
-    let mut part = Part { findings: context.findings.clone(), ..Part::default() };
+    let mut part = LedgerSection { findings: context.findings.clone(), ..LedgerSection::default() };
     let mut exhausted: Vec<Finding> = Vec::new();
     for finding in recorded.iter().flat_map(|one| &one.exhausted) {
         // Each exhausted lane is reported once.

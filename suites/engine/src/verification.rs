@@ -4,9 +4,9 @@ use crate::adopted::{Adopted, adopt};
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::ledger::coverage;
-use crate::ledger::kept::{FirstFinding, Heading, Kept, go_on};
-use crate::ledger::part::{Outcome, Part};
+use crate::ledger::partial_run::{FirstFinding, Heading, PartialRun, go_on};
 use crate::ledger::place::finding;
+use crate::ledger::section::{LedgerSection, Outcome};
 use crate::opened::{Opened, lane_names, left_out, open_lanes, with_modules};
 use crate::operation::request::{Request, Scope};
 use crate::registry::{Registry, Verifies};
@@ -19,7 +19,7 @@ use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{self, Finding, Verdict};
 
 /// Runs a request; `kept` collects the partial results. Fails for errors of usage only; failures of kernels and lanes are in the ledger.
-pub fn run(request: &Request, registry: &Registry, kept: &Kept) -> Result<Outcome> {
+pub fn run(request: &Request, registry: &Registry, kept: &PartialRun) -> Result<Outcome> {
     let (seed, effort) = (request.seed, request.effort);
     let _said = activity::say(progress::bars());
     let heading = Heading { command: request.command.whole(), seed, effort, begun: Instant::now() };
@@ -69,7 +69,7 @@ impl Begun {
 pub(crate) struct Gathered {
     pub(crate) statuses: Vec<ledger::Lane>,
     /// Results of the lanes, and of each operation.
-    pub(crate) part: Part,
+    pub(crate) part: LedgerSection,
     pub(crate) bounds: Vec<ledger::Bound>,
     /// Findings about lanes that were sent no more jobs.
     pub(crate) exhausted: Vec<Finding>,
@@ -94,9 +94,9 @@ impl Gathered {
 }
 
 /// Runs a request to the end.
-fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Heading) -> Result<Outcome> {
+fn complete(request: &Request, registry: &Registry, kept: &PartialRun, heading: &Heading) -> Result<Outcome> {
     let begun = Begun::new(request, registry)?;
-    let mut part = Part { findings: begun.findings.clone(), ..Part::default() };
+    let mut part = LedgerSection { findings: begun.findings.clone(), ..LedgerSection::default() };
     kept.lanes(&begun.statuses, &part);
     go_on(request, &part.findings)?;
     let (parts, bounds) = operations((request, kept), registry, &begun)?;
@@ -108,10 +108,10 @@ fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Headi
 /// Runs the operations and the bounds in parallel, because the end of an operation leaves cores idle. A run that ends at the first finding runs them
 /// in order.
 fn operations(
-    (request, kept): (&Request, &Kept),
+    (request, kept): (&Request, &PartialRun),
     registry: &Registry,
     begun: &Begun,
-) -> Result<(Vec<Part>, Vec<ledger::Bound>)> {
+) -> Result<(Vec<LedgerSection>, Vec<ledger::Bound>)> {
     let selected = &begun.selected;
     let verified = |(op, names): &(&'static dyn Verifies, Vec<String>)| {
         let part = op.verify((request, kept), names, begun.lanes_of(*op))?;

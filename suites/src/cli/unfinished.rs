@@ -4,7 +4,7 @@
 //! code 2, a signal or a kill must not find the `holds` of an earlier run.
 
 use super::{environment, interrupt, out_lock};
-use crate::verify::{Heading, Kept, Outcome};
+use crate::verify::{Heading, Outcome, PartialRun};
 use anyhow::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(super) struct Unfinished {
     out: PathBuf,
     heading: Heading,
     environment: Environment,
-    kept: Kept,
+    kept: PartialRun,
     /// Held until this program ends.
     _lock: Option<File>,
     /// One writes at a time, and after an interruption nobody does.
@@ -30,7 +30,7 @@ pub(super) struct Unfinished {
 
 impl Unfinished {
     /// Marks the files of an earlier run as those of one that has not ended. An interruption writes what `kept` has by then.
-    pub(super) fn begin(out: &Path, heading: Heading, kept: Kept) -> anyhow::Result<Arc<Self>> {
+    pub(super) fn begin(out: &Path, heading: Heading, kept: PartialRun) -> anyhow::Result<Arc<Self>> {
         files::check_writable(out)?;
         let lock = out_lock::take(out)?;
         let run = Arc::new(Self {

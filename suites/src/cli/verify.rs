@@ -8,9 +8,9 @@ use crate::budget::Effort;
 use crate::code;
 use crate::lane::config::{HOST, Lanes};
 use crate::network::pieces;
-use crate::operation::{Asked, Layer, Parameter, ReferenceOption, Stage};
+use crate::operation::{CaseSelection, Layer, Parameter, ReferenceOption, Stage};
 use crate::parameters::{self, SHIFTS};
-use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Request, Verifies, run as verify};
+use crate::verify::{Command, Heading, OPERATIONS, OPS, Outcome, PartialRun, Request, Verifies, run as verify};
 use crate::{figures, model, proofs, quantized, rewritten};
 use anyhow::{Context, Result, bail};
 use std::hash::{BuildHasher, RandomState};
@@ -240,7 +240,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         refuse_with_shard(args)?;
         return shards::verify(args, shard);
     }
-    let kept = Kept::default();
+    let kept = PartialRun::default();
     let mut network = None;
     let ready = threads::start(args.jobs).and_then(|()| built::check());
     let heading =
@@ -312,7 +312,7 @@ pub(super) fn detail(args: &Args) -> Result<Detail> {
     Ok(if args.verbose || !everything { Detail::Tables } else { Detail::Screen })
 }
 
-fn outcome(args: &Args, kept: &Kept, network: &mut Option<Network>) -> Result<Outcome> {
+fn outcome(args: &Args, kept: &PartialRun, network: &mut Option<Network>) -> Result<Outcome> {
     let request = request(args)?;
     network.clone_from(&request.network);
     verify(&request, kept)
@@ -362,7 +362,15 @@ pub(super) fn request(args: &Args) -> Result<Request> {
     }
     let q = Some(args.q).filter(|q| *q != USUAL_Q);
     Ok(Request {
-        asked: Asked { cases: args.case.clone(), layers, stages, channels, types: once(&args.types), x: args.x, q },
+        asked: CaseSelection {
+            cases: args.case.clone(),
+            layers,
+            stages,
+            channels,
+            types: once(&args.types),
+            x: args.x,
+            q,
+        },
         ops_named: !args.op.is_empty() && args.op != [ALL],
         ops,
         kernels: once(&args.kernel),

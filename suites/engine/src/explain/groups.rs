@@ -6,11 +6,11 @@
 use crate::explain::cause::{Explanation, explain_beside};
 use crate::explain::whereabouts;
 use crate::explain::witness::{Shown, any_difference, first_difference, shrink};
-use crate::judge::made::Made;
+use crate::judge::lane_code::LaneCode;
 use crate::judge::side::{Group, Side};
 use crate::lane::Lane;
-use crate::operation::asked::Asked;
 use crate::operation::observed::Witness;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{Operation, changes_in};
 use tiebreak_common::class::Class;
 
@@ -34,7 +34,7 @@ pub struct Basis<'a, O: Operation> {
     /// Kernel name.
     pub kernel: &'static str,
     /// Code of the kernel in the lane; results that follow known faults of the code are no witnesses.
-    pub made: Option<Made<'a, O>>,
+    pub made: Option<LaneCode<'a, O>>,
     /// Domain of the kernel.
     pub domain: &'a O::Domain,
     /// Contract of the kernel.
@@ -44,7 +44,7 @@ pub struct Basis<'a, O: Operation> {
     /// True if the kernel keeps its contract, and differs from the reference.
     pub kept: bool,
     /// Request of the caller; a single case is not shrunk.
-    pub asked: &'a Asked,
+    pub asked: &'a CaseSelection,
 }
 
 impl<O: Operation> Basis<'_, O> {

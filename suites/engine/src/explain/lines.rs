@@ -4,7 +4,7 @@ use crate::case::text::{self, Draft};
 use crate::explain::comparison::Comparison;
 use crate::explain::groups::Explained;
 use crate::explain::witness::{any_difference, first_difference};
-use crate::judge::record::{due_to, run};
+use crate::judge::record::{classify_by_path, run};
 use crate::judge::side::Side;
 use crate::lane::Lane;
 use crate::operation::case::{Case, Spec};
@@ -77,7 +77,7 @@ fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params
     }
     let posed = comparison.subject.pose(seen.case.clone()).ok()?;
     let element = operation::result_element::<O>(comparison.domain(), &seen.case.params);
-    due_to(&comparison.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
+    classify_by_path(&comparison.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
 }
 
 /// Returns a difference with its case as text. In order of preference: a small case written out, the caller's text, a case reduced to the operands of

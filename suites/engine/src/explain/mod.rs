@@ -16,10 +16,10 @@ use crate::judge::agreement::Agreements;
 use crate::judge::record::{Record, run};
 use crate::lane::Lane;
 use crate::operation::Operation;
-use crate::operation::asked::Asked;
 use crate::operation::case::Spec;
 use crate::operation::observed::Witness;
 use crate::operation::request::Request;
+use crate::operation::selection::CaseSelection;
 use crate::plan::plans;
 use crate::run::repeats::{self, Repeats};
 use crate::run::subject::Subject;
@@ -79,7 +79,7 @@ fn learn<O: Operation>(
         return Ok(None);
     }
     let domain = &subject.kernel.contract.domain;
-    let others = Asked { cases: Vec::new(), x: None, ..request.asked.clone() };
+    let others = CaseSelection { cases: Vec::new(), x: None, ..request.asked.clone() };
     let specs = plans::plan::<O>(domain, &others, &Effort::Quick.budget(), request.seed);
     let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params));
     let posed: Vec<_> = covered.filter_map(|spec| subject.posed(spec, request.seed)).collect::<Result<_>>()?;

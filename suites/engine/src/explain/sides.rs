@@ -7,8 +7,8 @@ use crate::explain::history::History;
 use crate::explain::lines as mismatches;
 use crate::explain::lines::Line;
 use crate::judge::agreement::Agreements;
-use crate::judge::made::Made;
-use crate::judge::record::{Record, due_to};
+use crate::judge::lane_code::LaneCode;
+use crate::judge::record::{Record, classify_by_path};
 use crate::judge::side::{Group, Side};
 use crate::lane::Lane;
 use crate::operation::case::Spec;
@@ -171,8 +171,8 @@ fn explained<O: Operation>(
     all
 }
 
-fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> Made<'a, O> {
-    Made { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
+fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> LaneCode<'a, O> {
+    LaneCode { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
 }
 
 /// Returns the explanation with the class of the witness alone, if the kernel keeps the contract and the path is known.
@@ -196,7 +196,7 @@ fn refined<O: Operation>(
         let because = seen.get(class).map_or(String::new(), |sighting| sighting.reason.to_owned());
         return Explanation { class: *class, because, cause: None };
     }
-    let due = due_to(&subject.path, &element, &posed, &outs, &faulty);
+    let due = classify_by_path(&subject.path, &element, &posed, &outs, &faulty);
     match due.get(witness.index) {
         Some(Some(class)) => Explanation { class: *class, ..explanation },
         _ => explanation,

@@ -9,10 +9,10 @@ mod apart;
 pub use apart::Apart;
 
 use crate::lane::Lane;
-use crate::operation::asked::Asked;
 use crate::operation::case::{Case, Spec};
 use crate::operation::expected::Expected;
 use crate::operation::scheme::NamedScheme;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Operation, find, offered, promise};
 use crate::plan::plans;
 use crate::run::answers::outs;
@@ -141,7 +141,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         let own = Own { scheme: None, like: Some(like.to_owned()), domain: offer.own.domain.clone() };
         offered::adopt::<O>(&Offer { own, ..offer.clone() })?;
     }
-    let mut specs = plans::whole::<O>(&domain, &Asked::default(), &effort.budget(), seed);
+    let mut specs = plans::whole::<O>(&domain, &CaseSelection::default(), &effort.budget(), seed);
     // A plan also has cases for other kernels, which this domain does not cover.
     specs.retain(|spec| O::covers(&domain, &spec.params));
     let mut candidates = candidates::<O>();

@@ -6,9 +6,9 @@
 
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
-use crate::operation::asked::Asked;
 use crate::operation::case::Case;
 use crate::operation::observed::Witness;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Kernel, Operation, is_compiled, kernels};
 use crate::run::answers::{Answers, answers, tried};
 use crate::run::shrink::shrink_by;
@@ -107,7 +107,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
     }
 
     /// Returns a small case with different results of the two parties.
-    pub fn witness(&self, agreement: &Agreement<O>, asked: &Asked) -> Option<Witness<O::Params>> {
+    pub fn witness(&self, agreement: &Agreement<O>, asked: &CaseSelection) -> Option<Witness<O::Params>> {
         let domain = &self.kernel.contract.domain;
         let (lane, (other, their_lane)) = self.parties(agreement);
         let (mut ours, mut theirs) = (lane.lease(), their_lane.lease());

@@ -1,6 +1,6 @@
 //! Counts for the layers of a network: judged results, differences from the contract, and the first difference.
 
-use crate::operation::asked::Block;
+use crate::operation::selection::Block;
 use crate::run::answers::Answers;
 use crate::run::subject::Posed;
 use std::collections::BTreeMap;

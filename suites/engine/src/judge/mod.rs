@@ -2,8 +2,8 @@
 
 pub mod agreement;
 pub mod in_lanes;
+pub mod lane_code;
 mod layers;
-pub mod made;
 pub mod position;
 pub mod record;
 pub mod side;

@@ -1,7 +1,7 @@
 //! Record of a kernel in a lane: cases run, results compared with contract and reference, evidence gathered.
 
 use crate::count;
-use crate::judge::made::Made;
+use crate::judge::lane_code::LaneCode;
 use crate::judge::side::{Results, Side};
 use crate::judge::spans::Spans;
 use crate::lane::Lane;
@@ -105,7 +105,7 @@ impl<P: Clone> Record<P> {
 }
 
 /// Returns the class of each result that differs from the reference: a known fault, the first path step with the result, or no value by the contract.
-pub fn due_to<O: Operation>(
+pub fn classify_by_path<O: Operation>(
     path: &[PathStep<O>],
     element: &Element,
     posed: &Posed<O::Params>,
@@ -168,7 +168,7 @@ pub fn judged<O: Operation>(
     let others = answers.spared + answers.outside.count;
     record.unanswered = answers.each.iter().filter(|answer| answer.is_none()).count() as u64 - others;
     record.cases = cases.len() as u64 - record.given_up - others;
-    let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
+    let made = LaneCode::<O> { kernel: kernel.name, lane: &lane.name, contract };
     for (class, reason) in (O::CAPABILITIES.deviations.declared)(contract) {
         record.faults.insert(class, Sighting::none(reason));
     }
@@ -197,7 +197,7 @@ pub fn judged<O: Operation>(
         record.spans.note("misalign", posed.case.misalign as f64);
         let Some(reference) = &posed.reference else { continue };
         let due = match differs(reference, outs) {
-            true => due_to(path, &element, posed, outs, &faulty),
+            true => classify_by_path(path, &element, posed, outs, &faulty),
             false => Vec::new(),
         };
         if record.reference.judge(&element, &Results { due: &due, ..given }, reference, false) > 0 {

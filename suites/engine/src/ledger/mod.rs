@@ -4,17 +4,17 @@ pub mod agreed;
 pub mod catalogued;
 pub mod comparison;
 pub mod coverage;
-pub mod kept;
-pub mod part;
+pub mod partial_run;
 pub mod place;
 pub mod planned;
 pub mod record;
 pub mod repeats;
+pub mod section;
 pub mod swept;
 
 use crate::explain::ExplainedLane;
 use crate::judge::JudgedLane;
-use crate::ledger::part::Part;
+use crate::ledger::section::LedgerSection;
 use crate::operation::Operation;
 use crate::operation::request::Request;
 use crate::plan::planned::Planned;
@@ -29,7 +29,7 @@ pub(crate) fn add<O: Operation>(
     planned: &Planned<O>,
     JudgedLane { lane, record, layers, sweeps, .. }: &JudgedLane<'_, O>,
     explained: &ExplainedLane<'_, O>,
-    part: &mut Part,
+    part: &mut LedgerSection,
 ) {
     planned.ran(subject.kernel, lane, record, part);
     if request.asked.is_nothing() {

@@ -5,7 +5,7 @@ use crate::lane::Lane;
 use crate::ledger::coverage::{
     PlannedCount, as_the_worker_says, no_such_case, not_asked_again, nothing_new, outside_domain,
 };
-use crate::ledger::part::Part;
+use crate::ledger::section::LedgerSection;
 use crate::operation::given::Given;
 use crate::operation::outside::Outside;
 use crate::operation::{Kernel, Operation};
@@ -27,7 +27,7 @@ impl<O: Operation> Planned<O> {
     }
 
     /// Notes a lane that does not offer the kernel.
-    pub(crate) fn not_offered(&self, kernel: &Kernel<O>, lane: &Lane, part: &mut Part) {
+    pub(crate) fn not_offered(&self, kernel: &Kernel<O>, lane: &Lane, part: &mut LedgerSection) {
         let plans = self.plans(kernel);
         let [first, others @ ..] = &plans[..] else { return };
         part.not_offered(first, lane);
@@ -35,7 +35,7 @@ impl<O: Operation> Planned<O> {
     }
 
     /// Notes a lane that ran cases, and counts the cases left out: spared, given up, refused, or impossible.
-    pub(crate) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, part: &mut Part) {
+    pub(crate) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, part: &mut LedgerSection) {
         let Outside { count: outside, reason } = &record.outside;
         let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared - outside;
         part.planned.extend(self.plans(kernel).iter().map(|plan| {

@@ -6,7 +6,7 @@ use crate::explain::sides::ExplainedSide;
 use crate::judge::record::Record;
 use crate::judge::side::Side;
 use crate::lane::Lane;
-use crate::ledger::part::Part;
+use crate::ledger::section::LedgerSection;
 use crate::operation::Operation;
 use crate::operation::case::Spec;
 use crate::operation::fault::{Extent, Seen, Sighting};
@@ -24,7 +24,7 @@ pub(crate) fn add<O: Operation>(
     lane: &Lane,
     (record, whole): (&Record<O::Params>, bool),
     sides: &[ExplainedSide<'_, O>],
-    part: &mut Part,
+    part: &mut LedgerSection,
 ) {
     let whole = whole && request.asked.is_nothing() && record.failures.is_empty() && record.given_up == 0;
     let exhaustive = whole && (O::CAPABILITIES.sweeps.exhaustive)(&subject.kernel.contract.domain);

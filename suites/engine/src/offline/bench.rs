@@ -6,9 +6,9 @@ use crate::judge::side::{Results, Side};
 use crate::lane::Lane;
 use crate::offline::line::Line;
 use crate::offline::posed::{Domain, Posed};
-use crate::operation::asked::Asked;
 use crate::operation::errors::CaseError;
 use crate::operation::expected::{Expected, differs};
+use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Operation, label};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -173,7 +173,7 @@ impl<O: Operation> Bench for Benched<O> {
     fn causes(&self) -> Vec<Cause> {
         let lane = Lane::host();
         // A caller's case is not shrunk, so nothing runs.
-        let asked = Asked { cases: vec![String::new()], ..Asked::default() };
+        let asked = CaseSelection { cases: vec![String::new()], ..CaseSelection::default() };
         let of = |party: &Party<O>| {
             let (domain, scheme) = (&*party.domain, &party.scheme);
             let kernel = party.kernel.unwrap_or("");

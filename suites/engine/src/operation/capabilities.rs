@@ -3,8 +3,8 @@
 #![expect(clippy::type_complexity, reason = "the signature of a capability belongs in its field")]
 
 use super::{
-    Asked, Case, Change, Control, Element, Expected, Given, Kernel, Layer, NamedScheme, Observed, Operation, Parameter,
-    PathStep, Promised, ReferenceOption, Spec, Sweep, Wanted, Witness, change, fault, observed, promise,
+    Case, CaseSelection, Change, Control, Element, Expected, Given, Kernel, Layer, NamedScheme, Observed, Operation,
+    Parameter, PathStep, Promised, ReferenceOption, Spec, Sweep, Wanted, Witness, change, fault, observed, promise,
 };
 use crate::lane::runner::Runner;
 use std::sync::Arc;
@@ -90,11 +90,11 @@ pub struct Sweeps<O: Operation> {
     /// True if the plan has every input of a domain.
     pub exhaustive: fn(&O::Domain) -> bool,
     /// Parameters of sweeps, in addition to the plan's; a module must have their functions.
-    pub params: fn(&O::Domain, &Asked) -> Vec<O::Params>,
+    pub params: fn(&O::Domain, &CaseSelection) -> Vec<O::Params>,
     /// Sweeps small enough for every run.
-    pub small_sweeps: fn(&'static Kernel<O>, &Runner<'_>, &Asked) -> Vec<Sweep>,
+    pub small_sweeps: fn(&'static Kernel<O>, &Runner<'_>, &CaseSelection) -> Vec<Sweep>,
     /// Sweeps of an exhaustive run.
-    pub all: fn(&'static Kernel<O>, &Runner<'_>, &Asked, &Wanted) -> Vec<Sweep>,
+    pub all: fn(&'static Kernel<O>, &Runner<'_>, &CaseSelection, &Wanted) -> Vec<Sweep>,
 }
 
 /// Explanation of differences, in addition to [`Operation::changes`].
@@ -117,8 +117,12 @@ pub struct Causes<O: Operation> {
 }
 
 /// Counts of the caller's parameters; arguments: domain, request, cases that run, budget and seed.
-pub type Counts<O> =
-    fn(&<O as Operation>::Domain, &Asked, &[Arc<Spec<<O as Operation>::Params>>], (&Budget, u64)) -> Option<Given>;
+pub type Counts<O> = fn(
+    &<O as Operation>::Domain,
+    &CaseSelection,
+    &[Arc<Spec<<O as Operation>::Params>>],
+    (&Budget, u64),
+) -> Option<Given>;
 
 /// Parameters that a caller may give in place of the plan, in addition to cases.
 pub struct Options<O: Operation> {
@@ -133,7 +137,7 @@ pub struct Options<O: Operation> {
     /// Number of the caller's parameters, and of those left out by the cases; without a request, of parameters counted in addition to cases.
     pub caller_coverage: Counts<O>,
     /// True if a witness may have the parameters, because the caller gave them.
-    pub is_asked: fn(&Asked, &O::Params) -> bool,
+    pub is_asked: fn(&CaseSelection, &O::Params) -> bool,
 }
 
 /// Cases of a self-check, for a domain and a seed.

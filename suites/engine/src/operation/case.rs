@@ -4,8 +4,8 @@
 //! by the seed and the kernel's place in the operation's list, so that all kernels together run all cases. A kernel that the caller names runs all of
 //! them; known bugs run none. The ledger's plan of a kernel counts only the cases of that kernel.
 
-use crate::operation::asked::Block;
 use crate::operation::fill::Fill;
+use crate::operation::selection::Block;
 use crate::operation::worked::Worked;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;

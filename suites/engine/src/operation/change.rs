@@ -257,7 +257,7 @@ pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &
 }
 
 /// True if a prediction gives every result for which the scheme expects a value. A word predicted without a value must pass
-/// [`Causes::stands_for_none`](crate::operation::Causes::stands_for_none).
+/// [`Causes::matches_undefined`](crate::operation::Causes::matches_undefined).
 fn reproduces<O: Operation>(predicted: &Expected, seen: &Observed<O::Params>) -> bool {
     if predicted.len() != seen.outs.len() {
         return false;

@@ -1,7 +1,6 @@
 //! Interface between an operation and the engine: cases, expected results of schemes, and changes that a kernel may make to a scheme.
 
 pub mod arguments;
-pub mod asked;
 pub mod capabilities;
 pub mod case;
 pub mod change;
@@ -21,6 +20,7 @@ pub mod outside;
 pub mod promise;
 pub mod request;
 pub mod scheme;
+pub mod selection;
 pub mod swept;
 pub mod worked;
 
@@ -38,7 +38,6 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::Value;
 
 pub use arguments::Arguments;
-pub use asked::{Asked, Block, Layer, Parameter, ReferenceOption, Stage, Wanted};
 pub use capabilities::{
     Capabilities, Causes, Compiled, Counted, Counts, Deviations, Options, SelfChecks, Spelling, Sweeps, Tensors, Trial,
     Witnesses,
@@ -55,6 +54,7 @@ pub use outside::Outside;
 pub use promise::{Promised, Tail};
 pub use request::Request;
 pub use scheme::{NamedScheme, overflow, promised};
+pub use selection::{Block, CaseSelection, Layer, Parameter, ReferenceOption, Stage, Wanted};
 pub use swept::{Sweep, SweptSide, SweptWitness};
 
 /// Kernel, with the types of the operation.
@@ -125,7 +125,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn reference(kernel: &Kernel<Self>, wanted: &Wanted) -> Option<String>;
 
     /// Returns the operation's own cases of a plan; [`whole`](crate::plan::plans::whole) adds the cases that every plan has.
-    fn own_plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
+    fn own_plan(domain: &Self::Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
     /// Returns the neutral element of tensor `t`: the zero point, which adds nothing to a result.
     fn neutral_element(_params: &Self::Params, _t: usize) -> i32 {
         0

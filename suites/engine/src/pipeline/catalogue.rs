@@ -5,8 +5,8 @@ use crate::explain::sides as explain_record;
 use crate::judge::record::run;
 use crate::lane::Lane;
 use crate::ledger::catalogued::{Catalogued, InLanes};
-use crate::ledger::part::Part;
 use crate::ledger::record;
+use crate::ledger::section::LedgerSection;
 use crate::operation::case::{Case, Spec};
 use crate::operation::request::Request;
 use crate::operation::{Kernel, Operation};
@@ -18,9 +18,9 @@ use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{CatalogueRun, Finding};
 
 /// Sums the outcomes of all kernels for the catalogue run of each lane: counts and findings.
-pub(crate) fn totals<O: Operation>(lanes: &[String], each: &[&InLanes]) -> Result<Part> {
+pub(crate) fn totals<O: Operation>(lanes: &[String], each: &[&InLanes]) -> Result<LedgerSection> {
     let entries = entries::<O>()?;
-    let mut part = Part::default();
+    let mut part = LedgerSection::default();
     for (at, lane) in lanes.iter().enumerate() {
         let (op, lane, cases) = (O::OP.to_owned(), lane.clone(), entries.len() as u64);
         let mut total = CatalogueRun { op, lane, cases, not_taken: 0, judged: 0, broken: 0, unanswered: 0 };
@@ -77,7 +77,7 @@ pub(crate) fn catalogued<O: Operation>(
         let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &posed);
         let counts = [record.contract.count.inputs, record.contract.count.differ, record.unanswered];
         let sides = explain_record::record(request, &subject, lane, (&record, &specs));
-        let mut found = Part::default();
+        let mut found = LedgerSection::default();
         record::add(request, &subject, lane, (&record, !specs.is_empty()), &sides, &mut found);
         let said = |f: Finding| Finding { message: format!("in the catalogue: {}", f.message), ..f };
         Catalogued { taken: taken.clone(), counts, findings: found.findings.into_iter().map(said).collect() }

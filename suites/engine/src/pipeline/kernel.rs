@@ -5,7 +5,7 @@ use crate::judge::record::Record;
 use crate::judge::{Judged, judged};
 use crate::lane::Lane;
 use crate::ledger::coverage::not_run;
-use crate::ledger::part::Part;
+use crate::ledger::section::LedgerSection;
 use crate::ledger::{add, agreed};
 use crate::operation::request::Request;
 use crate::operation::{Kernel, Operation, is_compiled, is_elsewhere};
@@ -15,10 +15,14 @@ use anyhow::{Result, bail};
 use tiebreak_reports::ledger::OutsideDomain;
 
 /// Runs a kernel in every lane that has it: requested cases or the plan's, and sweeps.
-pub(crate) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes: &[Lane]) -> Result<Part> {
+pub(crate) fn one_kernel<O: Operation>(
+    request: &Request,
+    kernel: &'static Kernel<O>,
+    lanes: &[Lane],
+) -> Result<LedgerSection> {
     let subject = Subject::<O>::new(request, kernel)?;
     let domain = &kernel.contract.domain;
-    let mut part = Part::default();
+    let mut part = LedgerSection::default();
     let may_have = |lane: &&Lane| !is_elsewhere::<O>(kernel) || lane.isa_path(O::OP, kernel.name).is_some();
     let fits = |lane: &&Lane| lane.is_compiled() == is_compiled::<O>(domain) && may_have(lane);
     let fitting: Vec<&Lane> = lanes.iter().filter(fits).collect();
@@ -68,17 +72,17 @@ fn elsewhere<O: Operation>(domain: &O::Domain) -> String {
 }
 
 /// Lists a kernel whose domain has no requested case.
-fn outside<O: Operation>(planned: &Planned<O>, kernel: &Kernel<O>, lanes: &[&Lane], domain: String) -> Part {
-    let mut part = Part::default();
+fn outside<O: Operation>(planned: &Planned<O>, kernel: &Kernel<O>, lanes: &[&Lane], domain: String) -> LedgerSection {
+    let mut part = LedgerSection::default();
     lanes.iter().for_each(|lane| planned.ran(kernel, lane, &Record::<O::Params>::default(), &mut part));
     part.outside_domain = vec![OutsideDomain { op: O::OP.to_owned(), kernel: kernel.name.to_owned(), domain }];
     part
 }
 
 /// Lists a kernel that no lane of the run can have; a finding if the caller named the kernel.
-fn no_lane<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Part {
+fn no_lane<O: Operation>(request: &Request, kernel: &Kernel<O>) -> LedgerSection {
     let reason = elsewhere::<O>(&kernel.contract.domain);
-    let mut part = Part::default();
+    let mut part = LedgerSection::default();
     if !request.kernels.is_empty() {
         part.findings.push(not_run(O::OP, kernel.name, &reason));
     }

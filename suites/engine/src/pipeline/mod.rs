@@ -8,12 +8,12 @@ use crate::activity::doing;
 use crate::case::text;
 use crate::identify::{Identified, identify};
 use crate::lane::Lane;
-use crate::ledger::kept::{Kept, go_on};
-use crate::ledger::part::Part;
+use crate::ledger::partial_run::{PartialRun, go_on};
 use crate::ledger::place::failed_check;
+use crate::ledger::section::LedgerSection;
 use crate::offline::{Bench, Benched};
-use crate::operation::asked::{Asked, Layer, Parameter, ReferenceOption, Stage};
 use crate::operation::request::Request;
+use crate::operation::selection::{CaseSelection, Layer, Parameter, ReferenceOption, Stage};
 use crate::operation::{Kernel, NamedScheme, Operation, find, is_compiled, kernels, offered};
 use crate::pipeline::catalogue::{catalogued, entries, run_catalogue, totals};
 use crate::pipeline::kernel::one_kernel;
@@ -128,7 +128,12 @@ impl<O: Operation> Verifies for Pipeline<O> {
         identify::<O>(offer, lane, effort, seed)
     }
 
-    fn verify(&self, (request, kept): (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part> {
+    fn verify(
+        &self,
+        (request, kept): (&Request, &PartialRun),
+        names: &[String],
+        lanes: &[Lane],
+    ) -> Result<LedgerSection> {
         let extent = self.extent(request, names, lanes);
         let named = named::<O>(names, lanes);
         let catalogue = match extent.has_catalogue {
@@ -136,7 +141,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
             false => vec![None; named.len()],
         };
         let found = catalogue.iter().flatten().collect::<Vec<_>>();
-        let found = if extent.has_catalogue { totals::<O>(&extent.lanes, &found)? } else { Part::default() };
+        let found = if extent.has_catalogue { totals::<O>(&extent.lanes, &found)? } else { LedgerSection::default() };
         if let Err(first) = go_on(request, &found.findings) {
             kept.kernel(O::OP, &found);
             return Err(first.into());
@@ -174,7 +179,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
     ) -> Result<()> {
         let named = named::<O>(names, lanes);
         let entries = entries::<O>()?;
-        let _plans = plans::Long::<O>::BEGUN;
+        let _plans = plans::LongPlanGuard::<O>::begin();
         let run = |at: usize| {
             let Some(kernel) = named.get(at) else {
                 return Ok(groups::<O>(request, lanes, &[at - named.len()])?.remove(0));
@@ -192,8 +197,8 @@ impl<O: Operation> Verifies for Pipeline<O> {
         parallel::try_map(units, one).map(drop)
     }
 
-    fn whole(&self, extent: &Extent, done: Vec<Done>) -> Result<Part> {
-        let (mut part, mut kernels, mut catalogue, mut checks) = (Part::default(), 0, Vec::new(), Vec::new());
+    fn whole(&self, extent: &Extent, done: Vec<Done>) -> Result<LedgerSection> {
+        let (mut part, mut kernels, mut catalogue, mut checks) = (LedgerSection::default(), 0, Vec::new(), Vec::new());
         for one in done {
             match one {
                 Done::Kernel { part: of_kernel, catalogue: of_catalogue } => {
@@ -227,12 +232,12 @@ impl<O: Operation> Verifies for Pipeline<O> {
 
 /// Runs each kernel in every lane.
 fn each_kernel<O: Operation>(
-    (request, kept): (&Request, &Kept),
+    (request, kept): (&Request, &PartialRun),
     named: &[&'static Kernel<O>],
     lanes: &[Lane],
-) -> Result<Vec<Part>> {
+) -> Result<Vec<LedgerSection>> {
     let bar = progress(O::OP, named.len() * lanes.len().max(1));
-    let _plans = plans::Long::<O>::BEGUN;
+    let _plans = plans::LongPlanGuard::<O>::begin();
     let one = |kernel: &&'static Kernel<O>| {
         let _doing = doing(|| format!("{} {}", O::OP, kernel.name));
         let part = one_kernel::<O>(request, kernel, lanes)?;
@@ -259,9 +264,9 @@ fn named<O: Operation>(names: &[String], lanes: &[Lane]) -> Vec<&'static Kernel<
 fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<Function>> {
     let domain = &kernel.contract.domain;
     let mut params: Vec<O::Params> = match &request.asked {
-        Asked { cases, .. } if !cases.is_empty() => {
+        CaseSelection { cases, .. } if !cases.is_empty() => {
             let given = cases.iter().filter_map(|case| Some(text::parse::<O>(case, domain).ok()?.params));
-            let short = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), request.seed);
+            let short = plans::plan::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), request.seed);
             given.chain(short.iter().map(|spec| spec.params.clone())).collect()
         }
         asked => {

@@ -1,7 +1,7 @@
 //! Plans are made once: all kernels and known bugs of a domain share a plan.
 
-use crate::operation::asked::{Asked, Parameter, Stage};
 use crate::operation::case::{Case, Spec, numbered};
+use crate::operation::selection::{CaseSelection, Parameter, Stage};
 use crate::operation::worked::Worked;
 use crate::operation::{Kernel, Operation, is_compiled, kernels, mutants};
 use crate::plan::further;
@@ -32,7 +32,12 @@ fn kept() -> MutexGuard<'static, HashMap<Key, Place>> {
 }
 
 /// Returns every case of a plan: the operation's own, and the further cases of every plan.
-pub fn whole<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
+pub fn whole<O: Operation>(
+    domain: &O::Domain,
+    asked: &CaseSelection,
+    budget: &Budget,
+    seed: u64,
+) -> Vec<Spec<O::Params>> {
     let takes_layers = O::CAPABILITIES.options.takes.contains(&Parameter::Model) && !asked.layers.is_empty();
     let mut specs: Vec<_> = asked.stages.iter().filter_map(|stage| of_stage::<O>(domain, stage)).collect();
     if asked.stages.is_empty() || takes_layers {
@@ -67,7 +72,7 @@ pub fn takes_stage<O: Operation>(stage: &Stage) -> bool {
 }
 
 /// Returns [`whole`], cached unless the caller gave cases. Short plans stay cached; long plans stay until a [`Long`] of the operation is dropped.
-pub fn plan<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Shared<O::Params> {
+pub fn plan<O: Operation>(domain: &O::Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Shared<O::Params> {
     if !asked.is_nothing() {
         return shared(whole::<O>(domain, asked, budget, seed));
     }
@@ -105,14 +110,16 @@ pub fn place<O: Operation>(kernel: &str) -> Option<usize> {
 }
 
 /// Guard while kernels of an operation run. On drop, the operation's long plans and the cached results of the short plans are freed, to save memory.
-pub struct Long<O: Operation>(PhantomData<O>);
+pub struct LongPlanGuard<O: Operation>(PhantomData<O>);
 
-impl<O: Operation> Long<O> {
-    /// Guard from now on.
-    pub const BEGUN: Self = Self(PhantomData);
+impl<O: Operation> LongPlanGuard<O> {
+    /// Creates a guard, which acts from now on.
+    pub const fn begin() -> Self {
+        Self(PhantomData)
+    }
 }
 
-impl<O: Operation> Drop for Long<O> {
+impl<O: Operation> Drop for LongPlanGuard<O> {
     fn drop(&mut self) {
         kept().retain(|key, place| {
             let is_its_own = key.operation == TypeId::of::<O>();

@@ -5,12 +5,12 @@
 //! `processes::a_failure_among_batches_in_flight_is_that_of_its_own` checks this.
 
 use crate::activity::doing;
-use crate::lane::runner::{Ahead, FailedBatch, Runner};
+use crate::lane::runner::{FailedBatch, InFlight, Runner};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
-use crate::operation::asked::Asked;
 use crate::operation::case::Case;
 use crate::operation::observed::{SMALL, Witness};
 use crate::operation::outside::Outside;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Kernel, Operation, job, products};
 use crate::run::shrink::shrink_by;
 use crate::run::subject::Posed;
@@ -138,7 +138,7 @@ pub fn answers<'a, O: Operation>(
 ) -> Answers<O::Params> {
     let begun = Instant::now();
     let (mut cases, mut again) = (cases.into_iter(), VecDeque::new());
-    let mut ahead = Ahead::new(runner.lane.lease(), if runner.lane.is_isolated() { AHEAD } else { 1 });
+    let mut ahead = InFlight::new(runner.lane.lease(), if runner.lane.is_isolated() { AHEAD } else { 1 });
     let (mut all, mut out) = (Answers::of(Vec::new()), Vec::new());
     loop {
         let hand_over = |lease: &mut Lease<'_>| {
@@ -215,7 +215,7 @@ fn narrowed<O: Operation>(
     let alone =
         |index| operation::alone::<O>(case, domain, index).into_iter().take(forms).find_map(|(case, _)| shows(&case));
     first = (0..results.min(SINGLY)).find_map(alone).unwrap_or(first);
-    Some(shrink_by::<O>(domain, &Asked::default(), first, &mut shows).case)
+    Some(shrink_by::<O>(domain, &CaseSelection::default(), first, &mut shows).case)
 }
 
 #[cfg(test)]

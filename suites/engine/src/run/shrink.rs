@@ -1,8 +1,8 @@
 //! Shrinking: from a case with a property to the smallest case found that still has it.
 
-use crate::operation::asked::Asked;
 use crate::operation::case::Case;
 use crate::operation::observed::Witness;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Operation};
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ type Shows<'a, O> = dyn FnMut(&Case<<O as Operation>::Params>) -> Option<Witness
 
 struct Shrinker<'a, O: Operation> {
     domain: &'a O::Domain,
-    asked: &'a Asked,
+    asked: &'a CaseSelection,
     shows: &'a mut Shows<'a, O>,
     runs: usize,
     elements: usize,
@@ -42,7 +42,7 @@ pub fn cuts(len: usize) -> Vec<std::ops::Range<usize>> {
 /// Returns the smallest case found for which `shows` gives a witness, starting from `first`, with parameters that the caller requested.
 pub fn shrink_by<'a, O: Operation>(
     domain: &'a O::Domain,
-    asked: &'a Asked,
+    asked: &'a CaseSelection,
     first: Witness<O::Params>,
     shows: &'a mut Shows<'a, O>,
 ) -> Witness<O::Params> {

@@ -1,7 +1,7 @@
 //! Sweeps over all inputs of one kind, in blocks of consecutive inputs. Two blocks are in flight, so the lane computes one while the other is judged.
 //! The blocks of a lost session run again one at a time, and halving finds the input that ends the session.
 
-use crate::lane::runner::{Ahead, FailedBatch, Runner, fails, isolate};
+use crate::lane::runner::{FailedBatch, InFlight, Runner, fails, isolate};
 use crate::lane::{Input, Lease, Order};
 use crate::operation::outside::Outside;
 use std::time::Instant;
@@ -139,7 +139,7 @@ struct Task<'a, B: Blocks> {
 impl<B: Blocks> Task<'_, B> {
     fn run(&mut self, starts: Vec<i64>) {
         let (runner, mut next, mut outs) = (self.runner, starts.into_iter(), Vec::new());
-        let mut ahead = Ahead::new(runner.lane.lease(), 2);
+        let mut ahead = InFlight::new(runner.lane.lease(), 2);
         loop {
             let hand_over = |lease: &mut Lease<'_>| {
                 let at = if runner.has_given_up() { None } else { next.next() }?;

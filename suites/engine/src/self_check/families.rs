@@ -3,7 +3,7 @@
 //! differs little from the previous call, or equal slices of an operand. Families with several conditions are in `joint.rs`. Each family is drawn at
 //! thresholds from common to rare.
 
-use crate::operation::meaning::{Meaning, is_akin, meaning};
+use crate::operation::meaning::{Meaning, are_interchangeable, meaning};
 use crate::self_check::history::Since;
 use crate::self_check::place::{Fault, Near, Place, Strike};
 use crate::self_check::slices::{Along, Likeness, Slices};
@@ -313,7 +313,7 @@ impl Draft<'_> {
             }
         }
         for [(name, _), (other, _)] in pairs(parameters) {
-            if is_akin(name, other) {
+            if are_interchangeable(name, other) {
                 let fault = of(Since::Exchanged([name.clone(), other.clone()]));
                 self.add("two parameters exchanged since the last call", (&format!("{name}, {other}"), "", 0), fault);
             }

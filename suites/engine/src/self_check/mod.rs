@@ -11,8 +11,8 @@ pub mod slices;
 pub mod spanned;
 
 use crate::lane::Lane;
-use crate::operation::asked::Asked;
 use crate::operation::case::Spec;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{Kernel, Operation};
 use crate::plan::plans;
 use crate::run::subject::Posed;
@@ -47,7 +47,7 @@ fn planned<'a, O: Operation>(
     wanted: impl Fn(&str) -> bool + 'a,
 ) -> impl Iterator<Item = Result<Planned<O::Params>>> + 'a {
     let domain = &kernel.contract.domain;
-    let specs = plans::whole::<O>(domain, &Asked::default(), &measure.effort.budget(), measure.seed);
+    let specs = plans::whole::<O>(domain, &CaseSelection::default(), &measure.effort.budget(), measure.seed);
     let place = plans::place::<O>(kernel.name);
     let due = move |spec: &Spec<O::Params>| place.is_none_or(|place| spec.turn.is_of(place));
     let covered = specs.into_iter().filter(move |spec| due(spec) && O::covers(domain, &spec.params));

@@ -9,10 +9,10 @@ use crate::judge::record::{Record, judged, run};
 use crate::judge::side::Side;
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
-use crate::operation::asked::Asked;
 use crate::operation::case::{Case, Spec, numbered};
 use crate::operation::expected::differs;
 use crate::operation::observed::Witness;
+use crate::operation::selection::CaseSelection;
 use crate::operation::worked::Worked;
 use crate::operation::{Control, Kernel, Mutant, Operation, contract, is_compiled, label, mutants};
 use crate::plan::plans;
@@ -86,7 +86,7 @@ fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Arc<Spec<O::P
     if let Some(trial) = O::CAPABILITIES.self_checks.trial {
         return numbered(trial(domain, seed)).into_iter().map(Arc::new).collect();
     }
-    let plan = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), seed);
+    let plan = plans::plan::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), seed);
     plan.iter().filter(|spec| spec.turn.is_all()).cloned().collect()
 }
 
@@ -98,7 +98,7 @@ pub fn explained<O: Operation>(
     side: &Side<O::Params>,
 ) -> Vec<Explained<O::Params>> {
     let domain = &kernel.contract.domain;
-    let (kept, asked) = (false, &Asked::default());
+    let (kept, asked) = (false, &CaseSelection::default());
     Basis::<O> { kernel: kernel.name, made: None, domain, contract: scheme, scheme, kept, asked }.explained(lane, side)
 }
 

@@ -1,7 +1,7 @@
 //! Place of a fault: conditions on a batch (parameters, length, place in the run) and on its words (place, value). All given conditions must hold.
 
 use crate::operation::names;
-use crate::self_check::history::{News, Since};
+use crate::self_check::history::{ParamChange, Since};
 use crate::self_check::slices::{Operand, Slices};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -127,7 +127,7 @@ pub struct Seen<'a> {
     /// Number of the batch in the process.
     pub number: u64,
     /// Changes of parameters.
-    pub news: &'a News,
+    pub news: &'a ParamChange,
     /// Results of the previous batch.
     pub last: &'a [i32],
     /// Operands of the batch.

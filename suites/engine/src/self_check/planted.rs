@@ -8,7 +8,7 @@ use crate::operation::{self, Kernel, Operation, contract, is_compiled, job, kern
 use crate::run::answers::{answers, outs};
 use crate::run::subject::Posed;
 use crate::self_check::families::{self, Drawn};
-use crate::self_check::history::News;
+use crate::self_check::history::ParamChange;
 use crate::self_check::place::{Fault, Seen};
 use crate::self_check::slices::Operand;
 use crate::self_check::spanned::{Range, Spanned};
@@ -90,7 +90,7 @@ struct Subject<'a, O: Operation> {
     /// Requests of the cases, as a worker reads them: parameters and misalignment.
     requests: Vec<Value>,
     /// Changes of parameters in each case.
-    news: Vec<News>,
+    news: Vec<ParamChange>,
     measure: &'a Measure<'a>,
 }
 
@@ -122,11 +122,11 @@ pub(crate) fn alone<O: Operation>(
 }
 
 /// Returns the changes of parameters in each case; a case without results is no call.
-fn news(requests: &[Value], given: &[Vec<i32>]) -> Vec<News> {
+fn news(requests: &[Value], given: &[Vec<i32>]) -> Vec<ParamChange> {
     let (mut before, mut results) = ([None, None], None);
     let each = requests.iter().zip(given).map(|(request, outs)| {
         let params = &request["params"];
-        let news = News::of(params, before).sized(results, outs.len());
+        let news = ParamChange::of(params, before).sized(results, outs.len());
         if !outs.is_empty() {
             before = [Some(params), before[0]];
             results = Some(outs.len());

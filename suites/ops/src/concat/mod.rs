@@ -14,8 +14,8 @@ use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Options, ReferenceOption,
-    Spec, Tensors, Unposable, Wanted, Witnesses,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Options,
+    ReferenceOption, Spec, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::concat::{self as impls, Domain, Params, Run, Scales};
 use tiebreak_impls::kernel::Kernel;
@@ -128,7 +128,7 @@ impl Operation for Concat {
         params.inputs.first().map_or(0, |input| input.operand.zero_point)
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Operation, Options, Parameter,
-    Spec, Unposable, Wanted,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Given, Operation, Options,
+    Parameter, Spec, Unposable, Wanted,
 };
 use tiebreak_impls::conv2d::transposed::takes;
 use tiebreak_impls::conv2d::{Domain, Params, Run};
@@ -130,7 +130,7 @@ impl Operation for Conv2d {
         [params.input_zero_point, params.weight_zero_point].get(t).copied().unwrap_or(0)
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         match (asked.layers.is_empty(), domain.transposed) {
             (true, Some(_)) => transposed::plan(domain, budget, seed),
             (true, None) => plan::plan(domain, budget, seed),
@@ -170,7 +170,7 @@ impl Conv2d {
         factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
+    fn given(domain: &Domain, asked: &CaseSelection, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
         (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
     }
 }

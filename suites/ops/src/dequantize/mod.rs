@@ -13,8 +13,8 @@ use tiebreak_common::stream::{int32, stream};
 use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Operation,
-    Options, Parameter, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Compiled, Counted, Element, Expected,
+    Operation, Options, Parameter, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::dequantize;
 use tiebreak_impls::quantize::Domain;
@@ -146,7 +146,7 @@ impl Operation for Dequantize {
         params.quantized.zero_points.first().map_or(0, |point| *point as i32)
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &Stored)
     }
 

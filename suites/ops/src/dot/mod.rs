@@ -14,7 +14,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Change, Expected, Operation, Spec, Sweep, Sweeps, Tensors,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, Operation, Spec, Sweep, Sweeps, Tensors,
     Unposable, Wanted, Witnesses, fill,
 };
 use tiebreak_impls::dot::{Domain, Params, Run};
@@ -104,7 +104,7 @@ impl Operation for Dot {
         Some(exact.to_owned())
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 
@@ -166,7 +166,12 @@ impl Dot {
         vec![(one, index % results), (fill::only(case, [results, elements, elements], step), index)]
     }
 
-    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
+    fn sweeps(
+        kernel: &'static Kernel<Run, Domain>,
+        runner: &Runner<'_>,
+        asked: &CaseSelection,
+        _: &Wanted,
+    ) -> Vec<Sweep> {
         sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
     }
 }

@@ -13,8 +13,8 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Options, ReferenceOption,
-    Spec, Tensors, Unposable, Wanted, Witnesses,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Options,
+    ReferenceOption, Spec, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Params, Run};
@@ -190,7 +190,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         [params.lhs, params.rhs].get(t).map_or(0, |operand| operand.zero_point)
     }
 
-    fn own_plan(domain: &A::Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &A::Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan::<A>(domain, budget, seed)
     }
 

@@ -12,8 +12,8 @@ use tiebreak_common::budget::Budget;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Spec, Sweep, Sweeps, Tensors,
-    Unposable, Wanted, Witnesses,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Spec, Sweep, Sweeps,
+    Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::exp::{self as impls, Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -77,7 +77,7 @@ impl Operation for Exp {
         Some(REFERENCE.to_owned())
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 
@@ -115,7 +115,12 @@ impl Exp {
         vec![(Case { params, tensors: [vec![case.tensors[0][index]], Vec::new(), Vec::new()], misalign: 0 }, 0)]
     }
 
-    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
+    fn sweeps(
+        kernel: &'static Kernel<Run, Domain>,
+        runner: &Runner<'_>,
+        asked: &CaseSelection,
+        _: &Wanted,
+    ) -> Vec<Sweep> {
         sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
     }
 }

@@ -19,9 +19,9 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Control, Counted, Deviations, Expected, Given,
-    Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweeps, Tensors, Unposable, Wanted, Witness,
-    Witnesses, arguments, promised,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Control, Counted, Deviations, Expected,
+    Given, Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweeps, Tensors, Unposable, Wanted,
+    Witness, Witnesses, arguments, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params};
@@ -140,7 +140,7 @@ impl Operation for FixedPointMultiply {
         Some(wanted.multiplication.clone())
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
+    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
         plan::plan(domain, asked, budget, seed)
     }
 
@@ -195,7 +195,7 @@ impl FixedPointMultiply {
 
     fn given(
         domain: &Domain,
-        asked: &Asked,
+        asked: &CaseSelection,
         specs: &[Arc<Spec<Batch>>],
         (budget, seed): (&Budget, u64),
     ) -> Option<Given> {
@@ -249,7 +249,7 @@ impl FixedPointMultiply {
         simpler::size(x, channel_at(&witness.case.params, witness.index)).map(u64::from).to_vec()
     }
 
-    fn is_asked(asked: &Asked, batch: &Batch) -> bool {
+    fn is_asked(asked: &CaseSelection, batch: &Batch) -> bool {
         asked.channels.is_empty() || batch.params.channels.iter().all(|channel| asked.channels.contains(channel))
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::parameters::grid;
-use tiebreak_engine::operation::{Asked, Case, Frames, Spec, by};
+use tiebreak_engine::operation::{Case, CaseSelection, Frames, Spec, by};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Params};
 
@@ -33,7 +33,7 @@ const KEPT: std::ops::RangeInclusive<i32> = -12..=-1;
 const LENGTHS_OF_ONE: std::ops::RangeInclusive<usize> = 1..=9;
 
 /// Returns the pairs of a run, each with the format of its multiplier.
-pub(super) fn pairs(asked: &Asked, budget: &Budget, seed: u64) -> Vec<(Channel, u32)> {
+pub(super) fn pairs(asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<(Channel, u32)> {
     if !asked.channels.is_empty() {
         let q = asked.q.unwrap_or(Q31);
         return asked.channels.iter().map(|channel| (*channel, q)).collect();
@@ -49,7 +49,7 @@ type Key = (Channel, u32, [usize; 2], u64);
 
 /// Returns the accumulators of a pair. Pairs of the grid have the same accumulators for every kernel, which are cached. The accumulators of the
 /// caller's pairs are not cached, because there may be millions of pairs.
-fn inputs(asked: &Asked, (channel, q): (Channel, u32), budget: &Budget, seed: u64) -> Arc<[i32]> {
+fn inputs(asked: &CaseSelection, (channel, q): (Channel, u32), budget: &Budget, seed: u64) -> Arc<[i32]> {
     static KNOWN: LazyLock<Mutex<HashMap<Key, Arc<[i32]>>>> = LazyLock::new(Mutex::default);
     let made = || Arc::<[i32]>::from(accumulators(channel, q, budget, seed));
     if !asked.channels.is_empty() {
@@ -66,7 +66,7 @@ fn inputs(asked: &Asked, (channel, q): (Channel, u32), budget: &Budget, seed: u6
 }
 
 /// Returns the cases of a run that are in the domain.
-pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
+pub(super) fn plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
     let pairs = pairs(asked, budget, seed);
     let q = asked.q.unwrap_or(Q31);
     let inside = |(c, q): &&(Channel, u32)| domain.contains(c.multiplier, c.shift, *q);
@@ -180,7 +180,7 @@ pub(super) fn trial(domain: &Domain, seed: u64, step: usize) -> Vec<Spec<Batch>>
     let quick = Effort::Quick.budget();
     let covered = grid(&quick, seed).into_iter().filter(|c| domain.contains(c.multiplier, c.shift, Q31));
     let of = |channel| {
-        let mut xs = inputs(&Asked::default(), (channel, Q31), &quick, seed).to_vec();
+        let mut xs = inputs(&CaseSelection::default(), (channel, Q31), &quick, seed).to_vec();
         xs.truncate(xs.len() - (xs.len() + 1) % 4);
         xs.rotate_right(1);
         spec(Q31, vec![channel], xs, 0)

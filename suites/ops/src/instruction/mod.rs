@@ -11,8 +11,8 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Change, Expected, NamedScheme, Observed, Operation, Spec, Sweeps,
-    Unposable, Wanted, Witnesses, differs,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, NamedScheme, Observed, Operation, Spec,
+    Sweeps, Unposable, Wanted, Witnesses, differs,
 };
 use tiebreak_impls::instruction::{Domain, Lanes, Params, Run, kernels};
 use tiebreak_impls::kernel::Kernel;
@@ -241,7 +241,7 @@ impl Operation for Instruction {
         None
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(*domain, budget, seed)
     }
 

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Operation, Options, Parameter,
-    Spec, Unposable, Wanted,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Given, Operation, Options,
+    Parameter, Spec, Unposable, Wanted,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -98,7 +98,7 @@ impl Operation for Matmul {
         [params.lhs_offset, params.rhs_offset].get(t).map_or(0, |offset| offset.wrapping_neg())
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         if !asked.layers.is_empty() {
             return layers::specs(domain, &asked.layers);
         }
@@ -150,7 +150,7 @@ impl Matmul {
         [p.m, p.n, p.k].iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
+    fn given(domain: &Domain, asked: &CaseSelection, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
         (!asked.layers.is_empty()).then(|| layers::given(domain, &asked.layers, specs))
     }
 }

@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Options,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Operation, Options,
     ReferenceOption, Spec, Tensors, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::kernel::Kernel;
@@ -150,7 +150,7 @@ impl Operation for Pool {
         params.input.zero_point
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Deviations, Expected, Given, Layer,
-    Operation, Options, Parameter, Spec, Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Given,
+    Layer, Operation, Options, Parameter, Spec, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::kernel::Kernel;
@@ -144,7 +144,7 @@ impl Operation for Qconv2d {
         Conv2d::neutral_element(&params.shape, t)
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { plan::layers(domain, &asked.layers) }
     }
 
@@ -264,7 +264,7 @@ impl Qconv2d {
         layer.output.is_some()
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
+    fn given(domain: &Domain, asked: &CaseSelection, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
         let layers: Vec<&Layer> = asked.layers.iter().filter(|layer| layer.output.is_some()).collect();
         let runs = |layer: &&Layer| {
             let case = plan::of_layer(domain, layer);

@@ -16,8 +16,8 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Deviations, Expected, Operation, Spec,
-    Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Operation,
+    Spec, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::element::Element;
@@ -150,7 +150,7 @@ impl Operation for Qmatmul {
         Matmul::neutral_element(&params.shape, t)
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 

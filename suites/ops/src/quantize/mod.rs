@@ -11,8 +11,9 @@ use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::{
-    self, Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Deviations, Element,
-    Expected, Operation, Options, Parameter, ReferenceOption, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
+    self, Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Compiled, Counted, Deviations,
+    Element, Expected, Operation, Options, Parameter, ReferenceOption, Spec, Sweeps, Tensors, Unposable, Wanted,
+    Witnesses,
 };
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
@@ -149,7 +150,7 @@ impl Operation for Quantize {
         Some(Scheme::ideal(wanted.rounding).label())
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &inputs::Floats)
     }
 

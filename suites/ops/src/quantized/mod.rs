@@ -17,7 +17,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::given::distinct;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Case, CaseError, Expected, Given, Operation, Spec, Unposable, arguments, scheme_named,
+    Arguments, Case, CaseError, CaseSelection, Expected, Given, Operation, Spec, Unposable, arguments, scheme_named,
 };
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized};
@@ -127,7 +127,7 @@ pub fn is_subnormal(format: Format, pattern: u64) -> bool {
 }
 
 /// Counts the caller's types, and lists types without a case.
-pub fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
+pub fn given(domain: &Domain, asked: &CaseSelection, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
     let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
     let described = |_, ty: &Quantized| {
         let reason = quantizations(ty).map_or_else(|error| error.to_string(), |_| domain_text(domain));

@@ -6,7 +6,7 @@ use rug::Rational;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::sizes;
 use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Asked, Spec, by, in_turns};
+use tiebreak_engine::operation::{CaseSelection, Spec, by, in_turns};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_impls::shape::MAX_ELEMENTS;
@@ -60,7 +60,13 @@ const REPEATED: usize = 70;
 const WHOLE: [usize; 2] = [128, 192];
 
 /// Returns the cases of a run.
-pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
+pub fn plan(
+    domain: &Domain,
+    asked: &CaseSelection,
+    budget: &Budget,
+    seed: u64,
+    elements: &impl Elements,
+) -> Vec<Spec<Params>> {
     let own = types(domain, budget);
     let types = if asked.types.is_empty() { &own } else { &asked.types };
     let mut out = Vec::new();

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Deviations, Expected, Given, Operation,
-    Options, Parameter, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments, fill,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Given,
+    Operation, Options, Parameter, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments, fill,
 };
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::contract::Domain as Multipliers;
@@ -141,7 +141,7 @@ impl Operation for Requantize {
         Some(if legacy { LEGACY.to_owned() } else { wanted.multiplication.clone() })
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed)
     }
 
@@ -230,7 +230,7 @@ impl Requantize {
         kinds
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
+    fn given(domain: &Domain, asked: &CaseSelection, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
         let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
         let described = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
         let layers: Vec<&Params> = asked.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();

@@ -9,7 +9,7 @@ use tiebreak_common::parameters::SWEPT;
 use tiebreak_engine::case::text;
 use tiebreak_engine::count::Count;
 use tiebreak_engine::lane::runner::Runner;
-use tiebreak_engine::operation::{Asked, Case, Operation, Sweep, SweptSide, SweptWitness, Wanted, fault, job};
+use tiebreak_engine::operation::{Case, CaseSelection, Operation, Sweep, SweptSide, SweptWitness, Wanted, fault, job};
 use tiebreak_engine::run::sweep::{self, Blocks, Space, Swept};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::protocol::Job;
@@ -125,7 +125,12 @@ impl Side {
 }
 
 /// Sweeps each of the caller's channels, or a default channel, that the kernel accepts.
-pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+pub(super) fn sweeps(
+    kernel: &'static Kernel,
+    runner: &Runner<'_>,
+    asked: &CaseSelection,
+    wanted: &Wanted,
+) -> Vec<Sweep> {
     let domain = &kernel.contract.domain;
     let usual = if domain.fraction() == 0 { LEGACY_SWEPT } else { SWEPT[0] };
     let channels = if asked.channels.is_empty() { vec![usual] } else { asked.channels.clone() };

@@ -10,8 +10,8 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Spec, Tensors,
-    Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Operation, Spec,
+    Tensors, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -102,7 +102,7 @@ impl Operation for Softmax {
         *p.input.range().start()
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 

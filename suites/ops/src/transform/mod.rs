@@ -12,7 +12,8 @@ use crate::types;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Case, CaseError, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted, arguments,
+    Arguments, Case, CaseError, CaseSelection, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted,
+    arguments,
 };
 use tiebreak_engine::plan::plans;
 use tiebreak_impls::conv2d::Params as Convolution;
@@ -170,7 +171,7 @@ impl Operation for Transform {
         None
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         let params: Vec<Params> = match domain.kind {
             Kind::Interleave | Kind::Unpack => batched(matrices(budget)),
             Kind::BlockTranspose => matrices(budget),
@@ -347,7 +348,7 @@ fn matrices(budget: &Budget) -> Vec<Params> {
 }
 
 /// Returns the shapes of the cases of convolutions, in one group.
-fn convolutions(asked: &Asked, budget: &Budget, seed: u64) -> Vec<Params> {
+fn convolutions(asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Params> {
     let Some(kernel) = tiebreak_impls::conv2d::kernels().first() else { return Vec::new() };
     let specs = plans::whole::<Conv2d>(&kernel.contract.domain, asked, budget, seed);
     specs.into_iter().map(|spec| Params::Conv2d(Convolution { groups: 1, ..spec.params })).collect()

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
 use tiebreak_engine::operation::{Operation, kernels};
-use tiebreak_engine::self_check::history::News;
+use tiebreak_engine::self_check::history::ParamChange;
 use tiebreak_engine::self_check::place::{Place, Seen, Strike};
 use tiebreak_engine::self_check::slices::Operand;
 use tiebreak_impls::conv2d;
@@ -44,7 +44,7 @@ struct Row {
     before: [Option<Value>; 2],
     /// What is new in those of this one.
     #[serde(skip)]
-    news: News,
+    news: ParamChange,
     /// The right results of the batch before, if there are any.
     #[serde(skip)]
     last: Vec<i32>,
@@ -251,7 +251,7 @@ impl Row {
             let params = &request["params"];
             let results = Some(self.last.len()).filter(|len| *len > 0);
             let now = lengths(&batch.job, batch.len).map_or(0, |lengths| lengths.output);
-            self.news = News::of(params, self.before.each_ref().map(Option::as_ref)).sized(results, now);
+            self.news = ParamChange::of(params, self.before.each_ref().map(Option::as_ref)).sized(results, now);
             self.before = [Some(params.clone()), self.before[0].take()];
         }
     }

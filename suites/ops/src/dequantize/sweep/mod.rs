@@ -11,12 +11,14 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_common::class::Class;
 use tiebreak_engine::case::text;
-use tiebreak_engine::judge::made::Made;
+use tiebreak_engine::judge::lane_code::LaneCode;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::element::{bits, float};
 use tiebreak_engine::operation::fault::{self, Faulty, Seen};
-use tiebreak_engine::operation::{self, Asked, Case, Element, Expected, Sweep, SweptSide, SweptWitness, promise};
+use tiebreak_engine::operation::{
+    self, Case, CaseSelection, Element, Expected, Sweep, SweptSide, SweptWitness, promise,
+};
 use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::dequantize::Kernel;
 use tiebreak_impls::protocol::Job;
@@ -72,17 +74,17 @@ struct Plan<'a> {
 const FEW: [(Storage, i64); 4] = [(I8, 1), (U8, 129), (I16, -3001), (U16, 3001)];
 
 /// Sweeps the requested small types; by default, all 8-bit and 16-bit types to f32 that the kernel accepts.
-pub(super) fn few(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
+pub(super) fn few(kernel: &'static Kernel, runner: &Runner<'_>, asked: &CaseSelection) -> Vec<Sweep> {
     let few = types(asked).into_iter().filter(|ty| ty.storage.bits <= FEW_BITS);
     few.filter_map(|ty| Plan::new(kernel, runner, &ty)).map(|plan| plan.sweep()).collect()
 }
 
 /// Returns the parameters of the sweeps of [`few`] and [`many`].
-pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
+pub(super) fn params(domain: &Domain, asked: &CaseSelection) -> Vec<Params> {
     types(asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
 }
 
-fn types(asked: &Asked) -> Vec<Quantized> {
+fn types(asked: &CaseSelection) -> Vec<Quantized> {
     if !asked.types.is_empty() {
         return asked.types.clone();
     }
@@ -102,7 +104,7 @@ fn of(storage: Storage, zero_point: i64) -> Quantized {
 }
 
 /// Sweeps each requested type of more than 16 bits.
-pub(super) fn many(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
+pub(super) fn many(kernel: &'static Kernel, runner: &Runner<'_>, asked: &CaseSelection) -> Vec<Sweep> {
     let types = asked.types.iter().filter(|ty| ty.storage.bits > FEW_BITS);
     types.filter_map(|ty| Plan::new(kernel, runner, ty)).map(|plan| plan.sweep()).collect()
 }
@@ -197,7 +199,8 @@ impl<'a> Plan<'a> {
         }
         let (case, expected) = self.posed(differing.iter().map(|i| (at + *i as i64, exact[*i])));
         let given: Vec<i32> = differing.iter().flat_map(|i| &outs[i * words..(i + 1) * words]).copied().collect();
-        let made = Made::<Dequantize> { kernel: self.kernel.name, lane: &self.lane.name, contract: self.contract() };
+        let made =
+            LaneCode::<Dequantize> { kernel: self.kernel.name, lane: &self.lane.name, contract: self.contract() };
         let faulty: Faulty = made.faulty(&case, &expected, words, &given, faults);
         differing.iter().zip(faulty).filter_map(|(i, class)| Some((*i, class?))).collect()
     }

@@ -10,7 +10,7 @@ use tiebreak_common::parameters::SWEPT;
 use tiebreak_engine::explain::cause::{Explanation, explain};
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fault::{Seen as Faults, Sighting};
-use tiebreak_engine::operation::{self, Asked, Observed, SweptSide, SweptWitness, Wanted};
+use tiebreak_engine::operation::{self, CaseSelection, Observed, SweptSide, SweptWitness, Wanted};
 use tiebreak_engine::run::sweep::Swept;
 use tiebreak_impls::fpm::{Channel, Kernel};
 use tiebreak_oracle::fpm::Scheme;
@@ -22,7 +22,7 @@ use tiebreak_reports::ledger::{self, Against};
 pub(in crate::fpm) fn sweeps(
     kernel: &'static Kernel,
     runner: &Runner<'_>,
-    asked: &Asked,
+    asked: &CaseSelection,
     wanted: &Wanted,
 ) -> Vec<operation::Sweep> {
     let given = if asked.channels.is_empty() { SWEPT.to_vec() } else { asked.channels.clone() };

@@ -15,11 +15,13 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_common::class::Class;
 use tiebreak_engine::case::text;
-use tiebreak_engine::judge::made::Made;
+use tiebreak_engine::judge::lane_code::LaneCode;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fault::{self, Extent, Seen, Sighting};
-use tiebreak_engine::operation::{Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, path};
+use tiebreak_engine::operation::{
+    Case, CaseSelection, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, path,
+};
 use tiebreak_engine::run::sweep::{self, Blocks, Space, Swept};
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
@@ -69,17 +71,22 @@ pub struct Plan<'a> {
 }
 
 /// Sweeps each requested type, or by default one type that the kernel accepts.
-pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+pub(super) fn sweeps(
+    kernel: &'static Kernel,
+    runner: &Runner<'_>,
+    asked: &CaseSelection,
+    wanted: &Wanted,
+) -> Vec<Sweep> {
     let types = types(&kernel.contract.domain, asked);
     types.iter().filter_map(|ty| Plan::new(kernel, runner, ty, wanted)).map(|plan| plan.sweep()).collect()
 }
 
 /// Returns the parameters of all sweeps.
-pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
+pub(super) fn params(domain: &Domain, asked: &CaseSelection) -> Vec<Params> {
     types(domain, asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
 }
 
-fn types(domain: &Domain, asked: &Asked) -> Vec<Quantized> {
+fn types(domain: &Domain, asked: &CaseSelection) -> Vec<Quantized> {
     if asked.types.is_empty() { usual(domain) } else { asked.types.clone() }
 }
 
@@ -237,8 +244,8 @@ impl<'a> Plan<'a> {
         at.iter().zip(faulty).filter_map(|(i, class)| Some((*i, class?))).collect()
     }
 
-    fn made(&self) -> Made<'_, Quantize> {
-        Made { kernel: self.kernel.name, lane: &self.lane.name, contract: &self.contract }
+    fn made(&self) -> LaneCode<'_, Quantize> {
+        LaneCode { kernel: self.kernel.name, lane: &self.lane.name, contract: &self.contract }
     }
 
     fn case(&self, patterns: impl Iterator<Item = u64>, len: usize) -> Case<Params> {
