@@ -362,7 +362,7 @@ pub(super) fn request(args: &Args) -> Result<Request> {
     }
     let q = Some(args.q).filter(|q| *q != USUAL_Q);
     Ok(Request {
-        asked: CaseSelection {
+        selection: CaseSelection {
             cases: args.case.clone(),
             layers,
             stages,

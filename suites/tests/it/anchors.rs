@@ -111,8 +111,8 @@ impl<O: Operation> Operation for Faulty<O> {
     fn reference(kernel: &Kernel<O::Run, O::Domain>, wanted: &Wanted) -> Option<String> {
         O::reference(kernel, wanted)
     }
-    fn own_plan(domain: &O::Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
-        O::own_plan(domain, asked, budget, seed)
+    fn own_plan(domain: &O::Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
+        O::own_plan(domain, selection, budget, seed)
     }
     fn changes(_: &O::Scheme, _: &O::Domain) -> Vec<Change<Self>> {
         Vec::new()
@@ -142,7 +142,7 @@ fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String>
         allow_outside_domain: false,
         fail_fast: false,
         effort: Effort::Quick,
-        asked: CaseSelection::default(),
+        selection: CaseSelection::default(),
         left_out: Vec::new(),
         reference: "ties-up".to_owned(),
         rounding: RoundingRule::TiesEven,

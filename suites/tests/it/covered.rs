@@ -8,7 +8,7 @@ use tiebreak_reports::ledger::Value;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::operation::{self, CaseSelection, Operation, given, kernels};
+use tiebreak_suites::operation::{self, CaseSelection, Operation, kernels, parameter_coverage};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// What stands in place of an integer: its neighbours, small ones, and the ends of the types and sizes.
@@ -20,7 +20,7 @@ fn others(value: i64) -> Vec<i64> {
 /// The parameters of a quick run of a kernel.
 fn planned<O: Operation>(domain: &O::Domain) -> Vec<O::Params> {
     let specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
-    given::distinct(&specs.into_iter().map(Arc::new).collect::<Vec<_>>()).into_iter().cloned().collect()
+    parameter_coverage::distinct(&specs.into_iter().map(Arc::new).collect::<Vec<_>>()).into_iter().cloned().collect()
 }
 
 /// Arguments that are integers, of all that the plans of an operation have: one that is as usual is not written.

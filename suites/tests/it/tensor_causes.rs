@@ -13,7 +13,7 @@ use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
 use tiebreak_suites::engine::explain::cause::explain;
 use tiebreak_suites::engine::judge::record::run;
-use tiebreak_suites::engine::run::subject::Posed;
+use tiebreak_suites::engine::run::subject::ExpectedCase;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::operation::Observed;
@@ -59,7 +59,7 @@ fn evidence<O: Operation>(
     let scheme = contract::<O>(kernel).expect("known");
     let plan = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
     let cases = plan.iter().filter_map(|spec| spec.case::<O>(domain, 1));
-    let posed = |case: Case<O::Params>| Some(Posed::new(case.clone(), O::expected(&scheme, &case).ok()?, None));
+    let posed = |case: Case<O::Params>| Some(ExpectedCase::new(case.clone(), O::expected(&scheme, &case).ok()?, None));
     let record = run::<O>(host, kernel, &scheme, &[], &cases.filter_map(posed).collect::<Vec<_>>());
     let differing = record.contract.groups.iter().filter(|(_, seen)| !seen.differing.is_empty());
     differing.map(|(group, seen)| (*group, seen.evidence().into_iter().cloned().collect())).collect()

@@ -44,7 +44,7 @@ pub struct Basis<'a, O: Operation> {
     /// True if the kernel keeps its contract, and differs from the reference.
     pub kept: bool,
     /// Request of the caller; a single case is not shrunk.
-    pub asked: &'a CaseSelection,
+    pub selection: &'a CaseSelection,
 }
 
 impl<O: Operation> Basis<'_, O> {
@@ -57,7 +57,7 @@ impl<O: Operation> Basis<'_, O> {
     }
 
     fn of_group(&self, lane: &Lane, group: usize, seen: &Group<O::Params>) -> Option<Explained<O::Params>> {
-        let Self { domain, contract, scheme, kept, asked, .. } = *self;
+        let Self { domain, contract, scheme, kept, selection: asked, .. } = *self;
         let first = seen
             .differing
             .iter()

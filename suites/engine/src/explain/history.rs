@@ -122,7 +122,7 @@ impl<O: Operation> History<'_, O> {
     /// Returns the cases of the catalogue, which run before the plan.
     fn before(&self) -> Vec<Case<O::Params>> {
         let domain = &self.subject.kernel.contract.domain;
-        let entries = catalogue::read::<O>(O::CATALOGUE).ok().filter(|_| self.request.asked.is_nothing());
+        let entries = catalogue::read::<O>(O::CATALOGUE).ok().filter(|_| self.request.selection.is_nothing());
         let cases = entries.into_iter().flatten().filter_map(|entry| text::parse::<O>(&entry.case, domain).ok());
         cases.filter(|case| O::covers(domain, &case.params)).collect()
     }

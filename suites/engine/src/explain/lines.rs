@@ -75,7 +75,7 @@ fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params
     if !seen.due.is_empty() {
         return seen.due.get(index).copied().flatten();
     }
-    let posed = comparison.subject.pose(seen.case.clone()).ok()?;
+    let posed = comparison.subject.expect_case(seen.case.clone()).ok()?;
     let element = operation::result_element::<O>(comparison.domain(), &seen.case.params);
     classify_by_path(&comparison.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
 }
@@ -92,7 +92,7 @@ fn complete<O: Operation>(
         return Some((witness, case));
     }
     let is_it = |text: &&String| text::parse::<O>(text, domain).is_ok_and(|case| case == witness.case);
-    if let Some(given) = comparison.request.asked.cases.iter().find(is_it) {
+    if let Some(given) = comparison.request.selection.cases.iter().find(is_it) {
         return Draft::<O>::described(given).map(|case| (witness, case));
     }
     if let Some(alone) = alone(comparison, &witness, |alone| text::arguments::<O>(domain, &alone.case)) {
@@ -134,7 +134,7 @@ fn shown<O: Operation>(
     if !O::covers(comparison.domain(), &case.params) || lacks::<O>(lane, &case.params) {
         return None;
     }
-    let posed = subject.pose(case).ok()?;
+    let posed = subject.expect_case(case).ok()?;
     let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &[posed]);
     let side = if comparison.against == Against::Contract { &record.contract } else { &record.reference };
     let seen = side.smallest()?;

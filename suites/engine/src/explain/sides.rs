@@ -84,7 +84,7 @@ pub(crate) fn agreements<O: Operation>(
     request: &Request,
     agreements: &Agreements<'_, O>,
 ) -> Vec<Option<Witness<O::Params>>> {
-    let witness = |agreement: &_| agreements.witness(agreement, &request.asked);
+    let witness = |agreement: &_| agreements.witness(agreement, &request.selection);
     parallel::map(&agreements.compared(), |agreement| witness(agreement))
 }
 
@@ -162,7 +162,7 @@ fn explained<O: Operation>(
         contract: &subject.contract,
         scheme,
         kept,
-        asked: &request.asked,
+        selection: &request.selection,
     };
     let mut all = basis.explained(lane, side);
     for seen in &mut all {
@@ -186,7 +186,7 @@ fn refined<O: Operation>(
     if !kept || subject.path.is_empty() {
         return explanation;
     }
-    let Ok(posed) = subject.pose(witness.case.clone()) else { return explanation };
+    let Ok(posed) = subject.expect_case(witness.case.clone()) else { return explanation };
     let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, posed.contract.len());
     let element = operation::result_element::<O>(&subject.kernel.contract.domain, &witness.case.params);
     let Ok(outs) = ran else { return explanation };

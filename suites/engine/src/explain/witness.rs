@@ -11,7 +11,7 @@ use crate::operation::observed::{Observed, Witness};
 use crate::operation::{self, Operation};
 use crate::run::answers::tried;
 use crate::run::shrink::shrink_by;
-use crate::run::subject::held_against;
+use crate::run::subject::expected_masked;
 use tiebreak_common::class::Class;
 
 /// Number of timeouts after which shrinking stops.
@@ -36,7 +36,7 @@ impl<O: Operation> Shown<'_, O> {
         let outs = tried::<O>(lease, kernel, domain, case)?;
         let words = operation::result_element::<O>(domain, &case.params).words();
         let faulty = made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
-        let expected = held_against::<O>(contract, scheme, case).ok()?;
+        let expected = expected_masked::<O>(contract, scheme, case).ok()?;
         let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty, due: Vec::new() };
         let witness = first_difference::<O>(domain, &observed)?;
         self.class_holds(&observed, witness.index).then_some(witness)
@@ -68,7 +68,7 @@ pub fn shrink<O: Operation>(
     seen: &Observed<O::Params>,
 ) -> Option<Witness<O::Params>> {
     let mut lease = lane.lease();
-    let Basis { domain, asked, kernel, .. } = *shown.basis;
+    let Basis { domain, selection: asked, kernel, .. } = *shown.basis;
     let _doing =
         doing(|| format!("{} {kernel} in lane {}: a smaller input that differs is looked for", O::OP, lane.name));
     let mut shows = |case: &Case<O::Params>| {

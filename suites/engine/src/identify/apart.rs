@@ -1,6 +1,6 @@
 //! Body and tail of a kernel: the scheme of whole vectors, and the scheme of the following elements.
 
-use super::{AT_ONCE, Put, predictions, schemes};
+use super::{AT_ONCE, Probe, predictions, schemes};
 use crate::operation::Operation;
 use crate::operation::case::Spec;
 use crate::operation::expected::Expected;
@@ -49,7 +49,7 @@ impl<O: Operation> Candidate<O> {
 }
 
 /// Returns the schemes of both parts over the whole plan, for the largest vector size with schemes for both.
-pub(super) fn found<O: Operation>(asked: &Put<'_, O>, specs: &[Spec<O::Params>], seed: u64) -> Option<Apart> {
+pub(super) fn found<O: Operation>(asked: &Probe<'_, O>, specs: &[Spec<O::Params>], seed: u64) -> Option<Apart> {
     let candidate = |(scheme, label)| Candidate { scheme, label, judged: 0, out: Default::default() };
     let mut candidates: Vec<Candidate<O>> = schemes::<O>().into_iter().map(candidate).collect();
     for chunk in specs.chunks(AT_ONCE) {

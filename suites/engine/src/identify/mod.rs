@@ -162,7 +162,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         refusal: None,
         like,
     };
-    let asked: Put<'_, O> = Put { lane, kernel: &offer.kernel, domain: &domain };
+    let asked: Probe<'_, O> = Probe { lane, kernel: &offer.kernel, domain: &domain };
     for (round, chunk) in specs.chunks(AT_ONCE).enumerate() {
         let compares_all = round * AT_ONCE < COMPARED;
         let (cases, answered) = asked.answers(chunk, seed);
@@ -223,7 +223,7 @@ fn promised<O: Operation>(kernel: &str) -> Option<String> {
 }
 
 /// Kernel under identification.
-struct Put<'a, O: Operation> {
+struct Probe<'a, O: Operation> {
     lane: &'a Lane,
     kernel: &'a str,
     domain: &'a O::Domain,
@@ -232,7 +232,7 @@ struct Put<'a, O: Operation> {
 /// Cases, and the results of each case or the reason for missing results.
 type Answers<O> = (Vec<Case<<O as Operation>::Params>>, Vec<Result<Vec<i32>, String>>);
 
-impl<O: Operation> Put<'_, O> {
+impl<O: Operation> Probe<'_, O> {
     fn answers(&self, specs: &[Spec<O::Params>], seed: u64) -> Answers<O> {
         let cases: Vec<_> = specs.iter().filter_map(|spec| spec.case::<O>(self.domain, seed)).collect();
         let answered = cases.par_iter().map(|case| self.answer(case)).collect();

@@ -12,7 +12,7 @@ use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Kernel, Operation, is_compiled, kernels};
 use crate::run::answers::{Answers, answers, tried};
 use crate::run::shrink::shrink_by;
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use std::collections::BTreeMap;
 use tiebreak_impls::quantized::Params;
 
@@ -74,7 +74,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
     }
 
     /// Compares the lanes' answers for some cases.
-    pub fn compare(&mut self, posed: &[Posed<O::Params>], given: &[Answers<O::Params>]) {
+    pub fn compare(&mut self, posed: &[ExpectedCase<O::Params>], given: &[Answers<O::Params>]) {
         let Self { kernel, host, each, .. } = self;
         let mut models: BTreeMap<&str, Answers<O::Params>> = BTreeMap::new();
         for agreement in each {
@@ -107,7 +107,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
     }
 
     /// Returns a small case with different results of the two parties.
-    pub fn witness(&self, agreement: &Agreement<O>, asked: &CaseSelection) -> Option<Witness<O::Params>> {
+    pub fn witness(&self, agreement: &Agreement<O>, selection: &CaseSelection) -> Option<Witness<O::Params>> {
         let domain = &self.kernel.contract.domain;
         let (lane, (other, their_lane)) = self.parties(agreement);
         let (mut ours, mut theirs) = (lane.lease(), their_lane.lease());
@@ -126,7 +126,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
             })
         };
         let first = shows(agreement.smallest.as_ref()?)?;
-        Some(shrink_by::<O>(domain, asked, first, &mut shows))
+        Some(shrink_by::<O>(domain, selection, first, &mut shows))
     }
 }
 
@@ -136,7 +136,7 @@ impl<O: Operation> Agreement<O> {
         Self { lane, other, results: 0, not_compared: 0, open: 0, differ: 0, differ_open: 0, types, smallest: None }
     }
 
-    fn add(&mut self, domain: &O::Domain, posed: &Posed<O::Params>, ours: &[i32], theirs: &[i32]) {
+    fn add(&mut self, domain: &O::Domain, posed: &ExpectedCase<O::Params>, ours: &[i32], theirs: &[i32]) {
         let words = operation::result_element::<O>(domain, &posed.case.params).words();
         if let Other::Kernel(model) = self.other
             && !O::covers(&model.contract.domain, &posed.case.params)

@@ -2,7 +2,7 @@
 
 use crate::operation::selection::Block;
 use crate::run::answers::Answers;
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use std::collections::BTreeMap;
 use tiebreak_reports::ledger::{AtLayer, LayerCount};
 
@@ -10,7 +10,7 @@ use tiebreak_reports::ledger::{AtLayer, LayerCount};
 pub(crate) type Layers = BTreeMap<usize, LayerCount>;
 
 /// Adds a lane's answers for cases of a network. Results without a value by the contract are not counted.
-pub(crate) fn add<P>(layers: &mut Layers, blocks: &[Option<Block>], posed: &[Posed<P>], given: &Answers<P>) {
+pub(crate) fn add<P>(layers: &mut Layers, blocks: &[Option<Block>], posed: &[ExpectedCase<P>], given: &Answers<P>) {
     for ((block, posed), outs) in blocks.iter().zip(posed).zip(&given.each) {
         let (Some(block), Some(outs)) = (block, outs) else { continue };
         let count =

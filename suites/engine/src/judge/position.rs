@@ -4,14 +4,14 @@ use crate::lane::Lane;
 use crate::operation::expected::Expected;
 use crate::operation::{self, Operation, label};
 use crate::run::answers::Answers;
-use crate::run::subject::{Posed, Subject};
+use crate::run::subject::{ExpectedCase, Subject};
 use tiebreak_reports::ledger::{Position, Value};
 
 /// Returns a position for each lane with an answer.
 pub(crate) fn at<O: Operation>(
     subject: &Subject<O>,
     at: usize,
-    posed: &[Posed<O::Params>],
+    posed: &[ExpectedCase<O::Params>],
     lanes: &[&Lane],
     given: &[Answers<O::Params>],
 ) -> Vec<Position> {

@@ -3,7 +3,7 @@
 use crate::count;
 use crate::judge::lane_code::LaneCode;
 use crate::judge::side::{Results, Side};
-use crate::judge::spans::Spans;
+use crate::judge::spans::ParameterSpans;
 use crate::lane::Lane;
 use crate::lane::runner::{FailedBatch, Runner};
 use crate::operation::case::Case;
@@ -14,7 +14,7 @@ use crate::operation::fault::{self, Faulty, Seen, Sighting};
 use crate::operation::outside::Outside;
 use crate::operation::{self, Kernel, Operation, job};
 use crate::run::answers::{Answers, answers};
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +49,7 @@ pub struct Record<P> {
     /// Number of results by kind, as the operation counts them.
     pub kinds: BTreeMap<&'static str, u64>,
     /// Spans of the judged cases' parameters.
-    pub spans: Spans,
+    pub spans: ParameterSpans,
     /// Seconds of lane and judge.
     pub seconds: f64,
 }
@@ -68,7 +68,7 @@ impl<P> Default for Record<P> {
             faults: Seen::new(),
             pairs: BTreeSet::new(),
             kinds: BTreeMap::new(),
-            spans: Spans::default(),
+            spans: ParameterSpans::default(),
             seconds: 0.0,
         }
     }
@@ -108,7 +108,7 @@ impl<P: Clone> Record<P> {
 pub fn classify_by_path<O: Operation>(
     path: &[PathStep<O>],
     element: &Element,
-    posed: &Posed<O::Params>,
+    posed: &ExpectedCase<O::Params>,
     outs: &[i32],
     faulty: &Faulty,
 ) -> Vec<Option<Class>> {
@@ -147,7 +147,7 @@ pub fn run<O: Operation>(
     kernel: &Kernel<O>,
     contract: &O::Scheme,
     path: &[PathStep<O>],
-    cases: &[Posed<O::Params>],
+    cases: &[ExpectedCase<O::Params>],
 ) -> Record<O::Params> {
     judged(lane, kernel, contract, path, cases, &answers::<O>(&Runner::new(lane), kernel, cases, false))
 }
@@ -158,7 +158,7 @@ pub fn judged<O: Operation>(
     kernel: &Kernel<O>,
     contract: &O::Scheme,
     path: &[PathStep<O>],
-    cases: &[Posed<O::Params>],
+    cases: &[ExpectedCase<O::Params>],
     answers: &Answers<O::Params>,
 ) -> Record<O::Params> {
     let begun = Instant::now();
@@ -216,7 +216,7 @@ fn written<O: Operation>(kernel: &str, params: &O::Params) -> Value {
 }
 
 /// Counts results that follow a declared deviation.
-fn deviate<O: Operation>(contract: &O::Scheme, posed: &Posed<O::Params>, outs: &[i32], seen: &mut Seen) {
+fn deviate<O: Operation>(contract: &O::Scheme, posed: &ExpectedCase<O::Params>, outs: &[i32], seen: &mut Seen) {
     for ((class, expected), out) in
         (O::CAPABILITIES.deviations.in_case)(contract, &posed.case).iter().zip(posed.contract.iter()).zip(outs)
     {

@@ -31,7 +31,7 @@ pub(super) struct Worker {
     pipes: Pipes,
     last_words: LastWords,
     /// Batches in flight.
-    in_flight: VecDeque<Posed>,
+    in_flight: VecDeque<InFlightBatch>,
     patience: Duration,
     /// Failure after which nothing more can be sent; earlier answers can still be read.
     broken: Option<Failure>,
@@ -39,7 +39,7 @@ pub(super) struct Worker {
 
 /// Batch in flight.
 #[derive(Clone, Copy)]
-struct Posed {
+struct InFlightBatch {
     results: usize,
     operations: u64,
 }
@@ -238,7 +238,7 @@ impl Session for Worker {
         };
         let request = Request::Run(Box::new(order.header()));
         let is_first = self.in_flight.is_empty();
-        self.in_flight.push_back(Posed { results: order.results(), operations: patience::operations(order) });
+        self.in_flight.push_back(InFlightBatch { results: order.results(), operations: patience::operations(order) });
         // A worker that has died belongs to an earlier batch, found at the end of the answers.
         self.send(&request, payload).or_else(|failure| if is_first { Err(failure) } else { Ok(()) })
     }

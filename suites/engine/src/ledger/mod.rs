@@ -32,7 +32,7 @@ pub(crate) fn add<O: Operation>(
     part: &mut LedgerSection,
 ) {
     planned.ran(subject.kernel, lane, record, part);
-    if request.asked.is_nothing() {
+    if request.selection.is_nothing() {
         part.findings.extend(record::stale(subject, lane, record, &planned.specs));
     }
     record::add(request, subject, lane, (record, !planned.specs.is_empty()), &explained.sides, part);

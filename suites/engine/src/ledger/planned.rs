@@ -6,8 +6,8 @@ use crate::ledger::coverage::{
     PlannedCount, as_the_worker_says, no_such_case, not_asked_again, nothing_new, outside_domain,
 };
 use crate::ledger::section::LedgerSection;
-use crate::operation::given::Given;
 use crate::operation::outside::Outside;
+use crate::operation::parameter_coverage::ParameterCoverage;
 use crate::operation::{Kernel, Operation};
 use crate::plan::planned::Planned;
 use tiebreak_reports::ledger::Unit;
@@ -15,7 +15,7 @@ use tiebreak_reports::ledger::Unit;
 impl<O: Operation> Planned<O> {
     /// Returns the planned counts of a kernel.
     fn plans(&self, kernel: &Kernel<O>) -> Vec<PlannedCount<'static>> {
-        let plan = |count: &Given| PlannedCount {
+        let plan = |count: &ParameterCoverage| PlannedCount {
             op: O::OP,
             kernel: kernel.name,
             unit: count.unit,

@@ -26,7 +26,7 @@ pub(crate) fn add<O: Operation>(
     sides: &[ExplainedSide<'_, O>],
     part: &mut LedgerSection,
 ) {
-    let whole = whole && request.asked.is_nothing() && record.failures.is_empty() && record.given_up == 0;
+    let whole = whole && request.selection.is_nothing() && record.failures.is_empty() && record.given_up == 0;
     let exhaustive = whole && (O::CAPABILITIES.sweeps.exhaustive)(&subject.kernel.contract.domain);
     let coverage = if exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
     for explained in sides {

@@ -3,8 +3,9 @@
 #![expect(clippy::type_complexity, reason = "the signature of a capability belongs in its field")]
 
 use super::{
-    Case, CaseSelection, Change, Control, Element, Expected, Given, Kernel, Layer, NamedScheme, Observed, Operation,
-    Parameter, PathStep, Promised, ReferenceOption, Spec, Sweep, Wanted, Witness, change, fault, observed, promise,
+    Case, CaseSelection, Change, Control, Element, Expected, Kernel, Layer, NamedScheme, Observed, Operation,
+    Parameter, ParameterCoverage, PathStep, Promised, ReferenceOption, Spec, SweepOutcome, Wanted, Witness, change,
+    fault, observed, promise,
 };
 use crate::lane::runner::Runner;
 use std::sync::Arc;
@@ -82,7 +83,7 @@ pub struct Compiled<O: Operation> {
     /// Classes of the known faults in a kernel's code; arguments: kernel, lane, parameters.
     pub faults: fn(&str, &str, &O::Params) -> Vec<Class>,
     /// Known faults in a kernel's code at a case; arguments: kernel, lane, contract, case.
-    pub at_fault: fn(&str, &str, &O::Scheme, &Case<O::Params>) -> Vec<fault::Fault>,
+    pub at_fault: fn(&str, &str, &O::Scheme, &Case<O::Params>) -> Vec<fault::KnownFault>,
 }
 
 /// Sweeps over all inputs of a kind.
@@ -92,9 +93,9 @@ pub struct Sweeps<O: Operation> {
     /// Parameters of sweeps, in addition to the plan's; a module must have their functions.
     pub params: fn(&O::Domain, &CaseSelection) -> Vec<O::Params>,
     /// Sweeps small enough for every run.
-    pub small_sweeps: fn(&'static Kernel<O>, &Runner<'_>, &CaseSelection) -> Vec<Sweep>,
+    pub small_sweeps: fn(&'static Kernel<O>, &Runner<'_>, &CaseSelection) -> Vec<SweepOutcome>,
     /// Sweeps of an exhaustive run.
-    pub all: fn(&'static Kernel<O>, &Runner<'_>, &CaseSelection, &Wanted) -> Vec<Sweep>,
+    pub all: fn(&'static Kernel<O>, &Runner<'_>, &CaseSelection, &Wanted) -> Vec<SweepOutcome>,
 }
 
 /// Explanation of differences, in addition to [`Operation::changes`].
@@ -122,7 +123,7 @@ pub type Counts<O> = fn(
     &CaseSelection,
     &[Arc<Spec<<O as Operation>::Params>>],
     (&Budget, u64),
-) -> Option<Given>;
+) -> Option<ParameterCoverage>;
 
 /// Parameters that a caller may give in place of the plan, in addition to cases.
 pub struct Options<O: Operation> {

@@ -3,6 +3,7 @@
 pub mod arguments;
 pub mod capabilities;
 pub mod case;
+pub mod case_cache;
 pub mod change;
 pub mod command;
 pub mod element;
@@ -11,18 +12,17 @@ pub mod expected;
 pub mod fault;
 pub mod fields;
 pub mod fill;
-pub mod given;
 pub mod meaning;
 pub mod names;
 pub mod observed;
 pub mod offered;
 pub mod outside;
+pub mod parameter_coverage;
 pub mod promise;
 pub mod request;
 pub mod scheme;
 pub mod selection;
-pub mod swept;
-pub mod worked;
+pub mod sweep_outcome;
 
 use ::tiebreak_impls as impls;
 use serde::Serialize;
@@ -48,14 +48,14 @@ pub use command::Command;
 pub use element::Element;
 pub use errors::{CaseError, Unposable};
 pub use expected::{Expected, differs};
-pub use given::Given;
 pub use observed::{Observed, Witness};
 pub use outside::Outside;
+pub use parameter_coverage::ParameterCoverage;
 pub use promise::{Promised, Tail};
 pub use request::Request;
 pub use scheme::{NamedScheme, overflow, promised};
 pub use selection::{Block, CaseSelection, Layer, Parameter, ReferenceOption, Stage, Wanted};
-pub use swept::{Sweep, SweptSide, SweptWitness};
+pub use sweep_outcome::{SweepOutcome, SweptSide, SweptWitness};
 
 /// Kernel, with the types of the operation.
 pub type Kernel<O> = impls::kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
@@ -125,7 +125,12 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn reference(kernel: &Kernel<Self>, wanted: &Wanted) -> Option<String>;
 
     /// Returns the operation's own cases of a plan; [`whole`](crate::plan::plans::whole) adds the cases that every plan has.
-    fn own_plan(domain: &Self::Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
+    fn own_plan(
+        domain: &Self::Domain,
+        selection: &CaseSelection,
+        budget: &Budget,
+        seed: u64,
+    ) -> Vec<Spec<Self::Params>>;
     /// Returns the neutral element of tensor `t`: the zero point, which adds nothing to a result.
     fn neutral_element(_params: &Self::Params, _t: usize) -> i32 {
         0

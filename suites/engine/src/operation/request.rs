@@ -28,7 +28,7 @@ pub struct Request {
     /// Effort, which sets the budget.
     pub effort: Effort,
     /// Cases in place of the plan.
-    pub asked: CaseSelection,
+    pub selection: CaseSelection,
     /// Parameters that the caller gave and no kernel takes, for example a layer in floats.
     pub left_out: Vec<LeftOut>,
     /// Network whose layers run, before they are judged.

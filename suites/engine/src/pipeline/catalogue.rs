@@ -71,7 +71,7 @@ pub(crate) fn catalogued<O: Operation>(
     let covered = |case: &Case<O::Params>| O::covers(domain, &case.params);
     let cases: Vec<_> = cases.enumerate().filter_map(|(at, case)| Some((at, case.filter(covered)?))).collect();
     let taken: Vec<usize> = cases.iter().map(|(at, _)| *at).collect();
-    let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.pose(case)).collect::<Result<_>>()?;
+    let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.expect_case(case)).collect::<Result<_>>()?;
     let specs: Vec<_> = posed.iter().map(|posed| Arc::new(Spec::given((*posed.case).clone()))).collect();
     let in_lane = |lane: &Lane| {
         let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &posed);

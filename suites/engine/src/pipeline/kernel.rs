@@ -33,12 +33,12 @@ pub(crate) fn one_kernel<O: Operation>(
         Ok(planned) => planned,
         Err(error) => {
             let reason = error.to_string();
-            return Ok(outside::<O>(&Planned::refused(&request.asked.cases, &reason), kernel, &fitting, reason));
+            return Ok(outside::<O>(&Planned::refused(&request.selection.cases, &reason), kernel, &fitting, reason));
         }
     };
     let Planned { specs, .. } = &planned;
     if specs.is_empty() {
-        if request.asked.is_nothing() {
+        if request.selection.is_nothing() {
             bail!("{} {}: nothing in the plan is in its domain", O::OP, kernel.name);
         }
         return Ok(outside::<O>(&planned, kernel, &fitting, O::domain_text(domain)));

@@ -160,7 +160,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
     }
 
     fn extent(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Extent {
-        let (is_all, is_plain) = (names.is_empty(), request.asked.is_nothing());
+        let (is_all, is_plain) = (names.is_empty(), request.selection.is_nothing());
         let lanes = lanes.iter().map(|lane| lane.name.clone()).collect();
         Extent { lanes, is_all, has_catalogue: is_plain, has_checks: is_all && is_plain }
     }
@@ -185,7 +185,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
                 return Ok(groups::<O>(request, lanes, &[at - named.len()])?.remove(0));
             };
             let _doing = doing(|| format!("{} {}", O::OP, kernel.name));
-            let catalogue = request.asked.is_nothing();
+            let catalogue = request.selection.is_nothing();
             let catalogue = catalogue.then(|| catalogued::<O>(request, kernel, lanes, &entries)).transpose()?;
             Ok::<_, Error>(Done::Kernel { part: one_kernel::<O>(request, kernel, lanes)?.into(), catalogue })
         };
@@ -263,7 +263,7 @@ fn named<O: Operation>(names: &[String], lanes: &[Lane]) -> Vec<&'static Kernel<
 /// Returns the functions that a run may need from a compiled kernel: for its cases, for the catalogue, and for the explanation of a single case.
 fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<Function>> {
     let domain = &kernel.contract.domain;
-    let mut params: Vec<O::Params> = match &request.asked {
+    let mut params: Vec<O::Params> = match &request.selection {
         CaseSelection { cases, .. } if !cases.is_empty() => {
             let given = cases.iter().filter_map(|case| Some(text::parse::<O>(case, domain).ok()?.params));
             let short = plans::plan::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), request.seed);
@@ -274,10 +274,10 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
             specs.iter().map(|spec| spec.params.clone()).collect()
         }
     };
-    if request.asked.cases.is_empty() {
-        params.extend((O::CAPABILITIES.sweeps.params)(domain, &request.asked));
+    if request.selection.cases.is_empty() {
+        params.extend((O::CAPABILITIES.sweeps.params)(domain, &request.selection));
     }
-    if request.asked.is_nothing() {
+    if request.selection.is_nothing() {
         let entries = crate::case::catalogue::read::<O>(O::CATALOGUE)
             .with_context(|| format!("suites/ops/catalogue/{}.txt", O::OP))?;
         params.extend(entries.iter().filter_map(|entry| Some(text::parse::<O>(&entry.case, domain).ok()?.params)));

@@ -3,7 +3,7 @@
 use crate::case::text::Draft;
 use crate::operation::case::Spec;
 use crate::operation::errors::CaseError;
-use crate::operation::given::Given;
+use crate::operation::parameter_coverage::ParameterCoverage;
 use crate::operation::request::Request;
 use crate::operation::{Kernel, Operation};
 use crate::plan::plans;
@@ -20,19 +20,19 @@ pub(crate) struct Planned<O: Operation> {
     /// Index of the result that the caller's case names.
     pub(crate) at: Option<usize>,
     /// Count of the parameters that the caller gave in place of the plan.
-    pub(crate) given: Option<Given>,
+    pub(crate) given: Option<ParameterCoverage>,
     /// Count of the plan's cases; `None` if only the caller's cases run.
-    pub(crate) cases: Option<Given>,
+    pub(crate) cases: Option<ParameterCoverage>,
 }
 
 impl<O: Operation> Planned<O> {
     /// Returns the requested cases, or the plan's.
     pub(crate) fn new(request: &Request, kernel: &Kernel<O>) -> Result<Self, CaseError> {
         let domain = &kernel.contract.domain;
-        if !request.asked.cases.is_empty() {
-            return Self::given(&request.asked.cases, domain);
+        if !request.selection.cases.is_empty() {
+            return Self::given(&request.selection.cases, domain);
         }
-        let all = plans::plan::<O>(domain, &request.asked, &request.effort.budget(), request.seed);
+        let all = plans::plan::<O>(domain, &request.selection, &request.effort.budget(), request.seed);
         // A kernel that the caller names runs all cases, including the cases at which kernels take turns.
         let place = plans::place::<O>(kernel.name).filter(|_| request.kernels.is_empty());
         let all = match place {
@@ -48,7 +48,7 @@ impl<O: Operation> Planned<O> {
             let arguments = O::arguments(&spec.params).into_iter().collect();
             (words::case(&arguments), O::domain_text(domain))
         };
-        let cases = Given {
+        let cases = ParameterCoverage {
             unit: Unit::Case,
             by_caller: false,
             planned,
@@ -62,7 +62,7 @@ impl<O: Operation> Planned<O> {
         Ok(Self {
             given: (O::CAPABILITIES.options.caller_coverage)(
                 domain,
-                &request.asked,
+                &request.selection,
                 &specs,
                 (&request.effort.budget(), request.seed),
             ),
@@ -99,7 +99,13 @@ impl<O: Operation> Planned<O> {
 }
 
 /// Counts the caller's cases; `first` is the first case outside the domain, with the reason.
-fn by_caller(cases: usize, first: Option<(String, String)>) -> Given {
+fn by_caller(cases: usize, first: Option<(String, String)>) -> ParameterCoverage {
     let planned = cases as u64;
-    Given { unit: Unit::Case, by_caller: true, planned, outside: if first.is_some() { planned } else { 0 }, first }
+    ParameterCoverage {
+        unit: Unit::Case,
+        by_caller: true,
+        planned,
+        outside: if first.is_some() { planned } else { 0 },
+        first,
+    }
 }

@@ -1,7 +1,7 @@
 //! Cross-check of the schemes' fast forms against big integers during a run.
 
 use crate::operation::{Operation, label};
-use crate::run::subject::{Posed, Subject, held};
+use crate::run::subject::{ExpectedCase, Subject, mask_undefined};
 use anyhow::{Result, bail};
 use tiebreak_common::stream::{below, stream};
 
@@ -12,11 +12,11 @@ const ANCHORED: [usize; 2] = [1 << 21, 1 << 26];
 /// random case up to the first limit, otherwise the smallest up to the second.
 pub(crate) fn anchor<O: Operation>(
     subject: &Subject<O>,
-    posed: &[Posed<O::Params>],
+    posed: &[ExpectedCase<O::Params>],
     seed: u64,
     chunk: usize,
 ) -> Result<()> {
-    let work = |posed: &Posed<O::Params>| {
+    let work = |posed: &ExpectedCase<O::Params>| {
         let largest = posed.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
         posed.contract.len().saturating_mul(largest)
     };
@@ -32,7 +32,7 @@ pub(crate) fn anchor<O: Operation>(
     let reference = subject.reference.as_ref().zip(chosen.reference.as_ref());
     for (scheme, fast) in [(&subject.contract, &chosen.contract)].into_iter().chain(reference) {
         let exact = O::exact(scheme, &chosen.case)?;
-        if held::<O>(&chosen.contract, exact) != **fast {
+        if mask_undefined::<O>(&chosen.contract, exact) != **fast {
             let (op, scheme) = (O::OP, label::<O>(scheme));
             bail!("the oracle disagrees with itself on {op} by {scheme}, {:?}: please report this", chosen.case);
         }

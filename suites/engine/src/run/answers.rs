@@ -13,7 +13,7 @@ use crate::operation::outside::Outside;
 use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Kernel, Operation, job, products};
 use crate::run::shrink::shrink_by;
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
@@ -133,7 +133,7 @@ impl<P> Answers<P> {
 pub fn answers<'a, O: Operation>(
     runner: &Runner<'_>,
     kernel: &Kernel<O>,
-    cases: impl IntoIterator<Item = &'a Posed<O::Params>>,
+    cases: impl IntoIterator<Item = &'a ExpectedCase<O::Params>>,
     keep: bool,
 ) -> Answers<O::Params> {
     let begun = Instant::now();
@@ -173,7 +173,11 @@ pub fn answers<'a, O: Operation>(
 }
 
 /// Hands over a case as a batch.
-fn handed_over<O: Operation, T>(kernel: &str, posed: &Posed<O::Params>, hand_over: impl FnOnce(&Order<'_>) -> T) -> T {
+fn handed_over<O: Operation, T>(
+    kernel: &str,
+    posed: &ExpectedCase<O::Params>,
+    hand_over: impl FnOnce(&Order<'_>) -> T,
+) -> T {
     let (job, payload) = (job::<O>(kernel, &posed.case.params), Arc::new(posed.case.payload()));
     let input = Input::Values { len: posed.contract.len(), values: &payload };
     hand_over(&Order { job: &job, input, misalign: posed.case.misalign, products: products::<O>(&posed.case.params) })

@@ -22,7 +22,7 @@ type Shows<'a, O> = dyn FnMut(&Case<<O as Operation>::Params>) -> Option<Witness
 
 struct Shrinker<'a, O: Operation> {
     domain: &'a O::Domain,
-    asked: &'a CaseSelection,
+    selection: &'a CaseSelection,
     shows: &'a mut Shows<'a, O>,
     runs: usize,
     elements: usize,
@@ -42,11 +42,11 @@ pub fn cuts(len: usize) -> Vec<std::ops::Range<usize>> {
 /// Returns the smallest case found for which `shows` gives a witness, starting from `first`, with parameters that the caller requested.
 pub fn shrink_by<'a, O: Operation>(
     domain: &'a O::Domain,
-    asked: &'a CaseSelection,
+    selection: &'a CaseSelection,
     first: Witness<O::Params>,
     shows: &'a mut Shows<'a, O>,
 ) -> Witness<O::Params> {
-    let mut shrinker = Shrinker::<O> { domain, asked, shows, runs: 0, elements: 0, begun: Instant::now() };
+    let mut shrinker = Shrinker::<O> { domain, selection, shows, runs: 0, elements: 0, begun: Instant::now() };
     let mut best = first;
     shrinker.shapes(&mut best);
     for t in 0..O::TENSORS.len() {
@@ -73,7 +73,7 @@ impl<O: Operation> Shrinker<'_, O> {
     }
 
     fn shapes(&mut self, best: &mut Witness<O::Params>) {
-        let (asked, domain) = (self.asked, self.domain);
+        let (asked, domain) = (self.selection, self.domain);
         let is_asked = O::CAPABILITIES.options.is_asked;
         let kept = |case: &&Case<O::Params>| is_asked(asked, &case.params) && O::covers(domain, &case.params);
         while let Some(smaller) =

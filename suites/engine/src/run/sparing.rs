@@ -6,7 +6,7 @@ use crate::lane::runner::Runner;
 use crate::operation::request::Request;
 use crate::operation::{Kernel, Operation, is_compiled};
 use crate::run::answers::{Answers, answers};
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::stream::{below, stream};
@@ -32,7 +32,7 @@ impl<'a> Sparing<'a> {
     /// Decides the sampled lanes; a kernel that the caller named runs all cases.
     pub(crate) fn new<O: Operation>(request: &Request, kernel: &Kernel<O>, runners: &'a [Runner<'a>]) -> Self {
         let domain = &kernel.contract.domain;
-        let unnamed = request.asked.is_nothing() && request.kernels.is_empty();
+        let unnamed = request.selection.is_nothing() && request.kernels.is_empty();
         let one_in = one_in(request.effort);
         let any =
             one_in.is_some() && unnamed && !(O::CAPABILITIES.sweeps.exhaustive)(domain) && !is_compiled::<O>(domain);
@@ -51,7 +51,7 @@ impl<'a> Sparing<'a> {
     pub(crate) fn answers<O: Operation>(
         &mut self,
         kernel: &Kernel<O>,
-        posed: &[Posed<O::Params>],
+        posed: &[ExpectedCase<O::Params>],
         keep: bool,
     ) -> Vec<Answers<O::Params>> {
         let mut given: Vec<Answers<O::Params>> = Vec::with_capacity(self.runners.len());
@@ -78,7 +78,7 @@ impl<'a> Sparing<'a> {
 fn among<O: Operation>(
     runner: &Runner<'_>,
     kernel: &Kernel<O>,
-    posed: &[Posed<O::Params>],
+    posed: &[ExpectedCase<O::Params>],
     chosen: &[bool],
 ) -> Answers<O::Params> {
     let cases = posed.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(posed, _)| posed);

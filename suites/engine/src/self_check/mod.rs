@@ -1,21 +1,21 @@
 //! Measurement of a run's detection: known bugs by generator, and faults injected into the answers of a lane at one place only.
 
+pub mod condition;
 pub mod families;
+pub mod fault_spans;
 pub mod history;
 pub mod joint;
 pub mod kills;
 pub mod mutants;
-pub mod place;
 pub mod planted;
 pub mod slices;
-pub mod spanned;
 
 use crate::lane::Lane;
 use crate::operation::case::Spec;
 use crate::operation::selection::CaseSelection;
 use crate::operation::{Kernel, Operation};
 use crate::plan::plans;
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use anyhow::{Result, anyhow};
 use tiebreak_common::budget::Effort;
 
@@ -35,7 +35,7 @@ pub struct Measure<'a> {
 /// Case of a plan, with the generator.
 struct Planned<P> {
     generator: &'static str,
-    posed: Posed<P>,
+    posed: ExpectedCase<P>,
 }
 
 /// Returns the cases of a kernel's plan with their expected results, for generators `wanted` when their turn comes. Fails if the scheme refuses a
@@ -54,7 +54,7 @@ fn planned<'a, O: Operation>(
     covered.filter(move |spec| wanted(spec.generator)).filter_map(move |spec| {
         let case = spec.case::<O>(domain, measure.seed)?;
         let contract = O::expected(scheme, &case).map_err(|reason| anyhow!("{} {}: {reason}", O::OP, kernel.name));
-        let posed = |contract| Posed::new(case, contract, None);
+        let posed = |contract| ExpectedCase::new(case, contract, None);
         Some(contract.map(|contract| Planned { generator: spec.generator, posed: posed(contract) }))
     })
 }

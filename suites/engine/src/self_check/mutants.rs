@@ -10,14 +10,14 @@ use crate::judge::side::Side;
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
 use crate::operation::case::{Case, Spec, numbered};
+use crate::operation::case_cache::CaseCache;
 use crate::operation::expected::differs;
 use crate::operation::observed::Witness;
 use crate::operation::selection::CaseSelection;
-use crate::operation::worked::Worked;
 use crate::operation::{Control, Kernel, Mutant, Operation, contract, is_compiled, label, mutants};
 use crate::plan::plans;
 use crate::run::answers::{Answers, answers, outs, tried};
-use crate::run::subject::{Posed, identity, sized};
+use crate::run::subject::{ExpectedCase, identity, sized};
 use crate::units::Placed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,9 +38,9 @@ const ONE_IN: u32 = 4;
 
 /// Cases of self-checks for a domain and a scheme, prepared once for all kernels and lanes.
 pub struct Trial<O: Operation> {
-    posed: Vec<Posed<O::Params>>,
+    posed: Vec<ExpectedCase<O::Params>>,
     /// Random sample of the cases, so that no rhythm of the plan decides.
-    some: Vec<Posed<O::Params>>,
+    some: Vec<ExpectedCase<O::Params>>,
     /// Number of cases that could not be prepared.
     lost: usize,
 }
@@ -51,7 +51,7 @@ impl<O: Operation> Trial<O> {
         let specs = trial_specs::<O>(domain, seed);
         let pose = |spec: &Arc<Spec<O::Params>>| {
             let case = spec.case::<O>(domain, seed)?;
-            Some(Posed::new(case.clone(), O::expected(scheme, &case).ok()?, None))
+            Some(ExpectedCase::new(case.clone(), O::expected(scheme, &case).ok()?, None))
         };
         Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
     }
@@ -62,12 +62,12 @@ impl<O: Operation> Trial<O> {
         let pose = |spec: &Arc<Spec<O::Params>>| {
             let case = spec.worked.case(|| spec.case::<O>(&kernel.contract.domain, seed).map(sized))?;
             let (contract, is_new) = spec.worked.expected(&own, || O::expected(scheme, &case)).ok()?;
-            Some(Posed { case, contract, reference: None, is_new, steps: Worked::NOTHING.steps("") })
+            Some(ExpectedCase { case, contract, reference: None, is_new, steps: CaseCache::NOTHING.steps("") })
         };
         Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
     }
 
-    fn whole(posed: Vec<Posed<O::Params>>, planned: usize, seed: u64) -> Self {
+    fn whole(posed: Vec<ExpectedCase<O::Params>>, planned: usize, seed: u64) -> Self {
         let mut rng = stream(seed, &format!("{}/self-check", O::OP));
         // A trial of the operation itself is short and needs no sample.
         let one_in = if O::CAPABILITIES.self_checks.trial.is_some() { 1 } else { ONE_IN };
@@ -99,7 +99,8 @@ pub fn explained<O: Operation>(
 ) -> Vec<Explained<O::Params>> {
     let domain = &kernel.contract.domain;
     let (kept, asked) = (false, &CaseSelection::default());
-    Basis::<O> { kernel: kernel.name, made: None, domain, contract: scheme, scheme, kept, asked }.explained(lane, side)
+    Basis::<O> { kernel: kernel.name, made: None, domain, contract: scheme, scheme, kept, selection: asked }
+        .explained(lane, side)
 }
 
 /// Subject of a self-check.
@@ -228,7 +229,12 @@ impl<'a, O: Operation> Subject<'a, O> {
 
     /// Runs cases in each lane, and judges the results of the first. In another lane a mutant runs until it is detected: if all results so far and
     /// the result for the first lane's witness equal the first lane's, the verdict is the same. Otherwise the lane is judged separately.
-    fn on(self, scheme: &O::Scheme, (cases, lost): (&[Posed<O::Params>], usize), lanes: &[&Lane]) -> Vec<SelfCheck> {
+    fn on(
+        self,
+        scheme: &O::Scheme,
+        (cases, lost): (&[ExpectedCase<O::Params>], usize),
+        lanes: &[&Lane],
+    ) -> Vec<SelfCheck> {
         let [first, others @ ..] = lanes else { return Vec::new() };
         let judged = |lane: &Lane, given: &Answers<O::Params>| {
             let record = judged::<O>(lane, self.kernel(), scheme, &[], cases, given);
@@ -255,7 +261,7 @@ impl<'a, O: Operation> Subject<'a, O> {
     /// are equal.
     fn until_known(
         self,
-        cases: &[Posed<O::Params>],
+        cases: &[ExpectedCase<O::Params>],
         runner: &Runner<'_>,
         known: &Answers<O::Params>,
     ) -> (Answers<O::Params>, bool) {
@@ -266,7 +272,7 @@ impl<'a, O: Operation> Subject<'a, O> {
         for posed in cases.chunks(FEW) {
             let given = answers::<O>(runner, self.kernel(), posed, false);
             let alike = given.continues(known, so_far.each.len());
-            let dies = |(posed, outs): (&Posed<O::Params>, &Option<Vec<i32>>)| {
+            let dies = |(posed, outs): (&ExpectedCase<O::Params>, &Option<Vec<i32>>)| {
                 outs.as_ref().is_some_and(|outs| differs(&posed.contract, outs))
             };
             let dead = matches!(self, Self::Mutant(_)) && posed.iter().zip(&given.each).any(dies);

@@ -6,12 +6,12 @@ use crate::operation::case::Case;
 use crate::operation::expected::differs;
 use crate::operation::{self, Kernel, Operation, contract, is_compiled, job, kernels};
 use crate::run::answers::{answers, outs};
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
+use crate::self_check::condition::{Fault, Seen};
 use crate::self_check::families::{self, Drawn};
+use crate::self_check::fault_spans::{FaultSpans, Range};
 use crate::self_check::history::ParamChange;
-use crate::self_check::place::{Fault, Seen};
 use crate::self_check::slices::Operand;
-use crate::self_check::spanned::{Range, Spanned};
 use crate::self_check::{Measure, Planned, planned};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ pub(crate) fn alone<O: Operation>(
     let drawn = Subject::<O>::of(kernel, plan, measure)?.drawn();
     let one = |case: &&Case<O::Params>| -> Result<Vec<bool>> {
         let contract = O::expected(&scheme, case)?;
-        let posed = Posed::new((*case).clone(), contract, None);
+        let posed = ExpectedCase::new((*case).clone(), contract, None);
         let subject = Subject::<O>::of(kernel, vec![Planned { generator: "vectors", posed }], measure)?;
         Ok(drawn.iter().map(|drawn| subject.shows(0, &drawn.fault, &mut 0)).collect())
     };
@@ -175,8 +175,8 @@ impl<'a, O: Operation> Subject<'a, O> {
     }
 
     /// Returns the spans of the cases.
-    fn spanned(&self) -> Spanned {
-        let mut spanned = Spanned::of(O::TENSORS);
+    fn spanned(&self) -> FaultSpans {
+        let mut spanned = FaultSpans::of(O::TENSORS);
         for (request, (case, given)) in self.requests.iter().zip(self.cases.iter().zip(&self.given)) {
             spanned.parameters(&request["params"]);
             spanned.rows |= self.columns(&case.posed.case.params, O::TENSORS.len()) < given.len();
@@ -218,7 +218,7 @@ impl<'a, O: Operation> Subject<'a, O> {
 
     /// True if a case detects a fault. Adds the affected results to `struck`: up to the first detected one, otherwise all.
     fn shows(&self, at: usize, fault: &Fault, struck: &mut u64) -> bool {
-        let Posed { case, contract, .. } = &self.cases[at].posed;
+        let ExpectedCase { case, contract, .. } = &self.cases[at].posed;
         let results = O::TENSORS.len();
         let (payload, request, number, news) = (&case.tensors[0], &self.requests[at], self.calls[at], &self.news[at]);
         let last = self.given[..at].iter().rev().find(|given| !given.is_empty()).map_or(&[][..], Vec::as_slice);
@@ -226,7 +226,7 @@ impl<'a, O: Operation> Subject<'a, O> {
         let operands: Vec<Operand<'_>> =
             case.tensors.iter().zip(&dimensions).map(|(words, dimensions)| Operand { words, dimensions }).collect();
         match fault {
-            Fault::Where(strike) => {
+            Fault::InResults(strike) => {
                 let given = &self.given[at];
                 let columns = self.columns(&case.params, results);
                 let len = given.len();
@@ -237,7 +237,7 @@ impl<'a, O: Operation> Subject<'a, O> {
                     contract[index].is_some_and(|expected| expected != changed)
                 })
             }
-            Fault::Reads(strike) => {
+            Fault::InOperand(strike) => {
                 let mut changed = (**case).clone();
                 let columns = self.columns(&case.params, 0);
                 let len = payload.len();

@@ -96,7 +96,7 @@ pub fn kernels() -> Vec<&'static str> {
 
 /// Shows the bounds of the requested operations in every lane. Returns none if the request names kernels or selects cases.
 pub fn shown(request: &Request, lanes: &[Lane]) -> Result<Vec<Bound>> {
-    if !request.kernels.is_empty() || !request.asked.is_nothing() {
+    if !request.kernels.is_empty() || !request.selection.is_nothing() {
         return Ok(Vec::new());
     }
     let mut claims = claims::all();

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Given, Operation, Options,
-    Parameter, Spec, Unposable, Wanted,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Operation, Options, Parameter,
+    ParameterCoverage, Spec, Unposable, Wanted,
 };
 use tiebreak_impls::conv2d::transposed::takes;
 use tiebreak_impls::conv2d::{Domain, Params, Run};
@@ -130,12 +130,12 @@ impl Operation for Conv2d {
         [params.input_zero_point, params.weight_zero_point].get(t).copied().unwrap_or(0)
     }
 
-    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        match (asked.layers.is_empty(), domain.transposed) {
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        match (selection.layers.is_empty(), domain.transposed) {
             (true, Some(_)) => transposed::plan(domain, budget, seed),
             (true, None) => plan::plan(domain, budget, seed),
             (false, Some(_)) => Vec::new(),
-            (false, None) => plan::layers(domain, &asked.layers),
+            (false, None) => plan::layers(domain, &selection.layers),
         }
     }
 
@@ -170,8 +170,13 @@ impl Conv2d {
         factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
     }
 
-    fn given(domain: &Domain, asked: &CaseSelection, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
-        (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
+    fn given(
+        domain: &Domain,
+        selection: &CaseSelection,
+        specs: &[Arc<Spec<Params>>],
+        _: (&Budget, u64),
+    ) -> Option<ParameterCoverage> {
+        (!selection.layers.is_empty()).then(|| plan::given(domain, &selection.layers, specs))
     }
 }
 

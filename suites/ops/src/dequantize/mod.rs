@@ -11,7 +11,7 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
 use tiebreak_engine::operation::element::bits;
-use tiebreak_engine::operation::fault::Fault;
+use tiebreak_engine::operation::fault::KnownFault;
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Compiled, Counted, Element, Expected,
     Operation, Options, Parameter, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
@@ -146,8 +146,8 @@ impl Operation for Dequantize {
         params.quantized.zero_points.first().map_or(0, |point| *point as i32)
     }
 
-    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan::plan(domain, asked, budget, seed, &Stored)
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, selection, budget, seed, &Stored)
     }
 
     fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
@@ -183,7 +183,7 @@ impl Dequantize {
         Some(Function { cast: Cast::Dequantize, params: params.clone() })
     }
 
-    fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
+    fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<KnownFault> {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 

@@ -14,8 +14,8 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, Operation, Spec, Sweep, Sweeps, Tensors,
-    Unposable, Wanted, Witnesses, fill,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, Operation, Spec, SweepOutcome, Sweeps,
+    Tensors, Unposable, Wanted, Witnesses, fill,
 };
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -169,10 +169,10 @@ impl Dot {
     fn sweeps(
         kernel: &'static Kernel<Run, Domain>,
         runner: &Runner<'_>,
-        asked: &CaseSelection,
+        selection: &CaseSelection,
         _: &Wanted,
-    ) -> Vec<Sweep> {
-        sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
+    ) -> Vec<SweepOutcome> {
+        sweep::sweep(kernel, runner).filter(|_| selection.is_nothing()).into_iter().collect()
     }
 }
 

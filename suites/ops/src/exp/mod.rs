@@ -12,8 +12,8 @@ use tiebreak_common::budget::Budget;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Spec, Sweep, Sweeps,
-    Tensors, Unposable, Wanted, Witnesses,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Spec, SweepOutcome,
+    Sweeps, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::exp::{self as impls, Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -118,10 +118,10 @@ impl Exp {
     fn sweeps(
         kernel: &'static Kernel<Run, Domain>,
         runner: &Runner<'_>,
-        asked: &CaseSelection,
+        selection: &CaseSelection,
         _: &Wanted,
-    ) -> Vec<Sweep> {
-        sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
+    ) -> Vec<SweepOutcome> {
+        sweep::sweep(kernel, runner).filter(|_| selection.is_nothing()).into_iter().collect()
     }
 }
 

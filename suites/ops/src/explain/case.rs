@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value as Json, json};
 use tiebreak_engine::explain::cause;
 use tiebreak_engine::lane::Lane;
-use tiebreak_engine::offline::{Line, Posed};
+use tiebreak_engine::offline::{EvaluatedLine, Line};
 use tiebreak_engine::operation::{
     self, Case, Element, Expected, Kernel, Observed, Operation, changes_in, contract, differs, find, kernels, label,
     mutants,
@@ -32,7 +32,7 @@ pub struct Wanted {
 }
 
 /// Parses the case in the domain of the first scheme, or of the first kernel if no scheme is named. A case without scheme and kernel is an error.
-pub fn posed<O: Operation>(wanted: &Wanted) -> Result<Posed<O>> {
+pub fn posed<O: Operation>(wanted: &Wanted) -> Result<EvaluatedLine<O>> {
     let scheme = wanted.schemes.first().cloned();
     let kernel = if scheme.is_none() { wanted.kernels.first().cloned() } else { None };
     ensure!(scheme.is_some() || kernel.is_some(), "name a scheme with --scheme, or a kernel with --kernel");
@@ -45,7 +45,7 @@ pub fn posed<O: Operation>(wanted: &Wanted) -> Result<Posed<O>> {
         expected: None,
         id: None,
     };
-    Posed::<O>::of(&line).map_err(|error| anyhow!("--case: {error}"))
+    EvaluatedLine::<O>::of(&line).map_err(|error| anyhow!("--case: {error}"))
 }
 
 /// Scheme or kernel, with its results.
@@ -101,7 +101,7 @@ pub fn explain<O: Operation>(wanted: &Wanted, steps: Steps<O>) -> Result<(Vec<(&
 }
 
 /// Runs a kernel, or a mutant, in this process.
-fn kernel<O: Operation>(name: &str, posed: &Posed<O>) -> Result<Party<O::Scheme>> {
+fn kernel<O: Operation>(name: &str, posed: &EvaluatedLine<O>) -> Result<Party<O::Scheme>> {
     let every = || kernels::<O>().iter().map(|k| k.name).chain(mutants::<O>().iter().map(|m| m.kernel.name));
     let kernel: &Kernel<O> = find::<O>(name).ok_or_else(|| unknown("kernel", name, every()))?;
     let domain = &kernel.contract.domain;

@@ -10,7 +10,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::explain::cause as explain;
 use tiebreak_engine::lane::FORM;
 use tiebreak_engine::operation::{Case, Expected, Observed};
-use tiebreak_engine::run::subject::held_against;
+use tiebreak_engine::run::subject::expected_masked;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel};
 
@@ -31,7 +31,7 @@ pub struct Ran {
 impl Ran {
     /// Returns the expected values of the outputs that count.
     fn expected(&self, against: &Against<'_>) -> Option<Expected> {
-        let mut expected = held_against::<FixedPointMultiply>(against.contract, against.scheme, &self.case).ok()?;
+        let mut expected = expected_masked::<FixedPointMultiply>(against.contract, against.scheme, &self.case).ok()?;
         expected[self.counted..].fill(None);
         Some(expected)
     }

@@ -20,8 +20,8 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Control, Counted, Deviations, Expected,
-    Given, Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweeps, Tensors, Unposable, Wanted,
-    Witness, Witnesses, arguments, promised,
+    Observed, Operation, Options, Parameter, ParameterCoverage, SelfChecks, Spec, Spelling, Sweeps, Tensors, Unposable,
+    Wanted, Witness, Witnesses, arguments, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params};
@@ -140,8 +140,8 @@ impl Operation for FixedPointMultiply {
         Some(wanted.multiplication.clone())
     }
 
-    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
-        plan::plan(domain, asked, budget, seed)
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
+        plan::plan(domain, selection, budget, seed)
     }
 
     fn changes(scheme: &Promised, _: &Domain) -> Vec<Change<Self>> {
@@ -195,12 +195,12 @@ impl FixedPointMultiply {
 
     fn given(
         domain: &Domain,
-        asked: &CaseSelection,
+        selection: &CaseSelection,
         specs: &[Arc<Spec<Batch>>],
         (budget, seed): (&Budget, u64),
-    ) -> Option<Given> {
+    ) -> Option<ParameterCoverage> {
         let run: BTreeSet<(Channel, u32)> = specs.iter().flat_map(|spec| Self::pairs(&spec.params)).collect();
-        let planned = plan::pairs(asked, budget, seed);
+        let planned = plan::pairs(selection, budget, seed);
         let outside = || planned.iter().filter(|pair| !run.contains(pair));
         let described = |(c, q): &(Channel, u32)| {
             let pair = format!("m={} s={}", c.multiplier, c.shift);
@@ -209,9 +209,9 @@ impl FixedPointMultiply {
                 q => (format!("{pair} q={q}"), "another format of the multiplier".to_owned()),
             }
         };
-        Some(Given {
+        Some(ParameterCoverage {
             unit: Unit::Pair,
-            by_caller: !asked.channels.is_empty(),
+            by_caller: !selection.channels.is_empty(),
             planned: planned.len() as u64,
             outside: outside().count() as u64,
             first: outside().next().map(described),
@@ -249,8 +249,9 @@ impl FixedPointMultiply {
         simpler::size(x, channel_at(&witness.case.params, witness.index)).map(u64::from).to_vec()
     }
 
-    fn is_asked(asked: &CaseSelection, batch: &Batch) -> bool {
-        asked.channels.is_empty() || batch.params.channels.iter().all(|channel| asked.channels.contains(channel))
+    fn is_asked(selection: &CaseSelection, batch: &Batch) -> bool {
+        selection.channels.is_empty()
+            || batch.params.channels.iter().all(|channel| selection.channels.contains(channel))
     }
 
     /// Returns pairs of kernels that must give equal results.

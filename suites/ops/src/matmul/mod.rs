@@ -16,8 +16,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Given, Operation, Options,
-    Parameter, Spec, Unposable, Wanted,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Operation, Options, Parameter,
+    ParameterCoverage, Spec, Unposable, Wanted,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -98,9 +98,9 @@ impl Operation for Matmul {
         [params.lhs_offset, params.rhs_offset].get(t).map_or(0, |offset| offset.wrapping_neg())
     }
 
-    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        if !asked.layers.is_empty() {
-            return layers::specs(domain, &asked.layers);
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        if !selection.layers.is_empty() {
+            return layers::specs(domain, &selection.layers);
         }
         let within = |offset: i32, range: &RangeInclusive<i32>| offset.clamp(*range.start(), *range.end());
         let mut specs = plan::plan(domain, budget, seed);
@@ -150,8 +150,13 @@ impl Matmul {
         [p.m, p.n, p.k].iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
     }
 
-    fn given(domain: &Domain, asked: &CaseSelection, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
-        (!asked.layers.is_empty()).then(|| layers::given(domain, &asked.layers, specs))
+    fn given(
+        domain: &Domain,
+        selection: &CaseSelection,
+        specs: &[Arc<Spec<Params>>],
+        _: (&Budget, u64),
+    ) -> Option<ParameterCoverage> {
+        (!selection.layers.is_empty()).then(|| layers::given(domain, &selection.layers, specs))
     }
 }
 

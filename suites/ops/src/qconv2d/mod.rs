@@ -20,8 +20,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Given,
-    Layer, Operation, Options, Parameter, Spec, Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Layer,
+    Operation, Options, Parameter, ParameterCoverage, Spec, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::kernel::Kernel;
@@ -144,8 +144,12 @@ impl Operation for Qconv2d {
         Conv2d::neutral_element(&params.shape, t)
     }
 
-    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { plan::layers(domain, &asked.layers) }
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        if selection.layers.is_empty() {
+            plan::plan(domain, budget, seed)
+        } else {
+            plan::layers(domain, &selection.layers)
+        }
     }
 
     fn changes(scheme: &Promised, domain: &Domain) -> Vec<Change<Self>> {
@@ -264,13 +268,18 @@ impl Qconv2d {
         layer.output.is_some()
     }
 
-    fn given(domain: &Domain, asked: &CaseSelection, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
-        let layers: Vec<&Layer> = asked.layers.iter().filter(|layer| layer.output.is_some()).collect();
+    fn given(
+        domain: &Domain,
+        selection: &CaseSelection,
+        specs: &[Arc<Spec<Params>>],
+        _: (&Budget, u64),
+    ) -> Option<ParameterCoverage> {
+        let layers: Vec<&Layer> = selection.layers.iter().filter(|layer| layer.output.is_some()).collect();
         let runs = |layer: &&Layer| {
             let case = plan::of_layer(domain, layer);
             case.is_some_and(|params| specs.iter().any(|spec| spec.params == params))
         };
         let described = |at: usize, _: &&Layer| (format!("layer {}", at + 1), Self::domain_text(domain));
-        (!layers.is_empty()).then(|| Given::of(Unit::Layer, &layers, runs, described))
+        (!layers.is_empty()).then(|| ParameterCoverage::of(Unit::Layer, &layers, runs, described))
     }
 }

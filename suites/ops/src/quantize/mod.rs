@@ -9,7 +9,7 @@ pub mod sweep;
 use crate::quantized::{self, places, plan, quantizations};
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::element::bits;
-use tiebreak_engine::operation::fault::Fault;
+use tiebreak_engine::operation::fault::KnownFault;
 use tiebreak_engine::operation::{
     self, Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Compiled, Counted, Deviations,
     Element, Expected, Operation, Options, Parameter, ReferenceOption, Spec, Sweeps, Tensors, Unposable, Wanted,
@@ -150,8 +150,8 @@ impl Operation for Quantize {
         Some(Scheme::ideal(wanted.rounding).label())
     }
 
-    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan::plan(domain, asked, budget, seed, &inputs::Floats)
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, selection, budget, seed, &inputs::Floats)
     }
 
     fn changes(scheme: &Promised, _: &Domain) -> Vec<Change<Self>> {
@@ -187,7 +187,7 @@ impl Quantize {
         Some(Function { cast: Cast::Quantize, params: params.clone() })
     }
 
-    fn at_fault(kernel: &str, lane: &str, contract: &Promised, case: &Case<Params>) -> Vec<Fault> {
+    fn at_fault(kernel: &str, lane: &str, contract: &Promised, case: &Case<Params>) -> Vec<KnownFault> {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 

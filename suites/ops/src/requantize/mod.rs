@@ -19,8 +19,9 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Given,
-    Operation, Options, Parameter, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments, fill,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Operation,
+    Options, Parameter, ParameterCoverage, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments,
+    fill,
 };
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::contract::Domain as Multipliers;
@@ -141,8 +142,8 @@ impl Operation for Requantize {
         Some(if legacy { LEGACY.to_owned() } else { wanted.multiplication.clone() })
     }
 
-    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan::plan(domain, asked, budget, seed)
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, selection, budget, seed)
     }
 
     fn changes(scheme: &Promised, domain: &Domain) -> Vec<Change<Self>> {
@@ -230,16 +231,22 @@ impl Requantize {
         kinds
     }
 
-    fn given(domain: &Domain, asked: &CaseSelection, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
+    fn given(
+        domain: &Domain,
+        selection: &CaseSelection,
+        specs: &[Arc<Spec<Params>>],
+        _: (&Budget, u64),
+    ) -> Option<ParameterCoverage> {
         let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
         let described = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
-        let layers: Vec<&Params> = asked.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();
+        let layers: Vec<&Params> = selection.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();
         if !layers.is_empty() {
             let runs = |layer: &&Params| layer.channels.iter().all(|channel| run.contains(channel));
             let described = |at: usize, _: &&Params| (format!("layer {}", at + 1), Self::domain_text(domain));
-            return Some(Given::of(Unit::Layer, &layers, runs, described));
+            return Some(ParameterCoverage::of(Unit::Layer, &layers, runs, described));
         }
-        (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), described))
+        (!selection.channels.is_empty())
+            .then(|| ParameterCoverage::of(Unit::Pair, &selection.channels, |c| run.contains(c), described))
     }
 }
 

@@ -39,14 +39,14 @@ const ASKED: usize = 1024;
 const LAYER_TIES: usize = 256;
 
 /// Returns the cases of a run.
-pub(super) fn plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+pub(super) fn plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let draft = Draft { domain, seed };
-    if !asked.channels.is_empty() {
-        let inside: Vec<Channel> = asked.channels.iter().copied().filter(|c| domain.takes(*c)).collect();
+    if !selection.channels.is_empty() {
+        let inside: Vec<Channel> = selection.channels.iter().copied().filter(|c| domain.takes(*c)).collect();
         return draft.asked(&inside);
     }
-    if !asked.layers.is_empty() {
-        let outputs = asked.layers.iter().filter_map(|layer| layer.output.as_ref());
+    if !selection.layers.is_empty() {
+        let outputs = selection.layers.iter().filter_map(|layer| layer.output.as_ref());
         return outputs.enumerate().flat_map(|(i, output)| draft.layer(output, i)).collect();
     }
     let few = Budget { random_accumulators: 16, near_ties: 8, ..*budget };

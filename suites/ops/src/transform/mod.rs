@@ -171,7 +171,7 @@ impl Operation for Transform {
         None
     }
 
-    fn own_plan(domain: &Domain, asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         let params: Vec<Params> = match domain.kind {
             Kind::Interleave | Kind::Unpack => batched(matrices(budget)),
             Kind::BlockTranspose => matrices(budget),
@@ -185,10 +185,10 @@ impl Operation for Transform {
             Kind::DataPack => {
                 let channels = |channels: usize| Convolution { channels, width: 2, ..Convolution::default() };
                 let few = (1..=80).map(|count| Params::Conv2d(channels(count)));
-                convolutions(asked, budget, seed).into_iter().chain(few).collect()
+                convolutions(selection, budget, seed).into_iter().chain(few).collect()
             }
-            Kind::KernelPack | Kind::WeightPrepack => not_large(domain, convolutions(asked, budget, seed)),
-            _ => convolutions(asked, budget, seed),
+            Kind::KernelPack | Kind::WeightPrepack => not_large(domain, convolutions(selection, budget, seed)),
+            _ => convolutions(selection, budget, seed),
         };
         let spec = |(i, params): (usize, Params)| {
             // Parameters without a valid size are not a case, which the run counts.
@@ -348,8 +348,8 @@ fn matrices(budget: &Budget) -> Vec<Params> {
 }
 
 /// Returns the shapes of the cases of convolutions, in one group.
-fn convolutions(asked: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Params> {
+fn convolutions(selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Params> {
     let Some(kernel) = tiebreak_impls::conv2d::kernels().first() else { return Vec::new() };
-    let specs = plans::whole::<Conv2d>(&kernel.contract.domain, asked, budget, seed);
+    let specs = plans::whole::<Conv2d>(&kernel.contract.domain, selection, budget, seed);
     specs.into_iter().map(|spec| Params::Conv2d(Convolution { groups: 1, ..spec.params })).collect()
 }

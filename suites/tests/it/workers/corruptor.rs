@@ -17,8 +17,8 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
 use tiebreak_engine::operation::{Operation, kernels};
+use tiebreak_engine::self_check::condition::{FaultCondition, Seen, Strike};
 use tiebreak_engine::self_check::history::ParamChange;
-use tiebreak_engine::self_check::place::{Place, Seen, Strike};
 use tiebreak_engine::self_check::slices::Operand;
 use tiebreak_impls::conv2d;
 use tiebreak_impls::execute::lengths;
@@ -61,7 +61,7 @@ enum Lie {
     DiesAfter(u64),
     Where(Strike),
     Reads(Strike),
-    Refuses(Place),
+    Refuses(FaultCondition),
 }
 
 fn main() -> ExitCode {

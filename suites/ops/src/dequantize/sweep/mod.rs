@@ -17,7 +17,7 @@ use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::element::{bits, float};
 use tiebreak_engine::operation::fault::{self, Faulty, Seen};
 use tiebreak_engine::operation::{
-    self, Case, CaseSelection, Element, Expected, Sweep, SweptSide, SweptWitness, promise,
+    self, Case, CaseSelection, Element, Expected, SweepOutcome, SweptSide, SweptWitness, promise,
 };
 use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::dequantize::Kernel;
@@ -74,19 +74,19 @@ struct Plan<'a> {
 const FEW: [(Storage, i64); 4] = [(I8, 1), (U8, 129), (I16, -3001), (U16, 3001)];
 
 /// Sweeps the requested small types; by default, all 8-bit and 16-bit types to f32 that the kernel accepts.
-pub(super) fn few(kernel: &'static Kernel, runner: &Runner<'_>, asked: &CaseSelection) -> Vec<Sweep> {
-    let few = types(asked).into_iter().filter(|ty| ty.storage.bits <= FEW_BITS);
+pub(super) fn few(kernel: &'static Kernel, runner: &Runner<'_>, selection: &CaseSelection) -> Vec<SweepOutcome> {
+    let few = types(selection).into_iter().filter(|ty| ty.storage.bits <= FEW_BITS);
     few.filter_map(|ty| Plan::new(kernel, runner, &ty)).map(|plan| plan.sweep()).collect()
 }
 
 /// Returns the parameters of the sweeps of [`few`] and [`many`].
-pub(super) fn params(domain: &Domain, asked: &CaseSelection) -> Vec<Params> {
-    types(asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
+pub(super) fn params(domain: &Domain, selection: &CaseSelection) -> Vec<Params> {
+    types(selection).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
 }
 
-fn types(asked: &CaseSelection) -> Vec<Quantized> {
-    if !asked.types.is_empty() {
-        return asked.types.clone();
+fn types(selection: &CaseSelection) -> Vec<Quantized> {
+    if !selection.types.is_empty() {
+        return selection.types.clone();
     }
     FEW.into_iter().map(|(storage, zero_point)| of(storage, zero_point)).collect()
 }
@@ -104,8 +104,8 @@ fn of(storage: Storage, zero_point: i64) -> Quantized {
 }
 
 /// Sweeps each requested type of more than 16 bits.
-pub(super) fn many(kernel: &'static Kernel, runner: &Runner<'_>, asked: &CaseSelection) -> Vec<Sweep> {
-    let types = asked.types.iter().filter(|ty| ty.storage.bits > FEW_BITS);
+pub(super) fn many(kernel: &'static Kernel, runner: &Runner<'_>, selection: &CaseSelection) -> Vec<SweepOutcome> {
+    let types = selection.types.iter().filter(|ty| ty.storage.bits > FEW_BITS);
     types.filter_map(|ty| Plan::new(kernel, runner, ty)).map(|plan| plan.sweep()).collect()
 }
 
@@ -125,7 +125,7 @@ impl<'a> Plan<'a> {
         Some(Self { kernel, lane, runner, q, params, faulty, path })
     }
 
-    fn sweep(&self) -> Sweep {
+    fn sweep(&self) -> SweepOutcome {
         let begun = Instant::now();
         let space = Space {
             first: self.q.min,
@@ -149,7 +149,7 @@ impl<'a> Plan<'a> {
         }
         let seconds = begun.elapsed().as_secs_f64();
         let failures = swept.failures.into_iter().map(|failed| failed.map(|stored| self.spelled(stored))).collect();
-        Sweep {
+        SweepOutcome {
             what: "stored values",
             exhaustive,
             sides,

@@ -43,7 +43,7 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
     let evidence: Vec<_> = known.into_iter().chain([&here]).collect();
     let Explanation { class, cause, .. } = explain(&causes, &evidence);
     let (scheme, asked) = (contract, &CaseSelection::default());
-    let basis = Basis { kernel: name, made: None, domain, contract, scheme, kept: false, asked };
+    let basis = Basis { kernel: name, made: None, domain, contract, scheme, kept: false, selection: asked };
     let shown = Shown { basis: &basis, causes: &causes, class, cause };
     let Some(witness) = shrink(&shown, &lane, &seen) else {
         return unseen::<O>(kernel, &seen.case, "differs, but not when judged again");

@@ -20,9 +20,9 @@ use tiebreak_engine::lane::Lane;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fault::{self, Extent, Seen, Sighting};
 use tiebreak_engine::operation::{
-    Case, CaseSelection, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, path,
+    Case, CaseSelection, Element, Operation, SweepOutcome, SweptSide, SweptWitness, Wanted, path,
 };
-use tiebreak_engine::run::sweep::{self, Blocks, Space, Swept};
+use tiebreak_engine::run::sweep::{self, Blocks, ChunkOutcome, Space};
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
 use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale, Storage};
@@ -74,20 +74,20 @@ pub struct Plan<'a> {
 pub(super) fn sweeps(
     kernel: &'static Kernel,
     runner: &Runner<'_>,
-    asked: &CaseSelection,
+    selection: &CaseSelection,
     wanted: &Wanted,
-) -> Vec<Sweep> {
-    let types = types(&kernel.contract.domain, asked);
+) -> Vec<SweepOutcome> {
+    let types = types(&kernel.contract.domain, selection);
     types.iter().filter_map(|ty| Plan::new(kernel, runner, ty, wanted)).map(|plan| plan.sweep()).collect()
 }
 
 /// Returns the parameters of all sweeps.
-pub(super) fn params(domain: &Domain, asked: &CaseSelection) -> Vec<Params> {
-    types(domain, asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
+pub(super) fn params(domain: &Domain, selection: &CaseSelection) -> Vec<Params> {
+    types(domain, selection).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
 }
 
-fn types(domain: &Domain, asked: &CaseSelection) -> Vec<Quantized> {
-    if asked.types.is_empty() { usual(domain) } else { asked.types.clone() }
+fn types(domain: &Domain, selection: &CaseSelection) -> Vec<Quantized> {
+    if selection.types.is_empty() { usual(domain) } else { selection.types.clone() }
 }
 
 /// Returns an 8-bit type to f32, with bounds if the domain has any.
@@ -133,7 +133,7 @@ impl<'a> Plan<'a> {
         Some(Self { kernel, lane, runner, q, params, faulty, pieces, path, contract, reference })
     }
 
-    fn sweep(&self) -> Sweep {
+    fn sweep(&self) -> SweepOutcome {
         let begun = Instant::now();
         let swept = sweep::sweep(self.runner, self, &self.space(), || ());
         let mut all = swept.seen;
@@ -150,7 +150,7 @@ impl<'a> Plan<'a> {
             sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
         }
         let failures = swept.failures.into_iter().map(|failed| failed.map(|bits| self.spelled(bits as u64))).collect();
-        Sweep {
+        SweepOutcome {
             what: "patterns",
             exhaustive,
             sides,
@@ -179,7 +179,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Sweeps one chunk, beginning at a pattern.
-    pub fn chunk(&self, start: u64) -> Swept<Sides> {
+    pub fn chunk(&self, start: u64) -> ChunkOutcome<Sides> {
         sweep::chunk(self.runner, self, &self.space(), start as i64)
     }
 

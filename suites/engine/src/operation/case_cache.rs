@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const KEPT: usize = 1 << 15;
 
 /// Cache of a case; empty unless several kernels run the case.
-pub struct Worked<C>(Option<Arc<Mutex<Known<C>>>>);
+pub struct CaseCache<C>(Option<Arc<Mutex<Known<C>>>>);
 
 struct Known<C> {
     case: Option<Arc<C>>,
@@ -17,7 +17,7 @@ struct Known<C> {
     expected: HashMap<String, Arc<Expected>>,
 }
 
-impl<C> Worked<C> {
+impl<C> CaseCache<C> {
     /// Cache that keeps nothing.
     pub const NOTHING: Self = Self(None);
 
@@ -77,7 +77,7 @@ impl<C> Worked<C> {
     }
 }
 
-impl<C> Clone for Worked<C> {
+impl<C> Clone for CaseCache<C> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
@@ -85,7 +85,7 @@ impl<C> Clone for Worked<C> {
 
 /// Cached results of the steps from a reference to a contract for a case, shared by kernels and lanes.
 pub struct Steps<C> {
-    worked: Worked<C>,
+    worked: CaseCache<C>,
     sides: Arc<str>,
 }
 
@@ -103,10 +103,10 @@ impl<C> Clone for Steps<C> {
     }
 }
 
-impl<C> Debug for Worked<C> {
+impl<C> Debug for CaseCache<C> {
     /// Prints only the name, because two plans are equal regardless of their caches.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("Worked")
+        f.write_str("CaseCache")
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_worked_out_once() {
-        let worked: Worked<&str> = Worked::kept();
+        let worked: CaseCache<&str> = CaseCache::kept();
         let first = worked.case(|| Some(("case", 3))).expect("it is made");
         assert_eq!(worked.case(|| None), Some(first));
         let work_out = |value| move || Ok::<_, ()>(vec![Some(value)]);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn large_cases_and_those_of_one_kernel_are_not_kept() {
-        for (worked, len) in [(Worked::<&str>::kept(), KEPT + 1), (Worked::NOTHING, 1)] {
+        for (worked, len) in [(CaseCache::<&str>::kept(), KEPT + 1), (CaseCache::NOTHING, 1)] {
             assert!(worked.case(|| Some(("case", len))).is_some());
             assert_eq!(worked.case(|| None), None);
             let results = || Ok::<_, ()>(vec![None; len]);
