@@ -87,7 +87,7 @@ pub fn kernel_names(ops: &[String]) -> Vec<&'static str> {
 }
 
 /// Information on all operations that a run needs.
-pub static REGISTRY: Registry = Registry { operations: OPERATIONS, bounds: bounds::shown };
+pub static REGISTRY: Registry = Registry { operations: OPERATIONS, bounds: bounds::requested_bounds };
 
 /// Runs a request. An error means wrong usage; failures of kernels and lanes are in the ledger.
 pub fn run(request: &Request, kept: &PartialRun) -> Result<Outcome> {

@@ -28,13 +28,13 @@ use tiebreak_reports::ledger::Value;
 pub enum Concat {}
 
 /// Converts the parameters to the oracle's.
-pub fn posed(p: &Params) -> Concatenation {
-    let input = |input: &impls::Input| Input { size: input.size, operand: operand::posed(input.operand) };
+pub fn to_oracle(p: &Params) -> Concatenation {
+    let input = |input: &impls::Input| Input { size: input.size, operand: operand::to_oracle(input.operand) };
     Concatenation {
         shape: p.shape.clone(),
         axis: p.axis,
         inputs: p.inputs.iter().map(input).collect(),
-        out: operand::posed(p.out),
+        out: operand::to_oracle(p.out),
         storage: types::storage(p.element),
     }
 }
@@ -79,7 +79,7 @@ impl Operation for Concat {
                 .chain([p.out])
                 .all(|operand| operand::is_single(operand) && domain.element.range().contains(&operand.zero_point))
             && within(p)
-            && posed(p).check().is_ok()
+            && to_oracle(p).check().is_ok()
             && p.inputs.iter().all(|input| match domain.scales {
                 Scales::Equal => input.operand == p.out,
                 Scales::Quotient => true,
@@ -104,17 +104,17 @@ impl Operation for Concat {
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let out = scheme.expected(&posed(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+        let out = scheme.expected(&to_oracle(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
         Ok(out.into_iter().map(Some).collect())
     }
 
     fn rational(_: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
-        let exact = posed(&case.params).rationals(&case.tensors[0]).ok()?;
+        let exact = to_oracle(&case.params).rationals(&case.tensors[0]).ok()?;
         Some(exact.into_iter().map(Some).collect())
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let out = scheme.exact(&posed(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+        let out = scheme.exact(&to_oracle(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
         Ok(out.into_iter().map(|v| v.to_i32()).collect())
     }
 
@@ -153,7 +153,7 @@ impl Operation for Concat {
 impl Concat {
     /// Returns the tensor sizes for parameters in the domain; for other parameters, the result of [`Domain::sizes`].
     fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
-        match posed(p).check() {
+        match to_oracle(p).check() {
             Ok(elements) if Self::covers(domain, p) => Ok(Sizes { inputs: [elements, 0, 0], outputs: elements }),
             _ => domain.sizes(p),
         }

@@ -93,7 +93,7 @@ impl Operation for Dequantize {
         causes: Causes {
             // A step may overflow so that infinities meet; no contract promises the pattern of that NaN.
             undefined_class: Some(Class::Overflow),
-            matches_undefined: Self::stands_for_none,
+            matches_undefined: Self::matches_undefined,
             contract_cause: |contract, _| Some(Change::own("values", contract)),
             ..Causes::NONE
         },
@@ -197,7 +197,7 @@ impl Dequantize {
         quantized::kinds(case, expected, words, ("subnormal", subnormal))
     }
 
-    fn stands_for_none(p: &Params, outs: &[i32], word: usize) -> Option<bool> {
+    fn matches_undefined(p: &Params, outs: &[i32], word: usize) -> Option<bool> {
         let words = p.quantized.expressed.words();
         let result = &outs[word / words * words..][..words];
         Some(quantized::format(p.quantized.expressed).decode(bits(result)) == Float::Nan)

@@ -125,7 +125,7 @@ impl<A: Arithmetic> Elementwise<A> {
 
     /// Converts the parameters of a batch to the oracle's.
     pub fn parameters(p: &Params) -> Parameters<A> {
-        let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(super::operand::posed);
+        let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(super::operand::to_oracle);
         oracle::Parameters { lhs, rhs, out, storage: types::storage(p.element), own: A::own(p), min: p.min, max: p.max }
     }
 }

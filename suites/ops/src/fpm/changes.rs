@@ -2,7 +2,7 @@
 //! kernel that keeps its contract has only changes that are equal to its contract's scheme.
 
 use super::hypotheses::{Hypothesis, hypotheses, structural_class};
-use super::promised::{Promised, Regime};
+use super::promised::{Promised, ShiftDirection};
 use super::{FixedPointMultiply, Q31, each, parameters};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -78,7 +78,7 @@ struct Same {
     norm: Scheme,
     own: Scheme,
     domain: Domain,
-    regime: Regime,
+    regime: ShiftDirection,
 }
 
 impl Same {
@@ -95,7 +95,7 @@ const PROBE_SHIFTS: [i32; 12] = [-1, -2, -3, -8, -15, -31, 0, 1, 2, 7, 8, 30];
 /// Parameters with accumulators.
 type Probe = (Parameters, Vec<i32>);
 
-fn probes(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Probe> {
+fn probes(domain: &Domain, q: u32, regime: ShiftDirection) -> impl Iterator<Item = Probe> {
     let budget = Budget { random_accumulators: 32, near_ties: 16, ..Effort::Quick.budget() };
     let probe = move |channel| (parameters(channel, q), accumulators(channel, q, &budget, 0));
     probe_channels(domain, q, regime).map(probe)
@@ -115,14 +115,15 @@ pub fn class_of(promised: &Scheme, own: &Scheme) -> Class {
 }
 
 fn first_class(promised: &Scheme, own: &Scheme) -> Class {
-    let probes: Vec<Probe> = Regime::ALL.into_iter().flat_map(|regime| probes(&Domain::ALL, Q31, regime)).collect();
+    let probes: Vec<Probe> =
+        ShiftDirection::ALL.into_iter().flat_map(|regime| probes(&Domain::ALL, Q31, regime)).collect();
     let found = hypotheses(promised).into_iter().find(|h| is(h, promised, own, probes.iter().cloned()));
     found.map_or_else(|| structural_class(promised.definition, own.definition), |h| h.class)
 }
 
 /// Returns the pairs of `domain`, for one direction of the shift, for which different schemes give different results.
-pub fn probe_channels(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Channel> {
-    let shifts = PROBE_SHIFTS.into_iter().filter(move |s| Regime::of(*s) == regime);
+pub fn probe_channels(domain: &Domain, q: u32, regime: ShiftDirection) -> impl Iterator<Item = Channel> {
+    let shifts = PROBE_SHIFTS.into_iter().filter(move |s| ShiftDirection::of(*s) == regime);
     let all = shifts.flat_map(|shift| PROBE_MULTIPLIERS.map(|multiplier| Channel { multiplier, shift }));
     all.filter(move |c| domain.contains(c.multiplier, c.shift, q))
 }

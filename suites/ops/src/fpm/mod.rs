@@ -13,7 +13,7 @@ pub mod sweep;
 
 use crate::pairs::{self, Lists};
 use crate::{listing, types};
-use promised::{Promised, Regime};
+use promised::{Promised, ShiftDirection};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
@@ -219,8 +219,8 @@ impl FixedPointMultiply {
     }
 
     fn groups(contract: &Promised, batch: &Batch, results: usize) -> Vec<usize> {
-        let regimes: Vec<Regime> = batch.params.channels.iter().map(|c| Regime::of(c.shift)).collect();
-        let of = |(index, regime): (usize, &Regime)| contract.group(contract.zone_at(index, batch), *regime);
+        let regimes: Vec<ShiftDirection> = batch.params.channels.iter().map(|c| ShiftDirection::of(c.shift)).collect();
+        let of = |(index, regime): (usize, &ShiftDirection)| contract.group(contract.zone_at(index, batch), *regime);
         (0..results).zip(regimes.iter().cycle()).map(of).collect()
     }
 

@@ -2,7 +2,7 @@
 //! columns of a row after its last whole vector.
 
 use super::Fused;
-use super::lifted::{Sums, requantized, total};
+use super::part_changes::{Sums, requantized, total};
 use crate::requantize::{multiply, plain};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};

@@ -1,7 +1,7 @@
 //! Changes that a kernel may make to the processing of a 64-bit sum: a 64-bit bias, a multiplication, zero point and clamp.
 
 use super::Fused;
-use super::lifted::{Sums, total};
+use super::part_changes::{Sums, total};
 use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::requantize::multiply;
 use tiebreak_common::class::Class;

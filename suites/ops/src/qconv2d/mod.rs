@@ -12,7 +12,7 @@ pub(crate) mod wide;
 
 use crate::conv2d::{Conv2d, convolution, transposed};
 use crate::fused::wide::Wide;
-use crate::fused::{Fused, Promised, lifted};
+use crate::fused::{Fused, Promised, part_changes};
 use crate::pairs::{self, Lists};
 use crate::types;
 use std::ops::RangeInclusive;
@@ -54,9 +54,9 @@ impl Operation for Qconv2d {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         deviations: Deviations::IN_TAIL,
         causes: Causes {
-            path: lifted::path,
+            path: part_changes::path,
             groups: |contract, p, results| contract.groups(p.shape.out_channels, results),
-            in_group: lifted::in_group,
+            in_group: part_changes::in_group,
             ..Causes::NONE
         },
         options: Options {
@@ -223,7 +223,7 @@ impl Fused for Qconv2d {
 
     fn sums(case: &Case<Params>) -> Option<Vec<i64>> {
         if !case.params.is_wide() {
-            return lifted::wrapped::<Self>(case);
+            return part_changes::wrapped::<Self>(case);
         }
         let [input, weights, _] = &case.tensors;
         convolution(&case.params.shape).wide_sums(input, weights).ok()?.into_iter().collect()

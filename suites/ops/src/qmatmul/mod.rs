@@ -9,7 +9,7 @@ mod smaller;
 mod text;
 
 use crate::fused::wide::Wide;
-use crate::fused::{Fused, Promised, lifted};
+use crate::fused::{Fused, Promised, part_changes};
 use crate::matmul::Matmul;
 use crate::types;
 use std::ops::RangeInclusive;
@@ -34,11 +34,11 @@ pub enum Qmatmul {}
 
 /// Converts the parameters to the oracle's.
 pub(crate) fn quantized(p: &Params) -> Quantized {
-    Quantized { product: crate::matmul::product(&p.shape), stages: p.stages.iter().map(posed).collect() }
+    Quantized { product: crate::matmul::product(&p.shape), stages: p.stages.iter().map(to_oracle).collect() }
 }
 
 /// Converts a stage to the oracle's.
-fn posed(stage: &Stage) -> oracle::Stage {
+fn to_oracle(stage: &Stage) -> oracle::Stage {
     let axis = |along: &Along| match along {
         Along::Rows => oracle::Along::Rows,
         Along::Columns => oracle::Along::Columns,
@@ -68,9 +68,9 @@ impl Operation for Qmatmul {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         deviations: Deviations::IN_TAIL,
         causes: Causes {
-            path: lifted::path,
+            path: part_changes::path,
             groups: |contract, p, results| contract.groups(p.shape.n, results),
-            in_group: lifted::in_group,
+            in_group: part_changes::in_group,
             ..Causes::NONE
         },
         counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
@@ -211,7 +211,7 @@ impl Fused for Qmatmul {
 
     fn sums(case: &Case<Params>) -> Option<Vec<i64>> {
         if !case.params.is_wide() {
-            return lifted::wrapped::<Self>(case);
+            return part_changes::wrapped::<Self>(case);
         }
         let [lhs, rhs, _] = &case.tensors;
         crate::matmul::product(&case.params.shape).wide_sums(lhs, rhs).ok()?.into_iter().collect()

@@ -27,7 +27,7 @@ pub enum Softmax {}
 const REFERENCE: &str = "nearest";
 
 /// Converts the parameters to the oracle's.
-pub(crate) fn posed(p: &Params) -> Exact {
+pub(crate) fn to_oracle(p: &Params) -> Exact {
     Exact {
         rows: p.rows,
         depth: p.depth,
@@ -75,7 +75,7 @@ impl Operation for Softmax {
         let elements = p.rows.saturating_mul(p.depth);
         (p.input, p.output) == (domain.input, domain.output)
             && elements <= shape::MAX_ELEMENTS
-            && posed(p).check().is_ok()
+            && to_oracle(p).check().is_ok()
     }
 
     fn domain_text(domain: &Domain) -> String {
@@ -83,12 +83,12 @@ impl Operation for Softmax {
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let out = scheme.expected(&posed(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+        let out = scheme.expected(&to_oracle(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
         Ok(out.into_iter().map(Some).collect())
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let out = scheme.exact(&posed(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+        let out = scheme.exact(&to_oracle(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
         Ok(out.into_iter().map(|v| v.to_i32()).collect())
     }
 

@@ -7,7 +7,7 @@
 //! - `"from_result": N`: the results after the first N of this process are one higher;
 //! - `"channel": C`: the results of channel C, where a batch has so many, are 0;
 //! - `"dies_after": N`: the process ends without an answer to the batch after the first N;
-//! - `"where": {"place": PLACE, "moved": N}`: results at a place, which `engine/src/self_check/place.rs` describes, are one higher, or those N before them;
+//! - `"where": {"place": PLACE, "moved": N}`: results at a place, which `engine/src/self_check/condition.rs` describes, are one higher, or those N before them;
 //! - `"reads": {"place": PLACE, "moved": N}`: the same of the words of the first tensor that the kernel reads;
 //! - `"refuses": PLACE`: batches of such a place are refused.
 

@@ -2,7 +2,7 @@
 
 use super::{Part, Plan, Seen, Sides};
 use crate::fpm::changes::{changes_in, possible};
-use crate::fpm::promised::{Promised, Regime};
+use crate::fpm::promised::{Promised, ShiftDirection};
 use crate::fpm::{FixedPointMultiply, Q31, case, parameters, simpler};
 use std::collections::BTreeSet;
 use tiebreak_common::class::Class;
@@ -112,7 +112,7 @@ impl Plan<'_> {
 
     /// Returns the cause of the differences from a scheme. If the kernel keeps its contract, a cause must equal the contract's scheme.
     fn explanation(&self, scheme: &Promised, seen: &[Seen], kept: bool) -> Explanation {
-        let group = self.promised.group(self.promised.rest(), Regime::of(self.channel.shift));
+        let group = self.promised.group(self.promised.rest(), ShiftDirection::of(self.channel.shift));
         // Only whole vectors, so no element is in a tail.
         let mut all = seen.to_vec();
         all.resize(seen.len().next_multiple_of(64), seen[0]);

@@ -8,7 +8,7 @@ mod pieces;
 
 use super::{Promised, Quantize};
 use crate::quantized::{self, quantizations};
-use counted::{Counted, Due};
+use counted::{Counted, DifferenceCause};
 use path::described;
 use pieces::{Piece, pieces};
 use std::collections::BTreeMap;
@@ -207,7 +207,8 @@ impl<'a> Plan<'a> {
                 let kept = is_all(outs, value);
                 if !kept {
                     faulty = self.faulty(value, from, outs, &mut swept.faults);
-                    let due = |i| if faulty.contains_key(&i) { Due::Excused } else { Due::To(None) };
+                    let due =
+                        |i| if faulty.contains_key(&i) { DifferenceCause::Excused } else { DifferenceCause::To(None) };
                     swept.contract.count(from, outs, value, due, self.q);
                 }
                 kept.then_some(value)
@@ -225,7 +226,7 @@ impl<'a> Plan<'a> {
             // An undefined conversion is one class, whatever the target's result is.
             None if piece.contract == Stored::Poison => reference.poison(from, outs, value, self.q),
             None => {
-                let due = |i| Due::To(faulty.get(&i).copied().or(piece.class));
+                let due = |i| DifferenceCause::To(faulty.get(&i).copied().or(piece.class));
                 reference.count(from, outs, value, due, self.q);
             }
         }
