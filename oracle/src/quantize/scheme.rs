@@ -108,7 +108,7 @@ pub type Conversion = fn(&Quantization, &Integer) -> Vec<i64>;
 
 /// Deviations from the steps of a scheme that code may make; none by default.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Liberties {
+pub struct AllowedDeviations {
     /// True if roundings to the expressed type may resolve ties in either direction.
     pub ties: bool,
     /// Conversion of numbers beyond the storage type, instead of the scheme's own policy.
@@ -124,11 +124,11 @@ impl Scheme {
 
     /// Returns every possible result, without duplicates, if each rounding to the expressed type may resolve ties in either direction.
     pub fn either_way(&self, q: &Quantization, bits: u64) -> Vec<Stored> {
-        self.results(q, bits, &Liberties { ties: true, ..Liberties::default() })
+        self.results(q, bits, &AllowedDeviations { ties: true, ..AllowedDeviations::default() })
     }
 
     /// Returns every result, without duplicates, of code with these deviations from the steps.
-    pub fn results(&self, q: &Quantization, bits: u64, liberties: &Liberties) -> Vec<Stored> {
+    pub fn results(&self, q: &Quantization, bits: u64, liberties: &AllowedDeviations) -> Vec<Stored> {
         let (mut values, mut results) = (vec![Value::of(q.format, bits)], Vec::new());
         for (_, step) in self.definition.steps {
             let mut next = Vec::new();

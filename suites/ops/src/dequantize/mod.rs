@@ -22,7 +22,7 @@ use tiebreak_impls::quantized::{Cast, Expressed, Params};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::Float;
-use tiebreak_oracle::quantize::{Liberties, Quantization};
+use tiebreak_oracle::quantize::{AllowedDeviations, Quantization};
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -54,7 +54,7 @@ fn each_of(
 }
 
 /// Returns, for each stored value, the words of all results possible with the liberties. NaNs are left out: their patterns are not promised.
-fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
+fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &AllowedDeviations) -> Result<Vec<Vec<i32>>, Unposable> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;
     let element = Element::Float(quantized::format(p.quantized.expressed));

@@ -19,7 +19,7 @@ use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::Rational;
-use tiebreak_oracle::quantize::{Liberties, Quantization, Scheme, Stored};
+use tiebreak_oracle::quantize::{AllowedDeviations, Quantization, Scheme, Stored};
 use tiebreak_reports::ledger::Value;
 
 pub use smaller::{alone, smaller};
@@ -61,7 +61,7 @@ fn by_element(
 }
 
 /// Returns, for each value, all results possible with the liberties.
-fn possible(scheme: &Promised, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
+fn possible(scheme: &Promised, case: &Case<Params>, liberties: &AllowedDeviations) -> Result<Vec<Vec<i32>>, Unposable> {
     // Compiled code follows a single scheme.
     let scheme = &scheme.scheme;
     let quantized = &case.params.quantized;

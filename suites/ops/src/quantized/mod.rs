@@ -25,7 +25,7 @@ use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Param
 use tiebreak_mlir::faults::{self, Effect};
 use tiebreak_mlir::types::usual_shape;
 use tiebreak_oracle::float::Format;
-use tiebreak_oracle::quantize::Liberties;
+use tiebreak_oracle::quantize::AllowedDeviations;
 use tiebreak_reports::ledger::{Unit, Value};
 
 pub use tiebreak_mlir::quant_type::format;
@@ -37,7 +37,7 @@ pub fn covers(domain: &Domain, params: &Params) -> bool {
 }
 
 /// Function that returns, for each result, the words of all values possible with the liberties.
-type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &Liberties) -> Result<Vec<Vec<i32>>, Unposable>;
+type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &AllowedDeviations) -> Result<Vec<Vec<i32>>, Unposable>;
 
 /// Returns the classes of the known faults in a kernel's code in a lane, for the parameters.
 pub fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
@@ -54,8 +54,8 @@ pub fn at_fault<O: Operation<Params = Params>>(
 ) -> Vec<KnownFault> {
     let known: Vec<_> = faults::of(kernel, lane).filter(|known| known.covers(&case.params)).collect();
     let by_f32 = zero_points_by_f32(case);
-    let steps = Liberties { ties: false, conversion: Some(tiebreak_mlir::conversion::of(kernel, lane)) };
-    let ties = Liberties { ties: true, ..steps };
+    let steps = AllowedDeviations { ties: false, conversion: Some(tiebreak_mlir::conversion::of(kernel, lane)) };
+    let ties = AllowedDeviations { ties: true, ..steps };
     let may = |effect| match effect {
         Effect::IntegersByF32(name) => possible(&scheme_named::<O>(name).ok()?, &by_f32, &steps).ok(),
         Effect::FixedPoint => possible(&scheme_named::<O>("ideal").ok()?, case, &steps).ok(),
