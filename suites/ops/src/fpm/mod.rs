@@ -24,7 +24,7 @@ use tiebreak_engine::operation::{
     Wanted, Witness, Witnesses, arguments, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
-use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params};
+use tiebreak_impls::fpm::{Batch, Channel, FpmTensor, Kernel, Params};
 use tiebreak_impls::mutants::{self, Witness as Published};
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_oracle::Rational;
@@ -98,7 +98,7 @@ impl Operation for FixedPointMultiply {
         },
         ..Capabilities::NONE
     };
-    types_of!(Batches, Promised);
+    types_of!(FpmTensor, Promised);
 
     fn dimensions(_: &Domain, batch: &Batch, _: usize) -> Vec<usize> {
         vec![batch.len]
@@ -111,7 +111,7 @@ impl Operation for FixedPointMultiply {
 
     fn covers(domain: &Domain, batch: &Batch) -> bool {
         let inside = |c: &Channel| domain.contains(c.multiplier, c.shift, batch.params.q);
-        Batches::sizes(domain, batch).is_ok() && batch.params.channels.iter().all(inside)
+        FpmTensor::sizes(domain, batch).is_ok() && batch.params.channels.iter().all(inside)
     }
 
     fn domain_text(domain: &Domain) -> String {
