@@ -128,17 +128,17 @@ impl Scheme {
     }
 
     /// Returns every result, without duplicates, of code with these deviations from the steps.
-    pub fn results(&self, q: &Quantization, bits: u64, liberties: &AllowedDeviations) -> Vec<Stored> {
+    pub fn results(&self, q: &Quantization, bits: u64, allowed: &AllowedDeviations) -> Vec<Stored> {
         let (mut values, mut results) = (vec![Value::of(q.format, bits)], Vec::new());
         for (_, step) in self.definition.steps {
             let mut next = Vec::new();
             for value in values {
                 match (step, value) {
-                    (Step::RoundToFormat, Value::Number(v)) if liberties.ties => next.extend(either_way(q.format, &v)),
-                    (Step::Convert(rule), Value::Number(v)) if liberties.conversion.is_some() => {
+                    (Step::RoundToFormat, Value::Number(v)) if allowed.ties => next.extend(either_way(q.format, &v)),
+                    (Step::Convert(rule), Value::Number(v)) if allowed.conversion.is_some() => {
                         let integer = rule.round(&v);
                         let fits = (q.storage.min()..=q.storage.max()).contains(&integer);
-                        let converted = match liberties.conversion {
+                        let converted = match allowed.conversion {
                             Some(conversion) if !fits => conversion(q, &integer),
                             _ => integer.to_i64().into_iter().collect(),
                         };

@@ -240,7 +240,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         refuse_with_shard(args)?;
         return shards::verify(args, shard);
     }
-    let kept = PartialRun::default();
+    let partial = PartialRun::default();
     let mut network = None;
     let ready = threads::start(args.jobs).and_then(|()| built::check());
     let heading =
@@ -248,11 +248,12 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     // Before the files are marked: they may be those of this run.
     let base = Base::read(args.base.as_deref());
     let out = args.out();
-    let files = Unfinished::begin(&out, heading, kept.clone())?;
+    let files = Unfinished::begin(&out, heading, partial.clone())?;
     if is_drawn(&arguments()) {
         note(&format!("seed {0}, drawn at random: --seed {0} runs the same cases again", args.seed));
     }
-    let (mut outcome, base) = match ready.and(base).and_then(|base| Ok((outcome(args, &kept, &mut network)?, base))) {
+    let (mut outcome, base) = match ready.and(base).and_then(|base| Ok((outcome(args, &partial, &mut network)?, base)))
+    {
         Ok(ended) => ended,
         Err(error) => {
             files.failed(&error)?;
@@ -312,10 +313,10 @@ pub(super) fn detail(args: &Args) -> Result<Detail> {
     Ok(if args.verbose || !everything { Detail::Tables } else { Detail::Screen })
 }
 
-fn outcome(args: &Args, kept: &PartialRun, network: &mut Option<Network>) -> Result<Outcome> {
+fn outcome(args: &Args, partial: &PartialRun, network: &mut Option<Network>) -> Result<Outcome> {
     let request = request(args)?;
     network.clone_from(&request.network);
-    verify(&request, kept)
+    verify(&request, partial)
 }
 
 pub(super) fn request(args: &Args) -> Result<Request> {

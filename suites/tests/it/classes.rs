@@ -216,16 +216,16 @@ fn a_hypothesis_is_recognised_by_its_outputs() {
         .collect();
     let (named, own) = counts.iter().fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
     assert!(named > 1000 && own * 10 > named * 7, "{own} of {named} by their own class");
-    println!("{named} hypotheses in a regime of a scheme, {own} of them given their own class");
+    println!("{named} hypotheses in a direction of a scheme, {own} of them given their own class");
 }
 
 /// Regimes in which the hypothesis differs from the scheme, and those of them that are given its class.
 fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, Vec<i32>)]) -> (u64, u64) {
     let predicted = |h: &Hypothesis, c: &Channel, x: i32| h.predicts(x.into(), &parameters(*c, 31));
     let (mut differing, mut same) = (0, 0);
-    for regime in ShiftDirection::ALL {
+    for direction in ShiftDirection::ALL {
         let mut all: Vec<Observed<Batch>> = Vec::new();
-        for (channel, xs) in inputs.iter().filter(|(c, _)| ShiftDirection::of(c.shift) == regime) {
+        for (channel, xs) in inputs.iter().filter(|(c, _)| ShiftDirection::of(c.shift) == direction) {
             // What a hypothesis says nothing of, the scheme says.
             let outs: Option<Vec<i32>> =
                 xs.iter().map(|x| predicted(hypothesis, channel, *x).map(|v| v as i32)).collect();
@@ -238,13 +238,13 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
         if all.iter().all(|seen| seen.differ == 0) {
             continue;
         }
-        let group = contract.group(contract.rest(), regime);
+        let group = contract.group(contract.rest(), direction);
         // As a run has it: of what was seen so many cases, spread over all.
         let evidence: Vec<&Observed<Batch>> =
             all.iter().step_by(2).chain(all.iter().filter(|s| s.differ > 0)).collect();
         let causes = FixedPointMultiply::changes_in(group, contract, contract, &Domain::ALL, false);
         let found = explain(&causes, &evidence);
-        let what = format!("{}: {} ({regime:?})", contract.scheme.label(), hypothesis.because);
+        let what = format!("{}: {} ({direction:?})", contract.scheme.label(), hypothesis.because);
         assert_ne!(found.class, Class::Unexplained, "{what}");
         if found.class == hypothesis.class {
             same += 1;

@@ -34,7 +34,7 @@ pub struct Basis<'a, O: Operation> {
     /// Kernel name.
     pub kernel: &'static str,
     /// Code of the kernel in the lane; results that follow known faults of the code are no witnesses.
-    pub made: Option<LaneCode<'a, O>>,
+    pub code: Option<LaneCode<'a, O>>,
     /// Domain of the kernel.
     pub domain: &'a O::Domain,
     /// Contract of the kernel.
@@ -57,7 +57,7 @@ impl<O: Operation> Basis<'_, O> {
     }
 
     fn of_group(&self, lane: &Lane, group: usize, seen: &Group<O::Params>) -> Option<Explained<O::Params>> {
-        let Self { domain, contract, scheme, kept, selection: asked, .. } = *self;
+        let Self { domain, contract, scheme, kept, selection, .. } = *self;
         let first = seen
             .differing
             .iter()
@@ -68,7 +68,7 @@ impl<O: Operation> Basis<'_, O> {
         let class = explanation.class;
         let shown = Shown { basis: self, causes: &causes, class, cause: explanation.cause };
         let unexcused =
-            if asked.is_one_case() { first_difference::<O>(domain, first) } else { shrink(&shown, lane, first) };
+            if selection.is_one_case() { first_difference::<O>(domain, first) } else { shrink(&shown, lane, first) };
         let witness = unexcused.or_else(|| any_difference::<O>(domain, first))?;
         if class == Class::Unexplained
             && let Some(place) = whereabouts::described::<O>(domain, &seen.evidence(), &witness)

@@ -75,9 +75,12 @@ fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params
     if !seen.due.is_empty() {
         return seen.due.get(index).copied().flatten();
     }
-    let posed = comparison.subject.expect_case(seen.case.clone()).ok()?;
+    let expected_case = comparison.subject.expect_case(seen.case.clone()).ok()?;
     let element = operation::result_element::<O>(comparison.domain(), &seen.case.params);
-    classify_by_path(&comparison.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
+    classify_by_path(&comparison.subject.path, &element, &expected_case, &seen.outs, &seen.faulty)
+        .get(index)
+        .copied()
+        .flatten()
 }
 
 /// Returns a difference with its case as text. In order of preference: a small case written out, the caller's text, a case reduced to the operands of
@@ -101,7 +104,7 @@ fn complete<O: Operation>(
     let of = |spec: &Arc<Spec<O::Params>>| {
         let same = (&spec.params, spec.misalign) == (&witness.case.params, witness.case.misalign);
         let make = || spec.case::<O>(domain, comparison.request.seed).map(sized);
-        let made = same.then(|| spec.worked.case(make)).flatten()?;
+        let made = same.then(|| spec.cache.case(make)).flatten()?;
         (*made == witness.case).then(|| spec.made(comparison.request.seed))
     };
     let made = specs.iter().find_map(of).unwrap_or_default();
@@ -134,8 +137,8 @@ fn shown<O: Operation>(
     if !O::covers(comparison.domain(), &case.params) || lacks::<O>(lane, &case.params) {
         return None;
     }
-    let posed = subject.expect_case(case).ok()?;
-    let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &[posed]);
+    let expected_case = subject.expect_case(case).ok()?;
+    let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &[expected_case]);
     let side = if comparison.against == Against::Contract { &record.contract } else { &record.reference };
     let seen = side.smallest()?;
     first_difference::<O>(comparison.domain(), seen).or_else(|| any_difference::<O>(comparison.domain(), seen))

@@ -82,8 +82,8 @@ fn learn<O: Operation>(
     let others = CaseSelection { cases: Vec::new(), x: None, ..request.selection.clone() };
     let specs = plans::plan::<O>(domain, &others, &Effort::Quick.budget(), request.seed);
     let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params));
-    let posed: Vec<_> = covered.filter_map(|spec| subject.expected_case(spec, request.seed)).collect::<Result<_>>()?;
+    let cases: Vec<_> = covered.filter_map(|spec| subject.expected_case(spec, request.seed)).collect::<Result<_>>()?;
     let mut learnt = record.clone();
-    learnt.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &posed));
+    learnt.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &cases));
     Ok(Some(learnt))
 }

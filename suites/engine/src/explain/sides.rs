@@ -157,7 +157,7 @@ fn explained<O: Operation>(
 ) -> Vec<Explained<O::Params>> {
     let basis = Basis {
         kernel: subject.kernel.name,
-        made: Some(made(subject, lane)),
+        code: Some(lane_code(subject, lane)),
         domain: &subject.kernel.contract.domain,
         contract: &subject.contract,
         scheme,
@@ -171,7 +171,7 @@ fn explained<O: Operation>(
     all
 }
 
-fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> LaneCode<'a, O> {
+fn lane_code<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> LaneCode<'a, O> {
     LaneCode { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
 }
 
@@ -186,17 +186,23 @@ fn refined<O: Operation>(
     if !kept || subject.path.is_empty() {
         return explanation;
     }
-    let Ok(posed) = subject.expect_case(witness.case.clone()) else { return explanation };
-    let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, posed.contract.len());
+    let Ok(expected_case) = subject.expect_case(witness.case.clone()) else { return explanation };
+    let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, expected_case.contract.len());
     let element = operation::result_element::<O>(&subject.kernel.contract.domain, &witness.case.params);
     let Ok(outs) = ran else { return explanation };
     let mut seen = Seen::new();
-    let faulty = made(subject, lane).faulty(&posed.case, &posed.contract, element.words(), &outs, &mut seen);
+    let faulty = lane_code(subject, lane).faulty(
+        &expected_case.case,
+        &expected_case.contract,
+        element.words(),
+        &outs,
+        &mut seen,
+    );
     if let Some(Some(class)) = faulty.get(witness.index) {
         let because = seen.get(class).map_or(String::new(), |sighting| sighting.reason.to_owned());
         return Explanation { class: *class, because, cause: None };
     }
-    let due = classify_by_path(&subject.path, &element, &posed, &outs, &faulty);
+    let due = classify_by_path(&subject.path, &element, &expected_case, &outs, &faulty);
     match due.get(witness.index) {
         Some(Some(class)) => Explanation { class: *class, ..explanation },
         _ => explanation,

@@ -32,10 +32,10 @@ pub struct Shown<'a, O: Operation> {
 impl<O: Operation> Shown<'_, O> {
     /// Runs a case, and returns a witness if the case shows the difference.
     fn by(&self, lease: &mut Lease<'_>, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
-        let Basis { kernel, made, domain, contract, scheme, .. } = *self.basis;
+        let Basis { kernel, code, domain, contract, scheme, .. } = *self.basis;
         let outs = tried::<O>(lease, kernel, domain, case)?;
         let words = operation::result_element::<O>(domain, &case.params).words();
-        let faulty = made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
+        let faulty = code.map_or_else(Faulty::new, |code| code.among(case, words, &outs));
         let expected = expected_masked::<O>(contract, scheme, case).ok()?;
         let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty, due: Vec::new() };
         let witness = first_difference::<O>(domain, &observed)?;
@@ -68,14 +68,14 @@ pub fn shrink<O: Operation>(
     seen: &Observed<O::Params>,
 ) -> Option<Witness<O::Params>> {
     let mut lease = lane.lease();
-    let Basis { domain, selection: asked, kernel, .. } = *shown.basis;
+    let Basis { domain, selection, kernel, .. } = *shown.basis;
     let _doing =
         doing(|| format!("{} {kernel} in lane {}: a smaller input that differs is looked for", O::OP, lane.name));
     let mut shows = |case: &Case<O::Params>| {
         if lease.hung() < WAITED_FOR { shown.by(&mut lease, case) } else { None }
     };
     let first = shows(&seen.case).or_else(|| first_difference::<O>(domain, seen))?;
-    Some(shrink_by::<O>(domain, asked, first, &mut shows))
+    Some(shrink_by::<O>(domain, selection, first, &mut shows))
 }
 
 /// Returns the first differing result of a case that follows no known fault.

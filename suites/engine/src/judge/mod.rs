@@ -64,17 +64,17 @@ pub(crate) fn judged<'a, O: Operation>(
     let mut positions = Vec::new();
     let mut layers = vec![Layers::new(); offering.len()];
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
-        let posed = specs.iter().filter_map(|spec| Some((spec.block, subject.expected_case(spec, request.seed)?)));
-        let (blocks, posed): (Vec<_>, Vec<_>) = posed.unzip();
-        let posed: Vec<_> = posed.into_iter().collect::<Result<_>>()?;
-        anchor(subject, &posed, request.seed, chunk)?;
-        let given = sparing.answers::<O>(kernel, &posed, keep);
-        agreements.compare(&posed, &given);
+        let cases = specs.iter().filter_map(|spec| Some((spec.block, subject.expected_case(spec, request.seed)?)));
+        let (blocks, cases): (Vec<_>, Vec<_>) = cases.unzip();
+        let cases: Vec<_> = cases.into_iter().collect::<Result<_>>()?;
+        anchor(subject, &cases, request.seed, chunk)?;
+        let given = sparing.answers::<O>(kernel, &cases, keep);
+        agreements.compare(&cases, &given);
         if let Some(at) = at {
-            positions.extend(position::at(subject, *at, &posed, offering, &given));
+            positions.extend(position::at(subject, *at, &cases, offering, &given));
         }
-        layers.iter_mut().zip(&given).for_each(|(layers, given)| layers::add(layers, &blocks, &posed, given));
-        seen.judge(&posed, &given);
+        layers.iter_mut().zip(&given).for_each(|(layers, given)| layers::add(layers, &blocks, &cases, given));
+        seen.judge(&cases, &given);
     }
     let mut layers = layers.into_iter();
     let in_lane = |((lane, runner), record): ((&&'a Lane, &Runner<'_>), Record<O::Params>)| {

@@ -155,12 +155,12 @@ impl Worker {
 
     /// Returns the longest silence for the batches in flight.
     fn limit(&self) -> Duration {
-        patience::limit(self.patience, self.in_flight.iter().map(|posed| posed.operations).fold(0, u64::saturating_add))
+        patience::limit(self.patience, self.in_flight.iter().map(|batch| batch.operations).fold(0, u64::saturating_add))
     }
 
     /// Returns the number of bytes that the answers in flight may take.
     fn room(&self) -> usize {
-        let answers = self.in_flight.iter().map(|posed| posed.results.saturating_mul(size_of::<i32>()) + MAX_LINE);
+        let answers = self.in_flight.iter().map(|batch| batch.results.saturating_mul(size_of::<i32>()) + MAX_LINE);
         answers.fold(MAX_LINE, usize::saturating_add)
     }
 
@@ -245,7 +245,7 @@ impl Session for Worker {
 
     fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure> {
         let mut silence = Silence::new(self.limit());
-        let posed = self.in_flight.pop_front().expect("collect follows submit");
-        self.results(posed.results, &mut silence, out)
+        let batch = self.in_flight.pop_front().expect("collect follows submit");
+        self.results(batch.results, &mut silence, out)
     }
 }

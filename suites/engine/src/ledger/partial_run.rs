@@ -52,20 +52,20 @@ impl PartialRun {
     }
 
     /// Stores the lanes of the run, and the findings about them.
-    pub fn lanes(&self, lanes: &[ledger::Lane], part: &LedgerSection) {
+    pub fn lanes(&self, lanes: &[ledger::Lane], section: &LedgerSection) {
         let mut stages = self.stages();
         stages.lanes = lanes.to_vec();
-        stages.of_lanes = part.clone();
+        stages.of_lanes = section.clone();
     }
 
     /// Adds a finished kernel of an operation in progress.
-    pub fn kernel(&self, op: &'static str, part: &LedgerSection) {
-        self.stages().of(op).extend(part.clone());
+    pub fn kernel(&self, op: &'static str, section: &LedgerSection) {
+        self.stages().of(op).extend(section.clone());
     }
 
     /// Stores a finished operation; `part` is the whole operation.
-    pub fn operation(&self, op: &'static str, part: &LedgerSection) {
-        *self.stages().of(op) = part.clone();
+    pub fn operation(&self, op: &'static str, section: &LedgerSection) {
+        *self.stages().of(op) = section.clone();
     }
 
     /// Returns a ledger without a verdict, with the reason.

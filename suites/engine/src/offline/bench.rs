@@ -178,7 +178,7 @@ impl<O: Operation> Bench for Benched<O> {
             let (domain, scheme) = (&*party.domain, &party.scheme);
             let kernel = party.kernel.unwrap_or("");
             let basis: Basis<'_, O> =
-                Basis { kernel, made: None, domain, contract: scheme, scheme, kept: false, selection: &asked };
+                Basis { kernel, code: None, domain, contract: scheme, scheme, kept: false, selection: &asked };
             let causes = basis.explained(&lane, &party.side).into_iter().map(|explained| {
                 let witness = explained.witness;
                 Cause {

@@ -265,9 +265,9 @@ impl<O: Operation> Options<O> {
         on_types: |_, case| case,
         reference: ReferenceOption::Reference,
         caller_coverage: |_, _, _, _| None,
-        is_asked: |asked, params| {
+        is_asked: |selection, params| {
             let function = || (O::CAPABILITIES.compiled.function)(params);
-            asked.types.is_empty() || function().is_some_and(|f| asked.types.contains(&f.params.quantized))
+            selection.types.is_empty() || function().is_some_and(|f| selection.types.contains(&f.params.quantized))
         },
     };
 }

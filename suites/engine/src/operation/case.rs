@@ -85,7 +85,7 @@ pub struct Spec<P> {
     /// Place in the whole plan, which decides the random elements.
     pub place: usize,
     /// Cached tensors and expected results.
-    pub worked: CaseCache<Case<P>>,
+    pub cache: CaseCache<Case<P>>,
 }
 
 /// Makes specs from frames, in turn. A caller may give more parameters than there is memory for their inputs.
@@ -142,7 +142,7 @@ impl<P> Spec<P> {
             block: None,
             later: None,
             place: 0,
-            worked: CaseCache::NOTHING,
+            cache: CaseCache::NOTHING,
         }
     }
 

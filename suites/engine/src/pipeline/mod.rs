@@ -130,7 +130,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
 
     fn verify(
         &self,
-        (request, kept): (&Request, &PartialRun),
+        (request, partial): (&Request, &PartialRun),
         names: &[String],
         lanes: &[Lane],
     ) -> Result<LedgerSection> {
@@ -143,14 +143,14 @@ impl<O: Operation> Verifies for Pipeline<O> {
         let found = catalogue.iter().flatten().collect::<Vec<_>>();
         let found = if extent.has_catalogue { totals::<O>(&extent.lanes, &found)? } else { LedgerSection::default() };
         if let Err(first) = go_on(request, &found.findings) {
-            kept.kernel(O::OP, &found);
+            partial.kernel(O::OP, &found);
             return Err(first.into());
         }
         let checks = || match extent.has_checks {
             true => groups::<O>(request, lanes, &(0..mutants::groups::<O>()?).collect::<Vec<_>>()),
             false => Ok(Vec::new()),
         };
-        let verified = || each_kernel::<O>((request, kept), &named, lanes);
+        let verified = || each_kernel::<O>((request, partial), &named, lanes);
         // In parallel, because the last kernel leaves cores idle. A run that ends at the first finding does not wait for checks.
         let (verified, checks) =
             if request.fail_fast { (Ok(verified()?), checks()) } else { parallel::both(verified, checks) };
@@ -232,7 +232,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
 
 /// Runs each kernel in every lane.
 fn each_kernel<O: Operation>(
-    (request, kept): (&Request, &PartialRun),
+    (request, partial): (&Request, &PartialRun),
     named: &[&'static Kernel<O>],
     lanes: &[Lane],
 ) -> Result<Vec<LedgerSection>> {
@@ -240,11 +240,11 @@ fn each_kernel<O: Operation>(
     let _plans = plans::LongPlanGuard::<O>::begin();
     let one = |kernel: &&'static Kernel<O>| {
         let _doing = doing(|| format!("{} {}", O::OP, kernel.name));
-        let part = one_kernel::<O>(request, kernel, lanes)?;
-        kept.kernel(O::OP, &part);
+        let section = one_kernel::<O>(request, kernel, lanes)?;
+        partial.kernel(O::OP, &section);
         bar.inc(lanes.len() as u64);
-        go_on(request, &part.findings)?;
-        Ok(part)
+        go_on(request, &section.findings)?;
+        Ok(section)
     };
     parallel::try_map(named, one)
 }
@@ -269,8 +269,8 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
             let short = plans::plan::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), request.seed);
             given.chain(short.iter().map(|spec| spec.params.clone())).collect()
         }
-        asked => {
-            let specs = plans::plan::<O>(domain, asked, &request.effort.budget(), request.seed);
+        selection => {
+            let specs = plans::plan::<O>(domain, selection, &request.effort.budget(), request.seed);
             specs.iter().map(|spec| spec.params.clone()).collect()
         }
     };

@@ -20,7 +20,7 @@ pub(crate) struct Planned<O: Operation> {
     /// Index of the result that the caller's case names.
     pub(crate) at: Option<usize>,
     /// Count of the parameters that the caller gave in place of the plan.
-    pub(crate) given: Option<ParameterCoverage>,
+    pub(crate) coverage: Option<ParameterCoverage>,
     /// Count of the plan's cases; `None` if only the caller's cases run.
     pub(crate) cases: Option<ParameterCoverage>,
 }
@@ -60,7 +60,7 @@ impl<O: Operation> Planned<O> {
             _ => Arc::new(all.iter().filter(covered).cloned().collect()),
         };
         Ok(Self {
-            given: (O::CAPABILITIES.options.caller_coverage)(
+            coverage: (O::CAPABILITIES.options.caller_coverage)(
                 domain,
                 &request.selection,
                 &specs,
@@ -87,14 +87,14 @@ impl<O: Operation> Planned<O> {
             specs.clear();
         }
         let at = at.filter(|_| texts.len() == 1);
-        Ok(Self { given: Some(by_caller(texts.len(), reason)), cases: None, specs: Arc::new(specs), at })
+        Ok(Self { coverage: Some(by_caller(texts.len(), reason)), cases: None, specs: Arc::new(specs), at })
     }
 
     /// Records the caller's cases as refused, because a text is not a case of the kernel.
     pub(crate) fn refused(texts: &[String], reason: &str) -> Self {
         let first = texts.first().cloned().unwrap_or_default();
         let given = Some(by_caller(texts.len(), Some((first, reason.to_owned()))));
-        Self { specs: Arc::default(), at: None, given, cases: None }
+        Self { specs: Arc::default(), at: None, coverage: given, cases: None }
     }
 }
 

@@ -89,7 +89,7 @@ pub fn plan<O: Operation>(
         let mut specs = whole::<O>(domain, selection, budget, seed);
         if is_of_several::<O>(domain) {
             let of_all = specs.iter_mut().filter(|spec| spec.turn.is_all() && spec.later.is_none());
-            of_all.for_each(|spec| spec.worked = CaseCache::kept());
+            of_all.for_each(|spec| spec.cache = CaseCache::kept());
         }
         shared(specs)
     });
@@ -131,7 +131,7 @@ impl<O: Operation> Drop for LongPlanGuard<O> {
             if is_its_own
                 && let Some(specs) = place.get().and_then(|plan| plan.downcast_ref::<Vec<Arc<Spec<O::Params>>>>())
             {
-                specs.iter().for_each(|spec| spec.worked.forget());
+                specs.iter().for_each(|spec| spec.cache.forget());
             }
             !(key.is_long && is_its_own)
         });

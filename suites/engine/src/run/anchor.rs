@@ -12,20 +12,24 @@ const ANCHORED: [usize; 2] = [1 << 21, 1 << 26];
 /// random case up to the first limit, otherwise the smallest up to the second.
 pub(crate) fn anchor<O: Operation>(
     subject: &Subject<O>,
-    posed: &[ExpectedCase<O::Params>],
+    cases: &[ExpectedCase<O::Params>],
     seed: u64,
     chunk: usize,
 ) -> Result<()> {
-    let work = |posed: &ExpectedCase<O::Params>| {
-        let largest = posed.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
-        posed.contract.len().saturating_mul(largest)
+    let work = |expected_case: &ExpectedCase<O::Params>| {
+        let largest = expected_case.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
+        expected_case.contract.len().saturating_mul(largest)
     };
     // Cases that an earlier kernel computed were candidates when that kernel ran.
-    let some: Vec<_> = posed.iter().filter(|posed| posed.is_new && !posed.contract.is_empty()).collect();
-    let few: Vec<_> = some.iter().filter(|posed| work(posed) <= ANCHORED[0]).collect();
+    let some: Vec<_> =
+        cases.iter().filter(|expected_case| expected_case.is_new && !expected_case.contract.is_empty()).collect();
+    let few: Vec<_> = some.iter().filter(|expected_case| work(expected_case) <= ANCHORED[0]).collect();
     let mut rng = stream(seed, &format!("{}/{}/anchor {chunk}", O::OP, subject.kernel.name));
     let chosen = match few.len() {
-        0 => some.iter().min_by_key(|posed| work(posed)).filter(|posed| work(posed) <= ANCHORED[1]),
+        0 => some
+            .iter()
+            .min_by_key(|expected_case| work(expected_case))
+            .filter(|expected_case| work(expected_case) <= ANCHORED[1]),
         n => Some(few[below(&mut rng, n as u32) as usize]),
     };
     let Some(chosen) = chosen else { return Ok(()) };

@@ -142,10 +142,10 @@ pub fn answers<'a, O: Operation>(
     let (mut all, mut out) = (Answers::of(Vec::new()), Vec::new());
     loop {
         let hand_over = |lease: &mut Lease<'_>| {
-            let posed = if runner.has_given_up() { None } else { again.pop_front().or_else(|| cases.next()) }?;
-            Some((posed, handed_over::<O, _>(kernel.name, posed, |order| lease.submit(order))))
+            let expected_case = if runner.has_given_up() { None } else { again.pop_front().or_else(|| cases.next()) }?;
+            Some((expected_case, handed_over::<O, _>(kernel.name, expected_case, |order| lease.submit(order))))
         };
-        let Some((posed, answer)) = ahead.next(hand_over, &mut out) else { break };
+        let Some((expected_case, answer)) = ahead.next(hand_over, &mut out) else { break };
         let Err(failure) = answer else {
             all.each.push(Some(std::mem::take(&mut out)));
             continue;
@@ -156,11 +156,12 @@ pub fn answers<'a, O: Operation>(
             continue;
         }
         // Cases after the failed case were lost with its worker and run again.
-        ahead.lost().into_iter().rev().for_each(|posed| again.push_front(posed));
-        let case = &posed.case;
+        ahead.lost().into_iter().rev().for_each(|expected_case| again.push_front(expected_case));
+        let case = &expected_case.case;
         let narrow = |failure: &Failure| narrowed::<O>(runner, kernel, case, failure, keep);
-        let during = || format!("{}: {}", text::plural(posed.contract.len(), "result"), shape::<O>(&case.params));
-        let retry = || handed_over::<O, _>(kernel.name, posed, |order| ahead.lease.run(order, &mut out));
+        let during =
+            || format!("{}: {}", text::plural(expected_case.contract.len(), "result"), shape::<O>(&case.params));
+        let retry = || handed_over::<O, _>(kernel.name, expected_case, |order| ahead.lease.run(order, &mut out));
         let (failed, given) = runner.again(failure, narrow, during, retry);
         all.failures.push(failed);
         all.each.push(given.then(|| std::mem::take(&mut out)));
@@ -175,12 +176,17 @@ pub fn answers<'a, O: Operation>(
 /// Hands over a case as a batch.
 fn handed_over<O: Operation, T>(
     kernel: &str,
-    posed: &ExpectedCase<O::Params>,
+    expected_case: &ExpectedCase<O::Params>,
     hand_over: impl FnOnce(&Order<'_>) -> T,
 ) -> T {
-    let (job, payload) = (job::<O>(kernel, &posed.case.params), Arc::new(posed.case.payload()));
-    let input = Input::Values { len: posed.contract.len(), values: &payload };
-    hand_over(&Order { job: &job, input, misalign: posed.case.misalign, products: products::<O>(&posed.case.params) })
+    let (job, payload) = (job::<O>(kernel, &expected_case.case.params), Arc::new(expected_case.case.payload()));
+    let input = Input::Values { len: expected_case.contract.len(), values: &payload };
+    hand_over(&Order {
+        job: &job,
+        input,
+        misalign: expected_case.case.misalign,
+        products: products::<O>(&expected_case.case.params),
+    })
 }
 
 /// Formats the parameters.

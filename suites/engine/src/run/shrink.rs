@@ -73,9 +73,9 @@ impl<O: Operation> Shrinker<'_, O> {
     }
 
     fn shapes(&mut self, best: &mut Witness<O::Params>) {
-        let (asked, domain) = (self.selection, self.domain);
+        let (selection, domain) = (self.selection, self.domain);
         let is_asked = O::CAPABILITIES.options.is_asked;
-        let kept = |case: &&Case<O::Params>| is_asked(asked, &case.params) && O::covers(domain, &case.params);
+        let kept = |case: &&Case<O::Params>| is_asked(selection, &case.params) && O::covers(domain, &case.params);
         while let Some(smaller) =
             (O::CAPABILITIES.witnesses.simpler)(best, self.domain).iter().filter(kept).find_map(|case| self.shows(case))
         {

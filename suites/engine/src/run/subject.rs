@@ -38,8 +38,8 @@ impl<O: Operation> Subject<O> {
 
     /// Makes the case of a spec, with the results that each side expects; `None` if the case has no size.
     pub(crate) fn expected_case(&self, spec: &Spec<O::Params>, seed: u64) -> Option<Result<ExpectedCase<O::Params>>> {
-        let case = spec.worked.case(|| spec.case::<O>(&self.kernel.contract.domain, seed).map(sized))?;
-        Some(self.expecting(case, &spec.worked))
+        let case = spec.cache.case(|| spec.case::<O>(&self.kernel.contract.domain, seed).map(sized))?;
+        Some(self.expecting(case, &spec.cache))
     }
 
     pub(crate) fn expect_case(&self, case: Case<O::Params>) -> Result<ExpectedCase<O::Params>> {
@@ -49,21 +49,21 @@ impl<O: Operation> Subject<O> {
     fn expecting(
         &self,
         case: Arc<Case<O::Params>>,
-        worked: &CaseCache<Case<O::Params>>,
+        cache: &CaseCache<Case<O::Params>>,
     ) -> Result<ExpectedCase<O::Params>> {
         let described = || format!("{} {}", O::OP, self.kernel.name);
         let [own, beside] = &self.sides;
         let (contract, mut is_new) =
-            worked.expected(own, || O::expected(&self.contract, &case)).with_context(described)?;
+            cache.expected(own, || O::expected(&self.contract, &case)).with_context(described)?;
         let of_reference = |scheme| {
             let expected = || Ok::<_, Unposable>(mask_undefined::<O>(&contract, O::expected(scheme, &case)?));
-            worked.expected(beside, expected).with_context(described)
+            cache.expected(beside, expected).with_context(described)
         };
         let reference = self.reference.as_ref().map(of_reference).transpose()?.map(|(reference, new)| {
             is_new |= new;
             reference
         });
-        let steps = worked.steps(beside);
+        let steps = cache.steps(beside);
         Ok(ExpectedCase { case, contract, reference, is_new, steps })
     }
 }

@@ -129,7 +129,7 @@ pub struct Seen<'a> {
     /// Number of the batch in the process.
     pub number: u64,
     /// Changes of parameters.
-    pub news: &'a ParamChange,
+    pub change: &'a ParamChange,
     /// Results of the previous batch.
     pub last: &'a [i32],
     /// Operands of the batch.
@@ -164,7 +164,7 @@ impl FaultCondition {
             && self.constant.is_none_or(|least| {
                 seen.payload.len() >= least && seen.payload.iter().all(|word| *word == seen.payload[0])
             })
-            && self.since.as_ref().is_none_or(|since| seen.news.is(since))
+            && self.since.as_ref().is_none_or(|since| seen.change.is(since))
             && self.slices.is_none_or(|slices| slices.hold(seen.operands))
             && self.length_mod.is_none_or(|[by, rest]| seen.len % by == rest)
             && within(&self.batches, &seen.number)

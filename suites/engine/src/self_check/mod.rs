@@ -35,7 +35,7 @@ pub struct Measure<'a> {
 /// Case of a plan, with the generator.
 struct Planned<P> {
     generator: &'static str,
-    posed: ExpectedCase<P>,
+    expected_case: ExpectedCase<P>,
 }
 
 /// Returns the cases of a kernel's plan with their expected results, for generators `wanted` when their turn comes. Fails if the scheme refuses a
@@ -54,7 +54,7 @@ fn planned<'a, O: Operation>(
     covered.filter(move |spec| wanted(spec.generator)).filter_map(move |spec| {
         let case = spec.case::<O>(domain, measure.seed)?;
         let contract = O::expected(scheme, &case).map_err(|reason| anyhow!("{} {}: {reason}", O::OP, kernel.name));
-        let posed = |contract| ExpectedCase::new(case, contract, None);
-        Some(contract.map(|contract| Planned { generator: spec.generator, posed: posed(contract) }))
+        let expected_case = |contract| ExpectedCase::new(case, contract, None);
+        Some(contract.map(|contract| Planned { generator: spec.generator, expected_case: expected_case(contract) }))
     })
 }

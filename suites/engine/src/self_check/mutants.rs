@@ -38,7 +38,7 @@ const ONE_IN: u32 = 4;
 
 /// Cases of self-checks for a domain and a scheme, prepared once for all kernels and lanes.
 pub struct Trial<O: Operation> {
-    posed: Vec<ExpectedCase<O::Params>>,
+    cases: Vec<ExpectedCase<O::Params>>,
     /// Random sample of the cases, so that no rhythm of the plan decides.
     some: Vec<ExpectedCase<O::Params>>,
     /// Number of cases that could not be prepared.
@@ -57,27 +57,27 @@ impl<O: Operation> Trial<O> {
     }
 
     /// Makes the cases of specs for a known bug or a control, with the results that the contract expects.
-    fn posed(specs: &[Arc<Spec<O::Params>>], (kernel, scheme): (&Kernel<O>, &O::Scheme), seed: u64) -> Self {
+    fn from_specs(specs: &[Arc<Spec<O::Params>>], (kernel, scheme): (&Kernel<O>, &O::Scheme), seed: u64) -> Self {
         let own = identity(kernel);
         let pose = |spec: &Arc<Spec<O::Params>>| {
-            let case = spec.worked.case(|| spec.case::<O>(&kernel.contract.domain, seed).map(sized))?;
-            let (contract, is_new) = spec.worked.expected(&own, || O::expected(scheme, &case)).ok()?;
+            let case = spec.cache.case(|| spec.case::<O>(&kernel.contract.domain, seed).map(sized))?;
+            let (contract, is_new) = spec.cache.expected(&own, || O::expected(scheme, &case)).ok()?;
             Some(ExpectedCase { case, contract, reference: None, is_new, steps: CaseCache::NOTHING.steps("") })
         };
         Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
     }
 
-    fn whole(posed: Vec<ExpectedCase<O::Params>>, planned: usize, seed: u64) -> Self {
+    fn whole(cases: Vec<ExpectedCase<O::Params>>, planned: usize, seed: u64) -> Self {
         let mut rng = stream(seed, &format!("{}/self-check", O::OP));
         // A trial of the operation itself is short and needs no sample.
         let one_in = if O::CAPABILITIES.self_checks.trial.is_some() { 1 } else { ONE_IN };
-        let some = posed.iter().filter(|_| below(&mut rng, one_in) == 0).cloned().collect();
-        Self { lost: planned - posed.len(), some, posed }
+        let some = cases.iter().filter(|_| below(&mut rng, one_in) == 0).cloned().collect();
+        Self { lost: planned - cases.len(), some, cases }
     }
 
     /// Runs all cases.
     pub fn run(&self, kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane) -> Record<O::Params> {
-        run::<O>(lane, kernel, scheme, &[], &self.posed)
+        run::<O>(lane, kernel, scheme, &[], &self.cases)
     }
 }
 
@@ -98,8 +98,8 @@ pub fn explained<O: Operation>(
     side: &Side<O::Params>,
 ) -> Vec<Explained<O::Params>> {
     let domain = &kernel.contract.domain;
-    let (kept, asked) = (false, &CaseSelection::default());
-    Basis::<O> { kernel: kernel.name, made: None, domain, contract: scheme, scheme, kept, selection: asked }
+    let (kept, selection) = (false, &CaseSelection::default());
+    Basis::<O> { kernel: kernel.name, code: None, domain, contract: scheme, scheme, kept, selection }
         .explained(lane, side)
 }
 
@@ -187,7 +187,7 @@ pub fn of_group<O: Operation>(
     let Some((_, same)) = schemes.values().next() else { return Ok(Vec::new()) };
     let specs = trial_specs::<O>(&same[0].1.kernel().contract.domain, seed);
     let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
-        let trial = Trial::<O>::posed(&specs, (same[0].1.kernel(), scheme), seed);
+        let trial = Trial::<O>::from_specs(&specs, (same[0].1.kernel(), scheme), seed);
         parallel::map(same, |subject| in_lanes(&trial, scheme, subject)).concat()
     };
     Ok(parallel::map(&schemes.values().collect::<Vec<_>>(), |of| of_scheme(of)).concat())
@@ -224,7 +224,7 @@ impl<'a, O: Operation> Subject<'a, O> {
                 return checks;
             }
         }
-        self.on(scheme, (&trial.posed, trial.lost), lanes)
+        self.on(scheme, (&trial.cases, trial.lost), lanes)
     }
 
     /// Runs cases in each lane, and judges the results of the first. In another lane a mutant runs until it is detected: if all results so far and
@@ -269,13 +269,13 @@ impl<'a, O: Operation> Subject<'a, O> {
         if is_compiled::<O>(&self.kernel().contract.domain) {
             return (so_far, false);
         }
-        for posed in cases.chunks(FEW) {
-            let given = answers::<O>(runner, self.kernel(), posed, false);
+        for chunk in cases.chunks(FEW) {
+            let given = answers::<O>(runner, self.kernel(), chunk, false);
             let alike = given.continues(known, so_far.each.len());
-            let dies = |(posed, outs): (&ExpectedCase<O::Params>, &Option<Vec<i32>>)| {
-                outs.as_ref().is_some_and(|outs| differs(&posed.contract, outs))
+            let dies = |(expected_case, outs): (&ExpectedCase<O::Params>, &Option<Vec<i32>>)| {
+                outs.as_ref().is_some_and(|outs| differs(&expected_case.contract, outs))
             };
-            let dead = matches!(self, Self::Mutant(_)) && posed.iter().zip(&given.each).any(dies);
+            let dead = matches!(self, Self::Mutant(_)) && chunk.iter().zip(&given.each).any(dies);
             so_far.followed_by(given);
             if dead || !alike {
                 return (so_far, alike);

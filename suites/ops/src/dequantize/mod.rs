@@ -53,15 +53,15 @@ fn each_of(
     Ok(out)
 }
 
-/// Returns, for each stored value, the words of all results possible with the liberties. NaNs are left out: their patterns are not promised.
-fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &AllowedDeviations) -> Result<Vec<Vec<i32>>, Unposable> {
+/// Returns, for each stored value, the words of all results possible with the allowed deviations. NaNs are left out: their patterns are not promised.
+fn possible(scheme: &Scheme, case: &Case<Params>, allowed: &AllowedDeviations) -> Result<Vec<Vec<i32>>, Unposable> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;
     let element = Element::Float(quantized::format(p.quantized.expressed));
     let stored = Element::Integer(p.quantized.storage.range());
     let values = |(word, scale): (&i32, usize)| {
         let (q, stored) = (&all[scale], stored.place(&[*word]));
-        let results = if liberties.ties { scheme.either_way(q, stored) } else { vec![scheme.expected(q, stored)] };
+        let results = if allowed.ties { scheme.either_way(q, stored) } else { vec![scheme.expected(q, stored)] };
         results
             .into_iter()
             .filter(|bits| q.format.decode(*bits) != Float::Nan)
@@ -87,7 +87,7 @@ impl Operation for Dequantize {
         sweeps: Sweeps {
             params: sweep::params,
             small_sweeps: sweep::few,
-            all: |kernel, runner, asked, _| sweep::many(kernel, runner, asked),
+            all: |kernel, runner, selection, _| sweep::many(kernel, runner, selection),
             ..Sweeps::NONE
         },
         causes: Causes {

@@ -220,7 +220,8 @@ impl FixedPointMultiply {
 
     fn groups(contract: &Promised, batch: &Batch, results: usize) -> Vec<usize> {
         let regimes: Vec<ShiftDirection> = batch.params.channels.iter().map(|c| ShiftDirection::of(c.shift)).collect();
-        let of = |(index, regime): (usize, &ShiftDirection)| contract.group(contract.zone_at(index, batch), *regime);
+        let of =
+            |(index, direction): (usize, &ShiftDirection)| contract.group(contract.zone_at(index, batch), *direction);
         (0..results).zip(regimes.iter().cycle()).map(of).collect()
     }
 

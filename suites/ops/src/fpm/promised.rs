@@ -87,8 +87,8 @@ impl Promised {
     }
 
     /// Returns the group in which the results of a zone and a shift direction are explained.
-    pub fn group(&self, zone: usize, regime: ShiftDirection) -> usize {
-        zone * ShiftDirection::ALL.len() + regime as usize
+    pub fn group(&self, zone: usize, direction: ShiftDirection) -> usize {
+        zone * ShiftDirection::ALL.len() + direction as usize
     }
 
     /// Returns the zone and the shift direction of a group.

@@ -60,8 +60,8 @@ fn by_element(
     scheme.joined(results, len, of)
 }
 
-/// Returns, for each value, all results possible with the liberties.
-fn possible(scheme: &Promised, case: &Case<Params>, liberties: &AllowedDeviations) -> Result<Vec<Vec<i32>>, Unposable> {
+/// Returns, for each value, all results possible with the allowed deviations.
+fn possible(scheme: &Promised, case: &Case<Params>, allowed: &AllowedDeviations) -> Result<Vec<Vec<i32>>, Unposable> {
     // Compiled code follows a single scheme.
     let scheme = &scheme.scheme;
     let quantized = &case.params.quantized;
@@ -70,8 +70,8 @@ fn possible(scheme: &Promised, case: &Case<Params>, liberties: &AllowedDeviation
     let stored = |(words, scale): (&[i32], usize)| {
         let (q, x) = (&all[scale], bits(words));
         let results = match scheme.expected(q, x) {
-            value @ Stored::Value(_) if !liberties.ties => vec![value],
-            _ => scheme.results(q, x, liberties),
+            value @ Stored::Value(_) if !allowed.ties => vec![value],
+            _ => scheme.results(q, x, allowed),
         };
         results.into_iter().filter_map(|result| result.value().map(|v| v as i32)).collect()
     };

@@ -36,7 +36,7 @@ pub fn covers(domain: &Domain, params: &Params) -> bool {
     params.elements().is_ok() && domain.contains(params) && quantizations(&params.quantized).is_ok()
 }
 
-/// Function that returns, for each result, the words of all values possible with the liberties.
+/// Function that returns, for each result, the words of all values possible with the allowed deviations.
 type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &AllowedDeviations) -> Result<Vec<Vec<i32>>, Unposable>;
 
 /// Returns the classes of the known faults in a kernel's code in a lane, for the parameters.

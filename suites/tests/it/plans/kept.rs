@@ -14,18 +14,18 @@ struct Compared(BTreeMap<String, usize>);
 
 impl Visitor for Compared {
     fn visit<O: Fuzzed>(&mut self) {
-        let (asked, budget) = (CaseSelection::default(), Effort::Quick.budget());
+        let (selection, budget) = (CaseSelection::default(), Effort::Quick.budget());
         for kernel in kernels::<O>() {
             let domain = &kernel.contract.domain;
             let kernels = self.0.entry(format!("{} {domain:?}", O::OP)).or_default();
             *kernels += 1;
             for seed in [1, 2] {
-                let kept = plans::plan::<O>(domain, &asked, &budget, seed);
+                let kept = plans::plan::<O>(domain, &selection, &budget, seed);
                 if *kernels == 1 {
-                    let own = plans::whole::<O>(domain, &asked, &budget, seed);
+                    let own = plans::whole::<O>(domain, &selection, &budget, seed);
                     assert_eq!(format!("{own:?}"), format!("{kept:?}"), "{} {} seed {seed}", O::OP, kernel.name);
                 }
-                let again = plans::plan::<O>(domain, &asked, &budget, seed);
+                let again = plans::plan::<O>(domain, &selection, &budget, seed);
                 assert!(Arc::ptr_eq(&kept, &again), "{} {} seed {seed}: made twice", O::OP, kernel.name);
             }
         }

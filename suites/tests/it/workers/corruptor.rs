@@ -44,7 +44,7 @@ struct Row {
     before: [Option<Value>; 2],
     /// What is new in those of this one.
     #[serde(skip)]
-    news: ParamChange,
+    change: ParamChange,
     /// The right results of the batch before, if there are any.
     #[serde(skip)]
     last: Vec<i32>,
@@ -236,8 +236,8 @@ fn operands<'a>(payload: &'a [i32], dimensions: &'a [Vec<usize>]) -> Vec<Operand
 impl Row {
     /// A batch, of which nothing is looked at but its parameters.
     fn seen<'a>(&'a self, request: &'a Value, len: usize) -> Seen<'a> {
-        let (number, news, last) = (self.batches, &self.news, &self.last[..]);
-        Seen { request, number, news, last, operands: &[], payload: &[], columns: 1, len }
+        let (number, change, last) = (self.batches, &self.change, &self.last[..]);
+        Seen { request, number, change, last, operands: &[], payload: &[], columns: 1, len }
     }
 
     fn is_of(&self, batch: &Batch) -> bool {
@@ -251,7 +251,7 @@ impl Row {
             let params = &request["params"];
             let results = Some(self.last.len()).filter(|len| *len > 0);
             let now = lengths(&batch.job, batch.len).map_or(0, |lengths| lengths.output);
-            self.news = ParamChange::of(params, self.before.each_ref().map(Option::as_ref)).sized(results, now);
+            self.change = ParamChange::of(params, self.before.each_ref().map(Option::as_ref)).sized(results, now);
             self.before = [Some(params.clone()), self.before[0].take()];
         }
     }

@@ -42,8 +42,8 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
     let known = planned.contract.groups.get(&group).map_or_else(Vec::new, Group::evidence);
     let evidence: Vec<_> = known.into_iter().chain([&here]).collect();
     let Explanation { class, cause, .. } = explain(&causes, &evidence);
-    let (scheme, asked) = (contract, &CaseSelection::default());
-    let basis = Basis { kernel: name, made: None, domain, contract, scheme, kept: false, selection: asked };
+    let (scheme, selection) = (contract, &CaseSelection::default());
+    let basis = Basis { kernel: name, code: None, domain, contract, scheme, kept: false, selection };
     let shown = Shown { basis: &basis, causes: &causes, class, cause };
     let Some(witness) = shrink(&shown, &lane, &seen) else {
         return unseen::<O>(kernel, &seen.case, "differs, but not when judged again");

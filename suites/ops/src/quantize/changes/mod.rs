@@ -285,9 +285,9 @@ fn others(scheme: Scheme) -> Vec<Change<Quantize>> {
         };
         each(case, one).ok()
     });
-    let mistaken = SCALE_CONFUSIONS.iter().map(|mistake| {
-        Change::predicts(mistake.class, mistake.because, move |case: &Case<Params>| {
-            each_of(case, &(mistake.scales)(&case.params), |q, x| scheme.expected(q, x).value()).ok()
+    let mistaken = SCALE_CONFUSIONS.iter().map(|confusion| {
+        Change::predicts(confusion.class, confusion.because, move |case: &Case<Params>| {
+            each_of(case, &(confusion.scales)(&case.params), |q, x| scheme.expected(q, x).value()).ok()
         })
     });
     let float =
