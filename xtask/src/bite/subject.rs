@@ -167,7 +167,7 @@ impl Subject {
         Ok(all)
     }
 
-    /// Returns the stages. Kernels: `verify`, then unit tests. Oracle: tests with the part's name, then all others but the long ones, then the long ones.
+    /// Returns the stages. Kernels: `verify`, then unit tests. Oracle: tests with the part's name, all others but the long ones, the long ones.
     fn stages(&self, part: &str) -> Vec<Stage> {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let stage =
