@@ -60,7 +60,7 @@ struct Ends {
     cases: usize,
 }
 
-/// Largest number of results for which a case is computed twice.
+/// Largest number of elements of a tensor for which a case is computed twice.
 const FEW: usize = 500;
 
 impl Visitor for Ends {
