@@ -5,7 +5,7 @@ use crate::ledger::{Agreement, AgreementWitness, Ledger};
 use crate::text::{classes, count, plural};
 use crate::view::label;
 
-/// Number of types that a line names; it counts the rest.
+/// Number of types that a line names before it counts the rest.
 const MOST: usize = 3;
 
 /// Line of the section, with an input that shows the comparison.

@@ -1,5 +1,5 @@
-//! Findings as workflow commands of GitHub Actions, `::error file=..,title=..::..`. GitHub shows each command as an annotation of a change.
-//! It shows only ten for each step, so the last line is a notice with the verdict and the number of findings.
+//! Findings as workflow commands of GitHub Actions, `::error file=..,title=..::..`. GitHub shows each command as an annotation of a change, but
+//! only ten for each step. The last line is therefore a notice with the verdict and the number of findings.
 
 use crate::drawable;
 use crate::findings;

@@ -28,7 +28,7 @@ pub(crate) fn given(ledger: &Ledger, most: usize) -> Option<String> {
 }
 
 /// Names parameters of the caller and cases of the plan that some kernel did not run. Each sentence names up to `most` kernels and counts
-/// the rest; without a limit it names all.
+/// the rest. Without a limit, each sentence names all kernels.
 pub(crate) fn dropped(ledger: &Ledger, most: Option<usize>) -> Vec<String> {
     let mut groups: IndexMap<String, (Vec<String>, Vec<&str>)> = IndexMap::new();
     let is_listed = |planned: &Planned, dropped: &Dropped| match dropped.why {
@@ -78,7 +78,7 @@ pub fn share(planned: &Planned, dropped: &Dropped) -> String {
 /// Omitted cases and planned cases of a lane, and the kernels by operation.
 type Spared<'a> = ([u64; 2], IndexMap<&'a str, Vec<&'a str>>);
 
-/// Counts the cases that quick effort omits in further lanes, a sentence for each lane; it names up to `most` kernels.
+/// Counts the cases that quick effort omits in further lanes, with a sentence for each lane that names up to `most` kernels.
 pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
     let mut lanes: IndexMap<&str, Spared<'_>> = IndexMap::new();
     for planned in ledger.planned.iter().filter(|planned| planned.unit == Unit::Case) {
@@ -187,7 +187,7 @@ fn lanes_unjudged(ledger: &Ledger) -> Vec<String> {
     idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {}", nothing_judged(ledger, None, lane))).collect()
 }
 
-/// `matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact 5`: with policies, because schemes may differ only in these.
+/// `matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact 5`: with policies, because schemes may differ only in their policy.
 pub(crate) fn position(position: &Position) -> String {
     let Position { op, kernel, lane, at, got, expected } = position;
     let values = expected.iter().map(|(scheme, value)| match value {

@@ -226,7 +226,7 @@ pub(crate) fn of_lane(ledger: &Ledger, lane: &str) -> Count {
     Count { kernels: kernels.len(), inputs }
 }
 
-/// Returns the connection of a lane in at most `room` columns, without the program's arguments if these do not fit.
+/// Returns the connection of a lane in at most `room` columns, without the arguments of the program if the text is too long.
 pub(crate) fn reached(arch: &str, via: &str, room: usize) -> String {
     let whole = text::lane(&LaneStatus::Ran { arch: arch.to_owned(), via: via.to_owned() });
     if whole.chars().count() <= room {

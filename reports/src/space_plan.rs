@@ -16,7 +16,7 @@ pub struct Plan {
     pub commit: Option<String>,
     /// Scheme whose results are subtracted.
     pub left: String,
-    /// Scheme from whose results those of `left` are subtracted.
+    /// Scheme from whose results the results of `left` are subtracted.
     pub right: String,
     /// First and last shift.
     pub shifts: [i32; 2],

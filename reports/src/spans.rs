@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const NAMED: usize = 3;
 /// Parameter that is no size of a case: the number of elements past a boundary.
 const NO_EXTENT: &str = "misalign";
-/// Number of results. Every operation has it; it is named only if there is no other size.
+/// Number of results. Every operation has this size; a sentence names it only without another size.
 const RESULTS: &str = "results";
 
 /// Returns contract rows of kernels that ran a plan, not only inputs of the caller.

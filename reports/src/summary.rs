@@ -87,7 +87,8 @@ fn findings(ledger: &Ledger) -> Vec<String> {
     findings::by_severity(ledger).iter().map(item).collect()
 }
 
-/// Returns a finding: class and results first, since its case may be long; then count, cause, and the command, or the case if the command is too long.
+/// Returns a finding: class and results first, since its case may be long; then count, cause, and the command (or the case if the command is too
+/// long).
 fn item(merged: &Merged<'_>) -> String {
     let finding = merged.finding;
     let Some(witness) = &finding.witness else { return code(&cut(&merged.line())) };
@@ -183,7 +184,7 @@ fn other_files() -> String {
     format!("Beside this file: {report}, {details}, {mismatches}, {junit}, {sarif}, and {ledger} with everything.\n")
 }
 
-/// Returns a fold with lanes, checks and expected gaps in `most` bytes; empty if these are too few.
+/// Returns a fold with lanes, checks and expected gaps in `most` bytes; empty if `most` is too small.
 fn folded(ledger: &Ledger, most: usize) -> String {
     let (begin, end) = ("\n<details>\n<summary>Lanes, checks, what was not covered</summary>\n\n", "\n</details>\n");
     let mut room = most.saturating_sub(begin.len() + end.len());

@@ -290,7 +290,7 @@ pub fn past(bound: &Bound) -> String {
     bound.witness_past_bound.as_ref().map_or("safe everywhere".to_owned(), format_values)
 }
 
-/// Returns the verdict of a rewrite, and the recorded counts if they differ from those of the run.
+/// Returns the verdict of a rewrite, and the recorded counts if the run's counts differ.
 pub(crate) fn rewrite(rewrite: &Rewrite) -> String {
     let Counts { same, differ, undefined } = rewrite.recorded;
     let [same, differ, undefined] = [same, differ, undefined].map(count);

@@ -33,12 +33,12 @@ impl<'a> Line<'a> {
         self.rows().map(Row::judged).sum()
     }
 
-    /// Returns the number of parameter pairs. It is not a sum, because the rows of a line are judged in one pass.
+    /// Returns the number of parameter pairs: the maximum, not a sum, because the rows of a line are judged in one pass.
     pub(crate) fn parameters(&self) -> u64 {
         self.rows().map(|row| row.parameters).max().unwrap_or(0)
     }
 
-    /// Returns the seconds, also not a sum.
+    /// Returns the seconds: the maximum, too.
     pub(crate) fn seconds(&self) -> f64 {
         self.rows().map(|row| row.seconds).fold(0.0, f64::max)
     }

@@ -6,7 +6,7 @@
 //! - `show TARGET FILE`: judges one input. If there is a find, prints it as text and ends with exit code 1.
 //! - `kernel TARGET NAME`: checks that the target has such a kernel.
 //!
-//! It is an example because the models among the seeds come from code of the tests.
+//! This program is an example because the models among the seeds come from code of the tests.
 
 #[path = "../analysis/src/model/tests/build.rs"]
 mod build;

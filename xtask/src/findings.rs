@@ -31,7 +31,7 @@ struct Case {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Run {
-    /// Input for a lane, and the output of `verify` for it.
+    /// Input for a lane, and the output of `verify` for this input.
     Lane {
         lane: String,
         op: String,
@@ -42,7 +42,7 @@ enum Run {
         #[serde(default)]
         gone: Option<String>,
     },
-    /// Reason why no lane reproduces it.
+    /// Reason why no lane reproduces the finding.
     Absent { absent: String },
 }
 

@@ -54,7 +54,7 @@ enum Step {
 enum Outcome {
     Passed,
     Failed(String),
-    /// Another step covers it on this host.
+    /// Another step covers this one on this host.
     NotApplicable(String),
 }
 
@@ -216,8 +216,8 @@ fn elements(workspace: &Workspace, probe: &Probe) -> Result<()> {
     }
 }
 
-/// Returns the command for all tests of the host, even after one fails. By default it runs more tests at a time than there are cores, because many
-/// wait for other processes. Property tests draw the cases of `.cargo/config.toml`, or those of a new seed.
+/// Returns the command for all tests of the host, even after one fails. By default, more tests run at a time than there are cores, because many wait
+/// for other processes. Property tests draw the cases of `.cargo/config.toml`, or those of a new seed.
 fn unit(workspace: &Workspace, new_seed: Option<u64>) -> Command {
     let mut command = workspace.cargo();
     command.args(["test", "--release", "--workspace", "--no-fail-fast"]);

@@ -18,7 +18,7 @@ use std::process::{Command, ExitCode};
 enum Kernels {
     TfliteReference,
     TfliteOptimized,
-    /// As the default delegate; it hides its layers, so only outputs are compared
+    /// As the default delegate, which hides its layers, so that only outputs are compared
     Xnnpack,
 }
 

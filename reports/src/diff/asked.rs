@@ -32,7 +32,7 @@ impl Asked {
         if given.is_empty() { "no parameters".to_owned() } else { given.join(" ") }
     }
 
-    /// Returns a sentence on the option if it has values and none of them is `name`.
+    /// Returns a sentence on the option if the caller gave other values than `name`.
     fn leaves_out(&self, option: &str, name: &str) -> Option<String> {
         let values = self.values(option);
         let all = values.is_empty() || values.contains(name) || (option == "--op" && values.contains("all"));

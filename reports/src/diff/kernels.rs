@@ -19,7 +19,7 @@ pub struct KernelChange<'a> {
     pub kernel: &'a str,
     /// Lanes with a change, each once.
     pub lanes: Vec<&'a str>,
-    /// Changes, the worst first; each names its lanes if it is not in all of them.
+    /// Changes, the worst first; a change names its lanes unless all of the kernel's lanes have it.
     pub what: Vec<String>,
     /// [`Difference::says`] of the worst change.
     pub says: Option<&'a str>,

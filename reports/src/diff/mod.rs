@@ -133,7 +133,7 @@ pub fn diff(old: &Ledger, new: &Ledger) -> Diff {
     let (old_rows, new_rows) = (rows(old), rows(new));
     let mut compared = 0;
     for key in old_rows.keys().chain(new_rows.keys()).collect::<BTreeSet<_>>() {
-        // A kernel in a lane is represented by its contract row, if it has one.
+        // The contract row, if there is one, represents the kernel in its lane.
         let stands_for = |rows: &BTreeMap<Key<'_>, &Row>| {
             let contract = (key.0, key.1, key.2, Against::Contract, key.4, key.5);
             key.3 == Against::Contract || !rows.contains_key(&contract)

@@ -17,7 +17,7 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
     /// True if the caption is visible; otherwise a heading above has the same text.
     pub(crate) is_captioned: bool,
-    /// True if the table turns into a list on a narrow screen; otherwise it scrolls in a box of its own.
+    /// True if the table turns into a list on a narrow screen; otherwise the table scrolls in a separate box.
     pub(crate) is_list: bool,
 }
 

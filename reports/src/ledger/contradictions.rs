@@ -146,7 +146,7 @@ fn of_row(row: &Row) -> Option<String> {
 /// Returns a witness of a class that no differing input has.
 fn of_witnesses(row: &Row) -> Option<String> {
     let classes = row.witness.iter().map(|w| &w.class).chain(row.examples.iter().map(|example| &example.class));
-    // For a reference, the witness may have another class than the counted inputs, because it was shrunk from one of them.
+    // The witness of a reference was shrunk from a counted input, and may have another class.
     let counted =
         |class: &&String| row.differ > 0 && row.against == Against::Reference || row.classes.contains_key(*class);
     let mut classes = classes.filter(|class| !counted(class));

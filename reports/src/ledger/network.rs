@@ -18,7 +18,7 @@ pub struct Network {
     pub source: String,
     /// Arithmetic of the exact network: the contracts of these kernels, by operation.
     pub exact: Vec<String>,
-    /// Layers whose results are compared after all layers: those that give an output, or the last before a layer with results drawn at random.
+    /// Layers whose results are compared after all layers: layers that give an output, or the last before a layer with results drawn at random.
     pub ends: Vec<usize>,
     /// Operators of the model, in its order.
     pub layers: Vec<NetworkLayer>,

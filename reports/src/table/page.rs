@@ -90,7 +90,7 @@ impl Page {
         self.table(table);
     }
 
-    /// Adds an entry without columns. A blank first name means that the entry belongs to the one above, so it is indented.
+    /// Adds an entry without columns. An entry with a blank first name belongs to the entry above, and is indented.
     fn without_columns(&mut self, entry: &Entry) {
         let indent = if entry.names.first().is_some_and(String::is_empty) { 4 } else { 2 };
         let names: Vec<_> = entry.names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();

@@ -1,5 +1,5 @@
-//! Verdicts count only inputs of contracts. The first page of a default run claimed 323,602,458 inputs, but contracts had judged only
-//! 319,530,006. It used the larger count of a kernel's two rows, and a reference has values for which a contract promises none.
+//! Verdicts count only inputs of contracts. The first page of a default run claimed 323,602,458 inputs, but contracts had judged only 319,530,006.
+//! The page had used the larger count of a kernel's two rows, and a reference has values for which a contract promises none.
 
 use crate::sample;
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};

@@ -89,7 +89,7 @@ fn the_action_runs_and_reports() {
     }
 }
 
-/// Keys that GitHub reads; it silently ignores unknown keys.
+/// Keys that GitHub reads; GitHub silently ignores unknown keys.
 #[test]
 fn the_action_has_no_key_that_nobody_reads() {
     let known = [

@@ -380,7 +380,7 @@ fn every_runtime_is_in_the_book() {
     }
 }
 
-/// A multiplier of 2^29: the left shift wraps every few accumulators, and these are too many to visit.
+/// A multiplier of 2^29: the left shift wraps every few accumulators, and so many wraps cannot be visited.
 #[test]
 fn a_layer_that_cannot_be_counted_says_so() {
     let dir = tempfile::tempdir().expect("a temporary directory");

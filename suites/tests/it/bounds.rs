@@ -62,7 +62,7 @@ fn maddubs_is_safe_from_minus_64_to_64() {
     assert_eq!(bound("x86-maddubs", "smallest rhs value"), (-64, -32768, -2 * 255 * 65));
 }
 
-/// Every kernel that multiplies has bounds. In each lane it is correct at the bound and wrong past it.
+/// Every kernel that multiplies has bounds. In each lane, the kernel is correct at the bound and wrong past it.
 #[test]
 fn every_bound_is_shown_in_every_lane() {
     let names: BTreeSet<&str> =

@@ -1,4 +1,4 @@
-//! T.2: a program of another checkout, or of sources edited since, printed `holds` with the commit of sources that it was not built from.
+//! T.2: a program of another checkout, or of sources edited since, printed `holds` with the commit of sources other than its own.
 
 use crate::common::*;
 use std::fs;
@@ -29,7 +29,7 @@ fn put(path: &Path, text: &str) {
 fn copied(directory: &Path) -> Command {
     fs::create_dir_all(directory).expect("it can be made");
     let copy = directory.join("tiebreak");
-    // Another process copies it: a file open for writing here could be inherited by a program that a parallel test starts.
+    // Another process makes the copy, because a parallel test could pass a file that is open for writing here to a program that it starts.
     let made = Command::new("cp").arg(program().get_program()).arg(&copy).status().expect("cp starts");
     assert!(made.success());
     let mut command = Command::new(copy);

@@ -166,7 +166,7 @@ fn two_multipliers_and_an_output_in_closed_form() {
     assert_eq!(part(0, 400_000), (0..=400_000).filter(differs).count() as u64);
 }
 
-/// The accumulator nearest to zero may be far away. One thread once searched for it accumulator by accumulator.
+/// The accumulator nearest to zero may be far away. One thread once searched for this accumulator step by step.
 #[test]
 fn the_nearest_is_found_where_it_is_far() {
     let given = |from: i64, to: i64| {

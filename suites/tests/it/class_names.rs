@@ -39,7 +39,7 @@ struct Named {
 
 fn named<O: Operation>() -> Named {
     let kernels = || kernels::<O>().iter().chain(mutants::<O>().iter().map(|mutant| &mutant.kernel));
-    // Group 0 has results outside of a declared deviation, group 1 those in it.
+    // Group 0 has results outside of a declared deviation, group 1 the results in a deviation.
     let of_group = |k: &Kernel<O>, group| {
         let scheme = contract::<O>(k).expect("known");
         changes_in::<O>(group, &scheme, &scheme, &k.contract.domain, false)
@@ -221,7 +221,7 @@ fn shown_otherwise(class: Class) -> Option<&'static str> {
     }
 }
 
-/// Returns what shows a class: the first mutant with it, otherwise [`shown_otherwise`].
+/// Returns what shows a class: the first mutant of the class, otherwise [`shown_otherwise`].
 fn shown(class: Class, all: &[Named]) -> Option<String> {
     let mutants = all.iter().flat_map(|named| named.mutants.iter().map(move |(mutant, of)| (named.op, *mutant, *of)));
     let mutant = mutants.into_iter().find(|(.., of)| *of == class.name());

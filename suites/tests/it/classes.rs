@@ -63,7 +63,7 @@ fn contracts_name_known_schemes() {
     assert!(promises.len() >= 40, "only {} promises", promises.len());
 }
 
-/// Kernel of this file. No lane has it, so its code is called here and its outputs are judged in the usual way.
+/// Kernel of this file. No lane has the kernel, so its code is called here and its outputs are judged in the usual way.
 fn kernel(promise: Promise, domain: Domain, deviations: &'static [Deviation], portable: fpm::Run) -> Kernel {
     let contract = Contract { promise, domain, deviations, source: "a test" };
     Kernel { name: "local", summary: "a test", contract, portable, native: None }
@@ -248,7 +248,7 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
         if found.class == hypothesis.class {
             same += 1;
         } else {
-            // Explanations are checked on a sample of outputs, which may lack those that distinguish two hypotheses.
+            // Explanations are checked on a sample of outputs, which may lack the outputs that distinguish two hypotheses.
             let at = found.cause.unwrap_or_else(|| panic!("{what}: {found:?}"));
             let taken = possible(group, contract, contract, false).swap_remove(at);
             let pairs = || {

@@ -25,7 +25,7 @@ fn detected(op: &str, kernel: &str, lie: &Value, classes: &[&str]) {
     assert!(!seen.is_empty() && (classes.is_empty() || seen.iter().all(|c| classes.contains(c))), "{seen:?}");
 }
 
-/// A corruptor that changes nothing is not detected, so the tests below do not depend on it.
+/// A corruptor that changes nothing is not detected, so the tests below detect only the injected fault.
 #[test]
 fn a_lane_that_says_the_truth_holds() {
     for (op, kernel) in [("fpm", "tvm-relay"), ("matmul", "arm-uadalp"), ("requantize", "tflite-requantize-i8")] {

@@ -1,4 +1,4 @@
-//! A run never prints `holds` for inputs that it did not judge. Each test is named after a run that did.
+//! A run never prints `holds` for inputs that were not judged. Each test is named after an earlier run that did.
 
 use crate::bad_input::refused;
 use crate::common::*;
@@ -53,7 +53,7 @@ fn parameters_that_a_named_kernel_of_requantize_does_not_take() {
     let allowed = verify(&[&named[..], &["--allow-outside-domain"]].concat()).exits(0);
     assert!(allowed.stdout.contains("2 of 4 pairs given not run"), "{}", allowed.printed());
     assert!(allowed.file("summary.md").contains("2 of 4 pairs given not run"));
-    // For unnamed kernels, the pairs are only listed.
+    // For unnamed kernels, the omitted pairs are only listed.
     let unnamed = verify(&["--op=requantize", "--lane=host", "--params", &params]).exits(0);
     assert!(
         unnamed.stdout.contains("Left out") && unnamed.stdout.contains("2 of 4 pairs given"),
@@ -134,7 +134,7 @@ fn a_named_kernel_that_judged_nothing() {
     let ledger = run.ledger();
     assert_eq!(finding_classes(&ledger), ["nothing-judged"]);
     assert_eq!(ledger["findings"][0]["kernel"], "mlir-qcast");
-    // If neither is named, the run only states it.
+    // If neither kernel is named, the run only states the missing judgement.
     let run = verify(&["--op=quantize", "--lane=host", "--case", case]).exits(0);
     assert!(run.stdout.contains("mlir-qcast (host): no input was judged"), "{}", run.printed());
 }
@@ -172,7 +172,7 @@ fn a_lane_of_ones_own_that_is_not_named_runs() {
     assert_eq!(mine.len(), 2);
 }
 
-/// A correct kernel had 34 findings: the worker was sent jobs of other kernels and mutants, which it had not offered.
+/// A correct kernel had 34 findings: the worker was sent jobs of other kernels and mutants, which the worker had not offered.
 #[test]
 fn a_lane_of_ones_own_is_asked_for_what_it_offers() {
     let dir = TempDir::new().expect("a temporary directory");

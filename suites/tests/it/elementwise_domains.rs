@@ -75,7 +75,7 @@ fn counts(op: &str) -> Vec<String> {
     items(&whole().ledger, "planned").iter().filter(of).map(count).collect()
 }
 
-/// A stricter check in the kernel would not change these counts, but a stricter domain of the oracle would.
+/// A stricter check in the kernel would leave these counts unchanged; a stricter domain of the oracle would change them.
 #[test]
 fn cases_of_additions() {
     expect![[r#"

@@ -24,7 +24,7 @@ const SPACE: [&str; 10] = [
 ];
 const VERIFY: [&str; 5] = ["verify", "--op=transform", "--op=dot", "--lane=host", "--effort=quick"];
 
-/// Returns the search path with the directory of the program first, because a job calls it by name.
+/// Returns the search path with the directory of the program first, because a job calls the program by name.
 fn path() -> std::ffi::OsString {
     let own = Path::new(env!("CARGO_BIN_EXE_tiebreak")).parent().expect("a directory").to_owned();
     let others = std::env::var_os("PATH").unwrap_or_default();
@@ -210,7 +210,7 @@ fn writer(file: &str) -> Option<u32> {
     })
 }
 
-/// One of three array elements is killed while it runs, and a merge waits for all. The ledger equals that of one process.
+/// One of three array elements is killed while running, and a merge waits for all. The ledger equals that of one process.
 #[test]
 fn slurm_runs_the_printed_job_and_an_element_that_is_killed_again() {
     if !["slurmctld", "slurmd", "munged", "sbatch"].iter().all(|name| found(name)) {

@@ -115,7 +115,7 @@ fn a_fault_of_a_later_call_with_the_same_input_is_seen() {
     let ledger = run.ledger();
     let kept = &items(&ledger, "catalogue")[0];
     let taken = kept["cases"].as_u64().expect("a number") - kept["not_taken"].as_u64().expect("a number");
-    // Order of calls: the catalogue, the plan, and four equal calls. The fault is at the third of these.
+    // Order of calls: the catalogue, the plan, and four equal calls. The third of the equal calls has the fault.
     let last = taken + calls(&run) - 1;
     let file = lying(dir.path(), "x86-vnni", &json!({"batches": [last, last]}));
     let run = verify_in(&file, &arguments).exits(1);

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 /// Returns a directory with only the installed program, for the search path, and an empty directory to work in.
 pub(crate) fn installed() -> (TempDir, TempDir) {
     let [bin, work] = [(), ()].map(|()| tempfile::tempdir().expect("a temporary directory"));
-    // Another process copies it: a file open for writing here could be inherited by a program that a parallel test starts.
+    // Another process makes the copy, because a parallel test could pass a file that is open for writing here to a program that it starts.
     let made = Command::new("cp").arg(program().get_program()).arg(bin.path()).status().expect("cp starts");
     assert!(made.success());
     (bin, work)

@@ -42,7 +42,7 @@ fn an_input_that_only_the_reference_has_a_value_for() {
     assert_eq!(finding_classes(&run.ledger()), ["not-run"], "{}", run.printed());
 }
 
-/// If the caller named an unjudged kernel, it is a finding in each lane, even if another kernel was judged.
+/// An unjudged kernel that the caller named is a finding in each lane, even if another kernel was judged.
 #[test]
 fn a_named_kernel_of_which_only_the_reference_judged() {
     let named = ["--op=quantize", "--kernel=mlir-qcast", "--kernel=pytorch-quantize", "--case", POISON];
@@ -54,7 +54,7 @@ fn a_named_kernel_of_which_only_the_reference_judged() {
     assert_eq!(found, [(&class, &kernel, &lanes[0]), (&class, &kernel, &lanes[1])], "{}", run.printed());
     let message = ledger["findings"][0]["message"].as_str().expect("a message");
     assert!(message.contains("the contract gives a value to none of its inputs"), "{message}");
-    // If neither is named, the first line states it, and the run holds on the rest.
+    // If neither kernel is named, the first line states the missing judgement, and the run holds on the rest.
     let run = verify(&["--op=quantize", "--lane=host", "--case", POISON]).exits(0);
     assert!(run.stdout.contains("mlir-qcast (host): no input was judged by a contract"), "{}", run.printed());
     assert!(run.stdout.contains("not judged)"), "{}", run.printed());

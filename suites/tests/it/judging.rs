@@ -125,7 +125,7 @@ fn the_ends_of_the_word_are_far_apart() {
     assert_eq!(deltas(&count.by_delta), (BTreeMap::new(), 1), "{:?}", count.by_delta);
 }
 
-/// If an input violates a REQUIRE of TOSA, its kernels promise nothing. A saturating reference has a value, but it is not compared.
+/// If an input violates a REQUIRE of TOSA, its kernels promise nothing. The value of a saturating reference is then not compared.
 #[test]
 fn what_the_contract_refuses_no_reference_expects() {
     let run = crate::common::verify(&[

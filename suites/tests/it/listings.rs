@@ -68,7 +68,7 @@ fn commands(command: &Command, words: &[&str]) -> Vec<Vec<String>> {
     command.get_subcommands().filter(|sub| !sub.is_hide_set()).flat_map(one).collect()
 }
 
-/// `cargo xtask verify --help` once installed tools and built for minutes. It now prints these files; `UPDATE_EXPECT=1` updates them.
+/// `cargo xtask verify --help` once installed tools and built for minutes. Help now prints these files; `UPDATE_EXPECT=1` updates them.
 #[test]
 fn the_help_that_needs_no_build_is_that_of_the_program() {
     let dir = workspace().join("xtask/help");

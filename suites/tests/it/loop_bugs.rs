@@ -259,7 +259,7 @@ fn finding(file: &str, changes: &[(&str, &str)], options: &str) -> (Value, Strin
     (items(&ledger, "findings")[0].clone(), printed)
 }
 
-/// Fault without a matching change, only in batches of several images. The sentence states this condition, and the witness fulfils it.
+/// Fault without a matching change, only in batches of several images. The sentence states this condition, and the witness meets the condition.
 #[test]
 fn a_place_is_a_fact_that_separates_the_cases() {
     let changes = [("out[at] = (int8_t)result;", "out[at] = (int8_t)(c->batches > 1 ? result ^ 0x15 : result);")];
@@ -305,7 +305,7 @@ fn a_block_has_the_class_of_its_witness() {
     assert!(block.contains("the values are those of onnx") && !block.contains("NaN becomes"), "{printed}");
 }
 
-/// Replay of a case: the sentence counts the results of this run, and separately those of the plan that distinguished causes.
+/// Replay of a case: the sentence counts the results of this run, and separately the results of the plan that distinguished causes.
 #[test]
 fn a_replay_counts_its_own_results() {
     let (bin, work) = installed();

@@ -54,7 +54,7 @@ fn a_kernel_of_ones_own_is_judged_by_its_scheme_in_its_domain() {
         assert_eq!((&row["lane"], &row["isa_path"]), (&json!("mine"), &json!("python")));
         assert!(row["inputs"].as_u64() > Some(1000) && row["scheme"] == "ties-up:wrap", "{row}");
         assert!(run.stdout.contains(NAME) && run.file("junit.xml").contains(NAME), "{}", run.printed());
-        // Without its name, it runs in addition to the kernels of this project, only in its lane.
+        // A run that does not name the kernel includes it in addition to the kernels of this project, only in its lane.
         let all = verify_in(&file, &["--op=fpm", "--effort=quick"]).ledger();
         assert_eq!(rows(&all).len(), 1);
     }
@@ -75,7 +75,7 @@ fn a_wrong_kernel_of_ones_own_is_found_under_its_name_and_shown_again() {
         let again = tiebreak(arguments).exits(0);
         assert!(arguments[0] != "show" || again.stdout.contains(NAME), "{}", again.printed());
     }
-    // It holds in the part of the domain in which it is right.
+    // The kernel holds in the part of the domain in which it is right.
     let part = offer(&json!({"scheme": "ties-up:wrap", "domain": {"shifts": [-6, 0]}}));
     let file = lanes(dir.path(), &part, true, &wrong);
     verify_in(&file, &["--op=fpm", "--effort=quick", "--lane=mine", "--kernel", NAME]).exits(0);

@@ -249,7 +249,7 @@ fn a_case_outside_the_domain_is_left_out() {
     assert!(planned["run"].as_u64() > Some(100), "{says}");
 }
 
-/// A sweep of stored values that LiteRT's adapter rejects was once a finding `outside-domain`. It is now counted like its cases.
+/// A sweep of stored values that LiteRT's adapter rejects was once a finding `outside-domain`. The sweep is now counted as omitted, like its cases.
 #[test]
 fn a_sweep_outside_the_domain_is_left_out() {
     let (bin, work) = installed();

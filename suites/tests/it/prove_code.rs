@@ -132,7 +132,7 @@ fn rare_mistakes_of_requantization_are_refuted() {
     }
 }
 
-/// A shift by a negative amount is poison. The function is refuted where it is undefined, whatever the compiled code returns.
+/// A shift by a negative amount is poison. Undefined inputs refute the function, whatever the compiled code returns.
 #[test]
 fn undefined_behaviour_is_refuted() {
     if !tools() {

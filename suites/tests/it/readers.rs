@@ -94,7 +94,7 @@ fn two_columns_of_one_name_are_refused_everywhere() {
     with_file(unnamed, census).exits(0);
 }
 
-/// Each observation has separate parameters. A search of each among all others once took minutes.
+/// Each observation has separate parameters. A search of each setting among all others once took minutes.
 #[test]
 fn many_settings_are_told_apart_at_once() {
     let rows = (0..200_000).map(|i| format!("{i},0,{},-8\n", 1_073_741_824 + i));

@@ -70,7 +70,7 @@ fn verify_is_the_same_whatever_the_number_of_shards() {
     let dir = dir.path();
     let whole = reference(dir, &RUN);
     for of in [1, 3, 200] {
-        // Most of many shards are empty; one of these runs, too.
+        // Most of many shards are empty; one of the empty shards runs, too.
         let needed: Vec<u32> = (1..=of).filter(|index| of < 9 || *index <= 99 || *index == of).collect();
         for index in needed.iter().rev() {
             let said = exits(&shard(dir, &RUN, &format!("{index}/{of}")), 0);

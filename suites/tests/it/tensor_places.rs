@@ -218,7 +218,7 @@ fn every_move(lane: &Lane) {
             let out = results::<Transform>(&mut lease, kernel.name, &case(misalign), sizes.outputs);
             assert_eq!(out, first, "{} {} misaligned by {misalign}", kernel.name, lane.name);
         }
-        // A word has parts of several elements; the tests of `packing` unpack it.
+        // A word has parts of several elements; the tests of `packing` unpack such words.
         if matches!(params, transform::Params::Packed(_)) {
             continue;
         }

@@ -140,7 +140,7 @@ fn files(directory: &Path) -> Vec<std::path::PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// A vector detects the bugs that it names: the known bug has another result on it.
+/// A vector detects the bugs that it names: on this vector, each bug has another result.
 #[test]
 fn a_vector_shows_the_bugs_that_it_names() {
     let found = vectors(&["--op=fpm", "--scheme=gemmlowp-double"]);

@@ -25,7 +25,8 @@ impl List {
     }
 
     /// Returns the listed reasons for the changes of some files. A reason covers one place only, not another place with the same change.
-    /// \ # Errors
+    ///
+    /// # Errors
     /// If the list names a change that its file does not have, or has at several places.
     pub(crate) fn of(&self, every: &[String]) -> Result<Known> {
         let listed = listed(every);

@@ -19,7 +19,7 @@ pub(crate) const JUDGE: &str = include_str!("judge.rs.in");
 pub(crate) struct Subject {
     /// Folder of the package.
     pub(crate) package: &'static str,
-    /// Copied folders, of the package and others.
+    /// Copied folders, of the package and of other packages.
     pub(crate) folders: &'static [&'static str],
     /// Addition to the build profile of the copy.
     pub(crate) profile: &'static str,
@@ -167,7 +167,7 @@ impl Subject {
         Ok(all)
     }
 
-    /// Returns the stages. Kernels: `verify`, then unit tests. Oracle: tests with the part's name, all others but the long ones, the long ones.
+    /// Returns the stages. Kernels: `verify`, then unit tests. Oracle: tests with the part's name, further tests except the long ones, the long ones.
     fn stages(&self, part: &str) -> Vec<Stage> {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let stage =

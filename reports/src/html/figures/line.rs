@@ -1,4 +1,4 @@
-//! Chart along the accumulators: upwards, the share of each part that is above the reference; downwards, the share below it.
+//! Chart along the accumulators: for each part, the share above the reference upwards, and the share below it downwards.
 
 use super::chart::{Chart, INK, draw as chart, extent, mark, path, share};
 use super::{by_first, labels};

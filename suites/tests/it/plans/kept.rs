@@ -49,7 +49,7 @@ type Kept<P> = Weak<Vec<Arc<Spec<P>>>>;
 struct AsLong(usize);
 
 impl AsLong {
-    /// Returns the plan as text, and a weak reference that shows if it is still kept.
+    /// Returns the plan as text, and a weak reference that shows if the plan is still kept.
     fn asked<O: Fuzzed>(domain: &O::Domain, effort: Effort) -> (String, Kept<O::Params>) {
         let kept = plans::plan::<O>(domain, &Asked::default(), &effort.budget(), SEED);
         (format!("{kept:?}"), Arc::downgrade(&kept))

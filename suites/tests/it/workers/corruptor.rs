@@ -5,10 +5,10 @@
 //! - `"ties": true`: for `fpm`, results are one higher if the exact value is halfway between two integers;
 //! - `"from_index": N`: in each batch, the results from index N on are one higher;
 //! - `"from_result": N`: the results after the first N of this process are one higher;
-//! - `"channel": C`: the results of channel C, if a batch has it, are 0;
+//! - `"channel": C`: the results of channel C, if the batch has this channel, are 0;
 //! - `"dies_after": N`: the process ends without an answer to the batch after the first N;
-//! - `"where": {"place": PLACE, "moved": N}`: results at a place, described in `engine/src/self_check/place.rs`, are one higher, or those N before
-//! them;
+//! - `"where": {"place": PLACE, "moved": N}`: results at a place, described in `engine/src/self_check/place.rs`, are one higher, or the
+//!   results N places before;
 //! - `"reads": {"place": PLACE, "moved": N}`: likewise for the words of the first tensor that the kernel reads;
 //! - `"refuses": PLACE`: batches at such a place are rejected.
 
