@@ -87,8 +87,7 @@ fn findings(ledger: &Ledger) -> Vec<String> {
     findings::by_severity(ledger).iter().map(item).collect()
 }
 
-/// Returns a finding: class and results first, since its case may be long; then count, cause, and the command (or the case if the command is too
-/// long).
+/// Returns a finding: class and results first, since its case may be long; then count and cause; then the command, or the case if that is too long.
 fn item(merged: &Merged<'_>) -> String {
     let finding = merged.finding;
     let Some(witness) = &finding.witness else { return code(&cut(&merged.line())) };

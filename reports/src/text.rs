@@ -35,7 +35,7 @@ pub fn plural(n: usize, noun: &str) -> String {
     format!("{} {noun}{}", count(n as u64), if n == 1 { "" } else { "s" })
 }
 
-/// Formats seconds with three significant digits, or as an integer from 100: `0.042`, `3.17`, `41.9`, `1,204`.
+/// Formats seconds with three decimals below 1, fewer above, and none from 100: `0.042`, `3.17`, `41.9`, `1,204`.
 pub fn seconds(s: f64) -> String {
     match s {
         s if s < 1.0 => format!("{s:.3}"),

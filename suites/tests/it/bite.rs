@@ -115,8 +115,7 @@ const GAPS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Results of `dot` and of block layouts come in blocks, so some lengths do not exist: `dot` has a fixed number for each step, and block layouts are
-/// padded.
+/// Results of `dot` and of block layouts come in blocks, so some lengths do not exist: `dot` has a fixed number for a step, and layouts are padded.
 #[test]
 fn what_a_quick_run_promises_is_seen() {
     let all = faults();

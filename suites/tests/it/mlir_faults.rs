@@ -1,5 +1,4 @@
-//! Known faults of the shipped compiler: they are counted where they occur, and no other difference is allowed. `cargo xtask test` installs the
-//! tools.
+//! Known faults of the shipped compiler: counted where they occur, with no other difference allowed. `cargo xtask test` installs the tools.
 
 use crate::common::*;
 use serde_json::{Value, json};

@@ -17,8 +17,8 @@ fn constant(shape: &[i32], values: &[i8]) -> Tensor {
     Tensor { data: values.iter().map(|v| *v as u8).collect(), ..quantized(shape, 1.0, 0) }
 }
 
-/// Returns a model with a 1x1 convolution of two input channels to one, then a matrix product: `(x0 + 2*x1 + 4) / 8 + 10`, then `3 * (x - 10) / 2 -
-/// 1`.
+/// Returns a model with a 1x1 convolution of two input channels to one, then a matrix product: `(x0 + 2*x1 + 4) / 8 + 10`, then
+/// `3 * (x - 10) / 2 - 1`.
 fn two_layers() -> Vec<u8> {
     let bias = Tensor { shape: vec![1], kind: 2, data: vec![4, 0, 0, 0], ..quantized(&[1], 1.0, 0) };
     let first = Operator {

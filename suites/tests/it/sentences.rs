@@ -147,8 +147,7 @@ fn a_format_that_no_kernel_takes_is_the_reason() {
     assert!(shown.contains("scale by 2^(s-Q+16)") && !shown.contains("2^(s-15)"), "{shown}");
 }
 
-/// `302,943,616 of them are wrong on this unsigned path, and one on its signed twin`: sums of two products beyond 16 bits, counted by the products of
-/// bytes.
+/// `302,943,616 of them are wrong on this unsigned path, and one on its signed twin`: sums of two products beyond 16 bits, counted by byte products.
 #[test]
 fn the_wrong_pair_sums_of_the_book_are_as_many() {
     let wrong = |bytes: std::ops::RangeInclusive<i32>, word: std::ops::RangeInclusive<i32>| -> u64 {

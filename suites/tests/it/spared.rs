@@ -1,5 +1,4 @@
-//! Reductions of quick effort in a further lane: cases of code that has shown nothing new there, and results of a known bug that was already
-//! detected.
+//! Reductions of quick effort in a further lane: cases of code that has shown nothing new there, and results of a detected known bug.
 
 use crate::common::*;
 use serde_json::{Value, json};

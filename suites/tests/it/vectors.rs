@@ -14,8 +14,7 @@ fn vectors(arguments: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).expect("JSON")
 }
 
-/// Every known bug with wrong results is detected, with at most 100 vectors for all schemes of an operation and a bound on their bytes. Only process
-/// bugs remain.
+/// Every known bug with wrong results is detected, with at most 100 vectors and few kilobytes for all schemes of an operation. Process bugs remain.
 #[test]
 fn few_vectors_detect_every_known_bug() {
     let listed: Vec<Value> = serde_json::from_str(&tiebreak(&["kernels", "--format", "json"]).stdout).expect("JSON");
@@ -46,8 +45,7 @@ fn few_vectors_detect_every_known_bug() {
         *count += found["vectors"].as_array().map_or(0, Vec::len) as u64;
         *bytes += found["bytes"].as_u64().expect("a count");
     }
-    // A tile of the spatial pack has 16 elements of each of two sizes, and transform has twenty-one kinds. Known bugs of quantize follow eight
-    // schemes.
+    // A tile of the spatial pack has 16 elements of each of two sizes, transform has twenty-one kinds, and bugs of quantize follow eight schemes.
     let most = |op: &str| if matches!(op, "transform" | "qmatmul" | "qconv2d" | "quantize") { 12_288 } else { 6_144 };
     println!("{of_ops:?}");
     assert!(

@@ -6,8 +6,7 @@ use crate::mlir_workflow::Tools;
 use tiebreak_oracle::arithmetic::Arithmetic;
 use tiebreak_oracle::float::Format;
 
-/// Returns `@division` of the RFC: quotient and remainder of two arguments. Each is dequantized twice, by casts or by calls, which no pass
-/// eliminates.
+/// Returns `@division` of the RFC: quotient and remainder of two arguments. Each is dequantized twice, by casts or by calls, which no pass removes.
 fn division(ty: &str, by_calls: bool) -> String {
     let (quants, floats) = (format!("tensor<?x{ty}>"), "tensor<?xf32>");
     let private = |name: &str, op: &str, from: &str, to: &str| {

@@ -120,8 +120,7 @@ fn rewrites(ty: &str, claims: &[&str]) -> Counts {
     })
 }
 
-/// `canonicalize` removes all ops of a chain of equal types, and none for two types. `cse` alone folds nothing. The separate chain, inlined, is the
-/// chain.
+/// `canonicalize` removes all ops of a chain of equal types, and none for two types. `cse` alone folds nothing. Inlining restores separate chains.
 #[test]
 fn canonicalization_folds_pairs_of_equal_types_alone() {
     let tools = Tools::new();
