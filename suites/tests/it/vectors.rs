@@ -14,7 +14,7 @@ fn vectors(arguments: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).expect("JSON")
 }
 
-/// Every known bug with wrong results is detected, with at most 100 vectors and few kilobytes for all schemes of an operation. Process bugs remain.
+/// Known bugs with wrong results are detected, with at most 100 vectors and 6 KiB (12 for four operations) in an operation. Process bugs remain.
 #[test]
 fn few_vectors_detect_every_known_bug() {
     let listed: Vec<Value> = serde_json::from_str(&tiebreak(&["kernels", "--format", "json"]).stdout).expect("JSON");
