@@ -1,4 +1,4 @@
-//! `docs/src/protocol.md` is written by this test: one request and answer for each operation, as bytes. `UPDATE_EXPECT=1` writes the page anew.
+//! This test writes `docs/src/protocol.md`: one request and answer for each operation, as bytes. `UPDATE_EXPECT=1` updates the page.
 
 use crate::common::workspace;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use tiebreak_suites::presented::fitting::Fitting;
 use tiebreak_suites::presented::sample::Sample;
 use tiebreak_suites::presented::{self, sample};
 
-/// What an operation computes, the meaning of each field of its parameters, and the order of its inputs and results.
+/// Arithmetic of an operation, the meaning of each field of its parameters, and the order of its inputs and results.
 struct Operation {
     op: &'static str,
     computes: &'static str,
@@ -420,13 +420,13 @@ Fields that the worker does not know are to be ignored, and the order of fields 
 | `kind` | of `failed`: `refused` (the default), `panic`, `stray-write`, `changed-operand`, `unwritten`, `float-mode`, or `outside-domain`: the kernel is not meant for the batch, which is counted and is neither a failure nor a pass |
 ";
 
-/// Bytes in hexadecimal, sixteen a line.
+/// Formats bytes in hexadecimal, sixteen on each line.
 fn hexadecimal(mark: char, bytes: &[u8]) -> String {
     let line = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
     bytes.chunks(16).map(|bytes| format!("{mark} {}\n", line(bytes))).collect()
 }
 
-/// Words as integers, or as f32.
+/// Formats words as integers, or as f32.
 fn listed(words: &[i32], real: bool) -> String {
     let one = |word: &i32| if real { f32::from_bits(word.cast_unsigned()).to_string() } else { word.to_string() };
     words.iter().map(one).collect::<Vec<_>>().join(", ")
@@ -436,7 +436,7 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("JSON")
 }
 
-/// The answer of the worker of this project: its line, and its results.
+/// Returns the answer of the project's worker: its line, and its results.
 fn answered(sample: &Sample) -> (String, Vec<u8>) {
     let payload: Vec<u8> = sample.input.iter().flat_map(|word| word.to_le_bytes()).collect();
     let mut input = (json(&Request::Run(Box::new(sample.batch()))) + "\n").into_bytes();
@@ -493,7 +493,7 @@ fn the_page_of_the_protocol_is_what_the_worker_reads_and_writes() {
     expect_test::expect_file![workspace().join("docs/src/protocol.md")].assert_eq(&page());
 }
 
-/// Every operation has its section, every field of its parameters has its meaning, and its answer is one of results.
+/// Every operation has a section, every field of its parameters has a meaning, and its answer has results.
 #[test]
 fn every_operation_and_every_field_has_its_meaning() {
     let ops: Vec<&str> = PAGE.iter().map(|operation| operation.op).collect();
@@ -508,7 +508,7 @@ fn every_operation_and_every_field_has_its_meaning() {
         let request: Value = serde_json::from_str(&json(&Request::Run(Box::new(sample.batch())))).expect("JSON");
         let mut fields = Vec::new();
         names(&request["params"], &mut fields);
-        // The fields of a convolution are described there.
+        // The section on convolutions describes their fields.
         if matches!(sample.job, Job::Transform { .. }) {
             fields = vec!["conv2d".to_owned()];
         }
@@ -518,7 +518,7 @@ fn every_operation_and_every_field_has_its_meaning() {
     }
 }
 
-/// The results of fpm and requantize are those that `check-worker` takes for exact.
+/// Results of fpm and requantize equal those that `check-worker` requires.
 #[test]
 fn exact_results_are_those_of_the_worker() {
     for op in ["fpm", "requantize"] {
@@ -530,7 +530,7 @@ fn exact_results_are_those_of_the_worker() {
     }
 }
 
-/// Names of all fields below a value.
+/// Collects the names of all fields below a value.
 fn names(value: &Value, to: &mut Vec<String>) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(name, value)| {

@@ -1,4 +1,4 @@
-//! K: what the project says of a library is what the library itself gives. The lanes are there after `cargo xtask setup --with shipped`.
+//! K: statements of the project on a library equal the library's own results. `cargo xtask setup --with shipped` installs the lanes.
 
 use crate::caller_lanes::lanes;
 use crate::common::*;
@@ -23,7 +23,7 @@ const LIBRARIES: [&str; 13] = [
     "rten-avx2",
 ];
 
-/// Kernels that break their contract on x86-64, as `docs/src/findings.md` says of each; every other one holds.
+/// Kernels that break their contract on x86-64, each described in `docs/src/findings.md`; all other kernels hold.
 const BROKEN: [(&str, &str); 40] = [
     ("gemmlowp", "shipped-gemmlowp"),
     ("gemmlowp", "shipped-gemmlowp-fixedpoint-u8"),
@@ -67,14 +67,14 @@ const BROKEN: [(&str, &str); 40] = [
     ("rten-avx2", "shipped-rten-gemm"),
 ];
 
-/// Matrix kernels of tract whose scaling is wrong for the least accumulator, or for ties (findings 22 and 23).
+/// Matrix kernels of tract with wrong scaling of the least accumulator, or of ties (findings 22 and 23).
 const TRACT: [&str; 2] = ["shipped-tract-avx2-mmm-i32-8x8-", "shipped-tract-avx512vnni-mmm-i32-16x16-"];
 
 fn is_broken(lane: &str, kernel: &str) -> bool {
     BROKEN.contains(&(lane, kernel)) || lane == "tract" && TRACT.iter().any(|prefix| kernel.starts_with(prefix))
 }
 
-/// Kernels of tract that this CPU has: the scalar, and matrix kernels by five policies for ties and as a product.
+/// Counts the kernels of tract on this CPU: scalar and matrix kernels, for five tie policies and as a product.
 fn of_tract() -> usize {
     5 + 6 * (1 + usize::from(has_avx2()) + usize::from(has_avx512_vnni()))
 }
@@ -99,7 +99,7 @@ fn has_avx512_vnni() -> bool {
     false
 }
 
-/// Whether this machine has the instructions without which ONNX Runtime and oneDNN sum products in saturating pairs (findings 5 and 7).
+/// True if this machine has the instructions without which ONNX Runtime and oneDNN add products in saturating pairs (findings 5 and 7).
 #[cfg(target_arch = "x86_64")]
 fn has_vnni() -> bool {
     std::is_x86_feature_detected!("avx512vnni") || std::is_x86_feature_detected!("avxvnni")
@@ -110,7 +110,7 @@ fn has_vnni() -> bool {
     true
 }
 
-/// The command of a library's worker, if it is installed.
+/// Returns the command of a library's worker, if installed.
 fn worker_of(library: &str) -> Option<Value> {
     let record = target().join("tiebreak/shipped").join(library).join("installed.json");
     let text = std::fs::read_to_string(record).ok()?;
@@ -118,7 +118,7 @@ fn worker_of(library: &str) -> Option<Value> {
     Some(json!({"name": library, "command": installed["command"], "patience_seconds": 60}))
 }
 
-/// A lanes file of these libraries; nothing if one is not installed.
+/// Writes a lanes file of these libraries; `None` if one is not installed.
 fn installed(dir: &Path, libraries: &[&str]) -> Option<PathBuf> {
     let workers: Option<Vec<Value>> = libraries.iter().map(|library| worker_of(library)).collect();
     if workers.is_none() {
@@ -131,7 +131,7 @@ fn installed(dir: &Path, libraries: &[&str]) -> Option<PathBuf> {
     Some(lanes(dir, &workers?))
 }
 
-/// Each kernel in each lane: judged, and broken where the page of findings says so, and nowhere else.
+/// Each kernel in each lane is judged, and broken exactly if the page of findings says so.
 #[test]
 fn each_library_gives_what_the_findings_say() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -148,14 +148,14 @@ fn each_library_gives_what_the_findings_say() {
         let in_pairs = kernel == "shipped-onnxruntime-matmulinteger-u8i8" || kernel.starts_with("shipped-onednn");
         let saturates = in_pairs && !has_vnni();
         let broken = saturates || is_broken(lane, kernel);
-        // LiteRT's layers take multipliers that are products of two floats, of several channels those of 24 bits; products of tract have no zero points.
-        // The reference model has zero points of int16 that are 0, and calls overflows unpredictable.
+        // LiteRT's layers take only multipliers that are products of two floats, and with several channels those of 24 bits. Products of tract have
+        // no zero points. The reference model requires int16 zero points of 0, and calls overflows unpredictable.
         let least = if ["litert", "tflite-micro", "tosa-reference", "tract"].contains(&lane) { 2_000 } else { 50_000 };
         assert!(*inputs > least && (*differ > 0) == broken, "{lane} {kernel}: {differ} of {inputs} differ");
     }
     let saturated = items(&ledger, "findings").iter().find(|f| f["kernel"] == "shipped-onnxruntime-matmulinteger-u8i8");
     assert_eq!(saturated.map(|f| &f["class"]), Some(&json!("16-bit-saturation")), "finding 5");
-    // Nothing failed to answer, and no finding is of another kind than a difference.
+    // Every job was answered, and every finding is a difference.
     let unanswered: Vec<&Value> = items(&ledger, "findings").iter().filter(|f| f["class"] == "refused").collect();
     assert!(unanswered.is_empty(), "{unanswered:?}");
 }
@@ -171,7 +171,7 @@ const FOR_AARCH64: [&str; 7] = [
     "rten-aarch64",
 ];
 
-/// Their kernels that break their contract. LiteRT's other operators take minutes there.
+/// Kernels on aarch64 that break their contract. LiteRT's other operators take minutes there.
 const BROKEN_ON_AARCH64: [&str; 16] = [
     "shipped-gemmlowp",
     "shipped-gemmlowp-exponent-u8",
@@ -191,10 +191,10 @@ const BROKEN_ON_AARCH64: [&str; 16] = [
     "shipped-litert-optimized-fully-connected",
 ];
 
-/// Those that do so only on a CPU without dot products (finding 4).
+/// Kernels that do so only on a CPU without dot products (finding 4).
 const WRAPPING: [&str; 2] = ["shipped-onnxruntime-matmulinteger-i8i8", "shipped-onnxruntime-matmulinteger-u8i8"];
 
-/// On aarch64 other kernels break their contract than on x86-64 (findings 16, 40 and 42 to 44).
+/// On aarch64, other kernels break their contract than on x86-64 (findings 16, 40 and 42 to 44).
 #[test]
 fn libraries_for_aarch64_give_what_the_findings_say() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -267,7 +267,7 @@ fn findings_of_shipped_libraries_are_shown_by_one_input() {
     assert!(run.stdout.contains("got 1, gemmlowp-double"), "{}", run.printed());
 }
 
-/// What an adapter claims is among the schemes that `identify` leaves of all schemes of the operation, unless the kernel breaks its contract.
+/// The scheme that an adapter claims is among those that `identify` finds among all schemes of the operation, unless the kernel breaks its contract.
 #[test]
 fn the_claims_of_adapters_are_what_identify_finds() {
     let mut counts = [0, 0];
@@ -295,7 +295,7 @@ fn the_claims_of_adapters_are_what_identify_finds() {
     }
 }
 
-/// A real model in LiteRT's reference and optimized kernels: each layer that is the first to differ is one of which the audit says so, and so is the channel.
+/// Real model in LiteRT's reference and optimized kernels: the audit predicts each layer that is the first to differ, and its channel.
 #[test]
 fn differences_of_a_real_model_are_those_that_the_audit_predicts() {
     let model = target().join("tiebreak/models/hey_jarvis.tflite");
@@ -329,7 +329,7 @@ fn differences_of_a_real_model_are_those_that_the_audit_predicts() {
     assert!(channel["differ"].as_u64() > Some(0), "{channel}");
 }
 
-/// K: what the audit says of LiteRT's layers is what `identify` leaves of its lane, whole vectors and what is behind them apart.
+/// K: the audit and `identify` find the same schemes for LiteRT's layers, separately for whole vectors and remaining elements.
 #[test]
 fn the_audit_and_the_lane_name_the_same_schemes() {
     let model = target().join("tiebreak/models/hey_jarvis.tflite");
@@ -362,7 +362,7 @@ fn the_audit_and_the_lane_name_the_same_schemes() {
         let left: Vec<&str> = left.filter_map(Value::as_str).collect();
         println!("{kernel}: the audit says {schemes:?}, left are {left:?}");
         for scheme in schemes {
-            // The audit takes the real multiplier; the lane has those that a multiplier of 24 bits is exactly.
+            // The audit has the real multiplier; the lane has only multipliers that 24 bits hold exactly.
             let scheme = if scheme == "f64-product-away" { "ties-away" } else { scheme };
             assert!(left.contains(&scheme), "{kernel}: {scheme} is not among {left:?}");
             compared += 1;
@@ -371,7 +371,7 @@ fn the_audit_and_the_lane_name_the_same_schemes() {
     assert_eq!(compared, 7, "two kinds of kernels, three operators, and one that has two schemes");
 }
 
-/// A corrupt build of a library: one result of a vector is one too large.
+/// Corrupt build of a library: one result of a vector is one too large.
 #[test]
 fn a_library_with_one_wrong_position_is_shown_there() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -391,7 +391,7 @@ fn a_library_with_one_wrong_position_is_shown_there() {
     assert_eq!(witness["case"]["len"].as_i64(), Some(6), "{}", run.printed());
 }
 
-/// Passes everything on, and adds one to the sixth of every eight results.
+/// Script that passes all data on, and adds one to the sixth of every eight results.
 const WRAPPER: &str = r#"
 import json, struct, subprocess, sys
 worker = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -408,7 +408,7 @@ for line in sys.stdin.buffer:
     sys.stdout.buffer.flush()
 "#;
 
-/// TVM's kernels, of a lane that `setup --with shipped` leaves out: which hold, and which differ as findings 31 and 32 say.
+/// TVM's kernels, in a lane that `setup --with shipped` omits; true for those that differ as findings 31 and 32 say.
 const TVM: [(&str, bool); 14] = [
     ("shipped-tvm-arm-rule", false),
     ("shipped-tvm-arm-lengths", true),
@@ -426,7 +426,7 @@ const TVM: [(&str, bool); 14] = [
     ("shipped-tvm-arm-neon-conv2d-i8", false),
 ];
 
-/// The ledger of a lane that has findings, unless it is not installed.
+/// Returns the ledger of a lane that has findings; `None` if it is not installed.
 fn ledger_of(lane: &str) -> Option<Value> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let Some(worker) = worker_of(lane) else {
@@ -437,7 +437,7 @@ fn ledger_of(lane: &str) -> Option<Value> {
     Some(verify_in(&lanes(dir.path(), &[worker]), &[&lane, "--effort=quick"]).exits(1).ledger())
 }
 
-/// Inputs and differences of each kernel in each lane, against its contract.
+/// Returns inputs and differences of each kernel in each lane, against its contract.
 fn judged_in_lanes(ledger: &Value) -> BTreeMap<(&str, &str), [u64; 2]> {
     let mut judged: BTreeMap<(&str, &str), [u64; 2]> = BTreeMap::new();
     for row in items(ledger, "rows").iter().filter(|row| row["against"] == "contract") {
@@ -450,17 +450,17 @@ fn judged_in_lanes(ledger: &Value) -> BTreeMap<(&str, &str), [u64; 2]> {
     judged
 }
 
-/// The same of a ledger with one lane.
+/// Returns inputs and differences of each kernel in a ledger with one lane.
 fn judged(ledger: &Value) -> BTreeMap<&str, [u64; 2]> {
     judged_in_lanes(ledger).into_iter().map(|((_, kernel), counts)| (kernel, counts)).collect()
 }
 
-/// Kernels that differ.
+/// Returns the kernels that differ.
 fn wrong<'a>(judged: &BTreeMap<&'a str, [u64; 2]>) -> Vec<&'a str> {
     judged.iter().filter(|(_, [_, differ])| *differ > 0).map(|(kernel, _)| *kernel).collect()
 }
 
-/// PyTorch of Debian: sums and quantizations are wrong (findings 36 and 38), and its average pools follow two schemes, one of each layout (finding 37).
+/// Debian's PyTorch: sums and quantizations are wrong (findings 36 and 38), and average pools follow two schemes, one for each layout (finding 37).
 #[test]
 fn pytorch_gives_what_the_findings_say() {
     let Some(ledger) = ledger_of("pytorch") else { return };
@@ -470,7 +470,7 @@ fn pytorch_gives_what_the_findings_say() {
     assert_eq!((judged.len(), wrong(&judged)), (15, broken.to_vec()));
 }
 
-/// TVM 0.27: wrong by 2^30 alone (finding 1), for the reason that the page of findings gives.
+/// TVM 0.27 is wrong only for 2^30 (finding 1), for the reason on the page of findings.
 #[test]
 fn tvm_027_wraps_by_one_multiplier_alone() {
     let Some(ledger) = ledger_of("tvm") else { return };
@@ -481,7 +481,7 @@ fn tvm_027_wraps_by_one_multiplier_alone() {
     assert_eq!(classes, [&json!("wrap")]);
 }
 
-/// The command of TVM's worker, unless it is not installed.
+/// Returns the command of TVM's worker; `None` if it is not installed.
 fn worker_of_tvm() -> Option<Value> {
     let worker = worker_of("hhb-tvm");
     if worker.is_none() {
@@ -490,7 +490,7 @@ fn worker_of_tvm() -> Option<Value> {
     worker
 }
 
-/// The Arm rule and the Arm GEMM kernels of TVM, each judged under an emulator.
+/// Arm rule and Arm GEMM kernels of TVM, each judged under an emulator.
 #[test]
 fn tvm_gives_what_the_findings_say() {
     let Some(ledger) = ledger_of("hhb-tvm") else { return };
@@ -504,7 +504,7 @@ fn tvm_gives_what_the_findings_say() {
     assert!(unanswered.is_empty(), "{unanswered:?}");
 }
 
-/// K: the Arm rule as TVM ships it differs from one rounding on as many accumulators as `census` counts of the scheme that it follows.
+/// K: TVM's shipped Arm rule differs from one rounding on as many accumulators as `census` counts for its scheme.
 #[test]
 fn tvm_differs_from_one_rounding_as_often_as_census_says() {
     use std::io::{BufRead, BufReader, Read, Write};
@@ -550,21 +550,21 @@ fn tvm_differs_from_one_rounding_as_often_as_census_says() {
     assert!(differing > 0);
 }
 
-/// Lanes of TOSA as MLIR lowers it: both levels of this machine, and of aarch64 under an emulator.
+/// Lanes of TOSA as lowered by MLIR: both levels on this machine, and on aarch64 under an emulator.
 #[cfg(target_arch = "x86_64")]
 const COMPILED_TOSA: &[&str] = &["tosa-mlir", "tosa-mlir-o0", "tosa-mlir-aarch64", "tosa-mlir-aarch64-o0"];
 #[cfg(not(target_arch = "x86_64"))]
 const COMPILED_TOSA: &[&str] = &["tosa-mlir", "tosa-mlir-o0"];
 
-/// A run in the lanes of compiled TOSA.
+/// Runs `verify` in the lanes of compiled TOSA.
 fn verify_compiled_tosa(file: &Path, arguments: &[&str]) -> Run {
     let named: Vec<String> = COMPILED_TOSA.iter().map(|lane| format!("--lane={lane}")).collect();
     let lanes: Vec<&str> = named.iter().map(String::as_str).collect();
     verify_in(file, &[&lanes, arguments].concat())
 }
 
-/// TOSA as MLIR lowers it, at both levels and for both machines: each kernel whose parameters are operands is exact on the quick plan, but the rescaling to unsigned
-/// bytes, whose zero point is read with a sign (finding 34).
+/// TOSA as lowered by MLIR, at both levels and for both machines. Each kernel whose parameters are operands is exact on the quick plan, except the
+/// rescaling to unsigned bytes, whose zero point is read as signed (finding 34).
 #[test]
 fn compiled_tosa_is_exact_but_for_unsigned_zero_points() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -592,9 +592,9 @@ fn compiled_tosa_is_exact_but_for_unsigned_zero_points() {
     }
 }
 
-/// Operators whose windows, sizes or zero points are compiled in, each with a few of them: strides, dilations, paddings of every side, rests that no window reaches,
-/// zero points at both ends of the type, and more than one image. No case differs from the operation's reference (ties go to even results), since a difference
-/// takes the whole quick plan as evidence, and each of its windows is a compilation.
+/// Operators with compiled-in windows, sizes or zero points, with a few values of each: strides, dilations, paddings of every side, remainders that
+/// no window reaches, zero points at both ends of the type, several images. No case differs from the operation's reference (ties go to even results),
+/// because evidence for a difference would take the whole quick plan, with a compilation for each window.
 const TOSA_CASES: [(&str, &str, &[&str]); 6] = [
     (
         "conv2d",
@@ -654,7 +654,7 @@ const TOSA_CASES: [(&str, &str, &[&str]); 6] = [
     ),
 ];
 
-/// What MLIR compiles for one window, size or zero point is exact, at both levels and for both machines.
+/// MLIR's code for one window, size or zero point is exact, at both levels and for both machines.
 #[test]
 fn compiled_tosa_is_exact_for_windows_and_zero_points() {
     let dir = tempfile::tempdir().expect("a temporary directory");
