@@ -125,16 +125,27 @@ pub fn write_all(
 ) -> Result<Written, WriteError> {
     create(dir)?;
     let written = Written::under(dir);
-    let mut staged = vec![
-        Staged::new(&written.ledger, json::pretty(ledger).as_bytes())?,
-        Staged::new(&written.mismatches, &mismatches_csv(mismatches))?,
-        Staged::new(&written.summary, summary::render(ledger, earlier).as_bytes())?,
-        Staged::new(&written.details, markdown::render(ledger).as_bytes())?,
-        Staged::new(&written.junit, junit::render(ledger).as_bytes())?,
-        Staged::new(&written.sarif, sarif::render(ledger).as_bytes())?,
-    ];
-    staged.extend(page(dir, ledger, earlier)?);
-    for file in staged {
+    let large = || {
+        let mut staged = page(dir, ledger, earlier)?;
+        staged.push(Staged::new(&written.mismatches, &mismatches_csv(mismatches))?);
+        Ok(staged)
+    };
+    let small = || {
+        Ok([
+            Staged::new(&written.ledger, json::pretty(ledger).as_bytes())?,
+            Staged::new(&written.summary, summary::render(ledger, earlier).as_bytes())?,
+            Staged::new(&written.details, markdown::render(ledger).as_bytes())?,
+            Staged::new(&written.junit, junit::render(ledger).as_bytes())?,
+            Staged::new(&written.sarif, sarif::render(ledger).as_bytes())?,
+        ])
+    };
+    // After a run all other cores are idle.
+    let (large, small) = std::thread::scope(|scope| {
+        let large = scope.spawn(large);
+        (large.join().expect("making files does not panic"), small())
+    });
+    let (large, small): (Vec<Staged>, [Staged; 5]) = (large?, small?);
+    for file in large.into_iter().chain(small) {
         file.publish()?;
     }
     clear_figures(dir, ledger);

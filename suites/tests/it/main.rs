@@ -89,6 +89,8 @@ mod scratch_tensors;
 mod sentences;
 mod shards;
 mod shipped;
+mod shipped_tosa;
+mod shipped_tvm;
 mod silence;
 mod spaces;
 mod spaces_closed;

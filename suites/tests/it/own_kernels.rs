@@ -128,3 +128,28 @@ fn a_domain_without_offsets_has_a_plan_without_offsets() {
         .map_or(0, |one| one["count"].as_u64().expect("a count"));
     assert!(count * 10 < planned["planned"].as_u64().expect("a count"), "{planned}");
 }
+
+/// A run claimed every input of an instruction whose worker had refused some of them as outside its domain.
+#[test]
+fn a_refused_input_makes_no_run_exhaustive() {
+    for (refused, coverage) in [("1030", "sampled"), ("0", "exhaustive")] {
+        let dir = TempDir::new().expect("a temporary directory");
+        let worker = r#"
+    vectors = request["params"]["vectors"]
+    lanes = struct.unpack("<%di" % (32 * vectors), sys.stdin.buffer.read(128 * vectors))
+    if vectors == REFUSED:
+        answer({"answer": "failed", "reason": "too many vectors", "kind": "outside-domain"})
+        continue
+    out = [(a + b + 128) % 256 - 128 for a, b in zip(lanes, lanes[16 * vectors:])] + [0] * vectors
+    answer({"answer": "done", "bytes": 4 * count}, struct.pack("<%di" % count, *out))
+    continue
+    if "payload""#;
+        let changes = [("\n    if \"payload\"", &*worker.replace("REFUSED", refused))];
+        let own = json!({"op": "instruction", "kernel": NAME, "isa_path": "python", "scheme": "add.s8"});
+        let file = lanes(dir.path(), &own, true, &changes);
+        let run = verify_in(&file, &["--op=instruction", "--effort=quick", "--lane=mine", "--kernel", NAME]);
+        let ledger = run.ledger();
+        let [row] = rows(&ledger)[..] else { panic!("{}", run.printed()) };
+        assert_eq!((&row["coverage"], &row["differ"]), (&json!(coverage), &json!(0)), "{}", run.printed());
+    }
+}

@@ -111,7 +111,7 @@ fn has_vnni() -> bool {
 }
 
 /// Returns the command of a library's worker, if installed.
-fn worker_of(library: &str) -> Option<Value> {
+pub(crate) fn worker_of(library: &str) -> Option<Value> {
     let record = target().join("tiebreak/shipped").join(library).join("installed.json");
     let text = std::fs::read_to_string(record).ok()?;
     let installed: Value = serde_json::from_str(&text).expect("a record of xtask");
@@ -119,7 +119,7 @@ fn worker_of(library: &str) -> Option<Value> {
 }
 
 /// Writes a lanes file of these libraries; `None` if one is not installed.
-fn installed(dir: &Path, libraries: &[&str]) -> Option<PathBuf> {
+pub(crate) fn installed(dir: &Path, libraries: &[&str]) -> Option<PathBuf> {
     let workers: Option<Vec<Value>> = libraries.iter().map(|library| worker_of(library)).collect();
     if workers.is_none() {
         let with = if libraries.contains(&"tosa-mlir") { "tosa-mlir" } else { "shipped" };
@@ -408,26 +408,8 @@ for line in sys.stdin.buffer:
     sys.stdout.buffer.flush()
 "#;
 
-/// TVM's kernels, in a lane that `setup --with shipped` omits; true for those that differ as findings 31 and 32 say.
-const TVM: [(&str, bool); 14] = [
-    ("shipped-tvm-arm-rule", false),
-    ("shipped-tvm-arm-lengths", true),
-    ("shipped-tvm-arm-per-axis", false),
-    ("shipped-tvm-x86-relay", true),
-    ("shipped-tvm-x86-per-axis", false),
-    ("shipped-tvm-upward", false),
-    ("shipped-tvm-tonearest", false),
-    ("shipped-tvm-arm-conv2d-upward", true),
-    ("shipped-tvm-arm-neon-gemm-u8", true),
-    ("shipped-tvm-arm-neon-gemm-i8", true),
-    ("shipped-tvm-arm-dotprod-gemm-u8", false),
-    ("shipped-tvm-arm-dotprod-gemm-i8", false),
-    ("shipped-tvm-arm-neon-conv2d-u8", false),
-    ("shipped-tvm-arm-neon-conv2d-i8", false),
-];
-
 /// Returns the ledger of a lane that has findings; `None` if it is not installed.
-fn ledger_of(lane: &str) -> Option<Value> {
+pub(crate) fn ledger_of(lane: &str) -> Option<Value> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let Some(worker) = worker_of(lane) else {
         not_run(&format!("the lane {lane} is not installed; `cargo xtask setup --with {lane}` installs it"));
@@ -438,7 +420,7 @@ fn ledger_of(lane: &str) -> Option<Value> {
 }
 
 /// Returns inputs and differences of each kernel in each lane, against its contract.
-fn judged_in_lanes(ledger: &Value) -> BTreeMap<(&str, &str), [u64; 2]> {
+pub(crate) fn judged_in_lanes(ledger: &Value) -> BTreeMap<(&str, &str), [u64; 2]> {
     let mut judged: BTreeMap<(&str, &str), [u64; 2]> = BTreeMap::new();
     for row in items(ledger, "rows").iter().filter(|row| row["against"] == "contract") {
         let of = |key: &str| row[key].as_str().expect("a name");
@@ -451,12 +433,12 @@ fn judged_in_lanes(ledger: &Value) -> BTreeMap<(&str, &str), [u64; 2]> {
 }
 
 /// Returns inputs and differences of each kernel in a ledger with one lane.
-fn judged(ledger: &Value) -> BTreeMap<&str, [u64; 2]> {
+pub(crate) fn judged(ledger: &Value) -> BTreeMap<&str, [u64; 2]> {
     judged_in_lanes(ledger).into_iter().map(|((_, kernel), counts)| (kernel, counts)).collect()
 }
 
 /// Returns the kernels that differ.
-fn wrong<'a>(judged: &BTreeMap<&'a str, [u64; 2]>) -> Vec<&'a str> {
+pub(crate) fn wrong<'a>(judged: &BTreeMap<&'a str, [u64; 2]>) -> Vec<&'a str> {
     judged.iter().filter(|(_, [_, differ])| *differ > 0).map(|(kernel, _)| *kernel).collect()
 }
 
@@ -468,207 +450,4 @@ fn pytorch_gives_what_the_findings_say() {
     assert!(judged.values().all(|[inputs, _]| *inputs > 1_000));
     let broken = ["shipped-pytorch-add-i8", "shipped-pytorch-add-u8", "shipped-pytorch-quantize"];
     assert_eq!((judged.len(), wrong(&judged)), (15, broken.to_vec()));
-}
-
-/// TVM 0.27 is wrong only for 2^30 (finding 1), for the reason on the page of findings.
-#[test]
-fn tvm_027_wraps_by_one_multiplier_alone() {
-    let Some(ledger) = ledger_of("tvm") else { return };
-    let judged = judged(&ledger);
-    assert!(judged.values().all(|[inputs, _]| *inputs > 1_000));
-    assert_eq!((judged.len(), wrong(&judged)), (3, vec!["shipped-tvm-topi-half"]));
-    let classes: Vec<&Value> = items(&ledger, "findings").iter().map(|finding| &finding["class"]).collect();
-    assert_eq!(classes, [&json!("wrap")]);
-}
-
-/// Returns the command of TVM's worker; `None` if it is not installed.
-fn worker_of_tvm() -> Option<Value> {
-    let worker = worker_of("hhb-tvm");
-    if worker.is_none() {
-        not_run("the lane hhb-tvm is not installed; `cargo xtask setup --with hhb-tvm` installs it");
-    }
-    worker
-}
-
-/// Arm rule and Arm GEMM kernels of TVM, each judged under an emulator.
-#[test]
-fn tvm_gives_what_the_findings_say() {
-    let Some(ledger) = ledger_of("hhb-tvm") else { return };
-    let judged = judged(&ledger);
-    assert_eq!(judged.len(), TVM.len());
-    for (kernel, broken) in TVM {
-        let [inputs, differ] = judged[kernel];
-        assert!(inputs > 0 && (differ > 0) == broken, "{kernel}: {differ} of {inputs} differ");
-    }
-    let unanswered: Vec<&Value> = items(&ledger, "findings").iter().filter(|f| f["class"] == "refused").collect();
-    assert!(unanswered.is_empty(), "{unanswered:?}");
-}
-
-/// K: TVM's shipped Arm rule differs from one rounding on as many accumulators as `census` counts for its scheme.
-#[test]
-fn tvm_differs_from_one_rounding_as_often_as_census_says() {
-    use std::io::{BufRead, BufReader, Read, Write};
-    const COUNT: i32 = 1 << 22;
-    const M: i64 = 1_395_864_371;
-    let Some(worker) = worker_of_tvm() else { return };
-    let command: Vec<String> = serde_json::from_value(worker["command"].clone()).expect("a command");
-    let mut process = std::process::Command::new(&command[0])
-        .args(&command[1..])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .expect("the worker starts");
-    let mut input = process.stdin.take().expect("a pipe");
-    let mut output = BufReader::new(process.stdout.take().expect("a pipe"));
-    let mut differing = 0;
-    for start in [-COUNT, 0] {
-        let channel = json!({"multiplier": M, "shift": -8});
-        let request = json!({
-            "command": "run", "op": "fpm", "kernel": "shipped-tvm-arm-rule", "params": {"q": 31, "channels": [channel]},
-            "len": COUNT, "source": {"range": {"start": start}}, "misalign": 0
-        });
-        writeln!(input, "{request}").and_then(|()| input.flush()).expect("the worker reads");
-        let mut answer = String::new();
-        output.read_line(&mut answer).expect("the worker answers");
-        assert!(answer.contains("done"), "{answer}");
-        let mut bytes = vec![0; 4 * COUNT as usize];
-        output.read_exact(&mut bytes).expect("results");
-        for (x, word) in (start..).zip(bytes.chunks_exact(4)) {
-            let got = i32::from_le_bytes(word.try_into().expect("four bytes"));
-            let exact = (i64::from(x) * M + (1 << 38)) >> 39;
-            differing += u64::from(i64::from(got) != exact);
-        }
-    }
-    drop(input);
-    assert!(process.wait().expect("the worker ends").success());
-    let bounds = [format!("--x-min={}", -COUNT), format!("--x-max={}", COUNT - 1)];
-    let schemes = ["census", "--left=ties-up", "--right=sqrdmulh-srshl", "--multiplier=1395864371", "--shift=-8"];
-    let census = tiebreak(&[&schemes[..], &[&bounds[0], &bounds[1], "--format=json"]].concat());
-    let census: Value = serde_json::from_str(&census.stdout).unwrap_or_else(|e| panic!("{e}: {}", census.printed()));
-    println!("{differing} differ");
-    assert_eq!(census["differ"], json!(differing), "{census}");
-    assert!(differing > 0);
-}
-
-/// Lanes of TOSA as lowered by MLIR: both levels on this machine, and on aarch64 under an emulator.
-#[cfg(target_arch = "x86_64")]
-const COMPILED_TOSA: &[&str] = &["tosa-mlir", "tosa-mlir-o0", "tosa-mlir-aarch64", "tosa-mlir-aarch64-o0"];
-#[cfg(not(target_arch = "x86_64"))]
-const COMPILED_TOSA: &[&str] = &["tosa-mlir", "tosa-mlir-o0"];
-
-/// Runs `verify` in the lanes of compiled TOSA.
-fn verify_compiled_tosa(file: &Path, arguments: &[&str]) -> Run {
-    let named: Vec<String> = COMPILED_TOSA.iter().map(|lane| format!("--lane={lane}")).collect();
-    let lanes: Vec<&str> = named.iter().map(String::as_str).collect();
-    verify_in(file, &[&lanes, arguments].concat())
-}
-
-/// TOSA as lowered by MLIR, at both levels and for both machines. Each kernel whose parameters are operands is exact on the quick plan, except the
-/// rescaling to unsigned bytes, whose zero point is read as signed (finding 34).
-#[test]
-fn compiled_tosa_is_exact_but_for_unsigned_zero_points() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let Some(file) = installed(dir.path(), COMPILED_TOSA) else { return };
-    let scalings = ["single", "double", "single-32", "double-32"].map(|name| format!("apply-scale-{name}"));
-    let rescalings = ["single-i8", "double-i8", "double-u8", "single-i16"].map(|name| format!("rescale-{name}"));
-    let sums = ["add-double-i8", "add-single-i8"].map(str::to_owned);
-    let kernels = scalings.iter().chain(&rescalings).chain(&sums).map(|name| format!("--kernel=shipped-tosa-{name}"));
-    let arguments: Vec<String> = kernels.chain(["--effort=quick".to_owned()]).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let ledger = verify_compiled_tosa(&file, &arguments).exits(1).ledger();
-    let wrong = "shipped-tosa-rescale-double-u8";
-    let judged = judged_in_lanes(&ledger);
-    assert_eq!(judged.len(), COMPILED_TOSA.len() * 10, "kernels in lanes");
-    for (&(lane, kernel), [inputs, differ]) in &judged {
-        assert!(
-            *inputs > 100_000 && (*differ > 0) == (kernel == wrong),
-            "{lane} {kernel}: {differ} of {inputs} differ"
-        );
-    }
-    let findings = items(&ledger, "findings");
-    assert!(!findings.is_empty());
-    for finding in findings {
-        assert_eq!((&finding["kernel"], &finding["class"]), (&json!(wrong), &json!("signedness")), "{finding}");
-    }
-}
-
-/// Operators with compiled-in windows, sizes or zero points, with a few values of each: strides, dilations, paddings of every side, remainders that
-/// no window reaches, zero points at both ends of the type, several images. No case differs from the operation's reference (ties go to even results),
-/// because evidence for a difference would take the whole quick plan, with a compilation for each window.
-const TOSA_CASES: [(&str, &str, &[&str]); 6] = [
-    (
-        "conv2d",
-        "conv2d",
-        &[
-            "height=3 width=3 kernel_h=2 kernel_w=2 input=uniform@1/1 weights=uniform@1/2",
-            "batches=2 height=5 width=6 channels=3 kernel_h=3 kernel_w=2 out_channels=5 stride_h=2 top=1 left=1 input_zero_point=-128 input=uniform@1/3 weights=uniform@1/4",
-            "height=8 width=9 channels=2 kernel_h=3 kernel_w=3 out_channels=4 stride_h=2 stride_w=3 dilation_w=2 bottom=2 right=1 input_zero_point=127 weight_zero_point=-128 input=uniform@1/5 weights=uniform@1/6",
-            "height=7 width=4 channels=17 kernel_h=2 out_channels=9 dilation_h=3 top=2 bottom=1 input_zero_point=-5 weight_zero_point=7 input=-128 weights=-128",
-            "height=6 width=6 channels=16 out_channels=8 stride_h=4 stride_w=5 weight_zero_point=127 input=127 weights=uniform@1/7",
-        ],
-    ),
-    (
-        "pool",
-        "avg-pool2d-i8",
-        &[
-            "width=8 kernel_w=2 stride_w=2 input=1..",
-            "batches=2 height=6 width=7 channels=5 kernel_h=3 kernel_w=5 stride_h=3 stride_w=2 input_zero_point=-128 out_zero_point=-128 input=uniform@1/2",
-            "height=9 width=8 channels=3 kernel_h=5 kernel_w=3 stride_h=2 stride_w=4 top=2 bottom=2 input_zero_point=127 out_zero_point=127 input=uniform@1/3",
-            "height=7 width=7 channels=16 kernel_h=7 kernel_w=7 input_zero_point=-1 out_zero_point=-1 input=-128",
-        ],
-    ),
-    (
-        "pool",
-        "avg-pool2d-i16",
-        &[
-            "type=i16 height=5 width=6 channels=3 kernel_h=3 kernel_w=3 stride_h=2 stride_w=2 input=uniform@1/1",
-            "type=i16 height=5 width=7 channels=9 kernel_h=5 kernel_w=3 stride_w=2 left=2 right=2 input=-32768",
-        ],
-    ),
-    (
-        "pool",
-        "max-pool2d-i8",
-        &[
-            "height=5 width=6 channels=3 kernel_h=3 kernel_w=2 stride_h=2 top=1 right=1 input=uniform@1/1",
-            "batches=2 height=4 width=4 channels=17 kernel_h=2 kernel_w=2 stride_h=2 stride_w=2 left=1 bottom=1 input=-128",
-        ],
-    ),
-    (
-        "matmul",
-        "matmul",
-        &[
-            "m=5 n=9 k=17 lhs=uniform@1/1 rhs=uniform@1/2",
-            "m=3 n=4 k=33 lhs_offset=128 rhs_offset=-127 lhs=uniform@1/3 rhs=-128",
-            "m=2 n=17 k=64 lhs_offset=-5 rhs_offset=128 lhs=127 rhs=uniform@1/4",
-        ],
-    ),
-    (
-        "transform",
-        "pad",
-        &[
-            "zero_point=-128 batches=2 height=3 width=4 channels=3 input=-70..",
-            "zero_point=7 batches=2 height=3 width=4 channels=3 top=1 bottom=2 left=3 right=1 input=1..",
-            "zero_point=255 height=3 width=2 channels=9 left=1 bottom=2 input=200..",
-            "zero_point=127 height=2 width=5 channels=2 batches_before=1 batches_after=2 channels_before=3 channels_after=1 input=-20..",
-        ],
-    ),
-];
-
-/// MLIR's code for one window, size or zero point is exact, at both levels and for both machines.
-#[test]
-fn compiled_tosa_is_exact_for_windows_and_zero_points() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let Some(file) = installed(dir.path(), COMPILED_TOSA) else { return };
-    for (op, kernel, cases) in TOSA_CASES {
-        let kernel = format!("shipped-tosa-{kernel}");
-        let (named, each) = (format!("--kernel={kernel}"), cases.iter().flat_map(|case| ["--case", case]));
-        let arguments: Vec<&str> = ["--op", op, &named].into_iter().chain(each).collect();
-        let ledger = verify_compiled_tosa(&file, &arguments).exits(0).ledger();
-        let judged = judged_in_lanes(&ledger);
-        assert_eq!(judged.len(), COMPILED_TOSA.len(), "{kernel}: kernels in lanes");
-        for (&(lane, _), counts) in &judged {
-            assert!(counts[0] >= 16 && counts[1] == 0, "{lane} {kernel}: {counts:?}");
-        }
-        assert_eq!(items(&ledger, "outside_domain"), &[] as &[Value], "{kernel}");
-    }
 }
