@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A lane in thirty lines: any program that speaks the protocol of docs/src/protocol.md can be judged.
+"""A worker in thirty lines. Any program that speaks the protocol of docs/src/protocol.md can be a lane.
 
     cargo xtask verify --lanes docs/example-lanes.json --lane example --op fpm --kernel tflite-single --effort quick
 """
@@ -9,7 +9,7 @@ import sys
 
 
 def multiply(x, multiplier, shift):
-    """What is under test; here in Python. Replace it with a call of your library."""
+    """The kernel under test, here in Python. Replace it with a call of your library."""
     total = 31 - shift
     result = (x * multiplier + (1 << (total - 1))) >> total
     return (result + 2**31) % 2**32 - 2**31

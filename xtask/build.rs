@@ -1,4 +1,4 @@
-//! Gives the crate the hash of what it is built from.
+//! Gives the crate the hash of the sources that it is built from.
 
 fn main() {
     tiebreak_sources::bake("xtask");

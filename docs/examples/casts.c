@@ -1,4 +1,4 @@
-/* Casts between float and int8, as TFLite has them, the sums and products of int8 as PyTorch has them, and the differences as ONNX has them. */
+/* Casts between float and int8 as in TFLite, sums and products of int8 as in PyTorch, and differences of int8 as in ONNX. */
 #include "tiebreak.h"
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* A concatenation of uint8 along any axis, as TFLite rescales: in float, rounded half away from zero; an input with the scale and zero point of the output is copied. */
+/* A concatenation of uint8 along any axis, rescaled as in TFLite: in float, with ties away from zero. An input with the scale and zero point of the output is copied. */
 #include "tiebreak.h"
 #include <math.h>
 #include <string.h>

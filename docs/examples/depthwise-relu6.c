@@ -1,4 +1,4 @@
-/* A depthwise convolution of int8 with its requantization and activation in one function, as TFLite rounds. ReLU6 is the pair of bounds min, max. */
+/* A depthwise convolution of int8 with its requantization and activation in one function, rounded as in TFLite. ReLU6 is a clamp to the bounds min and max. */
 #include "tiebreak.h"
 
 TIEBREAK_LIBRARY
@@ -28,7 +28,7 @@ int tiebreak_qconv2d_i8_i8_i8(const tiebreak_qconv2d_params *p, const int8_t *in
         for (size_t i = 0; i < c->kernel_h; i++)
         for (size_t j = 0; j < c->kernel_w; j++) {
             size_t row = y * c->stride_h + i * c->dilation_h, column = x * c->stride_w + j * c->dilation_w;
-            /* Padding is the zero point, and adds nothing. */
+            /* Padding has the value of the zero point and adds nothing to the sum. */
             if (row < c->top || row >= c->top + c->height || column < c->left || column >= c->left + c->width) continue;
             size_t from = ((b * c->height + row - c->top) * c->width + column - c->left) * c->channels + channel;
             sum += (uint32_t)((input[from] - c->input_zero_point) * weights[(i * c->kernel_w + j) * c->out_channels + o]);

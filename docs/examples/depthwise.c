@@ -1,4 +1,4 @@
-/* A depthwise convolution of int8: one filter for each channel. Other convolutions are not its business. */
+/* A depthwise convolution of int8: one filter for each channel. Other convolutions are outside its domain. */
 #include "tiebreak.h"
 
 TIEBREAK_LIBRARY
@@ -13,7 +13,7 @@ int tiebreak_conv2d_i8_i8(const tiebreak_conv2d_params *p, const int8_t *input, 
         for (size_t i = 0; i < p->kernel_h; i++)
         for (size_t j = 0; j < p->kernel_w; j++) {
             size_t row = y * p->stride_h + i * p->dilation_h, column = x * p->stride_w + j * p->dilation_w;
-            /* Padding is the zero point, and adds nothing. */
+            /* Padding has the value of the zero point and adds nothing to the sum. */
             if (row < p->top || row >= p->top + p->height || column < p->left || column >= p->left + p->width) continue;
             size_t pixel = (b * p->height + row - p->top) * p->width + column - p->left;
             int32_t value = input[pixel * p->channels + c] - p->input_zero_point;

@@ -1,4 +1,4 @@
-/* A fully connected layer of int8 with its bias, requantization and activation in one function, as TFLite rounds. */
+/* A fully connected layer of int8 with its bias, requantization and activation in one function, rounded as in TFLite. */
 #include "tiebreak.h"
 
 TIEBREAK_LIBRARY

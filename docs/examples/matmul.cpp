@@ -7,7 +7,7 @@ static int32_t wrapped(int64_t value) { return static_cast<int32_t>(static_cast<
 
 extern "C" int tiebreak_matmul_i8_i8(const tiebreak_matmul_params *p, const int8_t *lhs, const int8_t *rhs,
                                      int32_t *out) {
-    // Offsets of int8 zero points only: the sums stay in 64 bits, and larger offsets are not what this kernel is for.
+    // Only offsets of int8 zero points are supported, so that the sums fit 64 bits.
     const auto small = [](int32_t offset) { return offset >= -128 && offset <= 128; };
     if (!small(p->lhs_offset) || !small(p->rhs_offset)) return TIEBREAK_OUTSIDE_DOMAIN;
     for (size_t i = 0; i < p->m; i++) {

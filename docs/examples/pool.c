@@ -1,4 +1,4 @@
-/* The average of each window of int8, as TFLite has it: the sum of the stored values, half the number of elements added by sign, divided. */
+/* The average of each window of int8 as in TFLite: half the number of elements is added to the sum with the sign of the sum, and the result is divided by the number. */
 #include "tiebreak.h"
 
 TIEBREAK_LIBRARY

@@ -1,4 +1,4 @@
-// Functions for `tiebreak prove --c`: the arithmetic of libraries, written from its formulas, and mistakes of one input and of few.
+// Functions for `tiebreak prove --c`: the arithmetic of libraries, written from formulas, and versions that are wrong on one or a few inputs.
 #include <stdint.h>
 
 static int32_t doubling_high_multiply(int32_t a, int32_t b) {
@@ -48,7 +48,7 @@ int32_t wrong_ties(int32_t x, int32_t m, int32_t s) {
     return up - (rest == half && (up & 1));
 }
 
-// A loop whose number of rounds depends on the input: it has no proof.
+// A loop whose number of iterations depends on the input: it cannot be proved.
 int32_t loop(int32_t x, int32_t m, int32_t s) {
     int32_t sum = s;
     while (x > 0) sum += m ^ sum, x -= 3 + (sum & 1);
@@ -69,19 +69,19 @@ int32_t requantize(int32_t x, int32_t m, int32_t s) {
     return clamped((int32_t)((uint32_t)twice(x, m, s) - 3u));
 }
 
-// The same, wrong for one multiplier.
+// The requantization, wrong for one multiplier.
 int32_t requantize_wrong_multiplier(int32_t x, int32_t m, int32_t s) {
     int32_t y = (int32_t)((uint32_t)twice(x, m, s) - 3u);
     return clamped(m == 1395864371 && y == 5 ? 6 : y);
 }
 
-// The same, wrong on one input of 2^20.
+// The requantization, wrong on one input of 2^20.
 int32_t requantize_wrong_rarely(int32_t x, int32_t m, int32_t s) {
     uint32_t mixed = ((uint32_t)x * 2654435761u) ^ ((uint32_t)m * 2246822519u);
     return clamped((int32_t)((uint32_t)twice(x, m, s) - 3u)) ^ (mixed >> 12 == 0x5A5A5);
 }
 
-// The same, with ties of odd quotients rounded to even in the second step.
+// The requantization, with ties of odd quotients rounded to even in the second step.
 int32_t requantize_wrong_ties(int32_t x, int32_t m, int32_t s) {
     int32_t high = doubling_high_multiply(x, m), half = s < 0 ? (int32_t)1 << (-s - 1) : 0;
     int32_t y = divide_by_power_of_two(high, -s);
@@ -89,7 +89,7 @@ int32_t requantize_wrong_ties(int32_t x, int32_t m, int32_t s) {
     return clamped((int32_t)((uint32_t)y - (uint32_t)tie - 3u));
 }
 
-// One rounding, unless 2^61 - 1, a prime, is a product of two words: solvers do not decide that in a second, so that a proof runs out of its time.
+// One rounding, unless a product of two words is 2^61 - 1, a prime: solvers do not decide in a second that there is none, so that a proof runs out of time.
 int32_t hard(int32_t x, int32_t m, int32_t s) {
     return once(x, m, s) + ((uint64_t)(uint32_t)x * (uint32_t)m == 2305843009213693951u);
 }

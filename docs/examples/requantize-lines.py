@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Requantization as TFLite does it, one case a line in and one result a line out.
+"""Requantization as in TFLite, one case a line in and one result a line out.
 
     tiebreak verify --program 'python3 docs/examples/requantize-lines.py' --op requantize --scheme gemmlowp-double --effort quick
 """

@@ -1,4 +1,4 @@
-/* Requantization of int32 sums to int8, as TFLite does it: double rounding. */
+/* Requantization of int32 sums to int8, as in TFLite: double rounding. */
 #include "tiebreak.h"
 
 TIEBREAK_LIBRARY

@@ -1,4 +1,4 @@
-/* The softmax of int8 in fixed point, as TFLite has it: e^d by a polynomial and a product of powers, and the reciprocal of their sum by Newton's method. */
+/* The softmax of int8 in fixed point, as in TFLite: e^d by a polynomial and a product of powers, and the reciprocal of their sum by Newton's method. */
 #include "tiebreak.h"
 
 TIEBREAK_LIBRARY
@@ -22,7 +22,7 @@ static int32_t multiply(int32_t x, int exponent) {
     return (int32_t)(result > INT32_MAX ? INT32_MAX : result < INT32_MIN ? INT32_MIN : result);
 }
 
-/* e^x of a number of five integer bits, not above 0. */
+/* e^x for x <= 0 with five integer bits. */
 static int32_t exponential(int32_t x) {
     static const int32_t factors[] = { 1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242 };
     const int32_t quarter = 1 << 24, at_eighth = 1895147668, third = 715827883;

@@ -3,7 +3,7 @@
 
 TIEBREAK_LIBRARY
 
-/* Sum of the output at row y, column x, channel o of an image: over the elements whose window holds it. */
+/* Sum for row y, column x and channel o of the output of an image, over the elements whose window contains this place. */
 static uint32_t sum_at(const tiebreak_conv2d_params *p, const int8_t *image, const int8_t *weights, size_t y, size_t x, size_t o) {
     uint32_t sum = 0;
     for (size_t i = 0; i < p->kernel_h; i++)
@@ -34,7 +34,7 @@ int tiebreak_conv2d_transposed_i8_i8(const tiebreak_conv2d_params *p, const int8
     return TIEBREAK_OK;
 }
 
-/* The same with a requantization that rounds once, ties up; a shift to the left is outside of its domain. */
+/* Transposed convolution with a requantization that rounds once, ties up. Left shifts are outside its domain. */
 int tiebreak_qconv2d_transposed_i8_i8_i8(const tiebreak_qconv2d_params *p, const int8_t *input, const int8_t *weights, int8_t *out) {
     const tiebreak_conv2d_params *c = &p->conv;
     if (c->groups != 1) return TIEBREAK_OUTSIDE_DOMAIN;

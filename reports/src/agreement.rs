@@ -1,5 +1,5 @@
-//! The text of comparisons to the bit: which other kernel a kernel equals also where the contract gives no value, and where two lanes
-//! differ.
+//! Text of the bit-for-bit comparisons: kernels that equal another kernel even when the contract gives no value, and lanes that
+//! differ from each other.
 
 use crate::ledger::{Agreement, AgreementWitness, Ledger};
 use crate::text::{classes, count, plural};
@@ -8,13 +8,13 @@ use crate::view::label;
 /// Number of types that a line names before it counts the rest.
 const MOST: usize = 3;
 
-/// One line of the section, with the input that shows it.
+/// Line of the section, with an input that shows the comparison.
 pub(crate) struct Comparison<'a> {
-    /// Kernel, and lane or lanes.
+    /// Kernel, and its lane or lanes.
     pub(crate) names: Vec<String>,
     /// Sentence with the observed counts.
     pub(crate) prose: String,
-    /// An input on which the two differ.
+    /// Results of both sides on the witness: `mlir-x86 0, mlir-aarch64 127`.
     pub(crate) witness: Option<&'a AgreementWitness>,
     /// The values there: `mlir-x86 0, mlir-aarch64 127`.
     pub(crate) values: String,
@@ -31,7 +31,7 @@ pub(crate) fn lines(ledger: &Ledger) -> Vec<Comparison<'_>> {
     together(out)
 }
 
-/// Lanes that compare alike, in one line.
+/// Merges the lines of lanes that compare alike.
 fn together(all: Vec<Comparison<'_>>) -> Vec<Comparison<'_>> {
     let mut out: Vec<Comparison<'_>> = Vec::new();
     for one in all {
@@ -43,7 +43,7 @@ fn together(all: Vec<Comparison<'_>>) -> Vec<Comparison<'_>> {
     out
 }
 
-/// The kernels that it equals everywhere, or else the one that it resembles most. Kernels of the same lane are all listed.
+/// Lists the kernels that equal this one everywhere, or else the most similar kernel. Kernels of the same lane are all listed.
 fn kernels<'a>(ledger: &Ledger, others: &[&'a Agreement]) -> Vec<Comparison<'a>> {
     let (same, mut rest): (Vec<&Agreement>, Vec<&Agreement>) =
         others.iter().copied().partition(|a| a.differ + a.differ_open == 0);

@@ -1,5 +1,5 @@
-//! Findings as workflow commands of GitHub Actions, `::error file=..,title=..::..`: the host shows each as an annotation of a change. It shows ten of a
-//! step and leaves out the others, so that the last line is a notice with the verdict and the number of findings.
+//! Findings as workflow commands of GitHub Actions, `::error file=..,title=..::..`. GitHub shows each command as an annotation of a change, but
+//! only ten for each step. The last line is therefore a notice with the verdict and the number of findings.
 
 use crate::drawable;
 use crate::findings;
@@ -35,12 +35,12 @@ fn key(op: &str, kernel: &str) -> String {
     format!("{op} {kernel}")
 }
 
-/// What follows `::`: ends of lines are escaped.
+/// Escapes the text after `::`, such as its line ends.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property, in which `:` and `,` have a meaning.
+/// Escapes the value of a property, in which `:` and `,` have a meaning.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

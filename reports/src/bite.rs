@@ -1,30 +1,30 @@
-//! What a run detects: the part of a plan that detects each known bug, and the detected localized faults.
+//! Bugs that a run detects: each known bug with the generators that detect it, and the injected local faults.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A known bug with what of the plan shows it.
+/// Known bug, and the part of the plan that detects it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Kill {
     /// Operation.
     pub op: String,
-    /// The mutant.
+    /// Mutant.
     pub mutant: String,
     /// Lane of the run.
     pub lane: String,
     /// Class of its differences.
     pub class: String,
-    /// The generator of the first case that differs; none where no case does.
+    /// Generator of the first case that differs; `None` if no case differs.
     pub generator: Option<String>,
-    /// The number of that case in the plan, from 1; all cases where none differs.
+    /// Number of that case in the plan, from 1; number of all cases if no case differs.
     pub cases: u64,
-    /// Every generator of which a case differs.
+    /// Generators with a case that differs.
     pub generators: Vec<String>,
-    /// The smallest difference, in words.
+    /// Smallest difference, as text.
     pub witness: String,
 }
 
-/// Faults of one kind at one threshold, planted one at a time in the kernels of an operation.
+/// Faults of one kind and threshold, injected one at a time into the kernels of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Planted {
     /// Operation.
@@ -33,13 +33,13 @@ pub struct Planted {
     pub family: String,
     /// Rarity of the fault: size, width, or period.
     pub threshold: String,
-    /// Faults planted.
+    /// Faults injected.
     pub tried: u64,
-    /// Faults of which the run saw a difference.
+    /// Faults that caused a difference in the run.
     pub detected: u64,
-    /// Cases until the difference, of those detected: the median.
+    /// Median number of cases until the difference, over the detected faults.
     pub cases: u64,
-    /// The same: the most.
+    /// Largest number of cases until the difference, over the detected faults.
     pub most_cases: u64,
     /// Number of detected faults that only one part of the plan detects, by part.
     pub only: BTreeMap<String, u64>,
@@ -47,18 +47,18 @@ pub struct Planted {
     pub holes: Vec<Hole>,
 }
 
-/// A fault that no case shows.
+/// Fault that no case detects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hole {
-    /// The kernel it was planted in.
+    /// Kernel with the fault.
     pub kernel: String,
-    /// The fault, as JSON.
+    /// Fault, as JSON.
     pub fault: String,
-    /// Results that it struck.
+    /// Results that the fault affected.
     pub struck: u64,
 }
 
-/// Mutants that only one generator detects, by generator.
+/// Returns the mutants that only one generator detects, by operation and generator.
 pub fn indispensable(kills: &[Kill]) -> BTreeMap<(&str, &str), Vec<&str>> {
     let mut all: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for kill in kills {

@@ -1,19 +1,19 @@
-//! Which rate of faults a run excludes: each call was judged, so that a fault that occurs at random in more than so many of them would have been seen.
+//! Fault rate that a run excludes. Each call was judged, so a fault that occurs at random at a higher rate would have been seen.
 
 use crate::ledger::{Against, Ledger, Row};
 use crate::text::{count, plural};
 use std::collections::BTreeMap;
 
-/// -ln(1 - 0.95): after n calls without a fault, a rate above this divided by n is excluded at 95 %.
+/// -ln(1 - 0.95). After n calls without a fault, each rate above `NATS / n` is excluded at 95 %.
 const NATS: f64 = 2.995_732_273_553_991;
 
-/// The n of `no fault in more than 1 of n calls`, at 95 %; nothing where there are too few calls to exclude any.
+/// Returns the n of `no fault in more than 1 of n calls`, at 95 %; `None` if there are too few calls to exclude any rate.
 pub fn excluded(calls: u64) -> Option<u64> {
     let n = (calls as f64 / NATS).floor() as u64;
     (n > 1).then_some(n)
 }
 
-/// The rows that say something of a rate: a kernel in a lane that was called and did not differ.
+/// Returns the rows with a rate: contract rows with calls and without a difference.
 fn rows(ledger: &Ledger) -> impl Iterator<Item = &Row> {
     let counted = |row: &&Row| row.against == Against::Contract && row.calls > 0 && row.differ == 0;
     ledger.rows.iter().filter(counted)
@@ -54,7 +54,7 @@ pub(crate) fn lines(ledger: &Ledger) -> Vec<String> {
 mod tests {
     use super::excluded;
 
-    /// At the rate that is excluded, and at no smaller one, so many calls without a fault have a probability of at most 5 %.
+    /// A run without a fault has a probability of at most 5 % at the excluded rate, and of more at smaller rates.
     #[test]
     fn a_rate_is_excluded_at_95_percent() {
         for calls in [9u64, 64, 612, 100_000, 16_777_216] {

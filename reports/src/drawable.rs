@@ -1,15 +1,15 @@
-//! Text of others, made fit to be drawn: a worker, a lanes file and a ledger of somebody else may hold anything, and must neither move the
-//! cursor of a terminal, nor begin a heading of Markdown, nor hide what stands beside them.
+//! Foreign text, made safe to show. A worker, a lanes file or a foreign ledger may contain anything. Their text must not move the
+//! cursor of a terminal, begin a heading of Markdown, or hide neighbouring text.
 //!
-//! Foreign texts are escaped twice: when an answer or a lanes file is read, and when a report draws a ledger, because a
-//! ledger may come from somebody else. JSON escapes by itself.
+//! Foreign texts are escaped twice: when an answer or a lanes file is read, and when a report draws a ledger, because the ledger itself
+//! may be foreign. JSON escapes text by itself.
 
 use crate::ledger::Ledger;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Whether a character shows where it stands: no control character, no end of a line, nothing that is invisible or turns the direction of
-/// what follows.
+/// True if a character is visible and keeps its place: no control character, line end, invisible character, or change of
+/// text direction.
 pub fn is_drawable(c: char) -> bool {
     let invisible = matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -17,9 +17,9 @@ pub fn is_drawable(c: char) -> bool {
     !c.is_control() && !invisible
 }
 
-/// A text on one line: an end of a line or a tabulator is a space, and any other character that is not drawable is escaped, `\u{1b}`.
+/// Returns a text on one line. Line ends and tabs become spaces, and other characters that are not drawable are escaped, `\u{1b}`.
 pub fn escaped(text: &str) -> Cow<'_, str> {
-    // Most texts are plain, and bytes are looked at several times faster than characters.
+    // Most texts are plain ASCII, and a check of bytes is several times faster than one of characters.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || text.chars().all(is_drawable) {
         return Cow::Borrowed(text);
     }
@@ -44,7 +44,7 @@ pub fn bounded(text: &str, most: usize) -> String {
     }
 }
 
-/// A ledger with every text of it escaped. One without such a text, as a run writes it, is not copied.
+/// Returns a ledger with all texts escaped. A ledger without such texts, as runs write, is not copied.
 pub fn ledger(ledger: &Ledger) -> Cow<'_, Ledger> {
     let text = serde_json::to_string(ledger).expect("string keys only");
     if is_drawable_json(&text) {
@@ -54,7 +54,7 @@ pub fn ledger(ledger: &Ledger) -> Cow<'_, Ledger> {
     Cow::Owned(serde_json::from_value(each_text(value)).expect("a text is a text"))
 }
 
-/// Several ledgers likewise.
+/// Returns ledgers with all texts escaped.
 pub(crate) fn ledgers(all: &[Ledger]) -> Cow<'_, [Ledger]> {
     let drawn: Vec<Cow<'_, Ledger>> = all.iter().map(ledger).collect();
     match drawn.iter().all(|one| matches!(one, Cow::Borrowed(_))) {
@@ -63,7 +63,7 @@ pub(crate) fn ledgers(all: &[Ledger]) -> Cow<'_, [Ledger]> {
     }
 }
 
-/// Whether JSON has no text with a character that is not drawable: JSON escapes most of them, and has the others as they are.
+/// True if every text in the JSON is drawable. JSON escapes most undrawable characters and contains the rest unchanged.
 fn is_drawable_json(text: &str) -> bool {
     let mut bytes = text.bytes();
     let escapes = std::iter::from_fn(|| bytes.find(|byte| *byte == b'\\').and_then(|_| bytes.next()));

@@ -1,9 +1,9 @@
 //! The output directory: `ledger.json`, `report.html` with `figures/*.csv`, `mismatches.csv`, `summary.md`, `details.md`, `junit.xml` and
 //! `findings.sarif`.
 //!
-//! All contents are made first, written under temporary names and renamed last, so that a reader never sees half a file and a full
-//! disk does not destroy the files of an earlier run. A run also writes them when it begins, without a verdict, so that the files of
-//! an earlier run are not taken for its own.
+//! All contents are made first, written under temporary names and renamed last. A reader never sees half a file, and a full disk does not
+//! destroy the files of an earlier run. Each run also writes all files, without a verdict, when it begins, so that the files of an earlier
+//! run are not mistaken for its own.
 
 use crate::drawable;
 use crate::html::{self, Earlier, csv::DIRECTORY};
@@ -15,26 +15,26 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The file that holds the whole ledger.
+/// File with the whole ledger.
 pub const LEDGER: &str = "ledger.json";
-/// The page for a reader; the CSV files of its figures are in a directory beside it.
+/// Page for a reader; a directory next to it has the CSV files of its figures.
 pub const REPORT: &str = "report.html";
-/// The file that holds every kept mismatch.
+/// File with every kept mismatch.
 pub const MISMATCHES: &str = "mismatches.csv";
-/// The file for a reviewer, no larger than a comment.
+/// File for a reviewer, no larger than a comment.
 pub const SUMMARY: &str = "summary.md";
-/// The complete file for a reviewer.
+/// Complete file for a reviewer.
 pub const DETAILS: &str = "details.md";
-/// The file for a build server.
+/// File for a build server.
 pub const JUNIT: &str = "junit.xml";
-/// The file for a host of code that shows findings beside the lines of a change.
+/// File for a code host that shows findings next to the lines of a change.
 pub const SARIF: &str = "findings.sarif";
 
 /// Columns of [`MISMATCHES`].
 pub const MISMATCH_COLUMNS: [&str; 10] =
     ["op", "kernel", "lane", "against", "scheme", "case", "got", "expected", "class", "command"];
 
-/// Written files, with their paths.
+/// Paths of the written files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// `ledger.json`.
@@ -71,21 +71,21 @@ impl Written {
     }
 }
 
-/// Why the output directory cannot be written. The text includes the cause, so that every way to show the error shows it.
+/// Reason why the output directory cannot be written. The text includes the cause, so every way to show the error shows the cause.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The directory is not there and cannot be made.
+    /// The directory does not exist and cannot be created.
     #[error("cannot create the output directory {}: {cause}; name another with --out DIR", dir.display())]
     Create {
-        /// The directory.
+        /// Directory.
         dir: PathBuf,
         /// Error of the system.
         cause: io::Error,
     },
-    /// A file in it cannot be written.
+    /// A file of the directory cannot be written.
     #[error("cannot write {}: {cause}; make room or permit it there, or name another directory with --out DIR", path.display())]
     Write {
-        /// The file.
+        /// File.
         path: PathBuf,
         /// Error of the system.
         cause: io::Error,
@@ -93,12 +93,12 @@ pub enum WriteError {
     /// A directory has the name of a file.
     #[error("cannot write {}: a directory has that name; move it away, or name another directory with --out DIR", path.display())]
     Occupied {
-        /// The path.
+        /// Path of the directory.
         path: PathBuf,
     },
 }
 
-/// Makes the directory and checks that the files can be written there, before hours of work. Its contents are kept.
+/// Creates the directory and checks that files can be written there, before hours of work. Existing contents are kept.
 pub fn check_writable(dir: &Path) -> Result<(), WriteError> {
     create(dir)?;
     let places = Written::under(dir);
@@ -110,13 +110,13 @@ pub fn check_writable(dir: &Path) -> Result<(), WriteError> {
     Staged::new(&places.ledger, b"").map(drop)
 }
 
-/// Writes one file under a temporary name and renames it: a reader sees either the whole new file or the old one.
+/// Writes a file under a temporary name and renames it. A reader sees either the whole new file or the old one.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), WriteError> {
     create(path.parent().unwrap_or(Path::new("")))?;
     Staged::new(path, contents)?.publish()
 }
 
-/// Writes either all files or none, except when a rename fails after another one. The page and the summary compare the run with earlier runs.
+/// Writes all files or no file, unless a rename fails after another one. The page and the summary compare the run with earlier runs.
 pub fn write_all(
     dir: &Path,
     ledger: &Ledger,
@@ -125,23 +125,34 @@ pub fn write_all(
 ) -> Result<Written, WriteError> {
     create(dir)?;
     let written = Written::under(dir);
-    let mut staged = vec![
-        Staged::new(&written.ledger, json::pretty(ledger).as_bytes())?,
-        Staged::new(&written.mismatches, &mismatches_csv(mismatches))?,
-        Staged::new(&written.summary, summary::render(ledger, earlier).as_bytes())?,
-        Staged::new(&written.details, markdown::render(ledger).as_bytes())?,
-        Staged::new(&written.junit, junit::render(ledger).as_bytes())?,
-        Staged::new(&written.sarif, sarif::render(ledger).as_bytes())?,
-    ];
-    staged.extend(page(dir, ledger, earlier)?);
-    for file in staged {
+    let large = || {
+        let mut staged = page(dir, ledger, earlier)?;
+        staged.push(Staged::new(&written.mismatches, &mismatches_csv(mismatches))?);
+        Ok(staged)
+    };
+    let small = || {
+        Ok([
+            Staged::new(&written.ledger, json::pretty(ledger).as_bytes())?,
+            Staged::new(&written.summary, summary::render(ledger, earlier).as_bytes())?,
+            Staged::new(&written.details, markdown::render(ledger).as_bytes())?,
+            Staged::new(&written.junit, junit::render(ledger).as_bytes())?,
+            Staged::new(&written.sarif, sarif::render(ledger).as_bytes())?,
+        ])
+    };
+    // After a run all other cores are idle.
+    let (large, small) = std::thread::scope(|scope| {
+        let large = scope.spawn(large);
+        (large.join().expect("making files does not panic"), small())
+    });
+    let (large, small): (Vec<Staged>, [Staged; 5]) = (large?, small?);
+    for file in large.into_iter().chain(small) {
         file.publish()?;
     }
     clear_figures(dir, ledger);
     Ok(written)
 }
 
-/// Writes the page of a ledger, compared with runs before it, and the CSV files of its figures; where the page is.
+/// Writes the page of a ledger, compared with earlier runs, and the CSV files of its figures. Returns the path of the page.
 pub fn write_report(dir: &Path, ledger: &Ledger, earlier: Earlier<'_>) -> Result<PathBuf, WriteError> {
     create(dir)?;
     for file in page(dir, ledger, earlier)? {
@@ -160,18 +171,18 @@ fn page(dir: &Path, ledger: &Ledger, earlier: Earlier<'_>) -> Result<Vec<Staged>
     Ok(staged)
 }
 
-/// Removes the figures of an earlier run that this one has not: they would be taken for its own.
+/// Removes figures of an earlier run that this run lacks, because a reader would take them for figures of this run.
 fn clear_figures(dir: &Path, ledger: &Ledger) {
     let gone = FigureKind::ALL.into_iter().filter(|kind| !ledger.figures.iter().any(|figure| figure.kind == *kind));
     for kind in gone {
-        // Not there, in most cases.
+        // The file usually does not exist.
         let _ = fs::remove_file(dir.join(DIRECTORY).join(html::csv::name(kind)));
     }
-    // Fails where it holds anything, as it should.
+    // The removal fails if the directory still contains files, as intended.
     let _ = fs::remove_dir(dir.join(DIRECTORY));
 }
 
-/// Makes the directory unless it exists. An empty name is the current directory.
+/// Creates the directory unless it exists. An empty path is the current directory.
 pub fn create(dir: &Path) -> Result<(), WriteError> {
     if dir.as_os_str().is_empty() {
         return Ok(());
@@ -179,8 +190,8 @@ pub fn create(dir: &Path) -> Result<(), WriteError> {
     fs::create_dir_all(dir).map_err(|cause| WriteError::Create { dir: dir.to_owned(), cause })
 }
 
-/// The mismatches as CSV, always with a header, by operation, kernel, lane and scheme. Within these they keep their order, the
-/// simplest case first.
+/// Returns the mismatches as CSV with a header, sorted by operation, kernel, lane and comparison. Mismatches that are equal in
+/// these keep their order, the simplest case first.
 fn mismatches_csv(mismatches: &[Mismatch]) -> Vec<u8> {
     let mut sorted: Vec<_> = mismatches.iter().collect();
     sorted.sort_by_key(|m| (&m.op, &m.kernel, &m.lane, m.against));
@@ -203,7 +214,7 @@ fn record(mismatch: &Mismatch) -> [String; 10] {
     cells.map(|cell| drawable::escaped(&cell).into_owned())
 }
 
-/// A file with a temporary name in its final directory; it is removed unless it is published.
+/// File with a temporary name in its final directory; dropping removes the file unless it was published.
 struct Staged {
     temporary: PathBuf,
     path: PathBuf,
@@ -238,12 +249,12 @@ impl Staged {
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // Published, or never made: then there is nothing to remove, and nobody to tell.
+        // A published file, or one that was never created, needs no removal. A failure here cannot be reported.
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// Why a ledger cannot be read.
+/// Reason why a ledger cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be read.
@@ -252,36 +263,36 @@ pub enum ReadError {
     /// The file is not JSON, or not the JSON of a ledger.
     #[error("{} is not a ledger of format {FORMAT}: {cause}; write it again with `verify --out DIR`", path.display())]
     Malformed {
-        /// The file.
+        /// File.
         path: PathBuf,
         /// Error, with line and column.
         cause: serde_json::Error,
     },
-    /// Its counts are larger than those of any run.
+    /// Counts that are too large for any run.
     #[error("{} has counts that add up to more than 2^63, as those of no run do; write it again with `verify --out DIR`", path.display())]
     Sums {
-        /// The file.
+        /// File.
         path: PathBuf,
     },
     /// One field contradicts another.
     #[error("{} contradicts itself: {what}; no run writes such a ledger: write it again with `verify --out DIR`", path.display())]
     Contradiction {
-        /// The file.
+        /// File.
         path: PathBuf,
-        /// The two fields.
+        /// The two fields, and how they disagree.
         what: String,
     },
     /// The ledger has a format unknown to this program.
     #[error("{} has ledger format {found}, and this program reads formats {OLDEST} to {FORMAT}; use the version of tiebreak that wrote it", path.display())]
     Format {
-        /// The file.
+        /// File.
         path: PathBuf,
-        /// The format it has.
+        /// Format of the file.
         found: u64,
     },
 }
 
-/// Reads a ledger. The format is checked first, so that a ledger of another format is not called malformed.
+/// Reads a ledger. The format is checked first, so that another format is not reported as malformed.
 pub fn read_ledger(path: &Path) -> Result<Ledger, ReadError> {
     #[derive(serde::Deserialize)]
     struct Head {

@@ -1,33 +1,33 @@
-//! The order in which findings are shown: what is most likely to be the cause of the others comes first. A finding that several lanes
-//! have is one finding, with the names of the lanes; the ledger and JUnit's file keep one for each lane.
+//! Order of findings in reports: the most likely cause of other findings comes first. A finding of several lanes is shown once, with
+//! the names of the lanes; the ledger and the JUnit file have one finding for each lane.
 
 use crate::ledger::{Finding, Ledger};
 use crate::text;
 use std::collections::BTreeMap;
 
-/// A finding, and the lanes that have it.
+/// Finding, with the lanes that have it.
 #[derive(Clone, Debug)]
 pub(crate) struct Merged<'a> {
-    /// That of the first lane.
+    /// Finding of the first lane.
     pub(crate) finding: &'a Finding,
-    /// Names of the lanes, none of them empty.
+    /// Names of the lanes, without empty names.
     pub(crate) lanes: Vec<&'a str>,
 }
 
 impl Merged<'_> {
-    /// The finding in one line, with all of its lanes.
+    /// Returns the finding in one line, with all of its lanes.
     pub(crate) fn line(&self) -> String {
         text::finding_in(self.finding, &self.lanes.join(", "))
     }
 }
 
-/// The findings of a ledger in its order, those once that differ in their lane alone.
+/// Returns the findings of a ledger in its order. Findings that differ only in their lane are merged.
 pub(crate) fn merged(ledger: &Ledger) -> Vec<Merged<'_>> {
     let mut out: Vec<Merged<'_>> = Vec::new();
     let mut known: BTreeMap<[String; 4], usize> = BTreeMap::new();
     for finding in &ledger.findings {
         let lane = Some(finding.lane.as_str()).filter(|lane| !lane.is_empty());
-        // What is said of a lane as a whole is said of each lane.
+        // A finding about a lane as a whole stays separate for each lane.
         let at = (!finding.kernel.is_empty()).then(|| *known.entry(identity(finding)).or_insert(out.len()));
         match at.and_then(|at| out.get_mut(at)) {
             Some(same) if lane.is_some_and(|lane| same.lanes.contains(&lane)) => {
@@ -40,8 +40,8 @@ pub(crate) fn merged(ledger: &Ledger) -> Vec<Merged<'_>> {
     out
 }
 
-/// Everything that two findings of one kernel have in common: the results of the witness, or the message if there is none. Counts in a message and the command
-/// of a witness depend on the lane.
+/// Returns the common part of findings to merge: the results of the witness, or the message if there is none.
+/// Counts in a message and the command of a witness depend on the lane.
 fn identity(finding: &Finding) -> [String; 4] {
     let seen = match &finding.witness {
         Some(seen) if seen.expected.is_some() => text::witness(seen),
@@ -51,13 +51,13 @@ fn identity(finding: &Finding) -> [String; 4] {
     [finding.op.clone(), finding.kernel.clone(), finding.class.clone(), seen]
 }
 
-/// Number of findings, as reports count them.
+/// Returns the number of findings, as reports count them.
 pub(crate) fn number(ledger: &Ledger) -> usize {
     merged(ledger).len()
 }
 
-/// Kernels that give a wrong result or none, other findings about kernels, lanes, the harness itself. Within these the first finding
-/// of each kernel comes before the second of any, so that a short list names many kernels.
+/// Returns the findings by severity: kernels with a wrong result or none, other findings about kernels, lanes, the harness itself. Within a
+/// severity, the first finding of each kernel comes before any second one, so that a short list names many kernels.
 pub(crate) fn by_severity(ledger: &Ledger) -> Vec<Merged<'_>> {
     let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut keyed = Vec::new();
@@ -79,23 +79,23 @@ fn severity(finding: &Finding) -> u8 {
     }
 }
 
-/// Kernels from which on the same fault is taken for one of what they share.
+/// Smallest number of kernels for which equal findings are attributed to shared code.
 const SIBLINGS: usize = 4;
 
-/// The class of results that depend on the calls before: how many it takes differs from kernel to kernel.
+/// Class of results that depend on earlier calls. The number of calls needed differs between kernels.
 const HISTORY: &str = "depends-on-history";
 
-/// A finding, with those of other kernels and lanes that have the same class for the same reason.
+/// Finding, grouped with findings of other kernels and lanes that have the same class and reason.
 pub(crate) struct Alike<'a> {
-    /// The first of them.
+    /// First finding of the group.
     pub(crate) first: Merged<'a>,
-    /// Number of findings.
+    /// Number of findings in the group.
     pub(crate) count: usize,
     /// Sentence on the kernels that share the finding; `None` for a single finding.
     pub(crate) others: Option<String>,
 }
 
-/// The findings by severity; those of at least four kernels that are of one class for one reason as one.
+/// Returns the findings by severity. Findings of one class and reason are grouped if at least four kernels have them.
 pub(crate) fn alike(ledger: &Ledger) -> Vec<Alike<'_>> {
     let mut groups: BTreeMap<(&str, String), Vec<Merged<'_>>> = BTreeMap::new();
     for merged in merged(ledger) {
@@ -129,7 +129,7 @@ fn shared(all: &[Merged<'_>]) -> String {
     format!("the same in {} kernels of {ops} ({lanes}): examine the shared code first; {named}", kernels.len())
 }
 
-/// Each name once, in order; none of them empty.
+/// Returns each name once, in order, without empty names.
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut out: Vec<&str> = Vec::new();
     for name in names.filter(|name| !name.is_empty()) {
@@ -140,7 +140,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     out
 }
 
-/// Why a result differs, without how often it was seen: what reproduces it, or where it lies.
+/// Returns why a result differs, without counts: the hypothesis that reproduces the result, or its place.
 fn reason(finding: &Finding) -> Option<String> {
     let because = &finding.witness.as_ref()?.because;
     let reason = match because.split_once(" (reproduces ") {

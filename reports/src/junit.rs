@@ -1,6 +1,6 @@
-//! `junit.xml`: a run for a build server. A suite is a lane. A case is a kernel against its contract, a self-check, a bound, the catalogue of an
-//! operation, or whether the lane ran at all. Every finding of the ledger fails exactly one case, and so does a run that did not end; a catalogue with
-//! outputs outside a contract fails too, beside the kernels that gave them. Kernels that are compared to the bit promise nothing, and fail nothing.
+//! `junit.xml`: a run for a build server. A suite is a lane. A case is a kernel against its contract, a self-check, a bound, the catalogue of
+//! an operation, or the start of a lane. Every finding of the ledger fails exactly one case, and so does a run that did not end. A catalogue
+//! with outputs outside a contract fails in addition to the kernels. Bit-for-bit comparisons promise nothing, so they fail no case.
 
 use crate::drawable;
 use crate::ledger::{Against, Bound, CatalogueRun, CheckKind, Finding, Lane, LaneStatus, Ledger, Row, SelfCheck};
@@ -22,7 +22,7 @@ pub fn render(ledger: &Ledger) -> String {
     report.to_string().expect("written to memory, from strings")
 }
 
-/// The suite of a run that did not end.
+/// Suite of a run that did not end.
 fn unfinished(why: &str, command: &str) -> TestSuite {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     status.set_message(format!("unfinished: {why}")).set_type("unfinished");
@@ -32,7 +32,7 @@ fn unfinished(why: &str, command: &str) -> TestSuite {
     suite
 }
 
-/// The suites of a ledger, and the findings that no case has reported yet.
+/// Suites of a ledger, and the findings that no case has reported yet.
 struct Suites<'a> {
     ledger: &'a Ledger,
     pending: Vec<&'a Finding>,
@@ -51,7 +51,7 @@ impl<'a> Suites<'a> {
         names.into_iter().map(|lane| self.suite(lane)).collect()
     }
 
-    /// Every lane that a row, a check or a finding names.
+    /// Returns the lane of each row, check, bound, catalogue run and finding.
     fn lanes_named(&self) -> impl Iterator<Item = &'a str> {
         let rows = self.ledger.rows.iter().map(|row| row.lane.as_str());
         let checks = self.ledger.self_checks.iter().map(|check| check.lane.as_str());
@@ -72,7 +72,7 @@ impl<'a> Suites<'a> {
         for run in ledger.catalogue.iter().filter(|run| run.lane == name) {
             suite.add_test_case(self.catalogue(run));
         }
-        // Before the kernels, which take every other finding about them.
+        // Bounds take their findings first, because a kernel takes every other finding about it.
         let bounds: Vec<_> = ledger.bounds.iter().filter(|bound| bound.lane == name).map(|b| self.bound(b)).collect();
         let contract = |row: &&Row| row.lane == name && row.against == Against::Contract;
         for row in ledger.rows.iter().filter(contract) {
@@ -140,7 +140,7 @@ impl<'a> Suites<'a> {
         case(&format!("{}.self-check", check.op), format!("{kind} {}", check.name), status)
     }
 
-    /// The kernels that gave the outputs fail with their findings; this case says that kept cases are among them.
+    /// Case of a catalogue. The kernels fail with their own findings; this case states that kept cases are among the failures.
     fn catalogue(&self, run: &CatalogueRun) -> TestCase {
         let mut status = TestCaseStatus::success();
         if run.broken > 0 {
@@ -176,7 +176,7 @@ impl<'a> Suites<'a> {
         status
     }
 
-    /// A finding that belongs to no row and no self-check: one of a lane, or of a kernel that has no row.
+    /// Case of a finding without a row and self-check: about a lane, or about a kernel without a row.
     fn lone(&self, finding: &Finding) -> TestCase {
         let kernel = if finding.kernel.is_empty() { "lane" } else { &finding.kernel };
         let name = format!("{kernel} {}", finding.class);
@@ -205,7 +205,7 @@ impl<'a> Suites<'a> {
     }
 }
 
-/// Of a kernel of which the contract judged no input: it has not passed.
+/// Status of a kernel without an input judged by its contract: skipped, not passed.
 fn unjudged() -> TestCaseStatus {
     let mut status = TestCaseStatus::skipped();
     status.set_message(left_out::NOTHING_JUDGED);
@@ -222,7 +222,7 @@ fn case(class: &str, name: String, status: TestCaseStatus) -> TestCase {
     case
 }
 
-/// A ledger that was read from a file may hold any number, but a duration cannot be negative.
+/// A ledger from a file may have any number, but a duration cannot be negative.
 fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }

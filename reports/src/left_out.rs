@@ -1,5 +1,5 @@
-//! What a run left out, in sentences: parameters outside a kernel's domain, kernels that a lane does not offer, kernels and lanes
-//! that judged nothing.
+//! Sentences on uncovered inputs: parameters outside a kernel's domain, kernels that a lane does not offer, kernels and lanes without a
+//! judged input.
 
 use crate::ledger::{CatalogueRun, DropReason, Dropped, LaneStatus, Ledger, Planned, Position, Unit};
 use crate::text;
@@ -7,7 +7,7 @@ use crate::view;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
-/// All sentences, the most important first.
+/// Returns all sentences, the most important first.
 pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
     let spared = spared(ledger, usize::MAX);
     let given: Vec<String> = given(ledger, usize::MAX).into_iter().collect();
@@ -15,7 +15,7 @@ pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
         .concat()
 }
 
-/// Parts of the caller's input that no kernel takes, such as layers in floats; the sentence names `most` of them.
+/// Names the parts of the caller's input that no kernel takes, such as layers in floats, up to `most`.
 pub(crate) fn given(ledger: &Ledger, most: usize) -> Option<String> {
     let items: Vec<&str> = ledger.left_out.iter().map(|one| one.item.as_str()).collect();
     let first = ledger.left_out.first()?;
@@ -27,12 +27,12 @@ pub(crate) fn given(ledger: &Ledger, most: usize) -> Option<String> {
     ))
 }
 
-/// Parameters of the caller and cases of the plan that some kernel did not run. Each sentence names `most` kernels and counts the
-/// others; without a limit it names all.
+/// Names parameters of the caller and cases of the plan that some kernel did not run. Each sentence names up to `most` kernels and counts
+/// the rest. Without a limit, each sentence names all kernels.
 pub(crate) fn dropped(ledger: &Ledger, most: Option<usize>) -> Vec<String> {
     let mut groups: IndexMap<String, (Vec<String>, Vec<&str>)> = IndexMap::new();
     let is_listed = |planned: &Planned, dropped: &Dropped| match dropped.why {
-        // A kernel that ran nothing is in the list of those outside the run's parameters.
+        // A kernel that ran nothing is listed as outside the parameters of the run.
         DropReason::OutsideDomain => planned.given && planned.run > 0,
         DropReason::NotOffered | DropReason::NothingNew => false,
         DropReason::NoSuchCase | DropReason::GivenUp | DropReason::Refused => true,
@@ -75,10 +75,10 @@ pub fn share(planned: &Planned, dropped: &Dropped) -> String {
     format!("{} of {all}{given} {what}{first}: {why}{}", text::count(dropped.count), text::one_line(&dropped.because))
 }
 
-/// What a lane is spared: cases, of how many planned; kernels by operation.
+/// Omitted cases and planned cases of a lane, and the kernels by operation.
 type Spared<'a> = ([u64; 2], IndexMap<&'a str, Vec<&'a str>>);
 
-/// What the effort of a run spares further lanes, a sentence each: cases, and `most` kernels by name.
+/// Counts the cases that quick effort omits in further lanes, with a sentence for each lane that names up to `most` kernels.
 pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
     let mut lanes: IndexMap<&str, Spared<'_>> = IndexMap::new();
     for planned in ledger.planned.iter().filter(|planned| planned.unit == Unit::Case) {
@@ -100,7 +100,7 @@ pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
     lanes.into_iter().map(sentence).collect()
 }
 
-/// One sentence for each lane: `mine: offers 1 of 20 kernels of fpm`.
+/// Returns a sentence for each lane: `mine: offers 1 of 20 kernels of fpm`.
 fn not_offered(ledger: &Ledger) -> Vec<String> {
     let mut lanes: IndexMap<&str, IndexMap<&str, [BTreeSet<&str>; 2]>> = IndexMap::new();
     for planned in &ledger.planned {
@@ -124,7 +124,7 @@ fn not_offered(ledger: &Ledger) -> Vec<String> {
     lanes.iter().filter_map(sentence).collect()
 }
 
-/// `the kernel refused 637 of 654 cases`, if any kernel did; the plan counted is that of kernels that refused some.
+/// Returns `the kernel refused 637 of 654 cases`, if any kernel did. The total counts only the plans of such kernels.
 pub(crate) fn refused(ledger: &Ledger) -> Option<String> {
     let (mut kernels, mut refused, mut planned, mut units) = (BTreeSet::new(), 0, 0, BTreeSet::new());
     for plan in &ledger.planned {
@@ -145,7 +145,7 @@ pub(crate) fn refused(ledger: &Ledger) -> Option<String> {
     Some(format!("{who} refused {} of {all} as outside the domain", text::count(refused)))
 }
 
-/// Kernels that ran in a lane and of which the contract judged no input there.
+/// Returns the kernels that ran in a lane without an input judged by their contract there.
 pub fn unjudged(ledger: &Ledger) -> Vec<[&str; 3]> {
     let mut inputs: IndexMap<[&str; 3], u64> = IndexMap::new();
     for row in &ledger.rows {
@@ -154,7 +154,7 @@ pub fn unjudged(ledger: &Ledger) -> Vec<[&str; 3]> {
     inputs.into_iter().filter(|(_, n)| *n == 0).map(|(place, _)| place).collect()
 }
 
-/// Lanes that were there and in which no contract judged an input.
+/// Returns the lanes that ran without an input judged by a contract.
 pub fn idle_lanes(ledger: &Ledger) -> Vec<&str> {
     let ran = ledger.lanes.iter().filter(|lane| matches!(lane.status, LaneStatus::Ran { .. }));
     let judged = |lane: &str| ledger.rows.iter().any(|row| row.lane == lane && row.judged() > 0);
@@ -169,15 +169,15 @@ fn kernels_unjudged(ledger: &Ledger) -> Vec<String> {
     together.map(|(cells, lanes)| format!("{} ({}): {}", cells[0], lanes.join(", "), cells[1])).collect()
 }
 
-/// The sentence about a kernel that ran, and of which its contract judged no input.
+/// Sentence on a kernel that ran without an input judged by its contract.
 pub const NOTHING_JUDGED: &str = "no input was judged by a contract, so its status is unknown";
 
-/// The sentence about a kernel or a lane without a judged input.
+/// Returns the sentence on a kernel or a lane without a judged input.
 pub fn nothing_judged(ledger: &Ledger, op: Option<&str>, lane: &str) -> String {
     format!("{}{NOTHING_JUDGED}", kept_apart(ledger, op, &[lane]))
 }
 
-/// `kept cases apart, ` if kept cases were judged in one of these lanes, of an operation if it is one: the catalogue counts them by itself.
+/// Returns `kept cases apart, ` if kept cases were judged in one of these lanes, because the catalogue counts them separately.
 pub(crate) fn kept_apart(ledger: &Ledger, op: Option<&str>, lanes: &[&str]) -> &'static str {
     let of = |run: &&CatalogueRun| op.is_none_or(|op| run.op == op) && lanes.contains(&run.lane.as_str());
     if ledger.catalogue.iter().filter(of).any(|run| run.judged > 0) { "kept cases apart, " } else { "" }
@@ -187,7 +187,7 @@ fn lanes_unjudged(ledger: &Ledger) -> Vec<String> {
     idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {}", nothing_judged(ledger, None, lane))).collect()
 }
 
-/// `matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact 5`: schemes with their policies, because they may differ only in these.
+/// `matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact 5`: with policies, because schemes may differ only in their policy.
 pub(crate) fn position(position: &Position) -> String {
     let Position { op, kernel, lane, at, got, expected } = position;
     let values = expected.iter().map(|(scheme, value)| match value {

@@ -1,9 +1,10 @@
-//! The ledger of a run and every report that is made from it. This crate knows neither the oracle nor any kernel.
+//! Ledger of a run, and every report that is made from it. This crate depends neither on the oracle nor on any kernel.
 //!
-//! Every report is a pure function of the [`ledger`]: the same ledger gives the same bytes. [`table`] is the terminal's
-//! text, [`json`] is for programs, [`summary`] for a pull request, [`markdown`] is the complete report, [`junit`] is for a build
-//! server, [`sarif`] and [`annotations`] are for a host of code, and [`files`] writes them. [`mod@read`] reads input files within a limit. [`space`] is the ledger of a census of a whole
-//! space. [`left_out`] says what a run did not look at. [`drawable`] makes the text of others fit to be drawn. [`text`] is the one place that formats a number, a case or a finding.
+//! Every report is a pure function of the [`ledger`]: the same ledger gives the same bytes. [`table`] is the text for the terminal, [`json`] is
+//! for programs, [`summary`] for a pull request, [`markdown`] is the complete report, [`junit`] is for a build server, [`sarif`] and
+//! [`annotations`] are for a code host, and [`files`] writes them. [`mod@read`] reads input files within a limit. [`space`] is the ledger of
+//! a census of a whole space. [`left_out`] lists uncovered inputs. [`drawable`] makes foreign text safe to show. [`text`] formats all
+//! numbers, cases and findings.
 
 mod agreement;
 pub mod annotations;
@@ -36,5 +37,5 @@ pub mod text;
 mod uncovered;
 mod view;
 
-/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+/// SHA-256 of the sources of this crate, set by its build script; `None` in a copy without the script.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

@@ -1,5 +1,4 @@
-//! `details.md`: a run for a reviewer, whole. It states nothing the ledger does not hold, and beside each statement stands the command
-//! that shows it again.
+//! `details.md`: the complete run, for a reviewer. Every statement comes from the ledger, with the command that reproduces it.
 
 use crate::agreement;
 use crate::calls;
@@ -16,14 +15,14 @@ use crate::uncovered::{self, Uncovered};
 use crate::view::{self, Line};
 use std::fmt::Write;
 
-/// How many deltas or classes a cell names before it sums up the rest.
+/// Number of deltas or classes that a cell names before it sums up the rest.
 const MOST: usize = 4;
 
-/// One subject of a run.
+/// Section on one subject of a run.
 struct Section {
-    /// What it is about.
+    /// Subject.
     title: &'static str,
-    /// What there is to say, a list or a table, not empty.
+    /// List or table, not empty.
     body: String,
 }
 
@@ -35,7 +34,7 @@ pub fn render(ledger: &Ledger) -> String {
     std::iter::once(verdict(ledger)).chain(sections).collect::<Vec<_>>().join("\n")
 }
 
-/// Everything but the verdict.
+/// Returns every section but the verdict.
 fn sections(ledger: &Ledger) -> Vec<Section> {
     let sections = [
         findings(ledger),
@@ -84,7 +83,7 @@ fn lanes(ledger: &Ledger) -> Section {
     section("Lanes", &out)
 }
 
-/// The counts by reason; the kernels are named further down.
+/// Section with uncovered inputs, counted by reason; later sections name the kernels.
 fn not_covered(ledger: &Ledger) -> Section {
     let mut out = String::new();
     for Uncovered { subject, sentence, .. } in uncovered::all(ledger) {
@@ -131,7 +130,7 @@ fn kernel(ledger: &Ledger, line: &Line<'_>) -> String {
     ])
 }
 
-/// `8,388,607 differ (all +1); double-rounding`, or the word for no difference, after the scheme.
+/// Returns `8,388,607 differ (all +1); double-rounding`, or the text for equality, after the scheme.
 fn against(row: &Row, line: &Line<'_>, same: &str) -> String {
     let what = match row.differ {
         0 if row.inputs == 0 => "nothing compared".to_owned(),
@@ -207,7 +206,7 @@ fn remarks(ledger: &Ledger) -> Section {
     section("Domain and deviations", &out)
 }
 
-/// The network of a model, layer after layer.
+/// Section on the network of a model, layer after layer.
 fn of_network(ledger: &Ledger) -> Section {
     let mut out = String::new();
     let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
@@ -226,7 +225,7 @@ fn of_network(ledger: &Ledger) -> Section {
     section("Network", &out)
 }
 
-/// How far a kernel's inputs reached.
+/// Section on the range of each kernel's inputs.
 fn spanned(ledger: &Ledger) -> Section {
     let mut out = String::new();
     for (cells, lanes) in spans::lines(ledger) {
@@ -252,7 +251,7 @@ fn checks(ledger: &Ledger) -> Section {
     section("Self-check", &out)
 }
 
-/// How often each kernel was called, and which rate of faults that excludes at 95 %.
+/// Section on the calls of each kernel, and the fault rate that these exclude at 95 %.
 fn called(ledger: &Ledger) -> Section {
     let lines = calls::lines(ledger);
     let mut out = calls::sentence(ledger).map_or_else(String::new, |sentence| format!("{}.\n\n", capital(&sentence)));
@@ -274,7 +273,7 @@ fn agreements(ledger: &Ledger) -> Section {
     section("To the bit, also where the contract gives no value", &out)
 }
 
-/// Recorded proofs of the run's kernels.
+/// Section on recorded proofs of the run's kernels.
 fn proved(ledger: &Ledger) -> Section {
     let table = ledger.proofs.as_ref().zip(proofs::sentence(ledger)).map(|(proofs, sentence)| {
         let solvers = proofs.solvers.join("; ");
@@ -283,7 +282,7 @@ fn proved(ledger: &Ledger) -> Section {
     section("Proofs, for all accumulators and multipliers", &table.unwrap_or_default())
 }
 
-/// Rewrites of the quant dialect.
+/// Section on rewrites of the quant dialect.
 fn rewritten(ledger: &Ledger) -> Section {
     if ledger.rewrites.is_empty() {
         return section("Rewrites", "");
@@ -342,7 +341,7 @@ pub(crate) fn table_row<const N: usize>(cells: [String; N]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Text as code, whatever it holds: the fence is longer than any run of backticks inside.
+/// Returns text as code. The fence is longer than any run of backticks inside.
 pub(crate) fn code(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -350,7 +349,7 @@ pub(crate) fn code(text: &str) -> String {
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// Text on one line, with what Markdown would take for markup kept as it is.
+/// Returns text on one line, with markup characters escaped.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,9 +1,9 @@
-//! The network of a run in words, for every report: a row for each layer, and a row for each system of kernels.
+//! Text of the network of a run, for every report: a row for each layer, and a row for each system of kernels.
 
 use crate::ledger::{Family, Ledger, NetworkLayer};
 use crate::text;
 
-/// A table: its heading, the names of its columns, and its rows.
+/// Table with heading, columns and rows.
 pub(crate) struct Table {
     /// Heading.
     pub(crate) heading: String,
@@ -11,11 +11,11 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<&'static str>,
     /// Cells, as many as columns.
     pub(crate) rows: Vec<Vec<String>>,
-    /// Sentences beneath it.
+    /// Sentences beneath the table.
     pub(crate) notes: Vec<String>,
 }
 
-/// The layers, then the systems through all layers; nothing of a run without a network.
+/// Returns the layers, then the systems through all layers; empty for a run without a network.
 pub(crate) fn tables(ledger: &Ledger) -> Vec<Table> {
     let Some(network) = &ledger.network else { return Vec::new() };
     let judged = network.layers.iter().filter(|layer| layer.kernels > 0).count();
@@ -96,7 +96,7 @@ fn layer(layer: &NetworkLayer) -> Vec<String> {
     ]
 }
 
-/// What a layer that is judged has for inputs, if it is not what the network has there.
+/// Returns a note on a judged layer with random inputs instead of values of the network.
 fn drawn(layer: &NetworkLayer) -> Option<String> {
     let from: Vec<String> = layer.drawn_from.iter().map(usize::to_string).collect();
     (layer.op.is_some() && !from.is_empty()).then(|| {

@@ -1,4 +1,4 @@
-//! A run in one line for each operation, lane and kind of check: the front of the screen and of the summary.
+//! Overview of a run: one line for each operation, lane and kind of check, for the first screen and the summary.
 
 use crate::calls;
 use crate::findings;
@@ -10,14 +10,14 @@ use crate::text::{self, count, plural};
 use crate::view::{self, Line};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Kernels, and inputs summed over them and their lanes.
+/// Number of kernels, and number of inputs, summed over kernels and lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     pub(crate) kernels: usize,
     pub(crate) inputs: u64,
 }
 
-/// One operation of a run.
+/// Operation of a run.
 pub(crate) struct Operation<'a> {
     pub(crate) op: &'a str,
     pub(crate) findings: usize,
@@ -25,9 +25,9 @@ pub(crate) struct Operation<'a> {
     pub(crate) lanes: usize,
     pub(crate) inputs: u64,
     pub(crate) coverage: &'static str,
-    /// Kernels with a finding, which is not one about a mutant or control.
+    /// Number of kernels with a finding; mutants and controls do not count.
     failing: usize,
-    /// Kernels of which some lane judged no input.
+    /// Number of kernels with a lane in which no input was judged.
     unjudged: usize,
     /// True if any kernel is compared with a reference.
     referenced: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Operation<'a> {
     deviating: Count,
     /// Differences from the reference, which no contract forbids.
     differing: Count,
-    /// Classes of the differences from the reference, the most frequent first: together they are `differing`. Where there is no reference, from contracts.
+    /// Classes of the differences in `differing`, the most frequent first; without a reference, classes of differences from contracts.
     classes: Vec<&'a str>,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Result of the contracts in a few words, and whether they held on all judged inputs.
+    /// Returns the result of the contracts in a few words, and good if they held on all judged inputs.
     pub(crate) fn contract(&self) -> (String, Outcome) {
         match self {
             Self { failing: 1, .. } => ("1 fails".to_owned(), Outcome::Bad),
@@ -83,7 +83,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Kernels that differ from the reference, which none of them has to equal, and inputs: `41,155,946 (12 kernels)`.
+    /// Returns the inputs and kernels that differ from the reference: `41,155,946 (12 kernels)`. No kernel has to equal it.
     pub(crate) fn reference(&self) -> String {
         match self.differing {
             _ if !self.referenced => "-".to_owned(),
@@ -96,7 +96,7 @@ impl<'a> Operation<'a> {
         self.differing.kernels > 0
     }
 
-    /// The classes that were seen, as many by name as fit in so many columns: `wrap, saturation and 3 more`.
+    /// Returns the observed classes, with as many names as fit in `room` columns: `wrap, saturation and 3 more`.
     pub(crate) fn classes(&self, room: usize) -> String {
         let all = self.classes.len();
         let mut most_first = (1..=all).rev().map(|n| text::some(&self.classes, n));
@@ -111,8 +111,8 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// `fpm: 20 kernels in 2 lanes, 651,030,930 inputs, sampled: exact, 12 differ from the reference on 41,155,946 (wrap, saturation)`,
-    /// with so many classes by name.
+    /// Returns `fpm: 20 kernels in 2 lanes, 651,030,930 inputs, sampled: exact, 12 differ from the reference on 41,155,946 (wrap, saturation)`,
+    /// with up to `named` classes by name.
     pub(crate) fn sentence(&self, named: usize) -> String {
         let (kernels, lanes) = (plural(self.kernels, "kernel"), plural(self.lanes, "lane"));
         let findings = match self.findings {
@@ -139,7 +139,7 @@ impl<'a> Operation<'a> {
         format!("{op}: {findings}{kernels} in {lanes}, {inputs} inputs, {coverage}: {contract}{reference}{classes}")
     }
 
-    /// Result of the contracts, with the number of findings: `2 findings: 1 fails`.
+    /// Returns the result of the contracts, with the number of findings: `2 findings: 1 fails`.
     pub(crate) fn result(&self) -> String {
         match (self.findings, self.contract().0) {
             (0, contract) => contract,
@@ -147,7 +147,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// [`Self::reference`] with so many classes by name: `41,155,946 (12 kernels): wrap, saturation`.
+    /// Returns [`Self::reference`] with up to `named` classes by name: `41,155,946 (12 kernels): wrap, saturation`.
     pub(crate) fn differing(&self, named: usize) -> String {
         let classes = match named {
             _ if self.classes.is_empty() => String::new(),
@@ -174,7 +174,7 @@ fn counted(rows: &[&Row], inputs: impl Fn(&Row) -> u64) -> Count {
     }
 }
 
-/// Classes of the side whose differences are shown beside them: the contracts' are findings.
+/// Returns the classes of differences from the reference, or from contracts if there is no reference.
 fn classes<'a>(rows: &[&'a Row], referenced: bool) -> Vec<&'a str> {
     let against = if referenced { Against::Reference } else { Against::Contract };
     let mut inputs: BTreeMap<&str, u64> = BTreeMap::new();
@@ -186,7 +186,7 @@ fn classes<'a>(rows: &[&'a Row], referenced: bool) -> Vec<&'a str> {
     classes.into_iter().map(|(class, _)| class).collect()
 }
 
-/// The operations of a run in order, those with findings first.
+/// Returns the operations of a run in order, those with findings first.
 pub(crate) fn operations(ledger: &Ledger) -> Vec<Operation<'_>> {
     let mut ops: Vec<&str> = Vec::new();
     let named = ledger.rows.iter().map(|row| &row.op).chain(ledger.findings.iter().map(|finding| &finding.op));
@@ -201,7 +201,7 @@ pub(crate) fn operations(ledger: &Ledger) -> Vec<Operation<'_>> {
     all
 }
 
-/// Meaning of the star beside `exact`; `None` if no operation has one.
+/// Returns the meaning of the star next to `exact`; `None` if no operation has one.
 pub(crate) fn deviations(operations: &[Operation<'_>]) -> Option<String> {
     let sum = operations.iter().fold(Count::default(), |sum, operation| Count {
         kernels: sum.kernels + operation.deviating.kernels,
@@ -215,7 +215,7 @@ pub(crate) fn deviations(operations: &[Operation<'_>]) -> Option<String> {
     }
 }
 
-/// Inputs judged in a lane.
+/// Counts the inputs judged in a lane.
 pub(crate) fn of_lane(ledger: &Ledger, lane: &str) -> Count {
     let lines = view::lines(ledger).into_iter().filter(|line| line.row().lane == lane && line.inputs() > 0);
     let (mut kernels, mut inputs) = (BTreeSet::new(), 0);
@@ -226,7 +226,7 @@ pub(crate) fn of_lane(ledger: &Ledger, lane: &str) -> Count {
     Count { kernels: kernels.len(), inputs }
 }
 
-/// Connection of a lane, in at most `room` columns: the program without arguments if these do not fit.
+/// Returns the connection of a lane in at most `room` columns, without the arguments of the program if the text is too long.
 pub(crate) fn reached(arch: &str, via: &str, room: usize) -> String {
     let whole = text::lane(&LaneStatus::Ran { arch: arch.to_owned(), via: via.to_owned() });
     if whole.chars().count() <= room {
@@ -238,14 +238,14 @@ pub(crate) fn reached(arch: &str, via: &str, room: usize) -> String {
     text::cut(&format!("{arch}, via {program}{rest}"), room)
 }
 
-/// One kind of check beside the kernels, in a sentence.
+/// Check other than that of kernels, in a sentence.
 pub(crate) struct Check {
     pub(crate) name: &'static str,
     pub(crate) sentence: String,
     pub(crate) passed: bool,
 }
 
-/// The checks of a run, one line for each kind.
+/// Returns the checks of a run, one line for each kind.
 pub(crate) fn checks(ledger: &Ledger) -> Vec<Check> {
     let own = SelfChecks::of(ledger);
     let own = Check { name: "self-check", sentence: own.sentence(), passed: own.failed.is_empty() };
@@ -263,7 +263,7 @@ pub(crate) fn checks(ledger: &Ledger) -> Vec<Check> {
     .collect()
 }
 
-/// The checks that did not pass, a line each.
+/// Returns the failed checks, a line each.
 pub(crate) fn failed_checks(ledger: &Ledger) -> Vec<String> {
     SelfChecks::of(ledger).failed.into_iter().map(self_checks::describe).collect()
 }
@@ -290,12 +290,12 @@ fn bounds(ledger: &Ledger) -> Option<Check> {
     (!ledger.bounds.is_empty()).then_some(check)
 }
 
-/// Recorded proofs. They decide no verdict.
+/// Check of the recorded proofs, which do not affect the verdict.
 fn proofs(ledger: &Ledger) -> Option<Check> {
     Some(Check { name: "proofs", sentence: proofs::sentence(ledger)?, passed: proofs::hold(ledger) })
 }
 
-/// Rewrites of the quant dialect, which must be as they are recorded.
+/// Check of the rewrites of the quant dialect: the counts must equal the recorded counts.
 fn rewrites(ledger: &Ledger) -> Option<Check> {
     let all = ledger.rewrites.len();
     let held = ledger.rewrites.iter().filter(|rewrite| rewrite.held()).count();
@@ -303,12 +303,12 @@ fn rewrites(ledger: &Ledger) -> Option<Check> {
     (all > 0).then_some(Check { name: "rewrites", sentence, passed: held == all })
 }
 
-/// Rate of faults that the calls of a run exclude.
+/// Check of the calls: the fault rate that they exclude.
 fn calls(ledger: &Ledger) -> Option<Check> {
     Some(Check { name: "calls", sentence: calls::sentence(ledger)?, passed: true })
 }
 
-/// Comparisons to the bit. Contracts give no value there, so that no difference here fails a run.
+/// Check of bit-for-bit comparisons. Kernels do not promise to equal each other, so no difference here fails a run.
 fn agreements(ledger: &Ledger) -> Option<Check> {
     let all = ledger.agreements.len();
     let differ = ledger.agreements.iter().filter(|a| a.differ + a.differ_open > 0).count();

@@ -4,7 +4,7 @@ use crate::ledger::{Ledger, Proofs, Theorem};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The names of kernels and known bugs that have proofs, and whether each has the verdict that it must: all forms proved, or one form refuted.
+/// Returns kernels or known bugs with proofs; true if all forms of the kernel are proved, or one form of the known bug is refuted.
 pub fn counted(proofs: &Proofs, mutants: bool) -> BTreeMap<(&str, &str), bool> {
     let mut names: BTreeMap<(&str, &str), bool> = BTreeMap::new();
     for theorem in proofs.theorems.iter().filter(|theorem| theorem.mutant == mutants) {
@@ -14,7 +14,7 @@ pub fn counted(proofs: &Proofs, mutants: bool) -> BTreeMap<(&str, &str), bool> {
     names
 }
 
-/// How many kernels are proved, and whether the proofs are of this program's sources.
+/// Counts the proved kernels, and warns if the proofs are of other sources.
 pub fn sentence(ledger: &Ledger) -> Option<String> {
     let proofs = ledger.proofs.as_ref()?;
     let [kernels, mutants] = [false, true].map(|mutants| counted(proofs, mutants));
@@ -28,25 +28,25 @@ pub fn sentence(ledger: &Ledger) -> Option<String> {
     (!said.is_empty()).then(|| format!("{stale}{said}"))
 }
 
-/// Whether the sentence says that everything holds.
+/// True if the proofs are current, and every kernel and known bug has the required verdict.
 pub(crate) fn hold(ledger: &Ledger) -> bool {
     let Some(proofs) = &ledger.proofs else { return true };
     !proofs.stale && [false, true].iter().all(|mutants| counted(proofs, *mutants).into_values().all(|held| held))
 }
 
-/// The form and its positions, such as `portable: 0, 1, 2`.
+/// Returns the form and its positions, such as `portable: 0, 1, 2`.
 pub(crate) fn form(theorem: &Theorem) -> String {
     let positions: Vec<String> = theorem.positions.iter().map(ToString::to_string).collect();
     format!("{}: {}", theorem.form, positions.join(", "))
 }
 
-/// All theorems as a table of Markdown.
+/// Returns all theorems as a Markdown table.
 pub fn markdown(proofs: &Proofs) -> String {
     let mut out =
         String::from("| Kernel | Form: positions | Contract | Verdict | Seconds |\n| --- | --- | --- | --- | --: |\n");
     for theorem in &proofs.theorems {
         let verdict = theorem.verdict.join("; ");
-        // Infallible: a string grows.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             out,
             "| `{}` | {} | `{}` | {verdict} | {:.1} |",
@@ -71,7 +71,7 @@ mod tests {
         Ledger { proofs: Some(proofs), ..Ledger::default() }
     }
 
-    /// A kernel counts if all its forms are proved, and a mutant if one is refuted. A stale record says so.
+    /// A kernel counts if all its forms are proved, and a mutant if one form is refuted. The sentence on a stale record begins with a warning.
     #[test]
     fn forms_are_counted_and_stale_is_said() {
         let said = |stale, proved| sentence(&ledger(stale, proved)).expect("a sentence");

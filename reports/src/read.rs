@@ -1,4 +1,4 @@
-//! Reads input files within a limit, so that one without an end, such as `/dev/zero`, is refused.
+//! Reads input files within a limit, so that an endless file such as `/dev/zero` is rejected.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,13 +13,13 @@ pub const MODEL: u64 = 1 << 28;
 /// Largest ledger or journal, in bytes.
 pub const LEDGER: u64 = 1 << 30;
 
-/// A file that cannot be read.
+/// Reason why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
     /// The system cannot read it.
     #[error("cannot read {}: {cause}", path.display())]
     Refused {
-        /// The file.
+        /// File.
         path: PathBuf,
         /// Error of the system.
         cause: io::Error,
@@ -27,26 +27,26 @@ pub enum Unreadable {
     /// The file is larger than the limit, or has no end.
     #[error("cannot read {}: it is larger than {most} bytes, which is the limit of such a file, or it has no end; give a smaller file", path.display())]
     TooLarge {
-        /// The file.
+        /// File.
         path: PathBuf,
-        /// The limit.
+        /// Limit, in bytes.
         most: u64,
     },
     /// The file is not text.
     #[error("cannot read {}: it is no UTF-8 text from byte {at} on", path.display())]
     NotText {
-        /// The file.
+        /// File.
         path: PathBuf,
-        /// The position of the first byte that is no text.
+        /// Position of the first byte that is not UTF-8.
         at: usize,
     },
 }
 
-/// All bytes of a file of at most `most` bytes.
+/// Returns all bytes of a file of at most `most` bytes.
 pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, Unreadable> {
     let refused = |cause| Unreadable::Refused { path: path.to_owned(), cause };
     let file = File::open(path).map_err(refused)?;
-    // A device and a pipe say that they have no bytes; so the limit stands on what is read.
+    // Devices and pipes report a length of zero, so the limit also applies to the bytes read.
     let length = file.metadata().map_err(refused)?.len();
     let mut bytes = Vec::new();
     if length <= most {
@@ -58,7 +58,7 @@ pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, Unreadable> {
     Ok(bytes)
 }
 
-/// The text of a file of at most `most` bytes.
+/// Returns the text of a file of at most `most` bytes.
 pub fn text(path: &Path, most: u64) -> Result<String, Unreadable> {
     let not_text = |cause: std::string::FromUtf8Error| {
         let at = cause.utf8_error().valid_up_to();

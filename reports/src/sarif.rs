@@ -1,6 +1,6 @@
-//! `findings.sarif`: the findings of a run in SARIF 2.1.0, which hosts of code show beside the lines of a change. A rule is a class, with its
-//! meaning; a result is a finding, with all of its lanes. Its place is the file with the kernel's code, as far as the ledger has it, otherwise the
-//! program that ran it.
+//! `findings.sarif`: the findings of a run in SARIF 2.1.0, which code hosts show next to the lines of a change. A rule is a class, with its
+//! meaning; a result is a finding, with all of its lanes. Its location is the file with the kernel's code, if the ledger has it, otherwise the
+//! program that ran the kernel.
 
 use crate::drawable;
 use crate::findings::{self, Merged};
@@ -8,11 +8,11 @@ use crate::ledger::{Ledger, Role, Verdict};
 use crate::text;
 use serde_json::{Value, json};
 
-/// The version that [`render`] writes.
+/// SARIF version that [`render`] writes.
 pub const VERSION: &str = "2.1.0";
-/// Where its schema is.
+/// Address of the schema.
 pub const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// Where the project is.
+/// Address of the project.
 const PROJECT: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// Draws the findings of a ledger as indented JSON.
@@ -46,7 +46,7 @@ fn rule(ledger: &Ledger, class: &str) -> Value {
     })
 }
 
-/// The command, and whether the run ended.
+/// Command of the run, and true if the run ended.
 fn invocation(ledger: &Ledger) -> Value {
     let mut invocation =
         json!({"commandLine": ledger.command, "executionSuccessful": ledger.verdict != Verdict::Unfinished});
@@ -86,20 +86,20 @@ fn result(ledger: &Ledger, classes: &[&str], merged: &Merged<'_>) -> Value {
     result
 }
 
-/// The file that a finding is about: that with the kernel's code, otherwise the program that ran it.
+/// Returns the file that a finding is about: the file with the kernel's code, otherwise the program that ran the kernel.
 pub(crate) fn file<'a>(ledger: &'a Ledger, merged: &Merged<'_>) -> Option<&'a str> {
     let finding = merged.finding;
     let known = ledger.code.get(&format!("{} {}", finding.op, finding.kernel));
     let worker = || {
         let lane = ledger.lanes.iter().find(|lane| lane.name == finding.lane)?;
-        // An emulator comes before the program that it runs.
+        // In the files of a lane, an emulator comes before the program that it runs.
         let last = lane.files.iter().rfind(|file| file.role == Role::Worker)?;
         Some(last.name.as_str())
     };
     known.map(String::as_str).or_else(worker).filter(|name| !name.is_empty())
 }
 
-/// A path as a relative reference, or an absolute one with its scheme.
+/// Returns a path as a relative reference, or an absolute path with a scheme.
 fn uri(path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     let mut out = if path.starts_with('/') { "file://".to_owned() } else { String::new() };

@@ -1,5 +1,5 @@
-//! JSON Schemas of the forms of this crate: `ledger.json`, `verify --format json` and `diff --format json`. `tiebreak schema` prints them from
-//! `suites/src/schemas`. They are derived in this test alone, so that no program compiles them; `UPDATE_EXPECT=1` writes them again.
+//! JSON Schemas of this crate's forms: `ledger.json`, `verify --format json` and `diff --format json`. `tiebreak schema` prints them from
+//! `suites/src/schemas`. Only this test derives them, so that no program compiles the derivation; `UPDATE_EXPECT=1` updates the files.
 
 use crate::diff::{Diff, diff};
 use crate::json::{Summary, pretty, summary};
@@ -10,7 +10,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 use std::path::Path;
 
-/// The schema of what a type is written as.
+/// Returns the schema of a type's JSON.
 fn schema<T: JsonSchema>() -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     generator.into_root_schema_for::<T>().to_value()
@@ -24,7 +24,7 @@ fn accepts(schema: &Value, value: &Value) {
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
-/// The runs that the project publishes.
+/// Returns the published ledgers of the project.
 fn published() -> Vec<Value> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("published");
     let mut out = Vec::new();

@@ -1,19 +1,19 @@
-//! Counts of the harness's checks of itself: a harness that misses a known bug proves nothing when it finds none.
+//! Counts of the harness's self-checks. A harness that misses a known bug proves nothing when it finds no difference.
 
 use crate::ledger::{CheckKind, Ledger, SelfCheck};
 use crate::text;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-/// Results of the harness's checks of itself.
+/// Results of the self-checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SelfChecks<'a> {
-    /// Known bugs that must be caught.
+    /// Known bugs that must be detected.
     pub mutants: Mutants,
     /// Forms that must be equal.
     pub controls: Controls,
-    /// The checks that failed.
+    /// Failed checks.
     pub failed: Vec<&'a SelfCheck>,
 }
 
@@ -21,9 +21,9 @@ pub struct SelfChecks<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Mutants {
-    /// Caught, with the class they must be given.
+    /// Mutants detected with their required class.
     pub killed: usize,
-    /// All that ran.
+    /// Mutants that ran.
     pub total: usize,
 }
 
@@ -33,7 +33,7 @@ pub struct Mutants {
 pub struct Controls {
     /// Number of equal controls.
     pub equal: usize,
-    /// All that ran.
+    /// Controls that ran.
     pub total: usize,
 }
 
@@ -58,7 +58,7 @@ impl<'a> SelfChecks<'a> {
         self.mutants.total + self.controls.total > 0
     }
 
-    /// `mutants 14/14 killed, controls 8/8 equal`, or when they would run.
+    /// Returns `mutants 14/14 killed, controls 8/8 equal`, or the condition for a run of self-checks.
     pub fn sentence(&self) -> String {
         let Self { mutants, controls, .. } = self;
         if !self.ran() {
@@ -71,7 +71,7 @@ impl<'a> SelfChecks<'a> {
     }
 }
 
-/// All sentences: the results of the checks, and the lanes without checks.
+/// Returns all sentences: the results of the checks, and the lanes without checks.
 pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
     let checks = SelfChecks::of(ledger);
     let ran = (checks.ran() || ledger.unchecked.is_empty()).then(|| checks.sentence());
@@ -85,7 +85,7 @@ pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
     ran.into_iter().chain(without).collect()
 }
 
-/// A failed check in one line: `fpm mutant ties-down aarch64-qemu: equal on all inputs (must be class tie-direction)`.
+/// Returns a failed check in one line: `fpm mutant ties-down aarch64-qemu: equal on all inputs (must be class tie-direction)`.
 pub fn describe(check: &SelfCheck) -> String {
     let SelfCheck { op, name, lane, seen, .. } = check;
     let (kind, must) = match check.kind {

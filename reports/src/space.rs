@@ -1,16 +1,15 @@
-//! The ledger of a whole space: two schemes at every multiplier and shift, over every accumulator.
+//! Ledger of a whole space: two schemes at every multiplier and shift, over every accumulator.
 //!
-//! Its lines are JSON: the plan ([`Plan`]), one line for each chunk in the plan's order, one for each shift, the total. Nothing in it
-//! depends on which machine counted a chunk, or when. Counts of accumulators are decimal strings, because many readers of JSON
-//! round numbers above 2^53.
+//! The lines are JSON: the plan ([`Plan`]), a line for each chunk in the plan's order, a line for each shift, the total. The content is the same
+//! for every machine and time of counting. Counts of accumulators are decimal strings, because many JSON readers round numbers
+//! above 2^53.
 //!
-//! The ledger has chunks, not only sums: anyone can count the chunk of a line again (`--shift=S --multipliers=A..B`), and
-//! sums that are read back must equal, to the byte, the sums of their chunks. Times go to standard error, because they are
-//! no part of the count.
+//! The ledger has chunks in addition to sums, so anyone can count the chunk of a line again (`--shift=S --multipliers=A..B`). Sums that are
+//! read back must equal the sums of their chunks byte for byte. Times are not part of the count and go to standard error.
 //!
-//! A checksum proves nothing about the author. Ledgers and journals that are read back are therefore compared with the
-//! schemes again: the ranges of all counts, the two pairs that each chunk names, and one chunk in 64 as a whole (all chunks
-//! if there are few). The content decides which chunks, and the run prints how many; `--verify-all` counts all of them.
+//! A checksum proves nothing about the author. Ledgers and journals that are read back are therefore compared with the schemes again: the
+//! ranges of all counts, the two pairs that each chunk names, and one chunk in 64 as a whole (all chunks if there are few). The content
+//! selects these chunks, and the run prints their number; `--verify-all` counts all chunks.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,10 +17,10 @@ use std::collections::BTreeMap;
 pub use crate::space_plan::{Place, Plan};
 pub use tiebreak_shards::Shard;
 
-/// Accumulators at each pair of multiplier and shift: all int32.
+/// Accumulators at each pair of multiplier and shift: all int32 values.
 pub const ACCUMULATORS: u64 = 1 << 32;
 
-/// A count of accumulators, up to 2^67.
+/// Count of accumulators, up to 2^67.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Accumulators(pub u128);
 
@@ -38,7 +37,7 @@ impl<'de> Deserialize<'de> for Accumulators {
     }
 }
 
-/// What was counted, of one chunk or of many.
+/// Counts of one or several chunks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sums {
     /// Pairs of multiplier and shift.
@@ -47,30 +46,30 @@ pub struct Sums {
     pub pairs_differ: u64,
     /// Accumulators, over all pairs, for which both schemes have a value.
     pub inputs: Accumulators,
-    /// The others.
+    /// Accumulators for which a scheme has no value.
     pub out_of_domain: Accumulators,
     /// Inputs on which the schemes differ.
     pub differ: Accumulators,
-    /// Those by right minus left; `other` counts the deltas that a census does not list.
+    /// Differing inputs by right minus left; `other` counts the deltas that a census does not list.
     pub by_delta: BTreeMap<String, Accumulators>,
-    /// The pair with the most differing inputs; among equals the one with the smallest multiplier, then the largest shift.
+    /// Pair with the most differing inputs; of equal pairs, the one with the smallest multiplier, then the largest shift.
     pub most: Option<Most>,
-    /// The smallest multiplier at which the schemes differ, at the largest shift, on the accumulator nearest to zero.
+    /// First difference: the smallest multiplier with one, at the largest shift, on the accumulator nearest to zero.
     pub first: Option<First>,
 }
 
-/// A pair and how many inputs differ there.
+/// Pair, with the number of inputs that differ at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Most {
     /// Multiplier.
     pub multiplier: i32,
     /// Shift.
     pub shift: i32,
-    /// Inputs that differ, of 2^32 accumulators.
+    /// Inputs that differ, among 2^32 accumulators.
     pub differ: u64,
 }
 
-/// A pair, an accumulator, and the results of both schemes.
+/// Pair, accumulator, and the results of both schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct First {
     /// Multiplier.
@@ -79,14 +78,14 @@ pub struct First {
     pub shift: i32,
     /// Accumulator.
     pub x: i64,
-    /// The result of the left scheme.
+    /// Result of the left scheme.
     pub left: i64,
-    /// The result of the right scheme.
+    /// Result of the right scheme.
     pub right: i64,
 }
 
 impl Sums {
-    /// Adds other counts. The order and grouping of such sums do not matter.
+    /// Adds other counts. The order and grouping of additions do not matter.
     pub fn add(&mut self, other: &Self) {
         self.pairs += other.pairs;
         self.pairs_differ += other.pairs_differ;
@@ -103,18 +102,18 @@ impl Sums {
     }
 }
 
-/// One chunk and what was counted there.
+/// Chunk, with its counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
-    /// Which.
+    /// Multipliers and shift.
     #[serde(flatten)]
     pub place: Place,
-    /// What.
+    /// Counts.
     #[serde(flatten)]
     pub sums: Sums,
 }
 
-/// Sums that contradict their place or each other.
+/// Error: sums that contradict their place or each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "shift {}, multipliers {}..{}: the counts do not add up to the accumulators there: the file is damaged or edited",
@@ -137,86 +136,86 @@ impl Chunk {
     }
 }
 
-/// The sums of one shift.
+/// Sums of one shift.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShiftSums {
-    /// The shift.
+    /// Shift.
     pub shift: i32,
-    /// Over its multipliers.
+    /// Sums over the multipliers of the shift.
     #[serde(flatten)]
     pub sums: Sums,
 }
 
-/// One line of the ledger.
+/// Line of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Line {
-    /// The first.
+    /// First line.
     Plan(Plan),
-    /// One for each chunk.
+    /// Line of a chunk.
     Chunk(Chunk),
-    /// One for each shift.
+    /// Line of a shift.
     Shift(ShiftSums),
-    /// The last.
+    /// Last line.
     Total(Sums),
 }
 
 /// All counts of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
-    /// What was to be counted.
+    /// Plan of the count.
     pub plan: Plan,
-    /// In the plan's order.
+    /// Chunks, in the plan's order.
     pub chunks: Vec<Chunk>,
 }
 
-/// Why a text is not a ledger.
+/// Reason why a text is not a ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum NotALedger {
-    /// A line is not one of a ledger.
+    /// A line does not belong to a ledger.
     #[error("line {line} is not a line of a ledger: {cause}")]
     Line {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// What is wrong.
+        /// Error of the parser.
         cause: serde_json::Error,
     },
-    /// It is empty, or it begins with something else.
+    /// The text is empty, or begins with another line.
     #[error("it does not begin with a plan")]
     NoPlan,
-    /// It has a format that this program does not know.
+    /// This program cannot read the format.
     #[error(
         "it has format {found}, and this program reads format {}; use the version of tiebreak that wrote it",
         Plan::FORMAT
     )]
     Format {
-        /// The format it has.
+        /// Format of the text.
         found: u32,
     },
     /// A chunk has impossible sums.
     #[error("line {line}: {cause}")]
     Impossible {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// What contradicts what.
+        /// Contradiction.
         cause: Impossible,
     },
-    /// It differs from what its own chunks give.
+    /// The text differs from the rendering of its own chunks.
     #[error("line {line} is not what its plan and chunks make: the file is incomplete, damaged or edited")]
     Otherwise {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
     },
 }
 
 impl Ledger {
-    /// Of chunks in any order.
+    /// Makes a ledger of chunks in any order.
     pub fn new(plan: Plan, mut chunks: Vec<Chunk>) -> Self {
         chunks.sort_unstable_by_key(|chunk| chunk.place);
         Self { plan, chunks }
     }
 
-    /// The sums of each shift, in increasing order.
+    /// Returns the sums of each shift, in increasing order.
     pub fn shifts(&self) -> Vec<ShiftSums> {
         let mut shifts: BTreeMap<i32, Sums> = BTreeMap::new();
         for chunk in &self.chunks {
@@ -225,14 +224,14 @@ impl Ledger {
         shifts.into_iter().map(|(shift, sums)| ShiftSums { shift, sums }).collect()
     }
 
-    /// The sums of everything.
+    /// Returns the sums of all chunks.
     pub fn total(&self) -> Sums {
         let mut total = Sums::default();
         self.chunks.iter().for_each(|chunk| total.add(&chunk.sums));
         total
     }
 
-    /// The text of the ledger.
+    /// Returns the text of the ledger.
     pub fn render(&self) -> String {
         let chunks = self.chunks.iter().cloned().map(Line::Chunk);
         let shifts = self.shifts().into_iter().map(Line::Shift);
@@ -240,7 +239,7 @@ impl Ledger {
         lines.chain([Line::Total(self.total())]).map(|line| render(&line)).collect()
     }
 
-    /// Reads a ledger. It must be, to the byte, what its chunks give.
+    /// Reads a ledger. The text must equal the rendering of its chunks byte for byte.
     pub fn parse(text: &str) -> Result<Self, NotALedger> {
         let mut plan = None;
         let mut chunks = Vec::new();
@@ -269,7 +268,7 @@ impl Ledger {
     }
 }
 
-/// One line with its end.
+/// Returns a line with its line end.
 pub fn render(line: &Line) -> String {
     serde_json::to_string(line).expect("names and numbers") + "\n"
 }

@@ -1,9 +1,9 @@
-//! Which part of a space is counted, and how it is cut into chunks, which are the same on every machine.
+//! Counted part of a space, and its division into chunks, which is the same on every machine.
 
 use serde::{Deserialize, Serialize};
 use tiebreak_shards::Shard;
 
-/// What a ledger of a space counted.
+/// Plan of the count of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Format of the ledger.
@@ -12,24 +12,24 @@ pub struct Plan {
     pub space: String,
     /// Version of the program.
     pub version: String,
-    /// Commit of its sources, with a hash of local changes; absent outside of a repository.
+    /// Commit of the program's sources, with a hash of local changes; absent outside of a repository.
     pub commit: Option<String>,
-    /// The scheme whose results are subtracted.
+    /// Scheme whose results are subtracted.
     pub left: String,
-    /// The scheme from whose results they are subtracted.
+    /// Scheme from whose results the results of `left` are subtracted.
     pub right: String,
     /// First and last shift.
     pub shifts: [i32; 2],
     /// First and last multiplier, both positive.
     pub multipliers: [i32; 2],
-    /// Multipliers of a chunk, which ends before a multiple of it.
+    /// Upper bound on the multipliers of a chunk. Chunks end before multiples of this number.
     pub chunk: u32,
-    /// The shard, if it covers only one.
+    /// Shard, if the plan covers only one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub shard: Option<Shard>,
 }
 
-/// Where a chunk lies: some multipliers at one shift.
+/// Place of a chunk: some multipliers at one shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// Shift.
@@ -41,24 +41,24 @@ pub struct Place {
 }
 
 impl Place {
-    /// How many pairs of multiplier and shift.
+    /// Returns the number of pairs of multiplier and shift.
     pub fn pairs(&self) -> u64 {
         u64::from(self.to.abs_diff(self.from)) + 1
     }
 }
 
 impl Plan {
-    /// The format that this program writes.
+    /// Format that this program writes.
     pub const FORMAT: u32 = 1;
 
-    /// Its chunks, by shift and then by multiplier.
+    /// Returns the chunks of the plan, by shift and then by multiplier.
     pub fn places(&self) -> impl Iterator<Item = Place> {
         let shard = self.shard;
         let mine = move |i: u64| shard.is_none_or(|shard| shard.has(i));
         self.all_places().filter(move |(i, _)| mine(*i)).map(|(_, place)| place)
     }
 
-    /// Those of all shards, numbered from 0.
+    /// Returns the chunks of all shards, numbered from 0.
     pub fn all_places(&self) -> impl Iterator<Item = (u64, Place)> + use<> {
         let ([first, last], [lo, hi]) = (self.multipliers.map(i64::from), self.shifts);
         let chunk = i64::from(self.chunk);
@@ -72,12 +72,12 @@ impl Plan {
         (0..).zip(places)
     }
 
-    /// The same without the shard.
+    /// Returns the plan without the shard.
     pub fn whole(&self) -> Self {
         Self { shard: None, ..self.clone() }
     }
 
-    /// How two plans differ, with both values; empty if they belong to one space. Shards may differ.
+    /// Describes the differences of two plans, with both values; empty if they belong to one space. Shards may differ.
     pub fn unlike(&self, other: &Self) -> Vec<String> {
         let fields = |plan: &Self| match serde_json::to_value(plan.whole()) {
             Ok(serde_json::Value::Object(fields)) => fields,

@@ -1,4 +1,4 @@
-//! What the inputs of a run spanned: how large its cases were, and which kinds of input no case had.
+//! Range of the inputs of a run: the sizes of its cases, and the kinds of input without a case.
 
 use crate::ledger::{Against, Ledger, Range, Row, Size};
 use crate::text::{count, plural};
@@ -6,14 +6,14 @@ use crate::view;
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
 
-/// Sizes of an operation that the first screen names.
+/// Number of sizes of an operation that the first screen names.
 const NAMED: usize = 3;
-/// Names that say nothing of how large a case is: the number of elements past a boundary.
+/// Parameter that is no size of a case: the number of elements past a boundary.
 const NO_EXTENT: &str = "misalign";
-/// The number of results, which every operation has; named where it has no other size.
+/// Number of results. Every operation has this size; a sentence names it only without another size.
 const RESULTS: &str = "results";
 
-/// Rows of kernels that ran a plan, and not what the caller gave.
+/// Returns contract rows of kernels that ran a plan, not only inputs of the caller.
 fn planned(ledger: &Ledger) -> impl Iterator<Item = &Row> {
     let is = |row: &Row| {
         let of = |p: &&crate::ledger::Planned| p.op == row.op && p.kernel == row.kernel && p.lane == row.lane;
@@ -22,7 +22,7 @@ fn planned(ledger: &Ledger) -> impl Iterator<Item = &Row> {
     ledger.rows.iter().filter(move |row| row.against == Against::Contract && !row.sizes.is_empty() && is(row))
 }
 
-/// The largest sizes of each operation: nothing is known beyond them.
+/// Names the largest sizes of each operation. The run says nothing about larger ones.
 pub(crate) fn largest(ledger: &Ledger) -> Option<String> {
     let mut ops: IndexMap<&str, BTreeMap<&str, u64>> = IndexMap::new();
     for row in planned(ledger) {
@@ -42,18 +42,18 @@ pub(crate) fn largest(ledger: &Ledger) -> Option<String> {
     (!each.is_empty()).then(|| format!("no case is larger than {}", each.join("; ")))
 }
 
-/// The last part of a name that says what it is: `quantized.scales.len` is the number of scales.
+/// Returns the last meaningful part of a name: `quantized.scales.len` is the number of scales.
 fn short(name: &str) -> &str {
     let name = name.strip_suffix(".len").unwrap_or(name);
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Ranks and lengths of lists beside the sizes that they hold say little.
+/// True if the parameter is a size; ranks of shapes say little.
 fn is_extent(name: &str) -> bool {
     name != NO_EXTENT && !name.ends_with("shape.len")
 }
 
-/// Kinds of input of which no case of a kernel had one.
+/// Names the kinds of input for which a kernel had no case.
 pub(crate) fn unreached(ledger: &Ledger) -> Option<String> {
     let mut kinds: IndexMap<[&str; 2], BTreeMap<&str, u64>> = IndexMap::new();
     for row in planned(ledger) {
@@ -67,7 +67,7 @@ pub(crate) fn unreached(ledger: &Ledger) -> Option<String> {
     (!named.is_empty()).then(|| format!("no result was {}", named.join("; ")))
 }
 
-/// Range of the inputs of a kernel, for a reader: sizes, kinds, and everything else.
+/// Describes the range of a kernel's inputs: sizes, kinds, and other parameters.
 pub(crate) fn described(row: &Row) -> [String; 3] {
     let size = |(name, size): (&String, &Size)| {
         let Size { least, greatest, remainders } = *size;
@@ -96,7 +96,7 @@ pub(crate) fn described(row: &Row) -> [String; 3] {
     ]
 }
 
-/// A share in percent with one digit; what is not nothing is not shown as nothing.
+/// Returns a share in percent with one digit. A share above zero never appears as zero.
 fn percent(n: u64, all: u64) -> String {
     match 100.0 * n as f64 / all as f64 {
         share if share > 0.0 && share < 0.1 => "< 0.1".to_owned(),
@@ -108,7 +108,7 @@ fn number(v: f64) -> String {
     if v.fract() == 0.0 && v.abs() < 1e15 { format!("{v}") } else { format!("{v:e}") }
 }
 
-/// Kernels with what they spanned, and the lanes in which they spanned it.
+/// Returns kernels with the range of their inputs, and the lanes with this range.
 pub(crate) fn lines(ledger: &Ledger) -> Vec<(Vec<String>, Vec<&str>)> {
     let rows = ledger.rows.iter().filter(|row| row.against == Against::Contract && !row.sizes.is_empty());
     let cells = rows.map(|row| {

@@ -1,6 +1,6 @@
-//! `summary.md`: a run for a reviewer, at most [`MOST`] bytes, so that it can be a comment on a pull request or the summary of a step. The order is
-//! that of a review: verdict and command, what changed since the run before, what fails, one table of the operations, gaps that nobody allowed, the names
-//! of the other files. Lanes, checks and the other gaps are folded once, if there is room; `details.md` has all of it.
+//! `summary.md`: a run for a reviewer, at most [`MOST`] bytes, which fit a comment on a pull request or the summary of a step. The order is that
+//! of a review: verdict and command, changes since the earlier run, failures, one table of the operations, gaps that nobody allowed, names of
+//! the other files. Lanes, checks and other gaps are in a fold, if there is room; `details.md` has all of them.
 
 use crate::diff::{Change, Diff, KernelChange, diff};
 use crate::drawable;
@@ -15,25 +15,25 @@ use crate::uncovered;
 use crate::view;
 use std::fmt::Write;
 
-/// Bytes of the file, at most.
+/// Upper bound on the bytes of the file.
 pub const MOST: usize = 4096;
 
-/// Bytes of one line of a list.
+/// Upper bound on the bytes of a list's line.
 const LINE: usize = 240;
-/// Bytes of a line below that of its finding.
+/// Upper bound on the bytes of a line below that of its finding.
 const SHORT: usize = 160;
-/// Bytes of how a lane is reached.
+/// Upper bound on the bytes of a lane's connection.
 const VIA: usize = 60;
-/// Classes that an operation's row names.
+/// Number of classes that an operation's row names.
 const CLASSES: usize = 2;
 
-/// Bytes of the parts before the fold; the findings take what the others leave.
+/// Upper bounds on the bytes of parts before the fold; the findings get the rest.
 const CHANGED: usize = 600;
 const TABLE: usize = 1700;
 const UNCOVERED: usize = 450;
-/// Bytes that the findings have in any case: the limits of the other parts leave them.
+/// Bytes reserved for the findings by the limits of the other parts.
 const FINDINGS: usize = 850;
-/// A fold of fewer bytes shows nothing.
+/// Smallest number of bytes for which a fold is useful.
 const FOLD: usize = 160;
 
 /// Draws a ledger as GitHub Markdown, compared with the last of the earlier runs.
@@ -55,7 +55,7 @@ pub fn render(ledger: &Ledger, earlier: Earlier<'_>) -> String {
     out
 }
 
-/// What changed since the earlier run, the worst first.
+/// Changes since the earlier run, the worst first.
 fn changed(ledger: &Ledger, old: Option<&Ledger>) -> String {
     let Some(old) = old else {
         return "**Changed:** not known, because there is no earlier run to compare with (`--base LEDGER`).\n"
@@ -68,7 +68,7 @@ fn changed(ledger: &Ledger, old: Option<&Ledger>) -> String {
     lined(format!("**Changed:** {sentence}\n\n"), lines.collect(), CHANGED)
 }
 
-/// One kernel that changed; those whose plan changed have their reason in another line.
+/// Line on a changed kernel. If its plan changed, another line has the reason.
 fn change(kernel: &KernelChange<'_>) -> String {
     let [change, op, name, lanes, what] = kernel.cells();
     let what = match kernel.change {
@@ -87,11 +87,11 @@ fn findings(ledger: &Ledger) -> Vec<String> {
     findings::by_severity(ledger).iter().map(item).collect()
 }
 
-/// A finding: class and results first, since its case may be long; then count and cause, and the command, or the case if the command is too long.
+/// Returns a finding: class and results first, since its case may be long; then count and cause; then the command, or the case if that is too long.
 fn item(merged: &Merged<'_>) -> String {
     let finding = merged.finding;
     let Some(witness) = &finding.witness else { return code(&cut(&merged.line())) };
-    // A command is of no use if it is cut, and the other files have it.
+    // A cut command is useless, and the other files have the whole command.
     let command = Some(&witness.command).filter(|command| (1..=LINE).contains(&command.len()));
     let again = |line: String| format!("\n  - {}", code(&line));
     let command = command.map(|command| again(text::one_line(command)));
@@ -107,7 +107,7 @@ fn item(merged: &Merged<'_>) -> String {
     out + &command.unwrap_or_else(|| again(text::cut(&text::case(&witness.case), SHORT)))
 }
 
-/// Each operation in a row, with as many classes by name as leave room for all of them.
+/// Returns a table with a row for each operation, with as many class names as fit for all rows.
 fn table(ledger: &Ledger) -> String {
     let all = overview::operations(ledger);
     if all.is_empty() {
@@ -141,7 +141,7 @@ fn table(ledger: &Ledger) -> String {
     whole.unwrap_or_else(|| shortened(&naming(0), TABLE))
 }
 
-/// The rows of a table that fit, with the number of those left out.
+/// Returns the rows of a table that fit, with the number of omitted rows.
 fn shortened(table: &str, most: usize) -> String {
     let more = |n: usize| format!("\nand {} more lines\n", count(n as u64));
     let (mut out, lines) = (String::new(), table.lines().count());
@@ -155,7 +155,7 @@ fn shortened(table: &str, most: usize) -> String {
     out
 }
 
-/// Lanes that ran; the others are not covered.
+/// Returns the lanes that ran; other lanes are in the list of gaps.
 fn lanes(ledger: &Ledger) -> Vec<String> {
     let sentence = |lane: &Lane| match &lane.status {
         LaneStatus::Ran { arch, via } => {
@@ -171,7 +171,7 @@ fn checks(ledger: &Ledger) -> Vec<String> {
     overview::failed_checks(ledger).into_iter().chain(counted).map(|line| plain(&cut(&line))).collect()
 }
 
-/// What was not covered, unexpectedly or as planned.
+/// Returns the unexpected or the expected gaps in coverage.
 fn gaps(ledger: &Ledger, unexpected: bool) -> Vec<String> {
     let some = uncovered::all(ledger).into_iter().filter(|gap| gap.unexpected == unexpected);
     some.map(|gap| format!("{}: {}", gap.subject, plain(&cut(&gap.sentence)))).collect()
@@ -183,7 +183,7 @@ fn other_files() -> String {
     format!("Beside this file: {report}, {details}, {mismatches}, {junit}, {sarif}, and {ledger} with everything.\n")
 }
 
-/// Lanes, checks and expected gaps in `most` bytes, to be opened by a click; nothing if that is too few.
+/// Returns a fold with lanes, checks and expected gaps in `most` bytes; empty if `most` is too small.
 fn folded(ledger: &Ledger, most: usize) -> String {
     let (begin, end) = ("\n<details>\n<summary>Lanes, checks, what was not covered</summary>\n\n", "\n</details>\n");
     let mut room = most.saturating_sub(begin.len() + end.len());
@@ -200,12 +200,12 @@ fn folded(ledger: &Ledger, most: usize) -> String {
     if body.len() < FOLD { String::new() } else { format!("{begin}{body}{end}") }
 }
 
-/// At most [`LINE`] bytes of a text on one line.
+/// Returns at most [`LINE`] bytes of a text on one line.
 fn cut(text: &str) -> String {
     text::cut(text, LINE)
 }
 
-/// A heading and as many of the lines as `most` bytes hold; nothing if not even the first fits.
+/// Returns a heading and as many lines as fit in `most` bytes; empty if the first line does not fit.
 fn list(title: &str, lines: Vec<String>, most: usize) -> String {
     let heading = format!("**{title}**\n\n");
     let first = lines.first().map_or(0, String::len);
@@ -213,12 +213,12 @@ fn list(title: &str, lines: Vec<String>, most: usize) -> String {
     if lines.is_empty() || room > most { String::new() } else { lined(heading, lines, most) }
 }
 
-/// Bytes around a line of a list.
+/// Bytes around each line of a list.
 const LIST_MARK: usize = 3;
-/// Bytes of the line that counts those left out.
+/// Bytes of the line that counts omitted lines.
 const MORE: usize = 32;
 
-/// A beginning and as many of the lines as `most` bytes hold, with the number of those left out.
+/// Returns a beginning and as many lines as fit in `most` bytes, with the number of omitted lines.
 fn lined(mut out: String, lines: Vec<String>, most: usize) -> String {
     for (at, line) in lines.iter().enumerate() {
         let left = lines.len() - at;

@@ -1,4 +1,4 @@
-//! Text of numbers, cases, witnesses and findings, the same in every report.
+//! Text of numbers, cases, witnesses and findings, equal in every report.
 
 use crate::ledger::{
     Bound, BoundWitness, Case, CatalogueRun, Counts, Coverage, Example, Finding, LaneStatus, OutsideDomain, Rewrite,
@@ -7,12 +7,12 @@ use crate::ledger::{
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
 
-/// A count with thousands separators: `4,294,967,296`.
+/// Formats a count with thousands separators: `4,294,967,296`.
 pub fn count(n: u64) -> String {
     big_count(n.into())
 }
 
-/// The same of one that may not fit in 64 bits.
+/// Formats a count that may not fit in 64 bits.
 pub fn big_count(n: u128) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -25,17 +25,17 @@ pub fn big_count(n: u128) -> String {
     out
 }
 
-/// Number of parameter pairs: a dash for an operation without pairs.
+/// Formats a number of parameter pairs: a dash for an operation without pairs.
 pub fn parameters(n: u64) -> String {
     if n == 0 { "-".to_owned() } else { count(n) }
 }
 
-/// A count with its noun: `1 finding`, `3 findings`.
+/// Formats a count with its noun: `1 finding`, `3 findings`.
 pub fn plural(n: usize, noun: &str) -> String {
     format!("{} {noun}{}", count(n as u64), if n == 1 { "" } else { "s" })
 }
 
-/// Seconds with as many decimals as are worth reading: `0.042`, `3.17`, `41.9`, `1,204`.
+/// Formats seconds with three decimals below 1, fewer above, and none from 100: `0.042`, `3.17`, `41.9`, `1,204`.
 pub fn seconds(s: f64) -> String {
     match s {
         s if s < 1.0 => format!("{s:.3}"),
@@ -45,7 +45,7 @@ pub fn seconds(s: f64) -> String {
     }
 }
 
-/// A delta with its sign: `+1`, `-1`.
+/// Formats a delta with its sign: `+1`, `-1`.
 pub fn delta(delta: &str) -> String {
     match delta.parse::<i128>() {
         Ok(d) => format!("{d:+}"),
@@ -53,8 +53,8 @@ pub fn delta(delta: &str) -> String {
     }
 }
 
-/// Differences by delta, one item each: `+1: 8,388,607`. One up and one down come first, then the most frequent. Beyond `most`
-/// items the rest are counted in a last one.
+/// Formats differences by delta, one item each: `+1: 8,388,607`. One up and one down come first, then the most frequent deltas. A last item
+/// counts the deltas beyond `most` items.
 pub fn deltas(by_delta: &BTreeMap<String, u64>, most: usize) -> Vec<String> {
     let mut items: Vec<(i128, u64)> = by_delta.iter().filter_map(|(d, n)| Some((d.parse().ok()?, *n))).collect();
     items.sort_by_key(|(d, n)| (d.abs() > 1, std::cmp::Reverse(*n), d.abs(), *d));
@@ -68,7 +68,7 @@ pub fn deltas(by_delta: &BTreeMap<String, u64>, most: usize) -> Vec<String> {
     out
 }
 
-/// Differences by class, the most frequent first. A class alone needs no count: it has them all.
+/// Formats differences by class, the most frequent first. A single class has no count, because the sum is known.
 pub fn classes(classes: &BTreeMap<String, u64>, most: usize, noun: &str) -> Vec<String> {
     if classes.len() == 1 {
         return classes.keys().cloned().collect();
@@ -78,7 +78,7 @@ pub fn classes(classes: &BTreeMap<String, u64>, most: usize, noun: &str) -> Vec<
     counted(items.into_iter(), most, noun)
 }
 
-/// All classes with their counts, after the sum: `33,683 differ: wrap 21,276, double-rounding 12,407`.
+/// Formats all classes with their counts, after the sum: `33,683 differ: wrap 21,276, double-rounding 12,407`.
 pub fn all_classes(differ: u64, classes: &BTreeMap<String, u64>) -> String {
     let mut items: Vec<_> = classes.iter().collect();
     items.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
@@ -105,7 +105,7 @@ fn counted(items: impl ExactSizeIterator<Item = (String, u64)>, most: usize, res
     out
 }
 
-/// The first `most` names, and how many more there are: `a, b and 3 more`.
+/// Returns the first `most` names, and the number of the rest: `a, b and 3 more`.
 pub(crate) fn some<T: AsRef<str>>(names: &[T], most: usize) -> String {
     let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
     let shown = shown.join(", ");
@@ -115,7 +115,7 @@ pub(crate) fn some<T: AsRef<str>>(names: &[T], most: usize) -> String {
     }
 }
 
-/// At most so many bytes of a text on one line, whole words where it has any, with a mark where the rest is missing.
+/// Returns at most `most` bytes of a text on one line, cut between words if possible, with a mark for the missing rest.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     const MARK: &str = " (cut)";
     let text = one_line(text);
@@ -123,55 +123,55 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
         return text;
     }
     let end = text.floor_char_boundary(most.saturating_sub(MARK.len()));
-    // A word that is longer than that, such as a path, is not left out.
+    // A word longer than this, such as a path, is cut inside.
     const WORD: usize = 32;
     let space = text.match_indices(' ').map(|(at, _)| at).take_while(|at| *at <= end).last();
     let words = space.filter(|space| end - space < WORD).unwrap_or(end);
     format!("{}{MARK}", text[..words].trim_end_matches([' ', ',', ';', ':']))
 }
 
-/// A case: `x=-1 m=1073741825 s=-1`. Numbers are bare, to be pasted into a command or a catalogue.
+/// Formats a case: `x=-1 m=1073741825 s=-1`. Numbers are bare, to be pasted into a command or a catalogue.
 pub fn case(case: &Case) -> String {
     let arguments: Vec<_> = case.iter().map(|(name, value)| format!("{name}={value}")).collect();
     arguments.join(" ")
 }
 
-/// A scheme without the policy that most share: `gemmlowp-double:wrap` is `gemmlowp-double`, while
-/// `gemmlowp-double:saturate` keeps its name, since there the policy may be the difference.
+/// Returns a scheme without the most common policy: `gemmlowp-double:wrap` is `gemmlowp-double`, while `gemmlowp-double:saturate` keeps
+/// its name, because the policy may be the difference.
 pub fn scheme(scheme: &str) -> &str {
     scheme.strip_suffix(":wrap").unwrap_or(scheme)
 }
 
-/// A witness: `x=-1 m=1073741825 s=-1: got 0, ties-up 1, class tie-direction`; without a value to compare (a crash),
+/// Formats a witness: `x=-1 m=1073741825 s=-1: got 0, ties-up 1, class tie-direction`. Without a value to compare (a crash), the text is
 /// `x=-1 m=1073741825 s=-1: class crash`.
 pub fn witness(witness: &Witness) -> String {
-    /// Characters from which on a case follows its results.
+    /// Number of characters beyond which a case follows its results.
     const LONG: usize = 240;
     let Witness { got, class, .. } = witness;
     let case = case(&witness.case);
     match &witness.expected {
         Some(expected) => {
             let results = format!("got {got}, {} {expected}, class {class}", scheme(&witness.scheme));
-            // The results of a long case would be far from the kernel's name.
+            // The results would otherwise be far from the kernel's name.
             if case.len() > LONG { format!("{results}: {case}") } else { format!("{case}: {results}") }
         }
         None => format!("{case}: class {class}"),
     }
 }
 
-/// A difference of another class than the smallest one's.
+/// Formats a difference of another class than that of the smallest difference.
 pub fn example(example: &Example) -> String {
     let Example { class, case, got, expected, .. } = example;
     format!("of class {class}: {case}: got {got}, expected {expected}")
 }
 
-/// Text of others on one line: a worker may say anything, and must not draw on the terminal.
+/// Returns foreign text on one line, because a worker's text must not control the terminal.
 pub fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_control() || c.is_whitespace());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// A finding in one line a reader can act on. Values speak for themselves; where there are none the message does:
+/// Formats a finding in one line that a reader can act on: with values if there are any, otherwise with the message:
 /// - `fpm tvm-neon-rfc aarch64-qemu x=-1 m=1073741825 s=-1: got 0, gemmlowp-double -1, class tie-direction`
 /// - `fpm gemmlowp-neon aarch64-qemu x=7 m=5 s=0: the worker ended with signal 4, class crash`
 /// - `aarch64-qemu: no qemu-aarch64 on PATH, class not-run`
@@ -179,7 +179,7 @@ pub fn finding(finding: &Finding) -> String {
     finding_in(finding, &finding.lane)
 }
 
-/// The same of several lanes: `lane` names them.
+/// Formats a finding of several lanes, whose names are in `lane`.
 pub(crate) fn finding_in(finding: &Finding, lane: &str) -> String {
     let subject = subject(finding, lane);
     let line = match &finding.witness {
@@ -192,7 +192,7 @@ pub(crate) fn finding_in(finding: &Finding, lane: &str) -> String {
     one_line(&line)
 }
 
-/// What explains a finding beyond its line: the message where the line shows values instead, and what reproduces them.
+/// Returns explanations in addition to a finding's line: the message if the line has values instead, and the cause that reproduces them.
 pub fn finding_details(finding: &Finding) -> Vec<String> {
     let Some(witness) = &finding.witness else {
         return Vec::new();
@@ -208,7 +208,7 @@ fn subject(finding: &Finding, lane: &str) -> String {
     named.join(" ")
 }
 
-/// The command that shows a finding again: its witness's, or that of the whole run.
+/// Returns the command that reproduces a finding: the command of its witness, or of the whole run.
 pub fn rerun<'a>(finding: &'a Finding, run: &'a str) -> &'a str {
     match &finding.witness {
         Some(witness) if !witness.command.is_empty() => &witness.command,
@@ -216,7 +216,7 @@ pub fn rerun<'a>(finding: &'a Finding, run: &'a str) -> &'a str {
     }
 }
 
-/// Status of a lane: `aarch64, via qemu-aarch64 worker`, or `not run: reason`.
+/// Formats the status of a lane: `aarch64, via qemu-aarch64 worker`, or `not run: reason`.
 pub fn lane(status: &LaneStatus) -> String {
     let line = match status {
         LaneStatus::Ran { arch, via } if via == "in process" => format!("{arch}, in process"),
@@ -227,7 +227,7 @@ pub fn lane(status: &LaneStatus) -> String {
     one_line(&line)
 }
 
-/// The verdict in a word.
+/// Returns the verdict in a word.
 pub fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Holds => "holds",
@@ -236,7 +236,7 @@ pub fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The coverage in a word.
+/// Returns the coverage in a word.
 pub fn coverage(coverage: Coverage) -> &'static str {
     match coverage {
         Coverage::Exhaustive => "exhaustive",
@@ -244,7 +244,7 @@ pub fn coverage(coverage: Coverage) -> &'static str {
     }
 }
 
-/// How outputs of kept cases came out: how many were judged, and outside a contract, and how many cases gave no answer.
+/// Describes the outputs of kept cases: the number judged, the number outside a contract, and the number of cases without an answer.
 pub(crate) fn catalogue_outcome([judged, broken, unanswered]: [u64; 3]) -> String {
     let outcome = match (broken, judged) {
         (0, 0) => "nothing judged".to_owned(),
@@ -258,7 +258,7 @@ pub(crate) fn catalogue_outcome([judged, broken, unanswered]: [u64; 3]) -> Strin
     }
 }
 
-/// A catalogue run in one line.
+/// Formats a catalogue run in one line.
 pub fn catalogue(run: &CatalogueRun) -> String {
     let outcome = catalogue_outcome([run.judged, run.broken, run.unanswered]);
     let not_taken = match run.not_taken {
@@ -268,7 +268,7 @@ pub fn catalogue(run: &CatalogueRun) -> String {
     format!("{} {}: {} cases{not_taken}, {} outputs, {outcome}", run.op, run.lane, count(run.cases), count(run.judged))
 }
 
-/// Kernels outside a run's parameters, those of one domain together: `fpm tvm-neon-rfc, gemmlowp: s <= 0`.
+/// Lists kernels outside a run's parameters, grouped by domain: `fpm tvm-neon-rfc, gemmlowp: s <= 0`.
 pub fn outside_domain(all: &[OutsideDomain]) -> Vec<String> {
     let mut groups: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
     for outside in all {
@@ -277,20 +277,20 @@ pub fn outside_domain(all: &[OutsideDomain]) -> Vec<String> {
     groups.iter().map(|((op, domain), kernels)| format!("{op} {}: {domain}", kernels.join(", "))).collect()
 }
 
-/// A bound's number, or that there is none.
+/// Formats the number of a bound, or `none`.
 pub fn bound(bound: &Bound) -> String {
     bound
         .bound
         .map_or("none".to_owned(), |n| if n < 0 { format!("-{}", count(n.unsigned_abs())) } else { count(n as u64) })
 }
 
-/// Results one past a bound: `got -2147451646, exact 2147515650`.
+/// Formats the results one past a bound: `got -2147451646, exact 2147515650`.
 pub fn past(bound: &Bound) -> String {
     let format_values = |w: &BoundWitness| format!("got {}, exact {}", w.got, w.exact);
     bound.witness_past_bound.as_ref().map_or("safe everywhere".to_owned(), format_values)
 }
 
-/// Verdict of a rewrite, and the recorded counts if the run has others.
+/// Returns the verdict of a rewrite, and the recorded counts if the run's counts differ.
 pub(crate) fn rewrite(rewrite: &Rewrite) -> String {
     let Counts { same, differ, undefined } = rewrite.recorded;
     let [same, differ, undefined] = [same, differ, undefined].map(count);
@@ -300,7 +300,7 @@ pub(crate) fn rewrite(rewrite: &Rewrite) -> String {
     }
 }
 
-/// Number of bounds that were shown.
+/// Counts the bounds that were shown.
 pub fn bounds(all: &[Bound]) -> String {
     let shown = all.iter().filter(|b| b.shown).count();
     let open = all.len() - shown;

@@ -1,5 +1,5 @@
-//! What a run did not look at, counted by reason, for the first screen and the front of the summary. What nobody planned or allowed comes
-//! first. The details name every kernel.
+//! Uncovered inputs of a run, counted by reason, for the first screen and the summary. Gaps that nobody planned or allowed come first. The
+//! details name every kernel.
 
 use crate::ledger::{Against, Coverage, DropReason, LaneStatus, Ledger, Row};
 use crate::left_out;
@@ -9,12 +9,12 @@ use crate::view;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
-/// Kernels that a sentence names before it counts the rest.
+/// Number of kernels that a sentence names before it counts the rest.
 const NAMED: usize = 3;
-/// Likewise lanes.
+/// Number of lanes that a sentence names before it counts the rest.
 const LANES: usize = 6;
 
-/// One reason for which something was not looked at.
+/// Reason for a gap in coverage.
 pub(crate) struct Uncovered {
     /// Subject of the gap.
     pub(crate) subject: &'static str,
@@ -23,7 +23,7 @@ pub(crate) struct Uncovered {
     pub(crate) unexpected: bool,
 }
 
-/// Everything that was not covered, by reason, the unexpected first.
+/// Returns all gaps by reason, the unexpected first.
 pub(crate) fn all(ledger: &Ledger) -> Vec<Uncovered> {
     let entry = |subject, unexpected| {
         move |sentence: String| Uncovered { subject, sentence: text::one_line(&sentence), unexpected }
@@ -49,7 +49,7 @@ pub(crate) fn all(ledger: &Ledger) -> Vec<Uncovered> {
     out
 }
 
-/// Lanes that did not run, those of one reason together.
+/// Returns lanes that did not run, grouped by reason.
 pub(crate) fn absent_lanes(ledger: &Ledger, may_be: bool) -> Vec<String> {
     let mut reasons: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for lane in &ledger.lanes {
@@ -81,13 +81,13 @@ fn unjudged(ledger: &Ledger) -> Option<String> {
     let names: Vec<String> = names.collect();
     let each = kernels.iter().map(|([op, _], lanes)| left_out::kept_apart(ledger, Some(op), lanes));
     let apart = each.max_by_key(|apart| apart.len()).unwrap_or_default();
-    // The longer sentence names fewer, so that the screen has room for its count.
+    // The longer sentence names fewer kernels, so that the screen has room for its count.
     let most = if apart.is_empty() { NAMED } else { NAMED - 1 };
     let named = || format!("{}: {}", plural(names.len(), "kernel"), text::some(&names, most));
     (!names.is_empty()).then(|| format!("{apart}no contract judged an input of {}", named()))
 }
 
-/// Kernels that a lane's worker does not have; each lane in one sentence.
+/// Returns a sentence on each lane whose worker lacks kernels.
 fn not_offered(ledger: &Ledger) -> Vec<String> {
     let mut lanes: IndexMap<&str, [BTreeSet<[&str; 2]>; 2]> = IndexMap::new();
     for planned in &ledger.planned {
@@ -103,7 +103,7 @@ fn not_offered(ledger: &Ledger) -> Vec<String> {
     lanes.map(sentence).collect()
 }
 
-/// Lanes whose worker has no mutant and no control, those of the same operations together.
+/// Returns lanes whose worker has no mutant and no control, grouped by operations.
 fn unchecked(ledger: &Ledger) -> Vec<String> {
     let mut ops: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for unchecked in &ledger.unchecked {
@@ -119,7 +119,7 @@ fn unchecked(ledger: &Ledger) -> Vec<String> {
     lanes.into_iter().map(sentence).collect()
 }
 
-/// Kernels for which the run has no parameter, or no lane; with the reason where they share it.
+/// Names kernels for which the run has no parameter or no lane, with the reason if they share it.
 fn outside_domain(ledger: &Ledger) -> Option<String> {
     let names = ledger.outside_domain.iter().map(|outside| format!("{} {}", outside.op, outside.kernel));
     let names: Vec<String> = names.collect();
@@ -130,7 +130,7 @@ fn outside_domain(ledger: &Ledger) -> Option<String> {
         .then(|| format!("{kernels} did not run, with no parameter or lane of this run{reason}: {}", some(&names)))
 }
 
-/// Planned parameters outside the domains of kernels.
+/// Counts planned parameters outside the domains of kernels.
 fn plan(ledger: &Ledger) -> Option<String> {
     let planned = ledger.planned.iter().filter(|planned| !planned.given && planned.run > 0);
     let (mut all, mut outside, mut kernels) = (0, 0, BTreeSet::new());
@@ -164,7 +164,7 @@ fn without_value(ledger: &Ledger) -> Option<String> {
         .then(|| format!("{results} results in {ops} are not compared: the scheme gives no value there{policy}"))
 }
 
-/// Path of a kernel of which a portable model ran in the place of its vector instructions.
+/// Path of a kernel that ran as a portable model of its vector instructions.
 const PORTABLE: &str = "portable";
 
 fn portable(ledger: &Ledger) -> Option<String> {

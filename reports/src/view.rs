@@ -1,4 +1,4 @@
-//! What several reports need to know of a ledger before they draw it: which rows belong together, and the totals.
+//! Facts on a ledger that several reports need: the rows that belong together, and the totals.
 
 use crate::findings;
 use crate::ledger::{Against, Bound, Coverage, Lane, LaneStatus, Ledger, Row, Verdict, Witness};
@@ -6,7 +6,7 @@ use crate::left_out;
 use crate::text;
 use std::collections::{BTreeSet, HashMap};
 
-/// One kernel in one lane: the rows that were judged over the same outputs.
+/// Kernel in a lane: the rows that were judged over the same outputs.
 pub(crate) struct Line<'a> {
     pub(crate) contract: Option<&'a Row>,
     pub(crate) reference: Option<&'a Row>,
@@ -19,7 +19,7 @@ impl<'a> Line<'a> {
         line
     }
 
-    /// The row that names the kernel, the lane and the path.
+    /// Returns the row that names the kernel, the lane and the path.
     pub(crate) fn row(&self) -> &'a Row {
         self.contract.or(self.reference).expect("a line is made from a row")
     }
@@ -28,17 +28,17 @@ impl<'a> Line<'a> {
         self.contract.into_iter().chain(self.reference)
     }
 
-    /// Inputs that the contract judged. A reference may have values where the contract has none, and these hold nothing.
+    /// Returns the number of inputs that the contract judged. Inputs with a value of the reference only do not count.
     pub(crate) fn inputs(&self) -> u64 {
         self.rows().map(Row::judged).sum()
     }
 
-    /// Parameter pairs. Rows of a line are judged in one pass, so this is not a sum.
+    /// Returns the number of parameter pairs: the maximum, not a sum, because the rows of a line are judged in one pass.
     pub(crate) fn parameters(&self) -> u64 {
         self.rows().map(|row| row.parameters).max().unwrap_or(0)
     }
 
-    /// Seconds, likewise.
+    /// Returns the seconds: the maximum, too.
     pub(crate) fn seconds(&self) -> f64 {
         self.rows().map(|row| row.seconds).fold(0.0, f64::max)
     }
@@ -51,15 +51,15 @@ impl<'a> Line<'a> {
     }
 }
 
-/// What the rows of a line have in common.
+/// Returns the properties that the rows of a line share.
 fn key(row: &Row) -> (&str, &str, &str, &str, Coverage) {
     (&row.op, &row.kernel, &row.lane, &row.isa_path, row.coverage)
 }
 
-/// The rows of a ledger merged into lines, in order. Every row is in exactly one line.
+/// Merges the rows of a ledger into lines, in order. Every row is in exactly one line.
 pub(crate) fn lines(ledger: &Ledger) -> Vec<Line<'_>> {
     let mut lines: Vec<Line<'_>> = Vec::new();
-    // Lines of the same key, in order: the first one without such a row takes it.
+    // Lines of a key, in order. A row goes to the first line whose slot is free.
     let mut places: HashMap<_, Vec<usize>> = HashMap::new();
     for row in &ledger.rows {
         let same = places.entry(key(row)).or_default();
@@ -74,24 +74,24 @@ pub(crate) fn lines(ledger: &Ledger) -> Vec<Line<'_>> {
     lines
 }
 
-/// The one value that all items share, if they do.
+/// Returns the value that all items share, if they do.
 pub(crate) fn shared<T: PartialEq>(mut items: impl Iterator<Item = T>) -> Option<T> {
     let first = items.next()?;
     items.all(|item| item == first).then_some(first)
 }
 
-/// The scheme of the reference rows, where they share one.
+/// Returns the scheme of the reference rows, if they share one.
 pub(crate) fn reference(ledger: &Ledger) -> Option<&str> {
     let rows = ledger.rows.iter().filter(|row| row.against == Against::Reference);
     shared(rows.map(|row| row.scheme.as_str()))
 }
 
-/// Label of a kernel in a table: with its operation if the ledger has several.
+/// Returns the label of a kernel in a table, with its operation if the ledger has several.
 pub(crate) fn kernel_label(ledger: &Ledger, row: &Row) -> String {
     label(ledger, &row.op, &row.kernel)
 }
 
-/// The same for a kernel that has no row.
+/// Returns the label of a kernel without a row.
 pub(crate) fn label(ledger: &Ledger, op: &str, kernel: &str) -> String {
     match shared(ledger.rows.iter().map(|row| &row.op)) {
         Some(_) => kernel.to_owned(),
@@ -99,17 +99,17 @@ pub(crate) fn label(ledger: &Ledger, op: &str, kernel: &str) -> String {
     }
 }
 
-/// A difference from the reference, with the lanes that show the very same witness.
+/// Difference from the reference, with the lanes that have the same witness.
 pub(crate) struct Shown<'a> {
     pub(crate) row: &'a Row,
     pub(crate) witness: &'a Witness,
     pub(crate) lanes: Vec<&'a str>,
-    /// The row of each lane.
+    /// Rows, one for each lane.
     rows: Vec<&'a Row>,
 }
 
-/// All classes of a difference with their counts, where there are several, since a witness shows but one:
-/// `33,683 differ: wrap 21,276, double-rounding 12,407`. One line for all lanes if they agree, else one for each.
+/// Describes all classes of a difference with their counts if there are several, because a witness shows only one:
+/// `33,683 differ: wrap 21,276, double-rounding 12,407`. There is one line for all lanes if they agree, otherwise one for each.
 pub(crate) fn all_classes(shown: &Shown<'_>) -> Vec<String> {
     if shown.rows.iter().all(|row| row.classes.len() < 2) {
         return Vec::new();
@@ -124,8 +124,8 @@ pub(crate) fn all_classes(shown: &Shown<'_>) -> Vec<String> {
     lines.collect()
 }
 
-/// The smallest witness of each kernel that differs from the reference, lanes that agree on it taken together. Differences
-/// from a contract are findings, and shown there.
+/// Returns the smallest witness of each kernel that differs from the reference. Lanes with the same witness share an entry. Differences
+/// from a contract are findings, and not included.
 pub(crate) fn witnesses(ledger: &Ledger) -> Vec<Shown<'_>> {
     let mut shown: Vec<Shown<'_>> = Vec::new();
     let mut places = HashMap::new();
@@ -149,9 +149,9 @@ pub(crate) fn witnesses(ledger: &Ledger) -> Vec<Shown<'_>> {
 pub(crate) struct Totals {
     pub(crate) inputs: u64,
     kernels: usize,
-    /// Kernels that differ from their reference somewhere, which no contract forbids.
+    /// Number of kernels that differ from their reference somewhere, which no contract forbids.
     differ: usize,
-    /// Kernels of which the contract judged no input in any lane.
+    /// Number of kernels without an input judged by their contract in any lane.
     unjudged: usize,
     lanes: usize,
     not_run: usize,
@@ -185,7 +185,7 @@ impl Totals {
         format!("{inputs}, {}", self.what(seconds))
     }
 
-    /// The same without the inputs.
+    /// Returns the sentence without the inputs.
     pub(crate) fn what(&self, seconds: f64) -> String {
         let differ = match self.differ {
             0 => None,
@@ -206,7 +206,7 @@ impl Totals {
     }
 }
 
-/// The verdict with its measure: `every contract held on ...`, or `3 findings on ...`; why there is none, with what was done.
+/// Returns the verdict with the totals: `every contract held on ...`, `3 findings on ...`, or the reason why there is no verdict.
 pub(crate) fn verdict(ledger: &Ledger) -> String {
     let what = match ledger.verdict {
         Verdict::Holds => "every contract held".to_owned(),
@@ -221,17 +221,17 @@ pub(crate) fn verdict(ledger: &Ledger) -> String {
     format!("{what} on {}{refused}", Totals::of(ledger).sentence(ledger.seconds))
 }
 
-/// A deviation that the contract of a row declares.
+/// Deviation that the contract of a row declares.
 pub(crate) struct Declared<'a> {
     pub(crate) row: &'a Row,
     pub(crate) class: &'a str,
-    /// Absent in ledgers of versions that did not keep it.
+    /// Reason of the contract; `None` in ledgers of versions that did not record it.
     reason: Option<&'a str>,
     inputs: u64,
 }
 
 impl Declared<'_> {
-    /// `seen on 159 inputs: the rule holds for int32x4 only`. What was not seen may still have been covered by inputs on which
+    /// `seen on 159 inputs: the rule holds for int32x4 only`. A deviation that was not seen may still have been covered, by inputs on which
     /// it makes no difference.
     pub(crate) fn sentence(&self) -> String {
         let seen = match self.inputs {
@@ -249,7 +249,7 @@ impl Declared<'_> {
     }
 }
 
-/// Deviations that were declared, or seen, by row and class.
+/// Returns declared or observed deviations, by row and class.
 pub(crate) fn deviations(ledger: &Ledger) -> impl Iterator<Item = Declared<'_>> {
     ledger.rows.iter().flat_map(|row| {
         let classes: BTreeSet<&String> = row.declared.keys().chain(row.deviations.keys()).collect();
@@ -262,12 +262,12 @@ pub(crate) fn deviations(ledger: &Ledger) -> impl Iterator<Item = Declared<'_>> 
     })
 }
 
-/// Rows with inputs to which their scheme gives no value.
+/// Returns rows with inputs without a value of their scheme.
 pub(crate) fn rows_out_of_domain(ledger: &Ledger) -> impl Iterator<Item = &Row> {
     ledger.rows.iter().filter(|row| row.out_of_domain > 0)
 }
 
-/// The same as lines with their lane: kernel, scheme and number; many kernels of one operation under one scheme as one line.
+/// Returns inputs without a scheme value as lines with their lane: kernel, scheme and number. Many kernels of one operation and scheme share a line.
 pub(crate) fn out_of_domain(ledger: &Ledger) -> Vec<(Vec<String>, &str)> {
     let mut out = Vec::new();
     let key = |row: &Row| (row.op.clone(), row.lane.clone(), row.scheme.clone());
@@ -289,14 +289,14 @@ pub(crate) fn out_of_domain(ledger: &Ledger) -> Vec<(Vec<String>, &str)> {
     out
 }
 
-/// Lines that say the same of several lanes, once, with the lanes; in the order of their first appearance.
+/// Merges equal lines of several lanes, in the order of their first appearance.
 pub(crate) fn lanes_together<'a>(
     lines: impl Iterator<Item = (Vec<String>, &'a str)>,
 ) -> Vec<(Vec<String>, Vec<&'a str>)> {
     let mut together: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
     for (cells, lane) in lines {
         match together.iter_mut().find(|(known, _)| *known == cells) {
-            // Two kernels of a lane may say the same.
+            // Two kernels of a lane may have equal lines.
             Some((_, lanes)) if lanes.contains(&lane) => {}
             Some((_, lanes)) => lanes.push(lane),
             None => together.push((cells, vec![lane])),
@@ -305,11 +305,11 @@ pub(crate) fn lanes_together<'a>(
     together
 }
 
-/// Kernels of one operation beyond which rows that have nothing to tell are summed up.
+/// Number of an operation's kernels above which rows without differences are summed up.
 const MANY: usize = 8;
 
-/// The ledger with the rows of each operation that is exact throughout, has no reference and very many kernels, in one row a
-/// lane: for a person to read. The files keep every row.
+/// Returns the ledger for a person to read: an operation that is exact throughout, has no reference and very many kernels gets one row for
+/// each lane. The files keep every row.
 pub(crate) fn condensed(ledger: &Ledger) -> Ledger {
     let mut out = ledger.clone();
     let ops: BTreeSet<&String> = ledger.rows.iter().map(|row| &row.op).collect();
@@ -328,7 +328,7 @@ pub(crate) fn condensed(ledger: &Ledger) -> Ledger {
     out
 }
 
-/// The ledger in parts, one an operation, in the order of their first rows; whole where it has no row.
+/// Splits the ledger by operation, in the order of their first rows; a ledger without rows stays whole.
 pub(crate) fn by_op(ledger: &Ledger) -> Vec<Ledger> {
     let mut ops: Vec<&String> = Vec::new();
     for row in &ledger.rows {
@@ -346,7 +346,7 @@ pub(crate) fn by_op(ledger: &Ledger) -> Vec<Ledger> {
     ops.iter().map(part).collect()
 }
 
-/// One row a lane.
+/// Sums up rows into one row for each lane.
 fn summed_up(rows: &[&Row], kernels: usize) -> Vec<Row> {
     let mut sums: Vec<Row> = Vec::new();
     for row in rows {
@@ -373,7 +373,7 @@ fn summed_up(rows: &[&Row], kernels: usize) -> Vec<Row> {
     sums
 }
 
-/// Bounds, those that are the same in several lanes once, with the lanes.
+/// Returns the bounds; equal bounds of several lanes are merged.
 pub(crate) fn bounds(ledger: &Ledger) -> Vec<(&Bound, Vec<&str>)> {
     let mut out: Vec<(&Bound, Vec<&str>)> = Vec::new();
     for bound in &ledger.bounds {
@@ -390,7 +390,7 @@ pub(crate) fn bounds(ledger: &Ledger) -> Vec<(&Bound, Vec<&str>)> {
 mod tests {
     use super::*;
 
-    /// Issue 31, item 11: `host, host` stood among lanes.
+    /// Issue 31, item 11: a list of lanes contained `host, host`.
     #[test]
     fn a_lane_that_says_the_same_twice_is_named_once() {
         let line = |lane| (vec!["tvm-relay".to_owned()], lane);

@@ -1,12 +1,12 @@
-//! What `cargo xtask fuzz` asks of the harness: `fuzzing COMMAND TARGET ...`.
+//! Commands for `cargo xtask fuzz`: `fuzzing COMMAND TARGET ...`.
 //!
-//! - `seeds TARGET DIR [KEPT]`: writes the inputs that a campaign begins with below `DIR/seeds`, those of the lines of the file KEPT among them, and the
-//!   words of its dictionary to `DIR/words.dict`.
+//! - `seeds TARGET DIR [KEPT]`: writes the initial inputs of a campaign to `DIR/seeds`, with those of the lines of the file KEPT, and the words of
+//!   its dictionary to `DIR/words.dict`.
 //! - `keep TARGET DIR KEPT`: adds the inputs in the directory DIR to the file KEPT, a line each.
-//! - `show TARGET FILE`: judges one input. Exit code 1, and the find in words, if something is wrong.
-//! - `kernel TARGET NAME`: whether the target has such a kernel.
+//! - `show TARGET FILE`: judges one input. If there is a find, prints it as text and ends with exit code 1.
+//! - `kernel TARGET NAME`: checks that the target has such a kernel.
 //!
-//! It is an example because the models among the seeds are made by what the tests make theirs with.
+//! This program is an example because the models among the seeds come from code of the tests.
 
 #[path = "../analysis/src/model/tests/build.rs"]
 mod build;
@@ -27,12 +27,12 @@ use std::process::ExitCode;
 use tiebreak_suites::fuzzing::{self, Target};
 use tiebreak_suites::space::{Part, count};
 
-/// Most bytes of an input.
+/// Upper bound on the bytes of an input.
 const LARGEST: u64 = 1 << 20;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // The judge reads the kernel itself.
+    // The judge itself parses the kernel.
     let arguments = arguments.iter().map(String::as_str).filter(|argument| !argument.starts_with("--kernel="));
     let arguments: Vec<&str> = arguments.collect();
     run(&arguments).unwrap_or_else(|error| {
@@ -56,7 +56,7 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything that a campaign begins with.
+/// Returns all initial inputs of a campaign.
 fn all_seeds(target: &Target) -> Result<Vec<Vec<u8>>> {
     let mut all: Vec<Vec<u8>> = (target.seeds)().into_iter().map(String::into_bytes).collect();
     match target.name {
@@ -72,7 +72,7 @@ fn all_seeds(target: &Target) -> Result<Vec<Vec<u8>>> {
     Ok(all)
 }
 
-/// A model of each layer, one of all, and one that an audit reads: the others have no scales.
+/// Returns a model of each layer, a model of all layers, and a model for audits, because the others have no scales.
 fn tflite() -> Result<Vec<Vec<u8>>> {
     let all = [samples::conv(), samples::depthwise(), samples::fully_connected()];
     let mut out: Vec<Vec<u8>> = all.iter().map(|operator| build::model(std::slice::from_ref(operator))).collect();
@@ -85,7 +85,7 @@ fn tflite() -> Result<Vec<Vec<u8>>> {
     Ok(out)
 }
 
-/// The ledger of a few multipliers, and its part that an interrupted run leaves.
+/// Returns the ledger of a few multipliers, and the part that an interrupted run leaves.
 fn space() -> Result<Vec<Vec<u8>>> {
     let scheme = |name: &str| tiebreak_oracle::fpm::Scheme::parse(name);
     let (left, right) = (scheme("ties-up")?, scheme("gemmlowp-double")?);
@@ -118,7 +118,7 @@ fn seeds(target: &Target, directory: &Path, kept: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The words of the seeds, with those of `fuzz/dictionaries` where the target has some there.
+/// Returns the words of the seeds, and those of `fuzz/dictionaries` if the target has some.
 fn dictionary(target: &Target, seeds: &[Vec<u8>]) -> Result<String> {
     let file =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/dictionaries").join(target.name).with_extension("dict");
@@ -126,7 +126,7 @@ fn dictionary(target: &Target, seeds: &[Vec<u8>]) -> Result<String> {
     Ok(more + &fuzzing::dictionary(seeds))
 }
 
-/// The inputs of the lines of a file; comments begin with `#`.
+/// Returns the inputs in the lines of a file; comments begin with `#`.
 fn lines(kept: &Path) -> Result<Vec<Vec<u8>>> {
     let text = fs::read_to_string(kept).with_context(|| format!("cannot read {}", kept.display()))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
@@ -151,7 +151,7 @@ fn keep(target: &Target, directory: &Path, kept: &Path) -> Result<()> {
 
 fn show(target: &Target, file: &Path) -> Result<ExitCode> {
     let input = tiebreak_reports::read::bytes(file, LARGEST)?;
-    // A panic is reported as it happens.
+    // A panic prints its message itself.
     match catch_unwind(AssertUnwindSafe(|| (target.judge)(&input))) {
         Ok(Ok(())) => {
             println!("{}: nothing is wrong with {}", target.name, file.display());

@@ -1,5 +1,5 @@
-//! The step `actions` of `cargo xtask test`: actionlint and the JSON Schemas of GitHub, on the workflows, on that which `plan --for github` prints, and on
-//! `action.yml` (`xtask/actions/check.mjs`).
+//! Step `actions` of `cargo xtask test`: runs actionlint and the JSON Schemas of GitHub (`xtask/actions/check.mjs`) on the workflows, on the output
+//! of `plan --for github`, and on `action.yml`.
 
 use crate::npm;
 use crate::probe::Probe;
@@ -10,13 +10,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The directory of `xtask` with the list of packages.
+/// Directory of `xtask` with the list of packages.
 const PACKAGES: &str = "actions";
 
-/// What `plan --for github` prints, as a test of the suites keeps it.
+/// Output of `plan --for github`, as kept by a test of the suites.
 const PRINTED: &str = "suites/tests/data/shards.yml";
 
-/// The check of the action and of every workflow.
+/// Returns the command that checks the action and every workflow.
 pub(crate) fn command(workspace: &Workspace, probe: &Probe) -> Result<Command> {
     let Some(node) = probe.path(Tool::Node) else { bail!("no node; `cargo xtask setup --with browser` installs it") };
     let directory = npm::packages(workspace, probe, PACKAGES)?;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: `cargo bench --workspace --bench '*'`, after the tools for the build are installed.
+//! `cargo xtask bench`: installs the tools for the build, then runs `cargo bench --workspace --bench '*'`.
 
 use crate::lanes;
 use crate::process;
@@ -11,7 +11,7 @@ use clap::Args;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The arguments of `bench`.
+/// Arguments of `bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Passed to `cargo bench --workspace --bench '*'`

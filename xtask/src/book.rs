@@ -1,4 +1,4 @@
-//! `cargo xtask book`: builds the book in `docs/` with mdBook, which is installed below the target directory where it is absent.
+//! `cargo xtask book`: builds the book in `docs/` with mdBook, which is installed below the target directory if absent.
 
 use crate::process;
 use crate::say::{note, print};
@@ -8,10 +8,10 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// The release of mdBook that the book is built with.
+/// Release of mdBook for the book.
 const VERSION: &str = "0.5.4";
 
-/// The arguments of `book`.
+/// Arguments of `book`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Directory for the HTML pages [default: target/book]
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// Builds the book and prints where its first page is.
+/// Builds the book and prints the path of its first page.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let out = match &arguments.out {
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// mdBook of [`VERSION`], installed if it is not there yet.
+/// Returns the path of mdBook of [`VERSION`], and installs it if absent.
 fn provision(workspace: &Workspace) -> Result<PathBuf> {
     let directory = workspace.target.join(format!("mdbook-{VERSION}"));
     let program = directory.join("bin").join(format!("mdbook{}", std::env::consts::EXE_SUFFIX));
@@ -47,10 +47,10 @@ fn provision(workspace: &Workspace) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Only the builder, without its server, watcher and search index, and not optimised: that takes half the time, and the book is small.
+/// Installs only the builder, without its server, watcher and search index, and not optimised. This takes half the time, and the book is small.
 fn install(workspace: &Workspace, directory: &Path) -> Command {
     let mut command = workspace.cargo();
-    // What mdBook is built from shares nothing with the workspace: it is built in a directory that cargo removes.
+    // mdBook shares no build product with the workspace, so it is built in a temporary directory of cargo.
     command.env_remove("CARGO_TARGET_DIR");
     command.args(["install", "mdbook", "--version", VERSION, "--locked", "--no-default-features", "--debug", "--root"]);
     command.arg(directory);

@@ -1,4 +1,4 @@
-//! `cargo xtask browser`: draws reports and opens them in Chromium, which checks what a reader needs (`xtask/browser/check.mjs`).
+//! `cargo xtask browser`: draws reports and opens them in Chromium, where a script checks the needs of readers (`xtask/browser/check.mjs`).
 
 use crate::cargo;
 use crate::npm;
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// The arguments of `browser`.
+/// Arguments of `browser`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Pages to open [default: reports of two new runs, one of them broken, the published reports, and an index]
@@ -22,13 +22,13 @@ pub(crate) struct Arguments {
     pages: Vec<PathBuf>,
 }
 
-/// The directory of `xtask` with the list of packages.
+/// Directory of `xtask` with the list of packages.
 pub(crate) const PACKAGES: &str = "browser";
-/// Runs that are drawn beside the published ones: of one name, so that the second is compared with the first.
+/// Runs drawn in addition to the published ones. They have equal names, so that the second is compared with the first.
 const RUNS: [(&str, &[&str]); 2] =
     [("0001-01-01-dot", &["--op=dot"]), ("0001-01-02-dot", &["--op=dot", "--kernel=mutant-dot-wraps"])];
 
-/// Checks pages. Exit code 1 if one has a fault.
+/// Checks pages. The exit code is 1 if a page has a fault.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let tools = [&Tool::BASE[..], &Tool::BROWSER].concat();
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!is_sound)))
 }
 
-/// The check of some pages, or of those that are drawn for it.
+/// Returns the command that checks the given pages, or new pages if there are none.
 pub(crate) fn command(workspace: &Workspace, probe: &Probe, pages: &[PathBuf]) -> Result<Command> {
     let (Some(node), Some(chromium)) = (probe.path(Tool::Node), probe.path(Tool::Chromium)) else {
         bail!("no node and no Chromium; `cargo xtask setup --with browser` installs them");
@@ -52,7 +52,7 @@ pub(crate) fn command(workspace: &Workspace, probe: &Probe, pages: &[PathBuf]) -
     Ok(command)
 }
 
-/// Copies the published ledgers below `pages`. Returns where the newest of each name are: earlier ones are drawn alike.
+/// Copies the published ledgers below `pages`. Returns the newest directory of each name, because earlier ones look alike.
 fn published(workspace: &Workspace, pages: &Path) -> Result<Vec<PathBuf>> {
     let mut names: Vec<String> = Vec::new();
     for entry in fs::read_dir(workspace.root.join("reports/published"))? {
@@ -69,7 +69,7 @@ fn published(workspace: &Workspace, pages: &Path) -> Result<Vec<PathBuf>> {
     Ok(newest.into_values().map(|name| pages.join(name)).collect())
 }
 
-/// Draws them. The published ledgers are drawn by this program, whatever drew the published pages.
+/// Draws the pages. Published ledgers are drawn by the current program, whichever program drew the published pages.
 fn drawn(workspace: &Workspace, directory: &Path) -> Result<Vec<PathBuf>> {
     let tiebreak = cargo::build(workspace, &[cargo::TIEBREAK])?.remove(cargo::TIEBREAK.1).context("no tiebreak")?;
     let pages = directory.join("pages");
@@ -81,7 +81,7 @@ fn drawn(workspace: &Workspace, directory: &Path) -> Result<Vec<PathBuf>> {
         let out = pages.join(name);
         let mut run = Command::new(&tiebreak);
         run.args(["verify", "--lane=host", "--effort=quick", "--format=json"]).args(arguments).arg("--out").arg(&out);
-        // A run that is meant to be broken ends with 1, and a call that is wrong with 2.
+        // A broken run, as intended here, ends with 1, and a wrong call with 2.
         let output = run.current_dir(&workspace.root).output().context("starting tiebreak")?;
         if !matches!(output.status.code(), Some(0 | 1)) {
             bail!("{}: {}", process::line(&run), String::from_utf8_lossy(&output.stderr));

@@ -1,5 +1,5 @@
-//! Whether programs are built from what the workspace holds. Cargo compares dates: it calls a program fresh after an edit with an older date, and after a
-//! build of another checkout in the same target directory. What is stale is built again, because its build script is made newer.
+//! Check that programs are built from the workspace. Cargo compares dates, so it accepts a stale program after an edit with an older date, or after a
+//! build of another checkout in the same target directory. A touch of the build script makes cargo build a stale program again.
 
 use crate::process;
 use crate::say::note;
@@ -13,13 +13,13 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::SystemTime;
 use tiebreak_sources::{IMPLS, PACKAGES, Package, XTASK};
 
-/// What every build script links: newer, it makes cargo run every one of them again.
+/// File that every build script links. A touch makes cargo run all build scripts again.
 const SCRIPTS: &str = "sources/src/bake.rs";
 
-/// Set for an xtask that a stale one started.
+/// Variable that is set for an xtask started by a stale xtask.
 const AGAIN: &str = "TIEBREAK_XTASK_BUILT_AGAIN";
 
-/// Builds programs until they are of this workspace: at most twice again. `built` starts the build and gives their paths; `asked` starts one of them.
+/// Builds programs, and at most twice again while they are stale. `built` starts the build and returns the paths; `asked` starts a program.
 pub(crate) fn sure(
     workspace: &Workspace,
     built: impl Fn() -> Result<BTreeMap<String, PathBuf>>,
@@ -44,7 +44,7 @@ pub(crate) fn sure(
             workspace.root.display()
         ));
         let scripts = stale.iter().map(|package| format!("{}/build.rs", package.directory));
-        // A build script itself may be that of another checkout.
+        // The build script itself may be stale.
         let all = scripts.chain((again > 0).then(|| SCRIPTS.to_owned()));
         all.into_iter().try_for_each(|script| touch(&workspace.root.join(script)))?;
         programs = built()?;
@@ -52,7 +52,7 @@ pub(crate) fn sure(
     Ok(programs)
 }
 
-/// The packages of which a program was built from other sources.
+/// Returns the packages with a program built from other sources.
 fn stale(root: &Path, programs: &BTreeMap<String, PathBuf>, asked: &impl Fn(&Path) -> Command) -> Result<Vec<Package>> {
     let mut stale = Vec::new();
     let mut now = BTreeMap::new();
@@ -76,7 +76,7 @@ fn hash(root: &Path, package: Package) -> Result<String> {
     package.hash(root).with_context(|| format!("reading the sources of {}", root.join(package.directory).display()))
 }
 
-/// The hash of each package that a program says. One that does not say it is as old as that.
+/// Returns the hash of each package that a program prints. An old program prints none.
 fn says(command: &mut Command) -> BTreeMap<String, String> {
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
@@ -91,7 +91,7 @@ fn touch(file: &Path) -> Result<()> {
     touched.with_context(|| format!("giving {} the date of today, so that cargo builds it again", file.display()))
 }
 
-/// Where this xtask was built from other sources than those of its workspace, it is built again, and becomes the new one: then `Some`.
+/// Builds this xtask again if its sources changed, runs the new one instead, and returns its exit code; `None` if this xtask is current.
 pub(crate) fn renewed(root: &Path, arguments: &[OsString]) -> Result<Option<ExitCode>> {
     let Some(built) = option_env!("TIEBREAK_SOURCES").filter(|_| fs::exists(root.join(SCRIPTS)).unwrap_or(false))
     else {
@@ -130,14 +130,14 @@ mod tests {
         Workspace::locate().expect("the workspace").root
     }
 
-    /// A program that prints what a worker or `tiebreak` of these sources would.
+    /// Program that prints the given lines, as a worker or `tiebreak` does.
     fn program(lines: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("printf '%s\\n' {lines}"), "sh"]);
         command
     }
 
-    /// T.2: what another checkout left in a shared target directory was judged as this one's.
+    /// T.2: programs of another checkout in a shared target directory were judged as programs of this one.
     #[test]
     fn a_program_of_other_sources_is_stale() {
         let now = hash(&root(), IMPLS).expect("the sources can be read");

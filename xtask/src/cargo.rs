@@ -1,4 +1,4 @@
-//! Building with cargo: quiet unless it fails or takes long. Cargo's messages give the paths of the programs.
+//! Builds with cargo, quiet unless a build fails or takes long. Cargo's messages give the paths of the programs.
 
 use crate::built_from;
 use crate::probe::Probe;
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// A build that takes longer than this is announced, unless cargo itself shows progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A line of `cargo build --message-format=json` that names an executable.
+/// Line of `cargo build --message-format=json` with an executable.
 #[derive(Deserialize)]
 struct Artifact {
     target: Target,
@@ -34,10 +34,10 @@ struct Target {
 
 /// Programs of the workspace, each with its package.
 pub(crate) const WORKER: (&str, &str) = ("tiebreak-impls", "tiebreak-worker");
-/// The program that everything is forwarded to.
+/// Program that receives all forwarded commands.
 pub(crate) const TIEBREAK: (&str, &str) = ("tiebreak", "tiebreak");
 
-/// `cargo build --release` of programs, for the host.
+/// Runs `cargo build --release` of programs for the host.
 pub(crate) fn build(workspace: &Workspace, programs: &[(&str, &str)]) -> Result<BTreeMap<String, PathBuf>> {
     let built = || {
         let mut command = workspace.cargo();
@@ -47,7 +47,7 @@ pub(crate) fn build(workspace: &Workspace, programs: &[(&str, &str)]) -> Result<
     built_from::sure(workspace, built, |program| Command::new(program))
 }
 
-/// `cargo build --release` of programs, for aarch64. Shows no progress, because it may run together with the build for the host.
+/// Runs `cargo build --release` of programs for aarch64, without progress, because the build for the host may run at the same time.
 pub(crate) fn build_aarch64(
     workspace: &Workspace,
     probe: &Probe,
@@ -58,7 +58,7 @@ pub(crate) fn build_aarch64(
         command.arg("--release").args(selection(programs));
         executables(&mut command, programs, "aarch64", false)
     };
-    // Without an emulator nothing of it is started.
+    // Without an emulator, no program can be started and checked.
     let Some(qemu) = probe.path(Tool::Qemu) else { return built() };
     built_from::sure(workspace, built, |program| {
         let mut words = emulator(probe, qemu);
@@ -69,8 +69,8 @@ pub(crate) fn build_aarch64(
     })
 }
 
-/// A cargo subcommand for aarch64: compiler, linker, linking and emulator are set, and it has a separate target directory. All
-/// programs are linked alike, so that what they share is compiled once.
+/// Returns a cargo subcommand for aarch64, with compiler, linker, link flags, emulator and a separate target directory. All programs have equal
+/// link flags, so that shared code is compiled once.
 pub(crate) fn aarch64(workspace: &Workspace, probe: &Probe, subcommand: &str) -> Command {
     let mut command = workspace.cargo();
     let linking = if probe.aarch64_libraries.is_some() { DYNAMIC } else { STATIC };
@@ -83,7 +83,7 @@ pub(crate) fn aarch64(workspace: &Workspace, probe: &Probe, subcommand: &str) ->
         command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", linker);
     }
     if let Some(qemu) = probe.path(Tool::Qemu) {
-        // A list, unlike the environment's words, may hold a path with a space.
+        // A path in a list may contain a space, unlike a word in a variable.
         let words: Vec<String> = emulator(probe, qemu).iter().map(|word| format!("{word:?}")).collect();
         let words = words.join(", ");
         command.arg("--config").arg(format!("target.{AARCH64}.runner=[{words}]"));
@@ -91,22 +91,22 @@ pub(crate) fn aarch64(workspace: &Workspace, probe: &Probe, subcommand: &str) ->
     command
 }
 
-/// Every extension but SVE: no kernel has instructions of it, and the C library would copy by them, which takes an emulator several times as long.
+/// Emulated CPU: every extension but SVE. No kernel has SVE instructions, and the C library would copy with them, which slows down an emulator.
 pub(crate) const CPU: &str = "max,sve=off";
 
-/// The emulator's command line, in front of a program for aarch64.
+/// Returns the emulator's command line, for use before a program for aarch64.
 pub(crate) fn emulator(probe: &Probe, qemu: &Path) -> Vec<String> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let libraries = probe.aarch64_libraries.iter().flat_map(|libraries| ["-L".to_owned(), text(libraries)]);
     [text(qemu), "-cpu".to_owned(), CPU.to_owned()].into_iter().chain(libraries).collect()
 }
 
-/// A static program needs no aarch64 libraries to run.
+/// Flag for a static program, which runs without aarch64 libraries.
 const STATIC: &str = "-C\u{1f}target-feature=+crt-static";
-/// Only a dynamic one can load objects.
+/// Flag for a dynamic program, because only such a program can load objects.
 const DYNAMIC: &str = "-C\u{1f}target-feature=-crt-static";
 
-/// The caller's flags and those for linking.
+/// Joins the caller's flags and the link flags.
 fn linking_flags(encoded: Option<OsString>, plain: Option<OsString>, ours: &str) -> String {
     let text = |flags: OsString| flags.to_string_lossy().into_owned();
     let plain = plain.map(|flags| text(flags).split_whitespace().collect::<Vec<_>>().join("\u{1f}"));
@@ -136,7 +136,7 @@ fn executables(
     }
 }
 
-/// Waits for a build; returns its standard output. What it wrote to standard error is shown if it failed.
+/// Waits for a build and returns its standard output. Its standard error is shown if the build failed.
 fn finish(command: &mut Command, doing: &str, shown: bool) -> Result<String> {
     let line = process::line(command);
     let mut child = command.spawn().with_context(|| format!("`{line}` could not be started"))?;
@@ -150,7 +150,7 @@ fn finish(command: &mut Command, doing: &str, shown: bool) -> Result<String> {
     })?;
     let status = child.wait()?;
     if !status.success() {
-        // A standard error that cannot be written is ignored.
+        // A failure to write to standard error is ignored.
         let _ = std::io::stderr().write_all(complaints.recv()?.as_bytes());
         bail!("{doing} failed, see above: `{line}`");
     }
@@ -162,9 +162,9 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // A pipe that breaks ends the text; the build's exit code says the rest.
+        // A broken pipe ends the text; the exit code of the build reports the failure.
         let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
-        // The receiver is gone only if nobody wants the text.
+        // The receiver is gone only if the text is not needed.
         let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
     });
     receiver

@@ -1,4 +1,4 @@
-//! `cargo xtask doctor`: lists the tools that are there and those that are missing, with the command that installs them.
+//! `cargo xtask doctor`: lists found and missing tools, with the command that installs each.
 
 use crate::probe::Probe;
 use crate::say::print;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::process::ExitCode;
 
-/// The arguments of `doctor`.
+/// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Output format
@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-/// An output format.
+/// Output format.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
     /// Lines of text
@@ -27,28 +27,28 @@ enum Format {
     Json,
 }
 
-/// Everything that `doctor` prints.
+/// Output of `doctor`.
 #[derive(Debug, Serialize)]
 struct Findings {
-    /// Whether everything that is needed is there.
+    /// True if every needed tool was found.
     complete: bool,
     tools: Vec<Finding>,
 }
 
-/// One tool.
+/// Entry for a tool.
 #[derive(Debug, Serialize)]
 struct Finding {
     name: &'static str,
     purpose: &'static str,
-    /// Whether Tiebreak is incomplete without it.
+    /// True if Tiebreak is incomplete without the tool.
     needed: bool,
-    /// Path and version, if it was found.
+    /// Path and version, if found.
     found: Option<String>,
-    /// The command that installs it.
+    /// Command that installs the tool.
     install: String,
 }
 
-/// Prints the list. Exit code 1 if a needed tool is missing.
+/// Prints the list. The exit code is 1 if a needed tool is missing.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let findings = findings(&Probe::look(&Workspace::locate()?));
     match arguments.format {

@@ -1,7 +1,7 @@
 //! LLVM IR of one element of each fpm kernel, for `cargo xtask prove --kernels`: `impls` with the feature `elements`, for the host and for aarch64.
 //!
-//! The host's is compiled with a larger limit for inlining, so that nothing of the batch is left around the element; for aarch64 the functions
-//! that ship are called, and the proof follows the calls.
+//! The host's IR is compiled with a larger inlining limit, so that no part of the batch loop remains around the element. For aarch64, the shipped
+//! functions are called, and the proof follows the calls.
 
 use crate::process;
 use crate::say::note;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
 
-/// Makes both files, and returns the options that name them and the rows that were proved before.
+/// Writes both files, and returns the options with their names and with the file of earlier proved rows.
 pub(crate) fn options(workspace: &Workspace) -> Result<Vec<String>> {
     let directory = workspace.root.join("target/tiebreak/prove");
     fs::create_dir_all(&directory).with_context(|| format!("creating {}", directory.display()))?;

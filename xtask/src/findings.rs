@@ -1,4 +1,4 @@
-//! The findings of `docs/src/findings.md` as regression cases: `impls/shipped/findings.json` has for each the lane, the smallest input and what is printed.
+//! Findings of `docs/src/findings.md` as regression cases. `impls/shipped/findings.json` has the lane, the smallest input and the output of each.
 
 use crate::lanes;
 use crate::say;
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// The arguments of `findings`.
+/// Arguments of `findings`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Only the findings of this lane
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     lane: Vec<String>,
 }
 
-/// A finding, with its number on the page of findings.
+/// Finding, with its number on the page of findings.
 #[derive(Debug, Deserialize)]
 struct Case {
     finding: u32,
@@ -27,30 +27,30 @@ struct Case {
     run: Run,
 }
 
-/// What shows it.
+/// Run that reproduces the finding.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Run {
-    /// One input for a lane, and what `verify` prints of it.
+    /// Input for a lane, and the output of `verify` for this input.
     Lane {
         lane: String,
         op: String,
         kernel: String,
         input: Vec<String>,
         prints: String,
-        /// The version of the library that does not have it any more.
+        /// Version of the library without the finding.
         #[serde(default)]
         gone: Option<String>,
     },
-    /// Why no lane shows it.
+    /// Reason why no lane reproduces the finding.
     Absent { absent: String },
 }
 
-/// What became of a finding.
+/// Outcome of a finding.
 enum Outcome {
     Reproduced,
     Gone(String),
-    /// Neither reproduced nor recorded as gone: with the command.
+    /// Neither reproduced nor recorded as gone; with the command.
     Lost(String),
     NotInstalled(String),
     Absent(String),
@@ -62,7 +62,7 @@ fn cases(root: &Path) -> Result<Vec<Case>> {
     serde_json::from_str(&text).with_context(|| format!("{} is no list of findings", file.display()))
 }
 
-/// Whether a run can name the lane: a library that is installed, or a lane of the last build.
+/// True if a run can use the lane: an installed library, or a lane of the last build.
 fn is_installed(workspace: &Workspace, lane: &str) -> bool {
     match Library::find(lane) {
         Some(library) => library.is_installed(workspace),
@@ -103,7 +103,7 @@ impl Case {
     }
 }
 
-/// Runs the findings of these lanes, or all. Exit code 1 if one of an installed lane is neither reproduced nor recorded as gone.
+/// Runs the findings of these lanes, or all. The exit code is 1 if a finding of an installed lane is neither reproduced nor recorded as gone.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let all = cases(&workspace.root)?;
@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 mod tests {
     use super::*;
 
-    /// Each finding of the page has one case, in its order, and no case is of another.
+    /// Each finding of the page has one case, in the same order, and there is no other case.
     #[test]
     fn each_finding_of_the_page_has_a_case() {
         let root = crate::workspace::own_root();

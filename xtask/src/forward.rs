@@ -1,5 +1,5 @@
-//! The commands of `tiebreak` as commands of xtask: builds tools and lanes first, and then becomes `tiebreak`, with the same arguments,
-//! its exit code and its standard output.
+//! Commands of `tiebreak` as commands of xtask. Tools and lanes are built first. Then `tiebreak` replaces this program, with the same arguments,
+//! exit code and standard output.
 
 use crate::cargo;
 use crate::elements;
@@ -13,21 +13,21 @@ use anyhow::Result;
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
 
-/// A command of `tiebreak`.
+/// Forwarded command of `tiebreak`.
 #[derive(Debug)]
 pub(crate) struct Forwarded {
-    /// Its name there and here.
+    /// Name in `tiebreak` and in xtask.
     pub(crate) name: &'static str,
-    /// When lanes are built for it and passed with `--lanes FILE`.
+    /// Condition for building lanes and passing them with `--lanes FILE`.
     lanes: Wants,
 }
 
-/// When a command needs other lanes than the host.
+/// Condition under which a command needs other lanes than the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wants {
-    /// Never: it takes no `--lanes`.
+    /// Never, because the command has no `--lanes`.
     Never,
-    /// If the caller names one.
+    /// If the caller names another lane.
     Named,
     /// Unless the caller names only the host.
     Usually,
@@ -37,7 +37,7 @@ const fn forwarded(name: &'static str, lanes: Wants) -> Forwarded {
     Forwarded { name, lanes }
 }
 
-/// Every command that is forwarded. A new command of `tiebreak` is one line here, and its help in `xtask/help`.
+/// Forwarded commands. A new command of `tiebreak` needs one line here, and its help in `xtask/help`.
 pub(crate) const FORWARDED: &[Forwarded] = &[
     forwarded("verify", Wants::Usually),
     forwarded("case", Wants::Never),
@@ -68,13 +68,13 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     forwarded("schemes", Wants::Never),
 ];
 
-/// The forwarded command that a command line names, and the arguments after it.
+/// Returns the forwarded command that a command line names, and the arguments after it.
 pub(crate) fn select(arguments: &[OsString]) -> Option<(&'static Forwarded, &[OsString])> {
     let (name, rest) = arguments.get(1..)?.split_first()?;
     FORWARDED.iter().find(|forwarded| name == forwarded.name).map(|forwarded| (forwarded, rest))
 }
 
-/// Builds what the command needs and becomes `tiebreak`.
+/// Builds the programs and lanes that the command needs, and runs `tiebreak` in place of this program.
 pub(crate) fn run(forwarded: &Forwarded, arguments: &[OsString]) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let shipped = shipped_lanes(&workspace, forwarded.lanes, arguments)?;
@@ -89,14 +89,14 @@ pub(crate) fn run(forwarded: &Forwarded, arguments: &[OsString]) -> Result<ExitC
     process::become_program(command.args(arguments))
 }
 
-/// Whether a call proves kernels, and names no LLVM IR of its own.
+/// True if a call proves kernels without LLVM IR of the caller.
 fn wants_elements(forwarded: &Forwarded, arguments: &[OsString]) -> bool {
     let helped = arguments.iter().any(|argument| argument == "--help" || argument == "-h");
     let asked = arguments.iter().any(|argument| argument == "--kernels");
     forwarded.name == "prove" && asked && !helped && values(arguments, "--elements").is_empty()
 }
 
-/// The values of an option.
+/// Returns the values of an option.
 fn values(arguments: &[OsString], option: &str) -> Vec<String> {
     let text: Vec<_> = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
     let joined = text.iter().filter_map(|a| a.strip_prefix(&format!("{option}=")).map(str::to_owned));
@@ -104,7 +104,7 @@ fn values(arguments: &[OsString], option: &str) -> Vec<String> {
     joined.chain(apart).collect()
 }
 
-/// The lanes of libraries that a call names; a caller's own lanes file has none of them.
+/// Returns the lanes of libraries that a call names; none if the caller has a lanes file.
 fn shipped_lanes(workspace: &Workspace, wants: Wants, arguments: &[OsString]) -> Result<Vec<Lane>> {
     match wants != Wants::Never && values(arguments, "--lanes").is_empty() {
         true => shipped::named(workspace, &values(arguments, "--lane")),
@@ -112,7 +112,7 @@ fn shipped_lanes(workspace: &Workspace, wants: Wants, arguments: &[OsString]) ->
     }
 }
 
-/// Whether lanes must be built. A call that names only the host and libraries, or its own lanes file, needs none.
+/// True if lanes must be built. A call with only the host and libraries, or with a lanes file, needs none.
 fn wants_lanes(wants: Wants, arguments: &[OsString]) -> bool {
     let lanes = values(arguments, "--lane");
     let others = lanes.iter().any(|lane| lane != "host" && shipped::Library::find(lane).is_none());

@@ -1,11 +1,11 @@
-//! The help of the commands of `tiebreak`, from one file for each in `xtask/help`. A test compares them with what `tiebreak` prints. So
-//! help needs no tool and no build except that of this program.
+//! Help of the commands of `tiebreak`, from one file each in `xtask/help`. A test compares the files with the output of `tiebreak`. Help therefore
+//! needs no tool and no build except that of this program.
 
 use crate::forward;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The words of the command whose help a command line asks for: `verify --help`, `help explain fpm`.
+/// Returns the command whose help a command line requests, as words: `verify --help`, `help explain fpm`.
 pub(crate) fn asked(arguments: &[OsString]) -> Option<Vec<String>> {
     let words: Vec<String> = arguments.iter().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
     let (first, rest) = words.split_first()?;
@@ -16,7 +16,7 @@ pub(crate) fn asked(arguments: &[OsString]) -> Option<Vec<String>> {
     (wanted && forwarded).then(|| command.iter().take_while(|word| !word.starts_with('-')).cloned().collect())
 }
 
-/// The help of the longest command that these words begin with, if there is a file for it.
+/// Returns the help of the longest command with a file that these words begin with.
 pub(crate) fn text(root: &Path, words: &[String]) -> Option<String> {
     let file = |n: usize| root.join("xtask/help").join(words[..n].join("-") + ".txt");
     (1..=words.len()).rev().find_map(|n| std::fs::read_to_string(file(n)).ok())

@@ -1,4 +1,4 @@
-//! Builds the lanes: a worker for each way to run it here, and the lanes file, which `tiebreak` reads.
+//! Builds the lanes: a worker for each way to run it on this machine, and the lanes file for `tiebreak`.
 
 use crate::cargo;
 use crate::mlir::{self, Target, Toolchain};
@@ -12,16 +12,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// The lanes file.
+/// Lanes file.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Lanes {
     lanes: Vec<Lane>,
-    /// Where `tiebreak` keeps the hashes of programs and libraries.
+    /// Directory in which `tiebreak` stores hashes of programs and libraries.
     #[serde(skip_serializing_if = "Option::is_none")]
     hashes: Option<String>,
 }
 
-/// One lane: how to start its worker, or why it is not run.
+/// Lane: the command of its worker, or the reason why it does not run.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Lane {
     pub(crate) name: &'static str,
@@ -35,21 +35,21 @@ pub(crate) struct Lane {
     pub(crate) not_run: Option<String>,
 }
 
-/// What was built for the lanes.
+/// Files that were built for the lanes.
 #[derive(Debug)]
 pub(crate) struct Built {
-    /// The lanes file.
+    /// Lanes file.
     pub(crate) file: PathBuf,
-    /// The program `tiebreak`.
+    /// Program `tiebreak`.
     pub(crate) tiebreak: PathBuf,
 }
 
-/// The programs that a build gave, by name; none were built if it is empty.
+/// Built programs by name; empty if none were built.
 type Programs = BTreeMap<String, PathBuf>;
 
 /// Builds the workers and `tiebreak`, and writes the lanes file.
 pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
-    // Side by side: the oracle's GMP, on the host, leaves cores idle for minutes.
+    // Both builds run in parallel, because the oracle's GMP on the host leaves cores idle for minutes.
     let (emulated, native) = thread::scope(|scope| {
         let emulated = scope.spawn(|| build_emulated(workspace, probe));
         let native = cargo::build(workspace, &[cargo::WORKER, cargo::TIEBREAK]);
@@ -66,7 +66,7 @@ pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
     Ok(Built { file, tiebreak: native[cargo::TIEBREAK.1].clone() })
 }
 
-/// The lanes file with further lanes, beside the one without them; `tiebreak` tells both from a caller's file by the end of their paths.
+/// Writes a second lanes file with further lanes. `tiebreak` recognises both project files by the end of their paths.
 pub(crate) fn with(workspace: &Workspace, built: Option<&Path>, further: &[Lane]) -> Result<PathBuf> {
     let mut lanes = match built {
         Some(file) => read(file)?,
@@ -86,7 +86,7 @@ fn read(file: &Path) -> Result<serde_json::Value> {
     serde_json::from_str(&text).with_context(|| format!("{} is not a lanes file", file.display()))
 }
 
-/// Each lane of the project with its status, what it is and the command that builds it, as the last build found it.
+/// Returns each lane of the project with its status, description and build command, as of the last build.
 pub(crate) fn described(workspace: &Workspace) -> Vec<[String; 4]> {
     let built = read(&workspace.target.join("tiebreak/lanes.json")).unwrap_or_default();
     let row = |name: &str, about: &str, command: &str| {
@@ -110,7 +110,7 @@ pub(crate) fn described(workspace: &Workspace) -> Vec<[String; 4]> {
     ]
 }
 
-/// The worker of the emulated lanes, if the tools to build it are there.
+/// Builds the worker of the emulated lanes, if the tools are installed.
 fn build_emulated(workspace: &Workspace, probe: &Probe) -> Result<Programs> {
     if !probe.host.emulates_aarch64() || !probe.missing(&Tool::EMULATION_BUILD).is_empty() {
         return Ok(Programs::new());
@@ -118,14 +118,14 @@ fn build_emulated(workspace: &Workspace, probe: &Probe) -> Result<Programs> {
     cargo::build_aarch64(workspace, probe, &[cargo::WORKER])
 }
 
-/// The program of the workers, for this machine and for the emulator.
+/// Programs of the workers, for this machine and for the emulator.
 #[derive(Clone, Copy)]
 struct Workers<'a> {
     native: &'a Path,
     emulated: Option<&'a Path>,
 }
 
-/// The lanes of a machine. Every lane is listed; one that cannot run says why.
+/// Returns all lanes of a machine; a lane that cannot run has a reason.
 fn describe(probe: &Probe, workers: Workers<'_>) -> Lanes {
     let native = vec![text(workers.native)];
     Lanes {
@@ -170,15 +170,15 @@ fn native_lane(probe: &Probe, command: Vec<String>) -> Lane {
     Lane { not_run: Some(format!("the host is {}; this lane needs an aarch64 host", probe.host.arch)), ..lane }
 }
 
-/// How a program for aarch64 is started.
+/// Returns the command that starts a program for aarch64.
 fn emulated_command(probe: &Probe, qemu: &Path, program: &Path) -> Vec<String> {
     cargo::emulator(probe, qemu).into_iter().chain([text(program)]).collect()
 }
 
-/// What a lane of compiled modules is compiled by.
+/// Compiler of a lane of compiled modules.
 enum Compiled {
     By(Toolchain),
-    /// The lane cannot run here, and why.
+    /// Reason why the lane cannot run here.
     NotHere(String),
 }
 
@@ -208,7 +208,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Writes a file atomically, because other processes may be reading it, and only if it changed.
+/// Writes a changed file atomically, because other processes may be reading it.
 fn write(file: &Path, text: &str) -> Result<()> {
     if fs::read_to_string(file).is_ok_and(|old| old == text) {
         return Ok(());

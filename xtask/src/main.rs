@@ -46,7 +46,7 @@ struct Cli {
     command: Command,
 }
 
-/// The commands of xtask itself; those of `tiebreak` are in [`forward::FORWARDED`].
+/// Commands of xtask itself; those of `tiebreak` are in [`forward::FORWARDED`].
 #[derive(Debug, Subcommand)]
 enum Command {
     /// List each tool: its use, its version, and the command that installs it
@@ -114,7 +114,7 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
     }
 }
 
-/// The commands of xtask and, for help and suggestions, the forwarded ones, each with the first line of its help.
+/// Returns the commands of xtask and, for help and suggestions, the forwarded ones, each with the first line of its help.
 fn command_line() -> clap::Command {
     let root = workspace::own_root();
     forward::FORWARDED.iter().fold(Cli::command(), |cli, forwarded| {

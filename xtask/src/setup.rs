@@ -1,4 +1,4 @@
-//! `cargo xtask setup`: installs what is missing with `apt-get` and `rustup`, or names the command. Every command that needs tools starts with it.
+//! `cargo xtask setup`: installs missing tools with `apt-get` and `rustup`, or names the command. Every command that needs tools starts with it.
 
 use crate::browser;
 use crate::models;
@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// The arguments of `setup`.
+/// Arguments of `setup`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Additional tools to install
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     with: Vec<Extra>,
 }
 
-/// What only some lanes or tests need.
+/// Tools that only some lanes or tests need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Extra {
     /// MLIR and LLVM 22, for the lanes mlir-x86, mlir-aarch64 and mlir-aarch64-bf16
@@ -69,15 +69,15 @@ enum Extra {
     Rten,
 }
 
-/// The names of the emulator of aarch64.
+/// Names of the aarch64 emulator.
 pub(crate) const QEMU: [&str; 2] = ["qemu-aarch64", "qemu-aarch64-static"];
-/// The release of Debian whose own qemu (7.2) takes several times as long as that of its backports (10.0).
+/// Release of Debian whose own qemu (7.2) is several times slower than that of its backports (10.0).
 const SLOW_QEMU: &str = "VERSION_CODENAME=bookworm";
-/// The source of the faster qemu.
+/// Package source of the faster qemu.
 const BACKPORTS: &str = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] \
                          http://deb.debian.org/debian bookworm-backports main\n";
 
-/// Installs everything that is needed. Exit code 2 if something stays missing.
+/// Installs every needed tool. The exit code is 2 if a tool is still missing.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let host = Host::CURRENT;
@@ -94,11 +94,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let mut probe = provision(&workspace, &needed);
     if with(Extra::Solvers) {
-        // By itself: the solvers confirm proofs of schemes without it.
+        // Separate call, because the solvers confirm proofs of schemes without clang.
         probe = provision(&workspace, &[Tool::Clang]);
     }
     if with(Extra::Browser) {
-        // By themselves: if a system has no such package, the others are installed all the same.
+        // Separate call: if the system lacks these packages, all other tools are still installed.
         probe = provision(&workspace, &Tool::BROWSER);
         needed.extend(Tool::BROWSER);
     }
@@ -132,7 +132,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Advice for a system that has no packages of this release of LLVM.
+/// Returns advice for a system without packages of this release of LLVM.
 fn without_packages(missing: &[Tool], probe: &Probe) -> String {
     let packages = tools::packages(missing, Manager::Apt, probe.host).join(" ");
     format!(
@@ -141,8 +141,8 @@ fn without_packages(missing: &[Tool], probe: &Probe) -> String {
     )
 }
 
-/// Installs the missing ones of `wanted`, if this user may, and returns what is there then. Standard error reports failed attempts;
-/// the caller decides which tools it requires.
+/// Installs the missing tools of `wanted`, if this user may, and returns the tools found afterwards. Standard error reports failed attempts;
+/// the caller decides which tools are required.
 pub(crate) fn provision(workspace: &Workspace, wanted: &[Tool]) -> Probe {
     let probe = Probe::look(workspace);
     let faster = wanted.contains(&Tool::Qemu) && probe.host.arch == "x86_64" && wants_faster_qemu(workspace);
@@ -153,7 +153,7 @@ pub(crate) fn provision(workspace: &Workspace, wanted: &[Tool]) -> Probe {
     if faster {
         let directory = workspace.cross().join("qemu");
         attempt("the faster qemu of Debian's backports", faster_qemu(&directory));
-        // A failure is not tried again: the qemu of the release runs the same programs.
+        // A failure is not repeated, because the qemu of the release runs the same programs.
         let _ = fs::write(directory.join("tried"), "");
     }
     let missing = Probe::look(workspace).missing(&missing);
@@ -169,7 +169,7 @@ pub(crate) fn provision(workspace: &Workspace, wanted: &[Tool]) -> Probe {
     Probe::look(workspace)
 }
 
-/// Fails if one of `tools` is missing, and names each with the command that installs it.
+/// Fails if a tool of `tools` is missing, and names each with the command that installs it.
 pub(crate) fn require(probe: &Probe, tools: &[Tool]) -> Result<()> {
     let missing = probe.missing(tools);
     if missing.is_empty() {
@@ -179,13 +179,13 @@ pub(crate) fn require(probe: &Probe, tools: &[Tool]) -> Result<()> {
     bail!("these tools are missing and could not be installed from here:{}", lines.concat())
 }
 
-/// [`provision`], and an error if one of the tools is still missing.
+/// Calls [`provision`], and fails if a tool is still missing.
 pub(crate) fn provide(workspace: &Workspace, tools: &[Tool]) -> Result<Probe> {
     let probe = provision(workspace, tools);
     require(&probe, tools).map(|()| probe)
 }
 
-/// Reports an attempt to install something.
+/// Reports an attempted installation.
 fn attempt(name: &str, result: Result<()>) {
     match result {
         Ok(()) => note(format_args!("installed {name}")),
@@ -193,7 +193,7 @@ fn attempt(name: &str, result: Result<()>) {
     }
 }
 
-/// Installs packages of Debian or Ubuntu that are absent; elsewhere the system must have what they hold.
+/// Installs absent packages of Debian or Ubuntu. Other systems must already have their content.
 pub(crate) fn packages(wanted: &[&'static str]) -> Result<()> {
     let absent = |package: &&str| process::output(Command::new("dpkg-query").args(["--status", package])).is_err();
     if which(&["apt-get"]).is_none() {
@@ -208,7 +208,7 @@ pub(crate) fn packages(wanted: &[&'static str]) -> Result<()> {
     Ok(())
 }
 
-/// Installs packages of Debian or Ubuntu. Needs root, or a sudo that asks nothing.
+/// Installs packages of Debian or Ubuntu. Needs root, or sudo without a password.
 fn install(packages: &[&str]) -> Result<()> {
     let is_root = process::output(Command::new("id").arg("-u"))?.trim() == "0";
     let sudo: &[&str] = if is_root { &["env"] } else { &["sudo", "-n", "env"] };
@@ -218,11 +218,11 @@ fn install(packages: &[&str]) -> Result<()> {
         process::output(command.args(arguments)).map(drop)
     };
     let wanted = [&["install", "--yes", "--no-install-recommends"], packages].concat();
-    // The lists of a fresh machine are absent or old: `update` fetches them if the first attempt fails.
+    // The package lists of a fresh machine are absent or old. `update` downloads them if the first attempt fails.
     apt(&wanted).or_else(|_| apt(&["update"]).and_then(|()| apt(&wanted)))
 }
 
-/// Where [`faster_qemu`] puts the emulator.
+/// Returns the path at which [`faster_qemu`] puts the emulator.
 pub(crate) fn private_qemu(workspace: &Workspace) -> PathBuf {
     workspace.cross().join("qemu").join(QEMU[0])
 }
@@ -233,7 +233,7 @@ fn wants_faster_qemu(workspace: &Workspace) -> bool {
     !private.is_file() && !private.with_file_name("tried").exists() && which(&["dpkg-deb"]).is_some() && is_slow()
 }
 
-/// Unpacks the emulator of Debian's backports, a static program, and leaves the system as it is.
+/// Unpacks the emulator of Debian's backports, a static program, without changes to the system.
 fn faster_qemu(directory: &Path) -> Result<()> {
     let scratch = directory.join(format!("scratch.{}", std::process::id()));
     for sub in ["lists/partial", "cache/archives/partial"] {

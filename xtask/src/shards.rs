@@ -1,4 +1,4 @@
-//! Shards of the commands of xtask itself, `bite` and `fuzz`, and their merge. The mechanism is that of `tiebreak`'s commands.
+//! Shards of the commands of xtask itself, `bite` and `fuzz`, and their merge. `tiebreak`'s commands share the mechanism.
 
 use crate::say::{note, print};
 use crate::workspace::Workspace;
@@ -15,14 +15,14 @@ use std::sync::Mutex;
 use tiebreak_shards::{self as shards, Merged, Part, Plan, Shard, Sink, messages, without_shard};
 use tiebreak_sources::PACKAGES;
 
-/// The words that start xtask.
+/// Words that start xtask.
 const PROGRAM: &str = "cargo xtask";
 
-/// The options of a shard.
+/// Options of a shard.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A part of the run")]
 pub(crate) struct Options {
-    /// Run every Nth unit, starting with the Ith, and keep what each gives; `merge` puts the N files together
+    /// Run every Nth unit, starting with the Ith, and keep the result of each; `merge` joins the N files
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
     /// Continue an interrupted shard with the same --out
@@ -36,21 +36,21 @@ pub(crate) struct Options {
     units: bool,
 }
 
-/// A command that is cut into units.
+/// Command that is divided into units.
 pub(crate) struct Cut<'a> {
-    /// Its name.
+    /// Name.
     pub(crate) command: &'static str,
-    /// The units, in an order that depends on the arguments alone.
+    /// Units, in an order that depends only on the arguments.
     pub(crate) units: Vec<String>,
-    /// Seconds of each unit, if the arguments say so.
+    /// Seconds of each unit, if the arguments specify them.
     pub(crate) seconds: Option<u64>,
-    /// What the command needs beside its units.
+    /// Data of the command in addition to the units.
     pub(crate) context: Value,
-    /// The command line's options.
+    /// Options of the command line.
     pub(crate) options: &'a Options,
 }
 
-/// What `plan` asks for.
+/// Units and seconds for `plan`.
 #[derive(Debug, Serialize)]
 struct Listed<'a> {
     units: &'a [String],
@@ -58,7 +58,7 @@ struct Listed<'a> {
 }
 
 impl Cut<'_> {
-    /// Runs all units and returns what each gave, or runs one shard, or lists the units, and returns nothing.
+    /// Runs all units and returns the result of each, or runs one shard or lists the units and returns `None`.
     pub(crate) fn run(
         &self,
         workspace: &Workspace,
@@ -97,12 +97,12 @@ impl Cut<'_> {
     }
 }
 
-/// The arguments of the command.
+/// Returns the arguments of the command.
 fn given() -> Vec<String> {
     std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// A hash of what the kernels, the oracle and the harness are built from.
+/// Returns a hash of the sources of kernels, oracle and harness.
 fn sources(root: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     for package in PACKAGES {
@@ -141,7 +141,7 @@ pub(crate) fn merge(arguments: &[OsString]) -> Result<Option<ExitCode>> {
     }
 }
 
-/// The file of a shard of xtask's own commands; `None` if it is something else, of which `tiebreak` speaks.
+/// Reads the shard of an xtask command; `None` for any other file, which `tiebreak` reports.
 fn own(path: &Path) -> Result<Option<Part>> {
     if !path.is_file() {
         return Ok(None);

@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use std::process::{Command, ExitCode};
 use std::time::{Instant, SystemTime};
 
-/// The arguments of `test`.
+/// Arguments of `test`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Steps to run [default: all]
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     new_seed: bool,
 }
 
-/// One thing that is checked, in the order in which steps run.
+/// Step of the checks, in the order of execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Step {
     /// The lanes can be built
@@ -49,22 +49,22 @@ enum Step {
     Browser,
 }
 
-/// How a step ended.
+/// Outcome of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
     Passed,
     Failed(String),
-    /// Another step covers it on this host.
+    /// Another step covers this one on this host.
     NotApplicable(String),
 }
 
 impl Step {
-    /// The name on the command line.
+    /// Returns the name on the command line.
     fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// The tools without which the step cannot run.
+    /// Returns the tools without which the step cannot run.
     fn tools(self) -> &'static [Tool] {
         match self {
             Self::Fmt => &[],
@@ -76,7 +76,7 @@ impl Step {
         }
     }
 
-    /// Why the step does not apply to a host.
+    /// Returns the reason why the step does not apply to a host.
     fn not_applicable(self, host: Host) -> Option<String> {
         match self {
             Self::ClippyAarch64 | Self::Aarch64 if host.is_aarch64() => {
@@ -93,14 +93,14 @@ impl Step {
     }
 }
 
-/// Runs the steps one after another. Exit code 1 if one failed.
+/// Runs the steps one after another. The exit code is 1 if a step failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let steps: Vec<Step> =
         Step::value_variants().iter().copied().filter(|step| selected(*step, &arguments.only)).collect();
     let mut probe = setup::provision(&workspace, &wanted(&steps));
     if steps.contains(&Step::Browser) && Step::Browser.not_applicable(Host::CURRENT).is_none() {
-        // By themselves: if a system has no such package, the others are installed all the same.
+        // Separate call: if the system lacks these packages, all other tools are still installed.
         probe = setup::provision(&workspace, &Tool::BROWSER);
     }
     let mut lines = Vec::new();
@@ -116,12 +116,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_))))))
 }
 
-/// Whether a step runs. The tests need the lanes.
+/// True if a step runs. The tests need the lanes.
 fn selected(step: Step, only: &[Step]) -> bool {
     only.is_empty() || only.contains(&step) || (step == Step::Lanes && only.contains(&Step::Unit))
 }
 
-/// The tools to provision for some steps: lanes want all that this host can use.
+/// Returns the tools to provision for some steps. Lanes need every tool that this host can use.
 fn wanted(steps: &[Step]) -> Vec<Tool> {
     if steps.contains(&Step::Lanes) {
         let mut tools = Tool::needed(Host::CURRENT);
@@ -132,13 +132,13 @@ fn wanted(steps: &[Step]) -> Vec<Tool> {
     applicable.flat_map(|step| step.tools()).copied().collect()
 }
 
-/// The tools of the lanes of compiled modules, which the tests run on systems that can have them.
+/// Returns the tools of the lanes of compiled modules, which the tests run on systems that can have them.
 fn compiled(host: Host) -> &'static [Tool] {
     if host.os == "linux" { Tool::mlir(host) } else { &[] }
 }
 
-/// Without a browser, the step of the reports is not run and says so, and without Node.js that of the workflows; both fail if the caller named them.
-/// `.ci/run` installs both.
+/// Runs a step. Without a browser, the reports step is reported as not run; without Node.js, so is the workflow step. Both fail if the caller
+/// named them. `.ci/run` installs both tools.
 fn run_step(workspace: &Workspace, probe: &Probe, step: Step, arguments: &Arguments) -> Outcome {
     if let Some(reason) = step.not_applicable(probe.host) {
         return Outcome::NotApplicable(reason);
@@ -183,7 +183,7 @@ fn failed(error: anyhow::Error) -> Outcome {
     Outcome::Failed(format!("{error:#}"))
 }
 
-/// How a step ends whose tools are missing.
+/// Returns the outcome of a step with missing tools.
 fn without(step: Step, named: bool, missing: &str) -> Outcome {
     match step {
         Step::Actions | Step::Browser if !named => Outcome::NotApplicable(missing.to_owned()),
@@ -208,7 +208,7 @@ fn check(step: Step, command: &mut Command) -> Result<Outcome> {
     Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(format!("`{line}` failed ({status})")) })
 }
 
-/// The LLVM IR that tests prove, where the solvers are: `kernels_are_proved_and_mutants_refuted` fails without it.
+/// Writes the LLVM IR that tests prove, if the solvers are installed: `kernels_are_proved_and_mutants_refuted` fails without it.
 fn elements(workspace: &Workspace, probe: &Probe) -> Result<()> {
     match probe.missing(&Tool::SOLVERS).is_empty() {
         true => elements::options(workspace).map(drop),
@@ -216,8 +216,8 @@ fn elements(workspace: &Workspace, probe: &Probe) -> Result<()> {
     }
 }
 
-/// All tests of the host, even after one fails. Many of them wait for other processes, so more run at a time than there are cores, where
-/// the caller's environment says nothing else. Property tests draw the cases of `.cargo/config.toml`, or those of a new seed.
+/// Returns the command for all tests of the host, even after one fails. By default, more tests run at a time than there are cores, because many wait
+/// for other processes. Property tests draw the cases of `.cargo/config.toml`, or those of a new seed.
 fn unit(workspace: &Workspace, new_seed: Option<u64>) -> Command {
     let mut command = workspace.cargo();
     command.args(["test", "--release", "--workspace", "--no-fail-fast"]);
@@ -232,7 +232,7 @@ fn unit(workspace: &Workspace, new_seed: Option<u64>) -> Command {
     command
 }
 
-/// A seed that no run before had.
+/// Returns a seed that no earlier run had.
 fn fresh_seed() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     since.as_micros() as u64
@@ -247,7 +247,7 @@ fn line(step: Step, outcome: &Outcome, seconds: f64) -> String {
     }
 }
 
-/// The closing line: `N passed, N failed`. A step that could not run has failed.
+/// Returns the closing line: `N passed, N failed`. A step that could not run has failed.
 fn closing(outcomes: &[Outcome]) -> String {
     let count = |wanted: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| wanted(outcome)).count();
     let passed = count(|outcome| *outcome == Outcome::Passed);

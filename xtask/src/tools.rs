@@ -1,16 +1,16 @@
-//! The tools that are needed, what each is for, and the packages that hold it.
+//! Needed tools, with their purposes and packages.
 
 use crate::workspace::{AARCH64, Host};
 
-/// A tool that cargo does not install.
+/// Tool that cargo does not install.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tool {
     Cc,
     Make,
     M4,
-    /// The standard library of Rust for aarch64.
+    /// Standard library of Rust for aarch64.
     Aarch64Rust,
-    /// A C compiler for aarch64 with its library, used as a linker.
+    /// C compiler for aarch64 with its library, used as a linker.
     Aarch64Cc,
     Qemu,
     Objdump,
@@ -34,10 +34,10 @@ pub(crate) enum Tool {
 /// Name, purpose, and the packages of apt, dnf, pacman and brew; no package if empty.
 type Row = (&'static str, &'static str, [&'static str; 4]);
 
-/// The release of LLVM whose lowering of casts is judged: earlier releases have no `--lower-quant-ops`.
+/// Release of LLVM whose lowering of casts is judged; earlier releases have no `--lower-quant-ops`.
 pub(crate) const LLVM: &str = "22";
 
-/// A package manager, in the order of the columns of [`Row`].
+/// Package manager, in the order of the columns of [`Row`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manager {
     Apt,
@@ -49,30 +49,30 @@ pub(crate) enum Manager {
 }
 
 impl Tool {
-    /// The tools that build the oracle's GMP. Nothing works without these.
+    /// Tools that build the oracle's GMP. Every command needs them.
     pub(crate) const BASE: [Self; 3] = [Self::Cc, Self::Make, Self::M4];
-    /// The tools of the aarch64 lane on a host that emulates aarch64.
+    /// Tools of the aarch64 lane on a host that emulates aarch64.
     pub(crate) const EMULATION: [Self; 4] = [Self::Aarch64Rust, Self::Aarch64Cc, Self::Qemu, Self::Objdump];
-    /// The tools without which the lane does not run.
+    /// Tools without which the lane does not run.
     pub(crate) const EMULATION_RUN: [Self; 3] = [Self::Aarch64Rust, Self::Aarch64Cc, Self::Qemu];
-    /// The tools without which its worker is not built.
+    /// Tools without which the worker of the lane is not built.
     pub(crate) const EMULATION_BUILD: [Self; 2] = [Self::Aarch64Rust, Self::Aarch64Cc];
-    /// The tools that check workflows.
+    /// Tools that check workflows.
     pub(crate) const NODE: [Self; 2] = [Self::Node, Self::Npm];
-    /// The tools that open a report.
+    /// Tools that open a report.
     pub(crate) const BROWSER: [Self; 3] = [Self::Chromium, Self::Node, Self::Npm];
-    /// The tools that confirm proofs of schemes.
+    /// Tools that confirm proofs of schemes.
     pub(crate) const SOLVERS: [Self; 2] = [Self::Z3, Self::Cvc5];
 
-    /// The engines that run shards in tests.
+    /// Engines that run shards in tests.
     pub(crate) const ENGINES: [Self; 3] = [Self::Slurm, Self::Munge, Self::Parallel];
 
-    /// The tools of the lanes of compiled modules: x86-64 needs a library of routines, aarch64 has instructions instead.
+    /// Returns the tools of the lanes of compiled modules. x86-64 needs a library of routines; aarch64 has instructions instead.
     pub(crate) fn mlir(host: Host) -> &'static [Self] {
         if host.is_aarch64() { &[Self::Mlir, Self::Llvm] } else { &[Self::Mlir, Self::Llvm, Self::CompilerRt] }
     }
 
-    /// The tools that Tiebreak needs on a host.
+    /// Returns the tools that Tiebreak needs on a host.
     pub(crate) fn needed(host: Host) -> Vec<Self> {
         let lane: &[Self] = match host {
             _ if host.emulates_aarch64() => &Self::EMULATION,
@@ -148,17 +148,17 @@ impl Tool {
         }
     }
 
-    /// The name that is shown.
+    /// Returns the displayed name.
     pub(crate) fn name(self, host: Host) -> &'static str {
         self.row(host).0
     }
 
-    /// What it is for.
+    /// Returns the purpose.
     pub(crate) fn purpose(self) -> &'static str {
         self.row(Host::CURRENT).1
     }
 
-    /// The command that installs it.
+    /// Returns the command that installs the tool.
     pub(crate) fn install(self, manager: Manager, host: Host) -> String {
         let with = |name| format!("cargo xtask setup --with {name}");
         match self {
@@ -175,7 +175,7 @@ impl Tool {
 }
 
 impl Manager {
-    /// The command that installs packages, to be typed by a person.
+    /// Returns the command that installs packages, to be typed by a person.
     pub(crate) fn command(self, packages: &[&str]) -> Option<String> {
         let program = match self {
             Self::Apt => "sudo apt-get install --no-install-recommends",
@@ -188,7 +188,7 @@ impl Manager {
     }
 }
 
-/// The packages of several tools, each once, in the order of the tools.
+/// Returns the packages of several tools, each once, in the order of the tools.
 pub(crate) fn packages(tools: &[Tool], manager: Manager, host: Host) -> Vec<&'static str> {
     let mut packages = Vec::new();
     for tool in tools {

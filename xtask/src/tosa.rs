@@ -1,4 +1,4 @@
-//! TOSA as the shipped compiler lowers it: the worker of `impls/shipped/tosa-mlir` compiles functions with `mlir-opt` and LLVM when a call first needs them.
+//! TOSA as lowered by the shipped compiler. The worker of `impls/shipped/tosa-mlir` compiles a function with `mlir-opt` and LLVM at its first call.
 
 use crate::mlir::{Target, toolchain};
 use crate::probe::Probe;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
 
-/// Version of the compiler, and arguments of the worker: texts, cache, version, level of LLVM, target and tools.
+/// Returns the version of the compiler, and arguments of the worker: texts, cache, version, level of LLVM, target and tools.
 pub(crate) fn words(
     workspace: &Workspace,
     probe: &Probe,
@@ -16,7 +16,7 @@ pub(crate) fn words(
 ) -> Result<(String, Vec<String>)> {
     let tools = toolchain(workspace, probe, target)
         .with_context(|| format!("a tool of {target:?} is missing; `cargo xtask setup --with mlir` installs it"))?;
-    // One directory for all levels and targets, which share the lowering to LLVM IR.
+    // All levels and targets share one directory, because they share the lowering to LLVM IR.
     let cache = workspace.target.join("tiebreak/shipped/tosa-modules");
     fs::create_dir_all(&cache).with_context(|| format!("creating {}", cache.display()))?;
     let text = |path: &Path| path.to_string_lossy().into_owned();

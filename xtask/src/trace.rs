@@ -1,4 +1,4 @@
-//! A model in two sets of LiteRT's kernels, layer by layer, beside what the audit says of it: `impls/shipped/litert/trace.py` runs the model.
+//! Model in two sets of LiteRT's kernels, layer by layer, compared with the audit's prediction: `impls/shipped/litert/trace.py` runs the model.
 
 use crate::process;
 use crate::say;
@@ -13,12 +13,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-/// A set of kernels, by the name that `audit` gives it.
+/// Set of kernels, by its name in `audit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kernels {
     TfliteReference,
     TfliteOptimized,
-    /// As the delegate that is on by default; it hides its layers, so that only outputs are compared
+    /// As the default delegate, which hides its layers, so that only outputs are compared
     Xnnpack,
 }
 
@@ -41,7 +41,7 @@ enum Format {
     Json,
 }
 
-/// The arguments of `trace`.
+/// Arguments of `trace`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Model, a .tflite file
@@ -66,22 +66,22 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-/// What the runs gave, as the script prints it.
+/// Results of the runs, as the script prints them.
 #[derive(Debug, Serialize, Deserialize)]
 struct Traced {
     samples: u64,
     samples_with_other_outputs: u64,
     samples_with_another_greatest_output: u64,
     largest_output_change: f64,
-    /// The first layer, in the order of execution, whose results differ in a sample, given equal inputs.
+    /// First layer, in the order of execution, whose results differ in a sample, given equal inputs.
     first: Option<First>,
-    /// In how many samples a layer was the first.
+    /// Number of samples in which each layer was the first to differ.
     first_layers: BTreeMap<usize, u64>,
-    /// Whether layers could be compared, or only outputs.
+    /// True if layers could be compared; otherwise only outputs were.
     inside: bool,
 }
 
-/// A result of a layer that differs.
+/// Result of a layer that differs.
 #[derive(Debug, Serialize, Deserialize)]
 struct First {
     layer: usize,
@@ -97,16 +97,16 @@ struct First {
     sample: u64,
 }
 
-/// What the audit says of the place.
+/// Prediction of the audit for the place.
 #[derive(Debug, Serialize)]
 struct Predicted {
-    /// Accumulators of the channel that change, of all that its weights reach; nothing if the audit has no such channel.
+    /// Changed accumulators of the channel, and all that its weights reach; `None` if the audit has no such channel.
     differ: Option<[u64; 2]>,
     /// Derivation and scheme of both sides.
     schemes: Option<[String; 2]>,
-    /// Accumulator times input scale times weight scale over output scale, less what the zero point adds.
+    /// Accumulator times input scale times weight scale over output scale, plus the output zero point.
     real: Option<f64>,
-    /// Layers that were the first to differ in a sample and that the audit holds unchanged.
+    /// Layers that were the first to differ in a sample, although the audit predicts no change.
     unforeseen: Vec<usize>,
 }
 
@@ -124,7 +124,7 @@ impl Arguments {
         serde_json::from_str(printed.trim()).with_context(|| format!("the script printed {printed}"))
     }
 
-    /// What `audit` says of these kernels.
+    /// Returns the output of `audit` for these kernels.
     fn audited(&self) -> Result<Value> {
         let mut command = Command::new(std::env::current_exe().context("the path of xtask")?);
         command.arg("audit").arg(&self.model).args(["--from", self.from.name(), "--to", self.to.name()]);
@@ -133,7 +133,7 @@ impl Arguments {
     }
 }
 
-/// The entry of a list whose `key` is that number.
+/// Returns the entry of a list with this number as `key`.
 fn entry<'a>(list: &'a Value, key: &str, number: usize) -> Option<&'a Value> {
     list.as_array()?.iter().find(|entry| entry[key].as_u64() == Some(number as u64))
 }
@@ -158,7 +158,7 @@ fn predicted(audit: &Value, traced: &Traced) -> Predicted {
     out
 }
 
-/// Runs a model in two sets of kernels and says where they part.
+/// Runs a model in two sets of kernels and prints the first layer that differs.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let traced = arguments.traced(&workspace)?;
@@ -237,8 +237,8 @@ mod tests {
         .expect("a trace")
     }
 
-    /// K: anomaly_detection of MLPerf Tiny, layer 2, channel 126, accumulator 367692: the real value is 88.4995, the audit predicts the change; a layer that it
-    /// holds unchanged is named.
+    /// K: anomaly_detection of MLPerf Tiny, layer 2, channel 126, accumulator 367692. The real value is 88.4995, and the audit predicts the change. A
+    /// differing layer without a predicted change is named.
     #[test]
     fn the_audit_says_of_a_difference_whether_it_is_predicted() {
         let compared = |index: usize, differ: u64| {

@@ -1,4 +1,4 @@
-//! Where things are: the workspace, its target directory, and the machine it is built on.
+//! Places: the workspace, its target directory, and the machine of the build.
 
 use crate::process;
 use anyhow::{Context, Result};
@@ -6,10 +6,10 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The Rust target of the aarch64 lanes.
+/// Rust target of the aarch64 lanes.
 pub(crate) const AARCH64: &str = "aarch64-unknown-linux-gnu";
 
-/// The machine that xtask runs on.
+/// Machine that xtask runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Host {
     /// `x86_64`, `aarch64`, ...
@@ -19,30 +19,30 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// The machine that this program was built for.
+    /// Machine that this program was built for.
     pub(crate) const CURRENT: Self = Self { arch: std::env::consts::ARCH, os: std::env::consts::OS };
 
-    /// Whether aarch64 instructions run here without emulation.
+    /// True if aarch64 instructions run here without emulation.
     pub(crate) fn is_aarch64(self) -> bool {
         self.arch == "aarch64"
     }
 
-    /// Whether aarch64 programs can be run here under qemu-user.
+    /// True if aarch64 programs can run here under qemu-user.
     pub(crate) fn emulates_aarch64(self) -> bool {
         self.os == "linux" && !self.is_aarch64()
     }
 }
 
-/// The workspace and its target directory.
+/// Workspace and its target directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Workspace {
-    /// The directory of the workspace's `Cargo.toml`.
+    /// Directory of the workspace's `Cargo.toml`.
     pub(crate) root: PathBuf,
-    /// The directory that cargo builds into.
+    /// Directory that cargo builds into.
     pub(crate) target: PathBuf,
 }
 
-/// The part of `cargo metadata` that is read here.
+/// Part of `cargo metadata` that is read here.
 #[derive(Deserialize)]
 struct Metadata {
     workspace_root: PathBuf,
@@ -50,7 +50,7 @@ struct Metadata {
 }
 
 impl Workspace {
-    /// Asks cargo.
+    /// Locates the workspace with `cargo metadata`.
     pub(crate) fn locate() -> Result<Self> {
         let mut command = cargo_program();
         command
@@ -61,42 +61,42 @@ impl Workspace {
         Ok(Self { root: metadata.workspace_root, target: metadata.target_directory })
     }
 
-    /// Cargo, to be run in the workspace's root and for the host.
+    /// Returns cargo, in the workspace's root and for the host.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = cargo_program();
         command.current_dir(&self.root).env_remove("CARGO_BUILD_TARGET").env("CARGO_TARGET_DIR", &self.target);
         command
     }
 
-    /// The directory for everything that is private to the cross build.
+    /// Returns the directory for files of the cross build.
     pub(crate) fn cross(&self) -> PathBuf {
         self.target.join("cross")
     }
 
-    /// The target directory of the cross build. It is separate because the compiler may be another one.
+    /// Returns the target directory of the cross build. It is separate because the compiler may differ.
     pub(crate) fn aarch64_target(&self) -> PathBuf {
         self.target.join("aarch64")
     }
 }
 
-/// The cargo that started this program, or else the one on the path.
+/// Returns the cargo that started this program, otherwise the one on the path.
 pub(crate) fn cargo_program() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// The compiler that cargo uses: `RUSTC`, the one beside the cargo that started this program, or the one on the path.
+/// Returns the compiler that cargo uses: `RUSTC`, the one next to the cargo that started this program, or the one on the path.
 pub(crate) fn rustc_program() -> PathBuf {
     let beside = || Some(Path::new(&std::env::var_os("CARGO")?).with_file_name("rustc")).filter(|path| path.is_file());
     std::env::var_os("RUSTC").map(PathBuf::from).or_else(beside).unwrap_or_else(|| "rustc".into())
 }
 
-/// The root of the workspace, without asking cargo.
+/// Returns the root of the workspace, without a call of cargo.
 pub(crate) fn own_root() -> PathBuf {
     let manifest = manifest_directory();
     manifest.parent().map_or(manifest.clone(), Path::to_owned)
 }
 
-/// The directory of xtask's manifest, from cargo at run time, because the workspace may have moved.
+/// Returns the directory of xtask's manifest, from cargo at run time, because the workspace may have moved.
 fn manifest_directory() -> PathBuf {
     std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
 }

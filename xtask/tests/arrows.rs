@@ -1,4 +1,4 @@
-//! The arrows of the house: who may depend on whom, and who must stay free of GMP.
+//! Arrows of the house: the allowed dependencies between rooms, and the rooms that must build without GMP.
 
 mod sources;
 
@@ -27,7 +27,7 @@ fn rooms_depend_only_on_the_rooms_they_may() {
         let dependencies = package["dependencies"].as_array().expect("dependencies");
         let inside: BTreeSet<&str> =
             dependencies.iter().filter_map(|d| d["name"].as_str()).filter(|d| ours.contains(d)).collect();
-        // Build scripts link the one, and every room may be cut into shards.
+        // Build scripts link `sources`, and every room may be cut into `shards`.
         let inside: BTreeSet<&str> =
             inside.into_iter().filter(|d| *d != "tiebreak-sources" && *d != "tiebreak-shards").collect();
         let allowed: &[&str] = match name {
@@ -50,7 +50,7 @@ fn rooms_depend_only_on_the_rooms_they_may() {
     }
 }
 
-/// The engine once asked `if O::OP == "quantize"`.
+/// The engine once contained `if O::OP == "quantize"`.
 #[test]
 fn the_engine_names_no_operation() {
     let root = root();
@@ -98,7 +98,7 @@ const STAGES: [&str; 23] = [
     "sharded",
 ];
 
-/// Files of a crate by the path of their module, each with the modules that its code names by `crate::` or `super::`.
+/// Returns the files of a crate by module path, each with the modules that its code names with `crate::` or `super::`.
 fn modules(source: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     let mut files = Vec::new();
     sources(source, &mut files);
@@ -119,7 +119,7 @@ fn modules(source: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
             let supers = path.iter().take_while(|name| *name == "super").count();
             let from = if supers > 0 { own[..own.len().saturating_sub(supers)].to_vec() } else { Vec::new() };
             let whole: Vec<String> = from.into_iter().chain(path.into_iter().skip(supers.max(1))).collect();
-            // The longest beginning that is a module; what is left is an item of it.
+            // The longest prefix that is a module; the rest is an item of the module.
             let target = (0..=whole.len()).rev().map(|len| whole[..len].to_vec()).find(|start| all.contains(start));
             out.extend(target.filter(|target| *target != own && !target.is_empty()));
         }
@@ -128,7 +128,7 @@ fn modules(source: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     files.iter().map(named).collect()
 }
 
-/// Paths that begin with `crate` or `super`, those of a group each by itself.
+/// Returns the paths that begin with `crate` or `super`; a group gives several paths.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut out = Vec::new();
     for root in ["crate::", "super::"] {
@@ -142,7 +142,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     out
 }
 
-/// The paths of a text that begins with one; what of the text follows them.
+/// Collects the paths at the beginning of a text, and returns the rest of the text.
 fn leaves<'a>(text: &'a str, before: &[String], out: &mut Vec<Vec<String>>) -> &'a str {
     let mut path = before.to_vec();
     let mut rest = text;
@@ -162,7 +162,7 @@ fn leaves<'a>(text: &'a str, before: &[String], out: &mut Vec<Vec<String>>) -> &
         }
     }
     out.push(path);
-    // An alias is no part of the path.
+    // An alias does not belong to the path.
     let alias = rest.trim_start().strip_prefix("as ").filter(|_| !before.is_empty());
     alias.map_or(rest, |alias| alias.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'))
 }
@@ -183,7 +183,7 @@ fn stages_of_the_engine_use_those_before_them_alone() {
     assert!(modules.len() > 70 && uses > 300, "{} modules, {uses} uses", modules.len());
 }
 
-/// There was a circle of seventeen files: none of them could be read by itself.
+/// The engine once had a cycle of seventeen files, so that no file could be read on its own.
 #[test]
 fn no_circle_of_the_engine_has_more_than_two_files() {
     let modules = modules(&root().join("suites/engine/src"));
@@ -202,7 +202,7 @@ fn no_circle_of_the_engine_has_more_than_two_files() {
     }
 }
 
-/// The engine matched `Job::Matmul` once, to know how long a worker may take.
+/// The engine once matched `Job::Matmul` to set the time limit of a worker.
 #[test]
 fn the_engine_looks_into_no_job() {
     let mut files = Vec::new();
@@ -215,7 +215,7 @@ fn the_engine_looks_into_no_job() {
     }
 }
 
-/// A folder's own file is its `mod.rs`, everywhere.
+/// The file of a folder is always its `mod.rs`.
 #[test]
 fn no_file_stands_beside_the_folder_of_its_name() {
     let root = root();
@@ -237,14 +237,14 @@ fn the_rooms_that_build_everywhere_do_without_gmp() {
     }
 }
 
-/// Each package with its features, as cargo builds it for the selection.
+/// Returns each package with its features, as cargo builds it for the selection.
 fn features(selection: &[&str]) -> BTreeSet<String> {
     let format = ["tree", "--offline", "--prefix", "none", "--format", "{p} [{f}]"];
     let tree = cargo(&[&format[..], selection].concat());
     tree.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
 }
 
-/// Once a package of the tests asked for another feature of `num-traits`, and everything from there to `tiebreak` was built twice.
+/// A package of the tests once required another feature of `num-traits`, so `tiebreak` and its dependencies were built twice.
 #[test]
 fn tests_and_programs_share_one_build() {
     let programs = features(&["--edges", "normal,build", "--package", "tiebreak", "--package", "tiebreak-impls"]);

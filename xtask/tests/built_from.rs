@@ -1,4 +1,4 @@
-//! Every program knows what it was built from: each package of the house has a build script that says it, of all that its compiler reads.
+//! Every program has the hash of its sources: each package has a build script that computes it from all files that the compiler reads.
 
 mod sources;
 
@@ -29,7 +29,7 @@ fn every_package_has_its_build_script() {
     };
     let mut members: Vec<String> = manifests.map(directory).collect();
     let mut known: Vec<String> = PACKAGES.iter().chain([&XTASK]).map(|package| package.directory.to_owned()).collect();
-    // It has the build scripts, and belongs to the files of `suites/common`.
+    // `sources` has the build scripts, and belongs to the files of `suites/common`.
     members.retain(|member| member != "sources");
     members.sort();
     known.sort();
@@ -40,7 +40,7 @@ fn every_package_has_its_build_script() {
     }
 }
 
-/// Files that a package includes beside its own are among those it is known by.
+/// Files that a package includes from elsewhere are part of its hash.
 #[test]
 fn what_is_included_is_known() {
     for package in PACKAGES.into_iter().chain([XTASK]) {
@@ -72,7 +72,7 @@ fn is_known(known: &[PathBuf], path: &std::path::Path) -> bool {
     known.iter().any(|file| file == path)
 }
 
-/// What `include_str!`, `include_bytes!` and `#[path]` name.
+/// Returns the paths in `include_str!`, `include_bytes!` and `#[path]`.
 fn included(code: &str) -> Vec<String> {
     let after = |mark: &str| -> Vec<String> {
         let found = code.split(mark).skip(1).filter_map(|rest| rest.split_once('"'));
@@ -81,7 +81,7 @@ fn included(code: &str) -> Vec<String> {
     ["include_str!(\"", "include_bytes!(\"", "#[path = \""].iter().flat_map(|mark| after(mark)).collect()
 }
 
-/// What is left out by its name is compiled into tests alone.
+/// Files that are excluded by name are compiled only into tests.
 #[test]
 fn files_left_out_are_tests() {
     let mut modules = 0;
@@ -129,7 +129,7 @@ fn another_byte_or_another_name_is_another_hash() {
     }
     std::fs::remove_file(scratch.join("impls/src/b.rs")).expect("it can be removed");
     std::fs::remove_dir_all(scratch.join("impls/src/c")).expect("it can be removed");
-    // Neither of these is compiled into a program.
+    // None of these files is compiled into a program.
     ["tests.rs", ".a.rs.swp", "a.rs~", "x/tests/t.rs"].into_iter().for_each(|name| put(name, "anything"));
     assert_eq!(hash(tiebreak_sources::IMPLS), first);
     std::fs::remove_dir_all(scratch).expect("it can be removed");

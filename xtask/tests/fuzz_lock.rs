@@ -1,5 +1,5 @@
-//! The lock file of the fuzz targets, a workspace of their own: a dependency that the workspace gained was missing there, and `cargo xtask fuzz`
-//! changed a committed file.
+//! Lock file of the fuzz targets, a separate workspace. A new dependency of the workspace was once missing in it, so `cargo xtask fuzz` changed a
+//! committed file.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ fn the_lock_file_of_the_fuzz_targets_is_in_step() {
         command.args(["metadata", "--locked", "--format-version", "1", "--manifest-path"]);
         command.arg(root.join("fuzz/Cargo.toml")).args(more).current_dir(root).output().expect("cargo starts")
     };
-    // Packages that nothing else has brought here are fetched.
+    // Packages that no other build has downloaded are downloaded here.
     let output =
         Some(metadata(&["--offline"])).filter(|output| output.status.success()).unwrap_or_else(|| metadata(&[]));
     let message = String::from_utf8_lossy(&output.stderr);

@@ -1,29 +1,29 @@
-//! Tests give the same verdict every time and everywhere: none draws fresh seeds, asserts seconds or passes in silence without having run.
-//! What a verdict rests on is checked in every build.
+//! Tests give the same verdict every time and everywhere: no test draws fresh seeds, asserts seconds, or passes silently without having run.
+//! Assertions behind a verdict are checked in every build.
 
 mod sources;
 
 use sources::{root, sources};
 use std::fs;
 
-/// What makes a test depend on more than the code.
+/// Property that makes a test depend on more than the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unsteady {
-    /// It waits for a time that somebody thought enough.
+    /// The test waits for a time that was guessed.
     Sleeps,
-    /// It is green or red by the clock.
+    /// The result depends on the clock.
     AssertsTime,
-    /// It draws what it draws from entropy, or from the clock.
+    /// Random values come from entropy, or from the clock.
     Entropy,
-    /// It passes without having run, and what it prints is not shown.
+    /// The test passes without having run, and its message is not shown.
     Silent,
-    /// It is not run.
+    /// The test is not run.
     Ignored,
 }
 
 use Unsteady::{AssertsTime, Entropy, Ignored, Silent, Sleeps};
 
-/// What a line of a test does that makes it unsteady. `before` is the line before it.
+/// Returns the unsteady property of a line of a test. `before` is the line before it.
 fn unsteady(before: &str, line: &str) -> Option<Unsteady> {
     let has = |text: &str| line.contains(text);
     if line.trim_start().starts_with("//") {
@@ -32,7 +32,7 @@ fn unsteady(before: &str, line: &str) -> Option<Unsteady> {
     if has("thread::sleep(") {
         return Some(Sleeps);
     }
-    // A guard is against what never ends, and nothing that is sound comes near it.
+    // A guard stops an endless test; a sound test never comes near it.
     if has("assert") && (has("elapsed()") || has("as_secs")) && !has("< GUARD") {
         return Some(AssertsTime);
     }
@@ -52,7 +52,7 @@ fn unsteady(before: &str, line: &str) -> Option<Unsteady> {
     has("#[ignore").then_some(Ignored)
 }
 
-/// The unsteady lines of a text, with their numbers.
+/// Returns the unsteady lines of a text, with their numbers.
 fn found(text: &str) -> Vec<(usize, Unsteady)> {
     let lines: Vec<&str> = text.lines().collect();
     let before = |at: usize| at.checked_sub(1).map_or("", |at| lines[at]);
@@ -60,7 +60,7 @@ fn found(text: &str) -> Vec<(usize, Unsteady)> {
     lines.iter().enumerate().filter_map(of).collect()
 }
 
-/// Where a test may do so, how often, and why.
+/// Allowed exceptions: file, property, number of lines, reason.
 const ALLOWED: &[(&str, Unsteady, usize, &str)] = &[
     (
         "suites/common/src/identity/mod.rs",
@@ -103,7 +103,7 @@ fn no_test_depends_on_more_than_the_code() {
     for file in &files {
         let text = fs::read_to_string(file).expect("it can be read");
         let name = file.strip_prefix(root()).expect("below the workspace").to_string_lossy().into_owned();
-        // Of a file of the library, what follows is its tests.
+        // In a library file, tests follow `#[cfg(test)]`.
         let own = name.contains("/tests/") || name.ends_with("/tests.rs");
         let tests = if own { &text[..] } else { text.split_once("#[cfg(test)]").map_or("", |(_, tests)| tests) };
         let itself = name == "xtask/tests/steady.rs";
@@ -125,7 +125,7 @@ fn no_test_depends_on_more_than_the_code() {
     }
 }
 
-/// Lines as they stood in tests of this project, and others of their kind.
+/// Lines from earlier tests of this project, and others of their kind.
 #[test]
 fn planted_lines_are_found() {
     for (text, what) in [
@@ -144,8 +144,8 @@ fn planted_lines_are_found() {
     }
 }
 
-/// Every package but the kernels, which are what people ship, checks sums in the profile that verifies, and asserts by `assert!`, which every profile
-/// has. 13 assertions of the oracle never ran.
+/// Every package but the kernels, which are shipped code, checks overflow in the profile that verifies, and uses `assert!`, which every profile
+/// executes. 13 assertions of the oracle once never ran.
 #[test]
 fn what_a_verdict_rests_on_is_checked_in_every_build() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the workspace");

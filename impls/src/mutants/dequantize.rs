@@ -32,7 +32,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, stored, out| distributed(params, stored, out)
     ),
     mutant!(
-        "mutant-distributed-in-vectors", "distributed", "q * scale - zero point * scale in whole vectors of eight, the difference times the scale behind them",
+        "mutant-distributed-in-vectors", "distributed", "q * scale - zero point * scale in whole vectors of eight, the difference times the scale in the rest",
         claims "integer-difference" OutOfDomain on BYTES,
         from "google-ai-edge/LiteRT 2.3.0, DEQUANTIZE in whole vectors of AVX2 (finding 28)",
         |params, stored, out| {

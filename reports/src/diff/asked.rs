@@ -1,13 +1,13 @@
-//! Requests of a run's command, and the reason why a second run need not have a result.
+//! Options in the command of a run, and the reason why a second run may lack a result.
 
 use crate::ledger::{Ledger, Row};
 use std::collections::BTreeSet;
 
-/// Options whose values are what kernels run on.
+/// Options with the values that kernels run on.
 const PARAMETERS: [&str; 9] =
     ["--case", "--multiplier", "--shift", "--x", "--q", "--params", "--type", "--model", "--rounding"];
 
-/// The options of a run that decide what it has.
+/// Command of a run, as words.
 pub(super) struct Asked {
     words: Vec<String>,
 }
@@ -17,14 +17,14 @@ impl Asked {
         Self { words: words(&ledger.command) }
     }
 
-    /// The values of an option, `--option VALUE` or `--option=VALUE`.
+    /// Returns the values of an option, `--option VALUE` or `--option=VALUE`.
     fn values(&self, option: &str) -> BTreeSet<&str> {
         let joined = self.words.iter().filter_map(|word| word.strip_prefix(option)?.strip_prefix('='));
         let apart = self.words.windows(2).filter(|pair| pair[0] == option).map(|pair| pair[1].as_str());
         joined.chain(apart).collect()
     }
 
-    /// The parameters that the caller gave, as options.
+    /// Returns the parameters that the caller gave, as options.
     pub(super) fn parameters(&self) -> String {
         let option =
             |option: &&str| self.values(option).into_iter().map(|v| format!("{option} {v}")).collect::<Vec<_>>();
@@ -32,7 +32,7 @@ impl Asked {
         if given.is_empty() { "no parameters".to_owned() } else { given.join(" ") }
     }
 
-    /// The value that leaves out `name`, where values of this option are given and none of them is it.
+    /// Returns a sentence on the option if the caller gave other values than `name`.
     fn leaves_out(&self, option: &str, name: &str) -> Option<String> {
         let values = self.values(option);
         let all = values.is_empty() || values.contains(name) || (option == "--op" && values.contains("all"));
@@ -40,7 +40,7 @@ impl Asked {
     }
 }
 
-/// Why the second run has no such row because its caller asked for something else; `None` where it should have it.
+/// Returns the reason why the second run lacks this row by request; `None` if the row is missing without a reason.
 pub(super) fn why_not(old: &Ledger, new: &Ledger, row: &Row) -> Option<String> {
     let (before, after) = (Asked::of(old), Asked::of(new));
     let narrowed = [("--op", &row.op), ("--kernel", &row.kernel), ("--lane", &row.lane)];
@@ -63,17 +63,17 @@ pub(super) fn why_not(old: &Ledger, new: &Ledger, row: &Row) -> Option<String> {
     }
 }
 
-/// Options that decide where a run is written, how fast it is and how it is shown, with a value; what it finds does not depend on them.
+/// Options with a value that set the output, speed or display of a run. They do not affect its findings.
 const WITHOUT_EFFECT: [&str; 4] = ["--out", "--base", "--jobs", "--format"];
-/// Likewise, without a value.
+/// Flags (options without a value) that do not affect the findings.
 const FLAGS: [&str; 2] = ["--verbose", "-v"];
 
-/// True if two commands request the same run, whatever the program is called.
+/// True if two commands request the same run; the name of the program does not count.
 pub fn is_same_request(one: &str, other: &str) -> bool {
     request(one) == request(other)
 }
 
-/// The words of a command from its name on that decide what the run has.
+/// Returns the words of a command, from `verify` on, that decide the results of the run.
 fn request(command: &str) -> Vec<String> {
     let words = words(command);
     let begins = words.iter().position(|word| word == "verify").unwrap_or(0);
@@ -90,7 +90,7 @@ fn request(command: &str) -> Vec<String> {
     out
 }
 
-/// The words of a command as a shell has them: quotes, single or double, keep spaces.
+/// Splits a command into words as a shell does; single or double quotes keep spaces.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in command.chars() {

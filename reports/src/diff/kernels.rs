@@ -1,17 +1,17 @@
-//! Two runs compared, one row for each kernel: its lanes and classes are merged.
+//! Comparison of two runs with one row for each kernel, its lanes and classes merged.
 
 use super::{Change, Count, Diff, Difference};
 use crate::ledger::Against;
 use crate::text;
 use indexmap::IndexMap;
 
-/// Parts of a row that are written out.
+/// Number of parts of a row that are written out.
 const MOST: usize = 3;
 
-/// What changed for a kernel.
+/// Changes of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelChange<'a> {
-    /// The worst change.
+    /// Worst change.
     pub change: Change,
     /// Operation.
     pub op: &'a str,
@@ -19,22 +19,22 @@ pub struct KernelChange<'a> {
     pub kernel: &'a str,
     /// Lanes with a change, each once.
     pub lanes: Vec<&'a str>,
-    /// Each change, with its lanes if it is not in all of them, the worst first.
+    /// Changes, the worst first; a change names its lanes unless all of the kernel's lanes have it.
     pub what: Vec<String>,
-    /// Says of the worst change what [`Difference::says`] does.
+    /// [`Difference::says`] of the worst change.
     pub says: Option<&'a str>,
-    /// Shows that change again.
+    /// Command that reproduces the worst change.
     pub command: Option<&'a str>,
 }
 
 impl Diff {
-    /// One row for each kernel that changed, the worst first.
+    /// Returns one row for each changed kernel, the worst first.
     pub fn kernels(&self) -> Vec<KernelChange<'_>> {
         let mut kernels: IndexMap<[&str; 2], Vec<&Difference>> = IndexMap::new();
         for difference in &self.differences {
             kernels.entry([&difference.op, &difference.kernel]).or_default().push(difference);
         }
-        // The differences are sorted, and so the first of a kernel is its worst.
+        // The differences are sorted, so the first of a kernel is its worst.
         kernels.into_values().map(|all| merged(&all)).collect()
     }
 }
@@ -69,7 +69,7 @@ fn merged<'a>(all: &[&'a Difference]) -> KernelChange<'a> {
     }
 }
 
-/// One change in words; its kind stands before it if the row has a worse one.
+/// Describes one change; the kind of change is a prefix if the row has a worse one.
 fn part(difference: &Difference, worst: Change) -> String {
     let Difference { change, class, .. } = difference;
     let kind = if *change == worst { String::new() } else { format!("{}: ", change.name()) };
@@ -88,7 +88,7 @@ fn part(difference: &Difference, worst: Change) -> String {
     format!("{kind}{what}")
 }
 
-/// `3 of 100 before, 5 of 100 now`; the inputs once if they are equal.
+/// `3 of 100 before, 5 of 100 now`; equal numbers of inputs appear once.
 fn counts(old: Option<Count>, new: Option<Count>) -> String {
     let of = |count: Count| format!("{} of {}", text::count(count.differ), text::count(count.inputs));
     match (old, new) {
@@ -104,10 +104,10 @@ fn counts(old: Option<Count>, new: Option<Count>) -> String {
 }
 
 impl KernelChange<'_> {
-    /// The heads of [`Self::cells`].
+    /// Column heads of [`Self::cells`].
     pub const HEADS: [&'static str; 5] = ["change", "operation", "kernel", "lanes", "what"];
 
-    /// Change, operation, kernel, lanes, what.
+    /// Returns the cells: change, operation, kernel, lanes, description.
     pub fn cells(&self) -> [String; 5] {
         let named = |name: &str| if name.is_empty() { "-".to_owned() } else { name.to_owned() };
         let what = match self.what.len().saturating_sub(MOST) {

@@ -1,5 +1,5 @@
-//! Two runs compared: what the second does worse, better, for the first time or no longer. Every number is one of the two ledgers. Counts are compared only
-//! where both runs planned the same: otherwise they say nothing of the kernel.
+//! Comparison of two runs: results of the second that are worse, better, new or missing. Every number is in one of the two ledgers. Counts are
+//! compared only if both runs planned the same cases, because otherwise they do not describe the kernel.
 
 mod asked;
 mod kernels;
@@ -19,22 +19,22 @@ pub use kernels::KernelChange;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// A finding that was not there, or a class with more differences for each input.
+    /// New finding, or class with more differences for each input.
     Worse,
-    /// A kernel, operation or lane that the second run should have, and does not.
+    /// Kernel, operation or lane that the second run should have, but lacks.
     Gone,
-    /// Planned otherwise in the second run: its counts are not compared.
+    /// Different plan in the second run; the counts are not compared.
     PlanChanged,
-    /// A kernel, operation or lane that the second run was not asked for.
+    /// Kernel, operation or lane that was not requested of the second run.
     NotAsked,
-    /// A kernel or lane that the first run does not have.
+    /// Kernel or lane that the first run does not have.
     New,
-    /// A finding that is no longer there, or a class with fewer differences for each input.
+    /// Finding that is gone, or class with fewer differences for each input.
     Better,
 }
 
 impl Change {
-    /// Each of them, the worst first.
+    /// Every change, the worst first.
     pub const ALL: [Self; 6] = [Self::Worse, Self::Gone, Self::PlanChanged, Self::NotAsked, Self::New, Self::Better];
 
     /// `worse`, `gone`, `plan changed`, `not asked`, `new`, `better`.
@@ -50,11 +50,11 @@ impl Change {
     }
 }
 
-/// Differences among inputs.
+/// Number of differences and of inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Count {
-    /// Inputs that differ, in the class.
+    /// Inputs that differ; for a class, inputs that differ in this class.
     pub differ: u64,
     /// Inputs that were judged.
     pub inputs: u64,
@@ -72,7 +72,7 @@ impl Count {
     }
 }
 
-/// One changed result.
+/// Changed result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
@@ -86,19 +86,19 @@ pub struct Difference {
     pub lane: String,
     /// Contract or reference of the comparison; `None` for a finding.
     pub against: Option<Against>,
-    /// Class; none of a kernel as a whole.
+    /// Class; `None` for a kernel as a whole.
     pub class: Option<String>,
     /// Value in the first run.
     pub old: Option<Count>,
     /// Value in the second run.
     pub new: Option<Count>,
-    /// The witness of the run that has it, what the finding says, what of the plan changed, or why nobody asked for it.
+    /// Witness of the run that has one, message of the finding, changed part of the plan, or reason why the result was not requested.
     pub says: Option<String>,
-    /// Shows it again.
+    /// Command that reproduces the result.
     pub command: Option<String>,
 }
 
-/// Two runs compared.
+/// Comparison of two runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Diff {
@@ -106,13 +106,13 @@ pub struct Diff {
     pub old: Verdict,
     /// Verdict of the second run.
     pub new: Verdict,
-    /// Rows that both runs have, of one plan.
+    /// Rows with the same plan in both runs.
     pub compared: usize,
     /// Changes, the worst first.
     pub differences: Vec<Difference>,
 }
 
-/// Operation, kernel, lane, what it is compared with, on which inputs, and which of several rows that are alike: the stored values of each type, say.
+/// Operation, kernel, lane, comparison, coverage, and position among rows that are equal in all of these (as for the stored values of each type).
 type Key<'a> = (&'a str, &'a str, &'a str, Against, Coverage, usize);
 
 fn rows(ledger: &Ledger) -> BTreeMap<Key<'_>, &Row> {
@@ -133,7 +133,7 @@ pub fn diff(old: &Ledger, new: &Ledger) -> Diff {
     let (old_rows, new_rows) = (rows(old), rows(new));
     let mut compared = 0;
     for key in old_rows.keys().chain(new_rows.keys()).collect::<BTreeSet<_>>() {
-        // Its contract stands for the kernel.
+        // The contract row, if there is one, represents the kernel in its lane.
         let stands_for = |rows: &BTreeMap<Key<'_>, &Row>| {
             let contract = (key.0, key.1, key.2, Against::Contract, key.4, key.5);
             key.3 == Against::Contract || !rows.contains_key(&contract)
@@ -165,7 +165,7 @@ fn finding_key(f: &Finding) -> FindingKey<'_> {
     [&f.op, &f.kernel, &f.lane, &f.class]
 }
 
-/// Findings of one run that the other does not have. One that is no longer there is better only where the second run planned the same.
+/// Compares the findings. A finding that is gone counts as better only if the second run planned the same cases.
 fn findings(old: &Ledger, new: &Ledger) -> Vec<Difference> {
     let of = |ledger: &Ledger, other: &Ledger, change: Change| -> Vec<Difference> {
         let mut seen: BTreeSet<FindingKey<'_>> = other.findings.iter().map(finding_key).collect();
@@ -182,7 +182,7 @@ fn findings(old: &Ledger, new: &Ledger) -> Vec<Difference> {
     [of(new, old, Change::Worse), lost].concat()
 }
 
-/// Changed part of the plan for the subject of a finding of the first run.
+/// Returns the changed part of the plan for the kernel and lane of a finding that is gone.
 fn changed_plan(old: &Ledger, new: &Ledger, lost: &Difference) -> Option<String> {
     let about = |row: &&Row| (&row.op, &row.kernel, &row.lane) == (&lost.op, &lost.kernel, &lost.lane);
     let (before, after) = (rows(old), rows(new));
@@ -209,7 +209,7 @@ fn of_finding(change: Change, f: &Finding) -> Difference {
     }
 }
 
-/// A kernel in a lane as a whole.
+/// Difference without counts, for a kernel in a lane as a whole.
 fn of_row(change: Change, row: &Row) -> Difference {
     let (op, kernel, lane) = (row.op.clone(), row.kernel.clone(), row.lane.clone());
     Difference { change, op, kernel, lane, against: None, class: None, old: None, new: None, says: None, command: None }
@@ -220,14 +220,14 @@ fn of_rows(change: Change, before: &Row, after: &Row) -> Difference {
     Difference { against: Some(after.against), old, new, ..of_row(change, after) }
 }
 
-/// A kernel in a lane that the second run does not have.
+/// Difference for a kernel in a lane that the second run does not have.
 fn gone(old: &Ledger, new: &Ledger, row: &Row) -> Difference {
     let why = asked::why_not(old, new, row);
     let change = if why.is_some() { Change::NotAsked } else { Change::Gone };
     Difference { old: Some(Count::of(row)), says: why, ..of_row(change, row) }
 }
 
-/// Classes of a row with more or fewer differences for each input.
+/// Returns the classes with more or fewer differences for each input.
 fn classes<'a>(old: &'a Row, new: &'a Row) -> impl Iterator<Item = Difference> + 'a {
     let names: BTreeSet<&String> = old.classes.keys().chain(new.classes.keys()).collect();
     names.into_iter().filter_map(move |class| {
@@ -251,24 +251,24 @@ fn classes<'a>(old: &'a Row, new: &'a Row) -> impl Iterator<Item = Difference> +
 }
 
 impl Diff {
-    /// True if the second run is worse, or has lost a result: exit code 1.
+    /// True if the second run is worse or lacks a result; the exit code is then 1.
     pub fn is_worse(&self) -> bool {
         let lost = self.count(Change::Worse) + self.count(Change::Gone) > 0;
         lost || (self.old == Verdict::Holds && self.new == Verdict::Broken)
     }
 
-    /// Why nothing could be compared, where both runs have the same rows and planned all of them otherwise.
+    /// Returns the reason why nothing was compared if the plans of all common rows differ.
     pub fn nothing_compared(&self) -> Option<&str> {
         let changed = self.differences.iter().find(|difference| difference.change == Change::PlanChanged)?;
         (self.compared == 0).then(|| changed.says.as_deref().unwrap_or_default())
     }
 
-    /// Differences of one kind.
+    /// Counts the differences of one kind.
     pub fn count(&self, change: Change) -> usize {
         self.differences.iter().filter(|difference| difference.change == change).count()
     }
 
-    /// Changed parts of plans and missing requests, with the number of differences that each explains, the most frequent first.
+    /// Returns changed parts of plans and missing requests, each with the number of differences that it explains, the most frequent first.
     pub fn reasons(&self) -> Vec<(&str, usize)> {
         let explained = |d: &&Difference| matches!(d.change, Change::PlanChanged | Change::NotAsked);
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();

@@ -1,18 +1,18 @@
-//! Whether two rows are of one plan: only then do their counts say which of them is worse.
+//! Check that two rows have the same plan, so that their counts can be compared.
 //!
-//! Counts are compared only within one plan, because a larger count among other cases does not describe the kernel. Rows of
-//! one seed, effort, scheme and set of cases are compared; for other rows the report names the changed part of the plan.
+//! A larger count among other cases does not describe the kernel. Rows with the same seed, effort, scheme and cases are compared; for other
+//! rows the report names the changed part of the plan.
 
 use super::asked::Asked;
 use crate::ledger::{DropReason, Ledger, Planned, Row};
 use crate::text::count;
 
-/// Difference of two plans, as text; `None` if a row of the first run has the plan of a row of the second.
+/// Difference of two plans, as text; `None` if both rows have the same plan.
 pub(super) fn change(old: (&Ledger, &Row), new: (&Ledger, &Row)) -> Option<String> {
     of_runs(old.0, new.0).or_else(|| of_rows(old.1, new.1)).or_else(|| of_cases(old, new))
 }
 
-/// Likewise of the runs as a whole.
+/// Difference of the plans of two runs, as text: seed, effort or parameters.
 pub(super) fn of_runs(old: &Ledger, new: &Ledger) -> Option<String> {
     let parameters = [old, new].map(|ledger| Asked::of(ledger).parameters());
     let [before, after] = parameters;
@@ -26,7 +26,7 @@ fn of_rows(old: &Row, new: &Row) -> Option<String> {
         .or_else(|| differ("parameters", count(old.parameters), count(new.parameters)))
 }
 
-/// Of the cases of a row: how many there are, and what they span. A kernel that stopped answering has fewer results than were planned.
+/// Compares the number and the span of a row's cases. A kernel that stopped answering has fewer results than planned.
 fn of_cases((old, before): (&Ledger, &Row), (new, after): (&Ledger, &Row)) -> Option<String> {
     let plans = [planned(old, before), planned(new, after)];
     if let [Some(old), Some(new)] = &plans {
@@ -43,7 +43,7 @@ fn of_cases((old, before): (&Ledger, &Row), (new, after): (&Ledger, &Row)) -> Op
     differ("inputs", first, second).or_else(|| spans.then(|| "the sizes or parameters of the cases differ".to_owned()))
 }
 
-/// Plan of a row's kernel in its lane; `None` in a ledger without plans.
+/// Plan for the kernel and lane of a row; `None` in a ledger without plans.
 fn planned<'a>(ledger: &'a Ledger, row: &Row) -> Option<Vec<&'a Planned>> {
     let of_row = |p: &&Planned| (&p.op, &p.kernel, &p.lane) == (&row.op, &row.kernel, &row.lane);
     let mut all: Vec<&Planned> = ledger.planned.iter().filter(of_row).collect();

@@ -1,13 +1,13 @@
-//! Two runs compared, in words: a line, a comment, the cells of a table.
+//! Text of a comparison of two runs: a line, a comment, the cells of a table.
 
 use super::{Change, Diff, KernelChange};
 use std::fmt::Write;
 
-/// Most kernels that the Markdown shows: it is meant for a comment on a change.
+/// Upper bound on kernels in the Markdown, which is meant for a comment on a change.
 const MOST: usize = 40;
 
 impl Diff {
-    /// All in one line: the kernels by their worst change.
+    /// Returns one line that counts the kernels by their worst change.
     pub fn line(&self) -> String {
         let compared = crate::text::plural(self.compared, "comparison");
         let rows = format!("{compared} of a kernel in a lane with its contract or reference");
@@ -22,7 +22,7 @@ impl Diff {
         format!("{}, in {rows} that both runs have", counts.join(", "))
     }
 
-    /// GitHub Markdown that fits a comment: the worst first, and how many more there are.
+    /// Returns GitHub Markdown that fits a comment: the worst changes, and the number of the rest.
     pub fn markdown(&self) -> String {
         let mut out = format!("**{}**\n", crate::markdown::capital(&self.line()));
         if self.differences.is_empty() {

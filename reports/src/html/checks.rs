@@ -1,4 +1,4 @@
-//! Checks of the harness: known bugs and the lanes that detect them, corner cases, bounds, comparisons to the bit.
+//! Checks of the harness: known bugs and the lanes that detect them, corner cases, bounds, bit-for-bit comparisons.
 
 use super::command;
 use super::table::{Cell, Row, Table};
@@ -8,7 +8,7 @@ use crate::proofs;
 use crate::text;
 use crate::view;
 
-/// Known bugs by lanes.
+/// Table of known bugs by lane.
 pub(super) fn kill_matrix(ledger: &Ledger) -> Option<Table> {
     let mut lanes: Vec<&str> = Vec::new();
     let mut checks: Vec<(&SelfCheck, Vec<&SelfCheck>)> = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn kill_matrix(ledger: &Ledger) -> Option<Table> {
     let heads: Vec<&str> =
         ["operation", "known bug or control", "must be"].into_iter().chain(lanes.iter().copied()).collect();
     let mut table = Table::new("kill-matrix", "Known bugs and controls, and the lanes that distinguish them", &heads);
-    // Lanes are named by others, and a list's labels are not.
+    // A list has fixed labels, but these heads are names of lanes.
     table.is_list = false;
     table.rows = checks.iter().map(|(first, all)| matrix_row(ledger, first, all, &lanes)).collect();
     table.filled()
@@ -57,7 +57,7 @@ fn matrix_row(ledger: &Ledger, first: &SelfCheck, all: &[&SelfCheck], lanes: &[&
     }
 }
 
-/// Kept corner cases by operation and lane.
+/// Table of kept corner cases by operation and lane.
 pub(super) fn catalogue(ledger: &Ledger) -> Option<Table> {
     let heads =
         ["operation", "lane", "#kept cases", "#accepted by no kernel", "#outputs judged", "#outside a contract"];
@@ -80,7 +80,7 @@ pub(super) fn catalogue(ledger: &Ledger) -> Option<Table> {
     table.filled()
 }
 
-/// Bounds, those that several lanes show in one row.
+/// Table of bounds; lanes with equal bounds share a row.
 pub(super) fn bounds(ledger: &Ledger) -> Option<Table> {
     let heads = ["operation", "kernel", "quantity", "#safe up to", "one past it", "lanes"];
     let mut table = Table::new(
@@ -108,7 +108,7 @@ pub(super) fn bounds(ledger: &Ledger) -> Option<Table> {
     table.filled()
 }
 
-/// Recorded proofs, a row for each form and contract.
+/// Table of recorded proofs, a row for each form and contract.
 pub(super) fn theorems(ledger: &Ledger) -> Option<Table> {
     let heads = ["kernel", "form", "contract", "verdict"];
     let mut table = Table::new(
@@ -125,7 +125,7 @@ pub(super) fn theorems(ledger: &Ledger) -> Option<Table> {
                 Cell::text(&theorem.contract),
                 Cell::text(theorem.verdict.join("; ")).class(if holds { "" } else { "bad" }),
             ],
-            // Only a clone has the code of the kernels.
+            // The code of the kernels is only in a clone of the repository.
             command: match super::command::program(ledger) {
                 "tiebreak" => String::new(),
                 program => format!("{program} prove --kernels --kernel {}", theorem.kernel),
@@ -136,7 +136,7 @@ pub(super) fn theorems(ledger: &Ledger) -> Option<Table> {
     table.filled()
 }
 
-/// Rewrites of the quant dialect, a row for each type.
+/// Table of rewrites of the quant dialect, a row for each type.
 pub(super) fn rewrites(ledger: &Ledger) -> Option<Table> {
     let heads = ["rewrite", "type", "same", "differ", "poison", "verdict"];
     let mut table = Table::new("rewrites", "Rewrites of the quant dialect, by the results of both sides", &heads);
@@ -171,7 +171,7 @@ fn bound_command(ledger: &Ledger, bound: &Bound) -> String {
     )
 }
 
-/// Kernels compared to the bit.
+/// Table of kernels compared bit for bit.
 pub(super) fn agreements(ledger: &Ledger) -> Option<Table> {
     let heads = ["kernel", "lanes", "compared to the bit", "where they differ"];
     let mut table = Table::new(

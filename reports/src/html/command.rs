@@ -1,18 +1,18 @@
-//! Commands that give a row of a page again, where the ledger has no witness with one.
+//! Commands that reproduce a row of a page if the ledger has no witness with a command.
 
 use crate::ledger::Ledger;
 
-/// Options of a run that decide where its results go and how they are printed, and not what they are.
+/// Options for the output and display of a run, which do not affect results.
 const ELSEWHERE: [&str; 3] = ["--out", "--format", "--base"];
 
-/// The run again, narrowed by options that it does not have by itself.
+/// Returns the command of the run, narrowed by options that the command does not yet have.
 pub(super) fn narrowed(ledger: &Ledger, options: &[(&str, &str)]) -> String {
     let own = words(&ledger.command);
     let mut command: Vec<String> = Vec::new();
     let mut skipped = false;
     for word in &own {
         let name = word.split('=').next().unwrap_or(word);
-        // The value of an option that is left out.
+        // True if this word is the value of an omitted option.
         let is_value = std::mem::take(&mut skipped);
         if ELSEWHERE.contains(&name) {
             skipped = !word.contains('=');
@@ -27,13 +27,13 @@ pub(super) fn narrowed(ledger: &Ledger, options: &[(&str, &str)]) -> String {
     crate::text::one_line(&command.join(" "))
 }
 
-/// The words with which the run was called, up to its command: `cargo xtask` or `tiebreak`.
+/// Returns the words before `verify` in the command of the run: `cargo xtask` or `tiebreak`.
 pub(super) fn program(ledger: &Ledger) -> &str {
     let command = &ledger.command;
     command.split_once(" verify").map_or("tiebreak", |(program, _)| program)
 }
 
-/// The words of a command, each as it is quoted there.
+/// Splits a command into words, each with its quotes.
 fn words(command: &str) -> Vec<&str> {
     let mut is_quoted = false;
     let words = command.split(|c| {
@@ -43,7 +43,7 @@ fn words(command: &str) -> Vec<&str> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

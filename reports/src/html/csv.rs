@@ -1,11 +1,11 @@
-//! The CSV of each figure: what a page draws, for a spreadsheet.
+//! CSV of each figure: the numbers that a page draws, for a spreadsheet.
 
 use crate::ledger::{Figure, FigureKind, Ledger};
 
 /// Directory of the CSV files, relative to the page.
 pub(crate) const DIRECTORY: &str = "figures";
 
-/// Names and contents of all of a ledger's figures, each with a header.
+/// Returns names and contents of the CSV files of all figures, each with a header.
 pub(crate) fn files(ledger: &Ledger) -> Vec<(String, Vec<u8>)> {
     ledger.figures.iter().map(|figure| (name(figure.kind), contents(figure))).collect()
 }

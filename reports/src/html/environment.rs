@@ -1,11 +1,11 @@
-//! When, where, from which sources, and with which tools.
+//! Environment of a run: date, machine, sources and tools.
 
 use super::command;
 use super::table::{Cell, Row, Table};
 use crate::ledger::Ledger;
 use crate::text;
 
-/// The facts beneath the verdict.
+/// Returns the facts beneath the verdict.
 pub(super) fn facts(ledger: &Ledger) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     if let Some(environment) = &ledger.environment {
@@ -16,13 +16,13 @@ pub(super) fn facts(ledger: &Ledger) -> Vec<(&'static str, String)> {
     facts.into_iter().map(|(name, value)| (name, text::one_line(&value))).collect()
 }
 
-/// Twelve digits of a commit, and a mark where the sources were changed since.
+/// Returns twelve digits of a commit, and a mark if the sources have changed since.
 pub(super) fn short(commit: &str) -> String {
     let (commit, changed) = commit.split_once('+').map_or((commit, ""), |(commit, _)| (commit, ", changed since"));
     format!("{}{changed}", commit.chars().take(12).collect::<String>())
 }
 
-/// Everything about the run.
+/// Returns every fact about the run.
 pub(super) fn all(ledger: &Ledger) -> Vec<(&'static str, String)> {
     let mut all = vec![("program", format!("tiebreak {}, ledger format {}", ledger.version, ledger.format))];
     match &ledger.environment {
@@ -46,7 +46,7 @@ pub(super) fn all(ledger: &Ledger) -> Vec<(&'static str, String)> {
     all.into_iter().map(|(name, value)| (name, text::one_line(&value))).collect()
 }
 
-/// Every file that takes part in what a lane runs.
+/// Table of the files that take part in the code of a lane.
 pub(super) fn tools(ledger: &Ledger) -> Option<Table> {
     let mut table =
         Table::new("tools", "Files of the lanes' code, by content", &["lane", "purpose", "file", "#bytes", "SHA-256"]);

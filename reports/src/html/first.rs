@@ -1,4 +1,4 @@
-//! The first screen: verdict, findings, lanes, what was not covered, the checks.
+//! First screen: verdict, findings, lanes, uncovered inputs, checks.
 
 use super::command;
 use super::has_ended;
@@ -10,31 +10,31 @@ use crate::text::{self, plural};
 use crate::uncovered;
 use crate::view;
 
-/// Workers that a lane names: one, with its emulator.
+/// Number of workers that a lane names: one, with its emulator.
 const WORKERS: usize = 2;
 
-/// A finding as the page shows it.
+/// Finding as the page shows it.
 pub(super) struct Shown {
     pub(super) line: String,
     pub(super) details: Vec<String>,
     pub(super) command: String,
 }
 
-/// Something that was not covered.
+/// Part of the run that was not covered.
 pub(super) struct Gap {
     pub(super) subject: &'static str,
     pub(super) sentence: String,
     pub(super) is_unexpected: bool,
 }
 
-/// A kind of check.
+/// Kind of check, with its result.
 pub(super) struct Checked {
     pub(super) name: &'static str,
     pub(super) sentence: String,
     pub(super) passed: bool,
 }
 
-/// Heading with the verdict, and the measure of the run.
+/// Returns the heading with the verdict, and the totals of the run.
 pub(super) fn heading(ledger: &Ledger) -> (String, String) {
     let heading = match ledger.verdict {
         Verdict::Holds => "Every contract held".to_owned(),
@@ -46,7 +46,7 @@ pub(super) fn heading(ledger: &Ledger) -> (String, String) {
     (heading, format!("{why}{}", view::Totals::of(ledger).sentence(ledger.seconds)))
 }
 
-/// All findings, those first that are most likely to be the cause of the others.
+/// Returns all findings, the most likely causes first.
 pub(super) fn findings(ledger: &Ledger) -> Vec<Shown> {
     let shown = |merged: findings::Merged<'_>| Shown {
         line: merged.line(),
@@ -56,17 +56,17 @@ pub(super) fn findings(ledger: &Ledger) -> Vec<Shown> {
     findings::by_severity(ledger).into_iter().map(shown).collect()
 }
 
-/// True for a lane that did not run, as the caller allows or because its tools are not installed: it has no row, and a note names it.
+/// True if the caller allows the lane not to run, or its tools are not installed. Such a lane has a note instead of a row.
 fn is_absent(lane: &Lane) -> bool {
     matches!(lane.status, LaneStatus::NotRun { allowed: true, .. })
 }
 
-/// The absent lanes, those of one reason in one line.
+/// Returns the absent lanes, one line for each reason.
 pub(super) fn absent(ledger: &Ledger) -> Vec<String> {
     uncovered::absent_lanes(ledger, true).into_iter().map(|line| text::one_line(&line)).collect()
 }
 
-/// Table of lanes.
+/// Table of the lanes that are not absent.
 pub(super) fn lanes(ledger: &Ledger) -> Table {
     let mut table = Table::new(
         "lanes",
@@ -85,7 +85,7 @@ fn of_lane(ledger: &Ledger, lane: &Lane) -> Row {
         .filter(|line| line.row().lane == lane.name && line.inputs() > 0)
         .filter_map(|line| judged(ledger, line))
         .collect();
-    // An emulator comes before the program that it runs.
+    // In the files of a lane, an emulator comes before the program that it runs.
     let workers: Vec<String> = lane.files.iter().filter(|file| file.role == Role::Worker).map(short).collect();
     Row {
         cells: vec![
@@ -100,26 +100,26 @@ fn of_lane(ledger: &Ledger, lane: &Lane) -> Row {
     }
 }
 
-/// A file, and the first digits of its hash.
+/// Returns the name of a file and the first digits of its hash.
 fn short(file: &Content) -> String {
     format!("{} {}", file.name, file.sha256.chars().take(12).collect::<String>())
 }
 
-/// The place in the ledger of the inputs that a line's contract judged, as the pointers of a cell: none of a line without a contract.
+/// Returns the JSON pointer to the number of inputs that a line's contract judged; `None` without a contract.
 pub(super) fn judged(ledger: &Ledger, line: &view::Line<'_>) -> Option<String> {
     let contract = line.contract?;
     let at = ledger.rows.iter().position(|row| std::ptr::eq(row, contract))?;
     Some(format!("/rows/{at}/inputs"))
 }
 
-/// Uncovered inputs, unplanned and unallowed ones first.
+/// Returns uncovered inputs; unplanned and unallowed gaps come first.
 pub(super) fn uncovered(ledger: &Ledger) -> Vec<Gap> {
     let gap =
         |gap: uncovered::Uncovered| Gap { subject: gap.subject, sentence: gap.sentence, is_unexpected: gap.unexpected };
     uncovered::all(ledger).into_iter().map(gap).collect()
 }
 
-/// One for each kind.
+/// Returns the checks, one for each kind.
 pub(super) fn checks(ledger: &Ledger) -> Vec<Checked> {
     let checked = |check: overview::Check| Checked { name: check.name, sentence: check.sentence, passed: check.passed };
     overview::checks(ledger).into_iter().map(checked).collect()

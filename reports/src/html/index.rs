@@ -1,4 +1,4 @@
-//! The index page over dated reports: one directory each, `DATE-NAME`, and what changed from one of a name to the next.
+//! Index page of dated reports. Each report has a directory, `DATE-NAME`; the page shows changes between reports of the same name.
 
 use super::environment::short;
 use super::table::{Cell, Row, Table};
@@ -12,10 +12,10 @@ use crate::text;
 use crate::view;
 use askama::Template;
 
-/// A directory of the index.
+/// Directory of the index.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its name; a date in front is the report's.
+    /// Name of the directory; a leading date is the date of the report.
     pub directory: String,
     /// Content of the directory.
     pub holds: Holds,
@@ -26,17 +26,17 @@ pub struct Entry {
 pub enum Holds {
     /// The ledger of a run.
     Run(Box<Ledger>),
-    /// Another result, such as the ledger of a space: its title, and the file that shows it.
+    /// Another result, such as the ledger of a space.
     Other {
         /// Title of a few words.
         title: String,
-        /// The name of a page or document in the directory.
+        /// Name of a page or document in the directory.
         file: String,
     },
 }
 
 impl Entry {
-    /// Its ledger.
+    /// Returns the ledger of a run.
     pub fn ledger(&self) -> Option<&Ledger> {
         match &self.holds {
             Holds::Run(ledger) => Some(ledger),
@@ -44,8 +44,8 @@ impl Entry {
         }
     }
 
-    /// What the directory is called after its date, and after the number of a further report of that day (`2026-11-22.2-default`): reports of
-    /// one name are compared with each other.
+    /// Returns the part of the directory's name after the date and after the number of a further report of that day
+    /// (`2026-11-22.2-default`). Reports of the same name are compared with each other.
     pub fn name(&self) -> &str {
         let is_date = |date: &str| date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
         match self.directory.split_at_checked(10) {
@@ -58,7 +58,7 @@ impl Entry {
     }
 }
 
-/// The latest earlier report of the same name, in a list that is sorted by directory.
+/// Returns the latest earlier report of the same name; `entries` are sorted by directory.
 pub fn before(entries: &[Entry], at: usize) -> Option<&Ledger> {
     let earlier = entries[..at].iter().rev().filter(|entry| entry.name() == entries[at].name());
     earlier.filter_map(Entry::ledger).find(|ledger| ledger.verdict != Verdict::Unfinished)
@@ -73,19 +73,19 @@ struct Page {
     others: Vec<Other>,
 }
 
-/// A result that is no run.
+/// Result other than a run.
 struct Other {
     link: String,
     title: String,
 }
 
-/// A file of a directory, as a link that is of this site whatever the names are.
+/// Returns a relative link to a file of a directory, whatever their names contain.
 fn link(directory: &str, file: &str) -> String {
     let plain = |name: &str| name.replace('%', "%25").replace('#', "%23").replace('?', "%3F");
     format!("./{}/{}", plain(directory), plain(file))
 }
 
-/// Draws the page over directories that are sorted by name; the newest report stands first.
+/// Draws the index page of directories that are sorted by name; the newest report comes first.
 pub fn render(entries: &[Entry]) -> String {
     let heads = ["report", "commit", "verdict", "#findings", "#inputs", "what ran", "against the one before"];
     let mut reports = Table::new("reports", "Reports, the newest first", &heads);
@@ -103,7 +103,7 @@ pub fn render(entries: &[Entry]) -> String {
     page.render().expect("written to memory")
 }
 
-/// When its run began, where that is recorded.
+/// Returns the date when the run began, if recorded.
 fn begun(entry: &Entry) -> Option<&str> {
     Some(entry.ledger()?.environment.as_ref()?.date.as_str())
 }

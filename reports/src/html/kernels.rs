@@ -1,4 +1,4 @@
-//! The kernels of an operation: contract, result, and what differs from the reference. Lanes that say the same stand in one row.
+//! Kernels of an operation: contract, result, and differences from the reference. Lanes with equal results share a row.
 
 use super::command;
 use super::first::judged;
@@ -9,10 +9,10 @@ use crate::spans;
 use crate::text::{self, count};
 use crate::view::{self, Line};
 
-/// Classes and deltas that a cell names.
+/// Number of classes and deltas that a cell names.
 const MOST: usize = 3;
 
-/// Lines of one kernel whose cells are the same but for lane, path and seconds.
+/// Lines of one kernel that differ only in lane, path and seconds.
 struct Group<'a> {
     lines: Vec<Line<'a>>,
     cells: Vec<String>,
@@ -53,7 +53,7 @@ pub(super) fn table(ledger: &Ledger, op: &str) -> Table {
     table
 }
 
-/// Values that all rows of a table share; the caption has them.
+/// Values that all rows of a table share. The caption states them.
 struct Shared<'a> {
     lanes: Option<Vec<&'a str>>,
     coverage: Option<Coverage>,
@@ -76,7 +76,7 @@ fn lanes<'a>(group: &Group<'a>) -> Vec<&'a str> {
     group.lines.iter().map(|line| line.row().lane.as_str()).collect()
 }
 
-/// Values that two lanes must share to have one row.
+/// Returns the values that must be equal for two lanes to share a row.
 fn compared(line: &Line<'_>) -> Vec<String> {
     let of = |row: Option<&Judged>| {
         row.map_or(String::new(), |row| {
@@ -109,7 +109,7 @@ fn row(ledger: &Ledger, group: &Group<'_>) -> Row {
     }
 }
 
-/// Result of the contract in a few words, and its class of style.
+/// Returns the result of the contract in a few words, and its CSS class.
 fn contract(line: &Line<'_>) -> (String, &'static str) {
     let Some(row) = line.contract else { return ("no contract row".to_owned(), "notable") };
     let deviations: u64 = row.deviations.values().sum();
@@ -131,7 +131,7 @@ fn classes(line: &Line<'_>) -> String {
     line.reference.map_or(String::new(), |row| text::classes(&row.classes, MOST, "class").join(", "))
 }
 
-/// The paths, and the smallest input that differs.
+/// Returns the paths, and the smallest input that differs.
 fn says(group: &Group<'_>) -> Vec<String> {
     let line = &group.lines[0];
     let lines = group.lines.iter().map(|line| (vec![line.row().isa_path.clone()], line.row().lane.as_str()));

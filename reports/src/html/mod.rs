@@ -1,10 +1,9 @@
-//! `report.html`: a ledger as one page that needs no network, for a reviewer with five minutes. The verdict, the lanes, what is new and
-//! what was not covered come first; then each operation, the checks of the harness itself, and the machine.
+//! `report.html`: a ledger as one page that needs no network, for a reviewer with five minutes. Verdict, lanes, changes and uncovered inputs
+//! come first, then each operation, the checks of the harness itself, and the machine.
 //!
-//! Numbers of a table's cells name their place in `ledger.json` (`data-from`, a JSON pointer; several, with spaces between them, are summed).
+//! Each number in a table names its place in `ledger.json`: `data-from` has a JSON pointer, or several with spaces, whose values are summed.
 //!
-//! Every number of the page names its place in the ledger, so a test can compare all of them, and a reader can look them
-//! up.
+//! A test can therefore compare all numbers, and a reader can look them up.
 
 mod checks;
 mod command;
@@ -28,15 +27,15 @@ use table::Table;
 
 pub(crate) use news::against;
 
-/// The look of every page, also of an audit.
+/// Style sheet of every page, also of audits.
 pub const STYLE: &str = include_str!("../../templates/style.css");
-/// Sorting, filtering and copying.
+/// Script for sorting, filtering and copying.
 const SCRIPT: &str = include_str!("../../templates/script.js");
 
-/// Earlier runs that a page compares with.
+/// Earlier runs to compare a page with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Earlier<'a> {
-    /// Earlier runs by date, the last one just before this run.
+    /// Earlier runs by date; the last is the most recent.
     pub runs: &'a [Ledger],
 }
 
@@ -70,7 +69,7 @@ struct Page<'a> {
     tools: Option<Table>,
 }
 
-/// Draws the page. `earlier` are runs before this one.
+/// Draws the page. `earlier` are the runs before this one.
 pub fn render(ledger: &Ledger, earlier: Earlier<'_>) -> String {
     let ledger = &*drawable::ledger(ledger);
     let earlier = Earlier { runs: &drawable::ledgers(earlier.runs) };

@@ -8,20 +8,20 @@ use crate::findings;
 use crate::ledger::Ledger;
 use crate::text;
 
-/// Kernels that the page lists; the terminal's `diff` prints all.
+/// Number of kernels that the page lists; `diff` in the terminal prints all.
 const MOST: usize = 60;
 
-/// The section.
+/// Section on changes.
 pub(super) struct News {
     pub(super) is_worse: bool,
-    /// Nothing where there is no earlier run.
+    /// `None` if there is no earlier run.
     pub(super) line: Option<String>,
     pub(super) differences: Option<Table>,
-    /// Parts of the plan that differ, and what was not requested, with the number of comparisons that each explains.
+    /// Changed parts of the plan and missing requests, with the number of comparisons that each explains.
     pub(super) reasons: Vec<String>,
     /// Number of kernels that the table leaves out.
     pub(super) more: usize,
-    /// The runs, where there are at least two earlier ones.
+    /// Table of runs, if there are at least two earlier ones.
     pub(super) history: Option<Table>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn news(ledger: &Ledger, earlier: &[Ledger], compared: Option<Diff>) 
     }
 }
 
-/// ` Against the run of DATE, commit X.`, as far as the ledger of that run has it.
+/// Returns ` Against the run of DATE, commit X.`, as far as the ledger of that run has the facts.
 pub(crate) fn against(old: Option<&Ledger>) -> String {
     let environment = old.and_then(|old| old.environment.as_ref());
     environment.map_or(String::new(), |e| {

@@ -1,4 +1,4 @@
-//! The operations: one line each on the first screen, and a section each with kernels, figures, classes and deviations.
+//! Operations: one line each on the first screen, and a section each with kernels, figures, classes and deviations.
 
 use super::command;
 use super::figures::{self, Drawn};
@@ -11,10 +11,10 @@ use crate::text::{self, count};
 use crate::view;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Columns that the classes of an operation may take.
+/// Width of the classes of an operation, in columns.
 const CLASSES: usize = 60;
 
-/// An operation's part of the page.
+/// Section of the page on an operation.
 pub(super) struct Section {
     pub(super) id: String,
     pub(super) op: String,
@@ -26,7 +26,7 @@ pub(super) struct Section {
     pub(super) figures: Vec<Drawn>,
 }
 
-/// A line for each operation.
+/// Table with a line for each operation.
 pub(super) fn overview(ledger: &Ledger) -> Table {
     let heads = [
         "operation",
@@ -62,18 +62,18 @@ fn line(ledger: &Ledger, operation: &Operation<'_>) -> Row {
     }
 }
 
-/// Meaning of the star beside `exact`.
+/// Returns the meaning of the star next to `exact`.
 pub(super) fn legend(ledger: &Ledger) -> Option<String> {
     overview::deviations(&overview::operations(ledger))
 }
 
-/// The identifier of an operation's section. Names of others may hold anything.
+/// Returns the identifier of an operation's section. Foreign names may contain any character.
 pub(super) fn id(op: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     format!("op-{}", op.chars().map(plain).collect::<String>())
 }
 
-/// All of them, in the order of the first screen.
+/// Returns all sections, in the order of the first screen.
 pub(super) fn sections(ledger: &Ledger) -> Vec<Section> {
     let section = |operation: &Operation<'_>| {
         let sentence = operation.sentence(0);
@@ -90,7 +90,7 @@ pub(super) fn sections(ledger: &Ledger) -> Vec<Section> {
     overview::operations(ledger).iter().map(section).collect()
 }
 
-/// Classes of differences from the reference: how many kernels show each, and on how many inputs.
+/// Table of the classes of differences from the reference, with the number of kernels and inputs that show each class.
 fn classes(ledger: &Ledger, op: &str) -> Option<Table> {
     let mut classes: BTreeMap<&str, (BTreeSet<&str>, u64, Vec<String>)> = BTreeMap::new();
     let rows = ledger.rows.iter().enumerate().filter(|(_, row)| row.op == op && row.against == Against::Reference);
@@ -126,12 +126,12 @@ fn classes(ledger: &Ledger, op: &str) -> Option<Table> {
     table.filled()
 }
 
-/// A name as a part of a JSON pointer, which a list of pointers may hold.
+/// Escapes a name as a part of a JSON pointer in a list of pointers.
 pub(super) fn pointer(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1").replace(' ', "%20")
 }
 
-/// Deviations that contracts declare.
+/// Table of the deviations that contracts declare.
 fn deviations(ledger: &Ledger, op: &str) -> Option<Table> {
     let mut table = Table::new(
         &format!("{}-deviations", id(op)),

@@ -1,63 +1,63 @@
-//! A table of a page: caption, heads with a sort button each, rows with the command that gives them again.
+//! Table of a page: caption, heads with a sort button each, rows with the command that reproduces them.
 
 use crate::text;
 use askama::Template;
 
-/// Rows from which on a table can be filtered.
+/// Smallest number of rows with a filter.
 const FILTERED: usize = 12;
 
-/// A table, which draws itself.
+/// Table, which draws itself.
 #[derive(Clone, Debug, Template)]
 #[template(path = "table.html")]
 pub(crate) struct Table {
-    /// Identifier of the element; identifiers inside begin with it.
+    /// Identifier of the element, and prefix of the identifiers inside.
     pub(crate) id: String,
     pub(crate) caption: String,
     pub(crate) heads: Vec<Head>,
     pub(crate) rows: Vec<Row>,
     /// True if the caption is visible; otherwise a heading above has the same text.
     pub(crate) is_captioned: bool,
-    /// True if the table turns into a list on a narrow screen; otherwise it scrolls in a box of its own.
+    /// True if the table turns into a list on a narrow screen; otherwise the table scrolls in a separate box.
     pub(crate) is_list: bool,
 }
 
-/// The head of a column.
+/// Head of a column.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     pub(crate) name: String,
     pub(crate) is_number: bool,
 }
 
-/// A row.
+/// Row of a table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) cells: Vec<Cell>,
-    /// Sentences that explain it, such as its witness.
+    /// Sentences that explain the row, such as its witness.
     pub(crate) says: Vec<String>,
-    /// Where the values of all its cells stand in the ledger, one after another, in place of a place of each cell.
+    /// JSON pointers to the values of all cells in the ledger, in order, instead of one pointer for each cell.
     pub(crate) from: String,
-    /// Gives it again.
+    /// Command that reproduces the row.
     pub(crate) command: String,
 }
 
-/// A cell.
+/// Cell of a row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
     pub(crate) text: String,
-    /// Place of the number in the ledger.
+    /// JSON pointer to the number in the ledger.
     pub(crate) from: String,
-    /// A class of the style, or nothing.
+    /// CSS class, or an empty text.
     pub(crate) class: &'static str,
-    /// A place on the page that it leads to.
+    /// Target of the cell's link on the page.
     pub(crate) link: String,
-    /// The number by which it is sorted, where the text does not begin with it.
+    /// Sort key, if the text does not begin with the number.
     pub(crate) key: String,
 }
 
 impl Table {
     pub(crate) fn new(id: &str, caption: impl Into<String>, heads: &[&str]) -> Self {
         let head = |name: &&str| {
-            // A number's column is marked so.
+            // `#` marks a column of numbers.
             let plain = name.trim_start_matches('#');
             Head { name: plain.to_owned(), is_number: plain != *name }
         };
@@ -65,7 +65,7 @@ impl Table {
         Self { id: id.to_owned(), caption: caption.into(), heads, rows: Vec::new(), is_captioned: false, is_list: true }
     }
 
-    /// The table, or `None` without rows.
+    /// Returns the table, or `None` without rows.
     pub(crate) fn filled(self) -> Option<Self> {
         (!self.rows.is_empty()).then_some(self)
     }
@@ -88,7 +88,7 @@ impl Cell {
         Self { text: crate::text::one_line(&text.into()), ..Self::default() }
     }
 
-    /// A count of the ledger, at one place or as the sum of several.
+    /// Returns a cell with a count of the ledger, at one place or as the sum of several.
     pub(crate) fn count(n: u64, from: impl Into<String>) -> Self {
         Self { text: text::count(n), from: from.into(), ..Self::default() }
     }

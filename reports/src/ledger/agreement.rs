@@ -1,10 +1,10 @@
-//! Kernels compared to the bit, without a scheme.
+//! Bit-for-bit comparison of kernels, without a scheme.
 
 use super::{Case, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Two kernels that promise one scheme, or one in two lanes, compared to the bit on the same inputs.
+/// Bit-for-bit comparison of two kernels of one scheme, or of one kernel in two lanes, on the same inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Agreement {
@@ -12,39 +12,39 @@ pub struct Agreement {
     pub op: String,
     /// Kernel.
     pub kernel: String,
-    /// Its lane.
+    /// Lane of the kernel.
     pub lane: String,
-    /// The other kernel; the same one where it is compared with itself in another lane.
+    /// Other kernel; the same kernel if two lanes are compared.
     pub other: String,
-    /// The other's lane.
+    /// Lane of the other kernel.
     pub other_lane: String,
     /// Results compared.
     pub results: u64,
-    /// Results not compared: the domain of the other kernel does not hold their case.
+    /// Results not compared, because their case is outside the domain of the other kernel.
     #[serde(default)]
     pub not_compared: u64,
-    /// Compared results to which the contract gives no value: poison.
+    /// Compared results without a contract value (poison).
     pub open: u64,
-    /// Results that differ where the contract gives a value.
+    /// Results that differ and have a contract value.
     pub differ: u64,
-    /// Results that differ where it gives none.
+    /// Results that differ and have no contract value.
     pub differ_open: u64,
     /// Results that differ, by stored and expressed type: `i8:f32`.
     pub types: BTreeMap<String, u64>,
-    /// A small input on which they differ.
+    /// Small input on which the results differ.
     pub witness: Option<AgreementWitness>,
 }
 
-/// An input on which two differ.
+/// Input on which the results differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AgreementWitness {
-    /// The case by argument.
+    /// Arguments of the case, by name.
     pub case: Case,
     /// Result of the kernel.
     pub got: Value,
     /// Result of the other side.
     pub other: Value,
-    /// Command that runs this case again.
+    /// Command that reproduces this case.
     pub command: String,
 }

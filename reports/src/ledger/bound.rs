@@ -1,4 +1,4 @@
-//! Safe bounds of a kernel, each shown at the bound and one past it.
+//! Safe bounds of a kernel, each checked at the bound and one past it.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,15 +10,15 @@ pub struct Bound {
     pub op: String,
     /// Kernel.
     pub kernel: String,
-    /// Lane in which it was shown.
+    /// Lane that checked the bound.
     pub lane: String,
     /// Bounded quantity: a depth, the values of an operand, the number of certain products in one lane.
     pub quantity: String,
-    /// The largest value (for a lower end the smallest) that is always safe; `None` where every value is.
+    /// Largest value (smallest for a lower end) that is always safe; `None` if every value is safe.
     pub bound: Option<i64>,
-    /// The arithmetic that gives it.
+    /// Arithmetic that gives the bound.
     pub because: String,
-    /// The extreme input at the bound: the kernel is right.
+    /// Extreme case at the bound: the kernel is right.
     pub witness_at_bound: Option<BoundWitness>,
     /// Case one past the bound: the kernel is wrong.
     pub witness_past_bound: Option<BoundWitness>,
@@ -26,16 +26,16 @@ pub struct Bound {
     pub shown: bool,
 }
 
-/// An input at or past a bound, run.
+/// Case at or past a bound, with the results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BoundWitness {
-    /// The input, in words that `--case` takes where it is small.
+    /// Case, as text that `--case` accepts if it is small.
     pub case: String,
     /// Result of the kernel.
     pub got: i64,
     /// Result of unbounded integers.
     pub exact: i64,
-    /// Command that runs it again.
+    /// Command that reproduces the case.
     pub command: String,
 }

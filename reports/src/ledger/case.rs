@@ -1,17 +1,17 @@
-//! A case, its values, and the inputs that show a difference.
+//! Cases, their values, and inputs that show a difference.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
-/// A value of an argument or a result: an integer, or a text where it is none (a type, a float).
+/// Value of an argument or a result: an integer, or a text for other values (types, floats).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Value {
-    /// An integer.
+    /// Integer.
     Integer(i64),
-    /// Anything else, without spaces.
+    /// Any other value, without spaces.
     Text(String),
 }
 
@@ -39,38 +39,38 @@ impl Display for Value {
 /// Arguments by name, in the order in which the operation takes them.
 pub type Case = IndexMap<String, Value>;
 
-/// The smallest input that shows a difference.
+/// Smallest input that shows a difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Witness {
-    /// The case by argument, such as `x`, `m`, `s`.
+    /// Arguments of the case, such as `x`, `m`, `s`.
     pub case: Case,
     /// Result of the kernel.
     pub got: Value,
     /// Result of the scheme; absent if the kernel gave no result to compare (a crash).
     pub expected: Option<Value>,
-    /// Scheme that gives `expected`: the row's, or that of the declared deviation that binds this input.
+    /// Scheme that gives `expected`: the scheme of the row, or of the declared deviation that applies to this input.
     pub scheme: String,
     /// Class of the difference.
     pub class: String,
     /// Cause that reproduces the kernel's output, as text.
     pub because: String,
-    /// Command that runs this case again.
+    /// Command that reproduces this case.
     pub command: String,
 }
 
-/// An input that differs, beside the smallest.
+/// Differing input of a further class, in addition to the witness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Example {
     /// Class of the difference.
     pub class: String,
-    /// The case, as `mismatches.csv` has it.
+    /// Case, as in `mismatches.csv`.
     pub case: String,
     /// Result of the kernel.
     pub got: Value,
     /// Result of the scheme.
     pub expected: Value,
-    /// Command that runs this case again.
+    /// Command that reproduces this case.
     pub command: String,
 }

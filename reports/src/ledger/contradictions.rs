@@ -1,5 +1,5 @@
-//! What one field of a ledger implies about another. A run writes no ledger that contradicts itself; one that was edited, or pieced together, may, and no
-//! report is made of it.
+//! Consistency of the fields of a ledger. A run never writes a ledger that contradicts itself, but an edited ledger may. No report is made of
+//! such a ledger.
 
 use super::{Against, Agreement, CatalogueRun, Figure, LaneStatus, Ledger, Planned, Row, Verdict};
 use crate::text::count;
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const EFFORTS: [&str; 3] = ["quick", "standard", "exhaustive"];
 
 impl Ledger {
-    /// The first two fields that cannot both be as they are, in words. Asked of a ledger whose counts [add up](Ledger::adds_up).
+    /// Describes the first two fields that contradict each other. The counts of the ledger must [add up](Ledger::adds_up).
     pub fn contradiction(&self) -> Option<String> {
         let rows = || self.rows.iter().find_map(|row| of_row(row).map(|what| format!("{}: {what}", name(row))));
         of_run(self)
@@ -31,7 +31,7 @@ fn name(row: &Row) -> String {
     format!("the row of {} {} {} against its {against}", row.op, row.kernel, row.lane)
 }
 
-/// The sentence, where the condition holds.
+/// Returns the sentence if the condition holds.
 fn when(is_so: bool, what: impl FnOnce() -> String) -> Option<String> {
     is_so.then(what)
 }
@@ -47,7 +47,7 @@ fn of_run(ledger: &Ledger) -> Option<String> {
     })
 }
 
-/// Contradictions between the verdict and other fields.
+/// Returns a contradiction between the verdict and another field.
 fn of_verdict(ledger: &Ledger) -> Option<String> {
     let findings = ledger.findings.len();
     match ledger.verdict {
@@ -90,7 +90,7 @@ fn deviating(row: &Row, class: &str) -> u64 {
     row.deviations.get(class).copied().unwrap_or(0)
 }
 
-/// Contradictions between broken contracts and findings: each broken contract is a finding about its kernel in its lane.
+/// Returns a broken contract or failed self-check without a finding about it in its lane.
 fn unfound(ledger: &Ledger) -> Option<String> {
     let found: BTreeSet<[&str; 3]> = ledger.findings.iter().map(|f| [&*f.op, &*f.kernel, &*f.lane]).collect();
     let broken = ledger.rows.iter().filter(|row| row.against == Against::Contract && row.differ > 0);
@@ -101,7 +101,7 @@ fn unfound(ledger: &Ledger) -> Option<String> {
     })
 }
 
-/// Contradictions about lanes: every result belongs to a lane that ran.
+/// Returns a contradiction about lanes: every result belongs to a lane that ran.
 fn of_lanes(ledger: &Ledger) -> Option<String> {
     let mut ran: BTreeMap<&str, bool> = BTreeMap::new();
     for lane in &ledger.lanes {
@@ -143,10 +143,10 @@ fn of_row(row: &Row) -> Option<String> {
         .or_else(|| of_spans(row))
 }
 
-/// A witness is one of the inputs that differ.
+/// Returns a witness of a class that no differing input has.
 fn of_witnesses(row: &Row) -> Option<String> {
     let classes = row.witness.iter().map(|w| &w.class).chain(row.examples.iter().map(|example| &example.class));
-    // The smallest input that differs from a reference need not be one of those that are counted: it was made of them.
+    // The witness of a reference was shrunk from a counted input, and may have another class.
     let counted =
         |class: &&String| row.differ > 0 && row.against == Against::Reference || row.classes.contains_key(*class);
     let mut classes = classes.filter(|class| !counted(class));

@@ -1,26 +1,26 @@
-//! What a run adds for people who look at it: where and when it ran, and the numbers of its figures.
+//! Facts for readers of a report: date and machine of the run, and the numbers of its figures.
 
 use super::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// When a run began, from which sources, and on which machine.
+/// Date, sources and machine of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Environment {
-    /// When it began, in UTC as of RFC 3339: `2026-11-22T05:40:00Z`.
+    /// Begin of the run, in UTC as of RFC 3339: `2026-11-22T05:40:00Z`.
     pub date: String,
-    /// The commit of what the program was built from, with `+` and a hash of what was changed since; `None` where git does not say, or where the program
-    /// is no longer in the workspace that it was built in.
+    /// Commit of the built sources, with `+` and a hash of changes since; `None` if git gives no commit, or if the program is no longer in the
+    /// workspace that built it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// A hash of what the program was built from; `None` in older ledgers.
+    /// Hash of the sources that the program was built from; `None` in older ledgers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<String>,
-    /// The model of the processor, as the system names it.
+    /// Model of the processor, as the system names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<String>,
-    /// Threads that the system offers.
+    /// Number of threads that the system offers.
     pub threads: u64,
     /// Operating system and architecture: `linux x86_64`.
     pub system: String,
@@ -37,16 +37,16 @@ pub enum FigureKind {
     ErrorAroundTie,
     /// Boundaries at which the results of a quantizer change: scheme, last, first, below, above.
     Staircase,
-    /// Along the accumulators, how many differ: scheme, first, last, one_up, one_down, further.
+    /// Number of differing accumulators along their range: scheme, first, last, one_up, one_down, further.
     DeltaByAccumulator,
-    /// Every two schemes: left, right, inputs, differ, most, and the m and shift where most differ.
+    /// All pairs of schemes: left, right, inputs, differ, most, and the m and shift at which most accumulators differ.
     Atlas,
     /// Accumulator nearest to zero for each scheme, shift and sign: scheme, shift, delta, x, m, exact, reference, result.
     CornerCases,
 }
 
 impl FigureKind {
-    /// Each of them.
+    /// Every kind.
     pub const ALL: [Self; 6] = [
         Self::RateByShift,
         Self::ErrorAroundTie,
@@ -56,7 +56,7 @@ impl FigureKind {
         Self::CornerCases,
     ];
 
-    /// Name in the ledger, and of the CSV file.
+    /// Returns the name in the ledger and of the CSV file.
     pub fn name(self) -> &'static str {
         match self {
             Self::RateByShift => "rate-by-shift",
@@ -69,7 +69,7 @@ impl FigureKind {
     }
 }
 
-/// The numbers of a figure: a table.
+/// Table of the numbers of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Figure {
@@ -81,34 +81,34 @@ pub struct Figure {
     pub title: String,
     /// Counted or evaluated quantity, with the method.
     pub says: String,
-    /// The command that gives a row again, with `{column}` in place of the row's values.
+    /// Command that reproduces a row, with `{column}` in place of the row's values.
     pub command: String,
-    /// Schemes that have the same numbers as another one, by that one, which stands for them.
+    /// Schemes with the same numbers as another scheme, by the shown scheme.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub same: BTreeMap<String, Vec<String>>,
-    /// The columns.
+    /// Columns.
     pub columns: Vec<Column>,
     /// Rows; each has one value for each column.
     pub rows: Vec<Vec<Value>>,
 }
 
-/// A column of a figure.
+/// Column of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Column {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The unit of its values; empty where they have none.
+    /// Unit of the values; empty for values without a unit.
     pub unit: String,
 }
 
 impl Figure {
-    /// The place of a column.
+    /// Returns the index of a column.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// The command that gives a row again.
+    /// Returns the command that reproduces a row.
     pub fn command_of(&self, row: &[Value]) -> String {
         let filled = self.columns.iter().zip(row);
         filled.fold(self.command.clone(), |command, (column, value)| {

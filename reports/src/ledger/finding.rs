@@ -1,28 +1,28 @@
-//! What breaks a contract, and the kept mismatches.
+//! Findings, and the kept mismatches.
 
 use super::{Against, Value, Witness};
 use serde::{Deserialize, Serialize};
 
-/// Something outside a contract.
+/// Result or event outside a contract.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// Operation.
     pub op: String,
-    /// Kernel, or empty when the finding is about a lane.
+    /// Kernel; empty for a finding about a lane.
     pub kernel: String,
     /// Lane.
     pub lane: String,
-    /// Class: of the mismatch, or `crash`, `hang`, `wrong-length`, `stale-deviation`, `not-run`, `self-check`,
-    /// `outside-domain` (parameters given that a named kernel did not run), `nothing-judged`.
+    /// Class of the mismatch, or `crash`, `hang`, `wrong-length`, `stale-deviation`, `not-run`, `self-check`,
+    /// `outside-domain` (given parameters that a named kernel did not run), `nothing-judged`.
     pub class: String,
-    /// Error in one line, without kernel, lane and case, which every report puts before it.
+    /// Error in one line, without kernel, lane and case, which every report prints first.
     pub message: String,
-    /// Witness, where there is one.
+    /// Witness, if there is one.
     pub witness: Option<Witness>,
 }
 
-/// One kept mismatch, a line of `mismatches.csv`.
+/// Kept mismatch, a line of `mismatches.csv`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Mismatch {
@@ -36,7 +36,7 @@ pub struct Mismatch {
     pub against: Against,
     /// Scheme.
     pub scheme: String,
-    /// The whole case, such as `x=-1 m=1073741825 s=-1`; `at` is the result that differs, where there are several.
+    /// Whole case, such as `x=-1 m=1073741825 s=-1`; for several results, `at` selects the one that differs.
     pub case: String,
     /// Result of the kernel.
     pub got: Value,
@@ -44,6 +44,6 @@ pub struct Mismatch {
     pub expected: Value,
     /// Class.
     pub class: String,
-    /// Command that runs this case again.
+    /// Command that reproduces this case.
     pub command: String,
 }

@@ -1,8 +1,8 @@
-//! The lanes of a run, and the files that their code comes from.
+//! Lanes of a run, and the files that their code comes from.
 
 use serde::{Deserialize, Serialize};
 
-/// One lane of a run.
+/// Lane of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Lane {
@@ -11,37 +11,37 @@ pub struct Lane {
     /// Status of the lane.
     #[serde(flatten)]
     pub status: LaneStatus,
-    /// The files that its kernels' code comes from, by content; none where it did not run.
+    /// Files that the code of the kernels comes from, by content; empty if the lane did not run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Content>,
 }
 
-/// A file that takes part in what a lane runs.
+/// File that takes part in the code of a lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Content {
-    /// Its purpose.
+    /// Role.
     pub role: Role,
-    /// Its name, without directories.
+    /// Name, without directories.
     pub name: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Its SHA-256 in hexadecimal, as `sha256sum` prints it.
+    /// SHA-256 in hexadecimal, as `sha256sum` prints it.
     pub sha256: String,
 }
 
-/// The purpose of a file.
+/// Role of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Runs the kernels: this program, a worker, an emulator or interpreter of one, a module of it.
+    /// Runs the kernels: this program, a worker, its emulator or interpreter, or a module of it.
     Worker,
     /// Compiled or linked the modules.
     Tool,
-    /// Is linked into the modules.
+    /// Linked into the modules.
     Linked,
-    /// Is loaded by one of those.
+    /// Library that a file of another role loads.
     Library,
 }
 
@@ -64,16 +64,16 @@ impl Role {
 pub enum LaneStatus {
     /// The lane ran.
     Ran {
-        /// Architecture the kernels ran on.
+        /// Architecture that the kernels ran on.
         arch: String,
         /// Connection: `in process`, or the command of the worker.
         via: String,
     },
     /// The lane did not run.
     NotRun {
-        /// Why.
+        /// Reason.
         reason: String,
-        /// True if the caller allowed it by name; otherwise the run is broken.
+        /// True if the caller allowed the absence by name; otherwise the run is broken.
         allowed: bool,
     },
 }

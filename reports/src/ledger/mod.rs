@@ -1,4 +1,4 @@
-//! The ledger: what ran, what it covered, what was found. Every report is made from it and states nothing else.
+//! Ledger: what ran, what it covered, and what was found. Every report is made from the ledger alone.
 //!
 //! The JSON form is stable: fields are added, never renamed or given another meaning, within one [`FORMAT`].
 
@@ -36,10 +36,10 @@ pub use theorem::{Proofs, Theorem};
 /// Version of the JSON form.
 pub const FORMAT: u32 = 4;
 
-/// The oldest version that is read: since then fields were added only.
+/// Oldest version that can be read; later versions only added fields.
 pub const OLDEST: u32 = 3;
 
-/// One verification run.
+/// Verification run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ledger {
@@ -47,71 +47,71 @@ pub struct Ledger {
     pub format: u32,
     /// Version of the program.
     pub version: String,
-    /// The command that runs it again.
+    /// Command that reproduces the run.
     pub command: String,
     /// Seed of every sampled stream.
     pub seed: u64,
     /// `quick`, `standard` or `exhaustive`.
     pub effort: String,
-    /// `holds` or `broken`; `unfinished` of a run that has none.
+    /// `holds` or `broken`; `unfinished` if the run did not end.
     pub verdict: Verdict,
-    /// Why the run did not end, where it did not: then what follows is what it had until then.
+    /// Reason why the run did not end; the other fields then cover the run up to that point. `None` if the run ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<String>,
     /// Wall-clock seconds of the whole run.
     pub seconds: f64,
-    /// When and where it ran; nothing in ledgers of format 3.
+    /// Date, sources and machine of the run; `None` in ledgers of format 3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Environment>,
-    /// Lanes asked for, in order.
+    /// Requested lanes, in order.
     pub lanes: Vec<Lane>,
-    /// One row for each kernel, lane and scheme of comparison.
+    /// Rows, one for each kernel, lane and scheme of comparison.
     pub rows: Vec<Row>,
-    /// The corner catalogue, by operation and lane.
+    /// Runs of the corner catalogue, by operation and lane.
     #[serde(default)]
     pub catalogue: Vec<CatalogueRun>,
-    /// Kernels compared to the bit, also where their contract gives no value.
+    /// Bit-for-bit comparisons of kernels, also without a contract value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreements: Vec<Agreement>,
-    /// Safe bounds of each kernel: each shown to be right, and tight, by running the kernel at the bound and one past it.
+    /// Safe bounds of each kernel. Each is shown to be right and tight by running the kernel at the bound and one past it.
     #[serde(default)]
     pub bounds: Vec<Bound>,
     /// Recorded proofs of the run's kernels and known bugs, for all inputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proofs: Option<Proofs>,
-    /// Rewrites of the quant dialect, against what the project records of each.
+    /// Rewrites of the quant dialect, with the counts that the project records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewrites: Vec<Rewrite>,
-    /// Kernels not run because their domain holds none of the run's parameters.
+    /// Kernels not run, because their domain has no parameter of the run.
     #[serde(default)]
     pub outside_domain: Vec<OutsideDomain>,
-    /// What the caller gave and no kernel takes, such as a layer in floats.
+    /// Inputs of the caller that no kernel takes, such as a layer in floats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
     /// Planned and run inputs of each kernel in each lane, and dropped inputs with reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub planned: Vec<Planned>,
-    /// The results at the position that the caller's case names by `at`.
+    /// Results at the position that the caller's case selects by `at`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<Position>,
-    /// Lanes whose worker offers nothing that the harness checks itself by, for each operation.
+    /// Lanes whose worker offers no mutant and no control of an operation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unchecked: Vec<Unchecked>,
-    /// The harness checking itself: each mutant must die with its class, each control must come out equal.
+    /// Self-checks of the harness: each mutant must be detected with its class, and each control must be equal.
     pub self_checks: Vec<SelfCheck>,
-    /// Everything that breaks a contract; empty where the verdict is `holds`, and never where it is `broken`.
+    /// Everything that breaks a contract. Empty if the verdict is `holds`, and never empty if it is `broken`.
     pub findings: Vec<Finding>,
-    /// Meaning of each class of the run's differences and findings, in a sentence.
+    /// Meaning of each class in the differences and findings of the run, in a sentence.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub meanings: BTreeMap<String, String>,
-    /// The file with the code of each kernel that has a finding, by operation and kernel, `fpm tvm-relay`: a source file of the project, relative to its
-    /// root, or the caller's library.
+    /// File with the code of each kernel that has a finding, by operation and kernel, `fpm tvm-relay`. The file is a source file of the project,
+    /// relative to its root, or the library of the caller.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub code: BTreeMap<String, String>,
-    /// The network that `verify --model` ran, layer after layer.
+    /// Network that `verify --model` ran, layer after layer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// The numbers of the figures of a report.
+    /// Numbers of the figures of a report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
 }
@@ -121,11 +121,11 @@ pub struct Ledger {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Every contract held on everything the run covered.
+    /// Every contract held on all inputs that the run covered.
     Holds,
     /// The run has at least one finding.
     Broken,
-    /// None: the run goes on, or did not end.
+    /// The run goes on, or did not end.
     #[default]
     Unfinished,
 }

@@ -1,136 +1,136 @@
-//! The network of a model, layer after layer: what was judged of each layer, and what becomes of the outputs.
+//! Network of a model, layer after layer: the judged results of each layer, and the effect of differences on the outputs.
 
 use super::{Against, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A network that ran on the exact oracle, with each kernel on the exact input of each layer.
+/// Network that ran on the exact oracle, with each kernel on the exact input of each layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Network {
-    /// The file.
+    /// File of the model.
     pub model: String,
-    /// Its SHA-256 in hexadecimal.
+    /// SHA-256 of the file in hexadecimal.
     pub sha256: String,
     /// Number of inputs; an input has a value for each input tensor of the model.
     pub inputs: usize,
-    /// The inputs' source: `random`, or the file.
+    /// Source of the inputs: `random`, or a file.
     pub source: String,
-    /// The arithmetic of the exact network: the contracts of these kernels, by operation.
+    /// Arithmetic of the exact network: the contracts of these kernels, by operation.
     pub exact: Vec<String>,
-    /// The layers whose results are compared after all layers: those of the outputs, or the last ones before a layer whose results are drawn.
+    /// Layers whose results are compared after all layers: layers that give an output, or the last before a layer with results drawn at random.
     pub ends: Vec<usize>,
-    /// One for each operator of the model, in its order.
+    /// Operators of the model, in its order.
     pub layers: Vec<NetworkLayer>,
-    /// Kernels through all layers, each on what the kernels before gave.
+    /// Kernel families through all layers; each kernel takes the results of the kernels before.
     pub families: Vec<Family>,
 }
 
-/// An operator of the network.
+/// Operator of the network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NetworkLayer {
-    /// Its number in the model, from 0.
+    /// Number in the model, from 0.
     pub layer: usize,
-    /// The operator, as the model calls it.
+    /// Operator, as the model names it.
     pub operator: String,
-    /// Shape of its first input.
+    /// Shape of the first input.
     pub input: Vec<usize>,
-    /// Shape of its output.
+    /// Shape of the output.
     pub output: Vec<usize>,
-    /// The operation that its kernels claim; none if no kernel is judged.
+    /// Operation of the layer's kernels; `None` if no kernel is judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
-    /// Blocks into which the layer was cut, because one call does not take all of it; 1 of other layers.
+    /// Number of blocks into which the layer was cut because one call cannot take all of it; otherwise 1.
     pub blocks: usize,
-    /// Why no kernel is judged: the operator moves values, or its results are drawn at random because its arithmetic is not known.
+    /// Reason why no kernel is judged: the operator moves values, or its arithmetic is unknown and its results are drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_judged: Option<String>,
-    /// The layers before whose results are drawn at random, so that the inputs are no values of the network.
+    /// Earlier layers with results drawn at random. The inputs of this layer are then no values of the network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drawn_from: Vec<usize>,
-    /// Kernels judged, each once for all lanes.
+    /// Number of judged kernels; a kernel in several lanes counts once.
     pub kernels: usize,
-    /// Results judged, in all lanes.
+    /// Number of judged results, in all lanes.
     pub outputs: u64,
-    /// Results that differ from the contract of their kernel.
+    /// Number of results that differ from the contract of their kernel.
     pub differ: u64,
-    /// The first difference of the first kernel that differs.
+    /// First difference of the first kernel that differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<FirstDifference>,
 }
 
-/// A difference, with its kernel.
+/// Difference, with its kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FirstDifference {
-    /// The kernel.
+    /// Kernel.
     pub kernel: String,
-    /// The lane.
+    /// Lane.
     pub lane: String,
-    /// The place.
+    /// Place of the difference.
     #[serde(flatten)]
     pub at: AtLayer,
 }
 
-/// A result of a layer that differs.
+/// Result of a layer that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AtLayer {
-    /// The input of the network, from 0.
+    /// Input of the network, from 0.
     pub input: usize,
-    /// The result, by its place in the row-major output of the layer.
+    /// Index of the result in the row-major output of the layer.
     pub at: usize,
     /// Result of the kernel: the stored value, or the bits of a float.
     pub got: i32,
-    /// Result of its contract.
+    /// Result of the kernel's contract.
     pub expected: i32,
 }
 
-/// What a kernel gave for a layer.
+/// Counts of a kernel's results for a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LayerCount {
-    /// The layer, by its number in the model.
+    /// Layer, by its number in the model.
     pub layer: usize,
-    /// Results judged.
+    /// Number of judged results.
     pub outputs: u64,
-    /// Results that differ from the contract.
+    /// Number of results that differ from the contract.
     pub differ: u64,
-    /// The first of them.
+    /// First result that differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<AtLayer>,
 }
 
-/// Kernels of one system through all layers on the host: each layer's input is what the kernels before gave, so that differences accumulate.
+/// Kernels of one system through all layers on the host. Each layer takes the results of the kernels before, so that differences accumulate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Family {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its kernels that ran.
+    /// Kernels of the family that ran.
     pub kernels: Vec<String>,
-    /// Layers that its kernels computed; the exact arithmetic computed the others.
+    /// Number of layers that these kernels computed; exact arithmetic computed the other layers.
     pub layers: usize,
-    /// Layers whose kernel is judged, and that no kernel of the family takes.
+    /// Number of layers with judged kernels, but none of the family.
     pub exact_layers: usize,
-    /// Results of the layers `ends`, over all inputs.
+    /// Number of results of the layers `ends`, over all inputs.
     pub outputs: u64,
-    /// Values that differ from those of the exact network.
+    /// Number of results that differ from those of the exact network.
     pub differ: u64,
-    /// The largest difference of an output, in stored values; of floats in units of the last place.
+    /// Largest difference of a result, in stored values; for floats, in units of the last place.
     pub largest: u64,
-    /// Inputs of the network with a differing output.
+    /// Number of network inputs with a differing result.
     pub inputs_that_differ: usize,
-    /// Inputs whose greatest output is another one.
+    /// Number of network inputs with another index of the largest output.
     pub argmax_changes: usize,
-    /// The first layer whose result differs for some input.
+    /// First layer with a result that differs for some input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_layer: Option<usize>,
 }
 
 impl Network {
-    /// With what the rows of a run judged of each layer.
+    /// Returns the network with the counts of each layer from the rows of a run.
     pub fn judged(mut self, rows: &[Row]) -> Self {
         for layer in &mut self.layers {
             let mut kernels = BTreeSet::new();

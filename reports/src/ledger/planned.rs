@@ -22,7 +22,7 @@ pub struct Planned {
     pub planned: u64,
     /// Number of inputs that ran.
     pub run: u64,
-    /// Dropped inputs by reason: together with `run` they are `planned`.
+    /// Dropped inputs by reason; they add up to `planned` with `run`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<Dropped>,
 }
@@ -45,7 +45,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The noun.
+    /// Returns the noun of the unit.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pair => "pair",
@@ -61,36 +61,36 @@ impl Unit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Dropped {
-    /// Why.
+    /// Reason.
     pub why: DropReason,
-    /// Reason as text, such as the domain.
+    /// Explanation of the reason, such as the domain.
     pub because: String,
     /// Number of dropped inputs.
     pub count: u64,
-    /// The first of them, as a case; empty if they come from a plan and were not enumerated.
+    /// First dropped input, as a case; empty if the inputs come from a plan and were not enumerated.
     pub first: String,
 }
 
-/// Why parameters or cases did not run.
+/// Reason why parameters or cases did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
-    /// The kernel's contract promises nothing for them.
+    /// The contract of the kernel does not cover them.
     OutsideDomain,
-    /// The kernel called them outside its domain when it was asked.
+    /// The kernel rejected them as outside its domain when called.
     Refused,
     /// The lane's worker does not offer the kernel.
     NotOffered,
-    /// Their tensors cannot be made.
+    /// Their tensors cannot be constructed.
     NoSuchCase,
     /// The kernel failed to answer too often.
     GivenUp,
-    /// Quick effort: the same code, without vector instructions, gave the first lane's results on the cases that ran.
+    /// Quick effort only: the same code, without vector instructions, had the results of the first lane on the cases that ran.
     NothingNew,
 }
 
-/// One result of the caller's case.
+/// Result of the caller's case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Position {
@@ -104,11 +104,11 @@ pub struct Position {
     pub at: u64,
     /// Result of the kernel.
     pub got: Value,
-    /// Result of each scheme, by label, contract first; null if the scheme gives no value.
+    /// Result of each scheme, by label, the contract's first; null if the scheme gives no value.
     pub expected: IndexMap<String, Option<Value>>,
 }
 
-/// A lane without self-checks of an operation.
+/// Lane without self-checks of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unchecked {
@@ -118,7 +118,7 @@ pub struct Unchecked {
     pub lane: String,
 }
 
-/// A kernel that promises nothing for any parameter of the run, and was therefore not run.
+/// Kernel that was not run, because its contract covers no parameter of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OutsideDomain {
@@ -134,13 +134,13 @@ pub struct OutsideDomain {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeftOut {
-    /// The part, such as a layer of a model by its place in the file.
+    /// Part of the input, such as a layer of a model by its place in the file.
     pub item: String,
-    /// Why no kernel takes it, and what to do.
+    /// Reason why no kernel takes the part, and what to do.
     pub reason: String,
 }
 
-/// The corner catalogue, run first, through one lane.
+/// Run of the corner catalogue in one lane, before all other cases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CatalogueRun {
@@ -153,11 +153,11 @@ pub struct CatalogueRun {
     /// Cases that no kernel of the run accepts in this lane.
     #[serde(default)]
     pub not_taken: u64,
-    /// Outputs judged: cases by kernels whose domain holds them.
+    /// Outputs judged, for each kernel with the case in its domain.
     pub judged: u64,
-    /// Outputs outside a contract; each kernel's smallest is a finding.
+    /// Outputs outside a contract; the smallest of each kernel is a finding.
     pub broken: u64,
-    /// Cases by kernels whose domain holds them, and that gave no answer.
+    /// Cases without an answer, for each kernel with the case in its domain.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unanswered: u64,
 }

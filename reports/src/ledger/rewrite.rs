@@ -1,27 +1,27 @@
-//! Rewrites of a dialect, measured by a run and compared with what the project records of them.
+//! Rewrites of a dialect, counted by a run and compared with the counts that the project records.
 
 use serde::{Deserialize, Serialize};
 
-/// One rewrite at one type: the results of both sides on every input.
+/// Rewrite at one type: the results of both sides on every input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rewrite {
-    /// The rewrite, as `before -> after`, or by the name of its example.
+    /// Rewrite, as `before -> after`, or the name of its example.
     pub rewrite: String,
-    /// The type, or the tensors of the example.
+    /// Type, or the tensors of the example.
     #[serde(rename = "type")]
     pub ty: String,
-    /// What was found, in a few words.
+    /// Result in a few words.
     pub verdict: String,
-    /// What the run counted.
+    /// Counts of the run.
     pub counted: Counts,
-    /// What the project records.
+    /// Counts that the project records.
     pub recorded: Counts,
-    /// The command that prints this row.
+    /// Command that prints this row.
     pub command: String,
 }
 
-/// Inputs of a rewrite, by the results of both sides.
+/// Number of inputs, by the results of both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Counts {
@@ -34,7 +34,7 @@ pub struct Counts {
 }
 
 impl Rewrite {
-    /// True if the run counted what the project records.
+    /// True if the counts of the run equal the recorded counts.
     pub fn held(&self) -> bool {
         self.counted == self.recorded
     }

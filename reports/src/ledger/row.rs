@@ -1,4 +1,4 @@
-//! One kernel in one lane against one scheme: what was judged, and what differs.
+//! Result of one kernel in one lane against one scheme: judged and differing inputs.
 
 use super::{Example, LayerCount, Witness, is_zero};
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 pub struct Extent {
     /// Upper bound on affected results.
     pub most: u64,
-    /// True if the fault changes each of them: another number of deviations then breaks the run.
+    /// True if the fault changes exactly this number of inputs. Any other number of deviations then breaks the run.
     pub each: bool,
-    /// The arithmetic.
+    /// Arithmetic that gives the number.
     pub because: String,
 }
 
@@ -21,10 +21,10 @@ pub struct Extent {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Against {
-    /// The scheme of its own contract, where it must be exact.
+    /// Scheme of the kernel's own contract. The kernel must equal it exactly.
     #[default]
     Contract,
-    /// The operation's reference, where differences are counted and classified.
+    /// Reference of the operation. Differences from it are counted and classified.
     Reference,
 }
 
@@ -40,7 +40,7 @@ pub enum Coverage {
     Sampled,
 }
 
-/// One kernel in one lane against one scheme.
+/// Result of one kernel in one lane against one scheme.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row {
@@ -54,96 +54,96 @@ pub struct Row {
     pub isa_path: String,
     /// Contract or reference.
     pub against: Against,
-    /// Scheme, with its overflow policy where it has one: `ties-up`, `sqrdmulh-srshl:wrap`.
+    /// Scheme, with its overflow policy if it has one: `ties-up`, `sqrdmulh-srshl:wrap`.
     pub scheme: String,
-    /// Parameter pairs (multiplier, shift) seen; 0 for an operation whose cases are shapes.
+    /// Number of parameter pairs (multiplier, shift); 0 for an operation whose cases are shapes.
     pub parameters: u64,
-    /// Inputs judged.
+    /// Number of judged inputs.
     pub inputs: u64,
-    /// Calls of the kernel whose results were judged, or compared with those of the same call before; 0 in rows against the reference, and where a call
+    /// Number of kernel calls whose results were judged, or compared with an earlier equal call; 0 in rows against the reference, and if a call
     /// failed to answer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls: u64,
     /// Coverage of the input space.
     pub coverage: Coverage,
-    /// Inputs to which the scheme gives no int32 value, and which are therefore not compared.
+    /// Inputs without an int32 value of the scheme, which are not compared.
     pub out_of_domain: u64,
-    /// Inputs judged by kind, as the operation has kinds (`inside the clamp`, `subnormal`); one may be of several.
+    /// Judged inputs by kind, if the operation has kinds (`inside the clamp`, `subnormal`); an input may have several kinds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kinds: BTreeMap<String, u64>,
-    /// Sizes of the cases judged, by parameter, with the number of `results` and how far operands lie from a boundary (`misalign`); only in rows
-    /// against the contract.
+    /// Sizes of the judged cases, by parameter, with the number of `results` and the distance of operands from an alignment boundary (`misalign`);
+    /// only in rows against the contract.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sizes: BTreeMap<String, Size>,
     /// Ranges of the other parameters, such as zero points and scales.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ranges: BTreeMap<String, Range>,
-    /// Inputs on which the kernel differs.
+    /// Number of inputs on which the kernel differs.
     pub differ: u64,
-    /// The differing inputs by `got - expected`, as decimal text; where there are very many, the rest under `other`.
+    /// Differing inputs by `got - expected`, as decimal text; for very many deltas, the rest are under `other`.
     pub by_delta: BTreeMap<String, u64>,
-    /// The differing inputs by class.
+    /// Differing inputs by class.
     pub classes: BTreeMap<String, u64>,
     /// Inputs that followed a declared deviation and differ from the contract's scheme there, by class.
     pub deviations: BTreeMap<String, u64>,
     /// Deviations that the contract declares, by class, each with its reason; empty in rows against the reference.
     #[serde(default)]
     pub declared: BTreeMap<String, String>,
-    /// Number of inputs that known faults of the lane's code can change, by class, if the row covers all of them and arithmetic gives the number.
+    /// Number of inputs that known faults of the lane's code can change, by class; only if the row covers all inputs and a closed form is known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extents: BTreeMap<String, Extent>,
-    /// Path from the reference to the scheme of the contract, one change at a time, over all inputs; empty if the schemes are not compared so.
+    /// Path from the reference to the scheme of the contract, one change at a time, over all inputs; empty without such a comparison.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<PathStep>,
     /// Smallest differing input.
     pub witness: Option<Witness>,
-    /// A small input of each other class, as far as the run kept one.
+    /// Small input of each other class, if the run kept one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
-    /// Of each layer of the network that the kernel was given, what was judged; only in rows against the contract.
+    /// Counts of each network layer that the kernel was given; only in rows against the contract.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<LayerCount>,
-    /// Seconds of lane and judge, summed over threads. Rows judged in one pass over the same outputs carry the same seconds.
+    /// Seconds of lane and judge, summed over threads. Rows judged in one pass over the same outputs have the same seconds.
     pub seconds: f64,
 }
 
-/// The values of a size.
+/// Values of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Size {
-    /// The least.
+    /// Smallest value.
     pub least: u64,
-    /// The greatest.
+    /// Largest value.
     pub greatest: u64,
-    /// Number of distinct remainders modulo 64: with 64 of them, each tail of each vector of up to 64 elements was run.
+    /// Number of distinct remainders modulo 64. With 64 remainders, each tail of each vector of up to 64 elements was run.
     pub remainders: u32,
 }
 
-/// The values of a parameter.
+/// Values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Range {
-    /// The least.
+    /// Smallest value.
     pub least: f64,
-    /// The greatest.
+    /// Largest value.
     pub greatest: f64,
 }
 
-/// Two schemes that differ in one thing, or a scheme and a kernel where it has no value to promise.
+/// Step between two schemes that differ in one property, or between a scheme and a kernel on inputs without a value of the scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PathStep {
-    /// Class of what differs.
+    /// Class of the difference.
     pub class: String,
-    /// The scheme before.
+    /// Scheme before the step.
     pub from: String,
-    /// The scheme after, or the kernel with its lane.
+    /// Scheme after the step, or the kernel with its lane.
     pub to: String,
-    /// Inputs on which they differ.
+    /// Inputs on which both differ.
     pub differ: u64,
-    /// Number of cases judged again by big rationals: all of them if they are few.
+    /// Number of cases judged again with big rationals: all of them if there are few.
     #[serde(default)]
     pub rejudged: u64,
-    /// The smallest of them, with both values.
+    /// Smallest differing input, with both values.
     pub witness: Option<String>,
 }

@@ -1,26 +1,26 @@
-//! The harness checking itself: mutants and controls.
+//! Self-checks of the harness: mutants and controls.
 
 use serde::{Deserialize, Serialize};
 
-/// One mutant or control in one lane.
+/// Mutant or control in one lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SelfCheck {
     /// Operation.
     pub op: String,
-    /// Mutant or control name.
+    /// Name of the mutant or control.
     pub name: String,
     /// Lane.
     pub lane: String,
     /// `mutant` or `control`.
     pub kind: CheckKind,
-    /// True if the result is the required one.
+    /// True if the result is the required result.
     pub passed: bool,
-    /// Class the mutant must be given; empty for a control.
+    /// Class that the mutant must get; empty for a control.
     pub expected_class: String,
     /// Observed class and witness, or the reason why none was observed.
     pub seen: String,
-    /// Repository and issue the defect comes from.
+    /// Repository and issue that the defect comes from.
     pub origin: String,
 }
 
@@ -29,8 +29,8 @@ pub struct SelfCheck {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckKind {
-    /// A known bug that must be caught.
+    /// Known bug that must be detected.
     Mutant,
-    /// Two forms that must come out equal.
+    /// Two forms that must be equal.
     Control,
 }

@@ -1,9 +1,9 @@
-//! What the counts of a ledger say together: how many inputs its contracts judged, and whether the counts can be added up, as every report
-//! does. A ledger that somebody else wrote may hold anything.
+//! Sums of the counts of a ledger: the inputs that contracts judged, and a check that all counts can be added, as reports do. A foreign
+//! ledger may contain any numbers.
 
 use super::{Against, Ledger, Row};
 
-/// All counts of a ledger together, at most.
+/// Upper bound on the sum of all counts of a ledger.
 const MOST: u128 = (u64::MAX / 2) as u128;
 
 impl Ledger {
@@ -22,7 +22,7 @@ impl Ledger {
 }
 
 impl Row {
-    /// Inputs to which the contract gave a value, and that were compared with it. A reference promises nothing, so that none of its inputs count.
+    /// Returns the number of inputs compared with a value of the contract. A reference promises nothing, so its inputs do not count.
     pub fn judged(&self) -> u64 {
         match self.against {
             Against::Contract => self.inputs,

@@ -1,5 +1,5 @@
-//! One screen for a run of everything: what fails, the lanes, a line for each operation, the checks, what was not covered, the verdict.
-//! Lists are bounded; where one ends early the number of what is missing stands there.
+//! One screen for a run of everything: failures, lanes, a line for each operation, checks, uncovered inputs, the verdict.
+//! Lists are bounded; the last line of a cut list counts the missing entries.
 
 use super::page::{Entry, Ink, Page, bare_table};
 use super::{diff, one_finding, title, verdict};
@@ -12,23 +12,23 @@ use crate::text::{self, count};
 use crate::uncovered;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 
-/// Columns that the screen takes at most, however wide the terminal is.
+/// Upper bound on the columns of the screen, however wide the terminal is.
 const WIDTH: u16 = 100;
-/// Findings that are listed.
+/// Number of listed findings.
 const FINDINGS: usize = 6;
-/// Bytes of each sentence that explains a finding, so that its command stands in the first ten lines.
+/// Upper bound on the bytes of a sentence on a finding, so that its command is within the first ten lines.
 const EXPLANATION: usize = 200;
-/// Kernels that changed since an earlier run, and are listed.
+/// Number of listed kernels with changes since an earlier run.
 const CHANGED: usize = 4;
-/// Lanes that are listed.
+/// Number of listed lanes.
 const LANES: usize = 7;
-/// Checks that failed, listed beneath the counts.
+/// Number of listed failed checks, beneath the counts.
 const CHECKS: usize = 5;
-/// Lines of all that is no finding.
+/// Number of lines without the findings.
 const LINES: usize = 54;
-/// Lines around what was not covered: a blank one on either side, the verdict, the files.
+/// Lines around the uncovered inputs: a blank line on either side, the verdict, the files.
 const ENDING: usize = 5;
-/// Reasons for which something was not covered that are listed even where there are more lines then, and bytes of one of them.
+/// Reasons for gaps that are listed even if they exceed the number of lines, and bytes of a reason.
 const UNCOVERED: usize = 4;
 const REASON: usize = 190;
 
@@ -62,7 +62,7 @@ fn failing(page: &mut Page, ledger: &Ledger) {
     more(page, number - shown, "finding");
 }
 
-/// Says how many of a list are missing, where any are.
+/// Prints the number of entries that a list leaves out, if any.
 fn more(page: &mut Page, missing: usize, noun: &str) {
     if missing > 0 {
         let plural = if missing == 1 { "" } else { "s" };
@@ -72,7 +72,7 @@ fn more(page: &mut Page, missing: usize, noun: &str) {
 
 fn lanes(page: &mut Page, ledger: &Ledger) {
     page.heading("Lanes");
-    // A lane that did not run must not be among those that are left out.
+    // A lane that did not run must always be listed.
     let mut all: Vec<&Lane> = ledger.lanes.iter().collect();
     if all.len() > LANES {
         all.sort_by_key(|lane| matches!(lane.status, LaneStatus::Ran { .. }));
@@ -110,7 +110,7 @@ fn operations(page: &mut Page, ledger: &Ledger) {
     if all.is_empty() {
         return page.line(2, "none ran", Ink::Bad);
     }
-    // The classes get what the other columns leave.
+    // The classes get the width that the other columns leave.
     let others = table(&all, 0).lines().map(|line| line.trim_end().chars().count()).max().unwrap_or(0);
     let width = page.style.width.map_or(usize::MAX, usize::from);
     page.table(table(&all, width.saturating_sub(others + 3)));
@@ -119,7 +119,7 @@ fn operations(page: &mut Page, ledger: &Ledger) {
     }
 }
 
-/// The operations, with so many columns for the names of classes, or without these.
+/// Returns the table of operations, with `room` columns for class names, or without them for 0.
 fn table(operations: &[Operation<'_>], room: usize) -> Table {
     let mut table = bare_table();
     let rule = LineStyle::none().fill('─').junction('─');
@@ -166,7 +166,7 @@ fn checks(page: &mut Page, ledger: &Ledger) {
     more(page, failed.len().saturating_sub(CHECKS), "failed check");
 }
 
-/// In so many lines, the heading among them.
+/// Prints uncovered inputs in at most `most` lines, with the heading.
 fn not_covered(page: &mut Page, ledger: &Ledger, most: usize) {
     let all = uncovered::all(ledger);
     if all.is_empty() {

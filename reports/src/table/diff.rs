@@ -1,4 +1,4 @@
-//! Two runs compared, for the terminal.
+//! Comparison of two runs, for the terminal.
 
 use super::Style;
 use super::page::{Ink, Page, bare_table};
@@ -10,7 +10,7 @@ use crate::markdown::capital;
 use crate::text::{count, one_line, plural};
 use comfy_table::Cell;
 
-/// Draws it: the sum in one line, a line for each kernel, and how to see those again that are worse.
+/// Draws the comparison: the sum in one line, a line for each kernel, and commands that reproduce worse results.
 pub fn render_diff(diff: &Diff, style: Style) -> String {
     let mut page = Page { style, out: String::new() };
     page.line(0, &diff.line(), if diff.is_worse() { Ink::Bad } else { Ink::Good });
@@ -56,7 +56,7 @@ fn ink(change: Change) -> Ink {
     }
 }
 
-/// What changed in a run since the last of the earlier runs, with at most so many kernels; nothing if there is no earlier run.
+/// Prints the changes since the last of the earlier runs, with at most `most` kernels; nothing without an earlier run.
 pub(super) fn changed(page: &mut Page, ledger: &Ledger, earlier: Earlier<'_>, most: usize) {
     let Some(old) = earlier.runs.last().map(drawable::ledger) else { return };
     let diff = diff(&old, ledger);

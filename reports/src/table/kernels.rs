@@ -1,4 +1,4 @@
-//! The table of all kernels: which columns there are, which of them fit, and what stands in a cell.
+//! Table of all kernels: the columns, the choice of those that fit, and the cells.
 
 use super::page::{Ink, bare_table};
 use crate::ledger::{Coverage, Ledger, Row};
@@ -6,7 +6,7 @@ use crate::text;
 use crate::view::{self, Line};
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 
-/// A column of the kernel table.
+/// Column of the kernel table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
     Kernel,
@@ -21,13 +21,13 @@ pub(super) enum Column {
     VsReference,
     /// Deltas one below the other.
     VsReferenceTall,
-    /// With counts where there are several.
+    /// Classes, with counts if there are several.
     Class,
     ClassName,
     Seconds,
 }
 
-/// The columns shown, from the fullest choice to the barest.
+/// Shown columns; [`Self::ALL`] goes from the fullest to the barest.
 #[derive(Clone, Copy)]
 pub(super) struct Layout(&'static [Column]);
 
@@ -62,7 +62,7 @@ impl Layout {
         self.0.contains(&column)
     }
 
-    /// The columns for one ledger: what is the same for all stands above the table instead.
+    /// Returns the columns for a ledger. Values that all rows share are above the table instead.
     fn columns(self, ledger: &Ledger) -> impl Iterator<Item = Column> {
         let coverage = one_coverage(ledger).is_none();
         let parameters = one_parameters(ledger).is_none();
@@ -82,7 +82,7 @@ fn one_coverage(ledger: &Ledger) -> Option<Coverage> {
     view::shared(ledger.rows.iter().map(|row| row.coverage))
 }
 
-/// The table, as wide as the layout makes it.
+/// Returns the table, with the columns of the layout.
 pub(super) fn kernel_table(ledger: &Ledger, layout: Layout) -> Table {
     let mut table = bare_table();
     let rule = LineStyle::none().fill('─').junction('─');
@@ -160,10 +160,10 @@ fn class_names(row: &Row) -> String {
     row.classes.keys().map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
-/// Meaning of the star after `exact`.
+/// Meaning of the star next to `exact`.
 pub(super) const FOOTNOTE: &str = "* deviates on some inputs, as the contract declares: see below";
 
-/// True if a kernel is exact only together with deviations that its contract declares.
+/// True if a kernel is exact only with deviations that its contract declares.
 pub(super) fn deviates(row: &Row) -> bool {
     row.differ == 0 && !row.deviations.is_empty()
 }
@@ -173,7 +173,7 @@ fn against_contract(line: &Line<'_>) -> Cell {
         return Ink::Faint.cell("-");
     };
     match row.differ {
-        // Neither right nor wrong: nothing was compared.
+        // No input was compared, so the kernel is neither right nor wrong.
         0 if row.inputs == 0 && row.out_of_domain > 0 => Ink::Bad.cell("not judged"),
         0 if row.inputs == 0 => Ink::Bad.cell("no output"),
         0 if deviates(row) => Ink::Good.cell("exact*"),
@@ -198,7 +198,7 @@ fn against_reference(ledger: &Ledger, line: &Line<'_>, between: &str) -> Cell {
     ink.cell(text)
 }
 
-/// The differing inputs by delta; only their sum where an intermediate wraps and deltas are as many as inputs.
+/// Returns the differing inputs by delta, or only their sum if there are too many deltas (as after a wrap).
 fn differences(row: &Row, between: &str) -> String {
     let deltas = text::deltas(&row.by_delta, MOST).join(between);
     match row.by_delta.len() {

@@ -1,8 +1,8 @@
-//! What a person reads at the end of a run: findings first where there are any, then lanes, kernels, checks, and the verdict last. Either
-//! all of it on one screen, a line for each operation, or with tables of all kernels and what explains their differences.
+//! Text for the terminal at the end of a run: findings first, if any, then lanes, kernels, checks, and the verdict last. It is either one screen
+//! with a line for each operation, or has tables of all kernels with explanations of their differences.
 //!
-//! Lines of a table are never wrapped. Where the width does not hold all columns, those that repeat themselves (path,
-//! contract) move to a list beneath the table, and those that stand elsewhere too are left out.
+//! Lines of a table are never wrapped. If the width is too small for all columns, repetitive columns (path, contract) move to a list beneath
+//! the table, and columns with facts that appear elsewhere are omitted.
 
 mod compact;
 mod diff;
@@ -26,12 +26,12 @@ use std::path::Path;
 
 pub use diff::render_diff;
 
-/// Style that the caller chooses. The default is plain and as wide as necessary.
+/// Style that the caller chooses. The default is plain, without a limit on width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     /// True for colour; the caller knows the terminal and `NO_COLOR`.
     pub colour: bool,
-    /// Columns of the terminal, where it is one.
+    /// Columns of the terminal; `None` if the output is no terminal.
     pub width: Option<u16>,
 }
 
@@ -50,7 +50,7 @@ pub fn render(ledger: &Ledger, detail: Detail, style: Style) -> String {
     render_compared(ledger, Earlier::default(), detail, style)
 }
 
-/// Likewise, with what changed since the last of the earlier runs.
+/// Draws a ledger for the terminal, with the changes since the last of the earlier runs.
 pub fn render_compared(ledger: &Ledger, earlier: Earlier<'_>, detail: Detail, style: Style) -> String {
     let mut page = Page { style, out: String::new() };
     let ledger = drawable::ledger(ledger);
@@ -61,8 +61,8 @@ pub fn render_compared(ledger: &Ledger, earlier: Earlier<'_>, detail: Detail, st
     page.out
 }
 
-/// The line that says where the files of a run are, for those who have written them. A host of code that reads `findings.sarif` has its name from the
-/// caller, and the line has no room for it.
+/// Returns the line on the files of a run, for callers that wrote them. `findings.sarif` is not on the line, which has no room for it; a code host
+/// gets the name from the caller.
 pub fn format_files(dir: &Path, style: Style) -> String {
     let mut page = Page { style, out: String::new() };
     let names = [files::REPORT, files::LEDGER, files::DETAILS, files::SUMMARY, files::MISMATCHES, files::JUNIT];
@@ -77,7 +77,7 @@ fn tables(page: &mut Page, ledger: &Ledger, earlier: Earlier<'_>) {
     diff::changed(page, ledger, earlier, usize::MAX);
     title(page, ledger);
     lanes(page, ledger);
-    // Operations have different references and widths: so each has a separate table.
+    // Operations have different references and widths, so each has a separate table.
     for part in view::by_op(&condensed) {
         let layout = Layout::fitting(&part, page.style.width);
         all_kernels(page, &part, layout, part.rows.len() < condensed.rows.len());
@@ -97,7 +97,7 @@ fn tables(page: &mut Page, ledger: &Ledger, earlier: Earlier<'_>) {
     verdict(page, ledger);
 }
 
-/// The network of a model, layer after layer.
+/// Prints the network of a model, layer after layer.
 fn network(page: &mut Page, ledger: &Ledger) {
     for shown in network::tables(ledger) {
         page.heading(&shown.heading);
@@ -127,7 +127,7 @@ fn lanes(page: &mut Page, ledger: &Ledger) {
     let mut entries: Vec<Entry> = Vec::new();
     let mut before: Option<&Lane> = None;
     for lane in &ledger.lanes {
-        // Lanes that are absent for one reason, such as those of compiled modules, are one line.
+        // Lanes that are absent for one reason, such as those of compiled modules, share a line.
         let again = before
             .is_some_and(|other| matches!(&lane.status, LaneStatus::NotRun { .. }) && other.status == lane.status);
         match entries.last_mut().filter(|_| again) {
@@ -141,7 +141,7 @@ fn lanes(page: &mut Page, ledger: &Ledger) {
     page.list(&entries);
 }
 
-/// The kernels of one operation; `among_others` where the run has more.
+/// Prints the kernels of one operation; `among_others` is true if the run has several operations.
 fn all_kernels(page: &mut Page, ledger: &Ledger, layout: Layout, among_others: bool) {
     let each = match kernels::one_parameters(ledger) {
         Some(n) if n > 0 => format!(", {} (m, s) each", text::plural(n as usize, "pair")),
@@ -158,7 +158,7 @@ fn all_kernels(page: &mut Page, ledger: &Ledger, layout: Layout, among_others: b
     }
 }
 
-/// The columns that found no room: contract and path, kernels and lanes that agree taken together.
+/// Prints the contracts and paths if the table has no column for them. Kernels and lanes with equal values share a line.
 fn legend(page: &mut Page, ledger: &Ledger, layout: Layout) {
     if layout.shows(Column::IsaPath) || ledger.rows.is_empty() {
         return;
@@ -183,7 +183,7 @@ struct IsaPath<'a> {
     lanes: Vec<&'a str>,
 }
 
-/// Paths by kernel, each with the label and contract to print before it: blank where the line above has them.
+/// Returns paths by kernel, each with the label and contract to print first, blank if the line above has them.
 fn paths(ledger: &Ledger) -> Vec<((String, String), IsaPath<'_>)> {
     let mut out: Vec<((String, String), IsaPath<'_>)> = Vec::new();
     for line in view::lines(ledger) {
@@ -298,7 +298,7 @@ fn positions(page: &mut Page, ledger: &Ledger) {
     }
 }
 
-/// How many were shown, and each that was not; `bounds` prints them all.
+/// Prints the number of checked bounds, and each failed bound; `bounds` prints all bounds.
 fn bounds(page: &mut Page, ledger: &Ledger) {
     if ledger.bounds.is_empty() {
         return;
@@ -313,7 +313,7 @@ fn bounds(page: &mut Page, ledger: &Ledger) {
     }
 }
 
-/// Bounds as a separate table.
+/// Draws bounds as a separate table.
 pub fn render_bounds(all: &[Bound], style: Style) -> String {
     let mut page = Page { style, out: String::new() };
     let mut kernel = "";
@@ -377,7 +377,7 @@ fn all_findings(page: &mut Page, ledger: &Ledger) {
     }
 }
 
-/// A finding, what explains it in at most so many bytes a sentence, and the command that shows it again.
+/// Prints a finding, explanations of at most `most` bytes each, and the command that reproduces it.
 fn one_finding(page: &mut Page, Alike { first, others, .. }: &Alike<'_>, run: &str, most: usize) {
     let finding = first.finding;
     page.line(2, &first.line(), Ink::Bad);

@@ -1,4 +1,4 @@
-//! Lines, prose broken between words, and lists in columns, in colour where the caller wants it.
+//! Lines, wrapped prose, and lists in columns, in colour if the caller wants it.
 
 use super::Style;
 use comfy_table::{Cell, Color, Table, TableStyle};
@@ -40,7 +40,7 @@ impl Ink {
     }
 }
 
-/// The text so far, and how to write more of it.
+/// Text so far, with methods that add to it.
 pub(super) struct Page {
     pub(super) style: Style,
     pub(super) out: String,
@@ -54,13 +54,13 @@ impl Page {
         }
     }
 
-    /// A line as it is: commands and findings stay whole, to be copied and searched.
+    /// Adds a line without wrapping. Commands and findings stay whole, to be copied and searched.
     pub(super) fn line(&mut self, indent: usize, text: &str, ink: Ink) {
         let text = self.paint(text, ink);
         let _ = writeln!(self.out, "{:indent$}{text}", "");
     }
 
-    /// Prose, broken between words where the width asks for it.
+    /// Adds prose, wrapped between words to fit the width.
     pub(super) fn prose(&mut self, indent: usize, text: &str, ink: Ink) {
         let width = self.style.width.map_or(usize::MAX, |w| (w as usize).saturating_sub(indent));
         for line in broken(text, width) {
@@ -68,7 +68,7 @@ impl Page {
         }
     }
 
-    /// A line that begins a part, a blank line above it unless it is the first.
+    /// Adds the first line of a part, after a blank line unless the page is empty.
     pub(super) fn heading(&mut self, text: &str) {
         if !self.out.is_empty() {
             self.out.push('\n');
@@ -76,8 +76,8 @@ impl Page {
         self.line(0, text, Ink::Strong);
     }
 
-    /// Entries one below the other. Names are never broken; prose is, between words. Where the width leaves it no column of its
-    /// own, it follows its names, or goes beneath them.
+    /// Adds entries one below the other. Names are never broken; prose is wrapped between words. If the width leaves no column for the prose, it
+    /// follows its names, or goes beneath them.
     pub(super) fn list(&mut self, entries: &[Entry]) {
         let Some(room) = self.room_for_prose(entries) else {
             return entries.iter().for_each(|entry| self.without_columns(entry));
@@ -90,7 +90,7 @@ impl Page {
         self.table(table);
     }
 
-    /// An entry whose first name is blank belongs to the one above, and is set in.
+    /// Adds an entry without columns. An entry with a blank first name belongs to the entry above, and is indented.
     fn without_columns(&mut self, entry: &Entry) {
         let indent = if entry.names.first().is_some_and(String::is_empty) { 4 } else { 2 };
         let names: Vec<_> = entry.names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
@@ -105,14 +105,14 @@ impl Page {
         }
     }
 
-    /// Columns left beside the names of all entries, where they are enough for the prose.
+    /// Returns the columns left next to the names of all entries, if they are enough for the prose.
     fn room_for_prose(&self, entries: &[Entry]) -> Option<usize> {
         let Some(width) = self.style.width else {
             return Some(usize::MAX);
         };
         let columns = entries.iter().map(|entry| entry.names.len()).max().unwrap_or(0);
         let widest = |i: usize| entries.iter().filter_map(|entry| entry.names.get(i)).map(|n| n.chars().count()).max();
-        // A space before the table, and one on either side of each cell, of which the last is trimmed.
+        // Width: a space before the table, and one on either side of each cell; the last one is trimmed.
         let names: usize = (0..columns).filter_map(widest).map(|n| n + 2).sum();
         let room = usize::from(width).saturating_sub(2 + names);
         let wanted = entries.iter().map(Entry::prose_wants).max().unwrap_or(0);
@@ -129,9 +129,9 @@ impl Page {
     }
 }
 
-/// An entry of a list.
+/// Entry of a list.
 pub(super) struct Entry {
-    /// A cell each, as wide as the text.
+    /// Names, one for each cell; each cell is as wide as its text.
     pub(super) names: Vec<String>,
     pub(super) prose: String,
     pub(super) ink: Ink,
@@ -142,7 +142,7 @@ impl Entry {
         Self { names, prose, ink: Ink::Plain }
     }
 
-    /// Columns that the prose wants, not to run down the page: its longest word, a few words, a quarter of it all.
+    /// Returns the smallest acceptable width of the prose: its longest word, a few words, and a quarter of the text.
     fn prose_wants(&self) -> usize {
         let all = self.prose.chars().count();
         let word = self.prose.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Comparisons to the bit, as a reader meets them.
+//! Bit-for-bit comparisons in the reports.
 
 use crate::sample::{self, agreement};
 use expect_test::expect;
@@ -21,13 +21,13 @@ fn compared() -> Ledger {
     Ledger { agreements, ..sample::holding() }
 }
 
-/// From its heading to what follows it.
+/// Returns the section, from its heading to `end`.
 fn section<'a>(text: &'a str, end: &str) -> &'a str {
     let (_, text) = text.split_at(text.find("To the bit, also where").expect("the section"));
     text.split_once(end).map_or(text, |(section, _)| section)
 }
 
-/// Kernels that it is as everywhere stand alone; else the nearest; two lanes, and kernels of one lane, always.
+/// A kernel equal everywhere is the only one listed, otherwise the nearest one. Two lanes, and kernels of one lane, are always listed.
 #[test]
 fn the_nearest_is_told_and_every_two_lanes() {
     let text = render(&compared(), Detail::Tables, Style::default());
@@ -78,7 +78,7 @@ fn a_pull_request_has_them() {
     "#]].assert_eq(section(&markdown::render(&compared()), "\n## "));
 }
 
-/// Programs get all of them, and a ledger without any reads as before.
+/// JSON has all comparisons, and a ledger without comparisons keeps its form.
 #[test]
 fn programs_get_all() {
     let all: serde_json::Value = serde_json::from_str(&json::render(&compared())).expect("it is JSON");

@@ -1,4 +1,4 @@
-//! A ledger that contradicts itself is refused: T.8 found verdicts edited to `holds` beside findings, and `held on 0 inputs`.
+//! A ledger that contradicts itself is rejected. T.8 found verdicts edited to `holds` next to findings, and `held on 0 inputs`.
 
 use crate::sample::{agreement, broken, figures, holding, planned, size};
 use tiebreak_reports::files::{LEDGER, ReadError, read_ledger, write_all};

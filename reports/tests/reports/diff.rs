@@ -1,11 +1,11 @@
-//! Two runs compared by what their ledgers count.
+//! Comparison of two runs by the counts of their ledgers.
 
 use crate::sample::{broken, holding, planned};
 use tiebreak_reports::diff::{Change, diff};
 use tiebreak_reports::ledger::{Coverage, DropReason, Ledger};
 use tiebreak_reports::table::{Style, render_diff};
 
-/// The first row of a run that holds with differences in a class.
+/// Returns the first row with a class of a run that holds.
 fn classed(ledger: &mut Ledger) -> &mut tiebreak_reports::ledger::Row {
     ledger.rows.iter_mut().find(|row| !row.classes.is_empty()).expect("a row with a class")
 }
@@ -18,7 +18,7 @@ fn equal_runs_are_one_line() {
     assert_eq!(same.markdown().lines().count(), 1);
 }
 
-/// A run that holds, of which every row is sampled.
+/// Run that holds, with every row sampled.
 fn sampled() -> Ledger {
     let mut ledger = holding();
     ledger.rows.iter_mut().for_each(|row| row.coverage = Coverage::Sampled);
@@ -34,7 +34,7 @@ fn one_difference_more_is_worse() {
     assert_eq!(diff(&more, &holding()).differences[0].change, Change::Better);
 }
 
-/// T.7: the sampled row and the exhaustive one of a kernel had one key, so that the sampled one was compared with nothing.
+/// T.7: the sampled and the exhaustive row of a kernel had one key, so the sampled row was compared with nothing.
 #[test]
 fn each_row_of_a_kernel_is_compared() {
     let both = || {
@@ -51,7 +51,7 @@ fn each_row_of_a_kernel_is_compared() {
         let compared = diff(&both(), &worse);
         assert!(compared.is_worse() && compared.count(Change::Worse) == 1, "row {at}: {}", compared.line());
     }
-    // Also of rows that have everything in common: one for each type, say.
+    // The same is true of rows that are equal in everything, as for several types.
     let mut twice = holding();
     twice.rows.extend(holding().rows);
     let mut worse = twice.clone();
@@ -59,10 +59,10 @@ fn each_row_of_a_kernel_is_compared() {
     assert_eq!(diff(&twice, &worse).count(Change::Worse), 1);
 }
 
-/// A change of a run, with what is said of it.
+/// Change of a run, with the expected description.
 type Changed = (&'static str, fn(&mut Ledger));
 
-/// O.5: two runs of different plans were compared, with 160 rows called worse.
+/// O.5: two runs with different plans were compared, and 160 rows were called worse.
 #[test]
 fn rows_of_different_plans_are_not_compared() {
     let plans: [Changed; 8] = [
@@ -100,12 +100,12 @@ fn rows_of_different_plans_are_not_compared() {
     assert!(compared.nothing_compared().is_none() && compared.compared == part.rows.len() - 1);
 }
 
-/// As many pairs planned for every kernel.
+/// Plans the same number of pairs for every kernel.
 fn of_pairs(ledger: &mut Ledger, pairs: u64, dropped: &[(DropReason, u64)]) {
     ledger.planned = ledger.rows.iter().map(|row| planned(&row.kernel, &row.lane, pairs, dropped)).collect();
 }
 
-/// A kernel that stopped answering has fewer inputs of the same plan: that is no change of the plan.
+/// A kernel that stopped answering has fewer inputs of the same plan. The plan did not change.
 #[test]
 fn a_kernel_that_gave_up_is_still_compared() {
     let (mut old, mut new) = (holding(), holding());
@@ -115,7 +115,7 @@ fn a_kernel_that_gave_up_is_still_compared() {
     assert!(diff(&old, &new).is_worse() && diff(&old, &new).count(Change::PlanChanged) == 0);
 }
 
-/// A finding of a run that planned something else may still be there.
+/// A finding that is gone may still exist if the second run planned other cases.
 #[test]
 fn a_finding_that_was_not_looked_for_is_not_better() {
     let mut found = holding();
@@ -124,11 +124,11 @@ fn a_finding_that_was_not_looked_for_is_not_better() {
     let compared = diff(&found, &other);
     assert_eq!(compared.count(Change::Better), 0);
     assert!(!compared.is_worse());
-    // A new one is there whatever was planned.
+    // A new finding counts for any plan.
     assert!(diff(&other, &found).is_worse());
 }
 
-/// T.7: kernels that vanished were `gone`, with exit code 0.
+/// T.7: vanished kernels were `gone`, but the exit code was 0.
 #[test]
 fn what_vanished_is_a_failure_unless_nobody_asked_for_it() {
     let without = |command: &str| {

@@ -1,4 +1,4 @@
-//! The ledger of a run of everything, of the size that a default run has: ten operations, 180 kernels, five lanes.
+//! Ledger of a run of everything, as large as a default run: ten operations, 180 kernels, five lanes.
 
 use crate::sample;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use tiebreak_reports::ledger::*;
 
 const LANES: [&str; 5] = ["host", "aarch64-qemu", "mlir-x86", "mlir-aarch64", "mlir-aarch64-bf16"];
 
-/// An operation: kernels of our own, compiled ones, inputs of each kernel and lane, classes.
+/// Operation: number of our kernels and of compiled kernels, inputs of each kernel and lane, classes.
 type Op = (&'static str, usize, usize, u64, &'static [&'static str]);
 
 const OPS: [Op; 10] = [
@@ -38,7 +38,7 @@ fn ran(name: &str) -> Lane {
     Lane { name: name.into(), status: LaneStatus::Ran { arch: arch.into(), via }, files: Vec::new() }
 }
 
-/// A kernel in a lane against its contract, and against a reference where its operation has one.
+/// Rows of a kernel in a lane against its contract, and against a reference if its operation has one.
 fn rows((op, _, _, inputs, classes): Op, kernel: &str, lane: &str, nth: usize) -> Vec<Row> {
     let first = sample::holding().rows.remove(0);
     let contract = Row {
@@ -70,7 +70,7 @@ fn rows((op, _, _, inputs, classes): Op, kernel: &str, lane: &str, nth: usize) -
     vec![contract, reference]
 }
 
-/// A run that holds.
+/// Run that holds.
 pub(crate) fn holding() -> Ledger {
     let mut ledger = Ledger {
         command: "cargo xtask verify".into(),
@@ -98,7 +98,7 @@ pub(crate) fn holding() -> Ledger {
     ledger
 }
 
-/// Of the plan some parameters are outside the domain of every fourth kernel.
+/// Plan with some parameters outside the domain of every fourth kernel.
 fn planned(op: &str, kernel: &str, lane: &str, nth: usize) -> Planned {
     let outside: &[_] = if nth.is_multiple_of(4) { &[(DropReason::OutsideDomain, 1_376)] } else { &[] };
     let one = sample::planned(kernel, lane, 28_635, outside);
@@ -121,7 +121,7 @@ fn extend_checks(ledger: &mut Ledger, op: &str, compiled: bool) {
     }
 }
 
-/// Every kernel of two operations fails in its lanes, a worker died, and a mutant lived.
+/// Run in which every kernel of two operations fails in its lanes, a worker crashed, and a mutant was not detected.
 pub(crate) fn broken() -> Ledger {
     let mut ledger = holding();
     let witness = sample::broken().findings[0].witness.clone();

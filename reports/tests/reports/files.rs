@@ -13,7 +13,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// An error's text with the temporary directory taken out of it.
+/// Returns the text of an error without the path of the temporary directory.
 fn message(error: impl std::fmt::Display, dir: &Path) -> String {
     error.to_string().replace(dir.to_str().unwrap(), "DIR")
 }
@@ -48,7 +48,7 @@ fn mismatches_come_back_by_kernel_and_simplest_first() {
     assert_eq!(reader.headers().unwrap(), &MISMATCH_COLUMNS[..]);
     let back: Vec<Mismatch> = reader.deserialize().map(Result::unwrap).collect();
     mismatches.sort_by_key(|m| (m.op.clone(), m.kernel.clone(), m.lane.clone(), m.against));
-    // An end of a line in a name is none in the file, whoever draws it.
+    // A line end in a name becomes a space in the file, for any reader.
     mismatches.iter_mut().for_each(|m| m.kernel = m.kernel.replace('\n', " "));
     assert_eq!(back, mismatches);
     let cases: Vec<_> = back.iter().filter(|m| m.kernel == "tvm-neon-rfc").map(|m| m.case.as_str()).collect();
@@ -112,7 +112,7 @@ fn checking_leaves_nothing_and_touches_nothing() {
     assert_eq!(fs::read_to_string(dir.path().join(LEDGER)).unwrap(), "of the run before");
 }
 
-/// Sums of it would leave 64 bits: the reports of such a ledger once ended with a panic.
+/// Sums of these counts exceed 64 bits. Reports of such a ledger once panicked.
 #[test]
 fn counts_that_no_run_has_are_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ fn counts_that_no_run_has_are_refused() {
         .assert_eq(&message(read_ledger(&path).unwrap_err(), dir.path()));
 }
 
-/// A failed write keeps the files of the run before, and leaves no other behind.
+/// A failed write keeps the files of the earlier run, and leaves no other file.
 #[test]
 fn all_or_none() {
     let dir = tempfile::tempdir().unwrap();

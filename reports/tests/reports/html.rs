@@ -1,4 +1,4 @@
-//! The page of a run: every number of it is the ledger's, nothing of a ledger is taken for markup, and what is new is said.
+//! Page of a run: every number is the ledger's, no text of a ledger becomes markup, and changes are shown.
 
 use crate::sample;
 use expect_test::{expect, expect_file};
@@ -17,13 +17,13 @@ fn with_figures(ledger: Ledger) -> Ledger {
     Ledger { figures: sample::figures(), ..ledger }
 }
 
-/// What stands between two texts, with each tag on a line.
+/// Returns the text between two texts, with each tag on a line.
 fn part<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
     let (_, rest) = page.split_once(from).unwrap_or_else(|| panic!("no {from}"));
     rest.split_once(to).unwrap_or_else(|| panic!("no {to} after {from}")).0
 }
 
-/// A cell with a number: where it stands in the ledger, and its text.
+/// Returns the cells with a number: the place in the ledger, and the text.
 fn cells(page: &str) -> Vec<(String, String)> {
     let mut cells = Vec::new();
     for piece in page.split("<t").skip(1) {
@@ -47,7 +47,7 @@ fn cells(page: &str) -> Vec<(String, String)> {
     cells
 }
 
-/// What the ledger has there: a text, an integer, or the sum of integers at several places.
+/// Returns the value of the ledger there: a text, an integer, or the sum of integers at several places.
 fn at(ledger: &Json, from: &str) -> String {
     let value = |pointer: &str| {
         let pointer = pointer.replace("%20", " ");
@@ -60,7 +60,7 @@ fn at(ledger: &Json, from: &str) -> String {
     sum.to_string()
 }
 
-/// Ten at random, and then all of them.
+/// Ten random numbers, then all numbers.
 #[test]
 fn numbers_of_the_page_are_those_of_the_ledger() {
     for ledger in [with_figures(sample::holding()), with_figures(sample::broken())] {
@@ -80,7 +80,7 @@ fn numbers_of_the_page_are_those_of_the_ledger() {
     }
 }
 
-/// Numbers of prose too: no number of four digits or more is on the page that is neither in the ledger nor a sum that a cell shows.
+/// Prose, too: every number of four digits or more is in the ledger, or is a sum that a cell shows.
 #[test]
 fn no_number_of_the_page_comes_from_elsewhere() {
     let ledger = with_figures(sample::broken());
@@ -101,9 +101,9 @@ fn no_number_of_the_page_comes_from_elsewhere() {
         .map(|(_, text)| text.replace(',', "").parse::<u64>().unwrap())
         .sum();
     assert_eq!(all_inputs.replace(',', ""), lanes.to_string());
-    // What the line of an operation and its sentence say of the reference.
+    // Number of differences from the reference, in the line and the sentence of an operation.
     let differ: u64 = ledger.rows.iter().filter(|row| row.against == Against::Reference).map(|row| row.differ).sum();
-    // The rate of faults that the calls exclude.
+    // Fault rate that the calls exclude.
     let rates = ledger.rows.iter().filter_map(|row| tiebreak_reports::calls::excluded(row.calls)).map(count);
     let sums = [sums, vec![count(differ)], rates.collect()].concat();
     let numbers = text.split(|c: char| !(c.is_ascii_digit() || c == ',')).map(|n| n.trim_matches(','));
@@ -165,14 +165,14 @@ fn the_csv_files_are_those_of_this_run() {
     "#]]
     .assert_eq(&read("corner-cases.csv").unwrap());
     assert_eq!(read("rate-by-shift.csv").unwrap().lines().count(), 4);
-    // A run without figures does not keep those of another.
+    // A run without figures removes the figures of another run.
     write_report(dir.path(), &sample::holding(), Earlier::default()).unwrap();
     assert!(
         read("corner-cases.csv").is_err() && !dir.path().join("figures").exists() && dir.path().join(REPORT).exists()
     );
 }
 
-/// Every text of a ledger in turn: names, messages, cases and commands are written by others.
+/// Every text of a ledger in turn, because names, messages, cases and commands may be foreign.
 #[test]
 fn nothing_of_a_ledger_is_taken_for_markup() {
     const HOSTILE: &str = "\"'><script>alert(1)</script></style><img src=x onerror=alert(2)>{{7*7}}";
@@ -183,7 +183,7 @@ fn nothing_of_a_ledger_is_taken_for_markup() {
                 *whole.pointer_mut(path).unwrap() = HOSTILE.into();
                 match is_ledger(whole) {
                     true => *count += 1,
-                    // One of a few words, such as a verdict.
+                    // The text must be one of a fixed set, such as a verdict.
                     false => *whole.pointer_mut(path).unwrap() = kept.into(),
                 }
             }
@@ -227,7 +227,7 @@ fn nothing_of_a_ledger_is_taken_for_markup() {
     }
 }
 
-/// A page is also drawn of a ledger whose figures are no figures.
+/// A page can be drawn even if the figures of the ledger have no numbers.
 #[test]
 fn numbers_that_are_none_are_left_out_of_a_drawing() {
     let odd = ["-", "nan", "inf", "1/0", "-1e400", ""].map(|text| Value::Text(text.into()));
@@ -249,7 +249,7 @@ fn numbers_that_are_none_are_left_out_of_a_drawing() {
     files::write_all(dir.path(), &short, &[], Earlier::default()).unwrap();
 }
 
-/// Three lanes that were not installed were three red paragraphs.
+/// Three lanes that were not installed once gave three red paragraphs.
 #[test]
 fn lanes_that_may_be_absent_are_one_line() {
     let mut ledger = sample::holding();
@@ -265,7 +265,7 @@ fn lanes_that_may_be_absent_are_one_line() {
         tables.contains("  aarch64-native, mlir-x86, mlir-aarch64  not run: the host is x86_64 (allowed)\n"),
         "{tables}"
     );
-    // One that must run is a row, and red.
+    // A lane that must run has a red row.
     let broken = alone(&sample::broken());
     assert!(
         broken.contains("<td class=\"bad\" data-label") || broken.contains("<td class=\"bad\">not run"),

@@ -29,7 +29,7 @@ fn no_reference_is_named_where_there_are_several() {
     assert_eq!(summary.get("reference"), None);
 }
 
-/// The form in the module's documentation, comments taken out.
+/// Returns the form in the module's documentation, without comments.
 fn documented() -> Value {
     let source = include_str!("../../src/json.rs");
     let lines = source.lines().filter_map(|line| line.strip_prefix("//!"));
@@ -38,10 +38,10 @@ fn documented() -> Value {
     serde_json::from_str(&form.join("\n")).unwrap()
 }
 
-/// Objects whose keys are data.
+/// Objects with keys that are data.
 const MAPS: [&str; 7] = ["by_delta", "classes", "deviations", "declared", "case", "types", "expected"];
 
-/// Every key with those above it, and the kind of every value that is no null: `rows.witness.got number`.
+/// Collects every key with its parents, and the kind of every value except null: `rows.witness.got number`.
 fn shape(path: &str, value: &Value, out: &mut BTreeSet<String>) {
     let kind = match value {
         Value::Null => return,

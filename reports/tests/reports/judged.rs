@@ -1,5 +1,5 @@
-//! Counts that a verdict rests on are those of contracts. The first page of a default run claimed 323,602,458 inputs, of which contracts had judged
-//! 319,530,006: the larger count of a kernel's two rows stood there, and a reference has values where a contract promises none.
+//! Verdicts count only inputs of contracts. The first page of a default run claimed 323,602,458 inputs, but contracts had judged only 319,530,006.
+//! The page had used the larger count of a kernel's two rows, and a reference has values for which a contract promises none.
 
 use crate::sample;
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
@@ -7,7 +7,7 @@ use tiebreak_reports::ledger::{Against, Ledger};
 use tiebreak_reports::table::{Detail, Style, render};
 use tiebreak_reports::{html, json, junit, left_out, markdown, summary};
 
-/// A run of three kernels in two lanes in which only the reference has values for one of them, and more values than the contract for another.
+/// Run of three kernels in two lanes. Only the reference has values for one kernel; for another, it has more values than the contract.
 fn of_references() -> Ledger {
     let mut ledger = sample::holding();
     for row in ledger.rows.iter_mut().filter(|row| row.against == Against::Contract) {
@@ -21,7 +21,7 @@ fn of_references() -> Ledger {
     ledger
 }
 
-/// Of two lanes: all of gemmlowp-neon, all but a thousand of tvm-neon-rfc, none of tvm-relay.
+/// Inputs judged in two lanes: all of gemmlowp-neon, all but a thousand of tvm-neon-rfc, none of tvm-relay.
 const JUDGED: &str = "17,179,867,184";
 
 #[test]
@@ -38,7 +38,7 @@ fn totals_are_of_what_contracts_judged() {
     ] {
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&said), "{name}: {text}");
     }
-    // Of the operation and of each lane.
+    // Totals of the operation and of each lane.
     assert!(
         summary::render(&ledger, html::Earlier::default())
             .contains(&format!("\n| fpm | 3 | 2 | {JUDGED} exhaustive | exact, 1 not judged | "))
@@ -46,7 +46,7 @@ fn totals_are_of_what_contracts_judged() {
     assert!(render(&ledger, Detail::Screen, Style::default()).contains("2 kernels  8,589,933,592 inputs"));
     assert!(page.contains("8,589,933,592"));
     assert_eq!(ledger.rows.iter().map(|row| row.judged()).sum::<u64>().to_string(), JUDGED.replace(',', ""));
-    // The rows themselves are as they were.
+    // The rows themselves are unchanged.
     assert!(json::render(&ledger).contains("\"inputs\": 4294967296"));
 }
 
@@ -64,7 +64,7 @@ fn a_kernel_that_only_its_reference_judged_is_named_in_each_lane() {
     assert!(markdown::render(&ledger).contains("`ties-up:wrap` nothing compared"));
 }
 
-/// A lane in which references alone have values judged nothing.
+/// A lane with values of references only judged nothing.
 #[test]
 fn a_lane_of_references_is_idle() {
     let mut ledger = of_references();
@@ -72,7 +72,7 @@ fn a_lane_of_references_is_idle() {
     assert_eq!(left_out::idle_lanes(&ledger), ["aarch64-qemu"]);
 }
 
-/// A build server does not count what was not judged among what passed.
+/// A build server must not count an unjudged kernel as passed.
 #[test]
 fn a_kernel_that_was_not_judged_has_not_passed() {
     let report = Report::deserialize_from_str(&junit::render(&of_references())).expect("JUnit");
@@ -90,7 +90,7 @@ fn a_kernel_that_was_not_judged_has_not_passed() {
     assert!(broken.test_suites.iter().flat_map(|suite| &suite.test_cases).any(|case| failed(&case)));
 }
 
-/// `nothing-new` was counted on the screen of everything, and on none of a narrowed run.
+/// `nothing-new` was counted on the screen of a full run, but not on that of a narrowed run.
 #[test]
 fn what_quick_effort_spares_is_said_on_each_screen() {
     use tiebreak_reports::ledger::DropReason;

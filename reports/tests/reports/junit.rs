@@ -23,7 +23,7 @@ fn a_build_server_fails_exactly_the_broken_run() {
     assert_eq!(report.failures + report.errors, ledger.findings.len());
 }
 
-/// O.5: a run that a kept case breaks had no case for the catalogue; nor had bounds.
+/// O.5: a run broken by a kept case had no JUnit case for the catalogue. Bounds had no case either.
 #[test]
 fn everything_that_fails_a_run_has_a_case() {
     let named = |ledger: &tiebreak_reports::ledger::Ledger, class: &str| {
@@ -52,12 +52,12 @@ fn everything_that_fails_a_run_has_a_case() {
         }
         assert!(named(ledger, "matmul").is_empty(), "the finding is told twice");
     }
-    // A lane of which there is nothing else has a suite too.
+    // A lane with nothing else has a suite, too.
     unfound.bounds[0].lane = "elsewhere".into();
     assert!(failed(&named(&unfound, "matmul.bounds")[0]));
 }
 
-/// A finding about a lane that nobody asked for, or about nothing at all, is not lost.
+/// Findings about an unrequested lane, or about no lane at all, are kept.
 #[test]
 fn every_finding_is_told_once() {
     let mut ledger = sample::broken();

@@ -1,11 +1,11 @@
-//! What a run left out is said on the screen and in the summary, in the same words.
+//! The screen and the summary name the uncovered inputs of a run with the same text.
 
 use crate::sample;
 use tiebreak_reports::ledger::{DropReason, Ledger, Range, Unchecked};
 use tiebreak_reports::table::{Detail, Style, render};
 use tiebreak_reports::{left_out, markdown};
 
-/// The lines beneath a heading.
+/// Returns the lines beneath a heading.
 fn beneath(ledger: &Ledger, heading: &str) -> Vec<String> {
     let page = render(ledger, Detail::Tables, Style::default());
     let lines = page.lines().skip_while(|line| *line != heading).skip(1).take_while(|line| !line.is_empty());
@@ -20,7 +20,7 @@ fn holding_with(planned: Vec<tiebreak_reports::ledger::Planned>) -> Ledger {
 fn nothing_is_said_where_nothing_is_left_out() {
     let ledger = holding_with(vec![sample::planned("tvm-relay", "host", 4, &[])]);
     assert_eq!(beneath(&ledger, "Left out"), [""; 0]);
-    // What the plan has outside a kernel's domain was never to run.
+    // Parameters of a plan outside a kernel's domain were never meant to run.
     let mut plan = sample::planned("tvm-relay", "host", 4, &[(DropReason::OutsideDomain, 1)]);
     plan.given = false;
     assert_eq!(beneath(&holding_with(vec![plan]), "Left out"), [""; 0]);
@@ -71,7 +71,7 @@ fn kernels_and_lanes_that_judged_nothing() {
     );
 }
 
-/// Issue 30, item 6: `no input was judged` stood beside `23 outputs, all as promised` of a lane whose worker had stopped to answer.
+/// Issue 30, item 6: `no input was judged` was printed next to `23 outputs, all as promised` for a lane whose worker had stopped answering.
 #[test]
 fn kept_cases_without_an_answer_are_counted() {
     let mut ledger = sample::holding();
@@ -88,7 +88,7 @@ fn kept_cases_without_an_answer_are_counted() {
     assert!(!screen.contains("all as promised"), "{screen}");
 }
 
-/// Issue 31, item 1: cases that a further lane is spared are counted by lane, and their kernels named.
+/// Issue 31, item 1: cases that quick effort omits in a further lane are counted by lane, and their kernels named.
 #[test]
 fn what_a_lane_is_spared_is_named() {
     let spared = |kernel: &str, lane: &str| {
@@ -122,14 +122,14 @@ fn a_lane_without_self_checks_and_a_position() {
     assert_eq!(beneath(&ledger, "Requested position"), [position]);
 }
 
-/// What the first screen says was not covered, on one line.
+/// Returns the uncovered inputs of the first screen, on one line.
 fn not_covered(ledger: &Ledger) -> String {
     let page = render(ledger, Detail::Screen, Style::default());
     let lines: Vec<&str> = page.lines().skip_while(|line| *line != "Not covered").map(str::trim).collect();
     lines.join(" ")
 }
 
-/// Once a run said nothing of how far its inputs reached: 16 % of the results of a kernel lay inside its clamp, and no scale was subnormal.
+/// Runs once did not report the range of their inputs: 16 % of a kernel's results were inside its clamp, and no scale was subnormal.
 #[test]
 fn what_the_inputs_did_not_reach() {
     let mut plan = sample::planned("tvm-relay", "host", 4, &[]);
@@ -152,7 +152,7 @@ fn what_the_inputs_did_not_reach() {
     ] {
         assert!(details.contains(line), "{line}: {details}");
     }
-    // What the caller gives is no plan.
+    // Inputs of the caller are not a plan.
     ledger.planned = vec![sample::planned("tvm-relay", "host", 4, &[])];
     assert!(!not_covered(&ledger).contains("larger"));
 }

@@ -1,4 +1,4 @@
-//! Reports over two hand-made ledgers, held against snapshots. `UPDATE_EXPECT=1` writes them again; read the difference.
+//! Reports of two hand-made ledgers, compared with snapshots. `UPDATE_EXPECT=1` updates them; read the difference.
 
 mod agreement;
 mod contradictions;

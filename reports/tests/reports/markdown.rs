@@ -12,7 +12,7 @@ fn a_broken_run() {
     expect_file!["snapshots/broken.md"].assert_eq(&render(&sample::broken()));
 }
 
-/// What a worker says of itself is not markup.
+/// Text of a worker is not markup.
 #[test]
 fn text_of_others_stays_text() {
     let mut ledger = sample::broken();

@@ -1,4 +1,4 @@
-//! Two ledgers as a run would write them: one that holds, exhaustive over one parameter pair, and one that is broken in
+//! Two ledgers as a run writes them: one that holds, exhaustive over one parameter pair, and one that is broken in
 //! every way at once.
 
 use std::collections::BTreeMap;
@@ -115,7 +115,7 @@ fn checks(lanes: &[&str]) -> Vec<SelfCheck> {
     lanes.iter().flat_map(of_lane).collect()
 }
 
-/// Two lanes ran, a third was allowed not to; every contract held.
+/// Run with two lanes that ran, a third that was allowed not to run, and no broken contract.
 pub(crate) fn holding() -> Ledger {
     let rfc = || witness("tvm-neon-rfc", [-197, 1395864371, -8], 0, Some(-1), "double-rounding");
     let gemmlowp = || witness("gemmlowp-neon", [-984, 1395864371, -8], -3, Some(-2), "double-rounding");
@@ -201,7 +201,7 @@ fn figure<const C: usize, const R: usize>(kind: FigureKind, columns: [&str; C], 
     }
 }
 
-/// One figure of each kind, with few rows.
+/// Figures of each kind, with few rows.
 pub(crate) fn figures() -> Vec<Figure> {
     let n = |n: i64| Value::from(n);
     let t = |text: &str| Value::Text(text.to_owned());
@@ -266,7 +266,7 @@ fn crash() -> Witness {
     Witness { scheme: String::new(), because: String::new(), ..witness("tvm-neon-rfc", [7, 5, 31], 0, None, "crash") }
 }
 
-/// A contract broken, a worker that died, a lane that did not run, a mutant that lived, a deviation nobody sees.
+/// Run with a broken contract, a crashed worker, a lane that did not run, an undetected mutant, and an unseen deviation.
 pub(crate) fn broken() -> Ledger {
     let sampled =
         |row: Row| Row { parameters: 994, inputs: 4_194_304, coverage: Coverage::Sampled, seconds: 0.5, ..row };
@@ -326,7 +326,7 @@ pub(crate) fn broken() -> Ledger {
     ledger
 }
 
-/// Mismatches as the judge keeps them, kernels not in order but the cases of each, one with everything CSV must quote.
+/// Mismatches as the judge keeps them: kernels unsorted, the cases of each sorted, and one with every character that CSV must quote.
 pub(crate) fn mismatches() -> Vec<Mismatch> {
     let mismatch = |kernel: &str, case: &str, class: &str| Mismatch {
         op: "fpm".into(),
@@ -388,7 +388,7 @@ fn bounds() -> Vec<Bound> {
     }]
 }
 
-/// A kernel and another, as it would be compared.
+/// Comparison of two kernels.
 pub(crate) fn agreement(
     kernel: &str,
     lane: &str,
@@ -420,12 +420,12 @@ pub(crate) fn agreement(
     }
 }
 
-/// Pairs that the caller gave and that a kernel did not all run.
-/// A size from 1 to 4,099 by name, with so many remainders modulo 64.
+/// Size from 1 to 4,099 with a name, and its number of remainders modulo 64.
 pub(crate) fn size((name, remainders): (&str, u32)) -> (String, Size) {
     (name.to_owned(), Size { least: 1, greatest: 4_099, remainders })
 }
 
+/// Pairs that the caller gave, of which a kernel did not run all.
 pub(crate) fn planned(kernel: &str, lane: &str, pairs: u64, dropped: &[(DropReason, u64)]) -> Planned {
     let left_out: u64 = dropped.iter().map(|(_, count)| count).sum();
     let one = |(why, count): &(DropReason, u64)| Dropped {
@@ -446,7 +446,7 @@ pub(crate) fn planned(kernel: &str, lane: &str, pairs: u64, dropped: &[(DropReas
     }
 }
 
-/// A result to which the reference gives no value.
+/// Result without a value of the reference.
 pub(crate) fn position() -> Position {
     let expected = [("exact:wrap".to_owned(), Some(5.into())), ("exact".to_owned(), None)];
     Position {

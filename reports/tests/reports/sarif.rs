@@ -8,7 +8,7 @@ use tiebreak_reports::annotations;
 use tiebreak_reports::ledger::{Ledger, Verdict};
 use tiebreak_reports::sarif::{SCHEMA, VERSION, render};
 
-/// The sources of a package that `Cargo.lock` pins by its hash. Cargo fetches them if they are not there.
+/// Returns the sources of a package that `Cargo.lock` pins by its hash. Cargo downloads them if necessary.
 fn package(name: &str) -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let metadata = |more: &[&str]| {
@@ -28,7 +28,7 @@ fn package(name: &str) -> PathBuf {
 fn schema() -> jsonschema::Validator {
     let text = std::fs::read_to_string(package("serde-sarif").join("src/schema.json")).expect("it has the schema");
     let mut schema: Value = serde_json::from_str(&text).expect("JSON");
-    // This pattern of the schema is no regular expression of JavaScript; `language` is not written.
+    // This pattern of the schema is not a regular expression of JavaScript; `language` is never written.
     for definition in ["run", "toolComponent"] {
         let language = schema.pointer_mut(&format!("/definitions/{definition}/properties/language"));
         language.and_then(Value::as_object_mut).expect("it is there").remove("pattern").expect("it is there");
@@ -36,7 +36,7 @@ fn schema() -> jsonschema::Validator {
     jsonschema::validator_for(&schema).expect("a schema")
 }
 
-/// A run with a finding about a known file, about none, about a lane, and one of a run that did not end.
+/// Runs with a finding about a known file, about no file, about a lane, and a run that did not end.
 fn ledgers() -> Vec<Ledger> {
     let mut known = sample::broken();
     known.code = known.findings.iter().map(|f| (format!("{} {}", f.op, f.kernel), "my kernels/k.c".into())).collect();
@@ -68,7 +68,7 @@ fn findings_are_valid_sarif() {
             );
         }
     }
-    // The schema does refuse: a level that is none, a result without a message.
+    // The schema does reject: an invalid level, a result without a message.
     for (at, value) in [("/runs/0/results/0/level", "bad".into()), ("/runs/0/results/0/message", Value::Null)] {
         let mut wrong: Value = serde_json::from_str(&render(&sample::broken())).expect("JSON");
         *wrong.pointer_mut(at).expect("it is there") = value;
@@ -84,7 +84,7 @@ fn a_finding_has_a_place() {
         sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].clone()
     };
     assert_eq!(place(&all[2]), "my%20kernels/k.c");
-    // The worker of its lane, if nothing else is known.
+    // The location is the worker of the lane if nothing else is known.
     assert_eq!(place(&all[1]), "tiebreak-worker");
     assert_eq!(place(&all[0]), Value::Null);
 }

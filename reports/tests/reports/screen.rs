@@ -1,4 +1,4 @@
-//! One screen for a run of everything, whatever came out.
+//! One screen for a run of everything, whatever its results.
 
 use crate::{everything, sample};
 use expect_test::expect_file;
@@ -10,13 +10,13 @@ fn screen(ledger: &Ledger) -> String {
     render(ledger, Detail::Screen, Style { colour: false, width: Some(100) })
 }
 
-/// The lines beneath a heading.
+/// Returns the lines beneath a heading.
 fn beneath<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
     let lines = page.lines().skip_while(|line| !line.starts_with(heading)).skip(1);
     lines.take_while(|line| !line.is_empty()).collect()
 }
 
-/// 1,205 lines, before there was this screen.
+/// The output had 1,205 lines before this screen.
 #[test]
 fn a_run_of_everything_fits_one_screen() {
     let ledger = everything::holding();
@@ -33,7 +33,7 @@ fn a_run_of_everything_fits_one_screen() {
     assert!(render(&ledger, Detail::Tables, Style::default()).lines().count() > 200);
 }
 
-/// One line for each operation, whose inputs are those of its rows.
+/// Each operation has one line, with the sum of its rows' inputs.
 #[test]
 fn each_operation_has_its_line() {
     let ledger = everything::holding();
@@ -54,7 +54,7 @@ fn a_small_run_that_holds() {
     expect_file!["snapshots/screen-holding.txt"].assert_eq(&screen(&sample::holding()));
 }
 
-/// The first ten lines name kernel, class, witness and command; what follows is the summary of every run.
+/// The first ten lines have kernel, class, witness and command; the summary of every run follows.
 #[test]
 fn what_fails_comes_first() {
     let page = screen(&sample::broken());
@@ -72,12 +72,12 @@ fn what_fails_comes_first() {
     for heading in ["Lanes", "Operations", "Checks", "Not covered"] {
         assert!(!beneath(&page, heading).is_empty(), "{heading}");
     }
-    // With tables, too.
+    // The tables also begin with the findings.
     let tables = render(&sample::broken(), Detail::Tables, Style::default());
     assert!(tables.starts_with("Findings\n  fpm gemmlowp-neon aarch64-qemu x=-1"), "{tables}");
 }
 
-/// However long the explanation is, the command is near.
+/// The command is near, however long the explanation is.
 #[test]
 fn the_command_is_in_the_first_ten_lines() {
     let mut ledger = sample::broken();
@@ -91,7 +91,7 @@ fn the_command_is_in_the_first_ten_lines() {
         let first: Vec<_> = page.lines().take(10).map(str::trim).collect();
         assert!(first.contains(&command.as_str()) && page.contains("(cut)"), "{page}");
     }
-    // What is cut ends with a whole word, wherever the edge is.
+    // A cut text ends with a whole word, for any position of the cut.
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     for moved in 0..20 {
         ledger.findings[0].message.insert(0, 'x');
@@ -104,12 +104,12 @@ fn the_command_is_in_the_first_ten_lines() {
     assert!(!tables.contains("(cut)") && !markdown::render(&ledger).contains("(cut)"), "{tables}");
 }
 
-/// Of 77 findings six are listed, of as many kernels, wrong results before what may follow from them; the number of the others is there.
+/// Six of 77 findings are listed, each of another kernel, wrong results before their possible consequences. The rest are counted.
 #[test]
 fn many_findings_are_bounded() {
     let ledger = everything::broken();
     let page = screen(&ledger);
-    // 36 kernels differ in two lanes each: a finding of both.
+    // 36 kernels differ in two lanes each, and both lanes share a finding.
     assert_eq!(ledger.findings.len(), 77);
     let findings = beneath(&page, "Findings, 6 of 41");
     let kernels: std::collections::BTreeSet<_> = findings.iter().filter(|line| line.contains("class ")).collect();
@@ -126,7 +126,7 @@ fn many_findings_are_bounded() {
     assert!(page.lines().count() <= 80, "{page}");
 }
 
-/// Lanes, kernels, parameters and cases that nobody looked at, each with its number.
+/// Run with lanes, kernels, parameters and cases that were not covered, each with its number.
 fn with_gaps() -> Ledger {
     let mut ledger = everything::holding();
     for lane in &mut ledger.lanes[2..] {
@@ -172,7 +172,7 @@ fn what_was_not_covered_is_counted() {
     assert!(dot.is_some_and(|line| line.contains("not judged") && !line.contains("exact")), "{page}");
 }
 
-/// What the screen has no room for is counted, and the details have it.
+/// Gaps that do not fit the screen are counted, and the details have them.
 #[test]
 fn reasons_beyond_the_screen_are_counted_and_in_the_details() {
     let ledger = with_gaps();
@@ -189,7 +189,7 @@ fn reasons_beyond_the_screen_are_counted_and_in_the_details() {
     assert_eq!(beneath(&screen(&many), "Lanes").last(), Some(&"  and 28 more lanes, see details.md"));
 }
 
-/// A kernel that only some lane judged is not called exact.
+/// A kernel that only some lanes judged is not called exact.
 #[test]
 fn an_operation_with_an_unjudged_kernel_is_not_exact() {
     let mut ledger = everything::holding();
@@ -229,7 +229,7 @@ fn a_run_of_nothing_says_so_on_one_screen() {
     assert!(beneath(&page, "Not covered")[0].contains("no contract judged an input in 2 lanes"), "{page}");
 }
 
-/// Origin: issue 30, item 17: a dozen kernels were listed one by one where the driver that they share was at fault.
+/// Origin: issue 30, item 17: a dozen kernels were listed one by one, although the driver that they share was at fault.
 #[test]
 fn kernels_that_fail_alike_are_one_finding() {
     let mut ledger = sample::broken();
@@ -250,7 +250,7 @@ fn kernels_that_fail_alike_are_one_finding() {
     assert!(words.contains("examine the shared code first; one, two, three and 2 more"), "{page}");
     assert!(!page.contains("matmul two "), "{page}");
     assert!(lines < 10, "{page}");
-    // Three may do the same by chance.
+    // Three kernels may fail alike by chance.
     ledger.findings.truncate(3);
     assert!(!screen(&ledger).contains("the same in"), "{page}");
 }

@@ -17,7 +17,7 @@ fn a_broken_run() {
     expect_file!["snapshots/broken-summary.md"].assert_eq(&alone(&sample::broken()));
 }
 
-/// What is read without a click.
+/// Returns the part that is read without a click.
 fn front(page: &str) -> &str {
     page.split("<details>").next().expect("there is something")
 }
@@ -26,7 +26,7 @@ fn alone(ledger: &Ledger) -> String {
     render(ledger, Earlier::default())
 }
 
-/// The limit, a title, one fold at most, and it is closed.
+/// Checks the limit, the title, and that there is at most one fold, closed.
 fn fits(ledger: &Ledger, earlier: Earlier<'_>) -> String {
     let page = render(ledger, earlier);
     assert!(page.len() <= MOST && MOST == 4096, "{} bytes\n{page}", page.len());
@@ -36,7 +36,7 @@ fn fits(ledger: &Ledger, earlier: Earlier<'_>) -> String {
     page
 }
 
-/// Every ledger that the project publishes: 33,000 bytes, of which 4,000 were read.
+/// Every published ledger of the project. Summaries had 33,000 bytes, of which readers saw 4,000.
 #[test]
 fn published_runs_fit() {
     let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("published");
@@ -63,7 +63,7 @@ fn published_runs_fit() {
     }
 }
 
-/// A run with much of everything: ten operations, many kernels, findings of great length and of several bytes a character.
+/// Run with ten operations, many kernels, and long findings with characters of several bytes.
 fn large() -> Ledger {
     let mut ledger = sample::broken();
     let (rows, findings, lanes) = (ledger.rows.clone(), ledger.findings.clone(), ledger.lanes.clone());
@@ -128,7 +128,7 @@ fn ledgers_of_any_size_fit() {
     }
 }
 
-/// The order is that of a review: what changed, kernels that fail, operations with findings before those without.
+/// The order is that of a review: changes, failing kernels, operations with findings before those without.
 #[test]
 fn what_changed_and_what_fails_are_in_front() {
     let mut ledger = sample::broken();
@@ -153,7 +153,7 @@ fn what_changed_and_what_fails_are_in_front() {
     assert!(alone(&ledger).contains("**Changed:** not known"));
 }
 
-/// Two findings that differ in their lane alone were two.
+/// Two findings that differ only in their lane were shown as two.
 #[test]
 fn a_finding_in_two_lanes_is_one() {
     let mut ledger = sample::broken();
@@ -174,6 +174,6 @@ fn a_finding_in_two_lanes_is_one() {
         assert_eq!(page.matches(&line).count(), 1, "{page}");
     }
     assert!(alone(&ledger).contains(&format!("{number} findings on ")));
-    // JUnit's file has a suite for each lane, and the ledger a finding.
+    // JUnit's file has a suite for each lane, and the ledger a finding for each lane.
     assert!(tiebreak_reports::junit::render(&ledger).contains("elsewhere"));
 }

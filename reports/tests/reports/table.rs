@@ -21,7 +21,7 @@ fn a_broken_run() {
     expect_file!["snapshots/broken-80.txt"].assert_eq(&at(&sample::broken(), 80));
 }
 
-/// Nothing but lines to be copied whole (commands, findings, witnesses) may pass the right edge.
+/// Only lines to be copied whole (commands, findings, witnesses) may exceed the width.
 #[test]
 fn tables_and_prose_keep_to_the_width() {
     for ledger in [sample::holding(), sample::broken()] {
@@ -59,7 +59,7 @@ fn without_a_width_every_column_is_shown() {
     assert!(unlimited.contains("ISA path"));
 }
 
-/// Every row is shown, also when the rows do not pair up as expected.
+/// Every row is shown, even without its counterpart.
 #[test]
 fn rows_that_do_not_pair_are_still_shown() {
     let mut ledger = sample::holding();
@@ -70,7 +70,7 @@ fn rows_that_do_not_pair_are_still_shown() {
     expect_file!["snapshots/unpaired-140.txt"].assert_eq(&at(&ledger, 140));
 }
 
-/// Names stay whole, for they are what a reader searches for; prose gives way.
+/// Names stay whole, because readers search for them; prose is wrapped.
 #[test]
 fn no_name_is_broken() {
     let mut ledger = sample::broken();
@@ -96,7 +96,7 @@ fn no_name_is_broken() {
     expect_file!["snapshots/long-names-80.txt"].assert_eq(&at(&ledger, 80));
 }
 
-/// The smallest witness shows one class; the others are named beside it, by lane where lanes count differently.
+/// The smallest witness shows one class. The other classes are listed next to it, by lane if the counts of lanes differ.
 #[test]
 fn all_classes_are_told() {
     let mut ledger = sample::holding();

@@ -53,7 +53,7 @@ fn a_finding_without_its_own_command_is_shown_again_by_the_run() {
     assert_eq!(again[4], ledger.command);
 }
 
-/// A worker's words can neither break a line nor reach the terminal's controls.
+/// Text of a worker cannot break a line or control the terminal.
 #[test]
 fn text_of_others_stays_on_its_line() {
     let mut odd = sample::broken().findings[1].clone();

@@ -1,4 +1,4 @@
-//! A run that did not end: an old `holds` must not be taken for it, by any reader of any file.
+//! Run that did not end. No reader of any file may take an old `holds` for its verdict.
 
 use crate::sample;
 use quick_junit::Report;
@@ -7,7 +7,7 @@ use tiebreak_reports::ledger::{Ledger, Verdict};
 use tiebreak_reports::table::{Detail, Style};
 use tiebreak_reports::{files, json, junit, markdown, table};
 
-/// What a run had when it was interrupted.
+/// Ledger of a run at the time of its interruption.
 fn interrupted() -> Ledger {
     Ledger { verdict: Verdict::Unfinished, unfinished: Some("SIGINT interrupted <it>".into()), ..sample::holding() }
 }

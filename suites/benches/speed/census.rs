@@ -1,4 +1,4 @@
-//! Censuses in closed form over all 2^32 accumulators, alone and as neighbours of a space, beside a sweep of a few of them.
+//! Censuses in closed form over all 2^32 accumulators, for single parameters and for neighbours of a space, compared with a partial sweep.
 
 use crate::Measured;
 use crate::timing::{by_turns, median};
@@ -16,16 +16,16 @@ const PAIRS: [(&str, &str); 7] = [
     ("ties-up", "tosa-apply-scale-32-double"),
     ("ties-up", "tflite-int16-multiplier"),
 ];
-/// Shifts of the multipliers in turn: those of real models.
+/// Shifts of the multipliers in turn, as in real models.
 const SHIFTS: i32 = 16;
-/// Normalised multipliers of one timing.
+/// Number of normalised multipliers in a timing.
 const CENSUSES: usize = 1 << 12;
-/// The first of the neighbours.
+/// First of the neighbours.
 const FIRST: i32 = 1_395_864_371;
-/// Accumulators that are swept.
+/// Number of accumulators in the sweep.
 const SWEPT: i64 = 1 << 16;
 const ROUNDS: usize = 9;
-/// Censuses a second of the first pair.
+/// Required censuses in a second, for the first pair.
 const WANTED: f64 = 1e6;
 
 pub(crate) fn run() -> Vec<Measured> {
@@ -55,7 +55,7 @@ fn measure(left: &str, right: &str, first: bool, table: &mut Table) -> Measured 
     let (mut counter, mut neighbours) = (Counter::default(), Neighbours::default());
     let mut closed = || all.iter().for_each(|census| _ = black_box(counter.counts(black_box(census))));
     let mut swept = || _ = black_box(black_box(&all[8]).sweep(0..=SWEPT - 1));
-    // As many pairs as alone, at the same shifts, the multipliers of each shift in a row.
+    // Both timings have the same number of pairs and the same shifts; here the multipliers of each shift are consecutive.
     let each = CENSUSES as i64 / i64::from(SHIFTS);
     let mut together = || {
         for shift in 0..SHIFTS {

@@ -1,9 +1,9 @@
-//! Executed instructions of each aarch64 matrix kernel under emulation, and the bytes that they load and store, for each multiply-accumulate: not seconds, which under an emulator
-//! say nothing of a processor.
+//! Executed instructions of each aarch64 matrix kernel under emulation, and bytes that they load and store, for each multiply-accumulate.
+//! Seconds under an emulator would not describe a processor.
 //!
-//! Counts of products of two heights, two widths and two depths are added with alternating signs. What grows with one or two of the three
-//! alone (reading, packing, unpacking, the results, the protocol) cancels; the inner loops are left. What these store goes to the stack: sums for which
-//! there is no register.
+//! Counts for products of two heights, two widths and two depths are added with alternating signs. Costs that grow with only one or two of
+//! these (reading, packing, unpacking, results, protocol) cancel, so the inner loops remain. Their stores go to the stack: sums that do not
+//! fit in registers.
 
 use crate::Measured;
 use crate::gemm::right;
@@ -77,7 +77,7 @@ fn command(lanes: &Path) -> Result<Vec<String>, String> {
     entry.and_then(|lane| lane.command).ok_or_else(|| "there is no aarch64-qemu lane".to_owned())
 }
 
-/// Instructions, bytes loaded and bytes stored that grow with rows, columns and depth alike.
+/// Returns instructions, bytes loaded and bytes stored that grow with rows, columns and depth together.
 fn counted(kernel: &Kernel, command: &[String]) -> Result<[i64; 3], String> {
     let mut sums = [0; 3];
     for (i, m) in SIDES.into_iter().enumerate() {

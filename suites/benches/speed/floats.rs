@@ -1,5 +1,5 @@
-//! All patterns of f32 through one quantization on the host, judged against contract and reference, beside the kernel alone over
-//! the same blocks.
+//! All patterns of f32 through one quantization on the host, judged against contract and reference, compared with the kernel alone
+//! over the same blocks.
 
 use crate::Measured;
 use crate::timing::{by_turns, median};
@@ -18,10 +18,10 @@ const KERNELS: [(&str, &str); 4] = [
     ("onnx-quantizelinear", "!quant.uniform<i8:f32, 0.1:1>"),
     ("neon-fcvtns", "!quant.uniform<i8:f32, 0.1:1>"),
 ];
-/// Every so many chunks one is run: all exponents and both signs are among them.
+/// Distance of the chunks that run; they cover all exponents and both signs.
 const STRIDE: u64 = 31;
 const ROUNDS: usize = 5;
-/// Contract for the ratio of judged to alone.
+/// Upper bound on the ratio of judged to alone.
 const MOST: f64 = 1.5;
 
 pub(crate) fn run() -> Vec<Measured> {

@@ -1,4 +1,4 @@
-//! The forms of the oracle, ns per case: big rationals, the step list in machine integers, the fast form, the stepper.
+//! Time of the oracle's forms, in ns per case: big rationals, the step list in machine integers, the fast form, the stepper.
 
 use crate::Measured;
 use crate::timing::{by_turns, median};
@@ -17,9 +17,9 @@ const SCHEMES: [&str; 7] = [
     "xnnpack-rndnu:wrap",
     "tosa-apply-scale-32-single",
 ];
-/// Cases of one timing.
+/// Number of cases in a timing.
 const CASES: usize = 1 << 14;
-/// Big rationals get this many times fewer.
+/// Factor by which big rationals get fewer cases.
 const FEWER: usize = 64;
 const ROUNDS: usize = 9;
 
@@ -50,7 +50,7 @@ fn measure(name: &str, p: &Parameters, table: &mut Table) -> Measured {
     let mut interpreted = || xs.iter().for_each(|x| _ = black_box(integer::run(&steps, *x, black_box(p))));
     let mut fast = || xs.iter().for_each(|x| _ = black_box(scheme.fast(*x, black_box(p))));
     let outs: Vec<i32> = stepper.iter().flat_map(|stepper| (0..CASES).map(|i| stepper.ahead(i))).collect();
-    // In the baseline's vectors; a sweep uses the widest there are.
+    // The stepper uses the vectors of the baseline; a sweep uses the widest available ones.
     let mut stepped = || _ = stepper.map(|stepper| black_box(black_box(stepper).equals(black_box(&outs))));
     let rounds = by_turns(ROUNDS, &mut [&mut rational, &mut interpreted, &mut fast, &mut stepped]);
     let ns = |run: usize, cases: usize| median(rounds.iter().map(|r| r[run])) * 1e9 / cases as f64;

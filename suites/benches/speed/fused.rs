@@ -1,5 +1,5 @@
-//! Convolutions with their requantization in one kernel, and the same run apart: what fusion gains, and what share of the time the requantization has.
-//! The first is a question of the RFC on fixed point multiplication, which reports 3 % for a fused and 1.5 % for an unfused network.
+//! Convolutions with their requantization in one kernel, compared with separate kernels: the gain of fusion, and the share of the requantization. The
+//! RFC on fixed point multiplication asks for the gain; it reports 3 % for a fused and 1.5 % for an unfused network.
 
 use crate::Measured;
 use crate::gemm::right;
@@ -11,7 +11,7 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::{conv2d, qconv2d, requantize};
 use tiebreak_suites::stream::{int32, stream};
 
-/// Fused kernel, convolution, requantization: of one system, with the same loops and the same multiplication.
+/// Fused kernel, convolution and requantization of one system, with the same loops and the same multiplication.
 const SYSTEMS: [[&str; 3]; 5] = [
     ["tflite-conv-i8", "tflite-reference", "tflite-requantize-i8"],
     ["tflite-conv-single-i8", "tflite-reference", "tflite-requantize-single-i8"],
@@ -20,7 +20,7 @@ const SYSTEMS: [[&str; 3]; 5] = [
     ["tvm-conv2d-gemm-i8", "arm-sadalp", "tvm-requantize-i8"],
 ];
 
-/// A layer of 3 by 3, a pointwise layer, and a layer of few products for each result: height and width, channels, filter, output channels.
+/// A 3 by 3 layer, a pointwise layer, and a layer of few products for each result: height and width, channels, filter, output channels.
 const LAYERS: [[usize; 4]; 3] = [[17, 64, 3, 64], [28, 64, 1, 64], [56, 4, 1, 64]];
 const ROUNDS: usize = 5;
 
@@ -78,7 +78,7 @@ fn measured(
         min: *range.start(),
         max: *range.end(),
     };
-    // A kernel of one channel takes one bias, which all outputs have here.
+    // A kernel of one channel takes one bias, which applies to all outputs here.
     let scaled = match domain.channels.per_channel {
         true => params.requantize(sizes.outputs),
         false => requantize::Params {

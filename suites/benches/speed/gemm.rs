@@ -1,4 +1,4 @@
-//! Matrix products: what judging one costs beside a naive triple loop over the same shape, and MAC/s of every kernel on the host.
+//! Matrix products: the cost of judging compared with a naive triple loop over the same shape, and MAC/s of every kernel on the host.
 
 use crate::Measured;
 use crate::timing::{by_turns, median};
@@ -10,15 +10,15 @@ use tiebreak_impls::matmul::{Kernel, Params, kernels};
 use tiebreak_oracle::matmul::{Product, Scheme};
 use tiebreak_suites::stream::{int32, stream};
 
-/// Shapes: square, a layer of a network as im2col makes it, a row, odd in everything.
+/// Shapes: square, a network layer after im2col, a row, odd in every dimension.
 const SHAPES: [[usize; 3]; 4] = [[128, 128, 128], [289, 192, 432], [1, 512, 512], [37, 53, 301]];
-/// The shape whose MAC/s are reported.
+/// Shape whose MAC/s are reported.
 const LAYER: [usize; 3] = SHAPES[1];
 const ROUNDS: usize = 7;
-/// Contract for the ratio of judging to the naive loop.
+/// Upper bound on the ratio of judging to the naive loop.
 const MOST: f64 = 1.5;
 
-/// Operands of one product, in int32 and as the kernel reads them.
+/// Operands of a product, in int32 and as the kernel reads them.
 struct Operands {
     params: Params,
     lhs: Vec<i32>,
@@ -56,7 +56,7 @@ impl Operands {
         }
     }
 
-    /// The same with the loops in the order that compilers like: rows of rhs are walked along.
+    /// Naive product with a loop order that compilers optimise well: the inner loop goes along rows of rhs.
     fn by_rows(&self, out: &mut [i32]) {
         let Params { n, k, lhs_offset, rhs_offset, .. } = self.params;
         out.fill(0);
@@ -68,7 +68,7 @@ impl Operands {
         }
     }
 
-    /// What a judge does: the scheme's results, compared.
+    /// Computes the scheme's results and counts the differences, as a judge does.
     fn judged(&self, scheme: &Scheme, outs: &[i32]) -> usize {
         let Params { m, n, k, lhs_offset, rhs_offset } = self.params;
         let product = Product { m, n, k, lhs_offset, rhs_offset };
@@ -120,7 +120,7 @@ fn judging() -> Vec<Measured> {
                 format!("{ratio:.2}"),
                 format!("{ratio_by_rows:.2}"),
             ]);
-            // The other schemes walk through narrow lanes as their kernels do, which the naive loop does not.
+            // Other schemes model the narrow lanes of their kernels, which the naive loop does not.
             let wanted =
                 name.starts_with("exact").then(|| (format!("judged/naive {ratio:.2}, at most {MOST}"), ratio <= MOST));
             all.push(Measured {
@@ -145,7 +145,7 @@ fn judging() -> Vec<Measured> {
     all
 }
 
-/// Every kernel by turns with the naive loop on its operands.
+/// Measures every kernel by turns with the naive loop on its operands.
 pub(crate) fn rates() -> Vec<Measured> {
     let mut table = Table::new();
     table.load_style(TableStyle::new());
@@ -180,7 +180,7 @@ fn rate(kernel: &Kernel, table: &mut Table) -> Measured {
     }
 }
 
-/// Numbers stand to the right.
+/// Aligns columns of numbers to the right.
 pub(crate) fn right(table: &mut Table, from: usize) {
     for column in table.column_iter_mut().skip(from) {
         column.set_cell_alignment(CellAlignment::Right);

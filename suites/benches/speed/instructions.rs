@@ -1,24 +1,24 @@
-//! Executed guest instructions of a worker under user-mode qemu, and the bytes that they load and store: the same in every run.
+//! Executed guest instructions of a worker under user-mode qemu, and the bytes that they load and store, equal in every run.
 //!
 //! qemu logs each block it translates (`in_asm`), each block it executes (`exec`, all of them with `nochain`), and system calls
-//! (`strace`). The sum of the translated sizes over the executed blocks is what `-one-insn-per-tb` logs one by one, for a
-//! fraction of the time. Starting up is not counted, because it varies: glibc parses `/proc/self/maps`. Counting begins at the
-//! first read of standard input and goes on to the exit, so what the worker does about a batch besides its kernel is counted
-//! too: reading, parsing, copying, answering. The difference of two counts whose requests differ in one thing is the cost of
-//! that thing, but for copies whose cost depends on where a payload lies in the worker's read buffer. Counts under two
-//! versions of qemu may differ by what its system calls answer; compare within one.
+//! (`strace`). The sum of the translated sizes over the executed blocks equals the single instructions of `-one-insn-per-tb`, in a
+//! fraction of the time. The start is not counted, because it varies: glibc parses `/proc/self/maps`. Counting begins at the first
+//! read of standard input and ends at the exit. It includes the work of the worker outside its kernel: reading, parsing, copying,
+//! answering. The difference of two counts whose requests differ in one property is the cost of this property, except for copies,
+//! whose cost depends on the place of a payload in the read buffer. Two versions of qemu may give different counts, because their
+//! system calls return different results; compare counts of one version only.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::process::{Command, Stdio};
 use tiebreak_impls::protocol::Answer;
 
-/// Instructions executed while `command` (`qemu-aarch64 [ARGUMENTS] WORKER`) serves `requests`, each of which must be
-/// answered by a result.
+/// Counts instructions executed while `command` (`qemu-aarch64 [ARGUMENTS] WORKER`) serves `requests`. Every answer must be
+/// a result.
 pub(crate) fn count(command: &[String], requests: &[u8]) -> Result<Counted, String> {
     let (qemu, arguments) = command.split_first().ok_or("the lane's command is empty")?;
     let failed = |e: io::Error| format!("`{}`: {e}", command.join(" "));
-    // A pipe is read in pieces whose number depends on the moment; a file is not.
+    // A pipe is read in a varying number of pieces, a file is not.
     let mut input = tempfile::tempfile().map_err(failed)?;
     input.write_all(requests).and_then(|()| input.rewind()).map_err(failed)?;
     let mut answers = tempfile::tempfile().map_err(failed)?;
@@ -33,7 +33,7 @@ pub(crate) fn count(command: &[String], requests: &[u8]) -> Result<Counted, Stri
     let log = child.stderr.take().ok_or("no standard error")?;
     let read = Log::default().read(BufReader::new(log));
     if read.is_err() {
-        // It may have ended by itself; then there is nothing to kill.
+        // The child may have ended already; then there is nothing to kill.
         let _ = child.kill();
     }
     let status = child.wait().map_err(failed)?;
@@ -49,18 +49,18 @@ pub(crate) fn count(command: &[String], requests: &[u8]) -> Result<Counted, Stri
     Ok(counted)
 }
 
-/// What was executed.
+/// Executed instructions, with the bytes that they move.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counted {
     /// Instructions.
     pub(crate) instructions: u64,
-    /// Bytes that instructions load into registers, of both kinds of register.
+    /// Bytes that instructions load into general or SIMD registers.
     pub(crate) loaded: u64,
-    /// Bytes that instructions store from registers, of both kinds of register.
+    /// Bytes that instructions store from general or SIMD registers.
     pub(crate) stored: u64,
 }
 
-/// Whether every answer is a result: what a worker refuses costs next to nothing.
+/// Fails unless every answer is a result, because a rejected batch costs almost nothing.
 fn answered(mut answers: impl BufRead) -> Result<(), String> {
     let mut line = Vec::new();
     while answers.read_until(b'\n', &mut line).map_err(|e| e.to_string())? > 0 {
@@ -77,19 +77,19 @@ fn answered(mut answers: impl BufRead) -> Result<(), String> {
     Ok(())
 }
 
-/// What has been read of a log.
+/// State of the parsed log.
 #[derive(Default)]
 struct Log {
-    /// Contents of each block, by its address in qemu.
+    /// Content of each block, by its address in qemu.
     sizes: HashMap<u64, Counted>,
-    /// First guest address and contents of the block translated last, until it is executed.
+    /// First guest address and content of the block translated last, until it is executed.
     translated: Option<(Option<u64>, Counted)>,
     serving: bool,
     count: Counted,
 }
 
 impl Log {
-    /// Instructions, and the last line.
+    /// Reads a log; returns the count, and the last line.
     fn read(mut self, mut log: impl BufRead) -> Result<(Counted, String), String> {
         let (mut line, mut last) = (Vec::new(), Vec::new());
         while log.read_until(b'\n', &mut line).map_err(|e| e.to_string())? > 0 {
@@ -122,12 +122,12 @@ impl Log {
         Ok(())
     }
 
-    /// `CPU: HOST [CONSTANT/GUEST/FLAGS/FLAGS] SYMBOL`.
+    /// Counts the executed block `CPU: HOST [CONSTANT/GUEST/FLAGS/FLAGS] SYMBOL`.
     fn executed(&mut self, block: &str) -> Option<Result<(), String>> {
         let mut words = block.split_whitespace().skip(1);
         let host = hexadecimal(words.next()?)?;
         let guest = u64::from_str_radix(words.next()?.split('/').nth(1)?, 16).ok()?;
-        // Where the last translated block begins here, it is this one, perhaps in the place of an older.
+        // If the last translated block begins here, it is this block, and replaces an older one at the address.
         if let Some((_, size)) = self.translated.take_if(|(first, _)| *first == Some(guest)) {
             self.sizes.insert(host, size);
         }
@@ -147,15 +147,15 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// The way of bytes between memory and registers.
+/// Direction of bytes between memory and registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Load,
     Store,
 }
 
-/// Bytes that an A64 instruction moves in a direction, by its encoding: Arm Architecture Reference Manual (DDI 0487), section C4.1, Loads and Stores. Loads of
-/// exclusive and atomic access are not counted; no kernel has them.
+/// Returns the bytes that an A64 instruction moves in a direction, by its encoding: Arm Architecture Reference Manual (DDI 0487), section C4.1,
+/// Loads and Stores. Loads of exclusive and atomic access are not counted; no kernel has them.
 fn moved(word: u32, direction: Direction) -> u64 {
     let bits = |high: u32, low: u32| word >> low & ((1 << (high - low + 1)) - 1);
     // Bit 27 set and bit 25 clear: loads and stores.
@@ -164,7 +164,7 @@ fn moved(word: u32, direction: Direction) -> u64 {
     }
     let (size, vector) = (bits(31, 30), bits(26, 26) == 1);
     let is_load = direction == Direction::Load;
-    // Bit 22 of most forms.
+    // Bit 22 of most forms is set for loads.
     let moves = (bits(22, 22) == 1) == is_load;
     match bits(29, 27) {
         // A pair.
@@ -180,7 +180,7 @@ fn moved(word: u32, direction: Direction) -> u64 {
         // One register.
         0b111 if vector && moves => 1 << (size | bits(23, 23) << 2),
         0b111 if !vector && (bits(23, 22) != 0) == is_load && (size, bits(23, 22)) != (3, 2) => 1 << size,
-        // Structures of SIMD registers: whole ones, or an element of each.
+        // Structures of SIMD registers: whole registers, or an element of each.
         0b001 if vector && moves && bits(24, 24) == 0 => {
             let registers = match bits(15, 12) {
                 0b0111 => 1,

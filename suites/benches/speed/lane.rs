@@ -1,4 +1,4 @@
-//! Judged accumulators per second in the aarch64 lane, one worker a core.
+//! Judged accumulators per second in the aarch64 lane, with one worker for each core.
 
 use crate::Measured;
 use crate::timing::{by_turns, median};
@@ -18,7 +18,7 @@ const CHANNELS: [Channel; 2] =
     [Channel { multiplier: 1_395_864_371, shift: -8 }, Channel { multiplier: 1_395_864_371, shift: -1 }];
 const STARTS: [i64; 8] = [-128, -100, -33, -1, 0, 17, 64, 127];
 const ROUNDS: usize = 3;
-/// Contract, in millions a second.
+/// Lower bound, in millions per second.
 const LEAST: f64 = 100.0;
 
 pub(crate) fn run(lanes: &Path) -> Vec<Measured> {

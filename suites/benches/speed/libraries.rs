@@ -1,8 +1,8 @@
-//! Shipped libraries: their own matrix products and requantizations, beside the same with every result judged. `cargo xtask setup --with shipped` installs
-//! them.
+//! Matrix products and requantizations of shipped libraries, alone and with every result judged. `cargo xtask setup --with shipped` installs
+//! the libraries.
 //!
-//! "Alone" asks a worker for results and reads them. "Judged" also computes what the contract promises, and compares, while the worker computes the next
-//! batch. Both have the protocol's costs.
+//! "Alone" sends jobs to a worker and reads the results. "Judged" also computes the contract's results and compares, while the worker runs the
+//! next batch. Both include the costs of the protocol.
 
 use crate::Measured;
 use crate::gemm::right;
@@ -27,16 +27,16 @@ use tiebreak_suites::stream::{below, stream};
 use tiebreak_suites::verify::OPERATIONS;
 
 const ROUNDS: usize = 3;
-/// Batches of one measurement.
+/// Number of batches in a measurement.
 const BATCHES: usize = 6;
-/// Goal for the ratio of judged to alone.
+/// Upper bound on the ratio of judged to alone.
 const MOST: f64 = 1.3;
-/// Accumulators of a batch.
+/// Number of accumulators in a batch.
 const LEN: usize = 1 << 15;
-/// Accumulators of this range give every int8 value by [`CHANNEL`].
+/// Accumulators that give every int8 value by [`CHANNEL`].
 const ACCUMULATORS: RangeInclusive<i32> = -(1 << 17)..=1 << 17;
 const CHANNEL: Channel = Channel { multiplier: 1_395_864_371, shift: -9 };
-/// A layer of a network as im2col makes it.
+/// Network layer after im2col.
 const LAYER: Product = Product { m: 289, n: 192, k: 432, lhs_offset: 0, rhs_offset: 0 };
 
 pub(crate) fn run(file: &Path) -> Vec<Measured> {
@@ -53,7 +53,7 @@ pub(crate) fn run(file: &Path) -> Vec<Measured> {
     let mut all = Vec::new();
     for name in lanes.names() {
         match Lane::open(name, &lanes) {
-            // Times under an emulator say nothing.
+            // Times under an emulator do not describe a processor.
             Ok(Ok(lane)) if lane.via().contains("qemu-") => {}
             Ok(Ok(lane)) => of_lane(&lane, &mut all, &mut table),
             Ok(Err(reason)) => println!("\n{name}: not run: {reason}"),
@@ -68,7 +68,7 @@ pub(crate) fn run(file: &Path) -> Vec<Measured> {
     all
 }
 
-/// The kernels of a lane that take the batch of their operation.
+/// Measures the kernels of a lane that take the batch of their operation.
 fn of_lane(lane: &Lane, all: &mut Vec<Measured>, table: &mut Table) {
     for offer in &lane.hello.kernels {
         // Another lane may have offered the same name.
@@ -103,7 +103,7 @@ fn requantized(domain: &tiebreak_impls::requantize::Domain) -> Requantized {
     Requantized { len: LEN, channels: vec![CHANNEL], bias: vec![0], zero_point: 0, min, max }
 }
 
-/// What a kernel is asked.
+/// Kernel with the batch that it runs.
 struct Subject<'a, O: Operation> {
     lane: &'a Lane,
     kernel: &'static Kernel<O>,
@@ -113,7 +113,7 @@ struct Subject<'a, O: Operation> {
     results: usize,
 }
 
-/// Seconds of a kernel alone and judged; a text if it does not take the batch.
+/// Measures the seconds of a kernel alone and judged; an error if the kernel does not take the batch.
 fn measured<O: Operation>(
     lane: &Lane,
     offer: &Offer,
@@ -172,7 +172,7 @@ fn measured<O: Operation>(
 }
 
 impl<O: Operation> Subject<'_, O> {
-    /// Asks for every batch, two in flight. Number of wrong results, if they are judged.
+    /// Runs every batch, two in flight. Returns the number of wrong results, if judged.
     fn ask(&self, judged: bool) -> Result<usize, String> {
         let job = job::<O>(self.kernel.name, &self.case.params);
         let input = Input::Values { len: self.results, values: &self.payload };

@@ -1,7 +1,7 @@
-//! What the harness costs, each thing beside what it is to be compared with, in one run: `cargo bench -p tiebreak`.
+//! Costs of the harness, each measured together with its baseline: `cargo bench -p tiebreak`.
 //!
-//! Arguments after `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `fused`, `census`, `floats`, `libraries` (all when none is named), `tables`
-//! (what the sources measure: `fused`, `counts`, and the rates of `gemm`), `--lanes FILE`, `--libraries FILE`, `--json FILE`.
+//! Arguments after `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `fused`, `census`, `floats`, `libraries` (all if none is named),
+//! `tables` (measurements of the sources: `fused`, `counts`, and the rates of `gemm`), `--lanes FILE`, `--libraries FILE`, `--json FILE`.
 
 mod census;
 mod counts;
@@ -21,16 +21,16 @@ use std::path::PathBuf;
 const SECTIONS: [&str; 11] =
     ["sweep", "forms", "lane", "gemm", "network", "counts", "fused", "census", "floats", "libraries", "tables"];
 
-/// One line of the result.
+/// Line of the result.
 #[derive(serde::Serialize)]
 struct Measured {
     /// Section.
     section: &'static str,
-    /// What was measured.
+    /// Description of the measurement.
     what: String,
-    /// Its numbers.
+    /// Measured numbers.
     numbers: Vec<(&'static str, f64)>,
-    /// What the project asks of it, and whether it holds.
+    /// Requirement of the project, and true if it holds.
     wanted: Option<(String, bool)>,
 }
 
@@ -43,7 +43,7 @@ struct Arguments {
 }
 
 fn arguments() -> Result<Option<Arguments>, String> {
-    // cargo starts a benchmark in its package's directory; files are named from the workspace's.
+    // cargo starts a benchmark in its package's directory; file names are relative to the workspace.
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let tmp = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let target = tmp.parent().unwrap_or(&tmp).join("tiebreak");

@@ -1,5 +1,5 @@
-//! The convolutions of inception_v3 on the host, and what share of them requantization takes: the performance sections of the two RFCs that
-//! the kernels come from. And every form of fixed point multiply, elements a second.
+//! Convolutions of inception_v3 on the host, and the share of their requantization: the performance sections of the two RFCs of these
+//! kernels. Also the elements per second of every form of fixed point multiply.
 
 use crate::Measured;
 use crate::gemm::right;
@@ -18,7 +18,7 @@ const TEXT: &str = include_str!("inception_v3.csv");
 /// Seconds after which a kernel runs no more shapes.
 const PATIENCE: f64 = 5.0;
 
-/// One line of the table.
+/// Line of the table.
 #[derive(serde::Deserialize)]
 struct Row {
     height: usize,
@@ -33,7 +33,7 @@ struct Row {
 }
 
 impl Row {
-    /// SAME in this network always has a stride of 1: half the filter on either side, the odd one after.
+    /// SAME in this network always has a stride of 1: half the filter on each side, with the odd element after.
     fn params(&self) -> Params {
         let same = |kernel: usize| if self.padding == "SAME" { ((kernel - 1) / 2, kernel / 2) } else { (0, 0) };
         let ((top, bottom), (left, right)) = (same(self.kernel_h), same(self.kernel_w));
@@ -145,7 +145,7 @@ fn network() -> Vec<Measured> {
     all
 }
 
-/// Seconds of the whole network, and its results. A kernel that is slow is stopped, and what it has done stands for the rest.
+/// Measures the seconds of the whole network, and counts its results. A slow kernel is stopped, and its time is extrapolated.
 fn time(kernel: &conv2d::Kernel, layers: &[(Params, usize)]) -> (f64, usize) {
     let domain = &kernel.contract.domain.operands;
     let run = kernel.run(Form::Native);
@@ -172,7 +172,7 @@ fn time(kernel: &conv2d::Kernel, layers: &[(Params, usize)]) -> (f64, usize) {
     (seconds * all / done, outputs)
 }
 
-/// Seconds to requantize so many accumulators.
+/// Measures the seconds to requantize a number of accumulators.
 fn requantized(kernel: &requantize::Kernel, outputs: usize) -> f64 {
     let len = 1 << 18;
     let params = requantize::Params {

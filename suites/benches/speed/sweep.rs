@@ -1,7 +1,7 @@
-//! A sweep on the host with every output judged, against its contract and against the reference, beside the kernel alone.
+//! Sweep on the host with every output judged against its contract and against the reference, compared with the kernel alone.
 //!
-//! "Alone" fills the same blocks with the same accumulators and runs the kernel over them, and nothing else. "Bare" does not
-//! even fill: the kernel runs over one block again and again. All three use every core.
+//! "Alone" fills the same blocks with the same accumulators and runs only the kernel over them. "Bare" fills no block: the kernel runs
+//! over one block again and again. All three use every core.
 
 use crate::Measured;
 use crate::timing::{by_turns, median};
@@ -33,18 +33,18 @@ const CHANNELS: [Channel; 4] = [
     Channel { multiplier: i32::MAX, shift: 0 },
     Channel { multiplier: 1 << 30, shift: -2 },
 ];
-/// Chunks of one run: both ends, both sides of zero, and in between.
+/// Chunks of a run: both ends, both sides of zero, and chunks in between.
 const STARTS: [i64; 8] = [-128, -100, -33, -1, 0, 17, 64, 127];
 const ROUNDS: usize = 5;
-/// Contract for the ratio of judged to alone.
+/// Upper bound on the ratio of judged to alone.
 const MOST: f64 = 1.5;
 
-/// `x * 2^30 * 2^(s-31)`, ties up, for `s <= -2`: where the multiplier is a power of two nothing is wider than the accumulator. An
-/// addition and two shifts, which a compiler makes as fast as a kernel can be.
+/// `x * 2^30 * 2^(s-31)`, ties up, for `s <= -2`. As the multiplier is a power of two, no intermediate is wider than the accumulator. The
+/// addition and two shifts compile to the fastest possible kernel.
 fn power_of_two(params: &Params, x: &[i32], out: &mut [i32]) {
     let right = (1 - params.channels[0].shift) as u32;
     for (x, out) in x.iter().zip(out) {
-        // Halved first, so that the addition of one half cannot wrap; the bit lost never decides.
+        // The halved value cannot wrap when one half is added; the lost bit never affects the result.
         *out = ((x >> 1) + (1 << (right - 2))) >> (right - 1);
     }
 }
@@ -87,7 +87,7 @@ pub(crate) fn run() -> Vec<Measured> {
     all
 }
 
-/// First accumulator, inputs, outputs, and what has been judged.
+/// First accumulator, inputs, outputs, and judged sides.
 type OnBlock<'a> = dyn Fn(i64, &mut [i32], &mut [i32], &mut Sides) + Sync + 'a;
 
 fn measure(kernel: &Kernel, channel: Channel, lane: &Lane, reference: &Scheme, table: &mut Table) -> Measured {
@@ -118,7 +118,7 @@ fn measure(kernel: &Kernel, channel: Channel, lane: &Lane, reference: &Scheme, t
         });
     };
     let mut bare = || over_blocks(&|_, xs, outs, _| kernel_runs(xs, outs));
-    // A kernel that no lane knows is run here, and judged by the same code.
+    // A kernel without a lane runs here, and the same code judges it.
     let known = find(kernel.name).is_some();
     let mut judged = || {
         if known {
@@ -151,7 +151,7 @@ fn measure(kernel: &Kernel, channel: Channel, lane: &Lane, reference: &Scheme, t
     Measured {
         section: "sweep",
         what: format!("{} m={} s={}", kernel.name, channel.multiplier, channel.shift),
-        // What is no kernel shows the cost of the judge alone.
+        // A function that is not a kernel shows only the cost of the judge.
         wanted: known.then(|| (format!("judged/alone {:.2}, at most {MOST}", ratio(0)), ratio(0) <= MOST)),
         numbers,
     }

@@ -1,8 +1,8 @@
-//! Times by turns, so that a slow moment of the machine falls on everything compared.
+//! Times measured by turns, so that a slow moment of the machine affects all compared runs.
 
 use std::time::Instant;
 
-/// Seconds of each of `runs`, `rounds` times by turns, after one round that is not counted: `[round][run]`.
+/// Returns the seconds of each of `runs`, `rounds` times by turns, after an uncounted round: `[round][run]`.
 pub(crate) fn by_turns(rounds: usize, runs: &mut [&mut dyn FnMut()]) -> Vec<Vec<f64>> {
     let mut round = || -> Vec<f64> {
         let timed = |run: &mut &mut dyn FnMut()| {
@@ -16,7 +16,7 @@ pub(crate) fn by_turns(rounds: usize, runs: &mut [&mut dyn FnMut()]) -> Vec<Vec<
     (0..rounds).map(|_| round()).collect()
 }
 
-/// The middle one.
+/// Returns the median.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);

@@ -18,7 +18,12 @@ pub fn map<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> 
         made.lock().expect("no task panics while it stores a result")[at] = Some(one);
     });
     let made = made.into_inner().expect("no task panics while it stores a result");
-    made.into_iter().map(|one| one.expect("every task has run")).collect()
+    // A loop: iterators that collect are compiled again for every type, and these are many.
+    let mut results = Vec::with_capacity(made.len());
+    for one in made {
+        results.push(one.expect("every task has run"));
+    }
+    results
 }
 
 /// Version of [`map`] for tasks that can fail. After a failure, no further task begins. The error is the first one in the order of the items.
@@ -32,7 +37,11 @@ pub fn try_map<T: Sync, R: Send, E: Send>(items: &[T], f: impl Fn(&T) -> Result<
         failed.fetch_or(made.is_err(), Ordering::Relaxed);
         Some(made)
     };
-    map(items, one).into_iter().flatten().collect()
+    let mut results = Vec::with_capacity(items.len());
+    for made in map(items, one).into_iter().flatten() {
+        results.push(made?);
+    }
+    Ok(results)
 }
 
 /// Runs two tasks in parallel and returns both results.

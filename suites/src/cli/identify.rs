@@ -162,7 +162,7 @@ fn table(args: &Args, lane: &str, found: &Identified) -> String {
         line("partly", format!("{scheme} gives {} of these results, and no value to the others", count(*judged)));
     }
     if let Some(Apart { vector, body, tail }) = &found.apart {
-        line("apart", format!("{body} in whole vectors of {vector}, {tail} in the elements behind them"));
+        line("apart", format!("{body} in whole vectors of {vector}, {tail} in the rest"));
     }
     if found.refused > 0 {
         let why = found.refusal.as_deref().map(|why| format!(", first: {}", escaped(why))).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `action.yml`, and the workflow of the project: both have the form that GitHub documents, and the shell parts of the action run as they stand there.
+//! `action.yml`, and the workflow of the project. Both have the form that GitHub documents, and the shell parts of the action run unchanged.
 
 use crate::common::workspace;
 use crate::installed_program::{installed, text};
@@ -25,7 +25,7 @@ fn mapping(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().expect("a mapping").iter()
 }
 
-/// The text of a `run` step, and its variables with the given inputs and outputs in the place of expressions.
+/// Returns the text of a `run` step, and its variables with inputs and outputs in place of expressions.
 fn shell_part(action: &Value, name: &str, values: &BTreeMap<String, String>) -> (String, Vec<(String, String)>) {
     let step = steps(action).iter().find(|step| step["name"] == name).unwrap_or_else(|| panic!("no step {name}"));
     let run = step["run"].as_str().unwrap_or_else(|| panic!("{name} runs no shell"));
@@ -39,7 +39,7 @@ fn shell_part(action: &Value, name: &str, values: &BTreeMap<String, String>) -> 
     (run.to_owned(), mapping(&step["env"]).map(filled).collect())
 }
 
-/// A step as the runner runs it, in the directory of the caller's repository.
+/// Runs a step as the runner does, in the directory of the caller's repository.
 fn run(work: &Path, temp: &Path, (script, variables): (String, Vec<(String, String)>)) -> Output {
     let mut command = Command::new("bash");
     command.args(["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", &script]).current_dir(work);
@@ -48,7 +48,7 @@ fn run(work: &Path, temp: &Path, (script, variables): (String, Vec<(String, Stri
     command.output().expect("bash starts")
 }
 
-/// The action in an empty directory: exit code, output, summary of the step and annotations of a kernel that is right, one that is wrong, and a wrong argument.
+/// The action in an empty directory: exit code, output, step summary and annotations for a correct kernel, a wrong kernel, and a wrong argument.
 #[test]
 fn the_action_runs_and_reports() {
     let action = action();
@@ -89,7 +89,7 @@ fn the_action_runs_and_reports() {
     }
 }
 
-/// Keys that GitHub reads: an unknown one is ignored there, without a word.
+/// Keys that GitHub reads; GitHub silently ignores unknown keys.
 #[test]
 fn the_action_has_no_key_that_nobody_reads() {
     let known = [
@@ -112,18 +112,18 @@ fn the_action_has_no_key_that_nobody_reads() {
         }
     }
     assert_eq!(all["runs"]["using"], "composite");
-    // Each step either uses an action of a version or runs a script in a shell that it names.
+    // Each step uses an action with a version, or runs a script in a named shell.
     for step in steps(&all) {
         let uses = step["uses"].as_str().is_some_and(|uses| uses.contains("@v"));
         assert!(uses != (step["run"].is_string() && step["shell"] == "bash"), "{step}");
     }
-    // Every input is used, and every input that is used is there.
+    // Every input is used, and every used input is declared.
     let used = source.split("inputs.").skip(1).filter_map(|rest| rest.split([' ', '}', '/']).next());
     let inputs: BTreeSet<&str> = mapping(&all["inputs"]).map(|(name, _)| name.as_str()).collect();
     assert_eq!(used.collect::<BTreeSet<_>>(), inputs);
 }
 
-/// Workflows name what they use with a version, and every job has steps and a limit of its time.
+/// Workflows use actions with a version, and every job has steps and a time limit.
 #[test]
 fn the_workflow_of_the_project_is_well_formed() {
     let (_, workflow) = yaml(".github/workflows/ci.yml");

@@ -1,4 +1,4 @@
-//! `add` from plan to ledger: what differs from the exact sum, each with its cause; cases that can be run again; what cannot be.
+//! `add` from plan to ledger: differences from the exact sum with their causes, reproducible cases, invalid parameters.
 
 use crate::common::*;
 use serde_json::Value;
@@ -16,13 +16,13 @@ fn classes(ledger: &Value) -> Vec<&str> {
     row(ledger, "reference")["classes"].as_object().expect("classes").keys().map(String::as_str).collect()
 }
 
-/// Every difference from the exact sum has the class of its own cause, and all of them together are those counted.
+/// Every difference from the exact sum has the class of its cause, and the classes add up to the count.
 #[test]
 fn differences_from_the_exact_sum_are_told_apart() {
     let rescaled = ["double-rounding", "tie-direction"];
     for (kernel, described) in [
         ("tflite-add-i8", &rescaled[..]),
-        // At scales that put a sum next to a half, a multiplier of 31 bits is another scale.
+        // At scales with sums near a half, a multiplier of 31 bits acts as another scale.
         ("tosa-add-single-i8", &["double-rounding", "multiplier-narrowed", "tie-direction"]),
         ("xnnpack-qs8-vadd", &["multiplier-narrowed", "tie-direction"]),
         ("onnx-qlinearadd-i8", &["f32-step", "zero-point-placement"]),
@@ -37,7 +37,7 @@ fn differences_from_the_exact_sum_are_told_apart() {
     }
 }
 
-/// By the rule that it rounds ties by itself, no tie differs.
+/// With the kernel's own tie rule in the reference, no tie differs.
 #[test]
 fn the_reference_rounds_as_it_is_asked_to() {
     let ledger = quick("xnnpack-qs8-vadd", &["--rounding=ties-up"]).exits(0).ledger();

@@ -1,10 +1,10 @@
-//! Kernels of one promise, and lanes, compared to the bit where the contract gives no value too. `cargo xtask test` installs the tools.
+//! Bit-for-bit comparison of kernels of one scheme, and of lanes, also without a contract value. `cargo xtask test` installs the tools.
 
 use crate::common::*;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-/// Results compared, of them poison, and those that differ in range and among the poison.
+/// Returns the results compared, the poison among them, and the differing results with and without a contract value.
 fn described(ledger: &Value, [kernel, lane]: [&str; 2], [other, other_lane]: [&str; 2]) -> [u64; 4] {
     let sought = [("kernel", kernel), ("lane", lane), ("other", other), ("other_lane", other_lane)];
     let found = items(ledger, "agreements").iter().find(|a| sought.iter().all(|(key, value)| a[key] == *value));
@@ -14,7 +14,7 @@ fn described(ledger: &Value, [kernel, lane]: [&str; 2], [other, other_lane]: [&s
     counts
 }
 
-/// What one process makes of poison as x86 and as aarch64 do; what is in range is the same. The command beside a difference shows it.
+/// Models of x86 and aarch64 in one process differ only in results for poison. The command next to a difference reproduces it.
 #[test]
 fn models_of_targets_part_at_poison_alone() {
     let ledger = verify(&["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--effort=quick"]).exits(0).ledger();
@@ -25,7 +25,7 @@ fn models_of_targets_part_at_poison_alone() {
     }
     for agreement in items(&ledger, "agreements") {
         let command = agreement["witness"]["command"].as_str().expect("a command");
-        // A case of poison alone judges nothing, which is no verdict; one of more elements may.
+        // A case with only poison has no judged input and no verdict; a case with more elements may have one.
         let run = again(command);
         assert!(run.code == 0 || run.stdout.contains("no contract gives a value to any input"), "{}", run.printed());
         let ledger = run.ledger();
@@ -35,7 +35,7 @@ fn models_of_targets_part_at_poison_alone() {
     }
 }
 
-/// What targets make of poison, counted on every pattern of three types: a change of a compiler, a target or a kernel shows here, where no contract speaks.
+/// Results for poison, counted on every pattern of three types. A change of a compiler, a target or a kernel is visible here, but in no contract.
 #[test]
 fn differences_at_poison_between_targets_are_pinned() {
     let types = [
@@ -79,12 +79,12 @@ fn differences_at_poison_between_targets_are_pinned() {
     }
 }
 
-/// The shipped compiler at -O0 is its model, poison included: registers wider than the type, folded bounds, unsigned conversions.
+/// The shipped compiler at -O0 equals its model, poison included: registers wider than the type, folded bounds, unsigned conversions.
 #[test]
 fn code_without_optimization_is_its_model() {
     let sampled =
         ["!quant.uniform<i8<-8:7>:f32, 0.3:1>", "!quant.uniform<i4<-8:2>:f32, 0.3:1>", "!quant.uniform<u32:f64, 0.1>"];
-    // Every pattern.
+    // Types with every pattern compared.
     let whole = [
         "!quant.uniform<u8<1:254>:bf16, 0.3:129>",
         "!quant.uniform<i8<-8:7>:bf16, 0.3:1>",
@@ -105,7 +105,7 @@ fn code_without_optimization_is_its_model() {
     }
 }
 
-/// Issue 30, item 8: the shipped compiler at -O2 is its model, poison included: vectors and what is left after them, registers, folded bounds.
+/// Issue 30, item 8: the shipped compiler at -O2 equals its model, poison included: vectors and their remainders, registers, folded bounds.
 #[test]
 fn optimized_code_is_its_model() {
     let types = [
@@ -135,7 +135,7 @@ fn optimized_code_is_its_model() {
     }
 }
 
-/// NaN by an exact zero has a sign on one target and none on the other; kernels whose results are all defined are compared, too.
+/// NaN times an exact zero has a sign on only one of two targets. Kernels with only defined results are compared, too.
 #[test]
 fn dequantizations_are_compared() {
     let run = verify(&["--op=dequantize", "--kernel=pytorch-dequantize", "--lane=host", "--effort=quick"]).exits(0);
@@ -146,7 +146,7 @@ fn dequantizations_are_compared() {
     assert_eq!(other.ledger().get("agreements").unwrap_or(&json!(null)), &json!(null));
 }
 
-/// Where all there is is poison, nothing was judged, and the row says so; a kernel that does not take a case is not compared on it.
+/// Poison alone gives no judged input, and the row states this. A kernel that does not take a case is not compared on it.
 #[test]
 fn a_run_of_poison_alone_judges_nothing() {
     let case =
@@ -161,7 +161,7 @@ fn a_run_of_poison_alone_judges_nothing() {
     assert!(dequantize("type=!quant.uniform<i8:f32,0.5> q=3").stdout.contains("xnnpack-dequantize"));
 }
 
-/// Witnesses are of the types that were asked for, and the command of one asks for the same rounding.
+/// Witnesses have the requested types, and the command of a witness has the requested rounding.
 #[test]
 fn witnesses_are_of_the_type_asked_for() {
     let ty = "!quant.uniform<i8<-8:7>:f32, 0.3:1>";

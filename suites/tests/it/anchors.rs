@@ -1,5 +1,5 @@
-//! The form of the oracle that judges works in machine integers. Planted faults in it stop a run: in cases that are not the smallest, and
-//! on the side of the reference alone. What is right does not stop it.
+//! The judging form of the oracle works in machine integers. Injected faults in this form stop a run, also in cases other than the smallest, and
+//! on the side of the reference alone. A correct form does not stop a run.
 
 use crate::common::LANES;
 use std::collections::BTreeSet;
@@ -22,24 +22,24 @@ use tiebreak_suites::{elementwise::Add, matmul::Matmul, quantize::Quantize, requ
 
 const SEED: u64 = 1;
 
-/// Where the form that judges is wrong: its last result is one higher there.
+/// Place where the judging form is wrong: its last result is one too high.
 #[derive(Clone, Debug)]
 enum Fault {
     Nowhere,
-    /// In cases of other work than these, which is what a run weighs them by.
+    /// Cases whose work is not in this set.
     Beside(BTreeSet<usize>),
-    /// Wherever a scheme has that label.
+    /// All cases of the scheme with this label.
     Scheme(String),
 }
 
 static FAULT: RwLock<Fault> = RwLock::new(Fault::Nowhere);
 
-/// Results times elements of the largest input.
+/// Returns the number of results times the elements of the largest input.
 fn work<P>(results: usize, case: &Case<P>) -> usize {
     results * case.tensors.iter().map(Vec::len).max().unwrap_or(0)
 }
 
-/// The work of the smallest case of each chunk of the plan: a run that looks at these only sees nothing beside them.
+/// Returns the work of the smallest case of each chunk. A run that checks only these cases detects no other fault.
 fn smallest<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> BTreeSet<usize> {
     let domain = &kernel.contract.domain;
     let mut specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), SEED);
@@ -52,7 +52,7 @@ fn smallest<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> BTreeSet<usize>
     works.chunks(64).filter_map(|chunk| chunk.iter().flatten().min()).copied().collect()
 }
 
-/// The operation `O` with a fault in the form of the oracle that judges.
+/// Operation `O` with a fault in the judging form of the oracle.
 struct Faulty<O>(PhantomData<O>);
 
 impl<O: Operation> Operation for Faulty<O> {
@@ -128,7 +128,7 @@ impl<O: Operation> Operation for Faulty<O> {
     }
 }
 
-/// What a quick run of a kernel says with that fault in the oracle.
+/// Runs a quick verification of a kernel with this fault in the oracle.
 fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String> {
     *FAULT.write().unwrap_or_else(PoisonError::into_inner) = fault;
     let operation: &'static dyn Verifies = &const { Pipeline::<Faulty<O>>::NEW };
@@ -155,7 +155,7 @@ fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String>
     ended.map(|outcome| outcome.ledger.verdict).map_err(|error| format!("{error:#}"))
 }
 
-/// A fault in cases that are the smallest of no chunk stops a run of this kernel, and one on the side of the reference.
+/// A fault outside the smallest case of each chunk stops a run of this kernel, and so does a fault on the side of the reference.
 #[track_caller]
 fn stops<O: Operation>(name: &str) {
     verified::<O>(name, Fault::Nowhere).unwrap_or_else(|said| panic!("{name} without a fault in the oracle: {said}"));
@@ -173,7 +173,7 @@ fn stops<O: Operation>(name: &str) {
     }
 }
 
-/// One test, because the fault is that of the whole process.
+/// A single test, because the fault is global to the process.
 #[test]
 fn a_wrong_form_of_the_oracle_stops_a_run() {
     stops::<FixedPointMultiply>("tvm-neon-rfc");

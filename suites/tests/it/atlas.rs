@@ -1,4 +1,4 @@
-//! `atlas`: every two schemes, and the classes of those that are one function.
+//! `atlas`: all pairs of schemes, and the classes of schemes that are one function.
 
 use crate::common::{Run, tiebreak};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn who_agrees_on_right_shifts() {
     assert_eq!(double["witness"], first);
 }
 
-/// What is said of identity is said of what was counted, and the rest is listed.
+/// A statement of identity covers only counted parameters; the rest are listed.
 #[test]
 fn what_is_not_counted_is_told() {
     let all =

@@ -1,4 +1,4 @@
-//! `audit`: small models, two real ones where they have been fetched, and files that are no models.
+//! `audit`: small models, two real models if downloaded, and files that are no models.
 
 #[path = "../../analysis/src/model/tests/onnx.rs"]
 pub(crate) mod onnx;
@@ -15,13 +15,13 @@ use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_suites::audit::RUNTIMES;
 use tiebreak_suites::identity;
 
-/// The real models, as they are pinned in `xtask/src/models.rs`, by their own hashes.
+/// Real models, as pinned in `xtask/src/models.rs`, with their hashes.
 const REAL: [(&str, &str); 2] = [
     ("alexa.tflite", "9011a8155b04de858c48038529235cbc0e42e9fca05a55bf588cb80a653a723b"),
     ("hey_jarvis.tflite", "21a7976add39ee24ec96c63d96b7aaa18e24d1d9824b963e451da8feb4b78b77"),
 ];
 
-/// The real models, or nothing, and then the reason is shown.
+/// Returns the real models, or prints the reason and returns `None`.
 fn real() -> Option<Vec<PathBuf>> {
     let paths: Vec<PathBuf> = REAL.iter().map(|(name, _)| target().join("tiebreak/models").join(name)).collect();
     if let Some(missing) = paths.iter().find(|path| !path.is_file()) {
@@ -46,7 +46,7 @@ pub(crate) fn items(value: &Value) -> &[Value] {
     value.as_array().expect("an array")
 }
 
-/// The commands of a table, whose lines a shell would join.
+/// Returns the commands of a table; a shell would join their lines.
 fn commands(table: &str) -> Vec<String> {
     let joined = table.replace(" \\\n     ", "");
     joined.lines().filter_map(|line| line.strip_prefix("  cargo")).map(|rest| format!("cargo{rest}")).collect()
@@ -58,14 +58,14 @@ fn again(command: &str) -> Run {
     tiebreak(&words)
 }
 
-/// A model in a directory that lives as long as the test.
+/// Writes a model to a directory that exists as long as the test.
 pub(crate) fn file(dir: &tempfile::TempDir, name: &str, bytes: &[u8]) -> PathBuf {
     let path = dir.path().join(name);
     std::fs::write(&path, bytes).expect("the temporary directory can be written");
     path
 }
 
-/// The multipliers and shifts of the published list are those of the models, all 994, in a few seconds.
+/// Multipliers and shifts of the models equal the published list, all 994, in a few seconds.
 #[test]
 fn the_multipliers_of_real_models_are_those_of_the_published_list() {
     let Some(models) = real() else { return };
@@ -96,7 +96,7 @@ fn the_multipliers_of_real_models_are_those_of_the_published_list() {
     assert_eq!((found.len(), found == wanted), (994, true));
 }
 
-/// Which accumulators these weights can have: a set of flags from the smallest on, one product after another.
+/// Returns the accumulators that these weights can reach: a set of flags from the smallest sum, one product after another.
 fn reachable(bias: i64, weights: &[i64], activations: std::ops::RangeInclusive<i64>) -> BTreeSet<i64> {
     let mut sums = BTreeSet::from([bias]);
     for w in weights {
@@ -114,7 +114,7 @@ fn reachable(bias: i64, weights: &[i64], activations: std::ops::RangeInclusive<i
     sums
 }
 
-/// Three channels of a real depthwise layer: its weights as the file has them, every accumulator, both schemes through rationals.
+/// Three channels of a real depthwise layer: weights from the file, every accumulator, both schemes in rationals.
 #[test]
 fn channels_of_a_real_model_by_brute_force() {
     let Some(models) = real() else { return };
@@ -160,14 +160,14 @@ fn channels_of_a_real_model_by_brute_force() {
     }
 }
 
-/// What is published is what the commands beside it print.
+/// The published audit equals the output of the commands in it.
 #[test]
 fn the_published_audit_is_what_the_program_prints() {
     if real().is_none() {
         return;
     }
     let published = crate::common::workspace().join("reports/published/2026-11-22-micro-wake-word-audit");
-    // The pages and CSV files that are not kept are compared by their hashes.
+    // Pages and CSV files that are not kept are compared by their hashes.
     let mut hashes = String::new();
     for (name, format, ending) in [
         ("alexa", "table", "txt"),
@@ -192,14 +192,14 @@ fn the_published_audit_is_what_the_program_prints() {
     expect_test::expect_file![published.join("sha256.txt")].assert_eq(&hashes);
 }
 
-/// A library's operator on all channels of some models.
+/// Counts for a library's operator on all channels of some models.
 #[derive(Default)]
 struct Line {
     channels: u64,
     inputs: u64,
     differ: u64,
     largest: u64,
-    /// The largest share of differing accumulators, and its example.
+    /// Largest share of differing accumulators, with an example.
     worst: Option<(f64, String)>,
 }
 
@@ -222,7 +222,7 @@ impl Line {
     }
 }
 
-/// The counts of libraries against real numbers are those that the printed command gives.
+/// Counts of libraries against real numbers equal those of the printed command.
 #[test]
 fn the_published_libraries_are_what_the_program_counts() {
     if real().is_none() {
@@ -264,7 +264,7 @@ fn the_published_libraries_are_what_the_program_counts() {
     expect_test::expect_file![path].assert_eq(&expected);
 }
 
-/// Everything that a reader looks for is on the page, in 100 columns, with the answer first.
+/// The table has all facts for a reader, in 100 columns, with the answer first.
 #[test]
 fn the_table_answers_first_and_fits() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -285,7 +285,7 @@ fn the_table_answers_first_and_fits() {
     assert!(described.contains("Not audited") && described.contains("Softmax"), "{described}");
 }
 
-/// The commands under the table run, and count what the table says.
+/// The commands under the table run, and give the counts of the table.
 #[test]
 fn the_commands_that_look_closer_say_the_same() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -298,7 +298,7 @@ fn the_commands_that_look_closer_say_the_same() {
         assert!(commands[0].starts_with("cargo xtask census "), "{}", run.stdout);
         let census = json(&again(&format!("{} --format=json", commands[0])).exits(0));
         assert_eq!(census["differ"], worst["differ"], "{}", commands[0]);
-        // A census takes every integer between both ends; near them some are no sums of these weights.
+        // A census takes every integer between both ends. Near the ends, some integers are not sums of these weights.
         assert!(census["inputs"].as_u64() >= worst["inputs"].as_u64(), "{census}");
         assert_eq!(census["nearest_zero"]["x"], worst["witness"]["x"]);
         assert_eq!(commands.len(), if sides[0].starts_with("--left") { 2 } else { 1 });
@@ -319,7 +319,7 @@ fn csv_and_html_hold_every_channel() {
     let lines: Vec<_> = csv::Reader::from_reader(csv.as_bytes()).records().map(|line| line.expect("a line")).collect();
     assert_eq!(lines.len(), channels);
     let html = audit(&path, &["--format=html"]).exits(0).stdout;
-    // A name is text, whatever is in it; and nothing is fetched from elsewhere.
+    // A name is text, whatever it contains, and no file comes from elsewhere.
     assert!(html.contains("every") && !html.contains("<every>") && !html.contains("http"), "{html}");
     assert_eq!(html.matches("<tr>").count() - html.matches("<thead>").count() - channels, {
         let worst = items(&all["comparisons"]).iter().flat_map(|c| items(&c["worst"]));
@@ -329,7 +329,7 @@ fn csv_and_html_hold_every_channel() {
     });
 }
 
-/// Operators and reasons for which a comparison is not defined.
+/// Counts pairs of operator and reason without a defined comparison.
 fn not_compared(audit: &Value) -> usize {
     let all = items(&audit["comparisons"]).iter().flat_map(|c| {
         items(&c["not_compared"]).iter().map(|n| (c["right"].to_string(), n["op"].to_string(), n["reason"].to_string()))
@@ -370,7 +370,7 @@ fn what_is_wrong_is_refused_with_what_and_where() {
     refused(&audit(&path, &["--derivation=f64"]), &["--left"]);
 }
 
-/// A runtime that is not in the table of the book cannot be chosen by who reads it.
+/// Readers can choose only a runtime that is in the table of the book.
 #[test]
 fn every_runtime_is_in_the_book() {
     let page = std::fs::read_to_string(crate::common::workspace().join("docs/src/audit.md")).expect("the page");
@@ -380,7 +380,7 @@ fn every_runtime_is_in_the_book() {
     }
 }
 
-/// A multiplier of 2^29: the left shift wraps at every few accumulators, and these are more than can be visited.
+/// A multiplier of 2^29: the left shift wraps every few accumulators, and so many wraps cannot be visited.
 #[test]
 fn a_layer_that_cannot_be_counted_says_so() {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -1,4 +1,4 @@
-//! What `audit` answers first, and the exit code of the answer (issue 30, items 3 and 4).
+//! First answer of `audit`, and its exit code (issue 30, items 3 and 4).
 
 use crate::audit::{audit, file, items, json, onnx};
 use crate::bad_input::refused;
@@ -7,13 +7,13 @@ use crate::models::build::{Operator, Tensor, model};
 use crate::models::{quantized, small_layer};
 use serde_json::Value;
 
-/// The answer of a table, on one line.
+/// Returns the answer of a table, on one line.
 fn answer(run: &Run) -> String {
     let end = run.stdout.find("\nRuntimes: ").expect("the versions follow the answer");
     run.stdout[..end].split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A convolution, then operators of these codes on its result.
+/// Returns a model with a convolution, then operators with these codes on its result.
 fn with(codes: &[i32]) -> Vec<u8> {
     let x = quantized(&[1, 4, 3, 8], 0.4);
     let other =
@@ -61,7 +61,7 @@ fn no_change_is_not_said_of_operators_that_were_not_examined() {
     assert!(part.contains("Not examined, and possibly changed: 3 operators (2 SOFTMAX, 1 LOGISTIC)."), "{part}");
 }
 
-/// RESHAPE computes nothing, so that it is no gap of the audit.
+/// RESHAPE computes nothing, so it is not a gap of the audit.
 #[test]
 fn what_has_no_arithmetic_is_listed_apart() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -100,7 +100,7 @@ fn a_change_fails_only_when_asked() {
     audit(&path, &["--to=xnnpack", "--fail-if-changed"]).exits(1);
     audit(&path, &["--to=tflite-micro,xnnpack", "--fail-if-changed"]).exits(1);
     audit(&path, &["--to=tflite-micro", "--fail-if-changed"]).exits(0);
-    // One comparison of two has nothing to compare: bytes without sign on CMSIS-NN.
+    // One of two comparisons has no counterpart: unsigned bytes on CMSIS-NN.
     let mut b = onnx::Builder::default();
     b.floats("s", &[], &[0.5]).uint8("z", &[], &[3]).uint8("w", &[2, 1], &[9, 4]);
     b.node("QLinearMatMul", &["x", "s", "z", "w", "s", "z", "s", "z"], "y", &[]);
@@ -112,7 +112,7 @@ fn a_change_fails_only_when_asked() {
     );
 }
 
-/// Weights in another file: what was counted was said of the whole model.
+/// Weights in another file: counts of a part were stated for the whole model.
 #[test]
 fn values_in_another_file_are_said_first() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -124,7 +124,7 @@ fn values_in_another_file_are_said_first() {
     assert!(answer.contains("Values in another file were not read: save the model as one file."), "{answer}");
 }
 
-/// The version stands beside each runtime, in the table, in JSON and in the help.
+/// The version is next to each runtime, in the table, in JSON and in the help.
 #[test]
 fn versions_are_said() {
     let dir = tempfile::tempdir().expect("a temporary directory");

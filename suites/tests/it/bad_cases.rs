@@ -1,9 +1,9 @@
-//! Cases of tensor operations that cannot be are refused with the argument and the rule it breaks, and none of them is a panic.
+//! Impossible cases of tensor operations are rejected with the argument and the broken rule, never with a panic.
 
 use crate::bad_input::refused;
 use crate::common::verify;
 
-/// A case of a tensor operation that cannot be: the kernel, the argument and the rule it breaks.
+/// Checks impossible cases of a tensor operation: each error has the kernel, the argument and the broken rule.
 #[track_caller]
 fn bad_case(op: &str, kernel: &str, cases: &[(&str, &str)]) {
     for (case, described) in cases {
@@ -147,7 +147,7 @@ fn cases_without_their_operation() {
     refused(&verify(&["--op=matmul", "--multiplier=1", "--shift=0"]), &["apply only to --op fpm or requantize"]);
     refused(&verify(&["--op=matmul", "--kernel=arm-uadal"]), &["unknown kernel `arm-uadal`", "`arm-uadalp`"]);
     refused(&verify(&["--op=matmull"]), &["unknown operation `matmull`", "`matmul`"]);
-    // Requantization is none of a matrix product's kernels.
+    // A requantization is not a kernel of matrix products.
     refused(
         &verify(&["--op=matmul", "--kernel=xnnpack-rndnu-i8"]),
         &["xnnpack-rndnu-i8 is a kernel of requantize", "--op requantize"],

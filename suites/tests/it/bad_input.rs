@@ -1,10 +1,10 @@
-//! What a caller gets wrong is reported with what would be right, at once, with exit code 2.
+//! Errors of a caller are reported at once, with a correction and exit code 2.
 
 use crate::common::{GUARD, Run, program, tiebreak, verify};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Exit code 2, nothing on standard output, and an error that says all of `words`.
+/// Checks for exit code 2, empty standard output, and an error with all of `words`.
 #[track_caller]
 pub(crate) fn refused(run: &Run, words: &[&str]) {
     assert_eq!(run.code, 2, "{}", run.printed());
@@ -12,7 +12,7 @@ pub(crate) fn refused(run: &Run, words: &[&str]) {
     for word in words {
         assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.printed());
     }
-    // What a run of before left must not be taken for this one's.
+    // Results of an earlier run must not be mistaken for those of this run.
     let ledger = run.out().join("ledger.json");
     if ledger.exists() {
         assert_eq!(run.ledger()["verdict"], "unfinished", "{}", run.printed());
@@ -29,7 +29,7 @@ fn unknown_names_suggest_the_nearest() {
     refused(&verify(&["--reference=tie-up"]), &["unknown scheme", "`ties-up`"]);
     refused(&verify(&["--op=fpmm"]), &["unknown operation", "`fpm`"]);
     refused(&verify(&["--op=fmp"]), &["unknown operation", "`fpm`"]);
-    // A kernel of another operation than the one asked for is not known there.
+    // A kernel of another operation than the requested one is unknown.
     refused(&verify(&["--op=instruction", "--kernel=tvm-relay"]), &["tvm-relay is a kernel of fpm", "--op fpm"]);
     refused(&verify(&["--kernel="]), &["unknown kernel"]);
     refused(&tiebreak(&["case", "--x=1", "--multiplier=1", "--shift=0", "--scheme=gemmlow"]), &["`gemmlowp-double`"]);
@@ -67,7 +67,7 @@ fn options_that_need_or_exclude_others() {
     refused(&tiebreak(&["verify", "--kernal=tvm-relay"]), &["--kernel"]);
 }
 
-/// A kernel asked for by name that promises nothing for the given parameters is not passed over.
+/// A kernel that was requested by name is not skipped if its contract excludes the given parameters.
 #[test]
 fn parameters_outside_the_domain_of_the_kernel_asked_for() {
     let given = ["--kernel=tflite-single", "--multiplier=-1", "--shift=0"];
@@ -76,7 +76,7 @@ fn parameters_outside_the_domain_of_the_kernel_asked_for() {
     assert!(run.stdout.contains("tflite-single"), "listed as outside the domain\n{}", run.printed());
 }
 
-/// A CSV file, with what `verify --params` makes of it.
+/// Runs `verify --params` on a CSV file with these bytes.
 fn with_csv(bytes: &[u8]) -> (Run, PathBuf) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("scales.csv");
@@ -86,7 +86,7 @@ fn with_csv(bytes: &[u8]) -> (Run, PathBuf) {
     (run, path)
 }
 
-/// The error names the file and all of `words`.
+/// Checks that the error names the file and has all of `words`.
 #[track_caller]
 fn bad_csv(text: impl AsRef<[u8]>, words: &[&str]) {
     let (run, path) = with_csv(text.as_ref());
@@ -120,7 +120,7 @@ fn csv_files_that_are_not_there() {
     refused(&verify(&["--params", &directory]), &[&directory]);
 }
 
-/// Inputs against the contract of the one kernel.
+/// Returns the number of parameters judged against the contract of the kernel.
 fn parameters(text: &str) -> u64 {
     let (run, _) = with_csv(text.as_bytes());
     let ledger = run.exits(0).ledger();
@@ -141,7 +141,7 @@ fn csv_files_of_every_shape() {
     assert_eq!(parameters("multiplier,shift\n1,0\n1,0\n"), 2, "repetitions are channels of their own");
 }
 
-/// An output directory that cannot be is refused before any work.
+/// An impossible output directory is rejected before any work.
 #[test]
 fn an_output_directory_below_a_file() {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -1,4 +1,4 @@
-//! What a quick run catches: known bugs by the parts of its plan, and faults that strike in one place only.
+//! Faults that a quick run detects: known bugs by the parts of its plan, and injected local faults.
 
 use crate::common::*;
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn text<'a>(row: &'a Value, key: &str) -> &'a str {
     row[key].as_str().expect("text")
 }
 
-/// Faults that the quick plan of every operation shows in every kernel, whatever is drawn: family, and the threshold where it is about one.
+/// Faults that the quick plan of every operation detects in every kernel, for any seed: family, thresholds if any, and exempt operations.
 const PROMISED: &[(&str, &[&str], &[&str])] = &[
     ("one alignment", &[], &[]),
     ("one position of a vector", &[], &[]),
@@ -54,15 +54,15 @@ const PROMISED: &[(&str, &[&str], &[&str])] = &[
     ("after a smaller call", &["from element 1", "from element 4", "from element 16"], &["instruction"]),
 ];
 
-/// Products of many sizes and moves, of which a quick run has few results; every input of an instruction is run once.
+/// Operations with few results in a quick run, because their cases have many sizes and moves. Every input of an instruction runs once.
 const SHORT: &[&str] =
     &["dot", "matmul", "conv2d", "qconv2d", "qmatmul", "pool", "transform", "instruction", "quantize", "dequantize"];
 
-/// Casts take tensors of up to five axes, and not every one of five has slices; an instruction on 8 bits is run on every input once, and on nothing else.
+/// Casts take tensors of up to five axes, but not all of them have slices. An instruction on 8 bits runs once on every input, and on nothing else.
 const MANY_AXES: &[&str] = &["quantize", "dequantize", "instruction"];
 
-/// Families of which the plans of the newest operations leave places out; `docs/src/what-a-run-catches.md` says so. Some places are none: the filters of a
-/// pointwise convolution have one row, and padding is less than its window.
+/// Families for which the plans of the newest operations omit some places, as `docs/src/what-a-run-catches.md` says. Some places do not exist:
+/// filters of a pointwise convolution have one row, and padding is less than its window.
 const GAPS: &[(&str, &[&str])] = &[
     (
         "qconv2d",
@@ -93,7 +93,7 @@ const GAPS: &[(&str, &[&str])] = &[
             "two parameters exchanged since the last call",
         ],
     ),
-    // Two kernels copy and read no scale; sizes that differ are other calls.
+    // Two kernels copy and read no scale, and a changed size is a different call.
     (
         "concat",
         &[
@@ -115,7 +115,7 @@ const GAPS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Results of these come in blocks, so that not every length is one of theirs: `dot` has a fixed number a step, and block layouts are padded.
+/// Results of `dot` and of block layouts come in blocks, so some lengths do not exist: `dot` has a fixed number for a step, and layouts are padded.
 #[test]
 fn what_a_quick_run_promises_is_seen() {
     let all = faults();
@@ -142,15 +142,15 @@ fn what_a_quick_run_promises_is_seen() {
     assert!(ops.len() >= 10 && checked > 5000, "{checked} in {ops:?}");
 }
 
-/// Whether a fault is one of slices in a bit-serial step: such a step reads hundreds of elements for a few results, and a base of three blocks of them is longer
-/// than bases are.
+/// True for a fault on slices in a bit-serial step. Such a step reads hundreds of elements for a few results, and a base of three blocks would exceed
+/// the length of bases.
 fn is_long_step(hole: &Value, family: &str) -> bool {
     let slices = ["a slice of one value", "all slices but one of one value", "two slices alike", "all slices alike"];
     text(hole, "kernel").starts_with("arm-bitserial") && slices.contains(&family)
 }
 
-/// Whether parameters of a transposed convolution are alike in no case of a kernel's domain: without dilation, padding is less than the filter; output padding is
-/// less than a stride.
+/// True if no case in the kernel's domain can have equal parameters. In a transposed convolution without dilation, padding is less than the filter,
+/// and output padding is less than a stride.
 fn is_never(hole: &Value, family: &str, parameters: &str) -> bool {
     let is = |names: &[&str]| names.iter().any(|name| text(hole, "kernel").starts_with(name));
     family == "two parameters alike"
@@ -158,7 +158,7 @@ fn is_never(hole: &Value, family: &str, parameters: &str) -> bool {
             || is(&["tvm-conv2d-transpose", "xnnpack-deconvolution"]) && parameters.contains("output_padding_"))
 }
 
-/// Removing a part of a plan leaves something alive: a mutant, or a fault of one place.
+/// Without any one part of a plan, a mutant or a local fault would be undetected.
 #[test]
 fn without_any_part_of_a_plan_something_would_be_alive() {
     let kills = rows(&["mutants", "--format", "json"]);
@@ -180,12 +180,12 @@ fn without_any_part_of_a_plan_something_would_be_alive() {
     assert!(spare.is_empty(), "nothing needs {spare:?}");
 }
 
-/// Parts that show nothing here that no other shows: a compiler may treat the blocks of a tensor apart where all of each is one constant, and no
-/// fault of one place is like that; and `vpdpbusds` in place of `vpdpbusd` differs from it on sums that come back alone, which are so deep that
-/// no command could print a witness of that mutant. The next three are for faults that take several conditions, of which a quick run promises no number:
-/// `planted_faults` plants those that only they show (`of_conditions_that_come_together`, `of_results_where_a_float_becomes_infinite`,
-/// `of_results_at_the_bounds_of_every_stored_type`). The layers of networks in `pool` are sizes that come together in practice; large tensors and sizes that
-/// are large together have parts of their own, which every kernel runs, and those of networks go by turns.
+/// Parts that detect nothing here that no other part detects. A compiler may treat blocks of a tensor separately if each is one constant, which no
+/// local fault does. `vpdpbusds` in place of `vpdpbusd` differs on sums that return to range, which are so deep that no command could print a witness
+/// of the mutant. The next three parts are for faults with several conditions, of which a quick run promises no number. `planted_faults` injects
+/// faults that only they detect (`of_conditions_that_come_together`, `of_results_where_a_float_becomes_infinite`,
+/// `of_results_at_the_bounds_of_every_stored_type`). Layers of networks in `pool` have combinations of sizes from practice. Large tensors and jointly
+/// large sizes have separate parts, which every kernel runs; the layers of networks alternate.
 const SPARE: &[(&str, &str)] = &[
     ("quantize", "one value a block"),
     ("dequantize", "one value a block"),

@@ -7,14 +7,14 @@ use tiebreak_suites::lane::Lane;
 use tiebreak_suites::operation::mutants;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 
-/// Two blocks of two by two of three: scales 0.5 and 2.0 above, 0.25 and 1.0 below.
+/// Two by two blocks of two by three elements: scales 0.5 and 2.0 above, 0.25 and 1.0 below.
 const TYPE: &str = "!quant.uniform<i8:f32:{0:2,1:3},{{0.5,2.0:1},{0.25:-1,1.0}}>";
 
 fn case(op: &str, kernel: &str, case: &str) -> Run {
     verify(&["--op", op, "--kernel", kernel, "--lane=host", "--case", case])
 }
 
-/// The first and the last element of each block, in a tensor of four by six.
+/// First and last element of each block, in a tensor of four by six.
 #[test]
 fn cases_of_blocks_are_text() {
     let places = "x[0,0]=4.0 x[1,2]=4.0 x[0,3]=4.0 x[1,5]=4.0 x[2,0]=4.0 x[3,2]=4.0 x[2,3]=4.0 x[3,5]=4.0";
@@ -63,7 +63,7 @@ fn blocks_that_do_not_fit_are_refused() {
     refused(&case("quantize", "mlir-qcast", huge), &["are more than 16777216"]);
 }
 
-/// What only blocks can show: each mutant dies of its class.
+/// Mutants that only blocks can show are detected with their class.
 #[test]
 fn scales_of_another_block_are_told() {
     let host = Lane::host();

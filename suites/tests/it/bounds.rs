@@ -1,4 +1,4 @@
-//! How far kernels are safe: each bound with an input at it that is right, and one past it that is wrong, in every lane.
+//! Safe bounds of kernels: for each, an input at the bound with a correct result, and one past it with a wrong result, in every lane.
 
 use crate::common::*;
 use crate::registry;
@@ -6,7 +6,7 @@ use expect_test::expect;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// `tiebreak bounds` with these arguments and the lanes of this machine.
+/// Runs `tiebreak bounds` with these arguments and the lanes of this machine.
 fn described(arguments: &[&str]) -> Run {
     let lanes = lanes_file();
     tiebreak(&[&["bounds", "--lanes", lanes.to_str().expect("UTF-8")][..], arguments].concat())
@@ -18,7 +18,7 @@ fn bounds(arguments: &[&str]) -> Vec<Value> {
     all.as_array().expect("a list").clone()
 }
 
-/// The bound of that quantity, with what the kernel gave past it and what is exact.
+/// Returns the bound of this quantity, with the kernel's result past it and the exact result.
 #[track_caller]
 fn bound(kernel: &str, quantity: &str) -> (i64, i64, i64) {
     let all = bounds(&["--kernel", kernel]);
@@ -36,7 +36,7 @@ fn depths_of_an_unsigned_kernel() {
     assert_eq!(bound("arm-uadalp", "depth K, result as uint32"), (66051, 66052 * 65025 - (1 << 32), 66052 * 65025));
 }
 
-/// The RFC's 0..=254 is refuted by what the kernel gives for it.
+/// The kernel's results refute the RFC's bound 0..=254.
 #[test]
 fn the_fast_unsigned_kernel_is_safe_to_128_only() {
     assert_eq!(bound("arm-umlal-fast", "largest rhs value"), (128, 2 * 255 * 129 - 65536, 2 * 255 * 129));
@@ -62,7 +62,7 @@ fn maddubs_is_safe_from_minus_64_to_64() {
     assert_eq!(bound("x86-maddubs", "smallest rhs value"), (-64, -32768, -2 * 255 * 65));
 }
 
-/// Every kernel that multiplies has bounds; each is shown, right at it and wrong past it, wherever it runs.
+/// Every kernel that multiplies has bounds. In each lane, the kernel is correct at the bound and wrong past it.
 #[test]
 fn every_bound_is_shown_in_every_lane() {
     let names: BTreeSet<&str> =
@@ -201,8 +201,8 @@ fn text(value: &Value) -> &str {
     value.as_str().expect("text")
 }
 
-/// Invariant 8: the command beside a witness runs that case, in which the contract, that says what becomes of it, holds. Where
-/// what is exact has 32 bits, the row against the reference shows both numbers.
+/// Invariant 8: the command next to a witness runs its case, for which the contract, with its rule for overflow, holds. If the exact result
+/// has 32 bits, the row against the reference shows both numbers.
 #[test]
 fn commands_beside_bounds_show_them_again() {
     let (mut cases, mut whole) = (0, 0);

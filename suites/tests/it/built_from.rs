@@ -1,4 +1,4 @@
-//! T.2: a program of another checkout, or of sources that were edited since, said `holds` with the commit of those that it had never seen.
+//! T.2: a program of another checkout, or of sources edited since, printed `holds` with the commit of sources other than its own.
 
 use crate::common::*;
 use std::fs;
@@ -11,7 +11,7 @@ use tiebreak_suites::sources::PACKAGES;
 #[path = "../../src/cli/built/commit.rs"]
 mod commit;
 
-/// A directory that looks like a workspace of this project, with sources of its own.
+/// Returns a directory that looks like a workspace of this project, with other sources.
 fn another_workspace() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for file in ["sources/src/lib.rs", "suites/ops/src/registry.rs", "impls/src/lib.rs"] {
@@ -25,11 +25,11 @@ fn put(path: &Path, text: &str) {
     fs::write(path, text).expect("it can be written");
 }
 
-/// The program, copied into a directory.
+/// Returns the program, copied into a directory.
 fn copied(directory: &Path) -> Command {
     fs::create_dir_all(directory).expect("it can be made");
     let copy = directory.join("tiebreak");
-    // By another process: what this one has open to write, a test beside this one may hand to a program that it starts.
+    // Another process makes the copy, because a parallel test could pass a file that is open for writing here to a program that it starts.
     let made = Command::new("cp").arg(program().get_program()).arg(&copy).status().expect("cp starts");
     assert!(made.success());
     let mut command = Command::new(copy);
@@ -67,14 +67,14 @@ fn the_program_says_what_it_was_built_from() {
 fn another_checkout_is_not_judged() {
     let other = another_workspace();
     let place = other.path().canonicalize().expect("it is there").display().to_string();
-    // In its place, called in another checkout; and in the target directory of one.
+    // The original program called in another checkout, and a copy in the target directory of that checkout.
     let moved = copied(&other.path().join("target/release"));
     for mut command in [program(), moved] {
         let refused = run(&mut command, other.path(), &QUICK).exits(2);
         for said in [&format!("not built from the sources in {place}"), "impls", "touch ", "cargo xtask"] {
             assert!(refused.stderr.contains(said), "no `{said}`: {}", refused.printed());
         }
-        // Nobody takes what an earlier run left there for an answer.
+        // Results of an earlier run must not be mistaken for an answer.
         assert_eq!(refused.ledger()["verdict"], "unfinished");
         assert!(refused.ledger()["unfinished"].as_str().is_some_and(|why| why.contains("not built from")));
         let also = run(&mut { program() }, other.path(), &["case", "--x=5", "--multiplier=1073741824", "--shift=0"]);
@@ -92,7 +92,7 @@ fn a_program_that_is_installed_elsewhere_runs() {
     assert!(sources == &ledger["environment"]["sources"] && sources.as_str().is_some_and(|hash| hash.len() == 64));
 }
 
-/// A worker whose kernels are not those of the program was judged as if they were.
+/// A worker with other kernels than the program's was judged as if both were equal.
 #[test]
 fn a_worker_of_other_sources_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -109,7 +109,7 @@ fn a_worker_of_other_sources_is_refused() {
     assert_eq!(refused.ledger()["verdict"], "unfinished");
 }
 
-/// The caller's variables for git made the commit that of another repository, or none.
+/// Git variables of the caller gave the commit of another repository, or none.
 #[test]
 fn the_commit_is_that_of_the_sources_whatever_the_caller_has_set() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -131,7 +131,7 @@ fn the_commit_is_that_of_the_sources_whatever_the_caller_has_set() {
     assert_eq!(commit, head);
 }
 
-/// A repository with one commit of a package.
+/// Repository with one commit of a package.
 struct Repository(TempDir);
 
 impl Repository {
@@ -176,7 +176,7 @@ fn what_was_changed_since_the_commit_is_told() {
     };
     put(&repository.path("impls/src/lib.rs"), "two\n");
     let first = changed("an edit");
-    // A difference that is shown by a program of the caller was none.
+    // A diff program of the caller once hid every difference.
     repository.git(&["config", "diff.external", "true"]);
     assert_eq!(changed("an edit, with diff.external"), first);
     put(&repository.path("impls/src/lib.rs"), "one\n");
@@ -188,7 +188,7 @@ fn what_was_changed_since_the_commit_is_told() {
     assert_eq!(repository.commit(), Some(head));
 }
 
-/// A copy without its history, inside another repository, had the commit of that.
+/// A copy without history, inside another repository, had the commit of the outer repository.
 #[test]
 fn a_repository_around_the_sources_is_not_theirs() {
     let repository = Repository::new();

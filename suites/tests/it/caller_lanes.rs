@@ -1,4 +1,4 @@
-//! Lanes of the caller's own: what a worker or a lanes file says is neither believed where a verdict rests on it, nor drawn as it is.
+//! Lanes of the caller: statements of a worker or a lanes file affect no verdict, and reports escape them.
 
 use crate::common::*;
 use crate::coverage::offering_script;
@@ -9,14 +9,14 @@ use std::time::Instant;
 use tempfile::TempDir;
 use tiebreak_reports::drawable::is_drawable;
 
-/// A lanes file with these lanes.
+/// Writes a lanes file with these lanes.
 pub(crate) fn lanes(dir: &Path, lanes: &[Value]) -> PathBuf {
     let file = dir.join("lanes.json");
     fs::write(&file, json!({ "lanes": lanes }).to_string()).expect("written");
     file
 }
 
-/// The worker of the documentation with something replaced.
+/// Returns the command of the documentation's worker, with some text replaced.
 pub(crate) fn python(dir: &Path, changes: &[(&str, &str)]) -> Vec<String> {
     let mut text = fs::read_to_string(workspace().join("docs/example-worker.py")).expect("the worker of the book");
     for (old, new) in changes {
@@ -28,14 +28,14 @@ pub(crate) fn python(dir: &Path, changes: &[(&str, &str)]) -> Vec<String> {
     vec!["python3".to_owned(), file.to_string_lossy().into_owned()]
 }
 
-/// A worker in the shell that greets so, and then does `body`.
+/// Returns the command of a shell worker that sends this greeting, and then runs `body`.
 fn shell(dir: &Path, name: &str, hello: &Value, body: &str) -> Vec<String> {
     let file = dir.join(name);
     fs::write(&file, format!("read -r hello\ncat <<'END'\n{hello}\nEND\n{body}\n")).expect("written");
     vec!["/bin/sh".to_owned(), file.to_string_lossy().into_owned()]
 }
 
-/// Issue 31, item 1: a worker that called its path `scalar` ran an eighth of its cases, as the project's own code does, and held.
+/// Issue 31, item 1: a worker that called its path `scalar` ran only an eighth of its cases, as the project's code does, and held.
 #[test]
 fn a_worker_that_calls_itself_scalar_is_spared_nothing() {
     for name in ["mine", "host-worker"] {
@@ -54,7 +54,7 @@ fn a_worker_that_calls_itself_scalar_is_spared_nothing() {
     }
 }
 
-/// Issue 31, item 4: lanes of the caller's were dropped in silence.
+/// Issue 31, item 4: lanes of the caller were silently dropped.
 #[test]
 fn a_lane_of_the_callers_runs_or_is_said() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -88,12 +88,12 @@ fn a_lane_of_the_callers_runs_or_is_said() {
     }
     let said = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("mlir-compiled not run: it has the kernels of compiled modules alone"), "{}", run.printed());
-    // A caller who names lanes leaves the others out.
+    // A caller who names lanes excludes the rest.
     let named = verify_in(&file, &[&arguments[..], &["--lane=mine"]].concat()).exits(0).ledger();
     assert_eq!(items(&named, "lanes").len(), 1);
 }
 
-/// Issue 31, item 5: an emulator that was a script which started the worker of the host held as `aarch64-qemu x86_64`.
+/// Issue 31, item 5: an emulator script that started the worker of the host held as `aarch64-qemu x86_64`.
 #[test]
 fn a_lane_of_the_projects_has_the_architecture_of_its_name() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -117,12 +117,12 @@ fn a_lane_of_the_projects_has_the_architecture_of_its_name() {
     verify_in(&file, &[&call[..4], &["--lane=mine"]].concat()).exits(0);
 }
 
-/// What a text has that is neither drawable nor the end of a line.
+/// Returns the characters of a text that are neither drawable nor line ends.
 fn undrawable(text: &str) -> Vec<char> {
     text.chars().filter(|c| !is_drawable(*c) && !matches!(c, '\n' | '\t')).collect()
 }
 
-/// Looks at every text of a value.
+/// Calls `look` with every text of a value.
 fn texts(value: &Value, look: &dyn Fn(&str)) {
     match value {
         Value::String(text) => look(text),
@@ -135,14 +135,14 @@ fn texts(value: &Value, look: &dyn Fn(&str)) {
     }
 }
 
-/// Nothing that a run draws has a character that is not drawable, or a heading of somebody else's.
+/// Checks that a drawn text has no undrawable character and no heading from a worker.
 #[track_caller]
 fn all_is_drawn(what: &str, text: &str) {
     assert_eq!(undrawable(text), [], "{what}: {text}");
     assert!(!text.lines().any(|line| line.starts_with("# Tiebreak: holds")), "{what}: {text}");
 }
 
-/// Issue 31, item 10: a name with an end of a line put `# Tiebreak: holds` into the summary of a broken run.
+/// Issue 31, item 10: a name with a line end put `# Tiebreak: holds` into the summary of a broken run.
 #[test]
 fn what_a_worker_says_draws_nothing() {
     let bad = "x\n# Tiebreak: holds\u{1b}[2J\u{202e}\u{9b}2J\r";
@@ -162,10 +162,10 @@ fn what_a_worker_says_draws_nothing() {
         for name in ["summary.md", "details.md", "junit.xml", "mismatches.csv", "report.html", "ledger.json"] {
             all_is_drawn(name, &run.file(name));
         }
-        // Neither do its parts in the ledger, which JSON would escape.
+        // Texts in the ledger are drawable, too; JSON would escape them.
         texts(&run.ledger(), &|text| assert!(text.chars().all(is_drawable), "ledger.json: {text:?}"));
     }
-    // A ledger of somebody else.
+    // A foreign ledger.
     let broken = verify(&["--kernel=mutant-dead-fixup", "--lane=host", "--effort=quick"]).exits(1);
     let mut ledger = broken.ledger();
     ledger["lanes"][0]["name"] = json!(bad);
@@ -194,7 +194,7 @@ fn what_a_worker_says_draws_nothing() {
     all_is_drawn("report.html", &fs::read_to_string(dir.path().join("report.html")).expect("a page"));
 }
 
-/// Issue 31, item 10: such a name was taken from a lanes file.
+/// Issue 31, item 10: such a name in a lanes file was accepted.
 #[test]
 fn a_lane_whose_name_cannot_be_printed_is_refused() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -206,8 +206,8 @@ fn a_lane_whose_name_cannot_be_printed_is_refused() {
     }
 }
 
-/// Issue 30, item 6: a worker that announced four times what it sent kept a quick run busy for 23 minutes, in which nothing was printed: each attempt to
-/// make a case smaller was waited for. What follows a short answer is taken for results, so that it differs, fails and hangs.
+/// Issue 30, item 6: a worker that announced four times as many bytes as it sent kept a quick run busy for 23 minutes without a message, because the
+/// run waited for each attempt to shrink a case. Text after a short answer is taken for results, so the lane differs, fails and hangs.
 #[test]
 fn a_worker_that_announces_more_than_it_sends_is_given_up() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -224,8 +224,8 @@ fn a_worker_that_announces_more_than_it_sends_is_given_up() {
     assert!(run.stdout.contains("without an answer") && !run.stdout.contains("all as promised"), "{}", run.printed());
 }
 
-/// A worker that refuses a batch goes on, as the page of the protocol says. Each refusal cost a process: `identify` of a kernel in Python took half a minute, for
-/// a fifth of a second of questions.
+/// A worker that refuses a batch goes on, as the page of the protocol says. Each refusal once cost a process: `identify` of a Python kernel took half
+/// a minute for a fifth of a second of jobs.
 #[test]
 fn a_worker_that_refuses_is_not_started_again() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -247,7 +247,7 @@ fn a_worker_that_refuses_is_not_started_again() {
     );
 }
 
-/// Issue 30, item 6: each kernel of a lane, each of its known bugs and each attempt to make a case smaller was waited for.
+/// Issue 30, item 6: the run waited for each kernel of a lane, each known bug and each attempt to shrink a case.
 #[test]
 fn a_lane_that_never_answers_is_asked_nothing_more() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -270,7 +270,7 @@ fn a_lane_that_never_answers_is_asked_nothing_more() {
         message.contains("its worker was waited for in vain for 2") && message.contains("asked nothing more"),
         "{message}"
     );
-    // Everything that was planned is accounted for.
+    // Every planned case has a status.
     for planned in items(&ledger, "planned").iter().filter(|planned| planned["unit"] == "case") {
         assert!(
             planned["dropped"].as_array().is_some_and(|all| all.iter().any(|one| one["why"] == "given-up")),
@@ -279,7 +279,7 @@ fn a_lane_that_never_answers_is_asked_nothing_more() {
     }
 }
 
-/// The shell of the worker was named by a path beside the current directory, and its debugging line by a column alone.
+/// The worker's path was relative to the current directory, and its debugging line was reported only with a column.
 #[test]
 fn a_worker_is_beside_its_lanes_file_and_its_debugging_lines_are_quoted() {
     let dir = TempDir::new().expect("a temporary directory");

@@ -1,4 +1,4 @@
-//! Cases of operations on tensors as texts.
+//! Text of cases of tensor operations.
 
 use tiebreak_impls::fpm::Channel;
 use tiebreak_reports::text::case as spelled;
@@ -14,7 +14,7 @@ fn domain<O: Operation>(fits: impl Fn(&O::Domain) -> bool) -> &'static O::Domain
     &kernels::<O>().iter().find(|kernel| fits(&kernel.contract.domain)).expect("one").contract.domain
 }
 
-/// The channels after the first were left out of a row of `mismatches.csv`.
+/// A row of `mismatches.csv` once omitted all channels but the first.
 #[test]
 fn several_channels_have_a_text() {
     let domain = domain::<Requantize>(|domain| domain.channels.per_channel && domain.bias);
@@ -44,7 +44,7 @@ fn a_value_stands_for_all_channels_and_lists_must_agree() {
     }
 }
 
-/// A tensor of more elements than are spelled out, by list, by consecutive values, and by what a plan fills it with.
+/// Text of a large tensor: a list, consecutive values, or the fill of a plan.
 #[test]
 fn a_large_tensor_has_a_text() {
     let domain = domain::<Add>(|domain| domain.element == tiebreak_impls::element::Element::I8);
@@ -71,7 +71,7 @@ fn consecutive_floats_are_consecutive_patterns() {
     }
 }
 
-/// Every fill of a plan: its text makes the tensors that the plan made.
+/// The text of each fill makes the same tensors as the plan.
 #[test]
 fn a_planned_tensor_is_made_again() {
     let domain = domain::<Matmul>(|_| true);
@@ -106,7 +106,7 @@ fn a_text_that_fills_nothing_is_refused_with_what_to_write() {
     }
 }
 
-/// A line of the catalogue of `fpm` is a case for `--case`, as those of the other operations are.
+/// A line of the catalogue of `fpm` is a case for `--case`, as for all other operations.
 #[test]
 fn fixed_point_multiply_takes_a_case_as_the_others_do() {
     let case = "m=1073741824 s=-1 x=3";

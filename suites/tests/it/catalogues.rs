@@ -1,4 +1,4 @@
-//! Every catalogue against the oracle, and what is said of a wrong line.
+//! Every catalogue against the oracle, and the errors for a wrong line.
 
 use tiebreak_impls::fpm::{Kernel, kernels};
 use tiebreak_suites::conv2d::Conv2d;
@@ -103,7 +103,7 @@ fn an_element_stands_out_from_its_fill_wherever_it_is_named() {
     assert_eq!(read::<Matmul>(text).map(|entries| entries.len()), Ok(1));
 }
 
-/// The line that `case` offers can be put into the catalogue as it is.
+/// The line that `case` prints fits the catalogue unchanged.
 #[test]
 fn the_line_that_a_case_offers_is_read() {
     let printed = crate::common::tiebreak(&["case", "--x=-1", "--multiplier=1073741825", "--shift=-1"]).exits(0).stdout;
@@ -111,7 +111,7 @@ fn the_line_that_a_case_offers_is_read() {
     assert_eq!(read::<FixedPointMultiply>(line).expect("it can be read").len(), 1);
 }
 
-/// Every kernel of fixed point multiply takes some of the cases.
+/// Every kernel of fixed point multiply accepts some of the cases.
 #[test]
 fn every_multiplication_has_cases() {
     let entries = read::<FixedPointMultiply>(FixedPointMultiply::CATALOGUE).expect("every line is one");

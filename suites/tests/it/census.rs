@@ -1,4 +1,4 @@
-//! `census`: counts over all accumulators in closed form, or by a sweep that says so.
+//! `census`: counts over all accumulators in closed form, or by a sweep, with the method in the output.
 
 use crate::common::{Run, tiebreak};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn known_counts() {
     assert_eq!(answer("ties-up", "sqrdmulh-fixup-srshl", &long)["by_delta"], json!({"1": 32782, "-1": 32782}));
 }
 
-/// At the largest shift every accumulator is a piece of its own.
+/// At the largest shift, every accumulator is a separate piece.
 #[test]
 fn a_sweep_says_so() {
     let range = ["--x-min=-300000", "--x-max=300000", "--multiplier=1073741825", "--list=5"];
@@ -46,7 +46,7 @@ fn a_sweep_says_so() {
     );
 }
 
-/// A scheme in floats is counted where its result changes; with an output of 8 bits that is at most 255 places.
+/// A scheme in floats is counted at changes of its result; an 8-bit output has at most 255 of them.
 #[test]
 fn schemes_in_floats() {
     // tensorflow #102943: 585 times this float32 is 6.5 in float32, which is rounded to even.
@@ -63,7 +63,7 @@ fn schemes_in_floats() {
             answer("ties-up", "f32-product", &[&scale[..], &["--zero-point=3", "--clamp=-128:127", &x, &at]].concat());
         assert_eq!((&one["inputs"], &one["differ"]), (&json!(1), &json!(1)));
     }
-    // Without an output, over a range that a sweep takes too: two schemes of one name and other multipliers.
+    // Without an output, over a range short enough for a sweep: two schemes of one name and different multipliers.
     let range = ["--x-min=-60000", "--x-max=60000"];
     let other = ["--right-multiplier=1527099521", "--right-shift=-6"];
     let same = answer("ties-up", "ties-up", &[&scale[..], &range, &other].concat());
@@ -90,7 +90,7 @@ fn outputs_and_lists() {
     assert_eq!(all["output"], json!({"zero_point": 3, "min": -128, "max": 127}));
     let first = json!({"x": 23170, "left": 3, "right": 4, "exact": "8795912698125/17592186044416", "decimal": "0.4999897497..."});
     assert_eq!((&all["list"][0], &all["list"][1]["x"]), (&first, &json!(-23170)));
-    // Beyond some 8.5 million every output is clamped.
+    // Beyond about 8.5 million, every output is clamped.
     let wide = [&given[..], &["--x-min=-9000000", "--x-max=9000000"]].concat();
     assert_eq!(answer("ties-up", "sqrdmulh-fixup-srshl", &wide)["by_delta"], all["by_delta"]);
 }
@@ -146,8 +146,8 @@ fn bad_input() {
     refused(&at(&["--format=xml"]), &["--format", "table", "json", "csv"]);
 }
 
-/// Two multipliers, and a zero point with them, took minutes: each accumulator at which a result changes was visited. The counts are those of the sums over halves,
-/// of which some are small enough to be visited.
+/// Two multipliers, also with a zero point, took minutes, because each accumulator with a change of result was visited. The count now equals the sum
+/// over two halves, of which some are small enough to visit.
 #[test]
 fn two_multipliers_and_an_output_in_closed_form() {
     let scale =
@@ -166,7 +166,7 @@ fn two_multipliers_and_an_output_in_closed_form() {
     assert_eq!(part(0, 400_000), (0..=400_000).filter(differs).count() as u64);
 }
 
-/// The accumulator nearest to zero lies where everything before it is equal: it was looked for by one thread, accumulator by accumulator.
+/// The accumulator nearest to zero may be far away. One thread once searched for this accumulator step by step.
 #[test]
 fn the_nearest_is_found_where_it_is_far() {
     let given = |from: i64, to: i64| {

@@ -1,4 +1,4 @@
-//! `check-worker` names the first problem of a worker, and finds none in workers that speak the protocol.
+//! `check-worker` names the first problem of a worker, and finds none in correct workers.
 
 use crate::caller_lanes::python;
 use crate::common::*;
@@ -6,10 +6,10 @@ use std::fs;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What is promised of a worker that is silent, and time to start two programs on a busy machine.
+/// Time limit for a silent worker, plus the time to start two programs on a busy machine.
 const LIMIT: Duration = Duration::from_secs(5 + 10);
 
-/// Checks a worker, whose first line of output is returned.
+/// Checks a worker, and returns the output.
 #[track_caller]
 fn checked(command: &[String], code: i32) -> String {
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
@@ -19,11 +19,11 @@ fn checked(command: &[String], code: i32) -> String {
     run.stdout
 }
 
-/// The problem of the worker of the documentation with something replaced.
+/// Returns the problem of the documentation's worker with some text replaced.
 #[track_caller]
 fn problem(changes: &[(&str, &str)]) -> String {
     let dir = TempDir::new().expect("a temporary directory");
-    // What is written is kept until it is flushed.
+    // Output is buffered until a flush.
     let buffered = ["env", "-u", "PYTHONUNBUFFERED"].map(str::to_owned);
     checked(&[&buffered[..], &python(dir.path(), changes)].concat(), 1)
 }
@@ -37,7 +37,7 @@ fn a_worker_that_speaks_the_protocol_has_no_problem() {
         said.contains("tflite-single: 5 results, in four batches") && said.contains("ended       with its input"),
         "{said}"
     );
-    // Every operation is asked.
+    // Every operation is tried.
     let said = checked(&worker("host-worker"), 0);
     let is_asked = |op: &str| said.lines().any(|line| line.trim().starts_with(op) && line.contains(" results, "));
     assert!(tiebreak_suites::verify::OPS.iter().all(|op| is_asked(op)), "{said}");
@@ -50,11 +50,11 @@ fn a_worker_that_speaks_the_protocol_has_no_problem() {
     assert!(said.contains("left out as outside its domain: not for such shifts"), "{said}");
 }
 
-/// The end of a batch of the worker of the documentation, and the loop over its requests.
+/// End of a batch in the documentation's worker, and the loop over its requests.
 const DONE: &str = r#"answer({"answer": "done", "bytes": 4 * count}, struct.pack("<%di" % count, *out))"#;
 const LOOP: &str = "for line in sys.stdin.buffer:";
 
-/// Another end of a batch.
+/// Returns another end of a batch.
 fn packed(size: usize, format: &str) -> String {
     DONE.replace("4 * count", &format!("{size} * count")).replace("<%di", format)
 }
@@ -65,7 +65,7 @@ fn the_first_problem_is_named() {
     let flush = "    sys.stdout.buffer.flush()\n";
     let late = "    import time\n    time.sleep(60)\n";
     for (changes, words) in [
-        // No greeting, and another.
+        // No greeting, or another text.
         (&[(r#""answer": "hello""#, r#""answer": "hi""#)][..], "the answer to `hello` is not one of the protocol: `{"),
         (
             &[(r#""protocol": 1"#, r#""protocol": 7"#)],
@@ -81,7 +81,7 @@ fn the_first_problem_is_named() {
         (&[(flush, "")], "no answer to `hello` within"),
         // Debugging lines.
         (&[(loops, "print('debug: 42', flush=True)\nfor line in sys.stdin.buffer:")], "`debug: 42` (expected value"),
-        // Late: the greeting comes, and no results.
+        // A greeting, but no results in time.
         (
             &[("    count = request", &format!("{late}    count = request"))],
             "no answer to the first batch of fpm tflite-single within",
@@ -96,7 +96,7 @@ fn the_first_problem_is_named() {
             &[(r#"count, *out)"#, r#"count, *out) + b"more\n""#)],
             "the second batch of fpm tflite-single is not one of the protocol: `more`",
         ),
-        // Types and the order of bytes.
+        // Types and byte order.
         (&[(done, &packed(1, "<%db"))], "5 bytes were announced, 1 for each result, and 5 results are 20 bytes"),
         (&[(done, &packed(2, "<%dh"))], "10 bytes were announced, 2 for each result"),
         (&[(done, &packed(8, "<%dq"))], "40 bytes were announced, 8 for each result"),
@@ -110,7 +110,7 @@ fn the_first_problem_is_named() {
             &[(r#"unpack("<%di""#, r#"unpack(">%di""#), (done, &packed(4, ">%di"))],
             "it reads the inputs as big-endian; they are little-endian int32",
         ),
-        // Another operation than fpm is offered, and is not there.
+        // Offer of another operation than fpm, without its code.
         (
             &[(
                 r#""kernels": [offer]"#,
@@ -122,7 +122,7 @@ fn the_first_problem_is_named() {
             &[(done, r#"answer({"answer": "failed", "reason": "to do"})"#)],
             "was answered by a failure: to do; answer what is offered, and a batch that the kernel is not meant for with \"kind\":\"outside-domain\"",
         ),
-        // One batch and no more, or another answer to it.
+        // Only one batch, or another answer to the same batch.
         (&[(done, &format!("{done}\n    break"))], "before it answered the second batch of fpm tflite-single"),
         (
             &[
@@ -131,7 +131,7 @@ fn the_first_problem_is_named() {
             ],
             "was asked the same twice and gave two answers",
         ),
-        // Two in flight, in another order.
+        // Two batches in flight, answered in the wrong order.
         (&[(done, &reordered(done))], "20 bytes were announced, and 3 results are 12 bytes"),
         // The end.
         (
@@ -146,7 +146,7 @@ fn the_first_problem_is_named() {
     }
 }
 
-/// Keeps the answer of three results until the next has been written.
+/// Delays the answer with three results until the next answer.
 fn reordered(done: &str) -> String {
     format!("if count == 3:\n        kept = out\n        continue\n    {done}")
 }
@@ -158,7 +158,7 @@ fn a_program_that_does_not_start_is_a_problem() {
     let said = checked(&[missing], 1);
     assert!(said.contains("does not start: No such file") && said.contains("name a program that runs"), "{said}");
     tiebreak(&["check-worker"]).exits(2);
-    // What a worker left running ends too.
+    // Processes that a worker leaves running end, too.
     let script = dir.path().join("worker.sh");
     let shell = |text: &str| {
         fs::write(&script, text).expect("written");

@@ -1,4 +1,4 @@
-//! One name a cause, in every operation; one table of all names, in `docs/src/classes.md`.
+//! One name for each cause in every operation, and one table of all names, in `docs/src/classes.md`.
 
 use crate::common::workspace;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,10 +27,10 @@ use tiebreak_suites::quantized::quantizations;
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 use tiebreak_suites::{dequantize::Dequantize, elementwise::Add, quantize::Quantize, requantize::Requantize};
 
-/// What an operation on tensors says of classes.
+/// Class names in a tensor operation.
 struct Named {
     op: &'static str,
-    /// Mutants with the classes that they name.
+    /// Mutants with their classes.
     mutants: Vec<(&'static str, &'static str)>,
     deviations: Vec<&'static str>,
     causes: BTreeSet<Class>,
@@ -39,7 +39,7 @@ struct Named {
 
 fn named<O: Operation>() -> Named {
     let kernels = || kernels::<O>().iter().chain(mutants::<O>().iter().map(|mutant| &mutant.kernel));
-    // Of results outside of a declared deviation, and of those in it.
+    // Group 0 has results outside of a declared deviation, group 1 the results in a deviation.
     let of_group = |k: &Kernel<O>, group| {
         let scheme = contract::<O>(k).expect("known");
         changes_in::<O>(group, &scheme, &scheme, &k.contract.domain, false)
@@ -54,7 +54,7 @@ fn named<O: Operation>() -> Named {
     }
 }
 
-/// Every operation.
+/// Returns the class names of every operation.
 fn all() -> Vec<Named> {
     struct All(Vec<Named>);
     impl Visitor for All {
@@ -67,7 +67,7 @@ fn all() -> Vec<Named> {
     all.0
 }
 
-/// Classes that a text names, as witnesses write them: `class tie-direction`.
+/// Returns the classes in a text, as witnesses write them: `class tie-direction`.
 fn written(text: &str) -> impl Iterator<Item = &str> {
     let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     text.split(", class ").skip(1).map(move |rest| &rest[..rest.find(|c| !word(c)).unwrap_or(rest.len())])
@@ -82,7 +82,7 @@ fn every_class_named_anywhere_is_one() {
         names.extend(written(catalogue).map(|class| (format!("the catalogue of {op}, {class}"), class)));
     }
     let findings = fs::read_to_string(workspace().join("docs/src/findings.md")).expect("it can be read");
-    // What does not compile, and what differs in no input, has no class.
+    // `none` is for findings that do not compile, or differ on no input.
     let found = written(&findings).filter(|class| *class != "none");
     names.extend(found.map(|class| (format!("docs/src/findings.md, {class}"), class)));
     let wrong: Vec<String> =
@@ -102,7 +102,7 @@ fn a_name_is_parsed_and_a_wrong_one_gets_a_suggestion() {
     assert_eq!(error.to_string(), "unknown class `directed-ruonding`; did you mean `directed-rounding`?");
 }
 
-/// A deviation of an unknown class is refused before anything is judged, with the nearest one.
+/// A deviation of an unknown class is rejected before any judging, with the nearest class.
 #[test]
 fn a_deviation_of_an_unknown_class_is_refused() {
     const WRONG: &[Deviation] = &[Deviation {
@@ -116,7 +116,7 @@ fn a_deviation_of_an_unknown_class_is_refused() {
     assert_eq!(error.to_string(), "unknown class `posiiton`; did you mean `position`?");
 }
 
-/// The class that results of one scheme are given where another is promised, on the plan of the first kernel on which they differ.
+/// Returns the class for results of `follows` if `promised` is the contract, on the plan of the first kernel with a difference.
 fn given<O: Operation>(promised: &str, follows: &str) -> Class {
     let classes = kernels::<O>().iter().map(|kernel| given_on::<O>(&kernel.contract.domain, promised, follows));
     classes.flatten().next().unwrap_or_else(|| panic!("{follows} never differs from {promised}"))
@@ -129,7 +129,7 @@ fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> 
     let observed = cases.filter_map(|case| {
         let [right, outs] = [&promised, &follows].map(|scheme| O::expected(scheme, &case));
         let (right, outs) = (right.ok()?, outs.ok()?);
-        // Where the scheme that is followed gives no value, neither does the promised one.
+        // `None` of the followed scheme implies `None` of the promised one.
         let differ = right.iter().zip(&outs).filter(|(right, out)| right != out).count();
         let outs = outs.into_iter().map(Option::unwrap_or_default).collect();
         Some(Observed { case, outs, expected: right, differ, faulty: Vec::new(), due: Vec::new() })
@@ -139,7 +139,7 @@ fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> 
     observed.iter().any(|seen| seen.differ > 0).then(explained)
 }
 
-/// The class of exact products that are rounded to f32 by `rule`.
+/// Returns the class of exact products that are rounded to f32 by `rule`.
 fn dequantized(rule: RoundingRule) -> Class {
     let scheme = scheme_named::<Dequantize>("ideal").expect("known");
     let domain = &kernels::<Dequantize>()[0].contract.domain;
@@ -158,7 +158,7 @@ fn dequantized(rule: RoundingRule) -> Class {
     explain(&Dequantize::changes(&scheme, domain), &observed.iter().collect::<Vec<_>>()).class
 }
 
-/// Another rounding rule has one name, whatever is rounded.
+/// A different rounding rule has one name, whatever is rounded.
 #[test]
 fn one_cause_has_one_name_in_every_operation() {
     let multiply = |name: &str| Multiply::parse(name).expect("known");
@@ -176,7 +176,7 @@ fn one_cause_has_one_name_in_every_operation() {
     }
 }
 
-/// The paths from a reference to a contract name the same changes in the same words, in whichever direction they go.
+/// Paths from a reference to a contract use the same names for changes, in both directions.
 #[test]
 fn paths_name_a_cause_as_causes_do() {
     fn first<O: Operation>(kernel: &str, reference: &str) -> Class {
@@ -193,7 +193,7 @@ fn paths_name_a_cause_as_causes_do() {
     assert_eq!(first::<Quantize>("mlir-qcast", "nearest-even"), Class::DirectedRounding);
 }
 
-/// Classes that no mutant shows, with what does.
+/// Returns what shows a class without a mutant.
 fn shown_otherwise(class: Class) -> Option<&'static str> {
     let process = |wanted: Fault| {
         let mutant = mutants::process().iter().find(|mutant| mutants::fault(mutant.name) == Some(wanted));
@@ -221,7 +221,7 @@ fn shown_otherwise(class: Class) -> Option<&'static str> {
     }
 }
 
-/// What shows a class: the first mutant that names it, else what is known to.
+/// Returns what shows a class: the first mutant of the class, otherwise [`shown_otherwise`].
 fn shown(class: Class, all: &[Named]) -> Option<String> {
     let mutants = all.iter().flat_map(|named| named.mutants.iter().map(move |(mutant, of)| (named.op, *mutant, *of)));
     let mutant = mutants.into_iter().find(|(.., of)| *of == class.name());
@@ -232,7 +232,7 @@ fn shown(class: Class, all: &[Named]) -> Option<String> {
     mutant.map(|(op, mutant, _)| format!("`{mutant}`, {op}")).or_else(otherwise)
 }
 
-/// Invariant 5, over all operations: what a cause or a known fault of a compiler names, a mutant shows.
+/// Invariant 5, over all operations: each class of a cause or of a known compiler fault has a mutant.
 #[test]
 fn every_class_of_a_cause_is_shown_by_a_mutant_of_some_operation() {
     let all = all();
@@ -253,7 +253,7 @@ fn failures_of_lanes_are_classes_of_lanes() {
     }
 }
 
-/// The table of the documents is that of the enum; `UPDATE_EXPECT=1` writes it anew.
+/// The table in the documents has all classes of the enum; `UPDATE_EXPECT=1` updates it.
 #[test]
 fn the_documents_list_every_class() {
     let all = all();

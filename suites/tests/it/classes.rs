@@ -1,5 +1,5 @@
-//! Invariants 5 and 6: a mismatch is named by a hypothesis that reproduces all of it, and every name is one that a known bug, or a
-//! kernel of this file where no bug of that kind is known, is given.
+//! Invariants 5 and 6: the class of a mismatch is a hypothesis that reproduces all of it. Each class is given to a known bug, or, if no bug of that
+//! kind is known, to a kernel of this file.
 
 use crate::common::{lane, params, posed, scheme};
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ use tiebreak_suites::fpm::{FixedPointMultiply, case, parameters};
 use tiebreak_suites::operation::{Observed, Operation, promised};
 use tiebreak_suites::parameters::grid;
 
-/// Classes of which no known bug exists; a kernel below is given each.
+/// Classes without a known bug; each is given to a kernel below.
 const SHOWN_HERE: [Class; 3] = [Class::Saturation, Class::StaleDeviation, Class::Unexplained];
 
 fn wrapping(definition: &'static tiebreak_oracle::fpm::scheme::Definition) -> Scheme {
@@ -47,7 +47,7 @@ fn every_class_is_shown_by_a_mutant() {
     println!("{} classes: {} by mutants, {others:?} here", classes.len(), mutants.len());
 }
 
-/// Every scheme that a contract names is one that the oracle knows.
+/// The oracle knows every scheme that a contract names.
 #[test]
 fn contracts_name_known_schemes() {
     let kernels = fpm::kernels().iter().chain(mutants::fpm::mutants().iter().map(|m| &m.kernel));
@@ -63,7 +63,7 @@ fn contracts_name_known_schemes() {
     assert!(promises.len() >= 40, "only {} promises", promises.len());
 }
 
-/// A kernel of this file: no lane knows it, so its code is called here and its outputs are judged like those of any other.
+/// Kernel of this file. No lane has the kernel, so its code is called here and its outputs are judged in the usual way.
 fn kernel(promise: Promise, domain: Domain, deviations: &'static [Deviation], portable: fpm::Run) -> Kernel {
     let contract = Contract { promise, domain, deviations, source: "a test" };
     Kernel { name: "local", summary: "a test", contract, portable, native: None }
@@ -71,11 +71,11 @@ fn kernel(promise: Promise, domain: Domain, deviations: &'static [Deviation], po
 
 const TIES_UP: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap };
 
-/// What a kernel of this file did on the pairs of a quick run.
+/// Judged results of a kernel of this file, on the pairs of a quick run.
 struct Settled {
     contract: Side<Batch>,
     explained: Vec<Explained<Batch>>,
-    /// Results that follow a declared deviation.
+    /// Number of results that follow a declared deviation.
     deviating: u64,
 }
 
@@ -86,7 +86,7 @@ fn settled(kernel: &Kernel) -> Settled {
     let covered = grid(&budget, 1).into_iter().filter(|c| kernel.contract.domain.contains(c.multiplier, c.shift, 31));
     let (mut cases, mut outs) = (Vec::new(), Vec::new());
     for channel in covered {
-        // An odd number of inputs, the smallest last: a tail shows.
+        // The number of inputs is odd, with the smallest last, so that a tail fault is visible.
         let mut xs = accumulators(channel, 31, &budget, 1);
         xs.sort_unstable_by_key(|x| std::cmp::Reverse(x.unsigned_abs()));
         xs.truncate(xs.len() - (xs.len() + 1) % 4);
@@ -126,7 +126,7 @@ fn a_saturation_that_is_not_promised() {
     assert!(because.starts_with("the result saturates"), "{because}");
 }
 
-/// The tail is declared to round once, and rounds twice as the body does.
+/// The declared tail rounds once, but the code's tail rounds twice, like the body.
 #[test]
 fn a_declared_deviation_that_is_not_there() {
     const TAIL: &[Deviation] =
@@ -165,13 +165,13 @@ fn what_nothing_reproduces_is_unexplained() {
     assert!(classes(&settled).contains(&Class::Unexplained), "{:?}", classes(&settled));
 }
 
-/// Two wrongs in one kernel are two classes, or one that reproduces both; never the name of one of them for all.
+/// Two faults in one kernel give two classes, or one that reproduces both, but never the class of one fault for all results.
 #[test]
 fn a_class_covers_everything_it_names() {
     let two: fpm::Run = |params, x, out| {
         let (m, s) = params.first();
         for (x, out) in x.iter().zip(out) {
-            // Ties down, except that a large accumulator is truncated.
+            // Ties down, but truncation for a large accumulator.
             let nudge = if x.unsigned_abs() > 1 << 20 { 0 } else { (1i64 << (30 - s)) - 1 };
             *out = ((i64::from(*x) * i64::from(m) + nudge) >> (31 - s)) as i32;
         }
@@ -193,8 +193,7 @@ fn a_class_covers_everything_it_names() {
     );
 }
 
-/// A kernel that computes exactly what a hypothesis says is given its class, or that of another hypothesis that comes first
-/// and says the same on all but a handful of inputs.
+/// A kernel that computes a hypothesis exactly is given its class, or the class of an earlier hypothesis that agrees on all but a few inputs.
 #[test]
 fn a_hypothesis_is_recognised_by_its_outputs() {
     let channels: Vec<Channel> = grid(&Effort::Quick.budget(), 3).into_iter().step_by(5).collect();
@@ -216,17 +215,17 @@ fn a_hypothesis_is_recognised_by_its_outputs() {
         .collect();
     let (named, own) = counts.iter().fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
     assert!(named > 1000 && own * 10 > named * 7, "{own} of {named} by their own class");
-    println!("{named} hypotheses in a direction of a scheme, {own} of them given their own class");
+    println!("{named} hypotheses in a regime of a scheme, {own} of them given their own class");
 }
 
-/// Regimes in which the hypothesis differs from the scheme, and those of them that are given its class.
+/// Counts the regimes in which the hypothesis differs from the scheme, and those that are given its class.
 fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, Vec<i32>)]) -> (u64, u64) {
     let predicted = |h: &Hypothesis, c: &Channel, x: i32| h.predicts(x.into(), &parameters(*c, 31));
     let (mut differing, mut same) = (0, 0);
     for direction in ShiftDirection::ALL {
         let mut all: Vec<Observed<Batch>> = Vec::new();
         for (channel, xs) in inputs.iter().filter(|(c, _)| ShiftDirection::of(c.shift) == direction) {
-            // What a hypothesis says nothing of, the scheme says.
+            // Inputs without a prediction of the hypothesis get the scheme's value.
             let outs: Option<Vec<i32>> =
                 xs.iter().map(|x| predicted(hypothesis, channel, *x).map(|v| v as i32)).collect();
             let Some(outs) = outs else { continue };
@@ -239,7 +238,7 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
             continue;
         }
         let group = contract.group(contract.rest(), direction);
-        // As a run has it: of what was seen so many cases, spread over all.
+        // As in a run, the evidence is a sample spread over all cases.
         let evidence: Vec<&Observed<Batch>> =
             all.iter().step_by(2).chain(all.iter().filter(|s| s.differ > 0)).collect();
         let causes = FixedPointMultiply::changes_in(group, contract, contract, &Domain::ALL, false);
@@ -249,7 +248,7 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
         if found.class == hypothesis.class {
             same += 1;
         } else {
-            // Explanations are held against a selection of outputs: what tells two hypotheses apart may not be in it.
+            // Explanations are checked on a sample of outputs, which may lack the outputs that distinguish two hypotheses.
             let at = found.cause.unwrap_or_else(|| panic!("{what}: {found:?}"));
             let taken = possible(group, contract, contract, false).swap_remove(at);
             let pairs = || {
@@ -266,7 +265,7 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
     (differing, same)
 }
 
-/// Hypotheses run the oracle's own steps: unchanged, they are the scheme.
+/// Hypotheses run the oracle's own steps. Without a change, they are the scheme.
 #[test]
 fn the_scheme_itself_is_the_null_hypothesis() {
     for definition in DEFINITIONS {

@@ -1,4 +1,4 @@
-//! T.11: what a machine has set otherwise than others: a clock at year 322,000 ended a run with a panic, and a number of threads with no end.
+//! T.11: settings that differ between machines: a clock at year 322,000 caused a panic, and one number of threads an endless run.
 
 use crate::common::*;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! `suites/src/code.txt`: the file with the code of each kernel, found by its name in the sources.
+//! `suites/src/code.txt`: file with the code of each kernel, found by its name in the sources.
 
 use crate::common::workspace;
 use expect_test::expect_file;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tiebreak_suites::code::TABLE;
 use tiebreak_suites::listing;
 
-/// Every source file below a directory that is no test.
+/// Collects every source file below a directory, without tests.
 fn sources(directory: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).expect("it is there") {
         let path = entry.expect("listed").path();
@@ -19,8 +19,9 @@ fn sources(directory: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The file with the name as a text: in the folder of the operation, that of its arithmetic or the matrix product that it is made of, and for a
-/// mutant in that of mutants. Of several files, the one that gives the name to a kernel, belongs to the operation, or has the shortest path.
+/// Returns the file that contains the name as a text. It is in the folder of the operation, of its arithmetic or of the matrix product inside; for a
+/// mutant, in the folder of mutants. Of several files, it is the one that gives the name to a kernel, belongs to the operation, or has the shortest
+/// path.
 fn file(all: &[(String, String)], [op, name, kind]: [&str; 3]) -> Option<String> {
     let folders = match kind {
         "mutant" => vec!["mutants".to_owned()],

@@ -1,10 +1,10 @@
-//! Lanes that are almost right are detected: wrong at ties only, wrong from some result on, without one channel, dying late. A stale
-//! compiler is in `installed_lanes.rs`, known faults that give other values in `mlir_faults.rs`.
+//! Almost correct lanes are detected: wrong only at ties, wrong from some result on, without one channel, crashing late. `installed_lanes.rs` has a
+//! stale compiler, and `mlir_faults.rs` has known faults with other values.
 
 use crate::common::*;
 use serde_json::{Value, json};
 
-/// A quick run of one kernel in the lane `host-worker`, whose worker lies as `lie` says.
+/// Runs one kernel with quick effort in the lane `host-worker`, with the worker's fault `lie`.
 fn run(op: &str, kernel: &str, lie: &Value) -> Run {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut row = json!({ "kernel": kernel });
@@ -14,7 +14,7 @@ fn run(op: &str, kernel: &str, lie: &Value) -> Run {
     verify_in(&file, &["--lane=host-worker", "--jobs=1", "--effort=quick", "--op", op, "--kernel", kernel])
 }
 
-/// The lie is found, in that kernel and lane, and by nothing but those classes where some are given.
+/// Checks that the fault is detected, only in this kernel and lane, and only with these classes, if given.
 #[track_caller]
 fn detected(op: &str, kernel: &str, lie: &Value, classes: &[&str]) {
     let run = run(op, kernel, lie).exits(1);
@@ -25,7 +25,7 @@ fn detected(op: &str, kernel: &str, lie: &Value, classes: &[&str]) {
     assert!(!seen.is_empty() && (classes.is_empty() || seen.iter().all(|c| classes.contains(c))), "{seen:?}");
 }
 
-/// What passes everything on, as it is, is not detected: the tests below are not about the corruptor.
+/// A corruptor that changes nothing is not detected, so the tests below detect only the injected fault.
 #[test]
 fn a_lane_that_says_the_truth_holds() {
     for (op, kernel) in [("fpm", "tvm-relay"), ("matmul", "arm-uadalp"), ("requantize", "tflite-requantize-i8")] {
@@ -48,9 +48,9 @@ fn wrong_from_some_result_on() {
     for (op, kernel) in [("requantize", "tflite-requantize-i8"), ("matmul", "arm-uadalp"), ("add", "tflite-add-i8")] {
         detected(op, kernel, &json!({"from_result": 5_000}), &[]);
     }
-    // The corruptor counts the results of its process: in a fresh one the case alone is right.
+    // The corruptor counts the results of its process, so the case alone is right in a new process.
     detected("instruction", "sqadd.s8", &json!({"from_result": 1_000_000}), &["depends-on-history"]);
-    // The longest batch has 1,030 vectors, whose flags stand after their 4,120 results.
+    // The longest batch has 1,030 vectors, whose flags follow their 4,120 results.
     detected("instruction", "sqadd.s32", &json!({"from_index": 4120}), &["saturation-flag"]);
     detected("instruction", "sqadd.s32", &json!({"from_index": 4119}), &["value"]);
     detected("matmul", "arm-uadalp", &json!({"from_index": 16}), &[]);
@@ -59,12 +59,12 @@ fn wrong_from_some_result_on() {
 
 #[test]
 fn without_one_channel() {
-    // Five channels a batch were the most that a run tried.
+    // A run once tried at most five channels in a batch.
     for channel in [3, 16, 40] {
         detected("fpm", "tvm-relay-per-channel", &json!({"channel": channel}), &[]);
     }
     detected("requantize", "tvm-requantize-i8", &json!({"channel": 3}), &[]);
-    // Beyond those that a batch had at first, up to the last.
+    // Channels beyond the earlier limit of a batch, up to the last.
     for channel in [8, 33, 69] {
         detected("requantize", "tvm-requantize-i8", &json!({"channel": channel}), &[]);
     }

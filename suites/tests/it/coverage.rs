@@ -1,4 +1,4 @@
-//! A run never says `holds` of what it did not look at. Each test is named after a run that did.
+//! A run never prints `holds` for inputs that were not judged. Each test is named after an earlier run that did.
 
 use crate::bad_input::refused;
 use crate::common::*;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Right and left shifts, of which kernels that shift right take the first `right`.
+/// Writes pairs with right shifts, then pairs with left shifts; kernels that only shift right accept the first `right` pairs.
 fn pairs(dir: &Path, right: usize, left: usize) -> String {
     let shifts = (0..right).map(|_| -8).chain((0..left).map(|_| 2));
     let lines = shifts.enumerate().map(|(i, shift)| format!("{},{shift}\n", 1_395_864_371 + i));
@@ -16,7 +16,7 @@ fn pairs(dir: &Path, right: usize, left: usize) -> String {
     file.to_string_lossy().into_owned()
 }
 
-/// The only finding is that so many of so many parameters did not run.
+/// Checks that the only finding is this share of parameters that did not run.
 #[track_caller]
 fn left_out(run: &Run, kernel: &str, share: &str) {
     let ledger = run.ledger();
@@ -27,13 +27,13 @@ fn left_out(run: &Run, kernel: &str, share: &str) {
     assert!(message.starts_with(share) && message.contains("`--allow-outside-domain` accepts that"), "{message}");
 }
 
-/// The entry of one kernel and lane in units of one kind.
+/// Returns the entry of one kernel and lane in units of one kind.
 fn planned<'a>(ledger: &'a Value, kernel: &str, lane: &str, unit: &str) -> &'a Value {
     let of = |p: &&Value| p["kernel"] == kernel && p["lane"] == lane && p["unit"] == unit;
     items(ledger, "planned").iter().find(of).unwrap_or_else(|| panic!("nothing planned for {kernel} in {lane}"))
 }
 
-/// Two of four pairs never ran, and the run held.
+/// Two of four pairs did not run, but the run held.
 #[test]
 fn parameters_that_a_named_kernel_of_requantize_does_not_take() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -53,7 +53,7 @@ fn parameters_that_a_named_kernel_of_requantize_does_not_take() {
     let allowed = verify(&[&named[..], &["--allow-outside-domain"]].concat()).exits(0);
     assert!(allowed.stdout.contains("2 of 4 pairs given not run"), "{}", allowed.printed());
     assert!(allowed.file("summary.md").contains("2 of 4 pairs given not run"));
-    // Of kernels that nobody named it is said, and no more.
+    // For unnamed kernels, the omitted pairs are only listed.
     let unnamed = verify(&["--op=requantize", "--lane=host", "--params", &params]).exits(0);
     assert!(
         unnamed.stdout.contains("Left out") && unnamed.stdout.contains("2 of 4 pairs given"),
@@ -62,7 +62,7 @@ fn parameters_that_a_named_kernel_of_requantize_does_not_take() {
     );
 }
 
-/// 999 of 1,000 pairs were outside the domain, and the run held.
+/// 999 of 1,000 pairs were outside the domain, but the run held.
 #[test]
 fn parameters_that_a_named_kernel_of_fixed_point_multiply_does_not_take() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -70,13 +70,13 @@ fn parameters_that_a_named_kernel_of_fixed_point_multiply_does_not_take() {
     let run = verify(&["--kernel=tvm-relay-tonearest", "--lane=host", "--params", &params]).exits(1);
     left_out(&run, "tvm-relay-tonearest", "999 of 1,000 pairs given not run, the first m=1395864372 s=2: outside its");
     assert_eq!(planned(&run.ledger(), "tvm-relay-tonearest", "host", "pair")["run"], 1);
-    // One kernel takes everything; the other nothing, which is no reason to run neither.
+    // One kernel takes every pair, the other none. The run must include both.
     let left = pairs(dir.path(), 0, 3);
     let both = ["--kernel=tvm-relay", "--kernel=tvm-relay-tonearest", "--lane=host", "--params", &left];
     left_out(&verify(&both).exits(1), "tvm-relay-tonearest", "3 of 3 pairs given not run");
 }
 
-/// A type that a kernel has no storage for vanished beside one that it has.
+/// A type without storage in a kernel was silently dropped if there was another type with storage.
 #[test]
 fn types_that_a_named_kernel_does_not_take() {
     for (op, kernel) in [("quantize", "onnx-quantizelinear"), ("dequantize", "onnx-dequantizelinear")] {
@@ -114,18 +114,18 @@ fn a_layer_that_a_named_kernel_does_not_take() {
     }
 }
 
-/// A case that one named kernel takes and another does not, which ran neither.
+/// If one named kernel took a case and another did not, neither ran.
 #[test]
 fn a_case_that_one_of_two_named_kernels_does_not_take() {
     let case = "type=!quant.uniform<i8:f32,0.5> container=scalar x=3";
     let kernels = ["--kernel=mlir-qcast", "--kernel=onnx-quantizelinear"];
     let run = verify(&[&["--op=quantize", "--lane=host", "--case", case], &kernels[..]].concat()).exits(1);
     left_out(&run, "onnx-quantizelinear", "1 of 1 case given not run, the first type=!quant.uniform<i8:f32,0.5>");
-    // A case that is none at all is bad input, whoever is named.
+    // An invalid case is bad input, whichever kernel is named.
     refused(&verify(&["--op=quantize", "--case=type=i8", kernels[0], kernels[1]]), &["mlir-qcast does not take this"]);
 }
 
-/// `2 kernels`, one of them without a single judged input.
+/// The run counted `2 kernels`, but one had no judged input.
 #[test]
 fn a_named_kernel_that_judged_nothing() {
     let case = "type=!quant.uniform<i8:f32,0.3:1> x=nan";
@@ -134,17 +134,17 @@ fn a_named_kernel_that_judged_nothing() {
     let ledger = run.ledger();
     assert_eq!(finding_classes(&ledger), ["nothing-judged"]);
     assert_eq!(ledger["findings"][0]["kernel"], "mlir-qcast");
-    // Where neither was named it is said.
+    // If neither kernel is named, the run only states the missing judgement.
     let run = verify(&["--op=quantize", "--lane=host", "--case", case]).exits(0);
     assert!(run.stdout.contains("mlir-qcast (host): no input was judged"), "{}", run.printed());
 }
 
-/// A lane whose worker offers some kernels of fixed point multiply, and is otherwise that of the project.
+/// Writes a lanes file with a worker that offers some kernels of fixed point multiply, and is otherwise that of the project.
 pub(crate) fn offering(dir: &Path, lane: &str, kernels: &[&str]) -> PathBuf {
     lanes_with(dir, lane, &["/bin/sh".to_owned(), offering_script(dir, kernels)])
 }
 
-/// The script of such a worker.
+/// Writes the script of such a worker.
 pub(crate) fn offering_script(dir: &Path, kernels: &[&str]) -> String {
     let offer = |kernel: &&str| json!({"op": "fpm", "kernel": kernel, "isa_path": "scalar"});
     let offers: Vec<Value> = kernels.iter().map(offer).collect();
@@ -159,7 +159,7 @@ fn lanes_of(ledger: &Value) -> Vec<&str> {
     items(ledger, "lanes").iter().map(|lane| lane["name"].as_str().expect("a name")).collect()
 }
 
-/// Without `--lane` the file was read and its lane never started.
+/// Without `--lane`, the file was read but its lane never started.
 #[test]
 fn a_lane_of_ones_own_that_is_not_named_runs() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -172,7 +172,7 @@ fn a_lane_of_ones_own_that_is_not_named_runs() {
     assert_eq!(mine.len(), 2);
 }
 
-/// 34 findings of a correct kernel: the others, and the mutants, were asked of a worker that never offered them.
+/// A correct kernel had 34 findings: the worker was sent jobs of other kernels and mutants, which the worker had not offered.
 #[test]
 fn a_lane_of_ones_own_is_asked_for_what_it_offers() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -183,7 +183,7 @@ fn a_lane_of_ones_own_is_asked_for_what_it_offers() {
     let ledger = run.ledger();
     assert_eq!(planned(&ledger, "tflite-single", "mine", "pair")["dropped"][0]["why"], "not-offered");
     assert_eq!(ledger["unchecked"], json!([{"op": "fpm", "lane": "mine"}]));
-    // A mutant that it does offer is a self-check of its lane.
+    // A mutant that the lane offers is a self-check of the lane.
     let file = offering(dir.path(), "mine", &["tvm-relay", "mutant-ties-down"]);
     let ledger = verify_in(&file, &["--op=fpm", "--effort=quick", "--lane=mine"]).exits(0).ledger();
     let checks: Vec<_> = items(&ledger, "self_checks").iter().map(|check| &check["name"]).collect();
@@ -198,7 +198,7 @@ fn what_was_named_and_is_not_offered_is_a_finding() {
     let ledger = verify_in(&file, &named).exits(1).ledger();
     assert_eq!(finding_classes(&ledger), ["not-run"]);
     assert_eq!(ledger["findings"][0]["kernel"], "tflite-single");
-    // An operation of which it offers nothing; and a lane in which nothing of the run is offered.
+    // An operation of which the lane offers nothing; and a lane that offers nothing of the run.
     let ledger = verify_in(&file, &["--op=fpm", "--op=dot", "--effort=quick", "--lane=mine"]).exits(1).ledger();
     assert_eq!((finding_classes(&ledger), &ledger["findings"][0]["op"]), (vec!["not-run"], &json!("dot")));
     let idle = ["--op=fpm", "--effort=quick", "--lane=host", "--lane=mine", "--kernel=tflite-single"];
@@ -207,7 +207,7 @@ fn what_was_named_and_is_not_offered_is_a_finding() {
     assert_eq!((&finding["class"], &finding["lane"]), (&json!("nothing-judged"), &json!("mine")));
 }
 
-/// A kernel dropped from a worker of the project's own is no kernel that was never offered.
+/// A kernel missing from a worker of the project is a fault.
 #[test]
 fn a_lane_of_the_projects_own_must_offer_every_kernel() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -222,7 +222,7 @@ fn a_lane_of_the_projects_own_must_offer_every_kernel() {
     refused(&run(&["tvm-relay"]), &["lane host-worker offers no kernel with bounds", "kernels with bounds are"]);
 }
 
-/// `bounds` had nothing to say of a lane, and said that all of it was right.
+/// `bounds` had no bound in a lane, but printed that all were right.
 #[test]
 fn bounds_of_a_lane_without_any() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -232,7 +232,7 @@ fn bounds_of_a_lane_without_any() {
     refused(&tiebreak(&[&bounds[..], &["--kernel=arm-uadalp"]].concat()), &["lane mine does not offer arm-uadalp"]);
 }
 
-/// The second of two lanes of one name was ignored, and `host` was always ours.
+/// The second of two lanes with one name was ignored, and `host` was always this process.
 #[test]
 fn names_in_a_lanes_file_that_mean_another_lane() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -247,7 +247,7 @@ fn names_in_a_lanes_file_that_mean_another_lane() {
     }
 }
 
-/// What is named twice counted twice.
+/// A kernel that was named twice counted twice.
 #[test]
 fn what_is_named_twice_counts_once() {
     let case = ["--case", "m=2 n=2 k=2 lhs=3 rhs=2"];
@@ -265,7 +265,7 @@ fn what_is_named_twice_counts_once() {
     assert_eq!(planned(&twice, "mlir-qcast", "host", "type")["planned"], 1);
 }
 
-/// An unset variable of a shell ran the case in which everything is as usual, and held.
+/// An unset shell variable ran the case with all default values, and held.
 #[test]
 fn values_that_an_unset_variable_leaves_empty() {
     let named = ["--op=matmul", "--lane=host", "--kernel=arm-uadalp"];
@@ -277,7 +277,7 @@ fn values_that_an_unset_variable_leaves_empty() {
     }
 }
 
-/// `at` was dropped, so that the replay of a position that does not exist was equal.
+/// `at` was dropped, so the replay of a nonexistent position was equal.
 #[test]
 fn the_position_that_a_case_names() {
     let named = ["--op=matmul", "--lane=host", "--kernel=arm-uadalp", "--case"];
@@ -293,14 +293,14 @@ fn the_position_that_a_case_names() {
     refused(&at("x"), &["at: `x` is not an integer"]);
 }
 
-/// Of two operations, the one without a kernel among those named was passed over.
+/// If no named kernel was of an operation, the operation was silently skipped.
 #[test]
 fn an_operation_of_which_no_kernel_is_named() {
     let named = ["--op=fpm", "--op=dot", "--kernel=tvm-relay", "--lane=host"];
     refused(&verify(&named), &["none of the kernels named is one of dot", "leave --op dot out"]);
 }
 
-/// A sweep of one format of the multiplier, asked for in another; and options that an operation left alone.
+/// A sweep of one multiplier format was requested in another format; and operations ignored options.
 #[test]
 fn options_that_an_operation_would_leave_alone() {
     let pair = ["--multiplier=12345", "--shift=-3", "--lane=host"];
@@ -310,8 +310,8 @@ fn options_that_an_operation_would_leave_alone() {
     refused(&with(&["--op=requantize", "--q=15"]), &["--x and --q apply only to --op fpm", "Q0.31"]);
 }
 
-/// Once a ledger said nothing of what its inputs spanned: no add had a length that was no multiple of 16, no requantization had more than seven
-/// channels, and 16 % of the results of one lay inside its clamp.
+/// A ledger once did not state the range of its inputs: no add had a length other than multiples of 16, no requantization had more than seven
+/// channels, and 16 % of the results of one kernel were inside its clamp.
 #[test]
 fn a_ledger_says_how_far_the_inputs_reached() {
     for (op, kernel, tails, beyond) in [

@@ -1,5 +1,5 @@
-//! What an operation sizes and covers for a contract, the kernel's own check accepts: otherwise a run would show a kernel that refuses its domain,
-//! and a user's mistake would be reported as a kernel's.
+//! The kernel's own check accepts all inputs that the operation sizes and covers for a contract. Otherwise a kernel would refuse its own domain, and
+//! a user's mistake would be reported as a fault of the kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::operation::{self, CaseSelection, Operation, kernels, parameter_coverage};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
-/// What stands in place of an integer: its neighbours, small ones, and the ends of the types and sizes.
+/// Returns replacements for an integer: its neighbours, small integers, and the ends of the types and sizes.
 fn others(value: i64) -> Vec<i64> {
     let ends = [7, 8, 15, 16, 31].into_iter().flat_map(|bits| [-(1i64 << bits), (1 << bits) - 1, 1 << bits]);
     [value - 1, value + 1, -value, 2 * value, -1, 0, 1, 2, 3, 7, 25_722].into_iter().chain(ends).collect()
 }
 
-/// The parameters of a quick run of a kernel.
+/// Returns the parameters of a quick run of a kernel.
 fn planned<O: Operation>(domain: &O::Domain) -> Vec<O::Params> {
     let specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
     parameter_coverage::distinct(&specs.into_iter().map(Arc::new).collect::<Vec<_>>()).into_iter().cloned().collect()
 }
 
-/// Arguments that are integers, of all that the plans of an operation have: one that is as usual is not written.
+/// Returns the names of integer arguments in all plans of an operation; default values are not written.
 fn integers<O: Operation>() -> BTreeSet<String> {
     let all = kernels::<O>().iter().flat_map(|kernel| planned::<O>(&kernel.contract.domain));
     let arguments = all.flat_map(|params| O::arguments(&params));
     arguments.filter(|(_, value)| matches!(value, Value::Integer(_))).map(|(name, _)| name).collect()
 }
 
-/// The parameters with one of these arguments changed, in every way that can be read.
+/// Returns the parameters with one of these arguments changed, in every way that can be parsed.
 fn changed<O: Operation>(params: &O::Params, names: &BTreeSet<String>) -> Vec<(String, O::Params)> {
     let arguments: BTreeMap<String, Value> = O::arguments(params).into_iter().collect();
     let of = |name: &String| match arguments.get(name).unwrap_or(&Value::Integer(0)) {
@@ -46,7 +46,7 @@ fn changed<O: Operation>(params: &O::Params, names: &BTreeSet<String>) -> Vec<(S
     changes.into_iter().filter_map(with).collect()
 }
 
-/// How many changed parameters of each operation were covered, and how many were not.
+/// Counts of covered and uncovered changed parameters, by operation.
 #[derive(Default)]
 struct Counted(BTreeMap<&'static str, [usize; 2]>);
 

@@ -1,4 +1,4 @@
-//! Domains of additions and multiplications stand on scales alone, and a run counts what a kernel's domain leaves out of its plan.
+//! Domains of additions and multiplications depend only on scales, and a run counts the planned cases outside of a kernel's domain.
 
 use crate::common::*;
 use expect_test::expect;
@@ -9,7 +9,7 @@ use tiebreak_impls::quantized::Scale;
 use tiebreak_suites::elementwise::{Add, Mul, Sub};
 use tiebreak_suites::operation::Operation;
 
-/// A power of two, its neighbours, and what lies between it and the next.
+/// Returns a power of two, its neighbours, and values between it and the next one.
 fn around(binade: i32) -> Vec<f32> {
     let bits = ((127 + binade) as u32) << 23;
     [0u32.wrapping_sub(2), u32::MAX, 0, 1, 2, 0x2a_aaab, 0x7f_fffd, 0x7f_fffe]
@@ -24,7 +24,7 @@ fn params(element: Element, [lhs, rhs, out]: [f32; 3]) -> Params {
     Params { element, len: 3, lhs: of(lhs), rhs: of(rhs), out: of(out), min, max }
 }
 
-/// What the oracle says that a kernel takes is what the kernel's own check takes, around every bound of every domain.
+/// The oracle and the kernel's own check accept the same scales, around every bound of every domain.
 #[test]
 fn what_the_oracle_says_a_kernel_takes_it_takes() {
     let bounds =
@@ -62,7 +62,7 @@ fn what_the_oracle_says_a_kernel_takes_it_takes() {
     assert!(taken.iter().all(|n| *n > 10_000), "{taken:?}");
 }
 
-/// The cases of each kernel in a short run, those of them that run, and why the others do not.
+/// Returns the number of cases of each kernel in a short run, the number that ran, and reasons for the rest.
 fn counts(op: &str) -> Vec<String> {
     let count = |planned: &Value| {
         let dropped = planned["dropped"].as_array().cloned().unwrap_or_default();
@@ -75,7 +75,7 @@ fn counts(op: &str) -> Vec<String> {
     items(&whole().ledger, "planned").iter().filter(of).map(count).collect()
 }
 
-/// A kernel whose own check took fewer scales would change nothing here; the oracle's domain would.
+/// A stricter check in the kernel would leave these counts unchanged; a stricter domain of the oracle would change them.
 #[test]
 fn cases_of_additions() {
     expect![[r#"

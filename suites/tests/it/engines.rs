@@ -1,4 +1,4 @@
-//! The jobs that `plan --for` writes, run by the engines: a private Slurm cluster and GNU parallel.
+//! Jobs that `plan --for` writes, run by the engines: a private Slurm cluster and GNU parallel.
 
 use crate::common::*;
 use crate::shards::{direct, timeless};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A census that takes seconds in each of three shards.
+/// Census that takes seconds in each of three shards.
 const SPACE: [&str; 10] = [
     "census",
     "--space=q31",
@@ -24,14 +24,14 @@ const SPACE: [&str; 10] = [
 ];
 const VERIFY: [&str; 5] = ["verify", "--op=transform", "--op=dot", "--lane=host", "--effort=quick"];
 
-/// The directory of the program in front of the others, since a job calls it by its name.
+/// Returns the search path with the directory of the program first, because a job calls the program by name.
 fn path() -> std::ffi::OsString {
     let own = Path::new(env!("CARGO_BIN_EXE_tiebreak")).parent().expect("a directory").to_owned();
     let others = std::env::var_os("PATH").unwrap_or_default();
     std::env::join_paths([own].into_iter().chain(std::env::split_paths(&others))).expect("a path")
 }
 
-/// A program of the system.
+/// True if the system has this program.
 fn found(name: &str) -> bool {
     let directories = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&directories).chain([PathBuf::from("/usr/sbin")]).any(|dir| dir.join(name).is_file())
@@ -48,7 +48,7 @@ fn call(dir: &Path, arguments: &[&str]) -> String {
     exits(&direct().args(arguments).current_dir(dir).output().expect("tiebreak starts"), 0)
 }
 
-/// The job that `plan` prints, in a file of the directory.
+/// Writes the job that `plan` prints to a file of the directory.
 fn job(dir: &Path, engine: &str, shards: u32, run: &[&str], out: &str) -> PathBuf {
     let options = [format!("--for={engine}"), format!("--shards={shards}"), format!("--out={out}")];
     let [engine, shards, place] = options.each_ref().map(String::as_str);
@@ -58,7 +58,7 @@ fn job(dir: &Path, engine: &str, shards: u32, run: &[&str], out: &str) -> PathBu
     file
 }
 
-/// Daemons that end with the test.
+/// Private cluster, whose daemons end with the test.
 struct Cluster {
     dir: TempDir,
     daemons: Vec<Child>,
@@ -67,7 +67,7 @@ struct Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         for daemon in self.daemons.iter_mut().rev() {
-            // It may have ended by itself.
+            // The daemon may have ended already.
             let _ = daemon.kill();
             let _ = daemon.wait();
         }
@@ -75,7 +75,7 @@ impl Drop for Cluster {
 }
 
 impl Cluster {
-    /// A controller and a node with two processors on this machine, with keys and sockets of their own.
+    /// Starts a controller and a node with two processors on this machine, with separate keys and sockets.
     fn start() -> Self {
         let dir = TempDir::with_prefix("tb-slurm").expect("a temporary directory");
         let at = |name: &str| dir.path().join(name).display().to_string();
@@ -138,7 +138,7 @@ impl Cluster {
         numbers.trim().rsplit(' ').next().expect("two numbers").to_owned()
     }
 
-    /// Waits for a job, which must end well.
+    /// Waits for a job, which must succeed.
     fn wait(&self, job: &str, dir: &Path) {
         let state = || {
             let said = self.says("scontrol", &["show", "job", job]);
@@ -172,7 +172,7 @@ fn configuration(at: &dyn Fn(&str) -> String) -> String {
         format!("SlurmctldPort={controller}"),
         format!("SlurmdPort={node}"),
         "AuthType=auth/munge".to_owned(),
-        // A job that is requeued waits until its credential has expired: 120 seconds otherwise.
+        // A requeued job waits until its credential expires, 120 seconds by default.
         format!("AuthInfo=socket={},cred_expire=5", at("munge.socket")),
         format!("SlurmUser={user}"),
         format!("SlurmdUser={user}"),
@@ -199,7 +199,7 @@ fn configuration(at: &dyn Fn(&str) -> String) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The process of `tiebreak` that writes a file.
+/// Returns the process of `tiebreak` that writes a file.
 fn writer(file: &str) -> Option<u32> {
     let processes = fs::read_dir("/proc").expect("processes").flatten();
     processes.into_iter().find_map(|process| {
@@ -210,7 +210,7 @@ fn writer(file: &str) -> Option<u32> {
     })
 }
 
-/// An array of three elements of which one is killed in its middle, and a merge that waits for all: the ledger is that of one process.
+/// One of three array elements is killed while running, and a merge waits for all. The ledger equals that of one process.
 #[test]
 fn slurm_runs_the_printed_job_and_an_element_that_is_killed_again() {
     if !["slurmctld", "slurmd", "munged", "sbatch"].iter().all(|name| found(name)) {
@@ -221,7 +221,7 @@ fn slurm_runs_the_printed_job_and_an_element_that_is_killed_again() {
     call(dir, &[&SPACE[..], &["--out=whole.jsonl"]].concat());
     call(dir, &VERIFY);
     let cluster = Cluster::start();
-    // The name is this test's alone.
+    // Only this test uses the name.
     let out = dir.join("space").display().to_string();
     let merge = cluster.submit(dir, &job(dir, "slurm", 3, &SPACE, &out));
     let file = format!("{out}/space-1-of-3.jsonl");
@@ -241,7 +241,7 @@ fn slurm_runs_the_printed_job_and_an_element_that_is_killed_again() {
     assert!(timeless(&dir.join("verify/merged")) == timeless(&dir.join("tiebreak-out")));
 }
 
-/// A shard whose first attempt is killed, by a program in front of the real one, is tried again.
+/// A shard is tried again if its first attempt is killed, here by a wrapper of the program.
 #[test]
 fn gnu_parallel_runs_the_printed_job_and_tries_a_killed_shard_again() {
     let is_gnu = Command::new("parallel").arg("--version").output();
@@ -271,7 +271,7 @@ fn gnu_parallel_runs_the_printed_job_and_tries_a_killed_shard_again() {
     assert!(timeless(&dir.join("shards/merged")) == timeless(&dir.join("tiebreak-out")));
 }
 
-/// The steps of the workflow, run by hand in their order.
+/// Steps of the workflow, run in their order.
 #[test]
 fn the_jobs_of_the_github_workflow_run() {
     let dir = TempDir::new().expect("a temporary directory");

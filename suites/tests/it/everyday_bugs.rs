@@ -1,11 +1,10 @@
-//! Bugs that a kernel engineer writes on an ordinary day, in a library of one's own: of each the class and a small witness at quick, and none of them
-//! unexplained.
+//! Everyday bugs of a kernel engineer, in a library of the user. A quick run gives each a class and a small witness, and never `unexplained`.
 
 use crate::common::*;
 use crate::installed_program::{installed, shell, text};
 use crate::libraries::{compiled, example, verified};
 
-/// A wrong kernel: an example of the book, its operation and scheme, what is changed in it, and the class.
+/// Wrong kernel: an example of the book, its operation and scheme, the change in it, and the class.
 pub(crate) struct Bug {
     pub(crate) name: &'static str,
     pub(crate) file: &'static str,
@@ -35,7 +34,7 @@ const TRANSPOSED_SCALED: Bug = Bug { file: "transposed.c", promise: ["qconv2d", 
 const CONCAT: Bug = Bug { file: "concat.c", promise: ["concat", "tflite"], ..REQUANTIZE };
 const SOFTMAX: Bug = Bug { file: "softmax.c", promise: ["softmax", "tflite"], ..REQUANTIZE };
 
-/// The end of the loop of a requantization, and of a quantization.
+/// End of the loop of a requantization, and of a quantization.
 const STORE: &str = "out[i] = (int8_t)result;";
 const ROUNDED: &str = "out[i] = clamped((double)scaled + p->zero_point[channel], p->min, p->max);";
 const SCALED: &str = "(int64_t)divide_by_power_of_two(scaled, right)";
@@ -49,11 +48,11 @@ const STORED: &str = "out[i] = (float)((double)(float)p->scale[channel] * (store
 const SUM: &str = "out[i] = clamped((double)nearbyintf(sum * inverse) + p->out.zero_point, p->min, p->max);";
 const PRODUCT: &str = "out[i] = clamped((double)nearbyintf(product * multiplier) + p->out.zero_point, p->min, p->max);";
 
-/// The division of an average, the test of a row, and the end of an element of its window.
+/// Division of an average, the test of a row, and the end of an element of its window.
 const AVERAGE: &str = "(sum > 0 ? sum + count / 2 : sum - count / 2) / count;";
 const ROW: &str = "if (row < p->top || row >= p->top + p->height) continue;";
 const COUNTED: &str = "                count++;\n            }\n        }\n";
-/// The border, the bias and the scaling of a fused depthwise convolution.
+/// Border, bias and scaling of a fused depthwise convolution.
 const BORDER: &str = "column >= c->left + c->width) continue;";
 const BIAS: &str = "sum += (uint32_t)p->bias[o];";
 const FUSED: &str = "int64_t result = (int64_t)scaled + p->zero_point;";

@@ -26,7 +26,7 @@ fn fpm(parties: &[&str], (x, m, s): (i64, i64, i64)) -> Value {
     described("fpm", &[parties, &input].concat())
 }
 
-/// Row of the list of known bugs, the mutant, (x, m, s), what the bug gives, and what is right.
+/// Row of the list of known bugs, mutant, (x, m, s), result of the bug, and correct result.
 type Row = (u32, &'static str, (i64, i64, i64), i64, i64);
 
 const MIN: i64 = i32::MIN as i64;
@@ -51,14 +51,14 @@ const ROWS: [Row; 15] = [
     (8, "mutant-floor-for-truncation", (-1, 1 << 30, 0), -1, 0),
 ];
 
-/// The comparison with the contract in which the bug shows.
+/// Returns the comparison with the contract in which the bug is visible.
 fn comparison(row: &Row) -> Value {
     let (number, name, case, got, expected) = row;
     let all = fpm(&["--kernel", name], *case);
     let shown = |c: &&Value| c["right_value"] == json!(got) && c["left_value"] == json!(expected);
     let found = all["comparisons"].as_array().expect("comparisons").iter().find(shown);
     let found = found.unwrap_or_else(|| panic!("row {number}: {name} does not show {got} for {expected}: {all:#}"));
-    // Both sides are shown with steps that end in their values.
+    // Both sides have steps that end in their values.
     for (party, value) in [(&found["left"], expected), (&found["right"], got)] {
         let party = all["parties"].as_array().expect("parties").iter().find(|p| p["name"] == *party).expect("listed");
         let last = party["steps"].as_array().and_then(|steps| steps.last()).expect("steps");
@@ -84,13 +84,13 @@ fn every_witness_of_rows_1_to_8() {
         assert!(found["because"].as_str().is_some_and(|b| b.contains("reproduces all ")), "row {number}: {found:#}");
     }
     assert_eq!(ROWS.iter().map(|row| row.0).collect::<BTreeSet<_>>(), (1..=8).collect());
-    // No witness of a shipped bug is left out.
+    // Every witness of a shipped bug is included.
     let shipped = mutants::fpm::mutants().iter().filter(|m| !m.origin.starts_with("of our own"));
     let witnesses: usize = shipped.map(|m| m.witnesses.len()).sum();
     assert_eq!(ROWS.iter().filter(|row| row.1 != "mutant-sqrdmulh-no-saturation").count(), witnesses);
 }
 
-/// The reasons, as a reader sees them.
+/// Sentences as a reader sees them.
 #[test]
 fn reasons() {
     let mut text = String::new();
@@ -116,7 +116,7 @@ fn reasons() {
     "#]].assert_eq(&text);
 }
 
-/// Row 1 from schemes alone, in both directions.
+/// Row 1 with schemes only, in both directions.
 #[test]
 fn schemes_against_each_other() {
     for (left, right, values) in [("ties-up", "gemmlowp-double", (11, 12)), ("gemmlowp-double", "ties-up", (12, 11))] {
@@ -139,7 +139,7 @@ fn schemes_against_each_other() {
     assert_eq!(all["comparisons"], json!([]));
 }
 
-/// Where results agree: on this input only, or everywhere.
+/// Equal results: on this input only, or everywhere.
 #[test]
 fn agreement() {
     let sentence = |left: &str, right: &str| {
@@ -156,7 +156,7 @@ fn agreement() {
     assert!(everywhere.ends_with("as on every accumulator examined at this multiplier and shift"), "{everywhere}");
 }
 
-/// A kernel that keeps its contract has the contract's steps, body and tail apart where it declares so.
+/// A kernel that fulfils its contract has the contract's steps, separately for body and tail if it declares so.
 #[test]
 fn kernels_with_declared_deviations() {
     let all = fpm(&["--scheme=ties-up", "--kernel=tvm-neon-rfc"], (-197, 1_395_864_371, -8));
@@ -168,13 +168,13 @@ fn kernels_with_declared_deviations() {
     assert_eq!(all["comparisons"][1]["class"], Value::Null);
     let of_contract = all["parties"][1]["steps_of"].as_str().expect("words");
     assert!(of_contract.starts_with("the steps of sqrdmulh-srshl, which it equals on all "), "{of_contract}");
-    // The same without a scheme: with what body and tail promise.
+    // Without a scheme, body and tail are compared with their own contracts.
     let own = fpm(&["--kernel=tvm-neon-rfc"], (-197, 1_395_864_371, -8));
     let names: Vec<_> = own["comparisons"].as_array().expect("two").iter().map(|c| c["left"].clone()).collect();
     assert_eq!(names, ["sqrdmulh-srshl", "ties-up"]);
 }
 
-/// A named scheme is the baseline; a contract that is broken on the input is compared with, too.
+/// A named scheme is the baseline. A contract that the input breaks is compared, too.
 #[test]
 fn a_broken_contract_is_always_told() {
     let all = fpm(&["--scheme=ties-up", "--kernel=mutant-fixup-lost"], (-1, (1 << 30) + 1, -1));
@@ -211,7 +211,7 @@ fn requantization() {
     assert_eq!((&c["left_value"], &c["right_value"], &c["class"]), (&json!(-1), &json!(-2), &json!("tie-direction")));
 }
 
-/// The multiplication is the same; the zero point leads beyond int32, where one wraps and the other does not.
+/// Equal multiplications, but the zero point exceeds int32, where only one scheme wraps.
 #[test]
 fn words_after_the_zero_point() {
     let at_the_end = ["--acc=2147483647", "--multiplier=2147483647", "--shift=0", "--zero-point=100"];
@@ -260,7 +260,7 @@ fn bad_input() {
     refused("requantize", &clamp, &["--clamp", "3 is above 1"]);
 }
 
-/// Found by the fuzz target `census`: half a unit of no fractional bits ended the program for every scheme that doubles.
+/// Found by the fuzz target `census`: half a unit without fractional bits caused a panic for every scheme with doubling.
 #[test]
 fn a_multiplier_without_fractional_bits_is_explained() {
     let mut arguments = vec!["explain", "fpm", "--q=0", "--x=3", "--multiplier=-5", "--shift=0", "--format=csv"];

@@ -1,4 +1,4 @@
-//! `explain` by a case in words and by a kernel, the same way for every operation.
+//! `explain` with a case as text and a kernel, in the same way for every operation.
 
 use crate::common::tiebreak;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ fn explained(op: &str, more: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).expect("JSON")
 }
 
-/// The case of a witness is explained as the same input given by options.
+/// The case of a witness has the same explanation as the same input given by options.
 #[test]
 fn a_case_is_the_input_that_options_give() {
     let parts =
@@ -38,7 +38,7 @@ fn a_case_is_the_input_that_options_give() {
     assert_eq!(parts(by_case), parts(by_options));
 }
 
-/// A kernel of requantization is run: one that keeps its contract has its scheme's steps, and a known bug has a class.
+/// A kernel of requantization runs. If it fulfils its contract, it has the steps of its scheme; a known bug has a class.
 #[test]
 fn a_kernel_of_requantization_is_explained() {
     let case = "m=1073741825 s=-1 zero_point=5 x=-1";
@@ -64,7 +64,7 @@ fn a_kernel_of_requantization_is_explained() {
     assert!(shown * 2 > listed.len(), "{shown} of {}", listed.len());
 }
 
-/// Every other operation is explained by a case: the exact value, the schemes, kernels and known bugs, and why these differ.
+/// Every other operation is explained by a case: the exact value, the schemes, kernels and known bugs, and causes of their differences.
 #[test]
 fn every_operation_is_explained_by_a_case() {
     let listed: Vec<Value> = serde_json::from_str(&tiebreak(&["mutants", "--format=json"]).stdout).expect("JSON");

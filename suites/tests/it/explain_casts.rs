@@ -12,7 +12,7 @@ fn described(op: &str, ty: &str, input: &str, parties: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).expect("JSON")
 }
 
-/// Operation, type, input, the two schemes, both results, class, and the change that accounts for it.
+/// Operation, type, input, the two schemes, both results, class, and the change that explains the difference.
 type Row = (&'static str, &'static str, &'static str, [&'static str; 2], [f64; 2], &'static str, &'static str);
 
 const NARROW: &str = "!quant.uniform<i8<-8:7>:f32, 0.3:1>";
@@ -48,7 +48,7 @@ fn witnesses_of_rows_12_to_14() {
             for pair in steps.windows(2) {
                 assert_eq!(pair[0]["after"], pair[1]["before"], "{party:#}");
             }
-            // An integer ends where its steps do.
+            // The steps of an integer end at its value.
             if op == "quantize" {
                 assert_eq!(steps.last().expect("steps")["after"]["fraction"], json!(party["result"].to_string()));
             }
@@ -61,8 +61,8 @@ fn witnesses_of_rows_12_to_14() {
     }
 }
 
-/// What `explain` names is one of the changes among which `verify` looks for causes, with the same class. The last of the rows had no explanation
-/// while the two had lists of their own.
+/// `explain` names one of the changes that `verify` tries as causes, with the same class. The last of the rows had no explanation when the two
+/// commands had separate lists.
 #[test]
 fn explain_names_the_changes_of_verify() {
     fn listed<O: Operation>(schemes: [&str; 2]) -> Vec<(Class, String)> {
@@ -84,7 +84,7 @@ fn explain_names_the_changes_of_verify() {
     }
 }
 
-/// A type, its bits and its text: what was rounded is said.
+/// A type, its bits and its text: a note reports the rounding of an input.
 #[test]
 fn inputs_that_are_rounded_are_told() {
     let all = described("quantize", NARROW, "--x=0.149999991", &["--scheme=nearest-even"]);
@@ -104,7 +104,7 @@ fn inputs_that_are_rounded_are_told() {
     assert_eq!(second["parties"][0]["result"], 5);
 }
 
-/// There is no value, and three targets give three things.
+/// Poison has no value, and three targets have three results.
 #[test]
 fn poison_has_no_value() {
     let kernels = ["--kernel=mlir-qcast", "--kernel=mlir-qcast-vector", "--kernel=mlir-qcast-arm"];

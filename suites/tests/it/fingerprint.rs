@@ -1,4 +1,4 @@
-//! `fingerprint`: observed outputs against every scheme and derivation, and the input to be run next.
+//! `fingerprint`: observed outputs compared with every scheme and derivation, and the input to run next.
 
 use crate::common::{Run, tiebreak};
 use expect_test::expect;
@@ -11,10 +11,10 @@ use tiebreak_suites::fingerprint::{Fingerprint, search::Group};
 
 /// tensorflow #102943.
 const TIE_IN_FLOAT: &str = "x,si,sw,so,observed\n585,.05296124517917633,.024093778803944588,.11484327912330627,6\n";
-/// tensorflow #23800; what was observed is to be added.
+/// tensorflow #23800; tests append the observed value.
 const TIE_BY_DERIVATION: &str = "x,si,sw,so,observed\n1327,.0386069156,.0178998914,.1667338312,";
 
-/// What `fingerprint` makes of a file.
+/// Runs `fingerprint` on a file.
 fn fingerprint(text: impl AsRef<[u8]>, more: &[&str]) -> (Run, PathBuf) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("observations.csv");
@@ -28,7 +28,7 @@ fn answer(text: &str, code: i32) -> Value {
     serde_json::from_str(&run.exits(code).stdout).expect("JSON")
 }
 
-/// Candidates of an array, as `scheme derivation`, without policies.
+/// Returns the candidates of an array, as `scheme derivation`, without policies.
 fn names(candidates: &Value) -> BTreeSet<String> {
     let name = |c: &Value| {
         let scheme = c["scheme"].as_str().expect("a scheme").split(':').next().unwrap_or_default();
@@ -45,7 +45,7 @@ fn verdict(answer: &Value) -> Vec<&str> {
     answer["verdict"].as_array().expect("sentences").iter().filter_map(Value::as_str).collect()
 }
 
-/// No fixed-point scheme that rounds to nearest gives 6; the product in float is exactly 6.5, and goes to 6.
+/// No fixed-point scheme that rounds to nearest gives 6; the product in float is exactly 6.5, and rounds to 6.
 #[test]
 fn a_tie_that_only_float_sees() {
     let first = answer(TIE_IN_FLOAT, 0);
@@ -53,7 +53,7 @@ fn a_tie_that_only_float_sees() {
     let left = consistent(&first);
     assert!(left.iter().all(|name| name.starts_with("f32-product") || name.starts_with("toward-")), "{left:?}");
     assert!(left.contains("f32-product f32") && !left.contains("f32-product f64"), "{left:?}");
-    // Truncation gives 6 as well; one more observation settles it.
+    // Truncation gives 6 as well; a second observation distinguishes them.
     let more = format!("{TIE_IN_FLOAT}50,.05296124517917633,.024093778803944588,.11484327912330627,1\n");
     let second = answer(&more, 0);
     let expected = ["f32", "f32-f64", "f32-reciprocal"]
@@ -65,8 +65,7 @@ fn a_tie_that_only_float_sees() {
     assert!(verdict(&second).contains(&directed), "{second}");
 }
 
-/// With one rounding, fixed-point multipliers from float steps give 5, from double steps 6. Two roundings go up whatever the
-/// multiplier.
+/// With one rounding, fixed-point multipliers from float steps give 5, from double steps 6. Two roundings go up with either multiplier.
 #[test]
 fn a_tie_that_the_derivation_decides() {
     let (five, six) = (answer(&format!("{TIE_BY_DERIVATION}5\n"), 0), answer(&format!("{TIE_BY_DERIVATION}6\n"), 0));
@@ -141,7 +140,7 @@ fn given_multipliers_and_the_line_of_each_candidate() {
     assert!(csv.contains("\nties-up:wrap,,fixed-point,1073741825,-1,0,,2,-1,0,-1\n"), "{csv}");
 }
 
-/// Lines with a multiplier stand beside lines with scales; zero points and clamps are each line's.
+/// A file may have lines with a multiplier and lines with scales. Zero points and clamps belong to their line.
 #[test]
 fn lines_of_both_kinds() {
     let text = "x,multiplier,shift,si,sw,so,zero_point,min,max,observed\n\
@@ -149,7 +148,7 @@ fn lines_of_both_kinds() {
                 10,,,0.5,0.5,0.5,-4,,,1\n";
     let left = consistent(&answer(text, 0));
     assert!(left.contains("ties-up f64") && left.contains("f32-product f32"), "{left:?}");
-    // A scheme that takes the scales apart takes no multiplier.
+    // A scheme with separate scales takes no multiplier.
     assert!(!left.iter().any(|name| name.starts_with("f32-dequantize")), "{left:?}");
 }
 
@@ -204,7 +203,7 @@ fn files_that_cannot_be_used() {
     assert!(tiebreak(&["fingerprint"]).exits(2).stderr.contains("--observations"));
 }
 
-/// One line of a layer, as a file; what was observed there is not yet known.
+/// Returns a line of a layer, as a file; its observed value is not yet known.
 fn layer(scales: Option<[f32; 3]>, (multiplier, shift): (i32, i32), output: (i32, i32, i32)) -> Observations {
     let (zero_point, min, max) = output;
     let parameters = match scales {
@@ -222,7 +221,7 @@ fn holds(groups: &[Group], candidate: usize) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// A library that is a candidate is never excluded, and the proposed inputs lead to it, or to candidates that are the same.
+    /// A library among the candidates is never excluded, and the proposed inputs lead to it, or to equal candidates.
     #[test]
     fn proposed_inputs_lead_to_the_candidate(
         which in any::<prop::sample::Index>(), scales in proptest::option::weighted(0.7, [1e-3f32..0.1, 1e-3f32..0.1, 0.05f32..1.0]),
@@ -235,7 +234,7 @@ proptest! {
         let (mut x, mut groups) = (x, usize::MAX);
         observations.rows.clear();
         loop {
-            // Where the scheme promises nothing its library shows nothing.
+            // A scheme without a value has no observation of its library.
             let Some(observed) = candidates[library].at(&observations, 0, x) else { return Ok(()) };
             observations.rows.push(Observation { line: 2, setting: 0, x, observed });
             let fingerprint = Fingerprint::of(&observations);

@@ -1,4 +1,4 @@
-//! What a run of everything prints: one screen where it holds, and what fails in its first lines where it does not.
+//! Output of a run of everything: one screen if it holds, otherwise the failures in its first lines.
 
 use crate::common::*;
 use crate::coverage::{offering, offering_script};
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use tiebreak_reports::table::Detail;
 use tiebreak_suites::cli::Cli;
 
-/// The lines beneath a heading.
+/// Returns the lines beneath a heading.
 fn beneath<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
     page.lines().skip_while(|line| *line != heading).skip(1).take_while(|line| !line.is_empty()).collect()
 }
@@ -17,14 +17,14 @@ fn operations(ledger: &Value) -> BTreeSet<&str> {
     items(ledger, "rows").iter().map(|row| row["op"].as_str().expect("a name")).collect()
 }
 
-/// It was 1,205 lines.
+/// The output once had 1,205 lines.
 #[test]
 fn a_run_of_everything_that_holds_is_one_screen() {
     let Shared { stdout, ledger, details, .. } = whole();
     let lines: Vec<_> = stdout.lines().collect();
-    // A line for each operation, and those that every run has.
+    // A line for each operation, and the lines of every run.
     assert!(lines.len() <= 37 + tiebreak_suites::verify::OPS.len(), "{} lines\n{}", lines.len(), stdout);
-    // The command and the directory of the files are the caller's.
+    // The caller chooses the command and the directory of the files.
     let own = |line: &&&str| !line.starts_with("  cargo xtask verify ") && !line.starts_with("files: ");
     assert!(lines.iter().filter(own).all(|line| line.chars().count() <= 100), "{}", stdout);
     let ops = operations(ledger);
@@ -44,7 +44,7 @@ fn a_run_of_everything_that_holds_is_one_screen() {
     assert!(details.lines().count() > 500);
 }
 
-/// A run of everything in a lane that has two kernels, of which one is wrong at ties only.
+/// Run of everything in a lane with two kernels, one of them wrong only at ties.
 #[test]
 fn a_kernel_that_fails_in_a_run_of_everything_comes_first() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -58,7 +58,7 @@ fn a_kernel_that_fails_in_a_run_of_everything_comes_first() {
     assert!(run.stdout.contains("\nbroken: ") && run.stdout.lines().count() <= 80, "{}", run.printed());
 }
 
-/// A run that is narrowed prints the tables, with what fails first.
+/// A narrowed run prints the tables, with the failures first.
 #[test]
 fn tables_begin_with_what_fails_too() {
     let run = verify(&["--kernel=mutant-dead-fixup", "--lane=host", "--effort=quick"]).exits(1);
@@ -66,7 +66,7 @@ fn tables_begin_with_what_fails_too() {
     assert!(run.stdout.contains("Differences from the reference, by their smallest witness"), "{}", run.printed());
 }
 
-/// A run of everything in a lane that has one kernel: what the lane does not have is counted, and `--verbose` prints the tables.
+/// Run of everything in a lane with one kernel: missing kernels are counted, and `--verbose` prints the tables.
 #[test]
 fn what_a_lane_does_not_offer_is_on_the_screen_and_verbose_prints_tables() {
     let dir = tempfile::tempdir().expect("a temporary directory");

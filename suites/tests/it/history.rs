@@ -1,10 +1,10 @@
-//! Faults of history: what a kernel keeps between calls, and what it leaves to other kernels. Origin: issue 30, items 15 and 16: such witnesses printed a
-//! command that held, and a kernel that left a rounding mode behind had another one blamed.
+//! Faults of history: state that a kernel keeps between calls, or leaves to other kernels. Origin: issue 30, items 15 and 16: the commands of such
+//! witnesses held, and a rounding mode left by one kernel was blamed on another.
 
 use crate::common::*;
 use serde_json::{Value, json};
 
-/// The findings about a kernel.
+/// Returns the findings about a kernel.
 fn about<'a>(ledger: &'a Value, kernel: &str) -> Vec<&'a Value> {
     items(ledger, "findings").iter().filter(|finding| finding["kernel"] == kernel).collect()
 }
@@ -13,7 +13,7 @@ fn command(finding: &Value) -> &str {
     finding["witness"]["command"].as_str().expect("a command")
 }
 
-/// A finding of this class whose command shows it again, in so many cases.
+/// Checks for a finding of this class whose command reproduces it, with this number of cases.
 #[track_caller]
 fn shown_again(run: &Run, kernel: &str, cases: usize) {
     let ledger = run.ledger();
@@ -26,7 +26,7 @@ fn shown_again(run: &Run, kernel: &str, cases: usize) {
     assert_eq!(about(&again, kernel)[0]["witness"]["got"], finding["witness"]["got"]);
 }
 
-/// Printed a case that held, as `unexplained`.
+/// The run printed a case that held, as `unexplained`.
 #[test]
 fn a_stale_cache_is_shown_by_the_two_calls_it_takes() {
     for lane in ["host", "aarch64-qemu"] {
@@ -35,7 +35,7 @@ fn a_stale_cache_is_shown_by_the_two_calls_it_takes() {
     }
 }
 
-/// The last of the calls alone holds, and so do both in the other order.
+/// The last call alone holds, and so do both calls in the other order.
 #[test]
 fn cases_run_in_the_order_given() {
     let of = |cases: &[&str]| {
@@ -60,7 +60,7 @@ fn each_fifth_call_takes_five() {
     shown_again(&run, "mutant-fifth-call", 5);
 }
 
-/// Another kernel was blamed, and the one that did it was not named.
+/// Another kernel was blamed, and the faulty kernel was not named.
 #[test]
 fn the_kernel_that_leaves_a_rounding_mode_is_named() {
     for lane in ["host", "aarch64-qemu"] {
@@ -83,13 +83,13 @@ fn the_kernel_that_leaves_a_rounding_mode_is_named() {
     }
 }
 
-/// A worker that lies about one kernel at one place.
+/// Writes a lanes file with a worker that is wrong for one kernel at one place.
 fn lying(dir: &std::path::Path, kernel: &str, place: &Value) -> std::path::PathBuf {
     let row = json!({"kernel": kernel, "where": {"place": place}});
     lanes_with(dir, "host-worker", &corruptor(dir, &worker("host-worker"), &json!([row])))
 }
 
-/// A call that differs from the one before in its depth alone: two calls show it, in a lane of workers as well.
+/// A call that differs from the previous one only in its depth: two calls reproduce the fault, also in a lane of workers.
 #[test]
 fn a_plan_of_the_last_depth_is_shown_by_two_calls() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -104,7 +104,7 @@ fn a_plan_of_the_last_depth_is_shown_by_two_calls() {
     assert!(because.starts_with("alone, in a fresh worker, this case is right; it differs after 1 call"), "{because}");
 }
 
-/// A fault at a call that no case of the plan is: the same input again and again.
+/// Fault at a call outside the plan, where the same input is repeated.
 #[test]
 fn a_fault_of_a_later_call_with_the_same_input_is_seen() {
     let arguments = ["--lane=host-worker", "--op=matmul", "--kernel=x86-vnni", "--effort=quick"];
@@ -115,7 +115,7 @@ fn a_fault_of_a_later_call_with_the_same_input_is_seen() {
     let ledger = run.ledger();
     let kept = &items(&ledger, "catalogue")[0];
     let taken = kept["cases"].as_u64().expect("a number") - kept["not_taken"].as_u64().expect("a number");
-    // The catalogue runs first, then the plan, and last the same call four times: the third of them.
+    // Order of calls: the catalogue, the plan, and four equal calls. The third of the equal calls has the fault.
     let last = taken + calls(&run) - 1;
     let file = lying(dir.path(), "x86-vnni", &json!({"batches": [last, last]}));
     let run = verify_in(&file, &arguments).exits(1);

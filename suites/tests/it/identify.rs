@@ -1,4 +1,4 @@
-//! `identify` names the scheme of every kernel whose scheme is known, of libraries, and of workers whose answers are those of another scheme.
+//! `identify` names the scheme of every kernel with a known scheme, of libraries, and of workers that answer with another scheme.
 
 use crate::common::*;
 use crate::installed_program::{installed, shell, text};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;
 
-/// What `identify` finds.
+/// Returns the result of `identify`.
 #[track_caller]
 fn identified(arguments: &[&str], code: i32) -> Vec<Value> {
     let run = tiebreak(&[&["identify", "--format", "json"], arguments].concat()).exits(code);
@@ -18,9 +18,9 @@ fn strings(value: &Value) -> Vec<&str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// The contract of each kernel is among the schemes that are left, and so few inputs are needed that a reader looks at them. Two kernels of fpm follow no scheme,
-/// since they take another way if Q is not 31, three of qconv2d, since the last output channels of a pixel do, two of
-/// qmatmul, since the last columns of a row do, and four of requantize and one of quantize, since the last elements of a tensor do.
+/// The contract of each kernel is among the remaining schemes, and few enough inputs are needed for a reader. Some kernels follow no single scheme:
+/// two of fpm, which take another path if Q is not 31; three of qconv2d, for the last output channels of a pixel; two of qmatmul, for the last
+/// columns of a row; four of requantize and one of quantize, for the last elements of a tensor.
 #[test]
 fn the_scheme_of_each_kernel_of_this_project_is_left() {
     let listed: Vec<Value> = serde_json::from_str(&tiebreak(&["kernels", "--format", "json"]).stdout).expect("JSON");
@@ -53,7 +53,7 @@ fn a_tail_that_follows_another_scheme_is_named() {
     assert_eq!(found[0]["left"], json!([]));
 }
 
-/// From `identify --lane hhb-tvm`: a kernel whose multiplier is compiled in was asked for others, and no scheme was left.
+/// From `identify --lane hhb-tvm`: a kernel with a compiled-in multiplier was sent other multipliers, and no scheme remained.
 #[test]
 fn a_kernel_is_asked_in_its_domain_alone() {
     let domain = ["--domain=multipliers=1395864371", "--domain=shifts=-8", "--domain=per_channel=false"];
@@ -63,7 +63,7 @@ fn a_kernel_is_asked_in_its_domain_alone() {
     assert!(!inputs.is_empty() && inputs.iter().all(|case| case.starts_with("m=1395864371 s=-8 ")), "{inputs:?}");
 }
 
-/// A worker offers a kernel of the project under another name, and says nothing of its scheme.
+/// A worker offers a kernel of the project under another name, without its scheme.
 #[test]
 fn a_kernel_under_a_foreign_name_is_identified_by_its_answers() {
     for (op, kernel, domain, scheme) in [
@@ -93,7 +93,7 @@ fn a_kernel_under_a_foreign_name_is_identified_by_its_answers() {
     }
 }
 
-/// From a library nobody knows anything of to the command that judges it, which holds.
+/// An unknown library is identified, and the printed command, which judges it, holds.
 #[test]
 fn a_library_is_identified_and_the_printed_command_holds() {
     let (bin, work) = installed();
@@ -105,7 +105,7 @@ fn a_library_is_identified_and_the_printed_command_holds() {
     let command = printed.lines().find_map(|line| line.trim().strip_prefix("verify")).expect("a command").trim();
     let verified = shell(bin.path(), work.path(), &format!("{command} --effort quick"));
     assert_eq!(verified.status.code(), Some(0), "{command}\n{}", text(&verified.stdout));
-    // A kernel that follows no scheme: the nearest is named, and `verify` says what differs.
+    // A kernel that follows no scheme: the nearest scheme is named, and `verify` reports the differences.
     compiled(
         bin.path(),
         work.path(),

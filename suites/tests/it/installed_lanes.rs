@@ -1,5 +1,5 @@
-//! What makes a lane is known by its content, and a lane that is installed runs: a replaced compiler is called, a damaged object made again,
-//! and a worker that dies is a finding. `cargo xtask test` installs the tools.
+//! The code of a lane is identified by content, and an installed lane must run. A replaced compiler is called, a damaged object is made again, and a
+//! crashed worker is a finding. `cargo xtask test` installs the tools.
 
 use crate::common::*;
 use crate::installed_program::{installed, shell, text};
@@ -11,17 +11,17 @@ use tempfile::TempDir;
 
 const TYPE: &str = "!quant.uniform<i8:f32, 0.3:1>";
 
-/// The lane of compiled modules that runs on this host without an emulator.
+/// Lane of compiled modules that runs on this host without an emulator.
 const NATIVE: &str = if cfg!(target_arch = "aarch64") { "mlir-aarch64" } else { "mlir-x86" };
 
-/// That lane as the lanes file has it, and a directory in which a test may keep its own.
+/// This lane, as in the lanes file, and a directory for a test's own files.
 struct Installed {
     dir: TempDir,
     lane: Value,
 }
 
 impl Installed {
-    /// With a cache of its own, and `mlir-opt` reached through a link of its own.
+    /// Uses a separate cache, and a separate link to `mlir-opt`.
     fn new() -> Self {
         let text = fs::read_to_string(lanes_file()).expect("the lanes file");
         let lanes: Value = serde_json::from_str(&text).expect("it is JSON");
@@ -38,7 +38,7 @@ impl Installed {
         self.dir.path().join(name)
     }
 
-    /// The shipped `mlir-opt`.
+    /// Returns the path of the shipped `mlir-opt`.
     fn real(&self) -> PathBuf {
         let text = fs::read_to_string(lanes_file()).expect("the lanes file");
         let lanes: Value = serde_json::from_str(&text).expect("it is JSON");
@@ -46,7 +46,7 @@ impl Installed {
         lane["modules"]["mlir_opt"].as_str().expect("run `cargo xtask test`, which installs the tools").into()
     }
 
-    /// Puts a script in the place of `mlir-opt` that takes additions for subtractions; of anything else it says what the shipped one says.
+    /// Replaces `mlir-opt` by a script that turns additions into subtractions, and is otherwise the shipped program.
     fn replace(&self) {
         let (link, real) = (self.path("mlir-opt"), self.real());
         let body = format!(
@@ -73,21 +73,21 @@ impl Installed {
         )
     }
 
-    /// The objects in the cache.
+    /// Returns the objects in the cache.
     fn objects(&self) -> Vec<PathBuf> {
         let files = fs::read_dir(self.path("cache")).expect("the cache").map(|entry| entry.expect("a file").path());
         files.filter(|file| file.extension().is_some_and(|extension| extension == "so")).collect()
     }
 }
 
-/// A lanes file of these lanes.
+/// Writes a lanes file of these lanes.
 fn lanes(dir: &Path, lanes: &[Value]) -> PathBuf {
     let file = dir.join("lanes.json");
     fs::write(&file, json!({ "lanes": lanes }).to_string()).expect("a file");
     file
 }
 
-/// Same path, same version, another program: the key was once the version, and the cache never asked again.
+/// Equal path and version, but another program. The cache key was once the version, so the new program was never called.
 #[test]
 fn a_replaced_compiler_is_called_with_a_warm_cache() {
     let fresh = Installed::new();
@@ -101,7 +101,7 @@ fn a_replaced_compiler_is_called_with_a_warm_cache() {
     warm.replace();
     let replaced = warm.run().exits(1).ledger();
     assert_eq!(finding_classes(&replaced), finding_classes(&detected));
-    // What a script starts may change without the script.
+    // A program that a script starts may change while the script stays the same.
     let again = warm.run().exits(1).ledger();
     assert_eq!(finding_classes(&again), finding_classes(&detected));
     let file = |ledger: &Value| {
@@ -117,7 +117,7 @@ fn a_replaced_compiler_is_called_with_a_warm_cache() {
     assert_eq!(objects.iter().map(made).collect::<Vec<_>>(), times, "what the shipped tools made is still kept");
 }
 
-/// J: a compiler that the command line names is called, though the cache has what the shipped one made; the printed command names it again.
+/// J: a compiler on the command line is called even if the cache has results of the shipped one, and the printed command names it.
 #[test]
 fn a_compiler_of_the_command_line_is_called_with_a_warm_cache() {
     let warm = Installed::new();
@@ -147,7 +147,7 @@ fn a_compiler_of_the_command_line_is_called_with_a_warm_cache() {
     assert!(absent.stderr.contains("--mlir-opt /nowhere/mlir-opt: the program does not start"), "{}", absent.printed());
 }
 
-/// Invariant 11: compiler, libraries and worker, with the hash that `sha256sum` gives.
+/// Invariant 11: compiler, libraries and worker, with the hash that `sha256sum` prints.
 #[test]
 fn the_ledger_says_what_made_a_lane() {
     let installed = Installed::new();
@@ -177,7 +177,7 @@ fn the_ledger_says_what_made_a_lane() {
     assert_eq!(host["lanes"][0]["files"][0]["name"], "tiebreak");
 }
 
-/// What is kept of the host lane's program is taken without reading it, and only for the file that it was made of.
+/// The stored hash of the host lane's program is used without reading the program, but only for the file that it belongs to.
 #[test]
 fn hashes_are_kept_from_run_to_run() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -199,7 +199,7 @@ fn hashes_are_kept_from_run_to_run() {
     let other = "0".repeat(64);
     fs::write(&kept, text.replace(hash, &other)).expect("the temporary directory can be written");
     assert_eq!(files(&keeping)[0]["sha256"], *other);
-    // Of a file of another size the same entry says nothing, and it is not kept any longer.
+    // The entry does not apply to a file of another size, and is then removed.
     let bytes = read[0]["bytes"].as_u64().expect("a size");
     let larger = text.replace(&format!(" {bytes} "), &format!(" {} ", bytes + 1)).replace(hash, &other);
     assert_eq!(larger.matches(&other).count(), 1, "{larger}");
@@ -209,7 +209,7 @@ fn hashes_are_kept_from_run_to_run() {
     assert!(text.contains(hash) && !text.contains(&other) && known(&text) == 1, "{text}");
 }
 
-/// Half an object, and one with a byte changed: neither is taken from the cache.
+/// Neither half an object nor an object with a changed byte is taken from the cache.
 #[test]
 fn a_damaged_object_is_compiled_again() {
     let installed = Installed::new();
@@ -224,7 +224,7 @@ fn a_damaged_object_is_compiled_again() {
     }
 }
 
-/// What an unasked lane says when it is installed so, and whether the run held.
+/// Returns the exit code and the messages of a run with this lane installed but not requested.
 fn unasked(lane: Value, allowed: &[&str]) -> (i32, String) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = lanes(dir.path(), &[lane]);
@@ -235,7 +235,7 @@ fn unasked(lane: Value, allowed: &[&str]) -> (i32, String) {
     (run.code, messages.collect::<Vec<_>>().join("\n"))
 }
 
-/// A lane of compiled modules may be absent, which is said by the lanes file. One that dies is not absent.
+/// A lane of compiled modules may be absent, as stated in the lanes file. A crashed lane is not absent.
 #[test]
 fn an_installed_lane_that_dies_is_not_allowed() {
     let absent = json!({"name": NATIVE, "not_run": "mlir-opt-22 is missing"});
@@ -256,7 +256,7 @@ fn an_installed_lane_that_dies_is_not_allowed() {
     assert_eq!(unasked(gone, &[&allow]), (0, String::new()));
 }
 
-/// The module that ends the worker is named, whichever of them it is.
+/// The module that crashes the worker is named, whichever it is.
 #[test]
 fn a_truncated_module_is_named() {
     let installed = Installed::new();
@@ -295,7 +295,7 @@ fn an_installed_program_judges_a_compiler_of_the_command_line() {
     assert_eq!(shell(bin.path(), work.path(), &command).status.code(), Some(1), "{command}");
 }
 
-/// J: a compiler of the command line was ignored if no lane of the run called it; a directory gave `Permission denied`.
+/// J: a compiler on the command line was ignored if no lane of the run called it; a directory gave `Permission denied`.
 #[test]
 fn a_compiler_that_is_not_called_is_refused() {
     let own = Installed::new();

@@ -5,16 +5,16 @@ use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// The program in the only directory of the search path, as its installation leaves it, and an empty directory to work in.
+/// Returns a directory with only the installed program, for the search path, and an empty directory to work in.
 pub(crate) fn installed() -> (TempDir, TempDir) {
     let [bin, work] = [(), ()].map(|()| tempfile::tempdir().expect("a temporary directory"));
-    // By another process: what this one has open to write, a test beside this one may hand to a program that it starts.
+    // Another process makes the copy, because a parallel test could pass a file that is open for writing here to a program that it starts.
     let made = Command::new("cp").arg(program().get_program()).arg(bin.path()).status().expect("cp starts");
     assert!(made.success());
     (bin, work)
 }
 
-/// A line of a shell, with nothing of `cargo` in its environment.
+/// Runs a shell line, without variables of `cargo` in its environment.
 pub(crate) fn shell(bin: &Path, work: &Path, line: &str) -> Output {
     let path = format!("{}:/usr/bin:/bin", bin.display());
     let mut command = Command::new("sh");
@@ -26,7 +26,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Every printed command of a run that fails, as it is printed.
+/// Every printed command of a failing run works as printed.
 #[test]
 fn commands_of_an_installed_program_run_where_it_is_installed() {
     let (bin, work) = installed();
@@ -74,7 +74,7 @@ fn an_installed_program_states_its_version_completions_and_pages() {
     assert!(page.contains(".TH tiebreak-verify 1") && page.contains("\\-\\-effort"), "{page}");
 }
 
-/// In a clone the version also has the commit, which the ledger's environment has.
+/// In a clone, the version also has the commit of the ledger's environment.
 #[test]
 fn a_program_in_its_workspace_states_the_commit() {
     let run = program().arg("--version").current_dir(workspace()).output().expect("tiebreak starts");

@@ -1,12 +1,12 @@
-//! A run holds on what contracts judged. Each test is named after a run that held on something else.
+//! A run holds only on inputs that contracts judged. Each test is named after a run that held on something else.
 
 use crate::common::*;
 use serde_json::json;
 
-/// An input to which the contract of MLIR's cast gives no value, and the reference 127: poison of the lowering.
+/// Input for which MLIR's cast has no contract value (poison of the lowering), and the reference has 127.
 const POISON: &str = "type=!quant.uniform<i8:f32, 1.0:0> shape=1 x=inf";
 
-/// `held on 1 input`, although only the reference had a value; a worker that always answers 77 held as well.
+/// The run printed `held on 1 input`, although only the reference had a value. A worker that always answers 77 held as well.
 #[test]
 fn an_input_that_only_the_reference_has_a_value_for() {
     let named = ["--op=quantize", "--kernel=mlir-qcast", "--case", POISON];
@@ -19,7 +19,7 @@ fn an_input_that_only_the_reference_has_a_value_for() {
     assert_eq!(rows, [(&json!("contract"), &json!(0)), (&json!("reference"), &json!(1))]);
     assert!(run.stdout.contains("1 finding on 0 inputs, 1 kernel"), "{}", run.printed());
     assert!(!run.file("summary.md").contains("1 input,"), "{}", run.file("summary.md"));
-    // Whatever a worker answers, nothing held.
+    // No answer of a worker makes the run hold.
     let dir = tempfile::tempdir().expect("a temporary directory");
     let hello = json!({
         "answer": "hello", "protocol": 1, "arch": "mine",
@@ -42,7 +42,7 @@ fn an_input_that_only_the_reference_has_a_value_for() {
     assert_eq!(finding_classes(&run.ledger()), ["not-run"], "{}", run.printed());
 }
 
-/// Beside a kernel that was judged, one that was not is a finding where the caller named it, in each lane.
+/// An unjudged kernel that the caller named is a finding in each lane, even if another kernel was judged.
 #[test]
 fn a_named_kernel_of_which_only_the_reference_judged() {
     let named = ["--op=quantize", "--kernel=mlir-qcast", "--kernel=pytorch-quantize", "--case", POISON];
@@ -54,13 +54,13 @@ fn a_named_kernel_of_which_only_the_reference_judged() {
     assert_eq!(found, [(&class, &kernel, &lanes[0]), (&class, &kernel, &lanes[1])], "{}", run.printed());
     let message = ledger["findings"][0]["message"].as_str().expect("a message");
     assert!(message.contains("the contract gives a value to none of its inputs"), "{message}");
-    // Where neither was named the first line says it, and the run holds on the others.
+    // If neither kernel is named, the first line states the missing judgement, and the run holds on the rest.
     let run = verify(&["--op=quantize", "--lane=host", "--case", POISON]).exits(0);
     assert!(run.stdout.contains("mlir-qcast (host): no input was judged by a contract"), "{}", run.printed());
     assert!(run.stdout.contains("not judged)"), "{}", run.printed());
 }
 
-/// The totals of a run are the sums over the rows of its contracts, and not those over the larger row of each kernel.
+/// Totals of a run are sums over its contract rows, not over the larger row of each kernel.
 #[test]
 fn the_totals_of_a_whole_run_are_those_of_its_contracts() {
     let Shared { stdout, ledger, .. } = whole();

@@ -21,7 +21,7 @@ fn runner(cases: u32) -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
 }
 
-/// Outputs of the kernel's portable form.
+/// Returns outputs of the kernel's portable form.
 fn outputs(name: &str, channel: Channel, xs: &[i32]) -> Vec<i32> {
     let mut outs = vec![0; xs.len()];
     kernel(name).run(Form::Portable)(&params(channel), xs, &mut outs);
@@ -62,13 +62,13 @@ fn one_output_off_by_one_is_one_difference() {
     tested.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// A sweep's block with outputs changed at random counts as judging one by one does, near and far differences alike.
+/// A sweep counts a block with randomly changed outputs exactly as single judging does, for near and far differences.
 #[test]
 fn a_changed_block_is_counted_exactly() {
     let host = lane("host");
-    // Where it saturates whole blocks are expected at an end of the word.
+    // Under saturation, whole blocks are expected at an end of the word.
     let reference = scheme("ties-up:saturate");
-    // Off by a little, by anything, by what wraps to one, or at an end of the word.
+    // Changes: by a little, by any amount, by an amount that wraps to one, or to an end of the word.
     let steps = prop_oneof![Just(Some(1i32)), Just(Some(-1)), Just(Some(2)), any::<i32>().prop_map(Some), Just(None)];
     let changes = prop::collection::vec((0..BLOCK_IN_PROCESS, steps), 0..40);
     let pairs = prop::sample::select(vec![
@@ -109,7 +109,7 @@ fn a_changed_block_is_counted_exactly() {
     tested.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-/// One end of the word given where the other is expected differs by 2^32 - 1, though the difference wraps to one.
+/// The two ends of the word differ by 2^32 - 1, although the difference wraps to one.
 #[test]
 fn the_ends_of_the_word_are_far_apart() {
     let host = lane("host");
@@ -125,8 +125,7 @@ fn the_ends_of_the_word_are_far_apart() {
     assert_eq!(deltas(&count.by_delta), (BTreeMap::new(), 1), "{:?}", count.by_delta);
 }
 
-/// Where TOSA REQUIREs what an input is not, its kernels promise nothing: a reference that saturates has a value there, but
-/// nothing to compare it with.
+/// If an input violates a REQUIRE of TOSA, its kernels promise nothing. The value of a saturating reference is then not compared.
 #[test]
 fn what_the_contract_refuses_no_reference_expects() {
     let run = crate::common::verify(&[

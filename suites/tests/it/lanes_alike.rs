@@ -1,11 +1,11 @@
-//! Lanes that give the same are judged once. One that stops giving the same has all the same rows and rows of differences as by itself.
+//! Lanes with equal results are judged once. A lane that begins to differ still has the same rows and differences as in a separate run.
 
 use crate::common::*;
 use serde_json::{Value, json};
 
 const KERNEL: &str = "tosa-add-double-i8";
 
-/// The rows of a lane, but for their seconds, and its rows of differences.
+/// Returns the rows of a lane, without their seconds, and its differences.
 fn seen(run: &Run, lane: &str) -> (Vec<Value>, Vec<String>) {
     let ledger = run.ledger();
     let of_lane = items(&ledger, "rows").iter().filter(|row| row["lane"] == lane).cloned();
@@ -21,7 +21,7 @@ fn seen(run: &Run, lane: &str) -> (Vec<Value>, Vec<String>) {
 #[test]
 fn a_lane_that_is_another_at_first_is_judged_as_by_itself() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    // Long operands come late in the plan; some cases after them give the same again.
+    // Long operands come late in the plan; after them, some cases have equal results again.
     let fault = json!([{"kernel": KERNEL, "where": {"place": {"index": [3000, 3001]}}}]);
     let command = corruptor(dir.path(), &worker("host-worker"), &fault);
     let file = lanes_with(dir.path(), "host-worker", &command);

@@ -1,11 +1,11 @@
-//! Types of many scales, far axes, large blocks: time and memory grow with the text, or the type is refused at once with its limit.
-//! 1,024 scales took over a minute, an axis of 2147483647 took 9.5 GB, `rewrites` 15 seconds a scale.
+//! Types with many scales, far axes or large blocks: either time and memory grow with the text, or the type is rejected at once with its limit. 1,024
+//! scales once took over a minute, an axis of 2147483647 took 9.5 GB, `rewrites` 15 seconds for each scale.
 
 use crate::bad_input::refused;
 use crate::common::{GUARD, tiebreak, verify};
 use std::time::Instant;
 
-/// A type of so many channels along an axis.
+/// Returns a type with this number of channels along an axis.
 fn channels(scales: usize, axis: u32) -> String {
     let scales: Vec<String> = (0..scales).map(|i| format!("{}.0", 1 + i % 997)).collect();
     format!("!quant.uniform<i8:f32:{axis},{{{}}}>", scales.join(","))
@@ -26,7 +26,7 @@ fn what_is_too_large_to_run_is_refused_at_once_with_the_limit() {
         refused(&verify(&["--lane=host", "--type", ty]), &["--type", words]);
         let case = format!("type={ty} x=1.0");
         refused(&verify(&["--lane=host", "--op=quantize", "--case", &case]), &["type:", words]);
-        // It is a type of MLIR's all the same.
+        // MLIR accepts the type nevertheless.
         tiebreak(&["check-type", ty]).exits(0);
     }
     let far = ["explain", "quantize", "--type", FAR, "--channel=0", "--scheme=mlir-qcast", "--x=3.7"];
@@ -35,7 +35,7 @@ fn what_is_too_large_to_run_is_refused_at_once_with_the_limit() {
     assert!(begun.elapsed() < GUARD, "{:?}", begun.elapsed());
 }
 
-/// The most there may be, and an axis as far as it may be. The bound is far above what it takes, and far below what it took.
+/// Largest number of scales, and farthest axis. The time limit is far above the present time, and far below the earlier time.
 #[test]
 fn many_scales_take_as_long_as_they_are_many() {
     for (op, ty) in [("quantize", channels(2048, 0)), ("dequantize", channels(1024, 63))] {
@@ -47,7 +47,7 @@ fn many_scales_take_as_long_as_they_are_many() {
     }
 }
 
-/// Of every input of three arguments, by runs of one result.
+/// All inputs of three arguments, as runs of one result.
 #[test]
 fn rewrites_of_several_scales_end() {
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! `show` and `diff`: what is worse in a second run is named, and exit codes say it.
+//! `show` and `diff`: worse results of a second run are named, and the exit code reports them.
 
 use crate::common::*;
 use serde_json::json;
@@ -51,8 +51,8 @@ fn a_run_with_a_planted_bug_is_worse_than_one_without() {
     assert_eq!(again.stdout.lines().collect::<Vec<_>>(), printed);
 }
 
-/// `--base`: what changed is on the screen, in the summary and on the page, before everything but the findings. A base that is the run's own directory is read before
-/// it is written.
+/// `--base`: changes are on the screen, in the summary and on the page, before everything but the findings. A base in the run's own directory is read
+/// before it is overwritten.
 #[test]
 fn a_run_states_what_changed_since_its_base() {
     let (honest_dir, lying_dir) = (tempfile::tempdir(), tempfile::tempdir());
@@ -84,7 +84,7 @@ fn a_run_states_what_changed_since_its_base() {
     assert!(missing.stderr.contains("no-such-ledger.json"), "{}", missing.printed());
 }
 
-/// Without `--base` a run is compared with the latest published run of the same command, whatever the program is called and wherever the files go.
+/// Without `--base`, a run is compared with the latest published run of the same command, whatever the program's name and the output directory.
 #[test]
 fn the_base_of_a_published_command_is_its_published_run() {
     let asked = ["verify", "--op=transform", "--lane=host", "--effort=quick"];

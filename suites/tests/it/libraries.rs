@@ -1,4 +1,4 @@
-//! Shared libraries of the caller's, by tiebreak.h: an installed program, a C file and a compiler, without this repository.
+//! Shared libraries of the caller, with tiebreak.h: an installed program, a C file and a compiler, without this repository.
 
 use crate::common::*;
 use crate::installed_program::{installed, shell, text};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// The examples of the book: file, operation and scheme.
+/// Examples of the book: file, operation and scheme.
 const EXAMPLES: [(&str, &str, &str); 16] = [
     ("requantize.c", "requantize", "gemmlowp-double"),
     ("matmul.cpp", "matmul", "exact:wrap"),
@@ -28,7 +28,7 @@ const EXAMPLES: [(&str, &str, &str); 16] = [
     ("casts.c", "mul", "pytorch"),
 ];
 
-/// An example of the book, with changes.
+/// Returns an example of the book, with changes.
 pub(crate) fn example(name: &str, changes: &[(&str, &str)]) -> String {
     let mut source = fs::read_to_string(workspace().join("docs/examples").join(name)).expect("an example");
     for (old, new) in changes {
@@ -43,7 +43,7 @@ pub(crate) fn compiled(bin: &Path, work: &Path, name: &str, source: &str) {
     compiled_by("", bin, work, name, source);
 }
 
-/// The same by the compiler for another machine.
+/// Compiles `source` with the compiler for another machine.
 fn compiled_by(prefix: &str, bin: &Path, work: &Path, name: &str, source: &str) {
     fs::write(work.join(name), source).expect("written");
     let compiler = if name.ends_with("cpp") { "g++ -std=c++11" } else { "gcc -std=c11" };
@@ -55,7 +55,7 @@ fn compiled_by(prefix: &str, bin: &Path, work: &Path, name: &str, source: &str) 
     assert!(run.status.success(), "{}", text(&run.stderr));
 }
 
-/// A run of the library, which ends with this code: its ledger, and what it printed.
+/// Runs the library, checks the exit code, and returns the ledger and the output.
 #[track_caller]
 pub(crate) fn verified(bin: &Path, work: &Path, options: &str, code: i32) -> (Value, String) {
     let run = shell(bin, work, &format!("tiebreak verify --library ./libmine.so {options} --effort quick"));
@@ -82,7 +82,7 @@ fn the_examples_of_the_book_hold() {
     assert!(junit.contains("mine-mul-i8"), "{junit}");
 }
 
-/// From an empty directory to a verdict: the C file that the book shows has at most forty lines.
+/// The book's path from an empty directory to a verdict needs a C file of at most forty lines.
 #[test]
 fn an_example_is_short() {
     let lines = example("requantize.c", &[]).lines().count();
@@ -90,7 +90,7 @@ fn an_example_is_short() {
     assert!(lines <= 40, "{lines} lines");
 }
 
-/// What a library does to its process or beside its results is a finding, and the run ends.
+/// A library that harms its process, or writes outside its results, is a finding, and the run still ends.
 #[test]
 fn hostile_libraries_are_findings() {
     let (bin, work) = installed();
@@ -124,14 +124,14 @@ fn hostile_libraries_are_findings() {
     }
 }
 
-/// What cannot be a lane is an error that says what to do.
+/// An impossible lane is an error with advice.
 #[test]
 fn a_library_that_cannot_run_is_refused() {
     let (bin, work) = installed();
     let refused = |options: &str, said: &str| {
         let run = shell(bin.path(), work.path(), &format!("tiebreak verify {options} --effort quick"));
         let printed = format!("{}{}", text(&run.stdout), text(&run.stderr));
-        // Another version of the header is a finding; everything else is a mistake of the call.
+        // A different header version is a finding; all other errors are mistakes of the call.
         let code = if said.contains("version 99") { 1 } else { 2 };
         assert!(run.status.code() == Some(code) && printed.contains(said), "{options}: {printed}");
     };
@@ -178,7 +178,7 @@ fn a_library_for_aarch64_runs_in_the_emulator() {
         let ledger = run.ledger();
         assert_eq!(items(&ledger, "lanes")[0]["arch"], "aarch64", "{}", run.printed());
     }
-    // Without the lanes of the project there is no emulator, and the error says so.
+    // Without the lanes of the project there is no emulator, as the error states.
     let run = shell(
         bin.path(),
         work.path(),
@@ -188,7 +188,7 @@ fn a_library_for_aarch64_runs_in_the_emulator() {
     assert!(text(&run.stderr).contains("is for aarch64, and this machine is"), "{}", text(&run.stderr));
 }
 
-/// The header compiles alone, as C and as C++.
+/// The header compiles on its own, as C and as C++.
 #[test]
 fn the_header_is_c_and_cpp() {
     let (bin, work): (TempDir, TempDir) = installed();

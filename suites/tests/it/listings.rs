@@ -1,5 +1,5 @@
-//! `kernels`, `schemes`, `--op all` and the help. The lists had no quantize and no dequantize; `--op all` was refused, although the help
-//! calls it the default.
+//! `kernels`, `schemes`, `--op all` and the help. The lists once lacked quantize and dequantize, and `--op all` was rejected, although the help calls
+//! it the default.
 
 use crate::bad_input::refused;
 use crate::common::{items, tiebreak, verify, workspace};
@@ -40,7 +40,7 @@ fn every_kernel_of_every_operation_is_listed_and_the_scheme_that_it_promises() {
     assert!(table.contains("mlir-qcast") && table.contains("mlir-dcast"), "{table}");
 }
 
-/// As where no operation is named: with parameters, those that are meant by them.
+/// `all` is the same as no operation: given parameters select the operations that accept them.
 #[test]
 fn all_operations_by_name() {
     let given = ["--lane=host", "--effort=quick", "--multiplier=1395864371", "--shift=-8", "--x=5"];
@@ -58,7 +58,7 @@ fn all_operations_by_name() {
         .for_each(|op| assert!(help.contains(op), "{op}\n{help}"));
 }
 
-/// Each command that is listed, with the words that lead to it.
+/// Returns each listed command, with all of its words.
 fn commands(command: &Command, words: &[&str]) -> Vec<Vec<String>> {
     let one = |sub: &Command| {
         let words: Vec<&str> = words.iter().copied().chain([sub.get_name()]).collect();
@@ -68,7 +68,7 @@ fn commands(command: &Command, words: &[&str]) -> Vec<Vec<String>> {
     command.get_subcommands().filter(|sub| !sub.is_hide_set()).flat_map(one).collect()
 }
 
-/// `cargo xtask verify --help` provisioned tools and built for minutes first. It prints these files; `UPDATE_EXPECT=1` writes them anew.
+/// `cargo xtask verify --help` once installed tools and built for minutes. Help now prints these files; `UPDATE_EXPECT=1` updates them.
 #[test]
 fn the_help_that_needs_no_build_is_that_of_the_program() {
     let dir = workspace().join("xtask/help");

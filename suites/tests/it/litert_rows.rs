@@ -1,5 +1,5 @@
-//! Operators of LiteRT that its lowering to TOSA refuses if they are quantized (RFC "Improvements in the 'quant' dialect", "Limitations while lowering quantized types"), in the
-//! kernels of LiteRT itself, held to the oracle's rows. `cargo xtask setup --with shipped` installs LiteRT.
+//! Operators of LiteRT that its lowering to TOSA rejects if quantized (RFC "Improvements in the 'quant' dialect", "Limitations while lowering
+//! quantized types"). LiteRT's own kernels are compared with the oracle's rows. `cargo xtask setup --with shipped` installs LiteRT.
 
 use crate::common::*;
 use serde_json::{Value, json};
@@ -13,14 +13,14 @@ use tiebreak_oracle::rows::{Operation, Row};
 /// Scale and zero point.
 type Tensor = (f32, i32);
 
-/// What LiteRT requires of the results.
+/// Result types that LiteRT requires.
 const LOGARITHM: Tensor = (0.0625, 127);
 const NORMALIZED: Tensor = (0.0078125, 0);
 
-/// The results by set of kernels, or why LiteRT refuses the model.
+/// Results for each set of kernels, or the reason why LiteRT rejects the model.
 type Answers = BTreeMap<String, Result<Vec<i32>, String>>;
 
-/// What LiteRT's three sets of kernels make of rows; nothing if it is not installed.
+/// Runs LiteRT's three sets of kernels on rows; `None` if LiteRT is not installed.
 fn answers(operator: &str, [input, out]: [Tensor; 2], rows: &[Vec<i32>]) -> Option<Answers> {
     let Ok(record) = std::fs::read_to_string(target().join("tiebreak/shipped/litert/installed.json")) else {
         not_run("litert is not installed; `cargo xtask setup --with shipped` installs it");
@@ -45,7 +45,7 @@ fn answers(operator: &str, [input, out]: [Tensor; 2], rows: &[Vec<i32>]) -> Opti
     Some(printed.into_iter().map(|(kernels, value)| (kernels, answer(value))).collect())
 }
 
-/// The real results, rounded once. A row of zeros, which has no norm, is its zero point.
+/// Returns the real results, rounded once. A row of zeros, which has no norm, gives its zero point.
 fn exact(operation: Operation, [input, out]: [Tensor; 2], rows: &[Vec<i32>]) -> Vec<i32> {
     let of = |(scale, zero_point): Tensor| Operand { scale: scale.to_bits(), zero_point };
     let p = Row { input: of(input), out: of(out), storage: Storage { bits: 8, signed: true } };
@@ -82,7 +82,7 @@ fn every_pair_is_exact() {
     }
 }
 
-/// The RFC's example has one type for operand and result; LiteRT has one type for the result of either operator, and refuses any other.
+/// The RFC's example has one type for operand and result. LiteRT requires a fixed result type for each operator, and rejects any other.
 #[test]
 fn the_types_of_the_rfc_are_refused() {
     let rows = [vec![1, 2, 3]];
@@ -95,7 +95,7 @@ fn the_types_of_the_rfc_are_refused() {
     }
 }
 
-/// Rows of this length, of any values or of small ones, from a linear congruential generator.
+/// Returns rows of this length, of any values or of small ones, from a linear congruential generator.
 fn drawn(length: usize, is_small: bool) -> Vec<Vec<i32>> {
     let mut state = length as u32;
     let mut next = || {
@@ -106,7 +106,7 @@ fn drawn(length: usize, is_small: bool) -> Vec<Vec<i32>> {
     (0..64).map(|_| (0..length).map(|_| next()).collect()).collect()
 }
 
-/// The real result in steps, first rounded to steps of `2^-bits`, then to whole ones, both times away from zero at ties.
+/// Returns the real result in steps, rounded to steps of `2^-bits`, then to whole steps, both times with ties away from zero.
 fn rounded_twice(x: i32, sum: u128, bits: u32) -> i32 {
     let half_steps = ((u128::from(x.unsigned_abs()).pow(2) << (2 * (8 + bits))) / sum).isqrt();
     let once = half_steps.div_ceil(2) as i64;
@@ -114,8 +114,8 @@ fn rounded_twice(x: i32, sum: u128, bits: u32) -> i32 {
     (twice * i64::from(x.signum())).clamp(-128, 127) as i32
 }
 
-/// Finding 48: from a sum of squares of 2^21 on, L2_NORMALIZATION rounds to a half, a quarter, ... of a step first: each result is the real one rounded twice. Below, almost
-/// every one is the real one, rounded once.
+/// Finding 48: from a sum of squares of 2^21 on, L2_NORMALIZATION first rounds to a half, a quarter, ... of a step, so that each result is rounded
+/// twice. Below, almost every result is the real one, rounded once.
 #[test]
 fn large_norms_are_rounded_twice() {
     let zero_point = -128;
@@ -130,7 +130,7 @@ fn large_norms_are_rounded_twice() {
             let results = results.expect("results");
             for (at, row) in rows.iter().enumerate() {
                 let sum: u128 = row.iter().map(|x| u128::from(x.abs_diff(zero_point)).pow(2)).sum();
-                // Two bits more of the sum are one bit of the first rounding.
+                // Two more bits of the sum are one bit of the first rounding.
                 let bits = (sum.ilog2() + 1).saturating_sub(20) / 2;
                 for (i, x) in row.iter().enumerate() {
                     let (got, once) = (results[at * length + i], exact[at * length + i]);
@@ -148,7 +148,7 @@ fn large_norms_are_rounded_twice() {
     assert!(differ_of_large * 20 > same_of_large && same_of_large > 100_000, "above: {counts:?}");
 }
 
-/// The witness of finding 48: of 33 elements the last, 11.31 steps, gives 12, and one less gives 11, because the sum of squares is less than 2^21.
+/// Witness of finding 48: the last of 33 elements, 11.31 steps, gives 12. One less gives 11, because the sum of squares is less than 2^21.
 #[test]
 fn the_witness_of_finding_48_is_rounded_up() {
     let tensors = [(0.1, -128), NORMALIZED];

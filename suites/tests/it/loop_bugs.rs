@@ -1,5 +1,5 @@
-//! Bugs inside the loops of a library of one's own: a stride, a dilation or a border of the other axis, the first image or the first channel for all, a bound that is left
-//! out. Of each the class, and the sentence that names the change; and sentences on what stays unexplained, which must be true of the printed witness.
+//! Bugs in the loops of a user's library: a stride, a dilation or a border of the other axis, the first image or the first channel for all, an
+//! omitted bound. Each has a class, and a sentence that names the change. Sentences on unexplained differences must be true of the printed witness.
 
 use crate::common::*;
 use crate::everyday_bugs::{Bug, CONV2D, MATMUL, POOL, QCONV2D, REQUANTIZE};
@@ -7,14 +7,14 @@ use crate::installed_program::installed;
 use crate::libraries::{compiled, example, verified};
 use serde_json::Value;
 
-/// The place of a tap in the image, of the examples of convolutions and of poolings.
+/// Index of a tap in the image, in the examples of convolutions and poolings.
 const TAP: &str = "row = y * c->stride_h + i * c->dilation_h, column = x * c->stride_w + j * c->dilation_w;";
 const PLACE: &str = "row = y * p->stride_h + i, column = x * p->stride_w + j;";
 const BOUNDS: &str = "column < c->left || column >= c->left + c->width";
 const FROM: &str = "+ column - c->left)";
 const IMAGE: &str = "(b * c->height + row - c->top)";
 
-/// A bug with words of the sentence that names it.
+/// Bugs, with text of the sentence that names each.
 const BUGS: &[(&str, Bug)] = &[
     (
         "every image of the batch is taken for the first",
@@ -227,7 +227,7 @@ const BUGS: &[(&str, Bug)] = &[
     ),
 ];
 
-/// Whether a sentence states a condition on an element of a list, such as `bias.4 = 423`.
+/// True if a sentence states a condition on an element of a list, such as `bias.4 = 423`.
 fn names_an_element(sentence: &str) -> bool {
     let parts = |word: &str| word.split('.').skip(1).any(|key| !key.is_empty() && key.parse::<usize>().is_ok());
     sentence.split("only where ").skip(1).any(|rest| rest.split_whitespace().next().is_some_and(parts))
@@ -251,7 +251,7 @@ fn bugs_inside_loops_are_named_by_the_change_that_was_made() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), BUGS.len(), wrong.join("\n"));
 }
 
-/// The finding of a library, and what the run printed.
+/// Returns the finding of a library, and the output of the run.
 fn finding(file: &str, changes: &[(&str, &str)], options: &str) -> (Value, String) {
     let (bin, work) = installed();
     compiled(bin.path(), work.path(), file, &example(file, changes));
@@ -259,7 +259,7 @@ fn finding(file: &str, changes: &[(&str, &str)], options: &str) -> (Value, Strin
     (items(&ledger, "findings")[0].clone(), printed)
 }
 
-/// A fault that no change makes, in batches of several images alone: the sentence has the fact, and the witness fulfils it.
+/// Fault without a matching change, only in batches of several images. The sentence states this condition, and the witness meets the condition.
 #[test]
 fn a_place_is_a_fact_that_separates_the_cases() {
     let changes = [("out[at] = (int8_t)result;", "out[at] = (int8_t)(c->batches > 1 ? result ^ 0x15 : result);")];
@@ -267,14 +267,15 @@ fn a_place_is_a_fact_that_separates_the_cases() {
     let (reason, case) = (found["witness"]["because"].to_string(), found["witness"]["command"].to_string());
     assert_eq!(found["class"], "unexplained", "{reason}");
     assert!(reason.contains("only where batches >= 2 (all ") && case.contains("batches="), "{reason}\n{case}");
-    // Of one case in seven no fact is known, and none is said.
+    // A fault in one case of seven has no known condition, so the sentence states none.
     let changes = [("out[i] = (int8_t)result;", "out[i] = (int8_t)(acc[0] % 7 == 3 ? result ^ 0x15 : result);")];
     let (found, _) = finding("requantize.c", &changes, "--op requantize --scheme gemmlowp-double");
     let reason = found["witness"]["because"].to_string();
     assert!(found["class"] == "unexplained" && !reason.contains("only where"), "{reason}");
 }
 
-/// The zero point 1 subtracted, where a scheme adds it before it truncates: all small cases have the same few inputs, which another change reproduces too.
+/// The kernel subtracts the zero point 1, while the scheme adds it before truncation. All small cases have the same few inputs, for which another
+/// change also fits.
 #[test]
 fn a_zero_point_that_is_subtracted_is_not_one_that_is_left_out() {
     let changes = [(
@@ -290,7 +291,7 @@ fn a_zero_point_that_is_subtracted_is_not_one_that_is_left_out() {
     }
 }
 
-/// A kernel that is wrong of NaN alone: what its contract has otherwise than the reference is no work of NaN.
+/// The kernel is wrong only for NaN. Other differences of its contract from the reference have another class.
 #[test]
 fn a_block_has_the_class_of_its_witness() {
     let stored = "out[i] = clamped((double)scaled";
@@ -304,7 +305,7 @@ fn a_block_has_the_class_of_its_witness() {
     assert!(block.contains("the values are those of onnx") && !block.contains("NaN becomes"), "{printed}");
 }
 
-/// One case again: the sentence counts the results of that run, and apart from them those of the plan that told causes apart.
+/// Replay of a case: the sentence counts the results of this run, and separately the results of the plan that distinguished causes.
 #[test]
 fn a_replay_counts_its_own_results() {
     let (bin, work) = installed();
@@ -321,7 +322,7 @@ fn a_replay_counts_its_own_results() {
     assert!(reason.contains("reproduces all 2 results of this run, and "), "{reason}\n{printed}");
 }
 
-/// Every step of a quantized convolution, of a convolution, of a product and of a pooling: the exact value after the last one is the result.
+/// Steps of a quantized convolution, a convolution, a product and a pooling: the exact value after the last step is the result.
 #[test]
 fn explain_has_the_steps_of_sums() {
     let case = "height=3 width=3 kernel_h=3 kernel_w=3 top=1 bottom=1 left=1 right=1";

@@ -1,6 +1,6 @@
-//! The tests of the suites, one binary so that it is linked once; one subject a file.
+//! Tests of the suites, as one program so that it is linked once, with one subject for each file.
 //!
-//! They need the lanes of `cargo xtask test`. A lane that is missing is a failure here: nothing passes by being skipped.
+//! The tests need the lanes of `cargo xtask test`. A missing lane is a failure: no test passes by being skipped.
 
 mod action;
 mod additions;
@@ -89,6 +89,8 @@ mod scratch_tensors;
 mod sentences;
 mod shards;
 mod shipped;
+mod shipped_tosa;
+mod shipped_tvm;
 mod silence;
 mod spaces;
 mod spaces_closed;

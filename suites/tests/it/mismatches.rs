@@ -1,4 +1,4 @@
-//! `mismatches.csv`: more than half of its rows named no operands, and could not be run again. Every row replays to its own difference.
+//! `mismatches.csv`: more than half of its rows once lacked operands, and could not be reproduced. Every row must reproduce its own difference.
 
 use crate::common::*;
 use serde_json::Value;
@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tiebreak_suites::stream::{below, stream};
 use tiebreak_suites::verify::OPS;
 
-/// Rows replayed of each operation and side.
+/// Number of replayed rows of each operation and side.
 const SAMPLE: usize = 8;
-/// What a row states, but for its class and its command.
+/// Columns of a row except class and command.
 const STATED: [&str; 8] = ["op", "kernel", "lane", "against", "scheme", "case", "got", "expected"];
 
 type Row = BTreeMap<String, String>;
@@ -18,8 +18,8 @@ fn rows(text: &str) -> Vec<Row> {
     csv::Reader::from_reader(text.as_bytes()).deserialize().map(|row| row.expect("a row")).collect()
 }
 
-/// The row's own command shows the row's own difference, in its class. A class is the cause of all differences that were seen; what is wrong with one
-/// case alone may have another cause, too, if that one accounts for every result of the case to which it gives a value.
+/// Checks that the row's own command reproduces its difference, in its class. A class is the cause of all observed differences. A single case may
+/// have another cause, too, if this cause explains every result of the case to which it gives a value.
 #[track_caller]
 fn replays(row: &Row) {
     let run = again(&row["command"]);
@@ -33,7 +33,7 @@ fn replays(row: &Row) {
     assert!(shown["class"] == row["class"] || accounted(), "{row:?}\n{}{text}", run.printed());
 }
 
-/// The class that the ledger gives the differences of a row's kernel on the row's side, and why.
+/// Returns the class that the ledger gives to the differences of the row's kernel on this side, with the explanation.
 fn cause(ledger: &Value, row: &Row) -> Option<(String, String)> {
     let is =
         |of: &&Value| ["op", "kernel", "lane", "against", "scheme"].iter().all(|column| of[*column] == row[*column]);
@@ -41,14 +41,14 @@ fn cause(ledger: &Value, row: &Row) -> Option<(String, String)> {
     Some((witness["class"].as_str()?.to_owned(), witness["because"].as_str()?.to_owned()))
 }
 
-/// Whether the cause gives no result another value than the kernel's.
+/// True if the cause contradicts no result of the kernel.
 fn reproduces_all(because: &str) -> bool {
     ["(reproduces all ", "(reproduces the one result examined)", ", and leaves the others undefined)"]
         .iter()
         .any(|accounted| because.contains(accounted))
 }
 
-/// Some rows of each side, each form of a case among them.
+/// Returns some rows of each side, with each form of a case.
 fn sample(op: &str, rows: &[Row]) -> Vec<Row> {
     let mut rng = stream(1, &format!("mismatches/{op}"));
     let mut out = Vec::new();
@@ -77,7 +77,7 @@ fn sampled_rows_replay(op: &str, sides: usize) {
 
 #[test]
 fn rows_of_every_operation_replay() {
-    // A transform and an instruction have no reference beside their contract.
+    // A transform and an instruction have no reference in addition to their contract.
     let sides = |op: &str| if ["transform", "instruction"].contains(&op) { 1 } else { 2 };
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Modules made by the shipped compiler, in the workers of their lanes. `cargo xtask test` installs the tools.
+//! Modules of the shipped compiler, in the workers of their lanes. `cargo xtask test` installs the tools.
 
 use crate::common::LANES;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tiebreak_suites::lane::{Failure, Input, Lane, Order, provide};
 use tiebreak_suites::mlir::{Function, Plan, Toolchain};
 use tiebreak_suites::quantized::quantizations;
 
-/// The lanes that this host must have: of two, the one with bf16 where its CPU has it, which `cargo xtask` knows.
+/// Returns the lanes that this host must have. The lane with bf16 is required only if the CPU has it, which `cargo xtask` knows.
 fn names() -> Vec<&'static str> {
     const ALL: [&str; 3] = ["mlir-x86", "mlir-aarch64", "mlir-aarch64-bf16"];
     let lacks = |name: &str| match name {
@@ -27,7 +27,7 @@ fn entry(name: &str) -> &'static Entry {
     LANES.lanes.iter().find(|lane| lane.name == name).expect("a known lane")
 }
 
-/// Those lanes, with modules of these functions.
+/// Opens these lanes, with modules of these functions.
 fn lanes(functions: &[Function]) -> Vec<Lane> {
     let names: Vec<String> = names().into_iter().map(str::to_owned).collect();
     let plan = Plan::new(functions.to_vec());
@@ -43,7 +43,7 @@ fn storage(bits: u32, signed: bool) -> Storage {
     Storage { bits, signed }
 }
 
-/// `SCALE:ZERO_POINT` for each channel along axis 1, or for the tensor.
+/// Returns parameters with `SCALE:ZERO_POINT` for each channel along axis 1, or for the tensor.
 fn params(
     storage: Storage,
     expressed: Expressed,
@@ -70,7 +70,7 @@ fn both(params: &Params) -> [Function; 2] {
     CASTS.map(|cast| Function { cast, params: params.clone() })
 }
 
-/// What a kernel of a lane makes of these words.
+/// Runs a kernel of a lane on these words.
 fn run(
     lane: &Lane,
     cast: Cast,
@@ -97,7 +97,7 @@ fn run(
 
 const CONTAINERS: [Container; 3] = [Container::Scalar, Container::Ranked, Container::Unranked];
 
-/// A layer of one element or of many, in each expressed type and container.
+/// Returns a layer for each expressed type and container.
 fn kinds() -> impl Iterator<Item = (Expressed, Container)> {
     Expressed::ALL.into_iter().flat_map(|expressed| CONTAINERS.map(|container| (expressed, container)))
 }
@@ -106,7 +106,7 @@ fn of_length(expressed: Expressed, container: Container, len: usize) -> Params {
     params(storage(8, true), expressed, &[(0.3, 1)], container, &[len])
 }
 
-/// Values that every type holds exactly, in every container, per layer and per channel.
+/// Returns parameters of every type and container, per layer and per channel, with values that are exact in each.
 fn every_type_and_container() -> Vec<Params> {
     let storages = [(8, true), (8, false), (16, true), (16, false), (32, true), (32, false), (4, true), (4, false)];
     let mut cases = Vec::new();
@@ -121,7 +121,7 @@ fn every_type_and_container() -> Vec<Params> {
     cases
 }
 
-/// The lanes with modules of all these, compiled once for the tests that run them.
+/// Returns the lanes with modules of all these types, compiled once for all tests.
 fn with_all() -> &'static [Lane] {
     static LANES: LazyLock<Vec<Lane>> = LazyLock::new(|| {
         let of_one = kinds().map(|(expressed, container)| of_length(expressed, container, 1));
@@ -131,7 +131,7 @@ fn with_all() -> &'static [Lane] {
     &LANES
 }
 
-/// Every length that ends anywhere in a vector, at four alignments: what an element becomes does not depend on where it lies.
+/// Every length that ends anywhere in a vector, at four alignments: the result of an element does not depend on its position.
 #[test]
 fn a_value_is_the_same_at_every_index_of_every_length() {
     for lane in with_all() {
@@ -153,7 +153,7 @@ fn a_value_is_the_same_at_every_index_of_every_length() {
     }
 }
 
-/// The words of -4.6 and of what it is quantized to; those of a stored value and of what it is dequantized to.
+/// Returns the words of -4.6 and of its quantized value, and those of a stored value and of its dequantized value.
 fn by_the_steps(params: &Params) -> ([Vec<i32>; 2], [Vec<i32>; 2]) {
     let q = quantizations(&params.quantized).expect("a type")[0];
     let words = |bits: u64| [bits as i32, (bits >> 32) as i32][..q.format.bits().div_ceil(32) as usize].to_vec();
@@ -163,7 +163,7 @@ fn by_the_steps(params: &Params) -> ([Vec<i32>; 2], [Vec<i32>; 2]) {
     ([words(x), vec![stored.value().expect("in range") as i32]], [vec![14], words(real)])
 }
 
-/// The words of 1.5 and of -0.5.
+/// Returns the words of 1.5 and of -0.5.
 fn words(expressed: Expressed) -> [Vec<i32>; 2] {
     match expressed {
         Expressed::F16 => [vec![0x3e00], vec![0xb800]],
@@ -213,7 +213,7 @@ fn channels_have_scales_of_their_own() {
     }
 }
 
-/// Along one axis, along two in either order, along the inner of three with one left whole, and as one.
+/// Blocks along one axis, along two axes in either order, along the inner two of three axes, and one block.
 #[test]
 fn blocks_have_scales_of_their_own() {
     let of = |sizes: &[(usize, usize)], counts: &[usize], shape: &[usize]| {
@@ -267,7 +267,7 @@ fn a_lane_offers_what_its_modules_hold() {
     }
 }
 
-/// A lane's tools, with a cache of their own.
+/// Returns a lane's tools, with a separate cache.
 fn tools(name: &str) -> (Toolchain, TempDir) {
     let entry = entry(name);
     let tools = entry.modules.clone().unwrap_or_else(|| panic!("{:?}: run `cargo xtask test`", entry.not_run));
@@ -290,7 +290,7 @@ fn objects_are_kept_by_content() {
     assert_eq!(first.iter().map(made).collect::<Vec<_>>(), times);
     let second = compile(0.25);
     assert!(second.iter().all(|object| !first.contains(object)));
-    // Both levels of both, each with what it was made of, the hashes of the tools, and no directory of work.
+    // Two plans at two levels: each object with its sources, the hashes of the tools, and no working directory.
     assert_eq!(std::fs::read_dir(cache.path()).expect("a directory").count(), 9);
 }
 

@@ -1,4 +1,4 @@
-//! Known faults of the shipped compiler: counted where they are, and nothing else let pass. `cargo xtask test` installs the tools.
+//! Known faults of the shipped compiler: counted where they occur, with no other difference allowed. `cargo xtask test` installs the tools.
 
 use crate::common::*;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ use tiebreak_suites::quantized::{quantizations, read_type};
 
 const I16: &str = "!quant.uniform<i16:bf16, 0.3:1>";
 
-/// What the ledger says of a kernel in a lane against its contract: inputs, differences, deviations.
+/// Returns inputs, differences and deviations of a kernel in a lane against its contract, from the ledger.
 fn described<'a>(ledger: &'a Value, kernel: &str, lane: &str, coverage: &str) -> (u64, u64, &'a Value) {
     let row = items(ledger, "rows").iter().find(|row| {
         [("kernel", kernel), ("lane", lane), ("coverage", coverage), ("against", "contract")]
@@ -35,7 +35,7 @@ fn described<'a>(ledger: &'a Value, kernel: &str, lane: &str, coverage: &str) ->
     (count("inputs"), count("differ"), &row["deviations"])
 }
 
-/// Of all bf16 patterns and all stored values, exact ties alone go either way, in vectors without the instructions of bf16 (finding 12).
+/// Among all bf16 patterns and all stored values, only exact ties may go either way, in vectors without bf16 instructions (finding 12).
 #[test]
 fn sweeps_count_the_ties_that_go_either_way() {
     let kernels = ["--kernel=mlir-opt-qcast-o2", "--kernel=mlir-opt-qcast-o0"];
@@ -48,7 +48,7 @@ fn sweeps_count_the_ties_that_go_either_way() {
     assert_eq!(described("mlir-opt-dcast-o2"), (65_536, 0, &json!({"tie-direction": 247})));
 }
 
-/// Zero points are int32, too (finding 11): in vectors on aarch64, and everywhere but in scalars on x86-64.
+/// Zero points may be any int32 (finding 11): in vectors on aarch64, and everywhere except in scalars on x86-64.
 #[test]
 fn a_zero_point_is_rounded_twice() {
     let ty = "!quant.uniform<i32:bf16, 1.0:16842753>";
@@ -64,7 +64,7 @@ fn a_zero_point_is_rounded_twice() {
     }
 }
 
-/// f16 holds no integer from 65520 on: an instruction that divides by 2^4 as it converts makes no infinity of it (finding 14).
+/// f16 has no integer from 65520 on. A conversion that also divides by 2^4 does not overflow to infinity (finding 14).
 #[test]
 fn a_fixed_point_conversion_does_not_overflow() {
     let lane = "mlir-aarch64-bf16";
@@ -88,7 +88,7 @@ fn a_fixed_point_conversion_does_not_overflow() {
     }
 }
 
-/// A lane of that name alone, with the tools of `mlir-aarch64` and these features.
+/// Returns a lanes file with only this lane, made with the tools of `mlir-aarch64` and these features.
 fn made_with(features: &str, name: &str) -> (TempDir, PathBuf) {
     let text = std::fs::read_to_string(lanes_file()).expect("the lanes file");
     let lanes: Value = serde_json::from_str(&text).expect("it is JSON");
@@ -102,7 +102,7 @@ fn made_with(features: &str, name: &str) -> (TempDir, PathBuf) {
     (dir, file)
 }
 
-/// The same code under a name that declares nothing is broken, on as many inputs.
+/// The same code in a lane without a declared fault breaks the contract, on as many inputs.
 #[test]
 fn a_fault_that_is_not_declared_is_a_finding() {
     let (_dir, lanes) = made_with("", "mlir-aarch64-bf16");
@@ -121,7 +121,7 @@ fn a_fault_that_is_not_declared_is_a_finding() {
     assert!(messages.contains(&"differs from its contract on 129 of all patterns"), "{messages:?}");
 }
 
-/// Code without a fault that its lane declares: the declaration is stale, and fails.
+/// Code without the fault that its lane declares: the stale declaration is a failure.
 #[test]
 #[cfg(not(target_arch = "aarch64"))]
 fn a_declared_fault_that_is_not_seen_is_a_finding() {
@@ -133,8 +133,8 @@ fn a_declared_fault_that_is_not_seen_is_a_finding() {
     assert!(message.contains("`tie-direction`"), "{message}");
 }
 
-/// A result that a known fault can give, and results just beside: the lane, the kernel, the case, and the input's word; words of what the contract says, of what
-/// the fault gives, and of the nearest that neither is.
+/// Result of a known fault, and results next to it: lane, kernel, case, and the input's word; then the words of the contract's result, of the fault's
+/// result, and of the nearest results that are neither.
 struct Edge {
     lane: &'static str,
     kernel: &'static str,
@@ -145,7 +145,7 @@ struct Edge {
     beside: [i32; 2],
 }
 
-/// The witnesses of findings 11, 12 and 14, one for each entry of `KNOWN`, in its order. Patterns of bf16 are 2^15 apart from 2^22 to 2^23.
+/// Witnesses of findings 11, 12 and 14, one for each entry of `KNOWN`, in its order. Patterns of bf16 are 2^15 apart from 2^22 to 2^23.
 const EDGES: [Edge; 16] = [
     // 5079040, 5046272; 5013504 and 5111808.
     Edge {
@@ -212,7 +212,7 @@ const EDGES: [Edge; 16] = [
         faulty: 258,
         beside: [259, 257],
     },
-    // x=-0.03125: -128; -129, of which int8 has the low bits.
+    // x=-0.03125: -128; -129, whose low bits int8 keeps.
     Edge {
         lane: "mlir-aarch64",
         kernel: "mlir-opt-qcast-o2",
@@ -242,7 +242,7 @@ const EDGES: [Edge; 16] = [
         faulty: 0x6c00,
         beside: [0x6bff, 0x6c01],
     },
-    // Zero points that, rounded twice, lead beyond the type: -131072, which the clamp takes as an unsigned word.
+    // Zero points that exceed the type when rounded twice: -131072, which the clamp takes as an unsigned word.
     Edge {
         lane: "mlir-x86",
         kernel: "mlir-opt-qcast-o0",
@@ -252,7 +252,7 @@ const EDGES: [Edge; 16] = [
         faulty: 33_346_490,
         beside: [33_346_489, 0],
     },
-    // 2^32: the low bits of 64, or the least integer, by the loop.
+    // 2^32: the low bits of 64, or the least integer in the loop.
     Edge {
         lane: "mlir-x86",
         kernel: "mlir-opt-qcast-o0",
@@ -262,7 +262,7 @@ const EDGES: [Edge; 16] = [
         faulty: 0,
         beside: [i32::MIN, -1],
     },
-    // The same by a vector: the least integer.
+    // The same value in a vector: the least integer.
     Edge {
         lane: "mlir-x86",
         kernel: "mlir-opt-qcast-o2",
@@ -272,7 +272,7 @@ const EDGES: [Edge; 16] = [
         faulty: i32::MIN,
         beside: [-1, 1],
     },
-    // It saturates.
+    // The conversion saturates.
     Edge {
         lane: "mlir-aarch64",
         kernel: "mlir-opt-qcast-o2",
@@ -292,7 +292,7 @@ const EDGES: [Edge; 16] = [
         faulty: -33_554_432,
         beside: [33_550_000, 0],
     },
-    // -262144, of which the low bits are kept.
+    // -262144, whose low bits are kept.
     Edge {
         lane: "mlir-aarch64",
         kernel: "mlir-opt-qcast-o2",
@@ -321,7 +321,7 @@ fn quantizes(edge: &Edge) -> bool {
     edge.kernel.contains("qcast")
 }
 
-/// The case of an edge.
+/// Returns the case of an edge.
 fn case_of(edge: &Edge) -> Case<Params> {
     let text = format!("{} {}", edge.case, if quantizes(edge) { "x=0" } else { "q=0" });
     let case = if quantizes(edge) {
@@ -332,7 +332,7 @@ fn case_of(edge: &Edge) -> Case<Params> {
     Case { tensors: [vec![edge.input], Vec::new(), Vec::new()], ..case.expect("a case") }
 }
 
-/// The lanes of the edges, with modules of all their casts.
+/// Lanes of the edges, with modules of all their casts.
 static PROVIDED: LazyLock<Lanes> = LazyLock::new(|| {
     let function = |edge: &Edge| {
         let cast = if quantizes(edge) { Cast::Quantize } else { Cast::Dequantize };
@@ -343,7 +343,7 @@ static PROVIDED: LazyLock<Lanes> = LazyLock::new(|| {
     provide(&LANES, &names, &Plan::new(EDGES.iter().map(function)), || ()).expect("the tools compile it")
 });
 
-/// A lane of the shipped tools that gives `lie` for the input of an edge.
+/// Opens a lane of the shipped tools that returns `lie` for the input of an edge.
 fn lying(edge: &Edge, lie: i32) -> (TempDir, Lane) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut lanes = PROVIDED.clone();
@@ -360,7 +360,7 @@ fn kernel_of<O: Operation>(name: &str) -> &'static KernelOf<O> {
     find::<O>(name).expect("a kernel")
 }
 
-/// Results that differ from the contract, those that follow a known fault, and those that differ from a reference that is the contract.
+/// Counts results that differ from the contract, results that follow a known fault, and differences from a reference equal to the contract.
 fn judged<O: Operation<Params = Params>>(edge: &Edge, lie: i32) -> (u64, u64, u64) {
     let ((_dir, lane), case) = (lying(edge, lie), case_of(edge));
     let kernel = kernel_of::<O>(edge.kernel);
@@ -374,7 +374,7 @@ fn judged<O: Operation<Params = Params>>(edge: &Edge, lie: i32) -> (u64, u64, u6
     (record.contract.count.differ, seen, record.reference.count.differ)
 }
 
-/// Every entry of `KNOWN` lets pass what it says, and not the next value: some once let pass anything.
+/// Every entry of `KNOWN` allows its values, but not the next value. Some entries once allowed any value.
 #[test]
 fn a_known_fault_allows_its_values_and_not_the_next() {
     let lanes: Vec<&str> = LANES.lanes.iter().filter(|l| l.command.is_some()).map(|l| l.name.as_str()).collect();
@@ -389,7 +389,7 @@ fn a_known_fault_allows_its_values_and_not_the_next() {
         };
         let described = format!("{} {} {}", edge.lane, edge.kernel, edge.case);
         assert_eq!(judged(edge.right), (0, 0, 0), "right: {described}");
-        // The reference is judged on what came out.
+        // The reference judges the actual output.
         assert_eq!(judged(edge.faulty), (0, 1, 1), "faulty: {described}");
         for beside in edge.beside {
             assert_eq!(judged(beside), (1, 0, 1), "{beside:#x} beside: {described}");
@@ -397,8 +397,8 @@ fn a_known_fault_allows_its_values_and_not_the_next() {
     }
 }
 
-/// Types of more than 24 bits whose zero points, rounded twice, lead beyond the type on some inputs. Any value once passed there; now the shipped code must give what
-/// `mlir::conversion` says, in bodies and tails of both levels.
+/// Types of more than 24 bits whose zero points exceed the type on some inputs when rounded twice. Any value was once allowed; now the shipped code
+/// must give the result of `mlir::conversion`, in bodies and tails of both levels.
 #[test]
 fn what_is_beyond_the_type_is_what_the_target_converts() {
     let types = [U25, U32_LARGEST, I26, U28, CLAMPED_U25, CLAMPED_U32, CLAMPED_I32, U31];
@@ -417,7 +417,7 @@ fn what_is_beyond_the_type_is_what_the_target_converts() {
     }
 }
 
-/// One constant wherever a tie may go either way: 2,553 results of anything were once forgiven, where the fault gives 247 by one unit each.
+/// One constant at every tie that may go either way: 2,553 arbitrary results were once allowed, although the fault changes 247 by one unit each.
 #[test]
 fn a_constant_at_every_tied_position_is_detected() {
     let ty = read_type(&I16.replace(' ', "")).expect("a type");
@@ -441,7 +441,7 @@ fn a_constant_at_every_tied_position_is_detected() {
     assert_eq!((differ, deviations), (lies.len() as u64, &json!({})));
 }
 
-/// What follows a fault is no difference from the contract, and one from the reference: of its class, with all others.
+/// Results of a fault do not differ from the contract, but differ from the reference: in the fault's class, together with all other classes.
 #[test]
 fn the_reference_is_judged_on_what_came_out() {
     let arguments = ["--op=quantize", "--op=dequantize", "--lane=mlir-aarch64", "--effort=exhaustive", "--type", I16];

@@ -1,9 +1,9 @@
-//! Sizes of tensors that the shipped lowering of the quant dialect takes as given: the number of channels of a dynamic axis, and static shapes.
-//! Origin: RFC "Improvements in the 'quant' dialect", the four cases of its lowering; finding 47.
+//! Tensor sizes that the shipped lowering of the quant dialect assumes: the number of channels of a dynamic axis, and static shapes. Origin: RFC
+//! "Improvements in the 'quant' dialect", the four cases of its lowering; finding 47.
 
 use crate::mlir_workflow::Tools;
 
-/// `@f` quantizes a dynamic axis of two channels.
+/// Function `@f` that quantizes a dynamic axis of two channels.
 const CHANNELS: &str = "\
 !q = !quant.uniform<i8:f32:0, {2.0, 3.0}>
 func.func @f(%x: tensor<?xf32> {bufferization.writable = false}) -> tensor<?xi8> attributes {llvm.emit_c_interface} {
@@ -13,8 +13,8 @@ func.func @f(%x: tensor<?xf32> {bufferization.writable = false}) -> tensor<?xi8>
 }
 ";
 
-/// Calls `@f` with one, two and eighty elements, all 12, and prints the size of the result, its first elements, how many of them the call wrote, and how many
-/// bytes it wrote beyond the memory that it requested.
+/// Program that calls `@f` with one, two and eighty elements, all 12. It prints the size of the result, its first elements, how many of them the call
+/// wrote, and the number of bytes written beyond the requested memory.
 const CALLER: &str = r#"#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,8 +45,8 @@ int main(void) {
 }
 "#;
 
-/// The RFC expects as many channels as the type has; nothing checks it. Two channels give the two results of the type. One channel gives a result of two, of which one
-/// was never written. Eighty channels give a result of two, and write beyond its memory.
+/// The RFC expects as many channels as the type has, but no code checks this. Two channels give the two results of the type. One channel gives two
+/// results, one of them never written. Eighty channels give two results, and write beyond their memory.
 #[test]
 fn the_number_of_channels_of_a_run_is_not_checked() {
     let tools = Tools::new();
@@ -60,7 +60,7 @@ fn the_number_of_channels_of_a_run_is_not_checked() {
     }
 }
 
-/// `@f` dequantizes 256 bytes.
+/// Returns an `@f` that dequantizes 256 bytes.
 fn dequantized(shape: &str) -> String {
     format!(
         "!q = !quant.uniform<i8:f32, 0.3:5>\n\
@@ -71,7 +71,7 @@ fn dequantized(shape: &str) -> String {
     )
 }
 
-/// Calls `@f` on all bytes, and prints how many results are the product in f32.
+/// Program that calls `@f` on all bytes, and prints how many results equal the product in f32.
 const ALL_BYTES: &str = r#"#include <stdint.h>
 #include <stdio.h>
 typedef struct { int8_t *base, *data; int64_t offset, size, stride; } bytes;
@@ -90,7 +90,8 @@ int main(void) {
 }
 "#;
 
-/// The scale and the zero point of a layer are spread over its tensor: over a static shape as one constant, over a dynamic one as an operation. Both compute the same.
+/// Scale and zero point of a layer are spread over its tensor, as a constant for a static shape and as an operation for a dynamic one. Both compute
+/// the same results.
 #[test]
 fn a_static_shape_folds_to_one_constant() {
     let tools = Tools::new();

@@ -1,5 +1,5 @@
-//! The workflow example of the quant dialect's RFC, in its stages: each is made by the shipped passes, compiled, and run on every input to which the casts
-//! give a value; and the pass `strip-func-quant-types` on headers, returns, calls and declarations. `cargo xtask test` installs the tools.
+//! Workflow example of the quant dialect's RFC, in its stages. The shipped passes make each stage, which is compiled and run on every input to which
+//! the casts give a value. Also the pass `strip-func-quant-types` on headers, returns, calls and declarations. `cargo xtask test` installs the tools.
 
 use crate::common::*;
 use serde_json::Value;
@@ -9,10 +9,10 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 use tiebreak_suites::mlir::Toolchain;
 
-/// The lane of compiled modules that runs on this host without an emulator.
+/// Lane of compiled modules that runs on this host without an emulator.
 const NATIVE: &str = if cfg!(target_arch = "aarch64") { "mlir-aarch64" } else { "mlir-x86" };
 
-/// From any stage to LLVM's dialect, as the lanes of compiled casts do it.
+/// Passes from any stage to LLVM's dialect, as in the lanes of compiled casts.
 const REST: &str = "builtin.module(func.func(lower-quant-ops),strip-func-quant-types,canonicalize,cse,\
     func.func(convert-elementwise-to-linalg),linalg-fuse-elementwise-ops,canonicalize,cse,\
     one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},\
@@ -22,7 +22,7 @@ const REST: &str = "builtin.module(func.func(lower-quant-ops),strip-func-quant-t
 
 const TYPE: &str = "tensor<3x!quant.uniform<i8:f32:0, {2.0, 3.0, 4.0}>>";
 
-/// `@multiply_add` as the RFC's pass lowers it op by op: the product is quantized and dequantized again.
+/// Returns `@multiply_add` as the RFC's pass lowers it op by op: the product is quantized and dequantized again.
 fn op_by_op() -> String {
     format!(
         "func.func @multiply_add(%a: {TYPE}, %b: {TYPE}, %c: {TYPE}) -> {TYPE} attributes {{llvm.emit_c_interface}} {{\n  \
@@ -33,7 +33,7 @@ fn op_by_op() -> String {
     )
 }
 
-/// `@multiply_add` with calls of functions in place of the casts, and these functions; `scales` are those of each.
+/// Returns `@multiply_add` with calls of functions in place of the casts, and these functions with the given scales.
 fn by_calls([dequantize, quantize]: [&str; 2]) -> String {
     let (bytes, floats) = ("tensor<3xi8>", "tensor<3xf32>");
     let ty = |scales: &str| format!("tensor<3x!quant.uniform<i8:f32:0, {{{scales}}}>>");
@@ -59,7 +59,7 @@ fn by_calls([dequantize, quantize]: [&str; 2]) -> String {
     )
 }
 
-/// Calls `@multiply_add` on every triple of bytes with a channel in which product and sum fit, and compares it with integers.
+/// Program that calls `@multiply_add` on every triple of bytes with a channel in which product and sum fit, and compares with integers.
 const DRIVER: &str = r#"#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ int main(void) {
 }
 "#;
 
-/// The shipped tools, and a directory to work in.
+/// Shipped tools, and a directory to work in.
 pub(crate) struct Tools {
     dir: TempDir,
     tools: Toolchain,
@@ -114,7 +114,7 @@ impl Tools {
         self.dir.path().join(name)
     }
 
-    /// `mlir-opt` with passes on a module.
+    /// Runs `mlir-opt` with passes on a module.
     fn passes(&self, passes: &str, module: &str) -> Output {
         let file = self.path("stage.mlir");
         fs::write(&file, module).expect("written");
@@ -122,7 +122,7 @@ impl Tools {
         command.arg(format!("--pass-pipeline={passes}")).arg(file).output().expect("mlir-opt starts")
     }
 
-    /// What passes make of a module.
+    /// Returns the module after some passes.
     pub(crate) fn made(&self, passes: &str, module: &str) -> String {
         let output = self.passes(passes, module);
         let complaint = String::from_utf8_lossy(&output.stderr);
@@ -136,14 +136,14 @@ impl Tools {
         String::from_utf8(output.stdout).expect("text")
     }
 
-    /// Compiles a stage at a level and runs it: results judged, and wrong ones.
+    /// Compiles a stage at a level and runs it; returns the number of judged and of wrong results.
     fn judged(&self, stage: &str, level: u32) -> (u64, u64) {
         let printed = self.printed((stage, DRIVER), level, &[]);
         let numbers: Vec<u64> = printed.split_whitespace().map(|word| word.parse().expect("a number")).collect();
         (numbers[0], numbers[1])
     }
 
-    /// What a C program prints that is linked with a stage, compiled at a level; `options` are those of the linker.
+    /// Returns the output of a C program that is linked with a stage, compiled at a level; `options` are for the linker.
     pub(crate) fn printed(&self, (stage, driver): (&str, &str), level: u32, options: &[&str]) -> String {
         let Toolchain { mlir_translate, opt, llc, linker, archives, .. } = &self.tools;
         fs::write(self.path("low.mlir"), self.made(REST, stage)).expect("written");
@@ -171,7 +171,7 @@ fn every_stage_of_the_workflow_gives_the_real_sum() {
         tools.made("builtin.module(func.func(lower-quant-ops),strip-func-quant-types,canonicalize)", &calls);
     assert!(stripped.contains("@multiply_add(%arg0: tensor<3xi8>"), "{stripped}");
     assert!(!cancelled.contains("quant."), "every scast is cancelled: {cancelled}");
-    // The number of results to which both casts give a value is that of `rewrites`.
+    // `rewrites` counts the same number of results to which both casts give a value.
     let stages = [&lowered, &folded, &arithmetic, &calls, &stripped, &cancelled];
     for (at, stage) in stages.into_iter().enumerate() {
         for level in [0, 2] {
@@ -190,7 +190,7 @@ fn wrong_functions_in_place_of_the_casts_are_detected() {
     }
 }
 
-/// Each result of `@division` is of one expression, so elimination may change no result: the casts are pure, and two of four are left.
+/// Each result of `@division` is a single expression, so elimination must not change it. The casts are pure, and two of four remain.
 #[test]
 fn common_casts_are_eliminated() {
     let ty = "tensor<3x!quant.uniform<i8:f32, 2.0>>";
@@ -209,7 +209,7 @@ fn common_casts_are_eliminated() {
     assert!(made.contains("arith.divf %0, %1") && made.contains("arith.remf %0, %1"), "{made}");
 }
 
-/// Headers, returns, direct calls and declarations lose their quantized types; a function that is a value keeps them, or is refused (finding 33).
+/// Headers, returns, direct calls and declarations lose their quantized types. A function used as a value keeps them, or is rejected (finding 33).
 #[test]
 fn only_direct_calls_are_stripped() {
     let tools = Tools::new();

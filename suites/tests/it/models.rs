@@ -1,6 +1,6 @@
-//! The layers of a model as convolutions: each kernel runs each of them, with no more than the file says.
+//! Layers of a model as convolutions: each kernel runs each layer, with only the data of the file.
 
-// Written by the flatbuffers crate, as the tests of the reader have it.
+// The flatbuffers crate writes the models, as in the tests of the reader.
 #[path = "../../analysis/src/model/tests/build.rs"]
 pub(crate) mod build;
 
@@ -16,17 +16,17 @@ fn tensor(shape: &[i32], kind: i8, zero_point: i64) -> Tensor {
     Tensor { shape: shape.to_vec(), kind, zero_points: vec![zero_point], name: "layer", ..Tensor::default() }
 }
 
-/// A model of one convolution, with its scales and weights.
+/// Returns a model of one convolution, with its scales and weights.
 pub(crate) fn small() -> Vec<u8> {
     model(&[small_layer()])
 }
 
-/// A tensor of int8 with a scale.
+/// Returns a tensor of int8 with a scale.
 pub(crate) fn quantized(shape: &[i32], scale: f32) -> Tensor {
     Tensor { scales: vec![scale], ..tensor(shape, INT8, 0) }
 }
 
-/// The convolution of [`small`].
+/// Returns the convolution of [`small`].
 pub(crate) fn small_layer() -> Operator {
     let Operator { tensors: [x, w, y], .. } = conv(INT8, 0, 0);
     let scaled = |tensor: Tensor, scale: f32| Tensor { scales: vec![scale], ..tensor };
@@ -78,11 +78,11 @@ fn layers(bytes: &[u8], more: &[&str]) -> Run {
     verify(&[&["--model", file, "--effort=quick", "--lane=host"][..], more].concat())
 }
 
-/// Results of all kernels against their contracts: every layer with every fill, and nothing else.
+/// Checks the number of results of all kernels against their contracts: every layer with every fill, and nothing else.
 fn covered(operators: &[Operator], results: u64) {
     let run = layers(&model(operators), &[]).exits(0);
     let ledger = run.ledger();
-    // Kernels of transposed convolutions take no layer of these models.
+    // Kernels of transposed convolutions accept no layer of these models.
     for kernel in conv2d::kernels().iter().filter(|kernel| kernel.contract.domain.transposed.is_none()) {
         let of =
             |r: &&serde_json::Value| r["op"] == "conv2d" && r["kernel"] == kernel.name && r["against"] == "contract";
@@ -99,7 +99,7 @@ fn each_kind_of_layer_is_run_by_every_kernel() {
     covered(&[conv(INT8, -128, 0), depthwise(), fully_connected()], 96 + 27 + 20);
 }
 
-/// The same layer quantized to bytes without sign: zero points of 0..=255, which a kernel of int8 takes 128 lower.
+/// The same layer quantized to unsigned bytes, with zero points of 0..=255, which a kernel of int8 takes 128 lower.
 #[test]
 fn layers_of_unsigned_bytes_are_run_by_every_kernel() {
     for input in [0, 128, 255] {
@@ -107,7 +107,7 @@ fn layers_of_unsigned_bytes_are_run_by_every_kernel() {
     }
 }
 
-/// A model with constants: four fills of the input by three random ones of the weights and by the layer's own, as a convolution and as the
+/// Model with constants: four fills of the input by three random fills of the weights and the layer's own weights, as a convolution and as the
 /// product of its patches and filters; and its multipliers and biases.
 #[test]
 fn the_constants_of_a_model_are_run() {
@@ -116,7 +116,7 @@ fn the_constants_of_a_model_are_run() {
     let of = |r: &&serde_json::Value| r["against"] == "contract";
     let rows: Vec<_> = items(&ledger, "rows").iter().filter(of).collect();
     let named: Vec<_> = rows.iter().map(|row| row["kernel"].as_str().expect("a name")).collect();
-    // Of `arm-umlal-fast` there is a convolution and a product.
+    // `arm-umlal-fast` has both a convolution and a product.
     assert!(kernels.iter().all(|kernel| named.contains(kernel)) && rows.len() == kernels.len() + 1, "{named:?}");
     for row in rows {
         let inputs = row["inputs"].as_u64().expect("a number");
@@ -155,7 +155,7 @@ fn models_that_cannot_be_used() {
     refused(&layers(&whole, &["--kernel=arm-uadal"]), &["unknown kernel `arm-uadal`", "`arm-uadalp`"]);
 }
 
-/// A sound file without any layer has nothing to verify, and says so.
+/// A valid file without any layer is rejected with this reason.
 #[test]
 fn a_model_without_layers_is_refused() {
     let x = tensor(&[1], 0, 0);
@@ -163,7 +163,7 @@ fn a_model_without_layers_is_refused() {
     refused(&layers(&model(&[add]), &[]), &["small.tflite", "no convolution"]);
 }
 
-/// Of a layer that is too large for one call its first rows run here; the network has all of them.
+/// Only the first rows of a layer that is too large for one call run here; the network runs all rows.
 #[test]
 fn a_layer_that_is_too_large_for_one_call_runs_in_parts() {
     let mut large = conv(INT8, 0, 0);
@@ -175,7 +175,7 @@ fn a_layer_that_is_too_large_for_one_call_runs_in_parts() {
     assert_eq!((&width["least"], &width["greatest"]), (&5.into(), &4097.into()));
 }
 
-/// O.4: a layer in floats, or one whose shape is open until the model runs, rejected the whole file.
+/// O.4: a layer in floats, or with a shape that is open until the model runs, rejected the whole file.
 #[test]
 fn a_layer_in_floats_is_left_out_with_the_reason() {
     let mut float = small_layer();
@@ -192,7 +192,7 @@ fn a_layer_in_floats_is_left_out_with_the_reason() {
     assert!(of(1, "item").contains("tensors[8]") && of(1, "reason").contains("shape_signature is -1"), "{left_out:?}");
     let page = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("2 parts that no kernel takes"), "{page}");
-    // The layer that runs gives what it gives alone.
+    // The remaining layer has the same results as alone.
     let alone = layers(&model(&[small_layer()]), &["--op=conv2d"]).exits(0).ledger();
     let inputs = |ledger: &serde_json::Value| -> Vec<u64> {
         items(ledger, "rows").iter().map(|row| row["inputs"].as_u64().expect("a count")).collect()

@@ -1,11 +1,11 @@
-//! Workers of compiled modules are not started in vain: shrinking, comparing lanes and cutting rows down proposed types that no module held, each
-//! refusal ended a worker, and a quick run of the casts started 605.
+//! Workers of compiled modules are started only if needed. Shrinking, comparing lanes and shortening rows once proposed types outside every module.
+//! Each rejection ended a worker, and a quick run of the casts started 605.
 
 use crate::common::*;
 use serde_json::{Value, json};
 use std::fs;
 
-/// One that adds a line to a file, and becomes the worker.
+/// Script that adds a line to a file, and becomes the worker.
 const COUNTED: &str = r#"echo started >> "$0"; exec "$@""#;
 
 #[test]
@@ -29,6 +29,6 @@ fn what_no_module_holds_is_not_asked_of_a_worker() {
     let differing = items(&run.ledger(), "rows").iter().filter(|row| !row["witness"].is_null()).count();
     assert!(differing > 0, "nothing is shrunk: {}", run.printed());
     let started = fs::read_to_string(&starts).expect("workers started").lines().count();
-    // One that greets and a second thread's, in each lane; one more, where a batch is narrowed down.
+    // In each lane, one worker for the greeting and one for a second thread, and one more to narrow down a batch.
     assert!((2..=6).contains(&started), "{started} workers were started");
 }

@@ -1,5 +1,5 @@
-//! Invariant 5: every known bug dies in every lane with its class and a witness as small as the published one, and every negative
-//! control comes out equal.
+//! Invariant 5: every known bug is detected in every lane with its class and a witness as small as the published one, and every negative control is
+//! equal.
 
 use crate::common::{all_lanes, channel, lane, params};
 use expect_test::expect;
@@ -17,11 +17,11 @@ use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::lane::{Input, Lane, Order};
 use tiebreak_suites::operation::{mutants, promised};
 
-/// The self-checks of every lane, run once for all tests here.
+/// Self-checks of every lane, run once for all tests here.
 static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =
     LazyLock::new(|| all_lanes().into_iter().map(|name| (name, checked(&lane(name)))).collect());
 
-/// Every mutant and control in a lane.
+/// Runs every mutant and control in a lane.
 fn checked(lane: &Lane) -> Vec<SelfCheck> {
     let mutants = mutants::<FixedPointMultiply>().par_iter();
     let mutants = mutants.map(|mutant| self_check::check::<FixedPointMultiply>(mutant, lane, 1));
@@ -30,7 +30,7 @@ fn checked(lane: &Lane) -> Vec<SelfCheck> {
     mutants.chain(controls).collect::<Result<_, _>>().expect("schemes are known")
 }
 
-/// An accumulator with its channel.
+/// Accumulator with its channel.
 #[derive(Clone, Copy)]
 struct Case {
     x: i32,
@@ -38,7 +38,7 @@ struct Case {
 }
 
 impl Case {
-    /// Smaller is simpler.
+    /// Returns a key of complexity.
     fn size(&self) -> impl Ord + use<> {
         let Channel { multiplier: m, shift: s } = self.channel;
         (self.x.unsigned_abs(), s.unsigned_abs(), m.unsigned_abs(), m < 0, self.x < 0, s > 0)
@@ -56,7 +56,7 @@ fn checks(name: &str) -> Vec<(&'static str, &'static SelfCheck)> {
     found
 }
 
-/// `x=1 m=2 s=3` of the line that a self-check shows.
+/// Returns the case `x=1 m=2 s=3` of the line that a self-check shows.
 fn shrunk(check: &SelfCheck) -> Case {
     let (case, _) = check.seen.split_once(':').unwrap_or_else(|| panic!("no witness in {}", check.seen));
     let number = |name: &str| {
@@ -70,7 +70,7 @@ fn at(x: i32, m: i32, s: i32) -> Case {
     Case { x, channel: channel(m, s) }
 }
 
-/// The value that the mutant's contract promises, from the oracle's rationals.
+/// Returns the value of the mutant's contract, from the oracle's rationals.
 fn right(mutant: &Mutant, x: i32, m: i32, s: i32) -> Option<i64> {
     promised::<Scheme>(mutant.kernel.contract.promise).expect("a known scheme").exact(x.into(), &Parameters::q31(m, s))
 }
@@ -92,7 +92,7 @@ fn dies(name: &str) {
     nothing_nearer_zero_differs(mutant, shrunk(checks(name)[0].1));
 }
 
-/// The witnesses of the reports, one element a batch, straight from the lane.
+/// Runs the published witnesses in the lane, with one element in each batch.
 fn shows_what_was_published(mutant: &Mutant, name: &str) {
     let lane = lane(name);
     let mut out = Vec::new();
@@ -106,7 +106,7 @@ fn shows_what_was_published(mutant: &Mutant, name: &str) {
     }
 }
 
-/// At the shrunk witness's own parameters: every accumulator nearer to zero, one by one.
+/// Checks every accumulator nearer to zero, at the parameters of the shrunk witness.
 fn nothing_nearer_zero_differs(mutant: &Mutant, witness: Case) {
     let (m, s) = (witness.channel.multiplier, witness.channel.shift);
     let bound = witness.x.saturating_abs().min(1 << 20) - 1;
@@ -127,7 +127,7 @@ macro_rules! mutants_die {
             dies($name);
         })+
 
-        /// Every mutant has a test that says where it comes from.
+        /// Every mutant has a test that names its origin.
         #[test]
         fn every_mutant_is_tested() {
             let tested = [$($name),+];
@@ -158,7 +158,7 @@ mutants_die! {
     own_srshl_ceiling: "mutant-srshl-ceiling",
 }
 
-/// One table for all lanes: what shrinking finds does not depend on where the kernel runs.
+/// All lanes share one table, because shrinking does not depend on the lane.
 #[test]
 fn shrunk_witnesses() {
     let mut table = String::new();

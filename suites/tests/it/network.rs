@@ -17,7 +17,7 @@ fn constant(shape: &[i32], values: &[i8]) -> Tensor {
     Tensor { data: values.iter().map(|v| *v as u8).collect(), ..quantized(shape, 1.0, 0) }
 }
 
-/// A convolution by a filter of 1 that has one output channel of two input channels, then a matrix product: `(x0 + 2*x1 + 4) / 8 + 10`, and of that
+/// Returns a model with a 1x1 convolution of two input channels to one, then a matrix product: `(x0 + 2*x1 + 4) / 8 + 10`, then
 /// `3 * (x - 10) / 2 - 1`.
 fn two_layers() -> Vec<u8> {
     let bias = Tensor { shape: vec![1], kind: 2, data: vec![4, 0, 0, 0], ..quantized(&[1], 1.0, 0) };
@@ -61,7 +61,7 @@ fn the_input_of_a_layer_is_the_exact_result_of_the_layer_before() {
     };
     assert_eq!(changed([0, -4], "tflite"), (2, 0, None));
     assert_eq!(changed([0, -2], "tvm"), (2, 0, None));
-    // One rounding, halves up: 3 / 8 is 0, and -4 / 8 too. Of that the second layer makes -1; of 11 it makes 2 - 1, of 9 it makes -1 - 1.
+    // One rounding, halves up: both 3 / 8 and -4 / 8 give 0. The second layer gives -1 for 10, 2 - 1 for 11, and -1 - 1 for 9.
     assert_eq!(changed([5, -3], "tvm"), (2, 1, Some(0)));
     assert_eq!(changed([0, -4], "tvm"), (2, 1, Some(0)));
 }
@@ -75,7 +75,7 @@ fn verified(bytes: &[u8], more: &[&str]) -> Run {
     verify(&[&["--model", file, "--effort=quick", "--lane=host"][..], more].concat())
 }
 
-/// A transposed convolution: the windows of two elements overlap by one column.
+/// Transposed convolution: the windows of two elements overlap by one column.
 #[test]
 fn a_transposed_convolution_is_a_layer() {
     let layer = |out: &[i32], filter: &[i8], padding: i8| {
@@ -90,7 +90,7 @@ fn a_transposed_convolution_is_a_layer() {
     for (out, padding, expected) in [
         // VALID: windows [4, 8, 12] from column 0 on and [5, 10, 15] from column 2 on; the bias and the zero point add 110.
         (&[1, 1, 5, 1][..], 1, &[114, 118, 127, 120, 125][..]),
-        // SAME: padding of one column, all of it behind.
+        // SAME: padding of one column, all of it at the end.
         (&[1, 1, 4, 1], 0, &[114, 118, 127, 120]),
         // Output padding: no window reaches the last column.
         (&[1, 1, 6, 1], 1, &[114, 118, 127, 120, 125, 110]),
@@ -118,12 +118,12 @@ fn a_transposed_convolution_is_a_layer() {
         tiebreak(&["judge", "--cases", file.to_str().expect("UTF-8")]).exits(0);
         let run = verified(&bytes, &[]).exits(0);
         let family = |name: &str| items(&run.ledger()["network"], "families").iter().any(|one| one["name"] == name);
-        // CMSIS-NN takes no more outputs than windows cover.
+        // CMSIS-NN accepts only outputs that windows cover.
         assert!(family("tflite") && family("cmsis-nn") == (out[2] < 6), "{}", run.printed());
     }
 }
 
-/// Two convolutions by filters of 3x3, of which the second alone has borders, on images that are far from zero.
+/// Returns two convolutions with filters of 3x3, of which only the second has borders, on images far from zero.
 fn borders_behind() -> Vec<u8> {
     let filter = |by: i32| constant(&[4, 3, 3, 4], &(0..144).map(|at| (at * by % 23 - 11) as i8).collect::<Vec<_>>());
     let layer = |sizes: [i32; 2], padding: i8, by: i32| Operator {
@@ -187,7 +187,7 @@ fn inputs_that_are_none() {
     refused("--inputs=5000", "at most 4096");
 }
 
-/// The real models: every layer is judged but the function that has no exact definition here, and nothing is refused.
+/// Real models: every layer is judged except the function without an exact definition here, and nothing is rejected.
 #[test]
 fn real_networks_layer_after_layer() {
     for name in ["alexa.tflite", "hey_jarvis.tflite"] {

@@ -1,4 +1,4 @@
-//! The workers hold the instructions that their ISA paths name: what the compiler made, not what the source says.
+//! Workers contain the instructions that their ISA paths name, as compiled, not only in the source.
 
 use crate::common::{LANES, aarch64};
 use crate::registry::{self, Described};
@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 use tiebreak_impls::{fpm, mutants};
 
-/// The aarch64 worker's disassembly.
+/// Disassembly of the aarch64 worker.
 static LISTING: LazyLock<String> = LazyLock::new(|| {
     let lane = LANES.lanes.iter().find(|l| l.name == aarch64()).expect("it was found");
     let objdump = lane
@@ -25,7 +25,7 @@ fn disassembly(objdump: &Path, worker: &str) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The lines of a listing under a symbol.
+/// Returns the lines of a listing under a symbol.
 fn body<'a>(listing: &'a str, symbol: &str) -> impl Iterator<Item = &'a str> {
     let labels = [format!("<{symbol}>:"), format!("<_{symbol}>:")];
     let mut body = listing.lines().skip_while(move |line| !labels.iter().any(|label| line.ends_with(label.as_str())));
@@ -33,7 +33,7 @@ fn body<'a>(listing: &'a str, symbol: &str) -> impl Iterator<Item = &'a str> {
     body.take_while(|line| !line.trim().is_empty())
 }
 
-/// Mnemonics on vector registers under a symbol.
+/// Returns mnemonics on vector registers under a symbol.
 fn vector_mnemonics(symbol: &str) -> BTreeSet<&'static str> {
     let on_vectors = body(&LISTING, symbol).filter_map(|line| {
         let (_, code) = line.split_once(":\t")?;
@@ -62,21 +62,21 @@ fn every_vector_form_holds_its_instructions() {
     println!("{checked} instructions of {forms} vector forms");
 }
 
-/// The check can fail: an instruction that a form does not use is not found under its symbol.
+/// The check can fail: an instruction that a form does not use is not under its symbol.
 #[test]
 fn what_is_not_there_is_not_found() {
     let there = vector_mnemonics("tiebreak_fpm_tvm_neon_rfc");
     assert!(there.contains("sqrdmulh") && !there.contains("sqadd") && !there.contains("sqdmulh"), "{there:?}");
 }
 
-/// Tensor kernels with a native form for `arch`. Those of `instruction` are the instruction itself, in a function without a name, and
-/// their flags are those of a processor.
+/// Returns tensor kernels with a native form for `arch`. Kernels of `instruction` are excluded: they are the instruction itself, in a function
+/// without a name, with the flags of a processor.
 fn tensor_forms(arch: &str) -> Vec<Described> {
     let all = registry::kernels().into_iter().filter(|kernel| kernel.op != "instruction");
     all.filter(|kernel| kernel.native.as_ref().is_some_and(|form| form.arch == arch)).collect()
 }
 
-/// Every instruction under its symbol, in the body of every tensor kernel of an operation.
+/// Checks that every named instruction is under its symbol, in the body of every tensor kernel of an operation.
 fn holds_its_instructions(forms: &[Described], mnemonics: impl Fn(&str) -> BTreeSet<&'static str>) {
     for kernel in forms {
         let form = kernel.native.as_ref().expect("it has one");
@@ -97,7 +97,7 @@ fn every_tensor_form_for_aarch64_holds_its_instructions() {
     println!("{} forms of tensor kernels", forms.len());
 }
 
-/// The widening form that tells the fast kernel from the exact one is in the one and not in the other.
+/// The widening instructions that distinguish the fast from the exact kernel are each in only one of them.
 #[test]
 fn fast_and_exact_products_are_told_apart() {
     let [fast, exact] = ["tiebreak_matmul_arm_umlal_fast", "tiebreak_matmul_arm_uadalp"].map(vector_mnemonics);
@@ -109,12 +109,12 @@ fn fast_and_exact_products_are_told_apart() {
 mod x86 {
     use super::*;
 
-    /// The disassembly of the host's worker.
+    /// Disassembly of the host's worker.
     static LISTING: LazyLock<String> = LazyLock::new(|| {
         disassembly(Path::new("objdump"), crate::common::worker("host-worker").last().expect("the worker"))
     });
 
-    /// Mnemonics on registers of 256 and 512 bits under a symbol, without the prefix that chooses an encoding.
+    /// Returns mnemonics on registers of 256 and 512 bits under a symbol, without the prefix that selects an encoding.
     fn wide_mnemonics(symbol: &str) -> BTreeSet<&'static str> {
         let on_vectors = body(&LISTING, symbol).filter_map(|line| {
             let (_, code) = line.split_once(":\t")?;
@@ -134,7 +134,7 @@ mod x86 {
         assert!(count("dot") >= 4 && count("matmul") >= 4 && count("conv2d") >= 4);
     }
 
-    /// VNNI is there in both encodings, and in the one kernel without saturation as in the other with it.
+    /// VNNI instructions are in both encodings, in the kernel without saturation and in the one with it.
     #[test]
     fn vnni_is_there_in_both_encodings() {
         for (symbol, there, not) in [
@@ -153,19 +153,19 @@ mod x86 {
     }
 }
 
-/// A convolution runs the product of its matrix kernel, so that its symbol is that one's.
+/// A convolution runs the product of its matrix kernel, so both have the same symbol.
 #[test]
 fn convolutions_share_the_symbols_of_products() {
     let all = registry::kernels();
     let symbol = |k: &Described| k.native.as_ref().map(|form| form.symbol);
     let of = |op: &str| -> BTreeSet<&'static str> { all.iter().filter(|k| k.op == op).filter_map(symbol).collect() };
-    // The spatial pack has a micro-kernel of its own.
+    // Only the spatial pack has a separate micro-kernel.
     let (convolutions, products) = (of("conv2d"), of("matmul"));
     assert!(convolutions.is_superset(&products), "{convolutions:?} {products:?}");
     assert!(convolutions.difference(&products).all(|symbol| *symbol == "tiebreak_conv2d_spatial_pack"));
 }
 
-/// Kernels of `requantize` that differ in the bounds of their results alone have one form.
+/// Kernels of `requantize` that differ only in the bounds of their results share a form.
 #[test]
 fn symbols_are_each_used_once() {
     let symbols = mutants::fpm::mutants().iter().filter_map(|m| Some(m.kernel.native.as_ref()?.symbol));

@@ -20,7 +20,7 @@ fn objects(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
 }
 
-/// A thousand cases of four operations.
+/// Returns a thousand cases of four operations.
 fn thousand() -> Vec<Value> {
     let case = |i: i64| match i % 4 {
         0 => {

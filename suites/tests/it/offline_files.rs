@@ -1,4 +1,4 @@
-//! `eval` and `judge` on what people have: arrays of numpy, and tables.
+//! `eval` and `judge` on usual file formats: arrays of numpy, and tables.
 
 use crate::common::tiebreak;
 use serde_json::{Value, json};
@@ -15,14 +15,14 @@ pub(crate) fn objects(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
 }
 
-/// Writes a file, and gives its path.
+/// Writes a file, and returns its path.
 pub(crate) fn put(dir: &Path, name: &str, bytes: &[u8]) -> String {
     let path = dir.join(name);
     fs::write(&path, bytes).expect("it can be written");
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// The format of `numpy.save`, version 1.
+/// Returns a file in the format of `numpy.save`, version 1.
 pub(crate) fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
@@ -37,7 +37,7 @@ pub(crate) fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u
     out
 }
 
-/// The format of `numpy.savez_compressed`.
+/// Returns a file in the format of `numpy.savez_compressed`.
 fn npz(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut out = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, bytes) in arrays {
@@ -80,7 +80,7 @@ fn tensors_of_files_are_those_of_the_line() {
     assert!(run.stdout.contains("4 lines, 7 results compared: 4 lines equal"), "{}", run.printed());
 }
 
-/// What is wrong with a file is said with its name, the argument, and a remedy; other lines are evaluated.
+/// The error of a file has its name, the argument, and a remedy; other lines are evaluated.
 #[test]
 fn files_that_hold_no_tensor_are_refused() {
     let dir = dir();
@@ -151,7 +151,7 @@ fn a_table_has_a_case_a_line() {
     }
 }
 
-/// A chain gives the results of its stages one after the other, however its cases are written.
+/// A chain gives the results of its stages in sequence, in any notation of its cases.
 #[test]
 fn chains_are_stages_one_after_the_other() {
     let dir = dir();
@@ -170,7 +170,7 @@ fn chains_are_stages_one_after_the_other() {
     // 100*1 + 7*3 = 121 and 100*2 + 7*4 = 228: half of 121 rounds to 61, and half of 61 to 31; with the zero point 36 and 62.
     assert_eq!(all[0]["results"], json!([36, 62]), "{}", run.printed());
     assert_eq!((&all[1]["results"], &all[1]["id"]), (&json!([36, 62]), &json!(7)));
-    // 0.75 / 0.5 + 1 = 2.5, and the even one is 2: one step from the zero point, which is two quarters.
+    // 0.75 / 0.5 + 1 = 2.5 goes to the even 2: one step from the zero point, that is two quarters.
     assert_eq!(all[2]["results"], json!([2, -8]), "{}", run.printed());
     assert_eq!(all[3]["results"], json!([60]), "{}", run.printed());
     let rows = [
@@ -196,7 +196,7 @@ fn chains_are_stages_one_after_the_other() {
     }
 }
 
-/// `eval --exact` prints what no step has rounded, beside the result.
+/// `eval --exact` prints the value before any rounding, next to the result.
 #[test]
 fn exact_values_stand_beside_the_results() {
     let dir = dir();
@@ -249,7 +249,8 @@ fn exact_values_stand_beside_the_results() {
     }
 }
 
-/// J: a user wrote results row by row, under the name `results`; the table named neither the refused lines nor the reasons, and called the file's result `expected`.
+/// J: a user wrote results row by row, under the name `results`. The table named neither the rejected lines nor the reasons, and called the file's
+/// result `expected`.
 #[test]
 fn results_may_be_nested_and_refused_lines_are_printed_with_their_reasons() {
     let dir = dir();

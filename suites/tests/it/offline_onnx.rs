@@ -73,7 +73,7 @@ struct Tensor {
     raw_data: Vec<u8>,
 }
 
-/// `TensorProto.DataType`.
+/// Values of `TensorProto.DataType`.
 const FLOAT: i32 = 1;
 const UINT8: i32 = 2;
 const INT8: i32 = 3;
@@ -110,7 +110,7 @@ fn node_test(dir: &Path, op: &str, attribute: Vec<Attribute>, inputs: &[Tensor],
     put(&set, "output_0.pb", &output.encode_to_vec());
 }
 
-/// Five node tests of four operators. The expected results are those of the operators' definitions.
+/// Writes five node tests of four operators. The expected results follow the definitions of the operators.
 fn node_tests(dir: &Path) {
     let scale = floats(&[], &[2.0]);
     let x = floats(&[6], &[0.0, 2.0, 3.0, 1000.0, -254.0, -1000.0]);
@@ -148,24 +148,25 @@ fn node_tests(dir: &Path) {
     node_test(&dir.join("test_convinteger_channels"), "ConvInteger", strides, &[x, w], &y);
 }
 
-/// The inputs of a `QLinearMatMul` with these scales of lhs, rhs and results, and its results at scales of 1, 1 and 4.
+/// Returns the inputs of a `QLinearMatMul` with these scales of lhs, rhs and results, and its results for scales of 1, 1 and 4.
 fn scaled_product(lhs: f32, rhs: f32, out: f32) -> ([Tensor; 8], Tensor) {
     let scale = |value: f32| floats(&[], &[value]);
     let point = |value: i32| integers(UINT8, &[], &[value]);
     let a = integers(UINT8, &[1, 2], &[13, 10]);
     let b = integers(UINT8, &[2, 2], &[7, 0, 1, 252]);
-    // [3, 0] * [[5, -2], [-1, 250]] = [15, -6], quarters of which are 3.75 and -1.5; with the zero point 100.
+    // [3, 0] * [[5, -2], [-1, 250]] = [15, -6], a quarter of which is [3.75, -1.5]; plus the zero point 100.
     let inputs = [a, scale(lhs), point(10), b, scale(rhs), point(2), scale(out), point(100)];
     (inputs, integers(UINT8, &[1, 2], &[104, 98]))
 }
 
-/// `QLinearMatMul` and `QLinearConv` are chains: a sum and a requantization to the nearest even.
+/// `QLinearMatMul` and `QLinearConv` are chains: a sum and a requantization with ties to even.
 #[test]
 fn node_tests_of_scaled_sums_are_judged() {
     let dir = dir();
     let (inputs, y) = scaled_product(1.0, 1.0, 4.0);
     node_test(&dir.path().join("test_qlinearmatmul"), "QLinearMatMul", Vec::new(), &inputs, &y);
-    // Two channels in and two out of one pixel, a scale for each channel out, and a bias: sums [1*1 + 2*2, 1*3 - 2*4] = [5, -5], with the bias [6, -4].
+    // One pixel with two channels in and two out, a scale for each channel out, and a bias: sums [1*1 + 2*2, 1*3 - 2*4] = [5, -5], with the bias [6,
+    // -4].
     let x = integers(INT8, &[1, 2, 1, 1], &[1, 2]);
     let w = integers(INT8, &[2, 2, 1, 1], &[1, 2, 3, -4]);
     let (zero, bias) = (integers(INT8, &[], &[0]), integers(INT32, &[2], &[1, 1]));
@@ -180,7 +181,7 @@ fn node_tests_of_scaled_sums_are_judged() {
         zero,
         bias,
     ];
-    // A quarter of 6 is 1.5, and of ties the even one is 2; -4 times 1 is -4.
+    // A quarter of 6 is 1.5, which goes to the even 2; -4 times 1 is -4.
     let y = integers(INT8, &[1, 2, 1, 1], &[2, -4]);
     node_test(&dir.path().join("test_qlinearconv"), "QLinearConv", Vec::new(), &inputs, &y);
     let path = dir.path().to_str().expect("UTF-8");
@@ -209,7 +210,7 @@ fn node_tests_of_concatenations_are_judged() {
         scale(0.25),
         point(2),
     ];
-    // The first input is copied. Of the second (x - 2) * 0.25 / 0.5 + 1: 1.5 to the even 2, 2, 2.5 to 2, 49; with the zero point.
+    // The first input is copied. The second gives (x - 2) * 0.25 / 0.5, rounded, plus 1: 1.5 to the even 2, 2, 2.5 to 2, 49.
     let y = integers(INT8, &[2, 3], &[3, 3, 3, -4, 3, 50]);
     let test = dir.path().join("test_qlinearconcat");
     for last in [1, -1] {
@@ -221,13 +222,13 @@ fn node_tests_of_concatenations_are_judged() {
     put(&test.join("test_data_set_0"), "output_0.pb", &wrong.encode_to_vec());
     let run = tiebreak(&["judge", "--cases", test.to_str().expect("UTF-8")]).exits(1);
     assert!(run.stdout.contains("concat onnx: 1 differing result"), "{}", run.printed());
-    // Along the first axis the inputs have different columns.
+    // Along the first axis, the inputs have different numbers of columns.
     node_test(&test, "com.microsoft.QLinearConcat", axis(0), &inputs, &y);
     let run = tiebreak(&["judge", "--cases", test.to_str().expect("UTF-8")]).exits(2);
     assert!(run.stdout.contains("an input of [2, 1] for results of [2, 3] along axis 0"), "{}", run.printed());
 }
 
-/// Writes `count` data sets of `MatMulInteger` and of `QLinearMatMul` each: every third value differs from set to set. The results are computed here.
+/// Writes `count` data sets of `MatMulInteger` and of `QLinearMatMul` each, with values that vary between sets. The results are computed here.
 fn many(dir: &Path, count: usize) {
     let value = |set: usize, at: usize| ((set * 31 + at * 57 + set * at) % 256) as i32;
     let (sums, scaled) = (dir.join("test_matmulinteger"), dir.join("test_qlinearmatmul"));
@@ -253,7 +254,7 @@ fn many(dir: &Path, count: usize) {
     }
 }
 
-/// Data sets of node tests, and 100,000 lines of them and of test vectors: all are equal, and one result that is changed is found.
+/// Data sets of node tests, and 100,000 lines of these and of test vectors: all are equal, and one changed result is found.
 #[test]
 fn one_corrupted_result_of_a_hundred_thousand_lines_is_found() {
     let dir = dir();
@@ -273,7 +274,7 @@ fn one_corrupted_result_of_a_hundred_thousand_lines_is_found() {
         (&wrong[0]["id"], &wrong[0]["first"]["at"]),
         (&json!("test_qlinearmatmul/test_data_set_200"), &json!(3))
     );
-    // Lines of the own writer.
+    // Lines from `tiebreak vectors`.
     let mut lines = Vec::new();
     for (op, scheme) in
         [("requantize", "gemmlowp-double"), ("matmul", "exact"), ("quantize", "onnx"), ("dequantize", "ideal")]
@@ -316,7 +317,7 @@ fn node_tests_are_judged() {
     let path = dir.path().to_str().expect("UTF-8");
     let run = tiebreak(&["judge", "--cases", path]).exits(0);
     assert!(run.stdout.contains("5 lines, 40 results compared: 5 lines equal"), "{}", run.printed());
-    // A test of another operator is left out of a directory of tests, and said.
+    // A test of another operator is skipped in a directory of tests, and reported.
     node_test(&dir.path().join("test_relu"), "Relu", Vec::new(), &[floats(&[1], &[1.0])], &floats(&[1], &[1.0]));
     let run = tiebreak(&["judge", "--cases", path]).exits(0);
     assert!(
@@ -324,7 +325,7 @@ fn node_tests_are_judged() {
         "{}",
         run.printed()
     );
-    // One result that is wrong is found, by the name of its test.
+    // One wrong result is found, with the name of its test.
     let set = dir.path().join("test_matmulinteger/test_data_set_0");
     let y = integers(INT32, &[4, 2], &[-38, -83, -44, -98, -50, -113, -56, -127]);
     put(&set, "output_0.pb", &y.encode_to_vec());
@@ -346,7 +347,7 @@ fn integer(name: &str, i: i64) -> Attribute {
     Attribute { name: name.to_owned(), i, ..Attribute::default() }
 }
 
-/// Blocks along the last axis, along the first with an axis behind it, and along the second of four; a last block that is shorter is refused.
+/// Blocks along the last axis, along the first axis of several, and along the second of four. A shorter last block is rejected.
 #[test]
 fn node_tests_of_blocks_are_judged() {
     let dir = dir();

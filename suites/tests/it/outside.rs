@@ -1,5 +1,5 @@
-//! Acceptance of issue 34: a program, a C file, the header and a compiler in an empty directory, and no repository. Verdicts, exit codes, the files of a run, and every
-//! command that is printed anywhere.
+//! Acceptance of issue 34: a program, a C file, the header and a compiler in an empty directory, without a repository. The test checks verdicts, exit
+//! codes, the files of a run, and every command that is printed anywhere.
 
 use crate::common::*;
 use crate::installed_program::{installed, shell, text};
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use tiebreak_suites::cli::Cli;
 
-/// What a kernel engineer has: the program, an empty directory with `kernel.c` and the header, and a compiler.
+/// Compiles a library as a kernel engineer does: the program, an empty directory with `kernel.c` and the header, and a compiler.
 fn compiled(bin: &Path, work: &Path, changes: &[(&str, &str)]) {
     fs::write(work.join("kernel.c"), example("requantize.c", changes)).expect("written");
     let line = "tiebreak header > tiebreak.h && cc -std=c11 -O2 -shared -fPIC -o libmine.so kernel.c";
@@ -19,13 +19,13 @@ fn compiled(bin: &Path, work: &Path, changes: &[(&str, &str)]) {
     assert!(run.status.success(), "{}", text(&run.stderr));
 }
 
-/// The line that is called.
+/// Command line of the run.
 const VERIFY: &str = "tiebreak verify --library ./libmine.so --op requantize --scheme gemmlowp-double --effort quick";
 
-/// A change that rounds ties of the shift up.
+/// Change that rounds ties of the shift up.
 const WRONG: (&str, &str) = ("(mask >> 1) + (x < 0)", "(mask >> 1)");
 
-/// Characters of XML and HTML that are written as entities.
+/// Replaces entities of XML and HTML by their characters.
 fn unescaped(text: &str) -> String {
     let pairs = [
         ("&lt;", "<"),
@@ -43,7 +43,7 @@ fn unescaped(text: &str) -> String {
     pairs.iter().fold(text.to_owned(), |text, (entity, character)| text.replace(entity, character))
 }
 
-/// Every string of a document.
+/// Collects every string of a document.
 fn strings(value: &Value, out: &mut Vec<String>) {
     match value {
         Value::String(text) => out.push(text.clone()),
@@ -53,7 +53,7 @@ fn strings(value: &Value, out: &mut Vec<String>) {
     }
 }
 
-/// The lines of a text in which a command may stand, without its markup.
+/// Returns the lines of a text that may contain a command, without markup.
 fn lines(name: &str, text: &str) -> Vec<String> {
     let mut out = Vec::new();
     match name.rsplit('.').next() {
@@ -70,7 +70,8 @@ fn lines(name: &str, text: &str) -> Vec<String> {
     out.iter().flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// The commands of a line: up to the backtick before which they stand, or to the end. `worker` is none: the run itself starts it, and a lane is described by it.
+/// Returns the commands of a line: up to the closing backtick, if any, otherwise to the end. `worker` is excluded: a run starts it, and it describes
+/// a lane.
 fn commands(line: &str, known: &[String]) -> Vec<String> {
     let called = "tiebreak ";
     let mut out = Vec::new();
@@ -86,7 +87,7 @@ fn commands(line: &str, known: &[String]) -> Vec<String> {
     out
 }
 
-/// The texts of a run: what was printed, and every file.
+/// Returns the texts of a run: the output, and every file.
 fn texts(work: &Path, printed: &str) -> Vec<(String, String)> {
     let mut out = vec![("printed".to_owned(), printed.to_owned())];
     for entry in fs::read_dir(work.join("tiebreak-out")).expect("files of the run") {
@@ -98,7 +99,7 @@ fn texts(work: &Path, printed: &str) -> Vec<(String, String)> {
     out
 }
 
-/// What an installed program must not print: a way to call it that is not there, and a place of the repository.
+/// Checks that texts do not name `cargo xtask` or a path of the repository, which an installed program lacks.
 fn names_nothing_absent(all: &[(String, String)]) {
     let root = workspace().display().to_string();
     for (name, text) in all {
@@ -109,7 +110,7 @@ fn names_nothing_absent(all: &[(String, String)]) {
     }
 }
 
-/// Every command of the texts runs where it was printed. Returns how many.
+/// Runs every command of the texts in its directory. Returns their number.
 fn all_run(bin: &Path, work: &Path, all: &[(String, String)]) -> usize {
     let root = Cli::command();
     let known = root.get_subcommands().map(|c| c.get_name().to_owned()).filter(|name| name != "worker");
@@ -131,7 +132,7 @@ fn all_run(bin: &Path, work: &Path, all: &[(String, String)]) -> usize {
     found.len()
 }
 
-/// A run and what it left: its code, what it printed, and its files.
+/// Runs a line; returns its exit code and its output.
 fn ran(bin: &Path, work: &Path, line: &str) -> (Option<i32>, String) {
     let run = shell(bin, work, line);
     (run.status.code(), format!("{}{}", text(&run.stdout), text(&run.stderr)))
@@ -162,7 +163,7 @@ fn a_kernel_is_judged_from_an_empty_directory() {
     );
     assert!(file("junit.xml").contains("tie-direction") && results(&sarif()) > 0, "{}", file("junit.xml"));
     let mut all = texts(work, &printed);
-    // What was run can be printed again, in every form.
+    // The run can be printed again, in every form.
     for again in [
         "show tiebreak-out",
         "show tiebreak-out --verbose",
@@ -179,7 +180,7 @@ fn a_kernel_is_judged_from_an_empty_directory() {
     names_nothing_absent(&all);
     println!("{} commands of a kernel that is wrong", all_run(bin, work, &all));
 
-    // What is not here is where a clone of the project has it.
+    // A clone of the project can build a lane that is missing here.
     let (code, printed) = ran(bin, work, "tiebreak verify --op dot --lane aarch64-qemu --effort quick");
     assert!(
         code == Some(1) && printed.contains("in a clone of the project, `cargo xtask verify` builds one"),
@@ -197,7 +198,7 @@ fn a_kernel_is_judged_from_an_empty_directory() {
     }
 }
 
-/// The same with a program of lines.
+/// The same checks with a program that reads and writes lines.
 #[test]
 fn a_program_of_lines_is_judged_from_an_empty_directory() {
     let (bin, work) = installed();

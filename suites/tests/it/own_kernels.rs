@@ -1,4 +1,5 @@
-//! Kernels of somebody else's under names of their own: offered by a worker or by the lanes file, judged by their scheme in their domain, and reported so.
+//! Kernels of a user with their own names: offered by a worker or in the lanes file, judged by their scheme in their domain, and reported under this
+//! name.
 
 use crate::common::*;
 use serde_json::{Value, json};
@@ -6,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The name of the kernel.
+/// Name of the kernel.
 const NAME: &str = "mylib-multiply";
 
-/// A lanes file with one lane: the worker of the book, which offers `offer` by itself, or of which the lanes file says so.
+/// Writes a lanes file with one lane: the worker of the book, with the offer made by the worker or in the lanes file.
 fn lanes(dir: &Path, offer: &Value, by_worker: bool, changes: &[(&str, &str)]) -> PathBuf {
     let mut text = fs::read_to_string(workspace().join("docs/example-worker.py")).expect("the worker of the book");
     let offered = format!("offer = json.loads('{offer}')");
@@ -29,14 +30,14 @@ fn lanes(dir: &Path, offer: &Value, by_worker: bool, changes: &[(&str, &str)]) -
     file
 }
 
-/// An offer of the kernel with these further fields.
+/// Returns an offer of the kernel with these further fields.
 fn offer(more: &Value) -> Value {
     let mut offer = json!({"op": "fpm", "kernel": NAME, "isa_path": "python"});
     more.as_object().expect("fields").iter().for_each(|(key, value)| offer[key] = value.clone());
     offer
 }
 
-/// The rows of the kernel's contract.
+/// Returns the rows of the kernel's contract.
 fn rows(ledger: &Value) -> Vec<&Value> {
     items(ledger, "rows").iter().filter(|row| row["kernel"] == NAME && row["against"] == "contract").collect()
 }
@@ -53,7 +54,7 @@ fn a_kernel_of_ones_own_is_judged_by_its_scheme_in_its_domain() {
         assert_eq!((&row["lane"], &row["isa_path"]), (&json!("mine"), &json!("python")));
         assert!(row["inputs"].as_u64() > Some(1000) && row["scheme"] == "ties-up:wrap", "{row}");
         assert!(run.stdout.contains(NAME) && run.file("junit.xml").contains(NAME), "{}", run.printed());
-        // Without its name it runs beside the kernels of this project, in its lane alone.
+        // A run that does not name the kernel includes it in addition to the kernels of this project, only in its lane.
         let all = verify_in(&file, &["--op=fpm", "--effort=quick"]).ledger();
         assert_eq!(rows(&all).len(), 1);
     }
@@ -74,7 +75,7 @@ fn a_wrong_kernel_of_ones_own_is_found_under_its_name_and_shown_again() {
         let again = tiebreak(arguments).exits(0);
         assert!(arguments[0] != "show" || again.stdout.contains(NAME), "{}", again.printed());
     }
-    // In the part of the domain in which it is right, it holds.
+    // The kernel holds in the part of the domain in which it is right.
     let part = offer(&json!({"scheme": "ties-up:wrap", "domain": {"shifts": [-6, 0]}}));
     let file = lanes(dir.path(), &part, true, &wrong);
     verify_in(&file, &["--op=fpm", "--effort=quick", "--lane=mine", "--kernel", NAME]).exits(0);
@@ -106,7 +107,7 @@ fn an_offer_that_cannot_be_read_is_refused_with_the_nearest_name() {
     assert!(run.stderr.contains("did you mean `mylib-multiply`?"), "{}", run.printed());
 }
 
-/// A product that takes no offsets is asked for no others.
+/// A product without offsets is never called with other offsets.
 #[test]
 fn a_domain_without_offsets_has_a_plan_without_offsets() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -126,4 +127,29 @@ fn a_domain_without_offsets_has_a_plan_without_offsets() {
         .find(outside)
         .map_or(0, |one| one["count"].as_u64().expect("a count"));
     assert!(count * 10 < planned["planned"].as_u64().expect("a count"), "{planned}");
+}
+
+/// A run claimed every input of an instruction whose worker had refused some of them as outside its domain.
+#[test]
+fn a_refused_input_makes_no_run_exhaustive() {
+    for (refused, coverage) in [("1030", "sampled"), ("0", "exhaustive")] {
+        let dir = TempDir::new().expect("a temporary directory");
+        let worker = r#"
+    vectors = request["params"]["vectors"]
+    lanes = struct.unpack("<%di" % (32 * vectors), sys.stdin.buffer.read(128 * vectors))
+    if vectors == REFUSED:
+        answer({"answer": "failed", "reason": "too many vectors", "kind": "outside-domain"})
+        continue
+    out = [(a + b + 128) % 256 - 128 for a, b in zip(lanes, lanes[16 * vectors:])] + [0] * vectors
+    answer({"answer": "done", "bytes": 4 * count}, struct.pack("<%di" % count, *out))
+    continue
+    if "payload""#;
+        let changes = [("\n    if \"payload\"", &*worker.replace("REFUSED", refused))];
+        let own = json!({"op": "instruction", "kernel": NAME, "isa_path": "python", "scheme": "add.s8"});
+        let file = lanes(dir.path(), &own, true, &changes);
+        let run = verify_in(&file, &["--op=instruction", "--effort=quick", "--lane=mine", "--kernel", NAME]);
+        let ledger = run.ledger();
+        let [row] = rows(&ledger)[..] else { panic!("{}", run.printed()) };
+        assert_eq!((&row["coverage"], &row["differ"]), (&json!(coverage), &json!(0)), "{}", run.printed());
+    }
 }

@@ -1,4 +1,4 @@
-//! `report`: the page of a run, from its ledger alone, and what its figures say, held against big numbers.
+//! `report`: the page of a run, made only from its ledger, and the numbers of its figures, checked with big numbers.
 
 use crate::common::*;
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn figure<'a>(ledger: &'a Value, kind: &str) -> &'a Value {
     items(ledger, "figures").iter().find(|figure| figure["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"))
 }
 
-/// The rows of a figure, each with its values by column.
+/// Returns the rows of a figure, each with its values by column.
 fn rows<'a>(figure: &'a Value) -> Vec<Vec<(&'a str, &'a Value)>> {
     let columns: Vec<&str> = items(figure, "columns").iter().map(|c| c["name"].as_str().expect("a name")).collect();
     let row = |row: &'a Value| columns.iter().copied().zip(row.as_array().expect("a row")).collect();
@@ -35,12 +35,12 @@ fn scheme(row: &[(&str, &Value)], column: &str) -> Scheme {
     Scheme::parse(of(row, column).as_str().expect("a name")).expect("a scheme")
 }
 
-/// Ten rows, the same in each run, of all parts of the figure.
+/// Returns ten rows, equal in each run, from all parts of the figure.
 fn ten<T>(all: &[T]) -> impl Iterator<Item = &T> {
     (0..10).map(|i| &all[(i * 7919 + 13) % all.len()])
 }
 
-/// Every corner case and every error of the page, through rationals alone; rates and counts along the line, through sweeps.
+/// Corner cases and errors of the page, checked in rationals; rates and counts along the line, checked by sweeps.
 #[test]
 fn figures_hold_against_big_numbers() {
     let run = verify(&["--op=fpm", "--lane=host", "--effort=quick"]).exits(0);
@@ -94,7 +94,7 @@ fn figures_hold_against_big_numbers() {
     }
     let rates = rows(figure(&ledger, "rate-by-shift"));
     let known = |row: &&Vec<_>| int(row, "shift") == -8 && of(row, "scheme") == "sqrdmulh-srshl:wrap";
-    // A sign that occurs has its corner case, of the scheme or of one that stands for it.
+    // A sign with a rate above zero has a corner case, of the scheme or of its representative.
     let stands_for = |scheme: &Value| {
         let same = figure(&ledger, "corner-cases")["same"].as_object().expect("an object");
         let first = same.iter().find(|(_, rest)| rest.as_array().expect("a list").contains(scheme));
@@ -114,7 +114,7 @@ fn figures_hold_against_big_numbers() {
     assert_eq!(part.map(|row| int(row, "one_up")).sum::<i64>(), 8_388_607, "the parts are the whole");
 }
 
-/// What is drawn from the ledger is the file that the run left.
+/// The page drawn from the ledger equals the file of the run.
 #[test]
 fn a_page_is_drawn_again_from_its_ledger() {
     let run = verify(&["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--effort=quick"]).exits(0);
@@ -137,7 +137,7 @@ fn a_page_is_drawn_again_from_its_ledger() {
     assert_eq!(std::fs::read_to_string(&page).expect("it is written"), compared);
 }
 
-/// Without arguments, the run in tiebreak-out is compared with the latest published one of the same command.
+/// Without arguments, the run in tiebreak-out is compared with the latest published run of the same command.
 #[test]
 fn a_run_is_compared_with_the_published_one_of_its_command() {
     let run = verify(&["--op=transform", "--kernel=tvm-im2col", "--lane=host", "--effort=quick"]).exits(0);
@@ -175,7 +175,7 @@ fn what_cannot_be_drawn_is_refused() {
     }
 }
 
-/// Copies a directory with the ledgers that are in it.
+/// Copies a directory with its ledgers.
 fn copied_ledgers(from: &std::path::Path, to: &std::path::Path) -> usize {
     let mut count = 0;
     for entry in std::fs::read_dir(from).expect("it is there").map(|entry| entry.expect("listed")) {
@@ -192,8 +192,7 @@ fn copied_ledgers(from: &std::path::Path, to: &std::path::Path) -> usize {
     count
 }
 
-/// The index is that of the published ledgers, and each page shows its ledger in a sensible size. A page of an earlier day keeps the look of
-/// that day.
+/// The index matches the published ledgers, and each page shows its ledger in a reasonable size. A page of an earlier day keeps its look.
 #[test]
 fn what_is_published_is_drawn_from_its_ledgers() {
     let (published, dir) = (workspace().join("reports/published"), tempfile::tempdir().expect("a directory"));
@@ -215,13 +214,13 @@ fn what_is_published_is_drawn_from_its_ledgers() {
         }
         let [drawn, kept] = [dir.path(), &published].map(|d| read(d.join(&name).join("report.html")));
         assert_eq!(part(&drawn, "header"), part(&kept, "header"), "{name}; {again}");
-        // A page has four kilobytes for each of the largest run's 439 kernels: lanes of a reduced plan have rows and examples of their own.
+        // A page has four kilobytes for each of the largest run's 439 kernels, because lanes of a reduced plan have separate rows and examples.
         assert!(kept.len() < 7 << 18, "{name} is larger than 1.75 megabytes");
         assert!(index.contains(&format!("href=\"./{name}/report.html\"")), "{name}");
     }
 }
 
-/// Witnesses and examples of one operation's rows, through big numbers: what is printed as expected is.
+/// Checks the expected values in witnesses and examples of one operation's rows with big numbers.
 struct Witnesses<'a> {
     ledger: &'a Ledger,
     checked: BTreeMap<&'static str, usize>,
@@ -231,7 +230,7 @@ impl Visitor for Witnesses<'_> {
     fn visit<O: Fuzzed>(&mut self) {
         for row in self.ledger.rows.iter().filter(|row| row.op == O::OP) {
             let kernel = kernels::<O>().iter().find(|kernel| kernel.name == row.kernel).expect("a kernel");
-            // A case of millions of elements is not spelled out: its command runs the kernel's plan.
+            // A case of millions of elements is not written out: its command runs the kernel's plan.
             let whole = row.witness.iter().filter(|w| w.command.contains(" --case ") || w.command.contains(" --x="));
             let shown = whole.map(|w| (case(&w.case), w.expected.as_ref(), &w.scheme));
             let examples = row.examples.iter().map(|e| (e.case.clone(), Some(&e.expected), &row.scheme));

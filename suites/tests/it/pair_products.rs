@@ -1,6 +1,6 @@
-//! One sum of products in three C sources, compiled by clang and by gcc: every library must give the same results, whatever instructions a compiler makes of it.
-//! Origin: TVM discussion, INT8 Quantization - Code generation for backends: the IR of clang and that of TVM are "semantically same", and LLVM matches the
-//! pattern of `vpmaddwd` in one of them only.
+//! One sum of products in three C sources, compiled by clang and by gcc. Every library must give the same results, whatever instructions the compiler
+//! selects. Origin: TVM discussion, INT8 Quantization - Code generation for backends: the IR of clang and that of TVM are "semantically same", and
+//! LLVM matches the pattern of `vpmaddwd` in one of them only.
 
 use crate::common::*;
 use crate::installed_program::{installed, shell, text};
@@ -9,13 +9,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The forms of the source: the loop, elements loaded one by one into vectors, whole vectors and shuffles.
+/// Forms of the source: the loop, elements loaded one by one into vectors, whole vectors and shuffles.
 const FORMS: [(u8, &str); 3] = [(1, "the loop"), (2, "elements one by one"), (3, "shuffles")];
-/// The version of clang of which the instructions are known.
+/// Version of clang with known instructions.
 const KNOWN: &str = "clang-22";
 const OPTIONS: [&str; 4] = ["--scheme=exact:wrap", "--domain=lhs_offsets=0", "--domain=rhs_offsets=0", "--op=matmul"];
 
-/// Compiles the source to an object by `compiler`, and links `libmine.so` of it by `linker`.
+/// Compiles the source to an object with `compiler`, and links `libmine.so` with `linker`.
 #[track_caller]
 fn compiled(bin: &Path, work: &Path, compiler: &str, linker: &str, form: u8, level: &str) {
     fs::copy(workspace().join("suites/tests/data/pair-products.c"), work.join("products.c")).expect("copied");
@@ -27,7 +27,7 @@ fn compiled(bin: &Path, work: &Path, compiler: &str, linker: &str, form: u8, lev
     assert!(run.status.success(), "{line}: {}", text(&run.stderr));
 }
 
-/// How often the function of the object has the instruction.
+/// Counts an instruction in the function of the object.
 fn instructions(objdump: &str, work: &Path, mnemonic: &str) -> usize {
     let output = Command::new(objdump).args(["-d", "--no-show-raw-insn", "products.o"]).current_dir(work).output();
     let listing = String::from_utf8(output.expect("binutils").stdout).expect("text");
@@ -37,7 +37,7 @@ fn instructions(objdump: &str, work: &Path, mnemonic: &str) -> usize {
     body.iter().filter(|line| line.split_whitespace().any(|word| word == mnemonic)).count()
 }
 
-/// On x86-64: the loop and shuffles become `vpmaddwd`, and elements loaded one by one do not. The results are the same.
+/// On x86-64, the loop and the shuffles become `vpmaddwd`, but elements loaded one by one do not. The results are equal.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn sources_of_one_sum_mean_the_same() {
@@ -66,7 +66,7 @@ fn sources_of_one_sum_mean_the_same() {
     println!("{}", seen.join("\n"));
 }
 
-/// The same for aarch64, where the products are added by `smlal`.
+/// The same sources for aarch64, where `smlal` adds the products.
 #[test]
 fn sources_of_one_sum_mean_the_same_on_aarch64() {
     if aarch64() != "aarch64-qemu" {

@@ -1,4 +1,4 @@
-//! Each difference of a requantization from its reference has the class of the change that makes it. Once all of them had the class of the
+//! Each difference of a requantization from its reference has the class of the change that causes it. All differences once had the class of the
 //! multiplication: results that a left shift had wrapped to the other end of the type were called `double-rounding`.
 
 use crate::common::*;
@@ -12,7 +12,7 @@ use tiebreak_suites::operation::{CaseSelection, Operation, Wanted, contract, ker
 use tiebreak_suites::requantize::{Promised, Requantize};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
-/// The class of the first step from `ties-up` to a kernel's contract that gives what the contract gives.
+/// Returns the class of the first step from `ties-up` to a kernel's contract whose result equals the contract's.
 fn class(kernel: &str, case: &str) -> Option<Class> {
     let kernel = kernels::<Requantize>().iter().find(|known| known.name == kernel).expect("a kernel");
     let case = text::parse::<Requantize>(case, &kernel.contract.domain).expect("a case");
@@ -35,7 +35,7 @@ fn what_a_left_shift_wraps_is_no_double_rounding() {
     }
 }
 
-/// Rounding twice moves a result by one unit, wrapping by any number.
+/// Double rounding moves a result by one unit, wrapping by any number.
 #[test]
 fn a_run_distinguishes_rounding_from_wrapping() {
     let arguments = ["--op=requantize", "--kernel=tflite-requantize-i8", "--lane=host", "--effort=quick"];
@@ -43,7 +43,7 @@ fn a_run_distinguishes_rounding_from_wrapping() {
     let row = items(&ledger, "rows").iter().find(|row| row["against"] == "reference").expect("a row");
     let of = |class: &str| row["classes"][class].as_u64().unwrap_or_default();
     assert!(of("double-rounding") > 1000 && of("wrap") > 1000, "{}", row["classes"]);
-    // The class that the witness does not show has an example, whose command shows it.
+    // The class that the witness does not show has an example, whose command reproduces it.
     let [example] = &row["examples"].as_array().expect("examples")[..] else { panic!("{}", row["examples"]) };
     assert_ne!(example["class"], row["witness"]["class"]);
     let again = again(example["command"].as_str().expect("a command")).exits(0).ledger();
@@ -53,14 +53,14 @@ fn a_run_distinguishes_rounding_from_wrapping() {
     assert!(near >= of("double-rounding"), "{row}");
 }
 
-/// The steps that are taken for the contract's own scheme because they have its name.
+/// Counts of last steps, whose results are taken from the contract because both have the same scheme name.
 #[derive(Default)]
 struct Ends {
     steps: usize,
     cases: usize,
 }
 
-/// Results of a case up to which it is worked out twice.
+/// Largest number of elements of a tensor for which a case is computed twice.
 const FEW: usize = 500;
 
 impl Visitor for Ends {
@@ -86,7 +86,7 @@ impl Visitor for Ends {
     }
 }
 
-/// A difference is judged by what the contract expects, in place of what the last step gives.
+/// A difference is judged by the result of the contract instead of the last step's.
 #[test]
 fn the_last_step_gives_what_the_contract_expects() {
     let mut ends = Ends::default();

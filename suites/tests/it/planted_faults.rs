@@ -1,20 +1,20 @@
-//! Faults of one place that a short run detects: at a position, in a tail, from some size on, at one size, in one channel or row, at one zero point, in
-//! an interval of scales or accumulators, at a boundary of the results. Each kernel of an operation has another. `suites/tests/data/planted-faults.txt`
-//! lists them.
+//! Local faults that a short run detects: at a position, in a tail, from some size on, at one size, in one channel or row, at one zero point, in an
+//! interval of scales or accumulators, at a boundary of the results. Each kernel of an operation has another fault.
+//! `suites/tests/data/planted-faults.txt` lists them.
 
 use crate::common::*;
 use serde_json::{Value, json};
 
-/// A fault of a kernel, as the list has it.
+/// Fault of a kernel, as in the list.
 struct Planted {
     effort: &'static str,
     op: &'static str,
     kernel: &'static str,
-    /// What the corruptor reads.
+    /// Fault as the corruptor reads it.
     fault: Value,
 }
 
-/// The faults of a section of the list.
+/// Returns the faults of a section of the list.
 fn planted(section: &str) -> Vec<Planted> {
     let list = include_str!("../data/planted-faults.txt");
     let section = list.split_once(&format!("\n[{section}]\n")).unwrap_or_else(|| panic!("no section {section}")).1;
@@ -28,7 +28,7 @@ fn planted(section: &str) -> Vec<Planted> {
     faults.collect()
 }
 
-/// A run for each operation of a section, in the lane `host-worker`; of several faults of one kernel each has a run of its own. Every fault is detected.
+/// Runs each operation of a section in the lane `host-worker`, with a separate run for each fault of one kernel. Every fault must be detected.
 fn detected(section: &str) {
     let mut left = planted(section);
     assert!(!left.is_empty(), "{section} has no fault");
@@ -57,7 +57,7 @@ fn detects(effort: &str, op: &str, faults: &[Planted]) {
     assert!(alive.is_empty(), "{op}: not detected: {alive:#?}");
 }
 
-/// A test for each section of the list.
+/// Defines a test for each section of the list.
 macro_rules! sections {
     ($($section:ident)+) => {
         $(
@@ -97,7 +97,7 @@ sections! {
     of_results_where_a_float_becomes_infinite
 }
 
-/// A last vector that repeats what lies before it shows among other accumulators only. What is printed beside it runs it among them.
+/// A last vector that repeats earlier results is visible only among other accumulators. The printed command runs it among them.
 #[test]
 fn what_shows_among_others_only_is_shown_again() {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -1,5 +1,5 @@
-//! Invariant 9: body and tail, every lane position, every length up to two vectors and more, every alignment give the answer that
-//! the contract has for that place.
+//! Invariant 9: body and tail, every lane position, every length up to two vectors and more, and every alignment give the result that the contract
+//! has for this place.
 
 use crate::common::{aarch64, channel, lane};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -16,15 +16,14 @@ use tiebreak_suites::operation::promised;
 const LENGTHS: std::ops::RangeInclusive<usize> = 0..=17;
 const MISALIGNMENTS: std::ops::Range<usize> = 0..4;
 
-/// Outputs compared, and how many of them follow a declared deviation that makes a difference, by kernel and class.
+/// Number of compared outputs, and number of those that follow a declared deviation with an effect, by kernel and class.
 #[derive(Default)]
 struct Seen {
     outputs: u64,
     deviations: BTreeMap<(&'static str, &'static str), u64>,
 }
 
-/// What the contract says of each element, by big rationals; with the class of the deviation it comes from where that makes a
-/// difference.
+/// Returns the contract's value of an element, in big rationals, with the class of its declared deviation if this has an effect.
 fn expected(kernel: &Kernel, params: &Params, xs: &[i32], index: usize) -> (Option<i64>, Option<&'static str>) {
     let (promise, deviation) = kernel.contract.at(index, xs.len(), params.q);
     let p = parameters(params.channels[index % params.channels.len()], params.q);
@@ -34,7 +33,7 @@ fn expected(kernel: &Kernel, params: &Params, xs: &[i32], index: usize) -> (Opti
     (here, deviation.filter(|_| here != elsewhere).map(|d| d.class))
 }
 
-/// Every length and misalignment with values that repeat `cycle`.
+/// Runs every length and misalignment with values that repeat `cycle`.
 fn everywhere(
     kernel: &'static Kernel,
     lease: &mut Lease<'_>,
@@ -75,7 +74,7 @@ fn in_domain(kernel: &Kernel, params: &Params) -> bool {
     params.channels.iter().all(|c| kernel.contract.domain.contains(c.multiplier, c.shift, params.q))
 }
 
-/// Inputs on which declared deviations differ from what is promised elsewhere.
+/// Inputs on which declared deviations differ from the contract's usual scheme.
 const DIRECTED: [(i32, i32, i32, u32); 4] =
     [(1, 1 << 30, -1, 31), (-1, (1 << 30) + 1, -1, 31), (7984, 1_583_594_044, -9, 31), (3, 3 << 13, 0, 15)];
 
@@ -87,7 +86,7 @@ fn number() -> impl Strategy<Value = i32> {
     ]
 }
 
-/// Multipliers that every kernel has some of in its domain: of 24 bits, normalised, any.
+/// Returns multipliers, some of them in the domain of every kernel: of 24 bits, normalised, any.
 fn multiplier() -> impl Strategy<Value = i32> {
     let normalised = (1 << 30)..=i32::MAX;
     prop_oneof![normalised.clone(), normalised.prop_map(|m| m & !127), number()]
@@ -119,7 +118,7 @@ fn check(name: &str, cases: u32) {
     let covered = std::cell::RefCell::new(covered);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    // One value everywhere, or others beside it; one channel, or several; Q0.31, or another format.
+    // One value everywhere, or several; one channel, or several; Q0.31, or another format.
     let formats = prop_oneof![4 => Just(31u32), 1 => 0..=31u32];
     let strategy = (prop::collection::vec(any_channel(), 1..4), formats, prop::collection::vec(number(), 1..4));
     let result = runner.run(&strategy, |(channels, q, cycle)| {

@@ -1,4 +1,4 @@
-//! Invariant 7: a worker that crashes, hangs, lies or goes away is a finding with a witness, never the end of a run.
+//! Invariant 7: a worker that crashes, hangs, gives wrong answers or vanishes is a finding with a witness, never the end of a run.
 
 use crate::common::*;
 use serde_json::Value;
@@ -21,7 +21,7 @@ use tiebreak_suites::operation::Wanted;
 use tiebreak_suites::quantize::sweep;
 use tiebreak_suites::quantized::read_type;
 
-/// The native worker as lane `host-worker`, with a short patience.
+/// Returns a lanes file with the native worker as lane `host-worker`, with a short time limit.
 fn impatient(dir: &Path) -> PathBuf {
     lanes_with(dir, "host-worker", &worker("host-worker"))
 }
@@ -31,14 +31,14 @@ fn opened(file: &Path, name: &str) -> Result<Lane, NotRun> {
     Lane::open(name, &lanes).expect("a known lane")
 }
 
-/// A script that stands for a worker.
+/// Writes a script that acts as a worker.
 fn script(dir: &Path, body: &str) -> Vec<String> {
     let file = dir.join("worker.sh");
     std::fs::write(&file, body).expect("the temporary directory can be written");
     vec!["/bin/sh".to_owned(), file.to_string_lossy().into_owned()]
 }
 
-/// Accumulators with the one at which process mutants fail far inside.
+/// Returns accumulators, with the one at which process mutants fail near the middle.
 fn many() -> Vec<i32> {
     let mut xs: Vec<i32> = (0..40_000).map(|i: i32| i.wrapping_mul(0x9E37_79B9u32 as i32)).collect();
     xs.retain(|x| *x != FAULT_AT);
@@ -46,7 +46,7 @@ fn many() -> Vec<i32> {
     xs
 }
 
-/// Accumulators through a kernel, against its contract.
+/// Runs accumulators through a kernel, and judges them against its contract.
 fn judged(lane: &Lane, name: &str, xs: Vec<i32>) -> Record<Batch> {
     let kernel = kernel(name);
     let contract = FixedPointMultiply::contract(kernel).expect("a known scheme");
@@ -54,12 +54,12 @@ fn judged(lane: &Lane, name: &str, xs: Vec<i32>) -> Record<Batch> {
     run::<FixedPointMultiply>(lane, kernel, &contract, &[], &[posed])
 }
 
-/// One batch of `kernel` through the native worker.
+/// Runs one batch of `kernel` through the native worker.
 fn batch(kernel_name: &str) -> Record<Batch> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let lane = opened(&impatient(dir.path()), "host-worker").expect("run `cargo xtask test`");
     let record = judged(&lane, kernel_name, many());
-    // The lane is usable afterwards, by others and by the culprit.
+    // The lane is usable afterwards, for other kernels and for the faulty one.
     let sound = judged(&lane, "tvm-relay", many());
     assert_eq!((sound.contract.count.inputs, sound.contract.count.differ, sound.failures.len()), (40_000, 0, 0));
     let again = judged(&lane, kernel_name, vec![1, 2, 3]);
@@ -101,7 +101,7 @@ fn a_panic_is_isolated_out_of_a_big_batch() {
     assert!(failure.to_string().contains("panicked: met x = 0x0badf00d"), "{failure}");
 }
 
-/// Batches are on their way while earlier ones are answered: those that go down with one are run again, and are no failures.
+/// Batches are in flight while earlier ones are answered. Batches lost with a failing one run again, and are no failures.
 #[test]
 fn a_failure_among_batches_in_flight_is_that_of_its_own() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -114,7 +114,7 @@ fn a_failure_among_batches_in_flight_is_that_of_its_own() {
     ] {
         let kernel = kernel(mutant);
         let contract = FixedPointMultiply::contract(kernel).expect("a known scheme");
-        // Small batches, and batches of which no sixteen fit in a pipe.
+        // Small batches, and batches so large that a pipe cannot hold sixteen of them.
         for len in [50, 30_000] {
             let batch = |at: i32| {
                 let mut xs: Vec<i32> = (0..len).map(|i| at * len + i).collect();
@@ -126,7 +126,7 @@ fn a_failure_among_batches_in_flight_is_that_of_its_own() {
             let batches: Vec<_> = (0..40).map(batch).collect();
             let record = run::<FixedPointMultiply>(&lane, kernel, &contract, &[], &batches);
             if mutant == "mutant-short" {
-                // It fails everywhere, and is given up after three.
+                // The mutant fails on every batch, and is given up after three.
                 assert_eq!((record.failures.len(), record.given_up, record.cases), (3, 37, 3));
                 continue;
             }
@@ -138,7 +138,7 @@ fn a_failure_among_batches_in_flight_is_that_of_its_own() {
     }
 }
 
-/// Every input makes this one short, so the smallest witness is the first.
+/// Every input makes this answer short, so the smallest witness is the first input.
 #[test]
 fn a_short_answer_is_told_with_both_lengths() {
     let record = batch("mutant-short");
@@ -146,7 +146,7 @@ fn a_short_answer_is_told_with_both_lengths() {
     assert_eq!((failure, x), (&Failure::WrongLength { expected: 40_000, got: 39_999 }, many()[0]));
 }
 
-/// The findings that a run of the whole program tells of a process mutant, beside a kernel that is sound.
+/// Checks the findings of a whole run with a process mutant and a sound kernel.
 fn program_finds(mutant: &str, class: &str) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let x = format!("--x={FAULT_AT}");
@@ -162,7 +162,7 @@ fn program_finds(mutant: &str, class: &str) {
         assert_eq!(finding["witness"]["case"]["x"], FAULT_AT);
         assert_eq!(finding["witness"]["expected"], Value::Null);
     }
-    // One accumulator at lengths 1 to 9: 45 outputs, all as promised, in spite of its neighbour.
+    // One accumulator at lengths 1 to 9: all 45 outputs are as promised, in spite of the mutant.
     let sound: Vec<_> = items(&ledger, "rows").iter().filter(|r| r["kernel"] == "tvm-relay").collect();
     assert_eq!(sound.len(), 2);
     assert!(sound.iter().all(|r| r["inputs"] == 45), "{sound:?}");
@@ -190,7 +190,7 @@ fn a_short_answer_is_a_finding() {
     program_finds("mutant-short", "wrong-length");
 }
 
-/// In this process there is nothing to survive: the lane says so, and that is a finding too.
+/// The host lane has no separate process, so it rejects process mutants, which is a finding, too.
 #[test]
 fn the_host_lane_refuses_process_mutants() {
     let x = format!("--x={FAULT_AT}");
@@ -198,7 +198,7 @@ fn the_host_lane_refuses_process_mutants() {
     assert!(run.stdout.contains("mutant-crash runs in a worker process only"), "{}", run.printed());
 }
 
-/// The workers of a process that runs: it may also ask other programs, such as git, which end by themselves.
+/// Returns the workers of a running process, which may also start other programs, such as git, that end on their own.
 fn workers_of(parent: u32) -> Vec<u32> {
     let output = Command::new("pgrep")
         .args(["-f", "tiebreak-worker", "-P", &parent.to_string()])
@@ -207,13 +207,13 @@ fn workers_of(parent: u32) -> Vec<u32> {
     String::from_utf8_lossy(&output.stdout).lines().filter_map(|pid| pid.trim().parse().ok()).collect()
 }
 
-/// Kills a process, unless it is gone already.
+/// Kills a process; false if it has already ended.
 fn killed(pid: u32) -> bool {
     let output = Command::new("kill").args(["-9", &pid.to_string()]).output().expect("kill is there");
     output.status.success()
 }
 
-/// Starts `verify`, kills `victims` of its workers one after another while it works, and waits for its end.
+/// Starts `verify`, kills `victims` of its workers in sequence while it runs, and waits for its end.
 fn killed_while_running(arguments: &[&str], victims: usize) -> Run {
     let dir = TempDir::new().expect("a temporary directory");
     let mut command = program();
@@ -222,7 +222,8 @@ fn killed_while_running(arguments: &[&str], victims: usize) -> Run {
     let begun = Instant::now();
     let child = command.spawn().expect("tiebreak starts");
     for _ in 0..victims {
-        // As soon as it has one: a run of one operation may take less than a second. A busy machine may end a worker in the time between.
+        // The kill happens soon after a worker starts, because a run of one operation may take less than a second. On a busy machine, the worker may
+        // have ended by then.
         wait_for("a worker is killed", || {
             let victim = workers_of(child.id()).pop()?;
             std::thread::sleep(Duration::from_millis(200));
@@ -234,7 +235,7 @@ fn killed_while_running(arguments: &[&str], victims: usize) -> Run {
     ended(output, dir)
 }
 
-/// Every finding is the kill, and nothing that was computed, or was to be, is lost.
+/// Checks that every finding is a kill, and that no computed or planned result is lost.
 fn only_crashes(ledger: &Value, victims: usize) {
     let findings = items(ledger, "findings");
     assert!((1..=victims).contains(&findings.len()), "{findings:#?}");
@@ -252,7 +253,7 @@ fn only_crashes(ledger: &Value, victims: usize) {
     }
 }
 
-/// All accumulators of one pair, although two workers die: each is counted once, and the count is that of the closed form.
+/// All accumulators of one pair, although two workers are killed: each is counted once, and the count equals the closed form.
 #[test]
 fn a_worker_killed_during_a_sweep_costs_no_coverage() {
     let arguments = ["--kernel=tvm-neon-rfc", "--lane=host-worker", "--effort=exhaustive"];
@@ -291,7 +292,7 @@ fn an_emulated_worker_killed_during_a_sampled_run_costs_no_coverage() {
     assert_eq!(inputs(&ledger), undisturbed);
 }
 
-/// A worker that died while idle is found out when the next sweep begins: a crash, and no result taken for another's.
+/// A worker that ended while idle is noticed when the next sweep begins: a crash, and no result is attributed to another batch.
 #[test]
 fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -317,7 +318,7 @@ fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
     }
 }
 
-/// Chunks of a sweep of quantize: i8 by 0.3 and 1, with the kernel of that name, in that lane.
+/// Runs a chunk of a sweep of quantize (i8, scale 0.3, zero point 1) with this kernel in this lane.
 fn quantized_chunk(lane: &Lane, kernel: &str, start: u64) -> ChunkOutcome<sweep::Sides> {
     let runner = Runner::new(lane);
     let kernel = tiebreak_impls::quantize::Quantize::find(kernel).expect("a kernel");
@@ -336,11 +337,11 @@ fn a_pattern_that_ends_the_worker_is_found_in_a_sweep_of_quantize() {
     let swept = quantized_chunk(&lane, "mutant-quantize-crash", start);
     let found: Vec<_> = swept.failures.iter().map(|f| (f.failure.class(), f.witness)).collect();
     assert_eq!(found, [(Class::Crash, Some(INFINITY as i64))], "{:?}", swept.failures);
-    // Its block is lost, and no other.
+    // Only the block of the pattern is lost.
     assert_eq!(swept.seen.seen(), sweep::CHUNK - (1 << 16));
 }
 
-/// A worker that dies by itself costs a sweep of quantize nothing but the finding.
+/// A worker that ends on its own causes a finding, but no gap in a sweep of quantize.
 #[test]
 fn a_worker_that_died_costs_a_sweep_of_quantize_no_coverage() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -356,7 +357,7 @@ fn a_worker_that_died_costs_a_sweep_of_quantize_no_coverage() {
     assert_eq!(swept.seen.seen(), sweep::CHUNK);
 }
 
-/// A kernel of a tensor operation that hangs or crashes is narrowed down to one element and given up after three cases; each of hundreds was once waited for.
+/// A tensor kernel that hangs or crashes is narrowed down to one element and given up after three cases. Runs once waited for each of hundreds.
 #[test]
 fn a_tensor_kernel_that_fails_is_narrowed_down_and_given_up() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -377,20 +378,20 @@ fn a_tensor_kernel_that_fails_is_narrowed_down_and_given_up() {
         let dropped = planned(mutant)["dropped"].clone();
         assert!(dropped[0]["why"] == "given-up" && dropped[0]["count"].as_u64() > Some(10), "{dropped}");
         assert_eq!(planned("onnx-quantizelinear").get("dropped"), None);
-        // The command beside the witness shows it again.
+        // The command next to the witness reproduces the failure.
         let command = finding["witness"]["command"].as_str().expect("a command");
         assert!(command.contains("--case") && command.contains("x=inf"), "{command}");
     }
 }
 
-/// In this process there is nothing to survive, whatever the operation is.
+/// The host lane rejects process mutants of every operation.
 #[test]
 fn the_host_lane_refuses_process_mutants_of_tensors() {
     let run = verify(&["--op=quantize", "--kernel=mutant-quantize-crash", "--lane=host", "--effort=quick"]).exits(1);
     assert!(run.stdout.contains("mutant-quantize-crash runs in a worker process only"), "{}", run.printed());
 }
 
-/// Invariant 4: what could not run is reported with its reason, and breaks the run unless it was allowed by name.
+/// Invariant 4: a lane that could not run is reported with its reason, and breaks the run unless it was allowed by name.
 #[test]
 fn a_lane_without_its_program_is_not_run() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -407,7 +408,7 @@ fn a_lane_without_its_program_is_not_run() {
     assert!(allowed.file("junit.xml").contains("<skipped"), "a build server sees it");
 }
 
-/// A lane that nobody can run, and no other: nothing ran, so nothing holds.
+/// If the only lane cannot run, no input ran, so the run does not hold.
 #[test]
 fn a_run_without_any_lane_does_not_hold() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -416,7 +417,7 @@ fn a_run_without_any_lane_does_not_hold() {
     assert_ne!(run.code, 0, "no input was judged, and the run says it holds\n{}", run.printed());
 }
 
-/// What the program says of a worker with this script, without waiting for what sleeps.
+/// Returns the finding about a worker with this script, without waiting for sleeping processes.
 fn reason(body: &str) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = lanes_with(dir.path(), "mine", &script(dir.path(), body));
@@ -444,7 +445,7 @@ fn a_worker_that_speaks_garbage_is_refused() {
     assert!(described.contains("the worker's answer is not one of the protocol"), "{described}");
 }
 
-/// A line without end is not collected until memory is full.
+/// An endless line is not read until memory is full.
 #[test]
 fn a_worker_that_never_ends_its_line_is_refused() {
     let described = reason("exec cat /dev/zero\n");
@@ -463,14 +464,14 @@ fn a_worker_that_says_nothing_is_hung() {
     assert!(described.contains("no answer within 2s"), "{described}");
 }
 
-/// Says hello for tvm-relay, then `answer` to everything.
+/// Returns a script that greets with tvm-relay, then sends `answer` for every batch.
 fn liar(answer: &str) -> String {
     let offer = r#"{"op":"fpm","kernel":"tvm-relay","isa_path":"scalar"}"#;
     let hello = format!(r#"{{"answer":"hello","protocol":1,"arch":"x86_64","kernels":[{offer}]}}"#);
     format!("read line\necho '{hello}'\nwhile read line; do echo '{answer}'; done\n")
 }
 
-/// A length that no memory holds is not reserved.
+/// Memory for an impossible length is not reserved.
 #[test]
 fn a_worker_that_promises_too_much_is_a_finding() {
     for bytes in ["4611686018427387904", "18446744073709551612", "400000000000"] {
@@ -479,7 +480,7 @@ fn a_worker_that_promises_too_much_is_a_finding() {
     }
 }
 
-/// Half an element is not an element.
+/// A part of an element is not an element.
 #[test]
 fn a_worker_that_splits_an_element_is_a_finding() {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -1,4 +1,4 @@
-//! Programs of the caller's that read one case a line and write one result a line: an installed program, and kernels in Python and C.
+//! Programs of the caller that read one case from each line and write one result for each: an installed program, and kernels in Python and C.
 
 use crate::common::*;
 use crate::installed_program::{installed, shell, text};
@@ -13,12 +13,12 @@ use tiebreak_suites::presented::fitting::Fitting;
 use tiebreak_suites::presented::{sample, shown};
 use tiebreak_suites::program::{OPS, lines};
 
-/// A file of `docs/examples`, with changes.
+/// Returns a file of `docs/examples`, with changes.
 fn example(name: &str, changes: &[(&str, &str)]) -> String {
     crate::libraries::example(name, changes)
 }
 
-/// Compiles a program in C to `k`.
+/// Compiles a C program to `k`.
 #[track_caller]
 fn compiled(work: &Path, source: &str) {
     fs::write(work.join("k.c"), source).expect("written");
@@ -27,7 +27,7 @@ fn compiled(work: &Path, source: &str) {
     assert!(run.status.success(), "{}", text(&run.stderr));
 }
 
-/// A run of the program, which ends with this code: its ledger, and what it printed.
+/// Runs the program, checks the exit code, and returns the ledger and the output.
 #[track_caller]
 fn verified(bin: &Path, work: &Path, options: &str, code: i32) -> (Value, String) {
     let _ = fs::remove_dir_all(work.join("tiebreak-out"));
@@ -39,7 +39,7 @@ fn verified(bin: &Path, work: &Path, options: &str, code: i32) -> (Value, String
     (ledger.unwrap_or_default(), printed)
 }
 
-/// The loop of a kernel in Python: `body` computes `result` of the words of a line in `case`, as they are written.
+/// Returns a Python kernel, whose `body` computes `result` from the words of a line in `case`.
 fn python(body: &str) -> String {
     format!(
         "import json, struct, sys\n\
@@ -49,17 +49,17 @@ fn python(body: &str) -> String {
     )
 }
 
-/// A matrix product in Python.
+/// Matrix product in Python.
 const MATMUL: &str = "m, n, k, lhs, rhs = i('m'), i('n'), i('k'), i('lhs'), i('rhs')
 a, b = i('lhs_offset'), i('rhs_offset')
 out = [sum((lhs[r*k+l] + a) * (rhs[l*n+c] + b) for l in range(k)) for r in range(m) for c in range(n)]
 result = ' '.join(str((x + 2**31) % 2**32 - 2**31) for x in out)";
 
-/// A dequantization of f32 in Python: a double, which the run rounds to f32.
+/// Dequantization to f32 in Python: a double, which the run rounds to f32.
 const DEQUANTIZE: &str = "scale, = struct.unpack('<f', struct.pack('<f', float(case['scale'])))
 result = scale * (i('x') - i('zero_point')) if case['expressed'] == 'f32' else 'outside-domain'";
 
-/// A quantization as TFLite does it, in C.
+/// Quantization as in TFLite, in C.
 const QUANTIZE: &str = r#"#include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,7 +142,7 @@ fn right_kernels_hold_and_wrong_ones_are_named() {
     }
 }
 
-/// A finding's command runs the case again in the same program.
+/// The command of a finding runs the case again in the same program.
 #[test]
 fn a_printed_command_runs_the_program_again() {
     let (bin, work) = installed();
@@ -159,7 +159,7 @@ fn a_printed_command_runs_the_program_again() {
     assert!(ledger.to_string().contains("\"k.py\""), "{ledger}");
 }
 
-/// `identify` asks a program as it asks a library.
+/// `identify` works for a program as for a library.
 #[test]
 fn the_scheme_of_a_program_is_identified() {
     let (bin, work) = installed();
@@ -174,7 +174,7 @@ fn the_scheme_of_a_program_is_identified() {
     assert_eq!(shell(bin, work, &format!("{command} --effort quick")).status.code(), Some(0), "{command}");
 }
 
-/// What a program does beside its arithmetic is a finding, or an error that quotes the line.
+/// Misbehaviour of a program apart from its arithmetic is a finding, or an error that quotes the line.
 #[test]
 fn a_program_that_misbehaves_is_a_finding_or_an_error() {
     let (bin, work) = installed();
@@ -229,7 +229,7 @@ fn a_program_that_misbehaves_is_a_finding_or_an_error() {
     }
 }
 
-/// Cases outside a program's domain are counted, and are neither failures nor passes.
+/// Cases outside a program's domain are counted, and neither fail nor pass.
 #[test]
 fn a_case_outside_the_domain_is_left_out() {
     let (bin, work) = installed();
@@ -249,7 +249,7 @@ fn a_case_outside_the_domain_is_left_out() {
     assert!(planned["run"].as_u64() > Some(100), "{says}");
 }
 
-/// A sweep of stored values that LiteRT's adapter does not take was a finding `outside-domain`: it is counted as its cases are.
+/// A sweep of stored values that LiteRT's adapter rejects was once a finding `outside-domain`. The sweep is now counted as omitted, like its cases.
 #[test]
 fn a_sweep_outside_the_domain_is_left_out() {
     let (bin, work) = installed();
@@ -263,7 +263,7 @@ fn a_sweep_outside_the_domain_is_left_out() {
     assert!(planned.to_string().contains("the worker says: "), "{planned}");
 }
 
-/// What cannot be a lane is an error that says what to do.
+/// An impossible lane is an error with advice.
 #[test]
 fn a_program_that_cannot_run_is_refused() {
     let (bin, work): (TempDir, TempDir) = installed();
@@ -291,7 +291,7 @@ fn a_program_that_cannot_run_is_refused() {
     }
 }
 
-/// The lines that the book shows for each operation are those that a program reads, and the answers are those of a kernel of the operation.
+/// The lines in the book for each operation are those that a program reads, and the answers are those of a kernel of the operation.
 #[test]
 fn the_lines_of_the_book_are_those_of_a_program() {
     let page = fs::read_to_string(workspace().join("docs/src/lanes.md")).expect("a page");

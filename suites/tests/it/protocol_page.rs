@@ -1,4 +1,4 @@
-//! `docs/src/protocol.md` is written by this test: one request and answer for each operation, as bytes. `UPDATE_EXPECT=1` writes the page anew.
+//! This test writes `docs/src/protocol.md`: one request and answer for each operation, as bytes. `UPDATE_EXPECT=1` updates the page.
 
 use crate::common::workspace;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use tiebreak_suites::presented::fitting::Fitting;
 use tiebreak_suites::presented::sample::Sample;
 use tiebreak_suites::presented::{self, sample};
 
-/// What an operation computes, the meaning of each field of its parameters, and the order of its inputs and results.
+/// Arithmetic of an operation, the meaning of each field of its parameters, and the order of its inputs and results.
 struct Operation {
     op: &'static str,
     computes: &'static str,
@@ -43,7 +43,7 @@ const PAGE: &[Operation] = &[
             ("multiplier", "an int32 with 31 fractional bits; for the scheme `legacy` an integer"),
             ("shift", "positive is left, negative is right"),
             ("bias", "an int32 for each channel, added to the accumulators of that channel before the multiplication"),
-            ("zero_point", "of the output, added after the multiplication"),
+            ("zero_point", "zero point of the output, added after the multiplication"),
             ("min", "smallest result"),
             ("max", "largest result"),
         ],
@@ -71,7 +71,7 @@ const PAGE: &[Operation] = &[
             ("zero_points", "stored value of 0, as many as scales"),
             (
                 "container",
-                "`ranked`, `unranked` or `scalar`: how compiled code gets the tensor. Other kernels may ignore it.",
+                "`ranked`, `unranked` or `scalar`: how the tensor is passed to compiled code. Other kernels may ignore this field.",
             ),
             ("shape", "sizes of the tensor, row-major"),
         ],
@@ -117,7 +117,7 @@ const PAGE: &[Operation] = &[
     },
     Operation {
         op: "sub",
-        computes: "The difference of two quantized tensors, element by element: the left one less the right one. Fields, inputs and results are those of `add`.",
+        computes: "The difference of two quantized tensors, element by element: left minus right. Fields, inputs and results are those of `add`.",
         fields: &[
             ("element", "as in `add`"),
             ("len", "as in `add`"),
@@ -164,7 +164,7 @@ const PAGE: &[Operation] = &[
     },
     Operation {
         op: "conv2d",
-        computes: "Sums of `(input - input_zero_point) * (weight - weight_zero_point)`, modulo 2^32. Padding has the value `input_zero_point`, so it adds nothing. With the further fields `transposed` (true), `output_padding_h` and `output_padding_w` (0 if absent), each element of the input adds to a window of the output instead, of which padding is taken off.",
+        computes: "Sums of `(input - input_zero_point) * (weight - weight_zero_point)`, modulo 2^32. Padding has the value `input_zero_point`, so it adds nothing. With the further fields `transposed` (true), `output_padding_h` and `output_padding_w` (0 if absent), each element of the input is instead added to a window of the output, from which padding is removed.",
         fields: &[
             ("batches", "images"),
             ("height", "rows of the input"),
@@ -175,7 +175,7 @@ const PAGE: &[Operation] = &[
             ("out_channels", "channels of the output"),
             (
                 "groups",
-                "channels of the input and of the output fall into so many groups, in their order, each convolved alone; in a depthwise convolution as many \
+                "number of groups of consecutive input and output channels, each convolved separately; in a depthwise convolution as many \
                  as channels",
             ),
             ("stride_h", "rows of the input from one result to the next"),
@@ -188,7 +188,7 @@ const PAGE: &[Operation] = &[
             ("right", "columns of padding to the right"),
             (
                 "input_zero_point",
-                "subtracted from each element of the input. It is a zero point, and an offset of `matmul` is one with the other sign.",
+                "subtracted from each element of the input (an offset of `matmul` is a negated zero point)",
             ),
             ("weight_zero_point", "subtracted from each weight"),
         ],
@@ -215,7 +215,7 @@ const PAGE: &[Operation] = &[
     },
     Operation {
         op: "pool",
-        computes: "The average or the maximum of each window of a quantized tensor, quantized by the scale and the zero point of the output. The scheme of the kernel says which of them. Padding is real 0 in an average, and left out of a maximum.",
+        computes: "The average or the maximum of each window of a quantized tensor, quantized by the scale and the zero point of the output. The kernel's scheme determines which. Padding is real 0 in an average, and is left out of a maximum.",
         fields: &[
             ("element", "type of input and output: `i8`, `u8` or `i16`"),
             ("batches", "images"),
@@ -295,12 +295,12 @@ const PAGE: &[Operation] = &[
             ("k", "as in `matmul`"),
             ("lhs_offset", "as in `matmul`"),
             ("rhs_offset", "as in `matmul`"),
-            ("stages", "what becomes of a sum"),
+            ("stages", "the output stages, in their order"),
             ("stage", "`bias`, `bias64`, `down`, `scale`, `clamp`, `tanh`, or `cast`, which is the last"),
             ("along", "`rows` or `columns`: the axis of the list of `bias`, `bias64` and `scale`"),
             ("values", "biases: one, or one for each place of the axis"),
             ("channels", "multipliers and shifts: one, or one for each place of the axis"),
-            ("multiplier", "of Q0.31; of `down` an integer"),
+            ("multiplier", "Q0.31; for `down` an integer"),
             ("shift", "positive is left"),
             ("zero_point", "added after the multiplication"),
             ("min", "smallest result of `clamp`"),
@@ -315,7 +315,7 @@ const PAGE: &[Operation] = &[
         computes: "The exponential in fixed point: `e^(x * 2^(integer_bits - 31))` in units of 2^-31, of numbers that are not positive. The result 1 is `2^31 - 1`.",
         fields: &[
             ("len", "number of inputs, the same as `len` of the request"),
-            ("integer_bits", "integer bits of the inputs; all other bits but the sign are fractional"),
+            ("integer_bits", "integer bits of the inputs; all other bits except the sign are fractional"),
         ],
         inputs: "`len` int32 that are not positive",
         results: "`len` int32",
@@ -331,14 +331,14 @@ const PAGE: &[Operation] = &[
             ("depth", "elements of a row, 511 at most"),
             ("multiplier", "2^30 to 2^31 - 1"),
             ("left_shift", "0 to 30"),
-            ("diff_min", "the least difference from the row's maximum whose exponential is not taken for 0"),
+            ("diff_min", "the smallest difference from the row's maximum whose exponential is not replaced by 0"),
         ],
         inputs: "the input as `[rows,depth]`, row-major, each element as an int32",
         results: "`[rows,depth]`, values of the output's type; `len` is their number",
     },
     Operation {
         op: "dot",
-        computes: "Steps of a dot product: accumulators plus a few products each, as one instruction computes them. The kernel says how many.",
+        computes: "Steps of a dot product: accumulators plus a few products each, as one instruction computes them. The kernel determines how many.",
         fields: &[("len", "number of results, the same as `len` of the request")],
         inputs: "`len` accumulators, then the elements of the first operand, then those of the second",
         results: "`len` int32",
@@ -348,7 +348,7 @@ const PAGE: &[Operation] = &[
         computes: "One vector instruction, vector by vector.",
         fields: &[("vectors", "vectors in each operand: of 128 bits, or of the register that the kernel names")],
         inputs: "the lanes of the first operand, then those of the second, then those of the accumulator, if the instruction has them; each in an int32",
-        results: "a value for each lane of the result, then 1 for each vector that set the flag of saturation, otherwise 0",
+        results: "a value for each lane of the result, then, for each vector, 1 if it set the saturation flag, otherwise 0",
     },
     Operation {
         op: "transform",
@@ -372,7 +372,7 @@ const PAGE: &[Operation] = &[
             ),
         ],
         inputs: "the elements before the transform",
-        results: "the elements behind it",
+        results: "the elements after the transform",
     },
 ];
 
@@ -381,19 +381,19 @@ const HEAD: &str = "# The protocol of a worker
 <!-- Written by a test: `UPDATE_EXPECT=1 cargo test --release -p tiebreak --test it protocol_page` -->
 
 A worker is a program that runs kernels for Tiebreak, in any language. It reads requests on its standard input and answers on its standard output, in order.
-[Lanes and workers](lanes.md) tells how a run starts it; `docs/example-worker.py` is a worker in thirty lines, and [`check-worker`](lanes.md#checking-a-worker) names what a worker does wrong.
+[Lanes and workers](lanes.md) describes how a run starts a worker; `docs/example-worker.py` is a worker in thirty lines, and [`check-worker`](lanes.md#checking-a-worker) finds mistakes of a worker in the protocol.
 
-- **Messages.** A request is one line of JSON, and then the bytes that it announces. An answer is one line of JSON, and then the bytes that it announces.
+- **Messages.** A request or an answer is one line of JSON, followed by the bytes that the line announces.
 - **Numbers.** Every number in these bytes is a word of 4 bytes, little-endian, whatever the type of the element: the int8 value -1 is the int32 `ff ff ff ff`, and an f32 is its bits.
 - **Order.** Several requests may be sent before the first is answered. Answers come in the order of requests. Flush standard output after each answer.
 - **End.** The end of the input ends the worker.
-- **Other output.** Standard output has answers alone. Debugging lines go to standard error.
+- **Other output.** Write only answers to standard output, and debugging lines to standard error.
 
 In the examples below, `>` is what the worker reads, `<` is what it writes, and bytes are hexadecimal.
 
 ## Greeting
 
-The first request asks who the worker is. `protocol` is the version, `arch` is free text, and `kernels` are offers ([all fields of an offer](lanes.md#kernels-under-names-of-your-own)):
+The first request is `hello`. In the answer, `protocol` is the version, `arch` is free text, and `kernels` are offers ([all fields of an offer](lanes.md#kernels-under-names-of-your-own)):
 ";
 
 const REQUESTS: &str = "
@@ -402,13 +402,13 @@ const REQUESTS: &str = "
 | Field | Meaning |
 | --- | --- |
 | `command` | `hello` or `run` |
-| `op`, `kernel` | the operation, and the kernel as it was offered |
+| `op`, `kernel` | the operation, and the name of the offered kernel |
 | `params` | parameters of the batch, as the sections below describe them for each operation |
 | `len` | number of results, in words of 4 bytes |
 | `source` | `{\"payload\":{\"bytes\":N}}`: `N` bytes of inputs follow the line. `{\"range\":{\"start\":S}}`: no bytes follow; the inputs are `S`, `S + 1`, .., modulo 2^32. Sweeps send ranges. |
-| `misalign` | the distance of inputs and results from a boundary of 64 bytes, in elements, if the worker can choose it: positions in memory change no result |
+| `misalign` | the requested distance of inputs and results from a 64-byte boundary, in elements; a worker that cannot choose addresses ignores it. Results must not depend on addresses. |
 
-Fields that the worker does not know are to be ignored, and the order of fields is free.
+A worker must ignore unknown fields. The order of fields is free.
 
 ## Fields of an answer
 
@@ -416,17 +416,17 @@ Fields that the worker does not know are to be ignored, and the order of fields 
 | --- | --- |
 | `answer` | `hello`, `done` or `failed` |
 | `bytes` | of `done`: the bytes of results that follow, four for each of `len` |
-| `reason` | of `failed`: why, in words; nothing follows, and the worker goes on |
-| `kind` | of `failed`: `refused` (the default), `panic`, `stray-write`, `changed-operand`, `unwritten`, `float-mode`, or `outside-domain`: the kernel is not meant for the batch, which is counted and is neither a failure nor a pass |
+| `reason` | of `failed`: the reason, as text; no bytes follow, and the worker continues |
+| `kind` | of `failed`: `refused` (the default), `panic`, `stray-write`, `changed-operand`, `unwritten`, `float-mode`, or `outside-domain`: the kernel does not support the batch, which is counted and is neither a failure nor a pass |
 ";
 
-/// Bytes in hexadecimal, sixteen a line.
+/// Formats bytes in hexadecimal, sixteen on each line.
 fn hexadecimal(mark: char, bytes: &[u8]) -> String {
     let line = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
     bytes.chunks(16).map(|bytes| format!("{mark} {}\n", line(bytes))).collect()
 }
 
-/// Words as integers, or as f32.
+/// Formats words as integers, or as f32.
 fn listed(words: &[i32], real: bool) -> String {
     let one = |word: &i32| if real { f32::from_bits(word.cast_unsigned()).to_string() } else { word.to_string() };
     words.iter().map(one).collect::<Vec<_>>().join(", ")
@@ -436,7 +436,7 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("JSON")
 }
 
-/// The answer of the worker of this project: its line, and its results.
+/// Returns the answer of the project's worker: its line, and its results.
 fn answered(sample: &Sample) -> (String, Vec<u8>) {
     let payload: Vec<u8> = sample.input.iter().flat_map(|word| word.to_le_bytes()).collect();
     let mut input = (json(&Request::Run(Box::new(sample.batch()))) + "\n").into_bytes();
@@ -493,7 +493,7 @@ fn the_page_of_the_protocol_is_what_the_worker_reads_and_writes() {
     expect_test::expect_file![workspace().join("docs/src/protocol.md")].assert_eq(&page());
 }
 
-/// Every operation has its section, every field of its parameters has its meaning, and its answer is one of results.
+/// Every operation has a section, every field of its parameters has a meaning, and its answer has results.
 #[test]
 fn every_operation_and_every_field_has_its_meaning() {
     let ops: Vec<&str> = PAGE.iter().map(|operation| operation.op).collect();
@@ -508,7 +508,7 @@ fn every_operation_and_every_field_has_its_meaning() {
         let request: Value = serde_json::from_str(&json(&Request::Run(Box::new(sample.batch())))).expect("JSON");
         let mut fields = Vec::new();
         names(&request["params"], &mut fields);
-        // The fields of a convolution are described there.
+        // The section on convolutions describes their fields.
         if matches!(sample.job, Job::Transform { .. }) {
             fields = vec!["conv2d".to_owned()];
         }
@@ -518,7 +518,7 @@ fn every_operation_and_every_field_has_its_meaning() {
     }
 }
 
-/// The results of fpm and requantize are those that `check-worker` takes for exact.
+/// Results of fpm and requantize equal those that `check-worker` requires.
 #[test]
 fn exact_results_are_those_of_the_worker() {
     for op in ["fpm", "requantize"] {
@@ -530,7 +530,7 @@ fn exact_results_are_those_of_the_worker() {
     }
 }
 
-/// Names of all fields below a value.
+/// Collects the names of all fields below a value.
 fn names(value: &Value, to: &mut Vec<String>) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(name, value)| {

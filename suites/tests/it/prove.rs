@@ -66,7 +66,7 @@ fn every_pair_of_shipped_schemes_is_decided() {
     assert_eq!(identical("ties-up", "xnnpack-rndnu"), (-31..=-1).collect::<Vec<_>>());
 }
 
-/// What is no function of the product is refuted by an input or unknown, and unknown is exit code 1.
+/// Schemes that do not depend on the product alone are refuted by an input or unknown; unknown has exit code 1.
 #[test]
 fn unknown_is_no_pass() {
     let narrow = ["--left=tflite-int16-multiplier", "--right=tflite-int16-multiplier:wrap", "--shift=-31..-31"];
@@ -86,7 +86,7 @@ fn a_call_that_compares_nothing() {
     prove(&["--left=ties-up", "--right=ties-away", "--shift=-32..0"]).exits(2);
 }
 
-/// Two solvers, which share nothing with the folding of pieces, confirm what it states.
+/// Two solvers, which share nothing with the folding of pieces, confirm its statements.
 #[test]
 fn solvers_confirm_the_statements() {
     if !starts("z3") {

@@ -9,13 +9,13 @@ use tiebreak_impls::requantize::Requantize;
 use tiebreak_reports::ledger::Theorem;
 use tiebreak_reports::proofs;
 
-/// Around the table of the page.
+/// Markers around the table of the page.
 const BEGIN: &str = "<!-- recorded proofs -->\n";
 const END: &str = "<!-- end of recorded proofs -->";
 
 const CODE: &str = "prove-code";
 
-/// The solvers and a clang are here.
+/// True if the solvers and a clang are installed.
 fn tools() -> bool {
     let clang = ["clang-22", "clang-21", "clang-20", "clang-19", "clang"].iter().any(|name| starts(name));
     let all = starts("z3") && starts("cvc5") && clang;
@@ -35,7 +35,7 @@ fn prove(function: &str, contract: &str, more: &[&str]) -> Run {
     tiebreak(&[&arguments, more].concat())
 }
 
-/// What was printed, which has the form of a schema of `schema`.
+/// Parses the output, and checks it against a schema of `schema`.
 fn described(run: &Run, form: &str) -> Value {
     let value: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", run.printed()));
     let schema: Value = serde_json::from_str(&tiebreak(&["schema", form]).exits(0).stdout).expect("a schema");
@@ -44,7 +44,7 @@ fn described(run: &Run, form: &str) -> Value {
     value
 }
 
-/// The one shift of a refuted function, whose witness the compiled function confirms.
+/// Returns the only shift of a refuted function, whose witness the compiled function confirms.
 fn refuted(function: &str, contract: &str, more: &[&str]) -> Value {
     let all =
         described(&prove(function, contract, &[&["--shift=-8..-8", "--format=json"], more].concat()).exits(1), CODE);
@@ -70,7 +70,7 @@ fn a_right_function_is_proved() {
     prove("twice", "tosa-apply-scale-32-double", &domain).exits(0);
 }
 
-/// `proved` was said of all inputs although the contract gives some of them no value, and the multipliers were restricted.
+/// `proved` was once stated for all inputs, although the contract gives some of them no value, and the multipliers were restricted.
 #[test]
 fn a_verdict_says_what_it_is_about() {
     if !tools() {
@@ -91,7 +91,7 @@ fn a_verdict_says_what_it_is_about() {
     }
 }
 
-/// The same scheme for another contract is refuted, and an input shows it.
+/// A function that follows another scheme than its contract is refuted by an input.
 #[test]
 fn another_contract_is_refuted() {
     if tools() {
@@ -100,7 +100,7 @@ fn another_contract_is_refuted() {
     }
 }
 
-/// One wrong input of 2^64 is found.
+/// A single wrong input among 2^64 is found.
 #[test]
 fn one_wrong_input_is_refuted() {
     if tools() {
@@ -109,7 +109,7 @@ fn one_wrong_input_is_refuted() {
     }
 }
 
-/// The families that sampling misses, planted in a fixed point multiply.
+/// Fault families that sampling misses, injected into a fixed point multiply.
 #[test]
 fn rare_mistakes_are_refuted() {
     if tools() {
@@ -119,7 +119,7 @@ fn rare_mistakes_are_refuted() {
     }
 }
 
-/// The same families, planted in a requantization with its zero point and clamp.
+/// The same families, injected into a requantization with its zero point and clamp.
 #[test]
 fn rare_mistakes_of_requantization_are_refuted() {
     if !tools() {
@@ -132,7 +132,7 @@ fn rare_mistakes_of_requantization_are_refuted() {
     }
 }
 
-/// A shift by a negative amount is poison: the function is refuted where it is undefined, whatever the compiled code returns.
+/// A shift by a negative amount is poison. Undefined inputs refute the function, whatever the compiled code returns.
 #[test]
 fn undefined_behaviour_is_refuted() {
     if !tools() {
@@ -142,7 +142,7 @@ fn undefined_behaviour_is_refuted() {
     assert_eq!((&all["shifts"][0]["verdict"], &all["shifts"][0]["got"]), (&json!("refuted"), &Value::Null));
 }
 
-/// What the translator does not know is refused by name.
+/// An instruction or function that the translator does not know is rejected by name.
 #[test]
 fn what_is_not_known_is_refused_by_name() {
     if !tools() {
@@ -163,13 +163,13 @@ fn what_is_not_known_is_refused_by_name() {
         std::fs::write(&path, text).expect("a file");
         let path = path.display().to_string();
         let run = tiebreak(&["prove", "--ir", &path, "--function=f", "--contract=ties-up", "--shift=0..0"]);
-        // A function that cannot be linked is refused before it is translated.
+        // A function that cannot be linked is rejected before it is translated.
         assert_eq!(run.code, 2, "{}", run.printed());
         assert!(run.printed().contains(said.trim_matches('`')), "{said}: {}", run.printed());
     }
 }
 
-/// Bounds of narrow lanes, the largest difference of two casts, and the axioms of products, by both solvers.
+/// Bounds of narrow lanes, the largest difference of two casts, and the axioms of products, proved by both solvers.
 #[test]
 fn bounds_are_proved_and_false_axioms_refused() {
     if !tools() {
@@ -181,7 +181,7 @@ fn bounds_are_proved_and_false_axioms_refused() {
     for claim in ["66,051 terms", "b0 + b1 <= 257", "at most 128, and negative", "for s = 0.3, by 1 at most"] {
         assert!(claims.iter().any(|said| said.contains(claim)), "{claim}: {claims:#?}");
     }
-    // Beyond each bound on two weights, and for the cast whose results differ, an input was found and computed again.
+    // Beyond each bound on two weights, and for the cast with different results, an input was found and computed again.
     let witnesses = bounds.iter().flat_map(|bound| bound["questions"].as_array().expect("questions"));
     assert_eq!(witnesses.filter(|question| question["witness"].is_string()).count(), 5, "{all}");
     let axioms = all["axioms"].as_array().expect("axioms");
@@ -189,7 +189,7 @@ fn bounds_are_proved_and_false_axioms_refused() {
     assert_eq!(json!(denials), json!(["no", "no", "no", "no", "yes", "yes"]), "{all}");
 }
 
-/// Mistakes of a call.
+/// Wrong calls.
 #[test]
 fn a_call_that_proves_nothing() {
     prove("nothing", "ties-up", &[]).exits(2);
@@ -199,7 +199,8 @@ fn a_call_that_proves_nothing() {
     tiebreak(&["prove", "--kernels"]).exits(2);
 }
 
-/// Kernels from their LLVM IR: three proved, and mutants refuted with a witness that the mutant itself confirms. Each verdict is that of the record.
+/// Kernels from their LLVM IR: three are proved, and mutants refuted with a witness that the mutant itself confirms. Each verdict equals the recorded
+/// one.
 #[test]
 fn kernels_are_proved_and_mutants_refuted() {
     if !tools() {
@@ -244,7 +245,7 @@ fn kernels_are_proved_and_mutants_refuted() {
     assert!(again["rows"].as_array().expect("rows").iter().all(|row| row["kept"] == true), "{again}");
 }
 
-/// A proof that runs out of its time is no verdict, and the row says so.
+/// A proof that runs out of time gives no verdict, as the row states.
 #[test]
 fn a_proof_that_runs_out_is_no_verdict() {
     if tools() {
@@ -255,7 +256,7 @@ fn a_proof_that_runs_out_is_no_verdict() {
     }
 }
 
-/// Requantizations that have no terms: of the legacy pipeline, whose multiplier is an integer, and one in floats.
+/// Requantizations without terms: those of the legacy pipeline, whose multiplier is an integer, and one in floats.
 const WITHOUT_TERMS: [&str; 6] = [
     "gemmlowp-quantize-down",
     "gemmlowp-quantize-down-shipped",
@@ -265,7 +266,7 @@ const WITHOUT_TERMS: [&str; 6] = [
     "mutant-requantize-f32",
 ];
 
-/// Every kernel is a theorem, every mutant is refuted, and the record is about the sources of this program.
+/// Every kernel is proved, every mutant is refuted, and the record is about the sources of this program.
 #[test]
 fn every_kernel_is_a_theorem_and_every_mutant_is_refuted() {
     let recorded = recorded();
@@ -276,7 +277,7 @@ fn every_kernel_is_a_theorem_and_every_mutant_is_refuted() {
     for (name, mutant) in kernels.chain(mutants) {
         assert_eq!(proofs::counted(&recorded, mutant).get(&("fpm", name)), Some(&true), "{name}: {again}");
     }
-    // A requantization has a theorem, or its contract has no Q0.31 multiplier; one known bug computes in floats.
+    // A requantization has a theorem, or its contract has no Q0.31 multiplier. One known bug computes in floats.
     for kernel in <Requantize as TensorOperation>::kernels() {
         let wanted = (!WITHOUT_TERMS.contains(&kernel.name)).then_some(true);
         let held = proofs::counted(&recorded, false).get(&("requantize", kernel.name)).copied();
@@ -299,7 +300,7 @@ fn every_kernel_is_a_theorem_and_every_mutant_is_refuted() {
     }
 }
 
-/// The screen has a line, and the report the table.
+/// The screen has a line on proofs, and the report the table.
 #[test]
 fn verify_states_the_recorded_proofs() {
     let run = whole();
@@ -312,7 +313,7 @@ fn verify_states_the_recorded_proofs() {
     assert!(run.details.contains(&proofs::markdown(&recorded())));
 }
 
-/// The page has the recorded table, with a row for each kernel and each mutant; `UPDATE_EXPECT=1` writes it anew.
+/// The page has the recorded table, with a row for each kernel and each mutant; `UPDATE_EXPECT=1` updates it.
 #[test]
 fn the_page_has_the_recorded_table() {
     let path = workspace().join("docs/src/proofs.md");

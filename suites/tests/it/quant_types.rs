@@ -1,4 +1,4 @@
-//! `!quant.uniform` and the ops on it: the RFC's examples, what a text can get wrong, and the command `check-type`.
+//! `!quant.uniform` and its ops: the RFC's examples, errors in a text, and the command `check-type`.
 
 use crate::common::{Run, tiebreak, workspace};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use tiebreak_suites::quant_type::{Scale, parse, parse_type};
 const RFC: &str = include_str!("../../ops/data/quant_rfc.txt");
 const BAD: &str = include_str!("../../ops/data/quant_bad.txt");
 
-/// Every "Correct" example is accepted and printed back as it is; every "Incorrect" one is refused where it is wrong, by the rule's name.
+/// Every "Correct" example is accepted and printed unchanged. Every "Incorrect" one is rejected at the right place, with the rule's name.
 #[test]
 fn examples_of_the_rfc() {
     let mut counts = [0; 2];
@@ -32,7 +32,7 @@ fn examples_of_the_rfc() {
     assert_eq!(counts, [RFC.matches("\nCorrect ").count() + RFC.matches("\nexample ").count(), 4]);
 }
 
-/// Every rule by texts that break it: where, in which words, and that these begin with mlir-opt's where the table says so.
+/// Texts that break each rule: the place and the message of the error, which begins with mlir-opt's text if the table says so.
 #[test]
 fn texts_that_break_a_rule() {
     let mut cases = 0;
@@ -55,7 +55,7 @@ fn texts_that_break_a_rule() {
     assert!(cases > 150, "{cases}");
 }
 
-/// The message shows the text, the caret under the offending character, and no more of a long text than a terminal holds.
+/// The message shows the text, a caret under the offending character, and only as much of a long text as fits a terminal.
 #[test]
 fn an_error_shows_where() {
     let error = parse("!quant.uniform<i8:f32, 1.0:300>").expect_err("no such zero point").to_string();
@@ -71,7 +71,7 @@ fn an_error_shows_where() {
     assert!(second.contains("\n  !quant.uniform<i8:f32, \u{e9}>\n                         ^ character 37"), "{second}");
 }
 
-/// What is left out is what it stands for.
+/// An omitted part has its default value.
 #[test]
 fn spellings_of_one_type() {
     for (text, printed) in [
@@ -100,7 +100,7 @@ fn spellings_of_one_type() {
 }
 
 proptest! {
-    /// Any double that is a scale comes back as the same double, whatever stands around it.
+    /// Any double that is a scale is parsed as the same double after printing, in any context.
     #[test]
     fn what_is_printed_is_read_as_the_same(
         bits in f64::MIN_POSITIVE.to_bits()..=f64::MAX.to_bits(), width in 1..=32u32, signed: bool, axis in 0..4usize, channels in 1..5usize,

@@ -1,4 +1,4 @@
-//! `quantize` and `dequantize` from plan to ledger: contracts kept, classes distinguished, counts in closed form, cases that can be run again.
+//! `quantize` and `dequantize` from plan to ledger: contracts kept, classes distinguished, counts in closed form, reproducible cases.
 
 use crate::common::*;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use tiebreak_suites::lane::Lane;
 use tiebreak_suites::operation::mutants;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 
-/// Lines 12 to 14 of the corpus of known bugs, and those of our own.
+/// Lines 12 to 14 of the corpus of known bugs, and bugs of this project.
 #[test]
 fn every_mutant_of_the_casts_dies_with_its_class() {
     let host = Lane::host();
@@ -45,7 +45,7 @@ fn kernels_keep_their_contracts() {
     }
 }
 
-/// The lowering truncates, rounds its steps, and converts what it cannot: each difference has the class of its own cause.
+/// The lowering truncates, rounds its steps, and converts values out of range. Each difference has the class of its cause.
 #[test]
 fn differences_of_the_lowering_are_told_apart() {
     let ledger = quick("quantize", "mlir-qcast", &[]).exits(0).ledger();
@@ -72,7 +72,7 @@ fn every_pattern_of_16_bits_is_swept() {
     assert_eq!(path, ["directed-rounding", "f16-step", "f16-step", "poison"]);
 }
 
-/// Where schemes differ on few inputs, big rationals judge each of them again.
+/// If schemes differ on few inputs, big rationals judge each of them again.
 #[test]
 fn differences_of_a_sweep_are_judged_again() {
     let ty = "!quant.uniform<i8<-8:7>:f16, 0.3:1>";
@@ -89,7 +89,7 @@ fn differences_of_a_sweep_are_judged_again() {
     }
 }
 
-/// The sweep of all stored values counts what judging them one by one counts, and finds the witness nearest to zero.
+/// A sweep of all stored values has the same counts as judging them one by one, and finds the witness nearest to zero.
 #[test]
 fn every_stored_value_is_swept() {
     let (ideal, steps) =
@@ -112,7 +112,7 @@ fn every_stored_value_is_swept() {
         }
         let reference = row(&ledger, "reference", "exhaustive");
         let smallest = differing.iter().min_by_key(|v| (v.unsigned_abs(), **v < 0));
-        // A stored value of 0 is what a case has where it names none.
+        // The default stored value of a case is 0.
         assert_eq!(reference["witness"].is_null(), differing.is_empty(), "{ty}");
         let witness = reference["witness"]["case"]["q"].as_i64().unwrap_or(0);
         assert_eq!(witness, smallest.copied().unwrap_or(0), "{ty}");
@@ -120,7 +120,7 @@ fn every_stored_value_is_swept() {
     }
 }
 
-/// All of 8 and 16 bits to f32 in every run, correctly rounded; and a kernel that is not what it promises.
+/// Every run sweeps all stored values of 8 and 16 bits to f32, correctly rounded. A kernel that breaks its contract is detected.
 #[test]
 fn stored_values_of_16_bits_are_swept_in_every_run() {
     let ledger = quick("dequantize", "mlir-dcast", &[]).exits(0).ledger();
@@ -134,7 +134,7 @@ fn stored_values_of_16_bits_are_swept_in_every_run() {
     assert!(items(&ledger, "findings").iter().any(|finding| described(&finding)));
 }
 
-/// A witness is a case by itself: its command gives the same values again.
+/// A witness is a complete case: its command gives the same values again.
 #[test]
 fn a_witness_of_floats_can_be_run_again() {
     for (op, kernel, case, described) in [

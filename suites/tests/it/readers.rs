@@ -1,12 +1,12 @@
-//! Files of others: what has no end is refused within its limit, where it was read for ever; of two columns of one name neither is
-//! taken, where `--params` took the first.
+//! Foreign files: an endless file is rejected within its limit, where it was once read forever. Two columns of one name are rejected, where
+//! `--params` once took the first.
 
 use crate::bad_input::refused;
 use crate::common::{GUARD, Run, tiebreak, verify};
 use std::path::Path;
 use std::time::Instant;
 
-/// A call that reads one file.
+/// Call that reads one file.
 struct Reader {
     name: &'static str,
     call: fn(&str) -> Run,
@@ -42,7 +42,7 @@ fn what_has_no_end_is_refused() {
     }
 }
 
-/// A pipe has no length that could be asked for.
+/// A pipe has no length to check.
 #[test]
 fn a_pipe_that_is_written_for_ever_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -52,7 +52,7 @@ fn a_pipe_that_is_written_for_ever_is_refused() {
     assert!(made.success());
     let writer = {
         let pipe = pipe.clone();
-        // Ends where the reader closes its end.
+        // The write fails when the reader closes its end.
         std::thread::spawn(move || {
             let mut file = std::fs::OpenOptions::new().write(true).open(pipe).expect("it can be opened");
             let lines = b"multiplier,shift\n".iter().chain(b"1,0\n".iter().cycle());
@@ -82,19 +82,19 @@ fn two_columns_of_one_name_are_refused_everywhere() {
         let run = with_file(twice, call);
         assert_eq!(run.code, 2, "{name}: {}", run.printed());
         refused(&run, &["table.csv has two columns `multiplier`"]);
-        // Of a column that nobody reads, too: which of both was meant is not known.
+        // An unused column is checked, too, because either of the two could be meant.
         refused(&with_file("shift,a,multiplier,a\n-8,1,1395864371,2\n", call), &["two columns `a`"]);
     }
     let observed = "x,observed,multiplier,shift,shift\n1,1,1395864371,-8,0\n";
     let run = with_file(observed, |file| tiebreak(&["fingerprint", "--observations", file]));
     refused(&run, &["table.csv has two columns `shift`"]);
-    // What a spreadsheet leaves after the last column has no name.
+    // Empty columns that a spreadsheet adds at the end have no name.
     let unnamed = "multiplier,shift,,\n1395864371,-8,,\n";
     let census = |file: &str| tiebreak(&["census", "--left=ties-up", "--right=ties-away", "--params", file]);
     with_file(unnamed, census).exits(0);
 }
 
-/// As many observations as lines, each with parameters of its own: looking each of them up among all others took minutes.
+/// Each observation has separate parameters. A search of each setting among all others once took minutes.
 #[test]
 fn many_settings_are_told_apart_at_once() {
     let rows = (0..200_000).map(|i| format!("{i},0,{},-8\n", 1_073_741_824 + i));

@@ -1,11 +1,11 @@
-//! The kernels of the tensor operations, whatever their types: all of the registry.
+//! Kernels of the tensor operations, whatever their types: the whole registry.
 
 use tiebreak_impls::kernel::Native;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::operation::{self, mutants};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
-/// A kernel without its code.
+/// Kernel without its code.
 pub(crate) struct Described {
     pub(crate) op: &'static str,
     pub(crate) name: &'static str,
@@ -13,7 +13,7 @@ pub(crate) struct Described {
     pub(crate) native: Option<Form>,
 }
 
-/// A native form without its code.
+/// Native form without its code.
 pub(crate) struct Form {
     pub(crate) isa: &'static str,
     pub(crate) arch: &'static str,
@@ -22,7 +22,7 @@ pub(crate) struct Form {
     pub(crate) available: fn() -> bool,
 }
 
-/// A mutant without its code.
+/// Mutant without its code.
 pub(crate) struct Bug {
     pub(crate) op: &'static str,
     pub(crate) name: &'static str,
@@ -65,12 +65,12 @@ fn registry() -> Registry {
     all
 }
 
-/// Every kernel of every tensor operation.
+/// Returns every kernel of every tensor operation.
 pub(crate) fn kernels() -> Vec<Described> {
     registry().kernels
 }
 
-/// Every mutant of every tensor operation.
+/// Returns every mutant of every tensor operation.
 pub(crate) fn bugs() -> Vec<Bug> {
     registry().bugs
 }

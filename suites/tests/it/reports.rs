@@ -1,4 +1,4 @@
-//! What a run prints and leaves: stable, agreeing with itself, and able to be run again.
+//! Output and files of a run: stable, consistent, and reproducible.
 
 use crate::common::*;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::io::Read;
 use std::process::Stdio;
 use tiebreak_impls::mutants;
 
-/// A quick run of one kernel on the host.
+/// Returns a quick run of one kernel on the host.
 fn quick(kernel: &str, more: &[&str]) -> Run {
     verify(&[&["--op=fpm", "--kernel", kernel, "--lane=host", "--effort=quick"][..], more].concat())
 }
@@ -116,7 +116,7 @@ fn other_commands_print_json_too() {
     }
 }
 
-/// Standard output in JSON, the ledger, the CSV file, the summary, the details and JUnit's file tell the same.
+/// Standard output in JSON, the ledger, the CSV file, the summary, the details and JUnit's file agree.
 #[test]
 fn the_files_agree() {
     for (kernel, code) in [("mutant-dead-fixup", 1), ("tvm-neon-rfc", 0), ("mutant-tail-double-rounding", 1)] {
@@ -139,7 +139,7 @@ fn the_files_agree() {
     }
 }
 
-/// Deltas and classes are each a partition of what differs.
+/// Deltas and classes are each a partition of the differing inputs.
 fn adds_up(row: &Value) {
     let sum =
         |key: &str| row[key].as_object().expect("counts").values().map(|n| n.as_u64().expect("a count")).sum::<u64>();
@@ -154,13 +154,13 @@ fn adds_up(row: &Value) {
     }
 }
 
-/// Whether the row counts the delta by itself or, where there are many, among the others.
+/// True if the row counts the delta separately or, if there are many deltas, under `other`.
 fn counts(row: &Value, delta: i64) -> bool {
     let deltas = &row["by_delta"];
     deltas[delta.to_string()].is_u64() || deltas["other"].is_u64()
 }
 
-/// Each line of the CSV file belongs to a row that counts its delta and its class, and the smallest witnesses are among them.
+/// Each line of the CSV file belongs to a row that counts its delta and its class, and the smallest witnesses are among the lines.
 fn mismatches_agree(ledger: &Value, text: &str) {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
@@ -180,7 +180,7 @@ fn mismatches_agree(ledger: &Value, text: &str) {
     println!("{lines} mismatches");
 }
 
-/// Well-formed, and with a failure for each broken kernel and no other.
+/// The file is well-formed, and has failures for broken kernels only.
 fn junit_agrees(ledger: &Value, text: &str) {
     let report = quick_junit::Report::deserialize_from_str(text).expect("well-formed");
     let cases: usize = report.test_suites.iter().map(|s| s.test_cases.len()).sum();
@@ -194,12 +194,12 @@ fn junit_agrees(ledger: &Value, text: &str) {
     }
 }
 
-/// The command printed beside a finding or row.
+/// Returns the command printed next to a finding or row.
 fn again(of: &Value) -> &str {
     of["witness"]["command"].as_str().expect("a command")
 }
 
-/// Runs a printed command; the row or finding of the same subject in its ledger.
+/// Runs a printed command; returns the row or finding about the same subject in its ledger.
 fn rerun(row: &Value) -> Value {
     let words = again(row).strip_prefix("cargo xtask ").unwrap_or_else(|| panic!("{row}"));
     let words: Vec<&str> = words.split(' ').collect();
@@ -212,7 +212,7 @@ fn rerun(row: &Value) -> Value {
     items(&ledger, "rows").iter().find(same).expect("the same row").clone()
 }
 
-/// Invariant 8: the command beside a witness shows that witness.
+/// Invariant 8: the command next to a witness reproduces this witness.
 #[track_caller]
 fn shown_again(row: &Value) {
     let again = rerun(row);
@@ -252,7 +252,7 @@ fn commands_beside_witnesses_against_references_show_them_again() {
     }
 }
 
-/// The command of the whole run says what was asked for, and not what its front added.
+/// The command of the whole run has the caller's arguments, without additions of its front end.
 #[test]
 fn the_command_of_the_run_is_the_callers() {
     let run = quick("tvm-relay", &["--seed=7"]).exits(0);
@@ -265,7 +265,7 @@ fn the_command_of_the_run_is_the_callers() {
     assert!(!command.contains("--lanes"), "{command}");
 }
 
-/// Everything but time and the call itself.
+/// Returns the ledger without times and the call itself.
 fn timeless(mut ledger: Value) -> Value {
     ledger["environment"]["date"] = "".into();
     ledger["seconds"] = 0.into();
@@ -276,7 +276,7 @@ fn timeless(mut ledger: Value) -> Value {
     ledger
 }
 
-/// Invariant 3.
+/// Invariant 3: a run depends only on its seed.
 #[track_caller]
 fn depends_on_its_seed_alone(what: &[&str]) {
     let run = |more: &[&str]| {
@@ -294,7 +294,7 @@ fn depends_on_its_seed_alone(what: &[&str]) {
     println!("{} rows, {} mismatches", items(&one, "rows").len(), csv.lines().count() - 1);
 }
 
-/// What a ledger says of some operations: every list of which the entries name one.
+/// Returns the entries of a ledger about some operations, from every list whose entries name an operation.
 fn said_of(ledger: Value, ops: &[&str]) -> BTreeMap<String, Vec<Value>> {
     let Value::Object(ledger) = timeless(ledger) else { panic!("a ledger is an object") };
     let lists = ledger.into_iter().filter_map(|(name, list)| match list {
@@ -306,7 +306,7 @@ fn said_of(ledger: Value, ops: &[&str]) -> BTreeMap<String, Vec<Value>> {
     said.filter(|(_, list)| !list.is_empty()).collect()
 }
 
-/// Nor on the number of threads, nor on what else runs.
+/// A run does not depend on the number of threads, or on other operations.
 #[test]
 fn runs_depend_on_their_seed_and_on_nothing_else() {
     let ops = ["fpm", "instruction"];
@@ -330,7 +330,7 @@ fn runs_depend_on_their_seed_and_on_nothing_else() {
     assert_ne!(csv, other_csv);
 }
 
-/// Kernels that differ from their reference, so that there are witnesses to be found and shrunk.
+/// Kernels that differ from their reference, so that witnesses are found and shrunk.
 #[test]
 fn tensor_runs_depend_on_their_seed_and_on_nothing_else() {
     let ops = ["--op=matmul", "--op=conv2d", "--op=requantize", "--op=transform"];
@@ -339,7 +339,7 @@ fn tensor_runs_depend_on_their_seed_and_on_nothing_else() {
     depends_on_its_seed_alone(&[&ops[..], &kernels].concat());
 }
 
-/// A reader that has seen enough: no panic, the same exit code, and the files are written.
+/// A reader that closes standard output early causes no panic and no other exit code, and all files are written.
 #[test]
 fn standard_output_closed_early() {
     for (kernel, code) in [("tvm-relay", 0), ("mutant-ties-down", 1)] {

@@ -1,4 +1,4 @@
-//! `rewrites`: what the oracle's steps say of them, held to the machine's own floats.
+//! `rewrites`: counts from the oracle's steps, compared with the machine's own floats.
 
 use crate::common::tiebreak;
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn counts(claims: &[Value], rewrite: &str) -> [u64; 4] {
     ["inputs", "same", "differ", "undefined"].map(|name| claim[name].as_u64().expect("a count"))
 }
 
-/// i8 with bounds, in f32, by the machine.
+/// Casts of i8 with bounds, in f32, computed by the machine.
 struct Machine {
     scale: f32,
     zero_point: f32,
@@ -25,7 +25,7 @@ impl Machine {
         (q as f32 - self.zero_point) * self.scale
     }
 
-    /// Nothing where the value is no i8.
+    /// Returns `None` if the value is not an i8.
     fn qcast(&self, x: f32) -> Option<i32> {
         let sum = (x / self.scale + self.zero_point).trunc();
         (-128.0..=127.0).contains(&sum).then(|| (sum as i32).clamp(self.bounds.0, self.bounds.1))
@@ -44,7 +44,7 @@ fn tally(pairs: impl Iterator<Item = (Option<i32>, Option<i32>)>) -> [u64; 4] {
     })
 }
 
-/// Truncation loses what the product's rounding lost: 16 of 256 stored values do not come back, with no bound in play.
+/// Truncation makes the rounding of the product visible: 16 of 256 stored values do not return, without any bound.
 #[test]
 fn there_and_back_is_not_always_where_one_was() {
     let machine = Machine { scale: 0.3, zero_point: 0.0, bounds: (-128, 127) };
@@ -80,10 +80,10 @@ fn every_input_of_the_examples_is_counted() {
         tally((-128..128).filter(|q| !(-8..8).contains(q)).map(|q| (Some(q), machine.qcast(machine.dcast(q)))));
     assert_eq!(counts(&claims, "qcast(dcast(q)) -> q, q beyond the bounds"), beyond);
     assert_eq!(beyond, [240, 0, 240, 0]);
-    // Every float but NaN, of which 17 are dequantized values: 16, and zero twice.
+    // Every float but NaN; 17 of them are dequantized values: 16, and a second zero.
     let lossy = counts(&claims, "dcast(qcast(x)) -> x");
     assert_eq!((lossy[0], lossy[1]), (4_278_190_082, 17));
-    // Floats that only the clamp keeps within the bounds, by bisection on the machine's division: none of them comes back.
+    // Floats that only the clamp keeps within the bounds, by bisection on the machine's division. Each of them changes.
     let stored = |bits: u32| (f32::from_bits(bits) / 0.3 + 1.0).trunc();
     let first = |sign: u32, reaches: &dyn Fn(f32) -> bool| {
         let (mut low, mut high) = (0, f32::INFINITY.to_bits());
@@ -107,7 +107,7 @@ fn a_type_that_is_none_is_pointed_at() {
     assert!(run.stderr.contains("not a quantized type"), "{}", run.stderr);
 }
 
-/// The machine's own floats count what the fallback through f32 changes, where the conversion truncates; where it rounds, powers of two change nothing.
+/// If the conversion truncates, the machine's floats count the changes of the fallback through f32. If it rounds, powers of two change nothing.
 #[test]
 fn a_fallback_is_held_to_the_exact_result() {
     let run = tiebreak(&["rewrites", "--fallback", "add", "--format", "json"]).exits(0);
@@ -119,7 +119,7 @@ fn a_fallback_is_held_to_the_exact_result() {
     let machine = |q: i32, z: i32, scale: f32| (q - z) as f32 * scale;
     let (mut differ, mut inputs) = (0, 0);
     for (a, b) in (-128..128i32).flat_map(|a| (-128..128i32).map(move |b| (a, b))) {
-        // (a - 3) * 0.1 + (b - 3) * 0.1 in steps of 0.2, less 5.
+        // (a - 3) * 0.1 + (b - 3) * 0.1 in steps of 0.2, minus 5.
         let exact = (a + b - 6 + 1).div_euclid(2) - 5;
         let sum = ((machine(a, 3, 0.1) + machine(b, 3, 0.1)) / 0.2f32 + -5.0f32).trunc() as i32;
         if (-128..128).contains(&sum) {
@@ -140,7 +140,7 @@ fn a_fallback_is_held_to_the_exact_result() {
     assert!(refused.stderr.contains("add, mul"), "{}", refused.printed());
 }
 
-/// Operations whose lowering is refused: the machine's integers and floats count what a split changes, and an index is lost by an overflow alone.
+/// Operations whose lowering is rejected: the machine's integers and floats count the changes of a split, and an index is lost only by overflow.
 #[test]
 fn a_fallback_without_a_lowering_is_held_to_the_exact_result() {
     let claims = |operation: &str| -> Vec<Value> {
@@ -180,7 +180,7 @@ fn a_fallback_without_a_lowering_is_held_to_the_exact_result() {
     assert!(table.stdout.contains("it is moved, and no arithmetic is needed"), "{}", table.stdout);
 }
 
-/// A run of both casts measures the rewrites of two types and of TensorFlow Lite's lowerings, and each is as recorded; the command of a row prints it.
+/// A run of both casts counts the rewrites of two types and of TensorFlow Lite's lowerings, each as recorded. The command of a row prints it.
 #[test]
 fn a_run_of_both_casts_has_the_rewrites() {
     let run =

@@ -1,7 +1,7 @@
-//! Acceptance 4: break a kernel on purpose in a scratch copy of `impls`, build its worker, and verify it.
+//! Acceptance 4: breaks a kernel on purpose in a scratch copy of `impls`, builds its worker, and verifies it.
 //!
-//! The copy lies below the target directory with a target directory of its own, so that only the first run builds dependencies;
-//! a worker is kept under the name of its change and a hash of its sources.
+//! The copy is below the target directory and has a separate target directory, so that only the first run builds dependencies. A worker is kept under
+//! the name of its change and a hash of its sources.
 
 use crate::common::*;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A change of the kernels' sources: a file below `impls/src`, what is there, what is put in its place.
+/// Change of the kernels' sources: a file below `impls/src`, the old text, and the new text.
 pub(crate) struct Change {
     pub(crate) name: &'static str,
     pub(crate) file: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct Change {
     pub(crate) to: &'static str,
 }
 
-/// `cargo clean` takes the scratch copies with it.
+/// Returns the directory of the scratch copies, which `cargo clean` removes, too.
 fn home() -> PathBuf {
     lanes_file().parent().expect("a file lies in a directory").join("scratch")
 }
@@ -38,7 +38,7 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The files of a workspace of `impls` alone, with the change made, by path.
+/// Returns the files of a workspace with only `impls`, after the change, by path.
 fn files(change: &Change) -> BTreeMap<PathBuf, String> {
     let from = workspace();
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -52,7 +52,7 @@ fn files(change: &Change) -> BTreeMap<PathBuf, String> {
     sources(&from.join("impls/src"), &mut paths);
     for path in paths {
         let below = path.strip_prefix(&from).expect("below the workspace").to_owned();
-        // The build script is left out, and so is what it is built with.
+        // The copy has neither the build script nor its dependency.
         files.insert(below, read(&path).replace("tiebreak-sources.workspace = true\n", ""));
     }
     let broken = files.get_mut(&Path::new("impls/src").join(change.file)).expect("the file to be broken is there");
@@ -62,21 +62,21 @@ fn files(change: &Change) -> BTreeMap<PathBuf, String> {
     files
 }
 
-/// The worker of a scratch copy; one that was built from these very sources is kept.
+/// Returns the worker of a scratch copy; a worker built from equal sources is reused.
 pub(crate) fn broken_worker(change: &Change) -> PathBuf {
     let (home, files) = (home(), files(change));
     fs::create_dir_all(&home).expect("the target directory can be written");
     let mut hasher = DefaultHasher::new();
     files.hash(&mut hasher);
     let worker = home.join(format!("{}-{:016x}", change.name, hasher.finish()));
-    // One at a time: the changes share one copy and its target directory.
+    // The changes share one copy and its target directory, so only one builds at a time.
     let lock = File::create(home.join("lock")).expect("the target directory can be written");
     lock.lock().expect("it can be locked");
     if worker.is_file() {
         return worker;
     }
     let copy = home.join("copy");
-    // What has moved since an earlier copy would be there twice.
+    // A file that has moved since an earlier copy would exist twice.
     let mut old = Vec::new();
     if copy.join("impls/src").is_dir() {
         sources(&copy.join("impls/src"), &mut old);
@@ -86,11 +86,11 @@ pub(crate) fn broken_worker(change: &Change) -> PathBuf {
     for (path, text) in &files {
         write_if_changed(&copy.join(path), text);
     }
-    // Cargo takes out of the lock file what this copy does not need.
+    // Cargo removes unneeded packages from the lock file.
     fs::copy(workspace().join("Cargo.lock"), copy.join("Cargo.lock")).expect("the workspace has one");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--quiet", "--offline", "--release", "--package=tiebreak-impls", "--bin=tiebreak-worker"]);
-    // Of what the worker is made of, nothing takes long. The changes differ in a line each: what one build made serves the next.
+    // The dependencies of the worker need no optimisation. The changes differ in one line each, so an incremental build serves the next one.
     cargo.args(["--config", "profile.release.opt-level=0"]);
     cargo.args(["--config", "profile.release.package.tiebreak-impls.incremental=true"]);
     cargo.args(["--config", "profile.release.package.tiebreak-impls.codegen-units=256"]);
@@ -104,7 +104,7 @@ pub(crate) fn broken_worker(change: &Change) -> PathBuf {
     worker
 }
 
-/// Verifies `kernel` as the change left it: exit code 1, one class, the smallest witness in a line, and the cause in words.
+/// Verifies `kernel` after the change: exit code 1, one class, the smallest witness in a line, and the cause as text.
 fn broken(change: &Change, kernel: &str, witness: &str, class: &str, because: &str) {
     let worker = broken_worker(change);
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -162,7 +162,7 @@ fn fixup_dropped_from_the_intrinsic_rule() {
     broken(&change, "tvm-neon-fixup", witness, "tie-direction", "\"fixup\" is dropped");
 }
 
-/// The scalar tail of this one keeps its ties, so that what is wrong is the place, and in the body the ties.
+/// The scalar tail keeps its ties, so the class is the position, and the cause is the tie rule in the body.
 #[test]
 fn fixup_dropped_from_the_vector_form_of_gemmlowp() {
     let change = Change {

@@ -1,9 +1,9 @@
-//! Tensor kernels broken on purpose in a scratch copy, one step at a time: each is caught, and named for what was done.
+//! Tensor kernels broken on purpose in a scratch copy, one step at a time. Each is detected, and named after its change.
 
 use crate::common::*;
 use crate::scratch::{Change, broken_worker};
 
-/// Verifies `kernel` of `op` as the change left it: exit code 1, and every finding of that class, with the cause in words.
+/// Verifies `kernel` of `op` after the change: exit code 1, and every finding of this class, with the cause as text.
 #[track_caller]
 fn broken(change: &Change, op: &str, kernel: &str, class: &str, because: &str) {
     let worker = broken_worker(change);
@@ -99,7 +99,7 @@ fn the_depth_is_that_of_the_padding() {
     broken(&change, "conv2d", "arm-uadalp", "padded-depth", "");
 }
 
-/// A kernel that writes after its results, writes to an operand, or leaves a result unwritten, each at one length.
+/// Kernel that writes after its results, writes to an operand, or leaves a result unwritten, each at one length.
 #[test]
 fn a_kernel_that_writes_where_it_must_not() {
     let change = Change {

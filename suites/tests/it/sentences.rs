@@ -1,4 +1,4 @@
-//! Sentences of help and documents that a test can check. Each was untrue once.
+//! Sentences of help and documents that a test can check. Each was once untrue.
 
 use crate::bad_input::refused;
 use crate::common::*;
@@ -11,7 +11,7 @@ fn text(file: &str) -> String {
     std::fs::read_to_string(workspace().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// `those that list things --format csv`, of which `kernels` and `schemes` were none.
+/// `those that list things --format csv`, although `kernels` and `schemes` had no CSV.
 #[test]
 fn the_commands_that_print_csv_are_those_that_the_book_names() {
     let page = text("docs/src/commands.md");
@@ -39,7 +39,7 @@ fn the_commands_that_print_csv_are_those_that_the_book_names() {
     );
 }
 
-/// `verify` takes `--op`, and so do the lists of what it can be given.
+/// `verify` takes `--op`, and so do the lists of its possible values.
 #[test]
 fn lists_of_one_operation_have_it_alone() {
     for command in ["kernels", "schemes"] {
@@ -52,7 +52,7 @@ fn lists_of_one_operation_have_it_alone() {
     }
 }
 
-/// `schemes` lists schemes `with their steps`, which its table did not have; both lists are the same in each format.
+/// `schemes` lists schemes `with their steps`, which its table once lacked. Both lists are equal in each format.
 #[test]
 fn lists_are_the_same_in_each_format() {
     for (command, key) in [("kernels", "kernel"), ("schemes", "scheme")] {
@@ -78,7 +78,7 @@ fn lists_are_the_same_in_each_format() {
     }
 }
 
-/// The lanes file that the book shows was another than the one it names, and the worker named a file that is not there.
+/// The book once showed another lanes file than the one it names, and the worker named a nonexistent file.
 #[test]
 fn the_lanes_and_the_worker_of_the_book_are_the_files() {
     let page = text("docs/src/adding-your-own.md");
@@ -110,7 +110,7 @@ fn the_lanes_and_the_worker_of_the_book_are_the_files() {
     assert!(help.contains("see docs/src/lanes.md"), "{help}");
 }
 
-/// A worker that replays kept answers holds at their seed: a build server needs a new one each time, and the one that was drawn to run it again.
+/// A worker that replays stored answers holds only for their seed. A build server needs a new seed each time, and the drawn seed to repeat the run.
 #[test]
 fn a_seed_that_is_drawn_is_printed_and_runs_again() {
     let named = ["--op=fpm", "--kernel=tvm-relay", "--lane=host", "--effort=quick"];
@@ -134,20 +134,20 @@ fn a_seed_that_is_drawn_is_printed_and_runs_again() {
     refused(&verify(&[&named[..], &["--seed=any"]].concat()), &["--seed", "`random`"]);
 }
 
-/// `--q 0` was refused with `tvm-relay: everything`, and `everything` was a format of 31 bits.
+/// `--q 0` was rejected with `tvm-relay: everything`, although `everything` meant a format of 31 bits.
 #[test]
 fn a_format_that_no_kernel_takes_is_the_reason() {
     let run = verify(&["--op=fpm", "--kernel=tvm-relay", "--multiplier=5", "--shift=0", "--q=0", "--lane=host"]);
     refused(&run, &["tvm-relay", "every m and s, Q 31"]);
     let explained = ["explain", "fpm", "--kernel", "tvm-relay", "--x=1", "--multiplier=5", "--shift=0", "--q=15"];
     refused(&tiebreak(&explained), &["Q=15", "Q 31"]);
-    // Steps are called by what they do in any format.
+    // Steps are named by their effect in any format.
     let case = ["case", "--x=3", "--multiplier=5", "--shift=0", "--q=15", "--scheme=tflite-int16-multiplier"];
     let shown = tiebreak(&case).exits(0).stdout;
     assert!(shown.contains("scale by 2^(s-Q+16)") && !shown.contains("2^(s-15)"), "{shown}");
 }
 
-/// `302,943,616 of them are wrong on this unsigned path, and one on its signed twin`: sums of two products that leave 16 bits, by the products that bytes make.
+/// `302,943,616 of them are wrong on this unsigned path, and one on its signed twin`: sums of two products beyond 16 bits, counted by byte products.
 #[test]
 fn the_wrong_pair_sums_of_the_book_are_as_many() {
     let wrong = |bytes: std::ops::RangeInclusive<i32>, word: std::ops::RangeInclusive<i32>| -> u64 {

@@ -1,4 +1,4 @@
-//! Shards of `verify`, `corrupt` and `audit`: what they are together is what one process gives, whatever their number, their order, and what interrupts them.
+//! Shards of `verify`, `corrupt` and `audit`: merged, they equal the result of one process, for any number, order and interruption.
 
 use crate::common::*;
 use serde_json::Value;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A run with several operations, self-checks, bounds, and differences from a reference.
+/// Run with several operations, self-checks, bounds, and differences from a reference.
 const RUN: [&str; 8] =
     ["verify", "--op", "dot", "--op", "transform", "--lane=host", "--effort=quick", "--reference=ties-even"];
 
-/// The program, called by its own name, by which commands are printed.
+/// Returns the program under its own name, which printed commands use.
 pub(crate) fn direct() -> Command {
     let mut command = program();
     command.env_remove("TIEBREAK_CALLED_AS");
@@ -30,7 +30,7 @@ fn exits(output: &Output, code: i32) -> String {
     text
 }
 
-/// A ledger without what depends on the machine and the hour: its `seconds`, those of its rows, and `environment`.
+/// Returns a ledger without values that depend on machine and time: `seconds` of the run and its rows, and `environment`.
 pub(crate) fn timeless(directory: &Path) -> String {
     let text = fs::read_to_string(directory.join("ledger.json")).expect("a ledger");
     let (before, rest) = text.split_once("\n  \"environment\": {").expect("an environment");
@@ -39,7 +39,7 @@ pub(crate) fn timeless(directory: &Path) -> String {
     lines.filter(|line| !line.trim_start().starts_with("\"seconds\": ")).collect::<Vec<_>>().join("\n")
 }
 
-/// The run of one process.
+/// Returns the result of one process.
 fn reference(dir: &Path, run: &[&str]) -> PathBuf {
     let whole = dir.join("whole");
     fs::create_dir(&whole).expect("a directory");
@@ -70,7 +70,7 @@ fn verify_is_the_same_whatever_the_number_of_shards() {
     let dir = dir.path();
     let whole = reference(dir, &RUN);
     for of in [1, 3, 200] {
-        // Of many shards most are empty, and one of these is run as well.
+        // Most of many shards are empty; one of the empty shards runs, too.
         let needed: Vec<u32> = (1..=of).filter(|index| of < 9 || *index <= 99 || *index == of).collect();
         for index in needed.iter().rev() {
             let said = exits(&shard(dir, &RUN, &format!("{index}/{of}")), 0);
@@ -200,7 +200,7 @@ fn audit_prints_the_same_after_a_merge() {
     assert!(twice.contains("a.tflite is there twice"), "{twice}");
 }
 
-/// A shard that runs many units, one after the other.
+/// Shard that runs many units in sequence.
 const LONG: [&str; 6] = ["verify", "--op", "fpm", "--lane=host", "--effort=quick", "--seed=3"];
 
 fn begun(dir: &Path, least: usize) -> Child {
@@ -214,12 +214,12 @@ fn begun(dir: &Path, least: usize) -> Child {
     child
 }
 
-/// Whole lines of the file.
+/// Counts the whole lines of the file.
 fn lines(dir: &Path) -> usize {
     fs::read(dir.join(file("verify", 1, 1))).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// The units of the file, each of which must be there once.
+/// Returns the units of the file, each of which must appear once.
 fn units(dir: &Path) -> Vec<String> {
     let text = fs::read_to_string(dir.join(file("verify", 1, 1))).expect("a file");
     let unit = |line: &str| {
@@ -234,8 +234,8 @@ fn units(dir: &Path) -> Vec<String> {
     units
 }
 
-/// A kill, a signal, a full disk, a torn line and a second process, one after the other on one shard: what was written stays, and the ledger is that of a run
-/// that was left alone.
+/// A kill, a signal, a full disk, a torn line and a second process, in sequence on one shard: written units stay, and the ledger equals that of an
+/// undisturbed run.
 #[test]
 fn five_interruptions_lose_nothing_and_count_nothing_twice() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -251,7 +251,7 @@ fn five_interruptions_lose_nothing_and_count_nothing_twice() {
     assert!(!ended.wait().expect("it is dead").success());
     let kept = lines(dir);
     assert!(kept >= 5, "{kept}");
-    // A file that cannot grow is a full disk: the error is the same, and no mount is needed.
+    // A file that cannot grow acts as a full disk, with the same error and without a mount.
     let path = dir.join(file("verify", 1, 1));
     let blocks = fs::metadata(&path).expect("a file").len() / 1024 + 8;
     let limited = format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$@\"");
@@ -264,7 +264,7 @@ fn five_interruptions_lose_nothing_and_count_nothing_twice() {
     let text = fs::read(&path).expect("a file");
     assert!(lines(dir) >= kept && text.ends_with(b"\n"), "a line is torn");
     let before = units(dir);
-    // A process that was killed while it wrote leaves a part of a line.
+    // A process that was killed while writing leaves a part of a line.
     let torn = &text[..text.len() - 7];
     fs::write(&path, torn).expect("a file");
     let first = begun(dir, before.len() + 1);

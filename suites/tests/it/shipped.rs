@@ -1,4 +1,4 @@
-//! K: what the project says of a library is what the library itself gives. The lanes are there after `cargo xtask setup --with shipped`.
+//! K: statements of the project on a library equal the library's own results. `cargo xtask setup --with shipped` installs the lanes.
 
 use crate::caller_lanes::lanes;
 use crate::common::*;
@@ -23,7 +23,7 @@ const LIBRARIES: [&str; 13] = [
     "rten-avx2",
 ];
 
-/// Kernels that break their contract on x86-64, as `docs/src/findings.md` says of each; every other one holds.
+/// Kernels that break their contract on x86-64, each described in `docs/src/findings.md`; all other kernels hold.
 const BROKEN: [(&str, &str); 40] = [
     ("gemmlowp", "shipped-gemmlowp"),
     ("gemmlowp", "shipped-gemmlowp-fixedpoint-u8"),
@@ -67,14 +67,14 @@ const BROKEN: [(&str, &str); 40] = [
     ("rten-avx2", "shipped-rten-gemm"),
 ];
 
-/// Matrix kernels of tract whose scaling is wrong for the least accumulator, or for ties (findings 22 and 23).
+/// Matrix kernels of tract with wrong scaling of the least accumulator, or of ties (findings 22 and 23).
 const TRACT: [&str; 2] = ["shipped-tract-avx2-mmm-i32-8x8-", "shipped-tract-avx512vnni-mmm-i32-16x16-"];
 
 fn is_broken(lane: &str, kernel: &str) -> bool {
     BROKEN.contains(&(lane, kernel)) || lane == "tract" && TRACT.iter().any(|prefix| kernel.starts_with(prefix))
 }
 
-/// Kernels of tract that this CPU has: the scalar, and matrix kernels by five policies for ties and as a product.
+/// Counts the kernels of tract on this CPU: scalar and matrix kernels, for five tie policies and as a product.
 fn of_tract() -> usize {
     5 + 6 * (1 + usize::from(has_avx2()) + usize::from(has_avx512_vnni()))
 }
@@ -99,7 +99,7 @@ fn has_avx512_vnni() -> bool {
     false
 }
 
-/// Whether this machine has the instructions without which ONNX Runtime and oneDNN sum products in saturating pairs (findings 5 and 7).
+/// True if this machine has the instructions without which ONNX Runtime and oneDNN add products in saturating pairs (findings 5 and 7).
 #[cfg(target_arch = "x86_64")]
 fn has_vnni() -> bool {
     std::is_x86_feature_detected!("avx512vnni") || std::is_x86_feature_detected!("avxvnni")
@@ -110,16 +110,16 @@ fn has_vnni() -> bool {
     true
 }
 
-/// The command of a library's worker, if it is installed.
-fn worker_of(library: &str) -> Option<Value> {
+/// Returns the command of a library's worker, if installed.
+pub(crate) fn worker_of(library: &str) -> Option<Value> {
     let record = target().join("tiebreak/shipped").join(library).join("installed.json");
     let text = std::fs::read_to_string(record).ok()?;
     let installed: Value = serde_json::from_str(&text).expect("a record of xtask");
     Some(json!({"name": library, "command": installed["command"], "patience_seconds": 60}))
 }
 
-/// A lanes file of these libraries; nothing if one is not installed.
-fn installed(dir: &Path, libraries: &[&str]) -> Option<PathBuf> {
+/// Writes a lanes file of these libraries; `None` if one is not installed.
+pub(crate) fn installed(dir: &Path, libraries: &[&str]) -> Option<PathBuf> {
     let workers: Option<Vec<Value>> = libraries.iter().map(|library| worker_of(library)).collect();
     if workers.is_none() {
         let with = if libraries.contains(&"tosa-mlir") { "tosa-mlir" } else { "shipped" };
@@ -131,7 +131,7 @@ fn installed(dir: &Path, libraries: &[&str]) -> Option<PathBuf> {
     Some(lanes(dir, &workers?))
 }
 
-/// Each kernel in each lane: judged, and broken where the page of findings says so, and nowhere else.
+/// Each kernel in each lane is judged, and broken exactly if the page of findings says so.
 #[test]
 fn each_library_gives_what_the_findings_say() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -148,14 +148,14 @@ fn each_library_gives_what_the_findings_say() {
         let in_pairs = kernel == "shipped-onnxruntime-matmulinteger-u8i8" || kernel.starts_with("shipped-onednn");
         let saturates = in_pairs && !has_vnni();
         let broken = saturates || is_broken(lane, kernel);
-        // LiteRT's layers take multipliers that are products of two floats, of several channels those of 24 bits; products of tract have no zero points.
-        // The reference model has zero points of int16 that are 0, and calls overflows unpredictable.
+        // LiteRT's layers take only multipliers that are products of two floats, and with several channels those of 24 bits. Products of tract have
+        // no zero points. The reference model requires int16 zero points of 0, and calls overflows unpredictable.
         let least = if ["litert", "tflite-micro", "tosa-reference", "tract"].contains(&lane) { 2_000 } else { 50_000 };
         assert!(*inputs > least && (*differ > 0) == broken, "{lane} {kernel}: {differ} of {inputs} differ");
     }
     let saturated = items(&ledger, "findings").iter().find(|f| f["kernel"] == "shipped-onnxruntime-matmulinteger-u8i8");
     assert_eq!(saturated.map(|f| &f["class"]), Some(&json!("16-bit-saturation")), "finding 5");
-    // Nothing failed to answer, and no finding is of another kind than a difference.
+    // Every job was answered, and every finding is a difference.
     let unanswered: Vec<&Value> = items(&ledger, "findings").iter().filter(|f| f["class"] == "refused").collect();
     assert!(unanswered.is_empty(), "{unanswered:?}");
 }
@@ -171,7 +171,7 @@ const FOR_AARCH64: [&str; 7] = [
     "rten-aarch64",
 ];
 
-/// Their kernels that break their contract. LiteRT's other operators take minutes there.
+/// Kernels on aarch64 that break their contract. LiteRT's other operators take minutes there.
 const BROKEN_ON_AARCH64: [&str; 16] = [
     "shipped-gemmlowp",
     "shipped-gemmlowp-exponent-u8",
@@ -191,10 +191,10 @@ const BROKEN_ON_AARCH64: [&str; 16] = [
     "shipped-litert-optimized-fully-connected",
 ];
 
-/// Those that do so only on a CPU without dot products (finding 4).
+/// Kernels that do so only on a CPU without dot products (finding 4).
 const WRAPPING: [&str; 2] = ["shipped-onnxruntime-matmulinteger-i8i8", "shipped-onnxruntime-matmulinteger-u8i8"];
 
-/// On aarch64 other kernels break their contract than on x86-64 (findings 16, 40 and 42 to 44).
+/// On aarch64, other kernels break their contract than on x86-64 (findings 16, 40 and 42 to 44).
 #[test]
 fn libraries_for_aarch64_give_what_the_findings_say() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -267,7 +267,7 @@ fn findings_of_shipped_libraries_are_shown_by_one_input() {
     assert!(run.stdout.contains("got 1, gemmlowp-double"), "{}", run.printed());
 }
 
-/// What an adapter claims is among the schemes that `identify` leaves of all schemes of the operation, unless the kernel breaks its contract.
+/// The scheme that an adapter claims is among those that `identify` finds among all schemes of the operation, unless the kernel breaks its contract.
 #[test]
 fn the_claims_of_adapters_are_what_identify_finds() {
     let mut counts = [0, 0];
@@ -295,7 +295,7 @@ fn the_claims_of_adapters_are_what_identify_finds() {
     }
 }
 
-/// A real model in LiteRT's reference and optimized kernels: each layer that is the first to differ is one of which the audit says so, and so is the channel.
+/// Real model in LiteRT's reference and optimized kernels: the audit predicts each layer that is the first to differ, and its channel.
 #[test]
 fn differences_of_a_real_model_are_those_that_the_audit_predicts() {
     let model = target().join("tiebreak/models/hey_jarvis.tflite");
@@ -329,7 +329,7 @@ fn differences_of_a_real_model_are_those_that_the_audit_predicts() {
     assert!(channel["differ"].as_u64() > Some(0), "{channel}");
 }
 
-/// K: what the audit says of LiteRT's layers is what `identify` leaves of its lane, whole vectors and what is behind them apart.
+/// K: the audit and `identify` find the same schemes for LiteRT's layers, separately for whole vectors and remaining elements.
 #[test]
 fn the_audit_and_the_lane_name_the_same_schemes() {
     let model = target().join("tiebreak/models/hey_jarvis.tflite");
@@ -362,7 +362,7 @@ fn the_audit_and_the_lane_name_the_same_schemes() {
         let left: Vec<&str> = left.filter_map(Value::as_str).collect();
         println!("{kernel}: the audit says {schemes:?}, left are {left:?}");
         for scheme in schemes {
-            // The audit takes the real multiplier; the lane has those that a multiplier of 24 bits is exactly.
+            // The audit has the real multiplier; the lane has only multipliers that 24 bits hold exactly.
             let scheme = if scheme == "f64-product-away" { "ties-away" } else { scheme };
             assert!(left.contains(&scheme), "{kernel}: {scheme} is not among {left:?}");
             compared += 1;
@@ -371,7 +371,7 @@ fn the_audit_and_the_lane_name_the_same_schemes() {
     assert_eq!(compared, 7, "two kinds of kernels, three operators, and one that has two schemes");
 }
 
-/// A corrupt build of a library: one result of a vector is one too large.
+/// Corrupt build of a library: one result of a vector is one too large.
 #[test]
 fn a_library_with_one_wrong_position_is_shown_there() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -391,7 +391,7 @@ fn a_library_with_one_wrong_position_is_shown_there() {
     assert_eq!(witness["case"]["len"].as_i64(), Some(6), "{}", run.printed());
 }
 
-/// Passes everything on, and adds one to the sixth of every eight results.
+/// Script that passes all data on, and adds one to the sixth of every eight results.
 const WRAPPER: &str = r#"
 import json, struct, subprocess, sys
 worker = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -408,26 +408,8 @@ for line in sys.stdin.buffer:
     sys.stdout.buffer.flush()
 "#;
 
-/// TVM's kernels, of a lane that `setup --with shipped` leaves out: which hold, and which differ as findings 31 and 32 say.
-const TVM: [(&str, bool); 14] = [
-    ("shipped-tvm-arm-rule", false),
-    ("shipped-tvm-arm-lengths", true),
-    ("shipped-tvm-arm-per-axis", false),
-    ("shipped-tvm-x86-relay", true),
-    ("shipped-tvm-x86-per-axis", false),
-    ("shipped-tvm-upward", false),
-    ("shipped-tvm-tonearest", false),
-    ("shipped-tvm-arm-conv2d-upward", true),
-    ("shipped-tvm-arm-neon-gemm-u8", true),
-    ("shipped-tvm-arm-neon-gemm-i8", true),
-    ("shipped-tvm-arm-dotprod-gemm-u8", false),
-    ("shipped-tvm-arm-dotprod-gemm-i8", false),
-    ("shipped-tvm-arm-neon-conv2d-u8", false),
-    ("shipped-tvm-arm-neon-conv2d-i8", false),
-];
-
-/// The ledger of a lane that has findings, unless it is not installed.
-fn ledger_of(lane: &str) -> Option<Value> {
+/// Returns the ledger of a lane that has findings; `None` if it is not installed.
+pub(crate) fn ledger_of(lane: &str) -> Option<Value> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let Some(worker) = worker_of(lane) else {
         not_run(&format!("the lane {lane} is not installed; `cargo xtask setup --with {lane}` installs it"));
@@ -437,8 +419,8 @@ fn ledger_of(lane: &str) -> Option<Value> {
     Some(verify_in(&lanes(dir.path(), &[worker]), &[&lane, "--effort=quick"]).exits(1).ledger())
 }
 
-/// Inputs and differences of each kernel in each lane, against its contract.
-fn judged_in_lanes(ledger: &Value) -> BTreeMap<(&str, &str), [u64; 2]> {
+/// Returns inputs and differences of each kernel in each lane, against its contract.
+pub(crate) fn judged_in_lanes(ledger: &Value) -> BTreeMap<(&str, &str), [u64; 2]> {
     let mut judged: BTreeMap<(&str, &str), [u64; 2]> = BTreeMap::new();
     for row in items(ledger, "rows").iter().filter(|row| row["against"] == "contract") {
         let of = |key: &str| row[key].as_str().expect("a name");
@@ -450,17 +432,17 @@ fn judged_in_lanes(ledger: &Value) -> BTreeMap<(&str, &str), [u64; 2]> {
     judged
 }
 
-/// The same of a ledger with one lane.
-fn judged(ledger: &Value) -> BTreeMap<&str, [u64; 2]> {
+/// Returns inputs and differences of each kernel in a ledger with one lane.
+pub(crate) fn judged(ledger: &Value) -> BTreeMap<&str, [u64; 2]> {
     judged_in_lanes(ledger).into_iter().map(|((_, kernel), counts)| (kernel, counts)).collect()
 }
 
-/// Kernels that differ.
-fn wrong<'a>(judged: &BTreeMap<&'a str, [u64; 2]>) -> Vec<&'a str> {
+/// Returns the kernels that differ.
+pub(crate) fn wrong<'a>(judged: &BTreeMap<&'a str, [u64; 2]>) -> Vec<&'a str> {
     judged.iter().filter(|(_, [_, differ])| *differ > 0).map(|(kernel, _)| *kernel).collect()
 }
 
-/// PyTorch of Debian: sums and quantizations are wrong (findings 36 and 38), and its average pools follow two schemes, one of each layout (finding 37).
+/// Debian's PyTorch: sums and quantizations are wrong (findings 36 and 38), and average pools follow two schemes, one for each layout (finding 37).
 #[test]
 fn pytorch_gives_what_the_findings_say() {
     let Some(ledger) = ledger_of("pytorch") else { return };
@@ -468,207 +450,4 @@ fn pytorch_gives_what_the_findings_say() {
     assert!(judged.values().all(|[inputs, _]| *inputs > 1_000));
     let broken = ["shipped-pytorch-add-i8", "shipped-pytorch-add-u8", "shipped-pytorch-quantize"];
     assert_eq!((judged.len(), wrong(&judged)), (15, broken.to_vec()));
-}
-
-/// TVM 0.27: wrong by 2^30 alone (finding 1), for the reason that the page of findings gives.
-#[test]
-fn tvm_027_wraps_by_one_multiplier_alone() {
-    let Some(ledger) = ledger_of("tvm") else { return };
-    let judged = judged(&ledger);
-    assert!(judged.values().all(|[inputs, _]| *inputs > 1_000));
-    assert_eq!((judged.len(), wrong(&judged)), (3, vec!["shipped-tvm-topi-half"]));
-    let classes: Vec<&Value> = items(&ledger, "findings").iter().map(|finding| &finding["class"]).collect();
-    assert_eq!(classes, [&json!("wrap")]);
-}
-
-/// The command of TVM's worker, unless it is not installed.
-fn worker_of_tvm() -> Option<Value> {
-    let worker = worker_of("hhb-tvm");
-    if worker.is_none() {
-        not_run("the lane hhb-tvm is not installed; `cargo xtask setup --with hhb-tvm` installs it");
-    }
-    worker
-}
-
-/// The Arm rule and the Arm GEMM kernels of TVM, each judged under an emulator.
-#[test]
-fn tvm_gives_what_the_findings_say() {
-    let Some(ledger) = ledger_of("hhb-tvm") else { return };
-    let judged = judged(&ledger);
-    assert_eq!(judged.len(), TVM.len());
-    for (kernel, broken) in TVM {
-        let [inputs, differ] = judged[kernel];
-        assert!(inputs > 0 && (differ > 0) == broken, "{kernel}: {differ} of {inputs} differ");
-    }
-    let unanswered: Vec<&Value> = items(&ledger, "findings").iter().filter(|f| f["class"] == "refused").collect();
-    assert!(unanswered.is_empty(), "{unanswered:?}");
-}
-
-/// K: the Arm rule as TVM ships it differs from one rounding on as many accumulators as `census` counts of the scheme that it follows.
-#[test]
-fn tvm_differs_from_one_rounding_as_often_as_census_says() {
-    use std::io::{BufRead, BufReader, Read, Write};
-    const COUNT: i32 = 1 << 22;
-    const M: i64 = 1_395_864_371;
-    let Some(worker) = worker_of_tvm() else { return };
-    let command: Vec<String> = serde_json::from_value(worker["command"].clone()).expect("a command");
-    let mut process = std::process::Command::new(&command[0])
-        .args(&command[1..])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .expect("the worker starts");
-    let mut input = process.stdin.take().expect("a pipe");
-    let mut output = BufReader::new(process.stdout.take().expect("a pipe"));
-    let mut differing = 0;
-    for start in [-COUNT, 0] {
-        let channel = json!({"multiplier": M, "shift": -8});
-        let request = json!({
-            "command": "run", "op": "fpm", "kernel": "shipped-tvm-arm-rule", "params": {"q": 31, "channels": [channel]},
-            "len": COUNT, "source": {"range": {"start": start}}, "misalign": 0
-        });
-        writeln!(input, "{request}").and_then(|()| input.flush()).expect("the worker reads");
-        let mut answer = String::new();
-        output.read_line(&mut answer).expect("the worker answers");
-        assert!(answer.contains("done"), "{answer}");
-        let mut bytes = vec![0; 4 * COUNT as usize];
-        output.read_exact(&mut bytes).expect("results");
-        for (x, word) in (start..).zip(bytes.chunks_exact(4)) {
-            let got = i32::from_le_bytes(word.try_into().expect("four bytes"));
-            let exact = (i64::from(x) * M + (1 << 38)) >> 39;
-            differing += u64::from(i64::from(got) != exact);
-        }
-    }
-    drop(input);
-    assert!(process.wait().expect("the worker ends").success());
-    let bounds = [format!("--x-min={}", -COUNT), format!("--x-max={}", COUNT - 1)];
-    let schemes = ["census", "--left=ties-up", "--right=sqrdmulh-srshl", "--multiplier=1395864371", "--shift=-8"];
-    let census = tiebreak(&[&schemes[..], &[&bounds[0], &bounds[1], "--format=json"]].concat());
-    let census: Value = serde_json::from_str(&census.stdout).unwrap_or_else(|e| panic!("{e}: {}", census.printed()));
-    println!("{differing} differ");
-    assert_eq!(census["differ"], json!(differing), "{census}");
-    assert!(differing > 0);
-}
-
-/// Lanes of TOSA as MLIR lowers it: both levels of this machine, and of aarch64 under an emulator.
-#[cfg(target_arch = "x86_64")]
-const COMPILED_TOSA: &[&str] = &["tosa-mlir", "tosa-mlir-o0", "tosa-mlir-aarch64", "tosa-mlir-aarch64-o0"];
-#[cfg(not(target_arch = "x86_64"))]
-const COMPILED_TOSA: &[&str] = &["tosa-mlir", "tosa-mlir-o0"];
-
-/// A run in the lanes of compiled TOSA.
-fn verify_compiled_tosa(file: &Path, arguments: &[&str]) -> Run {
-    let named: Vec<String> = COMPILED_TOSA.iter().map(|lane| format!("--lane={lane}")).collect();
-    let lanes: Vec<&str> = named.iter().map(String::as_str).collect();
-    verify_in(file, &[&lanes, arguments].concat())
-}
-
-/// TOSA as MLIR lowers it, at both levels and for both machines: each kernel whose parameters are operands is exact on the quick plan, but the rescaling to unsigned
-/// bytes, whose zero point is read with a sign (finding 34).
-#[test]
-fn compiled_tosa_is_exact_but_for_unsigned_zero_points() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let Some(file) = installed(dir.path(), COMPILED_TOSA) else { return };
-    let scalings = ["single", "double", "single-32", "double-32"].map(|name| format!("apply-scale-{name}"));
-    let rescalings = ["single-i8", "double-i8", "double-u8", "single-i16"].map(|name| format!("rescale-{name}"));
-    let sums = ["add-double-i8", "add-single-i8"].map(str::to_owned);
-    let kernels = scalings.iter().chain(&rescalings).chain(&sums).map(|name| format!("--kernel=shipped-tosa-{name}"));
-    let arguments: Vec<String> = kernels.chain(["--effort=quick".to_owned()]).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let ledger = verify_compiled_tosa(&file, &arguments).exits(1).ledger();
-    let wrong = "shipped-tosa-rescale-double-u8";
-    let judged = judged_in_lanes(&ledger);
-    assert_eq!(judged.len(), COMPILED_TOSA.len() * 10, "kernels in lanes");
-    for (&(lane, kernel), [inputs, differ]) in &judged {
-        assert!(
-            *inputs > 100_000 && (*differ > 0) == (kernel == wrong),
-            "{lane} {kernel}: {differ} of {inputs} differ"
-        );
-    }
-    let findings = items(&ledger, "findings");
-    assert!(!findings.is_empty());
-    for finding in findings {
-        assert_eq!((&finding["kernel"], &finding["class"]), (&json!(wrong), &json!("signedness")), "{finding}");
-    }
-}
-
-/// Operators whose windows, sizes or zero points are compiled in, each with a few of them: strides, dilations, paddings of every side, rests that no window reaches,
-/// zero points at both ends of the type, and more than one image. No case differs from the operation's reference (ties go to even results), since a difference
-/// takes the whole quick plan as evidence, and each of its windows is a compilation.
-const TOSA_CASES: [(&str, &str, &[&str]); 6] = [
-    (
-        "conv2d",
-        "conv2d",
-        &[
-            "height=3 width=3 kernel_h=2 kernel_w=2 input=uniform@1/1 weights=uniform@1/2",
-            "batches=2 height=5 width=6 channels=3 kernel_h=3 kernel_w=2 out_channels=5 stride_h=2 top=1 left=1 input_zero_point=-128 input=uniform@1/3 weights=uniform@1/4",
-            "height=8 width=9 channels=2 kernel_h=3 kernel_w=3 out_channels=4 stride_h=2 stride_w=3 dilation_w=2 bottom=2 right=1 input_zero_point=127 weight_zero_point=-128 input=uniform@1/5 weights=uniform@1/6",
-            "height=7 width=4 channels=17 kernel_h=2 out_channels=9 dilation_h=3 top=2 bottom=1 input_zero_point=-5 weight_zero_point=7 input=-128 weights=-128",
-            "height=6 width=6 channels=16 out_channels=8 stride_h=4 stride_w=5 weight_zero_point=127 input=127 weights=uniform@1/7",
-        ],
-    ),
-    (
-        "pool",
-        "avg-pool2d-i8",
-        &[
-            "width=8 kernel_w=2 stride_w=2 input=1..",
-            "batches=2 height=6 width=7 channels=5 kernel_h=3 kernel_w=5 stride_h=3 stride_w=2 input_zero_point=-128 out_zero_point=-128 input=uniform@1/2",
-            "height=9 width=8 channels=3 kernel_h=5 kernel_w=3 stride_h=2 stride_w=4 top=2 bottom=2 input_zero_point=127 out_zero_point=127 input=uniform@1/3",
-            "height=7 width=7 channels=16 kernel_h=7 kernel_w=7 input_zero_point=-1 out_zero_point=-1 input=-128",
-        ],
-    ),
-    (
-        "pool",
-        "avg-pool2d-i16",
-        &[
-            "type=i16 height=5 width=6 channels=3 kernel_h=3 kernel_w=3 stride_h=2 stride_w=2 input=uniform@1/1",
-            "type=i16 height=5 width=7 channels=9 kernel_h=5 kernel_w=3 stride_w=2 left=2 right=2 input=-32768",
-        ],
-    ),
-    (
-        "pool",
-        "max-pool2d-i8",
-        &[
-            "height=5 width=6 channels=3 kernel_h=3 kernel_w=2 stride_h=2 top=1 right=1 input=uniform@1/1",
-            "batches=2 height=4 width=4 channels=17 kernel_h=2 kernel_w=2 stride_h=2 stride_w=2 left=1 bottom=1 input=-128",
-        ],
-    ),
-    (
-        "matmul",
-        "matmul",
-        &[
-            "m=5 n=9 k=17 lhs=uniform@1/1 rhs=uniform@1/2",
-            "m=3 n=4 k=33 lhs_offset=128 rhs_offset=-127 lhs=uniform@1/3 rhs=-128",
-            "m=2 n=17 k=64 lhs_offset=-5 rhs_offset=128 lhs=127 rhs=uniform@1/4",
-        ],
-    ),
-    (
-        "transform",
-        "pad",
-        &[
-            "zero_point=-128 batches=2 height=3 width=4 channels=3 input=-70..",
-            "zero_point=7 batches=2 height=3 width=4 channels=3 top=1 bottom=2 left=3 right=1 input=1..",
-            "zero_point=255 height=3 width=2 channels=9 left=1 bottom=2 input=200..",
-            "zero_point=127 height=2 width=5 channels=2 batches_before=1 batches_after=2 channels_before=3 channels_after=1 input=-20..",
-        ],
-    ),
-];
-
-/// What MLIR compiles for one window, size or zero point is exact, at both levels and for both machines.
-#[test]
-fn compiled_tosa_is_exact_for_windows_and_zero_points() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let Some(file) = installed(dir.path(), COMPILED_TOSA) else { return };
-    for (op, kernel, cases) in TOSA_CASES {
-        let kernel = format!("shipped-tosa-{kernel}");
-        let (named, each) = (format!("--kernel={kernel}"), cases.iter().flat_map(|case| ["--case", case]));
-        let arguments: Vec<&str> = ["--op", op, &named].into_iter().chain(each).collect();
-        let ledger = verify_compiled_tosa(&file, &arguments).exits(0).ledger();
-        let judged = judged_in_lanes(&ledger);
-        assert_eq!(judged.len(), COMPILED_TOSA.len(), "{kernel}: kernels in lanes");
-        for (&(lane, _), counts) in &judged {
-            assert!(counts[0] >= 16 && counts[1] == 0, "{lane} {kernel}: {counts:?}");
-        }
-        assert_eq!(items(&ledger, "outside_domain"), &[] as &[Value], "{kernel}");
-    }
 }

@@ -1,4 +1,4 @@
-//! When a worker is hung and when it is not: what never ends is found, and what is slow, paused or large is left alone.
+//! Detection of hung workers: endless workers are found, and slow, paused or large jobs are left alone.
 
 use crate::common::*;
 use std::fs;
@@ -14,14 +14,14 @@ use tiebreak_suites::lane::{Failure, Input, Lane, Order};
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::operation::products;
 
-/// A worker that offers one kernel and does `body` with each batch; `$line` holds its header.
+/// Returns a worker that offers one kernel and runs `body` for each batch; `$line` has the batch's header.
 fn offering(op: &str, kernel: &str, body: &str) -> String {
     let offer = format!(r#"{{"op":"{op}","kernel":"{kernel}","isa_path":"scalar"}}"#);
     let hello = format!(r#"{{"answer":"hello","protocol":1,"arch":"x86_64","kernels":[{offer}]}}"#);
     format!("read -r line\necho '{hello}'\nwhile read -r line; do\n{body}\ndone\n")
 }
 
-/// A lanes file with the lane `mine`, whose worker is this script, with so many seconds of patience.
+/// Writes a lanes file with the lane `mine`, whose worker is this script, with a time limit in seconds.
 fn lanes(dir: &Path, body: &str, patience: u64) -> std::path::PathBuf {
     let (script, file) = (dir.join("worker.sh"), dir.join("lanes.json"));
     fs::write(&script, body).expect("written");
@@ -35,7 +35,7 @@ fn opened(dir: &Path, body: &str, patience: u64) -> Lane {
     Lane::open("mine", &lanes).expect("a known lane").expect("it speaks the protocol")
 }
 
-/// What one batch gives.
+/// Runs one batch.
 fn run(lane: &Lane, job: &Job, len: usize, values: &[i32]) -> Result<Vec<i32>, Failure> {
     let mut out = Vec::new();
     let products = match job {
@@ -54,7 +54,7 @@ fn multiply() -> Job {
     Job::Fpm { kernel: "tvm-relay".to_owned(), params: params(channel(1 << 30, -1)) }
 }
 
-/// The message of the finding that this worker's greeting ends in, in at most a minute.
+/// Returns the message of the finding about this worker's greeting, within a time limit.
 fn greeting(body: &str) -> String {
     let dir = TempDir::new().expect("a temporary directory");
     let begun = Instant::now();
@@ -64,7 +64,7 @@ fn greeting(body: &str) -> String {
 }
 
 fn is_there(pid: &str) -> bool {
-    // A process that nobody has reaped yet is not there any more.
+    // A zombie process counts as ended.
     fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
 }
@@ -74,7 +74,7 @@ fn signal(name: &str, pid: &str) {
     assert!(status.success(), "{pid} was gone already");
 }
 
-/// The text of a file once somebody has written a line to it.
+/// Returns the text of a file after a whole line has been written to it.
 fn line_of(file: &Path) -> String {
     wait_for(&format!("{} is written", file.display()), || {
         let text = fs::read_to_string(file).ok().filter(|text| text.ends_with('\n'))?;
@@ -82,7 +82,7 @@ fn line_of(file: &Path) -> String {
     })
 }
 
-/// Only the direct child was killed, and the pipes of what it had started were read for ever.
+/// The harness once killed only the direct child, and read the pipes of its descendants forever.
 #[test]
 fn a_worker_whose_child_holds_the_pipes_is_hung_and_both_are_ended() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -103,7 +103,7 @@ fn a_worker_that_leaves_its_pipes_to_another_process_is_dead() {
     assert!(!is_there(&pid), "{pid} outlived its lane");
 }
 
-/// Issue 31, item 9: a process that called `setsid` outlived its run; so did one whose own parent had ended, and one without an environment.
+/// Issue 31, item 9: a process that called `setsid` outlived its run. So did a process whose parent had ended, and a process without an environment.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_process_that_leaves_the_group_of_its_worker_is_ended() {
@@ -123,7 +123,7 @@ fn a_process_that_leaves_the_group_of_its_worker_is_ended() {
     }
 }
 
-/// 1,296 processes were counted. A cleared environment hides nothing on Linux.
+/// 1,296 processes once ran. A cleared environment hides nothing on Linux.
 #[test]
 fn a_lane_that_runs_its_own_lanes_does_not_breed() {
     for clear in ["", "env -i "] {
@@ -145,7 +145,7 @@ fn a_lane_that_runs_its_own_lanes_does_not_breed() {
     }
 }
 
-/// The whole payload was written before anything was read: both waited for the other.
+/// The whole payload was once written before reading began, so that both sides waited for each other.
 #[test]
 fn a_worker_that_writes_while_it_reads_answers_a_million_elements() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -166,11 +166,11 @@ fn a_worker_that_reads_nothing_and_one_that_writes_without_end_are_hung() {
     assert_eq!(failure, Failure::Hung(Duration::from_secs(1)));
 }
 
-/// A fixed number of seconds called a large product under emulation hung.
+/// With a fixed time limit, a large product under emulation was called hung.
 #[test]
 fn a_large_product_may_take_longer_than_a_small_one() {
     let dir = TempDir::new().expect("a temporary directory");
-    // Each of two sizes is read, and answered after three seconds.
+    // Two sizes, each read and answered after three seconds.
     let body = r#"case "$line" in *'"k":1,'*) read=512;; *) read=2097152;; esac
         head -c $read > /dev/null; sleep 3; echo '{"answer":"done","bytes":16384}'; head -c 16384 /dev/zero"#;
     let lane = opened(dir.path(), &offering("matmul", "arm-uadalp", body), 1);
@@ -182,7 +182,7 @@ fn a_large_product_may_take_longer_than_a_small_one() {
     assert_eq!(product(16_384).map(|out| out.len()), Ok(64 * 64));
 }
 
-/// One that spins uses a processor, and is no further for it.
+/// A spinning worker uses a processor, but makes no progress.
 #[test]
 fn a_worker_that_spins_is_hung() {
     let described = greeting("read -r line\nwhile :; do :; done\n");
@@ -213,7 +213,7 @@ fn a_worker_that_is_paused_is_not_hung() {
     assert_eq!(answer, Ok(vec![0]));
 }
 
-/// Both are paused, and go on one after the other: no time has passed for either.
+/// Both are paused, and continue one after the other. The pause counts for neither of them.
 #[test]
 fn a_harness_that_was_paused_does_not_count_the_pause() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -235,7 +235,7 @@ fn a_harness_that_was_paused_does_not_count_the_pause() {
     assert_eq!(run.ledger()["lanes"][0]["status"], "ran", "{}", run.printed());
 }
 
-/// A number of seconds that no clock holds is a number of seconds; none at all is not.
+/// A time limit beyond the range of the clock is accepted; a limit of zero is not.
 #[test]
 fn any_patience_is_taken_but_none() {
     let with = |patience: u64| {

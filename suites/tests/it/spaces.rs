@@ -1,4 +1,4 @@
-//! `census --space` and `merge`: one ledger, whoever counts it and however often it is interrupted.
+//! `census --space` and `merge`: one ledger, for any counting process and any number of interruptions.
 
 use crate::common::{Run, program, seed, tiebreak, wait_for};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use tiebreak_reports::space::{Chunk, Ledger, Place, Plan};
 use tiebreak_suites::space::{Part, count};
 use tiebreak_suites::stream::{below, stream};
 
-/// A piece of the space with an end of each kind of chunk: whole ones, parts of one, and the first multiplier.
+/// Part of the space with an end of each kind of chunk: whole chunks, parts of a chunk, and the first multiplier.
 pub(crate) const SOME: [&str; 4] =
     ["--left=ties-up", "--right=sqrdmulh-srshl", "--shift=-9..-7", "--multipliers=1073741824..1073746000"];
 pub(crate) const CHUNK: &str = "--chunk=500";
@@ -36,7 +36,7 @@ pub(crate) fn bytes(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The same counted at once, with one thread.
+/// Counts the part in one run, with one thread.
 pub(crate) fn reference(dir: &Path) -> PathBuf {
     let out = dir.join("reference.jsonl");
     run(&some(&out, &["--jobs=1"])).exits(0);
@@ -69,7 +69,7 @@ fn what_is_printed_is_what_is_written() {
     let text = String::from_utf8(bytes(&out)).expect("UTF-8");
     let sums: String = text.split_inclusive('\n').filter(|line| !line.starts_with("{\"chunk\"")).collect();
     assert_eq!(json.stdout, sums);
-    // A run this short tells no rate.
+    // A run this short prints no rate.
     assert!(json.stderr.contains("12,531 pairs in "), "{}", json.printed());
     let csv = run(&some(&out, &["--format=csv", "--resume"])).exits(0);
     assert!(csv.stderr.contains("everything was counted before"), "{}", csv.printed());
@@ -86,13 +86,13 @@ fn what_is_printed_is_what_is_written() {
     assert!(table.contains(" -7 ") && table.contains("m=1073741824 x=127: 0, 1"), "{table}");
 }
 
-/// Whole lines of the file of a run.
+/// Counts the whole lines of the file of a run.
 fn lines(path: &Path) -> usize {
     std::fs::read(path).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Killed without warning five times, once before it has done anything and then after some chunks, it loses no chunk that it
-/// wrote down, counts none twice, and ends with the ledger of one that was left alone.
+/// A run that is killed without warning five times, once at its start and then after some chunks, loses no written chunk, counts none twice, and has
+/// the same ledger as an undisturbed run.
 #[test]
 fn killed_five_times_at_random() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -131,7 +131,7 @@ fn killed_five_times_at_random() {
     let left = total - lines(&journal).saturating_sub(1);
     assert!((1..total).contains(&left), "{left}");
     let last = run(&[asked("killed"), vec!["--resume".to_owned()]].concat()).exits(0);
-    // Chunks that begin on multiples of 4096 are whole but for the first and the last of a shift.
+    // Chunks begin at multiples of 4096, and are whole except for the first and the last of a shift.
     let counted: usize = last.stderr.split(' ').next().expect("a number").replace(',', "").parse().expect("a number");
     assert!(
         counted <= left * 4096 && counted + 2 * 15 * 4096 >= left * 4096,
@@ -141,7 +141,7 @@ fn killed_five_times_at_random() {
     assert!(bytes(&at("killed")) == bytes(&at("alone")));
 }
 
-/// The plan of [`SOME`].
+/// Returns the plan of [`SOME`].
 pub(crate) fn plan() -> Plan {
     let scheme = |name| Scheme::parse(name).expect("a scheme");
     let part = Part {
@@ -155,10 +155,10 @@ pub(crate) fn plan() -> Plan {
     part.plan(Some("test".to_owned())).expect("it lies in the space")
 }
 
-/// Counts, pairs that differ, the most with its multiplier, the first multiplier with its accumulator.
+/// Counts, number of pairs that differ, largest difference with its multiplier, first multiplier with its accumulator.
 type Found = (Counts, u64, Option<(u64, i32)>, Option<(i32, i64)>);
 
-/// The sums of a chunk from censuses of each pair alone.
+/// Returns the sums of a chunk from a separate census of each pair.
 fn alone(left: Scheme, right: Scheme, place: Place) -> Found {
     let (mut counts, mut differ, mut most, mut first) = (Counts::default(), 0, None, None);
     for m in place.from..=place.to {
@@ -204,7 +204,7 @@ fn sums_are_those_of_censuses_alone() {
     }
 }
 
-/// Every part is covered once, however it is cut and dealt.
+/// Every part is covered once, for any chunks and shards.
 #[test]
 fn chunks_partition_the_space() {
     let plan = plan();
@@ -238,7 +238,7 @@ fn sums_do_not_depend_on_their_order() {
     assert!(forwards.most.is_some_and(|m| m.multiplier == 1 << 30) && forwards.first.is_some_and(|f| f.shift == -3));
 }
 
-/// Of more shards than there are chunks some are empty: they end well, and change nothing.
+/// If there are more shards than chunks, some are empty: they succeed, and change nothing.
 #[test]
 fn shards_without_a_chunk_are_empty() {
     let dir = tempfile::tempdir().expect("a temporary directory");

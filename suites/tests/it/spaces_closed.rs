@@ -1,7 +1,8 @@
-//! Counts of the space q31 for ties-up and sqrdmulh-srshl by other ways than a census: residues of the product where every residue is there equally often,
-//! and divisions where the product goes around few times.
+//! Counts of the space q31 for ties-up and sqrdmulh-srshl without a census: residues of the product if every residue is equally frequent, and
+//! divisions if the product wraps around only a few times.
 //!
-//! With `p = x * m` and `k = 31 - s` the two differ, by one, exactly where `p mod 2^k` is in `[2^(k-1) - 2^30, 2^(k-1))` (`docs/src/double-rounding.md`).
+//! With `p = x * m` and `k = 31 - s`, the two differ, by one, exactly if `p mod 2^k` is in `[2^(k-1) - 2^30, 2^(k-1))`
+//! (`docs/src/double-rounding.md`).
 
 use crate::common::workspace;
 use tiebreak_oracle::fpm::Scheme;
@@ -13,9 +14,9 @@ fn counted(shift: i32, from: i32, to: i32) -> u128 {
     count(scheme("ties-up"), scheme("sqrdmulh-srshl"), Place { shift, from, to }).expect("a closed form").differ.0
 }
 
-/// `m = odd * 2^v`: where `k - v <= 32`, x goes through every residue of `2^(k-v)` equally often, so that `p mod 2^k` is each multiple of `2^v` equally often.
-/// The interval begins and ends on multiples of `2^v`, so that a share of `2^(30-k)` of all 2^32 accumulators differs: `2^(62-k)`, whatever m is. At s = -1
-/// (k = 32) this is every multiplier: 2^30 of each, and 2^60 of all.
+/// `m = odd * 2^v`: if `k - v <= 32`, x takes every residue of `2^(k-v)` equally often, so `p mod 2^k` takes each multiple of `2^v` equally often.
+/// The interval begins and ends at multiples of `2^v`, so a share of `2^(30-k)` of all 2^32 accumulators differs: `2^(62-k)`, for any m. At s = -1 (k
+/// = 32) this applies to every multiplier: 2^30 of each, and 2^60 of all.
 #[test]
 fn the_residues_of_the_product_give_the_same_count() {
     for (k, v) in [(32, 0), (32, 5), (33, 1), (36, 4), (39, 7), (45, 13), (50, 18), (60, 28), (62, 30)] {
@@ -29,7 +30,7 @@ fn the_residues_of_the_product_give_the_same_count() {
     assert_eq!(counted(-1, 1 << 30, (1 << 30) + 9_999), 10_000 << 30);
 }
 
-/// Accumulators with `x * m` in `[j * 2^k + 2^(k-1) - 2^30, j * 2^k + 2^(k-1))`, for every j that a product reaches: two divisions each.
+/// Counts accumulators with `x * m` in `[j * 2^k + 2^(k-1) - 2^30, j * 2^k + 2^(k-1))`, with two divisions for every j that a product reaches.
 fn by_division(k: u32, m: i64) -> u128 {
     let (x_min, x_max) = (i64::from(i32::MIN), i64::from(i32::MAX));
     let below = |end: i128| ((end - 1).div_euclid(m.into())).clamp(i128::from(x_min) - 1, x_max.into());
@@ -48,7 +49,7 @@ fn divisions_give_the_same_count() {
     }
 }
 
-/// The published shifts, by file.
+/// Returns the published shifts, by file.
 fn published() -> Vec<(std::path::PathBuf, Ledger)> {
     let directory = workspace().join("reports/published/2026-11-26-space-q31");
     let entries = std::fs::read_dir(&directory).unwrap_or_else(|e| panic!("{}: {e}", directory.display()));
@@ -64,7 +65,7 @@ fn published() -> Vec<(std::path::PathBuf, Ledger)> {
     files.into_iter().map(read).collect()
 }
 
-/// Every product with bit 30 set differs at exactly one shift, but for -2^30: see the page.
+/// Every product with bit 30 set differs at exactly one shift, except -2^30: see the page.
 #[test]
 fn the_whole_space_has_the_sum_of_the_closed_form() {
     let all = published();
@@ -72,7 +73,7 @@ fn the_whole_space_has_the_sum_of_the_closed_form() {
     assert_eq!((all.len(), sum), (32, (1 << 61) - 1));
 }
 
-/// Each published shift is whole; its page has its sums; one of its chunks, another one for each shift, is counted again.
+/// Each published shift is whole, and its page has its sums. One of its chunks, a different one for each shift, is counted again.
 #[test]
 fn published_shifts_are_whole_and_can_be_counted_again() {
     let all = published();
@@ -90,7 +91,7 @@ fn published_shifts_are_whole_and_can_be_counted_again() {
     }
     let of =
         |shift: i32| all.iter().find(|(_, ledger)| ledger.plan.shifts[0] == shift).map(|(_, l)| l.total().differ.0);
-    // By residues: 2^30 accumulators of each of 2^30 multipliers.
+    // By residues: 2^30 accumulators for each of 2^30 multipliers.
     assert_eq!(of(-1), Some(1 << 60));
     assert_eq!(of(0), Some(0));
 }

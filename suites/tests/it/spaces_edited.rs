@@ -1,4 +1,4 @@
-//! Edited counts, with sums made anew, which `merge` and `census --resume` refuse: once `pairs_differ` could be 999999 of 500 pairs.
+//! Edited counts with recomputed sums, which `merge` and `census --resume` reject: `pairs_differ` could once be 999999 of 500 pairs.
 
 use crate::common::Run;
 use crate::spaces::{bytes, merge, plan, reference, run, some};
@@ -9,7 +9,7 @@ fn ledger(path: &Path) -> Ledger {
     Ledger::parse(&String::from_utf8(bytes(path)).expect("UTF-8")).expect("a ledger")
 }
 
-/// The ledger with the sums of one chunk changed, and those of its shift and of everything made anew.
+/// Writes the ledger with the sums of one chunk changed, and the sums of its shift and of the total recomputed.
 fn edited(of: &Ledger, at: usize, out: &Path, change: impl Fn(&mut Sums)) -> PathBuf {
     let mut ledger = of.clone();
     change(&mut ledger.chunks[at].sums);
@@ -17,7 +17,7 @@ fn edited(of: &Ledger, at: usize, out: &Path, change: impl Fn(&mut Sums)) -> Pat
     out.to_owned()
 }
 
-/// The same as the file of a run that was interrupted after the chunk.
+/// Writes the edited ledger as the file of a run that was interrupted after the chunk.
 fn begun(of: &Ledger, at: usize, out: &Path, change: impl Fn(&mut Sums)) {
     let mut ledger = of.clone();
     change(&mut ledger.chunks[at].sums);
@@ -35,13 +35,13 @@ fn refused(run: Run, words: &[&str]) {
 
 type Change = fn(&mut Sums);
 
-/// One input differs by another amount: what no range and no pair that is named gives away.
+/// Changes the delta of one input, which neither ranges nor named pairs reveal.
 fn one_further(sums: &mut Sums) {
     sums.by_delta.values_mut().for_each(|count| count.0 -= 1);
     sums.by_delta.insert("2".to_owned(), Accumulators(1));
 }
 
-/// Changes with what is said of each: beyond what there is to count, of a pair that the chunk names, of one that it does not.
+/// Changes with their error messages: beyond the possible counts, of a pair that the chunk names, and of another pair.
 const CHANGES: [(Change, &[&str]); 5] = [
     (|s| s.pairs_differ = 999_999, &["do not add up", "shift -9, multipliers 1073742000..1073742499"]),
     (|s| s.out_of_domain.0 = 1, &["do not add up"]),
@@ -73,7 +73,7 @@ fn edited_counts_are_not_gone_on_with() {
         let out = dir.path().join(format!("run-{i}"));
         begun(&sound, 1, &out, change);
         refused(run(&some(&out, &["--resume"])), &[&["cannot be resumed", "--out"][..], words].concat());
-        // The whole ledger in its place is held to the same.
+        // The complete ledger as output file is checked in the same way.
         edited(&sound, 1, &out, change);
         refused(run(&some(&out, &["--resume"])), words);
     }
@@ -84,7 +84,7 @@ fn edited_counts_are_not_gone_on_with() {
     assert_eq!(ledger(&out), sound);
 }
 
-/// T.8: a ledger or journal of a space that nobody knows was taken for one of `q31`.
+/// T.8: a ledger or journal of an unknown space was taken for one of `q31`.
 #[test]
 fn an_unknown_space_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -95,7 +95,7 @@ fn an_unknown_space_is_refused() {
     refused(merge(&dir.path().join("merged"), &[file]), &said);
 }
 
-/// Of many chunks some are counted again, and with `--verify-all` all: then none is edited unnoticed.
+/// Among many chunks, some are counted again, and with `--verify-all` all, so that every edit is noticed.
 #[test]
 fn of_many_chunks_some_are_counted_again_and_all_where_that_is_asked_for() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -118,7 +118,7 @@ fn of_many_chunks_some_are_counted_again_and_all_where_that_is_asked_for() {
         all.printed()
     );
     let sound = ledger(&out);
-    // Some of the edited chunks are not among those that are counted again.
+    // Some of the edited chunks are not counted again.
     let merged = |at: usize, more: &[&str]| {
         let file = edited(&sound, at, &dir.path().join("edited"), one_further);
         let [file, out] = [file, dir.path().join("merged")].map(|path| path.to_str().expect("UTF-8").to_owned());

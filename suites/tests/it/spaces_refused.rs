@@ -1,4 +1,4 @@
-//! What `census --space` and `merge` refuse: torn and damaged files, other runs, shards that do not fit, bad calls.
+//! Rejections of `census --space` and `merge`: torn and damaged files, other runs, unsuitable shards, bad calls.
 
 use crate::common::{Run, ended, program, tiebreak};
 use crate::spaces::{CHUNK, SOME, bytes, merge, plan, reference, run, some};
@@ -8,7 +8,7 @@ use tiebreak_oracle::fpm::scheme::Definition;
 use tiebreak_oracle::fpm::steps::Step;
 use tiebreak_suites::space::{self, Request, merge::contents};
 
-/// A file at `out` with the first `n` chunks of the reference, as an interrupted run leaves it.
+/// Writes a file at `out` with the first `n` chunks of the reference, as an interrupted run leaves it.
 fn begun(out: &Path, reference: &Path, n: usize) -> PathBuf {
     let text = String::from_utf8(bytes(reference)).expect("UTF-8");
     let lines: String = text.split_inclusive('\n').take(n + 1).collect();
@@ -16,7 +16,7 @@ fn begun(out: &Path, reference: &Path, n: usize) -> PathBuf {
     out.to_owned()
 }
 
-/// Whatever part of the last line is there, it is dropped and nothing else; a line that is damaged before others is no such part.
+/// Only an incomplete last line is dropped, of any length. A damaged line before other lines is an error.
 #[test]
 fn torn_and_damaged_lines() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -34,7 +34,7 @@ fn torn_and_damaged_lines() {
     for end in 0..=head {
         assert_eq!(chunks(&whole[..end]).expect("torn"), None, "{end}");
     }
-    // A digit may become another one, which a count again finds; every other change is refused at once.
+    // A changed digit may give another valid digit, which only a repeated count finds. Every other change is rejected at once.
     for at in (head + 1..last - 1).step_by(7).filter(|at| !whole[*at].is_ascii_digit() && whole[*at] != b'-') {
         let mut damaged = whole.clone();
         damaged[at] ^= 1;
@@ -127,7 +127,8 @@ fn merging_what_does_not_belong_together() {
     assert!(!out.exists());
 }
 
-/// What is missing is said with the commands that count it; these run, and then it is whole. The file of an interrupted run is as good as a ledger.
+/// Missing chunks are reported with the commands that count them. After these commands, the ledger is complete. The file of an interrupted run is as
+/// good as a ledger.
 #[test]
 fn merging_says_what_is_missing() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -148,7 +149,7 @@ fn merging_says_what_is_missing() {
     assert_eq!(commands.len(), 2, "{}", described.printed());
     let mut shards = vec![one];
     for command in commands {
-        // Sources are called by a name of the test's, and the default place is in the directory of the run.
+        // The sources have a test's name, and the default output is in the directory of the run.
         let (command, place) = command.split_once(" --out ").expect("a place");
         let place = dir.path().join(place);
         let place = place.to_str().expect("UTF-8").to_owned();
@@ -160,7 +161,7 @@ fn merging_says_what_is_missing() {
     assert!(bytes(&out) == bytes(&reference));
 }
 
-/// A shift in place of the multiply has no pieces; nothing is written.
+/// A shift in place of the multiplication has no pieces; nothing is written.
 #[test]
 fn a_scheme_without_closed_form_is_refused() {
     const STEPS: &[(&str, Step)] = &[("shift", Step::PowerOfTwoShift)];
@@ -214,7 +215,7 @@ fn bad_calls() {
     refused(tiebreak(&["merge"]), 2, &["<FILE>"]);
 }
 
-/// Once only a plan in the first line was checked: another one with chunks of no multipliers ended the program.
+/// Only a plan in the first line was once checked. A second plan with empty chunks caused a panic.
 #[test]
 fn a_plan_that_is_not_the_first_line_is_checked_too() {
     let dir = tempfile::tempdir().expect("a temporary directory");

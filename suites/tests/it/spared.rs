@@ -1,10 +1,10 @@
-//! What quick effort spares a further lane: cases of code that has shown nothing new there, and results of a known bug that has died.
+//! Reductions of quick effort in a further lane: cases of code that has shown nothing new there, and results of a detected known bug.
 
 use crate::common::*;
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// Of each kernel in a lane: cases planned, run, and left out because nothing new was expected of them.
+/// Returns for each kernel in a lane the cases planned, run, and omitted because nothing new was expected.
 fn cases<'a>(ledger: &'a Value, lane: &str) -> Vec<(&'a str, [u64; 3])> {
     let of_lane =
         items(ledger, "planned").iter().filter(|planned| planned["lane"] == lane && planned["unit"] == "case");
@@ -20,8 +20,8 @@ fn cases<'a>(ledger: &'a Value, lane: &str) -> Vec<(&'a str, [u64; 3])> {
     of_lane.map(row).collect()
 }
 
-/// A quick run of an operation in this process and in a worker that lies about one kernel, and was built together with the program: a lane is spared
-/// nothing otherwise.
+/// Runs a quick verification of an operation in this process and in a faulty worker that was built together with the program. Otherwise a lane is not
+/// reduced.
 fn beside_a_liar(op: &str, lie: &Value) -> Run {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let mut command = corruptor(dir.path(), &worker("host-worker"), &json!([lie]));
@@ -36,7 +36,7 @@ fn beside_a_liar(op: &str, lie: &Value) -> Run {
     ended(run.output().expect("tiebreak starts"), dir)
 }
 
-/// Issue 31, item 1: the screen counted what was left out, and the tables did not even count it.
+/// Issue 31, item 1: the screen counted the omitted cases, but the tables did not.
 #[test]
 fn what_was_left_out_is_named() {
     let named = |stdout: &str, lane: &str| {
@@ -96,7 +96,7 @@ fn a_kernel_that_is_named_runs_all() {
     assert!(cases(&ledger, "host-worker").iter().all(|(_, [planned, run, _])| planned == run));
 }
 
-/// A verdict of the first lane does not stand for a lane that gives something else.
+/// A verdict of the first lane does not apply to a lane with other results.
 #[test]
 fn a_mutant_that_differs_in_another_way_is_judged_by_itself() {
     let mutant = "mutant-add-wraps";

@@ -1,11 +1,11 @@
-//! A verdict is that of the code: property tests draw the same cases every time, and a test that has nothing to run on a machine says so.
+//! Verdicts depend only on the code: property tests draw the same cases every time, and a test that cannot run on a machine reports this.
 
 use crate::common::not_run;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
 
-/// Runs one of the planted tests below in a process of its own, as this one runs.
+/// Runs one of the planted tests below in a separate process.
 fn planted(test: &str, seed: Option<&str>) -> Output {
     let mut tests = Command::new(std::env::current_exe().expect("the path of this test"));
     tests.args(["--ignored", "--exact", &format!("steady::{test}")]);
@@ -15,7 +15,7 @@ fn planted(test: &str, seed: Option<&str>) -> Output {
     tests.output().expect("this program starts")
 }
 
-/// What a property is wrong at, which a case in some six hundred shows.
+/// Property that is wrong for about one in six hundred cases.
 #[test]
 #[ignore = "a planted failure, which the test below looks for"]
 fn planted_property() {
@@ -27,10 +27,10 @@ fn planted_property() {
     ended.unwrap_or_else(|found| panic!("{found}"));
 }
 
-/// Before the seed was pinned, one run found that bug, and the next was green.
+/// Before the seed was pinned, one run found this bug, and the next run passed.
 #[test]
 fn a_property_gives_the_same_verdict_every_time() {
-    // By chance, runs without one may agree too.
+    // Without a seed, runs may agree by chance.
     assert!(
         std::env::var_os("PROPTEST_RNG_SEED").is_some(),
         "tests have no seed: cargo sets that of `.cargo/config.toml`"

@@ -1,4 +1,4 @@
-//! A sweep steps and skips; judging one by one does neither. They count the same.
+//! A sweep steps and skips, while single judging does neither. Both have the same counts.
 
 use crate::common::{channel, kernel, lane, scheme};
 use rayon::prelude::*;
@@ -14,12 +14,12 @@ use tiebreak_suites::lane::Lane;
 use tiebreak_suites::lane::runner::Runner;
 use tiebreak_suites::operation::SweptSide;
 
-/// Accumulators of one batch here: whole vectors, so that no element lies in a tail.
+/// Accumulators of a batch: whole vectors, so that no element is in a tail.
 const BATCH: i64 = 1 << 14;
-/// Deltas up to this, either way, are compared each, the others by their number.
+/// Bound on deltas, of either sign, that are compared individually; all others are compared by their number.
 const SMALL: u64 = 16;
 
-/// Every accumulator of a chunk by itself, against contract and reference.
+/// Judges every accumulator of a chunk separately, against contract and reference.
 fn one_by_one(kernel: &Kernel, lane: &Lane, reference: &Promised, channel: Channel, start: i64) -> [Judged; 2] {
     let contract = FixedPointMultiply::contract(kernel).expect("known schemes");
     let starts: Vec<i64> = (start..start + CHUNK).step_by(BATCH as usize).collect();
@@ -32,7 +32,7 @@ fn one_by_one(kernel: &Kernel, lane: &Lane, reference: &Promised, channel: Chann
     })
 }
 
-/// Small deltas each, the others together: a sweep does not tell those apart.
+/// Returns small deltas individually, and the number of all others, which a sweep does not distinguish.
 pub(crate) fn deltas(all: &Deltas) -> (BTreeMap<i64, u64>, u64) {
     let all = all.all();
     let small = all.iter().filter(|(delta, _)| delta.unsigned_abs() <= SMALL).map(|(delta, n)| (*delta, *n));
@@ -51,7 +51,7 @@ fn same(what: &str, swept: &SweptSide, judged: &Judged) {
     assert_eq!(s.classes.values().sum::<u64>(), s.differ, "{what}");
 }
 
-/// Accumulator, result and what was expected.
+/// Returns accumulator, result and expected result.
 pub(crate) fn witness(swept: &SweptSide) -> Option<(i32, i32, i32)> {
     let number = |value: &Value| value.to_string().parse().expect("an integer");
     swept.witness.as_ref().map(|w| (number(&w.case["x"]), number(&w.got), number(&w.expected)))
@@ -102,14 +102,14 @@ fn a_sweep_counts_what_judging_one_by_one_counts() {
     println!("{compared} chunks of {CHUNK} accumulators");
 }
 
-/// The same when the blocks come from another process.
+/// The counts are the same if the blocks come from another process.
 #[test]
 fn a_sweep_in_a_worker_counts_the_same() {
     let differ = agree(&lane("host-worker"), "tvm-neon-rfc", channel(1_395_864_371, -8), "ties-up", &[0]);
     assert!(differ > 0);
 }
 
-/// The chunks are all accumulators, each once.
+/// The chunks are a partition of all accumulators.
 #[test]
 fn chunks_are_a_partition() {
     let starts: Vec<i64> = SPACE.chunks().collect();

@@ -1,5 +1,5 @@
-//! Classes of tensor operations: each comes out for its mutant and for nothing that is sound, what no cause reproduces is unexplained, and
-//! every witness is shown again by the command beside it.
+//! Classes of tensor operations: each is given to its mutant and to no sound kernel, a difference without a matching cause is unexplained, and every
+//! witness is reproduced by its command.
 
 use crate::common::*;
 use crate::registry::{self, Bug};
@@ -20,7 +20,7 @@ use tiebreak_suites::operation::Observed;
 use tiebreak_suites::operation::{Case, CaseSelection, Operation, promise};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
-/// The cause that names a mutant reproduces the mutant; what a sound kernel gives for the same cases it does not.
+/// The cause that names a mutant reproduces the mutant's results, but not those of a sound kernel on the same cases.
 fn is_not_given_to_a_sound_kernel<O: Operation>() {
     let host = lane("host");
     for mutant in mutants::<O>() {
@@ -35,7 +35,7 @@ fn is_not_given_to_a_sound_kernel<O: Operation>() {
             assert_eq!(found.class.name(), mutant.class, "{name}: {}", found.because);
             let sound = evidence.iter().map(|seen| {
                 let outs = O::expected(&scheme, &seen.case).expect("it was posed");
-                // Where the scheme gives no value, a sound kernel may give what the mutant gave.
+                // If the scheme gives no value, a sound kernel may have the mutant's result.
                 let outs = outs.iter().zip(&seen.outs).map(|(right, got)| right.unwrap_or(*got)).collect();
                 Observed { outs, differ: 0, ..seen.clone() }
             });
@@ -50,7 +50,7 @@ fn is_not_given_to_a_sound_kernel<O: Operation>() {
     assert!(mutants::<O>().len() >= 3);
 }
 
-/// What a mutant gives on the host, by the groups of results in which it differs.
+/// Returns a mutant's results on the host, by the groups of results in which it differs.
 fn evidence<O: Operation>(
     mutant: &Mutant<O::Run, O::Domain>,
     host: &tiebreak_suites::lane::Lane,
@@ -76,7 +76,7 @@ fn a_sound_kernel_is_not_given_the_class_of_a_mutant() {
     visit_tensors(&mut Sound);
 }
 
-/// A single wrong result, of which no order of rows or columns says anything, is not one of a layout.
+/// A single wrong result that fits no order of rows or columns does not have the class of a layout.
 #[test]
 fn one_wrong_result_is_no_layout() {
     let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
@@ -89,7 +89,7 @@ fn one_wrong_result_is_no_layout() {
     assert_eq!(explain(&causes, &[&observed]).class, Class::Unexplained);
 }
 
-/// Sound products with one result changed in a way that no cause has: no class is given, however many there are to choose from.
+/// Sound products with one result changed without a matching cause: no class is given, however many there are.
 #[test]
 fn a_result_changed_at_random_is_unexplained() {
     let host = lane("host");
@@ -109,7 +109,7 @@ fn a_result_changed_at_random_is_unexplained() {
     }
 }
 
-/// A worker that offers `arm-uadalp`, and answers every 1 by 1 by 1 product with these four bytes.
+/// Writes a lanes file with a worker that offers `arm-uadalp`, and answers every 1 by 1 by 1 product with these four bytes.
 fn answering(dir: &std::path::Path, answer: &str) -> std::path::PathBuf {
     let offer = r#"{"op":"matmul","kernel":"arm-uadalp","isa_path":"scalar"}"#;
     let hello = format!(r#"{{"answer":"hello","protocol":1,"arch":"x86_64","kernels":[{offer}]}}"#);
@@ -123,7 +123,7 @@ fn answering(dir: &std::path::Path, answer: &str) -> std::path::PathBuf {
 
 const ONE: [&str; 5] = ["--op=matmul", "--kernel=arm-uadalp", "--lane=mine", "--case", "lhs=3 rhs=5"];
 
-/// A kernel wrong in no known way fails, and says that nothing explains it.
+/// A kernel with an unknown fault fails as unexplained.
 #[test]
 fn a_kernel_wrong_in_no_known_way_is_unexplained_and_fails() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -140,7 +140,7 @@ fn a_kernel_wrong_in_no_known_way_is_unexplained_and_fails() {
     assert!(run.stdout.contains("class unexplained"), "{}", run.printed());
 }
 
-/// Workers that do not answer a tensor batch: a finding with the case, and the end of nothing.
+/// Workers that do not answer a tensor batch cause a finding with the case, and the run continues.
 #[test]
 fn a_worker_that_fails_on_a_tensor_is_a_finding() {
     let cases = [
@@ -167,7 +167,7 @@ fn a_worker_that_fails_on_a_tensor_is_a_finding() {
     }
 }
 
-/// All mutants of an operation at once: each its own class and a witness, which its command shows again.
+/// Runs all mutants of an operation together: each has its own class and a witness, which its command reproduces.
 fn shown_again(op: &str) {
     let bugs: Vec<Bug> = registry::bugs().into_iter().filter(|bug| bug.op == op).collect();
     for bug in bugs {
@@ -200,7 +200,7 @@ fn commands_beside_witnesses_of_tensor_mutants_show_them_again() {
     ops.into_iter().for_each(shown_again);
 }
 
-/// Kernels that keep a contract of narrow sums differ from the exact product, in the class that says how.
+/// Kernels with a contract of narrow sums differ from the exact product, in the class of the narrow sum.
 #[test]
 fn narrow_sums_are_told_apart_from_exact_ones() {
     let cases = [
@@ -226,7 +226,7 @@ fn narrow_sums_are_told_apart_from_exact_ones() {
     }
 }
 
-/// The class of results that a sum in f32 gives, on the quick plan of a kernel whose contract wraps.
+/// Returns the class of results from a sum in f32, on the quick plan of a kernel whose contract wraps.
 fn of_sums<O: Operation>(kernel: &str, sums: impl Fn(&Case<O::Params>) -> Option<Vec<i32>>) -> Class {
     let kernel = kernels::<O>().iter().find(|k| k.name == kernel).expect("known");
     let (scheme, domain) = (promise::<O>(kernel).expect("known"), &kernel.contract.domain);
@@ -256,7 +256,7 @@ fn sums_in_f32_of_a_dot_product_are_named_so() {
     assert_eq!(dot, Class::F32Step, "dot");
 }
 
-/// Origin: issue 30, items 7 and 17. `explains 55 of 55 that differ` hid what the cause predicts and did not occur.
+/// Origin: issue 30, items 7 and 17. `explains 55 of 55 that differ` hid differences that the cause predicts, but that did not occur.
 #[test]
 fn the_nearest_cause_counts_what_it_predicts_and_did_not_occur() {
     let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
@@ -282,6 +282,6 @@ fn the_nearest_cause_counts_what_it_predicts_and_did_not_occur() {
     let said = |columns: usize| explain(&causes, &[&seen(columns)]).because;
     let near = said(3);
     assert!(near.contains("explains 12 of 12 that differ, and predicts 4 differences that did not occur"), "{near}");
-    // Of 16 differences that it predicts, 4 occurred.
+    // The cause predicts 16 differences, of which 4 occurred.
     assert!(!said(1).contains("the nearest"), "{}", said(1));
 }

@@ -1,4 +1,4 @@
-//! Invariant 9 for tensor kernels: what an element gives does not depend on where it lies, at any alignment.
+//! Invariant 9 for tensor kernels: the result of an element does not depend on its place, at any alignment.
 
 use crate::common::{aarch64, channel, lane};
 use tiebreak_impls::{conv2d, dot, matmul, requantize, transform};
@@ -14,7 +14,7 @@ fn results<O: Operation>(lease: &mut Lease<'_>, kernel: &str, case: &Case<O::Par
     outs::<O>(lease, kernel, case, len).unwrap_or_else(|e| panic!("{kernel}: {e}: {case:?}"))
 }
 
-/// Zero but for one element.
+/// Returns a tensor that is zero except for one element.
 fn only(len: usize, at: usize, value: i32) -> Vec<i32> {
     let mut tensor = vec![0; len];
     tensor[at] = value;
@@ -27,7 +27,7 @@ fn both(check: fn(&Lane)) {
     }
 }
 
-/// One element of lhs meets one of rhs at every row, column and depth: one result is their product, the others are 0.
+/// One element of lhs meets one of rhs at every row, column and depth: one result is their product, all others are 0.
 fn every_product(lane: &Lane) {
     let (m, n) = (5, 6);
     let mut lease = lane.lease();
@@ -59,7 +59,7 @@ fn products_at_every_row_column_and_depth() {
     both(every_product);
 }
 
-/// A product of full operands with offsets, at every misalignment.
+/// Product of full operands with offsets, at every misalignment.
 fn every_alignment(lane: &Lane) {
     let mut lease = lane.lease();
     for kernel in matmul::kernels() {
@@ -85,13 +85,13 @@ fn products_at_every_alignment() {
     both(every_alignment);
 }
 
-/// One pixel under one element of the filter, at every place of either: one result is their product, wherever it is; the
-/// other places of that filter element see zeros.
+/// One pixel under one element of the filter, at every place of either. One result is their product, wherever the place; other pixels under this
+/// filter element are zero.
 fn every_pixel(lane: &Lane) {
     let mut lease = lane.lease();
     let shape = conv2d::Params { height: 4, width: 3, channels: 5, out_channels: 6, ..conv2d::Params::default() };
     for kernel in conv2d::kernels() {
-        // A filter of one element gives the same, transposed.
+        // A filter of one element gives the same result when transposed.
         let shape = conv2d::Params { transposed: kernel.contract.domain.transposed.is_some(), ..shape };
         let a = *kernel.contract.domain.operands.lhs_values.end();
         let (pixels, weights) = (4 * 3 * 5, 5 * 6);
@@ -112,7 +112,7 @@ fn pixels_at_every_place() {
     both(every_pixel);
 }
 
-/// The same step at every place of a batch, beside others, at every alignment: the accumulators, and what they take.
+/// The same step at every place of a batch, among others, at every alignment: the accumulators, and their operands.
 fn every_step(lane: &Lane) {
     let mut lease = lane.lease();
     for kernel in dot::kernels() {
@@ -161,7 +161,7 @@ fn every_accumulator(lane: &Lane) {
     for kernel in requantize::kernels() {
         let domain = &kernel.contract.domain;
         let range = domain.output.range();
-        // An integer for the pipeline that multiplies by one.
+        // The pipeline that multiplies by one needs an integer multiplier.
         let (m, s) = if kernel.contract.promise.scheme.starts_with("legacy") { (3, -3) } else { (1 << 30, -3) };
         let mut alone = None;
         for len in 1..=17 {
@@ -191,7 +191,7 @@ fn accumulators_at_every_place() {
     both(every_accumulator);
 }
 
-/// Every element is moved to the same place whatever the alignment, and none is lost.
+/// Every element is moved to the same place for any alignment, and no element is lost.
 fn every_move(lane: &Lane) {
     let mut lease = lane.lease();
     for kernel in transform::kernels() {
@@ -218,7 +218,7 @@ fn every_move(lane: &Lane) {
             let out = results::<Transform>(&mut lease, kernel.name, &case(misalign), sizes.outputs);
             assert_eq!(out, first, "{} {} misaligned by {misalign}", kernel.name, lane.name);
         }
-        // A word holds parts of several elements: the tests of `packing` unpack what was packed.
+        // A word has parts of several elements; the tests of `packing` unpack such words.
         if matches!(params, transform::Params::Packed(_)) {
             continue;
         }

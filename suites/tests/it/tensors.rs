@@ -1,12 +1,12 @@
-//! Every tensor operation keeps its contracts in every lane, each kernel by the instructions it names; and every tensor mutant dies there
-//! with its class.
+//! Every tensor operation fulfils its contracts in every lane, each kernel with the instructions that it names, and every tensor mutant is detected
+//! there with its class.
 
 use crate::common::*;
 use crate::registry::{self, Described};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What must run in a lane of `arch`: the native form where it is for that architecture and the machine has the instructions.
+/// Returns the path required in a lane of `arch`: the native form if it is for this architecture and the machine has the instructions.
 fn path(kernel: &Described, arch: &str, has: bool) -> String {
     match &kernel.native {
         None => "scalar".to_owned(),
@@ -18,7 +18,7 @@ fn path(kernel: &Described, arch: &str, has: bool) -> String {
     }
 }
 
-/// One operation whole: kernels, catalogue, mutants and bounds, in this process and on aarch64.
+/// Checks one operation as a whole: kernels, catalogue, mutants and bounds, in this process and on aarch64.
 fn holds(op: &'static str) {
     let ledger = &whole().ledger;
     assert_eq!((ledger["verdict"].as_str(), items(ledger, "findings").len()), (Some("holds"), 0));
@@ -28,7 +28,7 @@ fn holds(op: &'static str) {
         for kernel in &kernels {
             let row = row(ledger, (op, kernel.name), lane);
             assert_eq!((row["op"].as_str(), &row["differ"]), (Some(op), &0.into()), "{row}");
-            // Of one format of `exp` the lane that runs the same code has a sample.
+            // For one format of `exp`, the lane with the same code has only a sample.
             let least = if op == "exp" { 900 } else { 1000 };
             assert!(row["inputs"].as_u64() > Some(least), "{row}");
             assert!(row["scheme"].as_str().is_some_and(|s| s.split(':').next() == Some(kernel.scheme)), "{row}");
@@ -42,17 +42,17 @@ fn holds(op: &'static str) {
     println!("{op}: {} kernels, native on host and aarch64: {native:?}", kernels.len());
 }
 
-/// The row of a kernel against its contract.
+/// Returns the row of a kernel against its contract.
 fn row(ledger: &Value, (op, kernel): (&str, &str), lane: &str) -> Value {
     let of = |r: &&Value| r["op"] == op && r["kernel"] == kernel && r["lane"] == lane && r["against"] == "contract";
     items(ledger, "rows").iter().find(of).unwrap_or_else(|| panic!("no row of {kernel} in {lane}")).clone()
 }
 
-/// Whether the row says that real vector instructions ran; where they are for the lane's machine, it must.
+/// True if the row states that real vector instructions ran. They must run if they are for the lane's machine.
 fn names_its_path(row: &Value, kernel: &Described, lane: &str) -> bool {
     let described = row["isa_path"].as_str().expect("text");
     let form = kernel.native.as_ref();
-    // An aarch64 host runs the portable forms in process: its instructions have a lane of their own.
+    // An aarch64 host runs the portable forms in process, because its instructions have a separate lane.
     let arch = match lane {
         "host" if cfg!(target_arch = "aarch64") => "none",
         "host" => std::env::consts::ARCH,
@@ -66,7 +66,7 @@ fn names_its_path(row: &Value, kernel: &Described, lane: &str) -> bool {
     described.contains(": ") && !described.starts_with("portable")
 }
 
-/// Invariant 5.
+/// Invariant 5: every mutant is detected in both lanes with its class.
 fn mutants_die(op: &str, ledger: &Value) {
     let checks: Vec<&Value> = items(ledger, "self_checks").iter().filter(|c| c["op"] == op).collect();
     let bugs: Vec<_> = registry::bugs().into_iter().filter(|bug| bug.op == op).collect();
@@ -79,7 +79,7 @@ fn mutants_die(op: &str, ledger: &Value) {
         assert!(check["passed"] == true && text.ends_with(&format!(", class {}", bug.class)), "{check}");
         seen.entry(bug.name).or_default().push(text);
     }
-    // What shrinking finds does not depend on where the mutant runs.
+    // Shrinking does not depend on the lane of the mutant.
     assert!(seen.values().all(|texts| texts.len() == 2 && texts[0] == texts[1]), "{seen:#?}");
 }
 
@@ -167,7 +167,7 @@ fn transform_holds_in_every_lane() {
     holds("transform");
 }
 
-/// On x86 the forms that name AVX2 run on a CPU that has it, and those of VNNI say what is missing where it is.
+/// On x86, forms with AVX2 run on a CPU that has it, and VNNI forms report missing instructions.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn x86_forms_run_or_say_what_was_not_run() {

@@ -1,5 +1,5 @@
-//! Tests of TOSA's conformance suite for `eval` and `judge`. The files have the form that tosa-tools 2026.8 writes: its 141 tests of RESCALE and MATMUL of int8, with the results
-//! of its reference model, were judged by hand.
+//! Tests of TOSA's conformance suite for `eval` and `judge`. The files have the form that tosa-tools 2026.8 writes. Its 141 tests of RESCALE and
+//! MATMUL of int8, with the results of its reference model, were judged by hand.
 
 use crate::common::tiebreak;
 use crate::offline_files::{npy, objects, put};
@@ -7,7 +7,7 @@ use flatbuffers::{FlatBufferBuilder, UnionWIPOffset, WIPOffset};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// `DType` and `Op` of tosa.fbs.
+/// Values of `DType` and `Op` in tosa.fbs.
 const INT8: u32 = 3;
 const INT16: u32 = 4;
 const INT32: u32 = 5;
@@ -15,12 +15,12 @@ const MATMUL: u32 = 7;
 const RESCALE: u32 = 66;
 const CONST: u32 = 67;
 
-/// Place of a field in a vtable.
+/// Returns the offset of a field in a vtable.
 const fn slot(number: u16) -> u16 {
     4 + 2 * number
 }
 
-/// A tensor of the file: name, shape, type, and the bytes of a constant.
+/// Tensor of the file: name, shape, type, and the bytes of a constant.
 struct Tensor {
     name: &'static str,
     shape: Vec<i32>,
@@ -32,10 +32,10 @@ fn tensor(name: &'static str, shape: &[i32], element: u32, data: &[u8]) -> Tenso
     Tensor { name, shape: shape.to_vec(), element, data: data.to_vec() }
 }
 
-/// Rounding mode, and whether input and output have no sign.
+/// Rounding mode, and true if input and output are unsigned.
 type Rescale = (u32, bool, bool);
 
-/// A file with constants and one operator, whose output is the last tensor.
+/// Returns a file with constants and one operator, whose output is the last tensor.
 fn file(op: u32, rescale: Option<Rescale>, tensors: &[Tensor]) -> Vec<u8> {
     let mut b = FlatBufferBuilder::new();
     let mut listed = Vec::new();
@@ -96,7 +96,7 @@ fn file(op: u32, rescale: Option<Rescale>, tensors: &[Tensor]) -> Vec<u8> {
     b.finished_data().to_vec()
 }
 
-/// Writes a test: its description, its operator, and arrays of inputs and results by file.
+/// Writes a test: its description, its operator, and arrays of inputs and results, one in each file.
 fn test(dir: &Path, operator: &[u8], inputs: &[&str], arrays: &[(&str, Vec<u8>)]) {
     std::fs::create_dir_all(dir).expect("a directory");
     let files: Vec<String> = inputs.iter().map(|name| format!("{name}.npy")).collect();
@@ -109,16 +109,16 @@ fn test(dir: &Path, operator: &[u8], inputs: &[&str], arrays: &[(&str, Vec<u8>)]
     arrays.iter().for_each(|(name, bytes)| drop(put(dir, name, bytes)));
 }
 
-/// A multiplier and a shift at which the two roundings of TOSA differ.
+/// Multiplier and shift at which TOSA's two rounding modes differ.
 const SCALE: (i32, u8) = (1_395_864_371, 39);
 
-/// A rescale of int32 to int8 in a mode, and of the same values to unsigned bytes.
+/// Writes a rescale of int32 to int8 in a rounding mode.
 fn rescale(dir: &Path, mode: u32, x: &[i32], results: &[i8]) {
     let (element, zero) = (INT32, 0i32.to_le_bytes());
     let tensors = [
         tensor("input-0", &[x.len() as i32], element, &[]),
         tensor("const-0", &[1], INT32, &SCALE.0.to_le_bytes()),
-        // Padded to a whole word, as the generator does.
+        // Padded to a whole word, as by the generator.
         tensor("const-1", &[1], INT8, &[SCALE.1, 0, 0, 0, 0, 0, 0, 0]),
         tensor("const-2", &[1], element, &zero),
         tensor("const-3", &[1], INT8, &[3]),
@@ -132,7 +132,7 @@ fn rescale(dir: &Path, mode: u32, x: &[i32], results: &[i8]) {
     test(dir, &file(RESCALE, Some((mode, false, false)), &tensors), &["input-0"], &arrays);
 }
 
-/// `apply_scale_32` of TOSA's specification, in 128 bits, with the zero point 3 and the clamp to int8.
+/// Returns `apply_scale_32` of TOSA's specification, in 128 bits, with the zero point 3 and the clamp to int8.
 fn scaled(x: i32, double: bool) -> i8 {
     let (m, shift) = (i128::from(SCALE.0), u32::from(SCALE.1));
     let twice = if double { if x >= 0 { 1 << 30 } else { -(1 << 30) } } else { 0 };
@@ -144,7 +144,7 @@ fn scaled(x: i32, double: bool) -> i8 {
 fn tests_of_tosa_are_judged() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().to_str().expect("UTF-8");
-    // The roundings differ at 984 and -57698; the last is beyond the clamp.
+    // The rounding modes differ at 984 and -57698; the last value is beyond the clamp.
     let x = [984, -57_698, 0, 30_000, -30_000, 70_000];
     for (name, mode, double) in [("single", 1, false), ("double", 3, true)] {
         rescale(&dir.path().join("rescale").join(name), mode, &x, &x.map(|x| scaled(x, double)));
@@ -168,7 +168,7 @@ fn tests_of_tosa_are_judged() {
     test(&dir.path().join("matmul/one"), &file(MATMUL, None, &tensors), &["input-0", "input-1"], &arrays);
     let run = tiebreak(&["judge", "--cases", path]).exits(0);
     assert!(run.stdout.contains("4 lines, 14 results compared: 4 lines equal"), "{}", run.printed());
-    // The other rounding is found, with its class.
+    // The other rounding mode is found, with its class.
     rescale(&dir.path().join("rescale/double"), 3, &x, &x.map(|x| scaled(x, false)));
     let run = tiebreak(&["judge", "--cases", path, "--format=json"]).exits(1);
     let found = objects(&run.stdout);
@@ -204,7 +204,7 @@ fn tests_of_tosa_that_are_not_read_say_why() {
     says("without", "expected: missing");
     let evaluated = tiebreak(&["eval", "--cases", &of("without")]).exits(0);
     assert_eq!(objects(&evaluated.stdout)[0]["results"], json!([3]));
-    // Among others they are left out, and counted.
+    // Among other tests, they are skipped and counted.
     rescale(&path.join("right"), 1, &[1], &[3]);
     for damaged in ["without", "cut"] {
         std::fs::remove_dir_all(path.join(damaged)).expect("it is there");

@@ -1,4 +1,4 @@
-//! The files of a run that did not end: an earlier run's `holds` survived a kill, a signal and a wrong call.
+//! Files of a run that did not end: the `holds` of an earlier run once survived a kill, a signal and a wrong call.
 
 use crate::common::*;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Quick and sound; the last argument is the directory.
+/// Quick and sound run; the last argument is the directory.
 const SOUND: [&str; 7] = [
     "verify",
     "--kernel=tvm-relay",
@@ -36,7 +36,7 @@ fn ledger(dir: &Path) -> Value {
     serde_json::from_str(&text).expect("the ledger is JSON")
 }
 
-/// Every file says that there is no verdict, and this as the reason.
+/// Checks that every file states that there is no verdict, with this reason.
 #[track_caller]
 fn unfinished(dir: &Path, why: &str) -> Value {
     let ledger = ledger(dir);
@@ -53,7 +53,7 @@ fn unfinished(dir: &Path, why: &str) -> Value {
     ledger
 }
 
-/// A directory in which a run has held.
+/// Returns a directory in which a run has held.
 fn held() -> TempDir {
     let dir = TempDir::new().expect("a temporary directory");
     assert_eq!(output(&mut call(dir.path(), &SOUND)).status.code(), Some(0));
@@ -61,12 +61,12 @@ fn held() -> TempDir {
     dir
 }
 
-/// A run that has done its dot products and then, having one thread, waits for a worker that never answers a batch.
+/// Starts a run that has finished its dot products and then waits, in its only thread, for a worker that never answers a batch.
 fn waiting(dir: &Path) -> (Child, String) {
     waiting_for(dir, "sleep 300", &[])
 }
 
-/// The same with what its worker waits for, and with words in front of the program's.
+/// As [`waiting`], with a command that the worker waits for, and words before the program's.
 fn waiting_for(dir: &Path, sleep: &str, front: &[&str]) -> (Child, String) {
     let started = dir.join("started");
     let offer = r#"{"op":"transform","kernel":"i8mm-pack","isa_path":"scalar"}"#;
@@ -91,7 +91,7 @@ fn waiting_for(dir: &Path, sleep: &str, front: &[&str]) -> (Child, String) {
     (child, fs::read_to_string(&started).expect("a number").trim().to_owned())
 }
 
-/// A kernel of `transform`.
+/// Returns the name of a kernel of `transform`.
 fn transform() -> String {
     tiebreak_impls::transform::kernels()[0].name.to_owned()
 }
@@ -134,7 +134,7 @@ fn a_run_that_fails_fast_ends_at_the_first_finding_and_holds_where_there_is_none
     assert_eq!(self::ledger(dir.path())["verdict"], "holds");
 }
 
-/// Whatever was judged until then is kept, and no worker is left.
+/// Checks that results judged before the signal are kept, and that no worker is left.
 fn interrupted_by(signal: &str, code: i32, sleep: &str, front: &[&str]) {
     let dir = held();
     let (child, sleeper) = waiting_for(dir.path(), sleep, front);
@@ -155,14 +155,14 @@ fn an_interrupted_run_keeps_what_it_has() {
     interrupted_by("-INT", 130, "sleep 300", &[]);
 }
 
-/// Issue 31, item 9: a terminal that was closed left the run's processes behind, and nothing of its results.
+/// Issue 31, item 9: a closed terminal left the run's processes behind, and none of its results.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_run_whose_terminal_is_closed_keeps_what_it_has() {
     interrupted_by("-HUP", 129, "sleep 300", &["env", "--default-signal=HUP"]);
 }
 
-/// Issue 31, item 9.
+/// Issue 31, item 9: a process that called `setsid` outlived its run.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_process_that_called_setsid_ends_with_an_interrupted_run() {
@@ -176,13 +176,13 @@ fn a_run_that_is_to_outlive_its_terminal_does() {
     let (mut child, _) = waiting_for(dir.path(), "sleep 300", &["env", "--ignore-signal=HUP"]);
     let hang_up = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().expect("kill is there");
     assert!(hang_up.success());
-    // It would have ended within that time.
+    // The run would have ended within this time.
     std::thread::sleep(Duration::from_millis(500));
     assert!(child.try_wait().expect("it can be asked").is_none());
     assert_eq!(end(child, "-TERM").status.code(), Some(143));
 }
 
-/// Issue 31, item 9: the files of one directory were of both runs.
+/// Issue 31, item 9: two runs mixed their files in one directory.
 #[test]
 fn a_second_run_into_one_directory_is_refused() {
     let dir = held();
@@ -205,7 +205,7 @@ fn a_terminated_run_keeps_what_it_has() {
     interrupted_by("-TERM", 143, "sleep 300", &[]);
 }
 
-/// It was printed before it was written, and nothing was written then.
+/// The output was once printed before any file was written, so that a failure left no file.
 #[test]
 fn a_standard_output_that_takes_nothing_costs_no_file() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -216,7 +216,7 @@ fn a_standard_output_that_takes_nothing_costs_no_file() {
     assert_eq!(ledger(dir.path())["verdict"], "holds");
 }
 
-/// Each was a panic, exit code 101: lines of errors and of progress, in whatever command.
+/// Each case was once a panic with exit code 101: error and progress lines of any command.
 #[test]
 fn a_standard_error_that_takes_nothing_is_no_panic() {
     let dir = TempDir::new().expect("a temporary directory");
@@ -242,7 +242,7 @@ fn a_standard_error_that_takes_nothing_is_no_panic() {
     }
 }
 
-/// Commands that print say so where nothing can be printed, help among them.
+/// Every command reports a standard output that cannot be written, also for help.
 #[test]
 fn a_standard_output_that_takes_nothing_is_an_error_of_every_command() {
     let dir = TempDir::new().expect("a temporary directory");

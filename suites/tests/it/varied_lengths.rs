@@ -1,5 +1,5 @@
-//! Invariant 9 for what is planned: along every axis, whatever a length leaves after whole vectors, some case of a short run has a last vector
-//! in which no element is where another may stand. So a tail that is read or written at the wrong place is seen.
+//! Invariant 9 for plans: along every axis and for every remainder after whole vectors, some case of a short run has a last vector in which all
+//! elements differ from their possible replacements. A tail that is read or written at the wrong place is therefore detected.
 
 use std::fmt::Debug;
 use tiebreak_impls::transform::{Kind, Params};
@@ -12,10 +12,10 @@ use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, pool::Pool, tran
 
 /// Elements of a vector.
 const WIDTHS: [usize; 5] = [4, 8, 16, 32, 64];
-/// Elements above which a case is not looked at: there are enough smaller ones.
+/// Number of elements above which a case is skipped, because there are enough smaller cases.
 const LARGE: usize = 1 << 15;
 
-/// One axis of a tensor: `[outer, len, inner]`.
+/// Axis of a tensor: `[outer, len, inner]`.
 struct Axis {
     name: &'static str,
     len: usize,
@@ -24,7 +24,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Whether the last vector shows every shift of it by less than a vector, and by no more than half of what there is.
+    /// True if the last vector reveals every shift by less than a vector, and by at most half of the elements.
     fn tells(&self, width: usize) -> bool {
         let first = if self.len.is_multiple_of(width) { self.len - width } else { self.len / width * width };
         let rows: Vec<&[i32]> = self.values.chunks_exact(self.inner * self.len).collect();
@@ -37,7 +37,7 @@ impl Axis {
     }
 }
 
-/// No kernel lacks a length along an axis for which the operation's plan has none that tells.
+/// Checks that each kernel has every length along an axis that the operation's plan can test.
 fn every_rest<O: Operation>(axes: impl Fn(&O::Domain, &Case<O::Params>, Vec<i32>) -> Vec<Axis>)
 where
     O::Params: Debug,
@@ -159,7 +159,7 @@ fn of_transforms() {
                 vec![by_rows, axis("columns", columns, input)]
             }
             (Kind::Unflatten, Params::Conv2d(p)) => vec![axis("out_channels", p.out_channels, input)],
-            // Of an image NCHW, and of weights OIHW, a channel is a plane.
+            // In an image NCHW, and in weights OIHW, a channel is a plane.
             (Kind::DataPack, Params::Conv2d(p)) => {
                 vec![Axis { name: "channels", len: p.channels, inner: p.height * p.width, values: input }]
             }

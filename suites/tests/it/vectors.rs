@@ -1,4 +1,4 @@
-//! `vectors`: few cases that detect every known bug of a scheme, in forms that others' tests read.
+//! `vectors`: few cases that detect every known bug of a scheme, in formats for other test suites.
 
 use crate::common::*;
 use crate::installed_program::{installed, shell, text};
@@ -14,7 +14,7 @@ fn vectors(arguments: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).expect("JSON")
 }
 
-/// Every known bug whose results are wrong is detected, with at most 100 vectors and 4 kB for all schemes of an operation. What is left are bugs of a process.
+/// Known bugs with wrong results are detected, with at most 100 vectors and 6 KiB (12 for four operations) in an operation. Process bugs remain.
 #[test]
 fn few_vectors_detect_every_known_bug() {
     let listed: Vec<Value> = serde_json::from_str(&tiebreak(&["kernels", "--format", "json"]).stdout).expect("JSON");
@@ -27,15 +27,14 @@ fn few_vectors_detect_every_known_bug() {
     }
     let mut of_ops: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for ((op, scheme), mutants) in of_schemes {
-        // A sum of 512 products, which a known bug of `qmatmul` takes, has 1,536 bytes.
-        // A transposed convolution that leaves int32 has 1,580.
+        // A sum of 512 products, which a known bug of `qmatmul` needs, has 1,536 bytes. A transposed convolution beyond int32 has 1,580.
         let is_long = scheme.starts_with("cmsis-nn-int16") || op == "qconv2d";
         let bytes = if is_long { "--bytes=2200" } else { "--bytes=1100" };
         let found = vectors(&["--op", op, "--scheme", &scheme, "--count=25", bytes]);
         assert_eq!(found["mutants"]["of"], mutants, "{op} {scheme}");
         for left in found["not_detected"].as_array().expect("a list") {
             let why = left["why"].as_str().expect("a reason");
-            // Vectors are of a scheme, which has no deviation, and this bug is in a declared deviation alone.
+            // Vectors belong to a scheme, which has no deviation, but this bug occurs only in a declared deviation.
             let of_deviation = ["mutant-requantize-tail-by-rule", "mutant-tflite-neon-padded"]
                 .iter()
                 .any(|mutant| left["mutant"] == *mutant);
@@ -46,7 +45,7 @@ fn few_vectors_detect_every_known_bug() {
         *count += found["vectors"].as_array().map_or(0, Vec::len) as u64;
         *bytes += found["bytes"].as_u64().expect("a count");
     }
-    // A tile of the spatial pack has 16 elements of each of two sizes, and transform has twenty-one kinds. Known bugs of quantize follow eight schemes.
+    // A tile of the spatial pack has 16 elements of each of two sizes, transform has twenty-one kinds, and bugs of quantize follow eight schemes.
     let most = |op: &str| if matches!(op, "transform" | "qmatmul" | "qconv2d" | "quantize") { 12_288 } else { 6_144 };
     println!("{of_ops:?}");
     assert!(
@@ -55,7 +54,7 @@ fn few_vectors_detect_every_known_bug() {
     );
 }
 
-/// What is printed as JSON and as CSV is what `judge` reads, and its results are those of the oracle.
+/// `judge` reads the JSON and CSV output, and the results are the oracle's.
 #[test]
 fn vectors_are_lines_that_judge_finds_equal() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -86,7 +85,7 @@ fn vectors_are_lines_that_judge_finds_equal() {
     }
 }
 
-/// Arrays of numpy and node tests of ONNX hold the same: `judge` reads them, finds them equal, and finds a result that is changed.
+/// Arrays of numpy and node tests of ONNX have the same content: `judge` reads them, finds them equal, and finds a changed result.
 #[test]
 fn vectors_in_files_are_read_again() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -113,7 +112,7 @@ fn vectors_in_files_are_read_again() {
         let vectors: usize =
             run.stdout.split_once(": ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok()).expect("a count");
         assert!(vectors > 3 && judged.stdout.starts_with(&format!("{vectors} lines, ")), "{}", run.printed());
-        // The last byte of some results is one of the last result.
+        // The last byte of these results belongs to the last result.
         let mut results: Vec<_> = files(Path::new(&out))
             .into_iter()
             .filter(|path| path.ends_with("output_0.pb") || path.to_string_lossy().ends_with("-out.npy"))
@@ -133,13 +132,13 @@ fn vectors_in_files_are_read_again() {
     }
 }
 
-/// Every file below a directory.
+/// Returns every file below a directory.
 fn files(directory: &Path) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// A vector detects what it says: the known bug gives another result there.
+/// A vector detects the bugs that it names: on this vector, each bug has another result.
 #[test]
 fn a_vector_shows_the_bugs_that_it_names() {
     let found = vectors(&["--op=fpm", "--scheme=gemmlowp-double"]);
@@ -149,7 +148,7 @@ fn a_vector_shows_the_bugs_that_it_names() {
     assert!(run.stdout.contains(bug), "{}", run.printed());
 }
 
-/// Compiles a program that tests the kernel of `source` with the vectors of a header, and runs it: its code and what it printed.
+/// Compiles a program that tests the kernel of `source` with the vectors of a header, and runs it. Returns its exit code and its output.
 fn driven(bin: &Path, work: &Path, source: (&str, String), of: &str, calls: &[(&str, &str)]) -> (Option<i32>, String) {
     let (name, source) = source;
     fs::write(work.join(name), source).expect("written");
@@ -171,7 +170,7 @@ fn driven(bin: &Path, work: &Path, source: (&str, String), of: &str, calls: &[(&
     (run.status.code(), text(&run.stdout))
 }
 
-/// The examples of the book are right; with one change each of them is wrong, and the header says on which vector.
+/// The examples of the book are right. With one change each is wrong, and the header names the vector.
 #[test]
 fn a_header_tests_a_kernel_in_c() {
     let (bin, work) = installed();
@@ -245,7 +244,7 @@ fn a_header_tests_a_kernel_in_c() {
             ("largest = -128, sum", "largest = 0, sum"),
         ),
     ];
-    // Vectors have the policy of most known bugs: sums wrap. The example leaves sums beyond int32 open.
+    // Vectors have the policy of most known bugs: sums wrap. The example does not define sums beyond int32.
     let wraps = ("if (result < p->min) result", "result = (int32_t)result;\n        if (result < p->min) result");
     for (of, file, calls, change) in rows {
         let right: &[_] = if file == "requantize.c" { &[wraps] } else { &[] };
@@ -257,7 +256,7 @@ fn a_header_tests_a_kernel_in_c() {
         assert!(printed.contains("vector ") && printed.contains(": detects "), "{printed}");
         assert!(printed.contains(": got ") && printed.contains(", expected "), "{printed}");
     }
-    // A kernel that takes none of the vectors has not passed.
+    // A kernel that accepts none of the vectors has not passed.
     let refuses = "#include \"tiebreak.h\"\nint tiebreak_fpm(const tiebreak_fpm_params *p, const int32_t *x, int32_t *out)\n{\n    \
                    (void)p, (void)x, (void)out;\n    return TIEBREAK_OUTSIDE_DOMAIN;\n}\n";
     let calls = [("tiebreak_vectors_ties_up_wrap_fpm", "tiebreak_fpm")];
@@ -265,7 +264,7 @@ fn a_header_tests_a_kernel_in_c() {
     assert!(code == Some(1) && printed.contains("outside the kernel's domain: "), "{printed}");
 }
 
-/// `judge` reads the types that a vector has, those of weights of 4 bits among them.
+/// `judge` reads the types of a vector, including weights of 4 bits.
 #[test]
 fn a_vector_of_int4_has_its_types() {
     let found = vectors(&["--op=qmatmul", "--scheme=gemmlowp-double", "--like=tflite-fully-connected-i4"]);
@@ -273,7 +272,7 @@ fn a_vector_of_int4_has_its_types() {
     assert!(!all.is_empty() && all.iter().all(|one| one["type"] == "i8,i4,i8"), "{found}");
 }
 
-/// Constants of Rust compile, and hold the same results.
+/// Rust constants compile, and have the same results.
 #[test]
 fn constants_of_rust_compile() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -288,7 +287,7 @@ fn constants_of_rust_compile() {
     assert!(run.status.success() && text(&run.stdout).contains("mutant-"), "{}", text(&run.stdout));
 }
 
-/// Fewer vectors are those that detect most, and what they leave out is said.
+/// A limited number of vectors detects as much as possible, and the remaining bugs are reported.
 #[test]
 fn what_does_not_fit_is_said() {
     let found = vectors(&["--op=matmul", "--scheme=exact", "--count=1"]);
@@ -318,7 +317,7 @@ fn what_cannot_be_given_is_an_error_with_a_remedy() {
         &["--op=fpm", "--scheme=ties-up", "--format=onnx", "--out=somewhere"],
         &["no operator of ONNX is fpm ties-up", "QuantizeLinear"],
     );
-    // In the domain of a named kernel there are vectors for such a scheme, too.
+    // In the domain of a named kernel, such a scheme has vectors, too.
     let found = vectors(&["--op=fpm", "--scheme=ties-down", "--like=tvm-relay"]);
     assert_eq!(found["mutants"], json!({"reached": 0, "of": 0}));
     assert_eq!(found["schemes"]["reached"], found["schemes"]["of"]);

@@ -1,5 +1,5 @@
-//! Casts to and from f64, whose results or inputs are of two words. `256 results asked for where the shape gives 512` was the finding about each type that is
-//! dequantized per layer to f64: a sweep asked for as many words as there are stored values.
+//! Casts to and from f64, whose results or inputs have two words. `256 results asked for where the shape gives 512` was once the finding for each
+//! type that is dequantized per layer to f64, because a sweep requested as many words as there are stored values.
 
 use crate::common::*;
 use serde_json::Value;
@@ -32,7 +32,7 @@ fn every_form_of_a_type_is_cast() {
     }
 }
 
-/// A sweep of stored values to f64 is whole, and a wrong second word of one result is seen with its stored value.
+/// A sweep of stored values to f64 is complete, and a wrong second word of one result is detected with its stored value.
 #[test]
 fn a_sweep_to_f64_covers_and_judges_every_stored_value() {
     let ty = "--type=!quant.uniform<i8:f64, 0.3>";

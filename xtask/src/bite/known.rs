@@ -1,4 +1,4 @@
-//! Changes that change nothing, each with the reason: the file `equivalent-mutants.txt` of a package.
+//! Equivalent changes, each with the reason: the file `equivalent-mutants.txt` of a package.
 
 use super::sample::file;
 use anyhow::{Context, Result, bail};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The list: reasons by the change without its line and column, which move.
+/// Reasons, by the change without its line and column, because these move.
 #[derive(Debug)]
 pub(crate) struct List(BTreeMap<String, String>);
 
@@ -24,10 +24,10 @@ impl List {
         Ok(Self(list))
     }
 
-    /// What is listed of all the changes of some files. A reason is one place's: another that is changed in the same words is not forgiven by it.
+    /// Returns the listed reasons for the changes of some files. A reason covers one place only, not another place with the same change.
     ///
     /// # Errors
-    /// Where one of the files has not, or not once, what is listed of it.
+    /// If the list names a change that its file does not have, or has at several places.
     pub(crate) fn of(&self, every: &[String]) -> Result<Known> {
         let listed = listed(every);
         let files: BTreeSet<&str> = every.iter().map(|name| file(name)).collect();
@@ -43,18 +43,18 @@ impl List {
     }
 }
 
-/// Reasons, by the change as cargo-mutants names it.
+/// Reasons, by the name that cargo-mutants gives the change.
 #[derive(Debug, Default)]
 pub(crate) struct Known(BTreeMap<String, String>);
 
 impl Known {
-    /// Why a change is equivalent, if it is listed.
+    /// Returns the reason why a change is equivalent, if listed.
     pub(crate) fn reason(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 }
 
-/// Under what each change is listed: `FILE: CHANGE`, with ` (I of N)` where the file has it at N places.
+/// Returns the list's name of each change: `FILE: CHANGE`, with ` (I of N)` if the file has it at N places.
 fn listed(every: &[String]) -> BTreeMap<String, String> {
     let mut places: BTreeMap<String, Vec<([u32; 2], &String)>> = BTreeMap::new();
     for name in every {
@@ -73,7 +73,7 @@ fn listed(every: &[String]) -> BTreeMap<String, String> {
     listed
 }
 
-/// The line and the column of `FILE:LINE:COLUMN: CHANGE`, and the rest.
+/// Splits `FILE:LINE:COLUMN: CHANGE` into line and column, and the rest.
 fn split(name: &str) -> ([u32; 2], String) {
     let Some((place, change)) = name.split_once(": ") else { return ([0; 2], name.to_owned()) };
     let mut parts = place.split(':');

@@ -1,5 +1,5 @@
-//! `cargo xtask bite`: how many small changes of a kernel's code does `verify` detect, and how many of the oracle's do its tests? The changes are
-//! those of cargo-mutants, which is installed where it is absent. They are made in a copy of the package.
+//! `cargo xtask bite`: counts the small changes of kernel code that `verify` detects, or of oracle code that the oracle's tests detect.
+//! cargo-mutants, installed if absent, makes the changes in a copy of the package.
 
 mod known;
 mod outcome;
@@ -32,10 +32,10 @@ use std::time::Instant;
 use subject::{Part, Subject};
 use tiebreak_shards::Sink;
 
-/// The release of cargo-mutants: another one may make other changes.
+/// Release of cargo-mutants. Another release may make other changes.
 const VERSION: &str = "25.3.1";
 
-/// The arguments of `bite`.
+/// Arguments of `bite`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Operation whose kernels are changed, or part of the oracle; may be repeated [default: all]
@@ -60,10 +60,10 @@ pub(crate) struct Arguments {
     shards: Options,
 }
 
-/// Its name.
+/// Name of the command.
 pub(crate) const COMMAND: &str = "bite";
 
-/// How the changes are printed.
+/// Output format of the changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum Format {
@@ -73,35 +73,35 @@ enum Format {
     Csv,
 }
 
-/// A row of `--format csv`.
+/// Row of `--format csv`.
 #[derive(Debug, Serialize)]
 struct Row<'a> {
     operation: &'a str,
     outcome: Ended,
-    /// As cargo-mutants names it, with its line and column.
+    /// Name given by cargo-mutants, with line and column.
     change: &'a str,
 }
 
-/// Outcome of a change, as a shard keeps it.
+/// Outcome of a change, as stored in a shard.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Gave {
     ended: Ended,
-    /// Why the change is equivalent, if the list says so.
+    /// Reason why the change is equivalent, if listed.
     reason: Option<String>,
 }
 
-/// What the table needs beside the outcomes.
+/// Data of the table in addition to the outcomes.
 #[derive(Debug, Deserialize, Serialize)]
 struct Context {
     heading: String,
     format: Format,
     is_judged_by_tests: bool,
-    /// Each operation or part of the oracle, with the number of its changes.
+    /// Operations or parts of the oracle, with the number of their changes.
     parts: Vec<(String, usize)>,
 }
 
-/// Tries the changes. Exit code 1 if nothing sees one that is not listed as equivalent. Of what a kernel refuses `verify` asks nothing, so that a
-/// change that only unit tests see is printed, and lowers the rate, but fails nothing.
+/// Tries the changes. The exit code is 1 if a change goes undetected and is not listed as equivalent. `verify` never runs inputs that a kernel
+/// refuses, so a change that only unit tests detect is printed and lowers the rate, but does not affect the exit code.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.corrupt {
         return corrupt(arguments);
@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-/// The chosen changes of some parts.
+/// Selected changes of some parts.
 struct Campaign<'a> {
     subject: &'a Subject,
     parts: Vec<Part>,
@@ -148,13 +148,13 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// A unit is a change, after the name of its part.
+    /// Returns the units: one for each change, after the name of its part.
     fn units(&self) -> Vec<String> {
         let of = |part: &Part| part.chosen.iter().map(|change| format!("{} {change}", part.name)).collect::<Vec<_>>();
         self.parts.iter().flat_map(of).collect()
     }
 
-    /// Tries the pending changes, some of a part at a time.
+    /// Tries the pending changes, a batch of a part at a time.
     fn run(&self, scratch: &Scratch, pending: &[usize], sink: Sink<'_>) -> Result<()> {
         if !pending.is_empty() {
             self.subject.holds(scratch)?;
@@ -182,7 +182,7 @@ impl<'a> Campaign<'a> {
     }
 }
 
-/// Prints the table of the changes, and its survivors; exit code 1 if nothing sees a change.
+/// Prints the table of the changes, and the survivors. The exit code is 1 if a change goes undetected.
 pub(crate) fn shown(units: &[String], context: &Value, gave: &[String]) -> Result<ExitCode> {
     let context: Context = serde_json::from_value(context.clone()).context("a shard of bite without its parts")?;
     let mut tried: BTreeMap<&str, Vec<(String, Gave)>> = BTreeMap::new();
@@ -204,10 +204,10 @@ pub(crate) fn shown(units: &[String], context: &Value, gave: &[String]) -> Resul
     Ok(ExitCode::from(u8::from(tallies.iter().any(|tally| tally.missed() > 0))))
 }
 
-/// Changes after which what became of them is kept.
+/// Number of changes after which outcomes are stored.
 const BATCH: usize = 16;
 
-/// Becomes `tiebreak corrupt`.
+/// Runs `tiebreak corrupt` in place of this program.
 fn corrupt(arguments: &Arguments) -> Result<ExitCode> {
     let mut line = vec![format!("--seed={}", arguments.seed)];
     line.extend(arguments.op.iter().map(|op| format!("--op={op}")));
@@ -217,7 +217,7 @@ fn corrupt(arguments: &Arguments) -> Result<ExitCode> {
     forward::run(corrupt, &line)
 }
 
-/// Those that were asked for, or all.
+/// Returns the requested parts, or all parts.
 fn select(what: &str, all: Vec<String>, asked: &[String]) -> Result<Vec<String>> {
     if let Some(unknown) = asked.iter().find(|op| !all.contains(op)) {
         bail!("there is no {what} `{unknown}`; there are: {}", all.join(", "));
@@ -225,7 +225,7 @@ fn select(what: &str, all: Vec<String>, asked: &[String]) -> Result<Vec<String>>
     Ok(all.into_iter().filter(|op| asked.is_empty() || asked.contains(op)).collect())
 }
 
-/// cargo-mutants of [`VERSION`], installed if it is not there yet.
+/// Returns the path of cargo-mutants of [`VERSION`], and installs it if absent.
 fn provision(workspace: &Workspace) -> Result<PathBuf> {
     let directory = workspace.target.join(format!("cargo-mutants-{VERSION}"));
     let program = directory.join("bin").join(format!("cargo-mutants{}", std::env::consts::EXE_SUFFIX));
@@ -245,7 +245,7 @@ fn provision(workspace: &Workspace) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Every change that was tried.
+/// Returns a CSV row for every tried change.
 fn rows(tallies: &[Tally]) -> Result<String> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     for tally in tallies {
@@ -256,7 +256,7 @@ fn rows(tallies: &[Tally]) -> Result<String> {
     Ok(String::from_utf8(csv.into_inner().context("the rows are complete")?)?)
 }
 
-/// The table, with a row of all where there are several, and below it each survivor.
+/// Returns the table, with a row of sums if there are several parts, and each survivor below it.
 fn page(heading: &str, tallies: &[Tally]) -> String {
     let mut text = format!(
         "{heading:<12} {:>8} {:>6} {:>7} {:>9} {:>10} {:>10} {:>10} {:>7} {:>9}\n",

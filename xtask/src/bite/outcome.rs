@@ -1,4 +1,4 @@
-//! How changes ended, counted for an operation.
+//! Outcomes of changes, counted for an operation.
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -6,25 +6,25 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// How a change ended.
+/// Outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Ended {
-    /// `verify` detected it.
+    /// `verify` detected the change.
     Verify,
-    /// `verify` held, and a unit test failed.
+    /// `verify` held, but a unit test failed.
     Tests,
-    /// It ran for too long, which `verify` says of a kernel, too.
+    /// The change ran for too long. `verify` reports this for a kernel, too.
     TimedOut,
-    /// It does not compile.
+    /// The change does not compile.
     NotViable,
-    /// Nothing saw it, and the list says why it changes nothing.
+    /// Nothing detected the change, and the list has a reason why it is equivalent.
     Equivalent,
-    /// Nothing saw it.
+    /// Nothing detected the change.
     Missed,
 }
 
-/// What one run of cargo-mutants says of a change.
+/// Result of one run of cargo-mutants for a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Caught,
@@ -33,7 +33,7 @@ pub(crate) enum Seen {
     NotViable,
 }
 
-/// The lists of changes that cargo-mutants writes, a name a line.
+/// Lists of changes that cargo-mutants writes, a name a line.
 const LISTS: [(&str, Seen); 4] = [
     ("caught.txt", Seen::Caught),
     ("missed.txt", Seen::Missed),
@@ -41,7 +41,7 @@ const LISTS: [(&str, Seen); 4] = [
     ("unviable.txt", Seen::NotViable),
 ];
 
-/// What became of each change, by its name.
+/// Reads the result of each change, by its name.
 pub(crate) fn read(directory: &Path) -> Result<BTreeMap<String, Seen>> {
     let mut all = BTreeMap::new();
     for (name, seen) in LISTS {
@@ -52,20 +52,20 @@ pub(crate) fn read(directory: &Path) -> Result<BTreeMap<String, Seen>> {
     Ok(all)
 }
 
-/// The changes of one operation.
+/// Changes of one operation.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// The operation.
+    /// Operation.
     pub(crate) op: String,
-    /// How many changes there are.
+    /// Number of all changes.
     pub(crate) every: usize,
     ended: Vec<(String, Ended, Option<String>)>,
-    /// A change that unit tests see is detected.
+    /// True if a change that unit tests detect counts as detected.
     by_tests: bool,
 }
 
 impl Tally {
-    /// Counts changes, each with the reason why the list calls it equivalent, if it does.
+    /// Counts changes, each with the reason why it is equivalent, if listed.
     pub(crate) fn new(op: String, every: usize, ended: Vec<(String, Ended, Option<String>)>, by_tests: bool) -> Self {
         let listed = |(name, ended, reason): (String, Ended, Option<String>)| match ended {
             Ended::Missed if reason.is_some() => (name, Ended::Equivalent, reason),
@@ -74,7 +74,7 @@ impl Tally {
         Self { op, every, ended: ended.into_iter().map(listed).collect(), by_tests }
     }
 
-    /// All of several, if there is one.
+    /// Sums up several tallies, if there is one.
     pub(crate) fn of(tallies: &[Self]) -> Option<Self> {
         let by_tests = tallies.first()?.by_tests;
         let every = tallies.iter().map(|tally| tally.every).sum();
@@ -82,38 +82,38 @@ impl Tally {
         Some(Self { op: "all".to_owned(), every, ended, by_tests })
     }
 
-    /// Changes that were tried.
+    /// Returns the number of tried changes.
     pub(crate) fn tried(&self) -> usize {
         self.ended.len()
     }
 
-    /// Changes that ended so.
+    /// Returns the number of changes with this outcome.
     pub(crate) fn count(&self, wanted: Ended) -> usize {
         self.ended.iter().filter(|(_, ended, _)| *ended == wanted).count()
     }
 
-    /// Those that neither `verify` nor a unit test sees, and that change something.
+    /// Returns the number of undetected changes that are not equivalent.
     pub(crate) fn missed(&self) -> usize {
         self.count(Ended::Missed)
     }
 
-    /// Those that are not detected by what is measured: `verify`, or the tests where these judge.
+    /// Returns the changes that the measured check does not detect: `verify`, or the tests if these judge.
     pub(crate) fn survivors(&self) -> impl Iterator<Item = (&str, Ended)> {
         let ended = self.ended.iter().map(|(name, ended, _)| (name.as_str(), *ended));
         ended.filter(|(_, ended)| *ended == Ended::Missed || (*ended == Ended::Tests && !self.by_tests))
     }
 
-    /// Every change that was tried.
+    /// Returns every tried change.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&str, Ended)> {
         self.ended.iter().map(|(name, ended, _)| (name.as_str(), *ended))
     }
 
-    /// Those that change nothing, with the reasons.
+    /// Returns the equivalent changes, with the reasons.
     pub(crate) fn equivalent(&self) -> impl Iterator<Item = (&str, &str)> {
         self.ended.iter().filter_map(|(name, _, reason)| Some((name.as_str(), reason.as_deref()?)))
     }
 
-    /// Share detected, of those that compile and change something.
+    /// Returns the share of detected changes among those that compile and are not equivalent.
     pub(crate) fn rate(&self) -> String {
         let by_tests = if self.by_tests { self.count(Ended::Tests) } else { 0 };
         let killed = self.count(Ended::Verify) + self.count(Ended::TimedOut) + by_tests;

@@ -1,17 +1,17 @@
-//! Which changes are tried: a sample by the seed.
+//! Selection of the changes to try: a sample by the seed.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What is chosen of some changes.
+/// Size and seed of a sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice {
-    /// How many [default: all].
+    /// Number of changes [default: all].
     pub(crate) sample: Option<u32>,
     pub(crate) seed: u64,
 }
 
 impl Choice {
-    /// The changes of the sample, in their order.
+    /// Returns the changes of the sample, in their order.
     pub(crate) fn of(&self, every: &[String]) -> Vec<String> {
         let mut order: Vec<usize> = (0..every.len()).collect();
         order.sort_by_key(|i| draw(self.seed, &every[*i]));
@@ -19,7 +19,7 @@ impl Choice {
         at(order, every)
     }
 
-    /// The same, drawn from each file in proportion to its changes: at equal distances in the list of all files, each in a random order.
+    /// Returns a sample with a proportional share of each file: equidistant places in the list of all files, each file in a random order.
     pub(crate) fn of_files(&self, every: &[String]) -> Vec<String> {
         let mut order: Vec<usize> = (0..every.len()).collect();
         order.sort_by_key(|i| (file(&every[*i]), draw(self.seed, &every[*i])));
@@ -28,18 +28,18 @@ impl Choice {
     }
 }
 
-/// The changes at some places, in their order.
+/// Returns the changes at some places, in their order.
 fn at(mut places: Vec<usize>, every: &[String]) -> Vec<String> {
     places.sort_unstable();
     places.into_iter().map(|place| every[place].clone()).collect()
 }
 
-/// The file of `FILE:LINE:COLUMN: CHANGE`.
+/// Returns the file of `FILE:LINE:COLUMN: CHANGE`.
 pub(crate) fn file(name: &str) -> &str {
     name.split(':').next().unwrap_or(name)
 }
 
-/// A number that depends on the seed and on the name of a change alone.
+/// Returns a number that depends only on the seed and the name of a change.
 fn draw(seed: u64, name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (seed, name).hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! A copy of a package in which changes are made one at a time by cargo-mutants.
+//! Copy of a package in which cargo-mutants makes changes, one at a time.
 
 use super::outcome::{self, Seen};
 use super::subject::{JUDGE, Subject};
@@ -10,11 +10,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Built quickly, again for each change.
+/// Profile with short builds, because every change is built.
 const PROFILE: &str =
     "\n[profile.bite]\ninherits = \"release\"\nopt-level = 1\nincremental = true\ncodegen-units = 256\n";
 
-/// The copy.
+/// Copy of a package.
 pub(crate) struct Scratch {
     root: PathBuf,
     out: PathBuf,
@@ -24,23 +24,23 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes the copy below the target directory.
+    /// Creates the copy below the target directory.
     pub(crate) fn write(workspace: &Workspace, subject: &Subject, mutants: PathBuf) -> Result<Self> {
         let package = subject.package;
         let home = workspace.target.join("tiebreak/bite").join(package);
         let (root, out) = (home.join("copy"), home.join("out"));
         let manifest = read(&workspace.root.join("Cargo.toml"))?;
         put(&root.join("Cargo.toml"), &(alone(&manifest, package)? + PROFILE + subject.profile))?;
-        // Cargo takes out of the lock file what this copy does not need.
+        // Cargo removes unneeded packages from the lock file.
         put(&root.join("Cargo.lock"), &read(&workspace.root.join("Cargo.lock"))?)?;
         let its_own = Path::new(package).join("Cargo.toml");
-        // The build script is left out, and so is what it is built with.
+        // The copy has neither the build script nor its dependency.
         let own = read(&workspace.root.join(&its_own))?.replace("tiebreak-sources.workspace = true\n", "");
         put(&root.join(its_own), &own)?;
         for folder in subject.folders {
             let target = root.join(folder);
             if target.is_dir() {
-                // What has moved since an earlier copy would be there twice.
+                // A file that has moved since an earlier copy would exist twice.
                 fs::remove_dir_all(&target).with_context(|| format!("cannot remove {}", target.display()))?;
             }
             copy(&workspace.root.join(folder), &target)?;
@@ -52,25 +52,25 @@ impl Scratch {
         Ok(Self { root, out, mutants, left_out: subject.left_out, patience: subject.patience })
     }
 
-    /// Where cargo-mutants and what judges write.
+    /// Returns the output directory of cargo-mutants and of the tests.
     pub(crate) fn out(&self) -> &Path {
         &self.out
     }
 
-    /// The changes of some files.
+    /// Returns the changes of some files.
     pub(crate) fn list(&self, files: &[String]) -> Result<Vec<String>> {
         let text = process::output(self.command(files).args(["--list", "--line-col", "true"]))?;
         Ok(text.lines().map(str::to_owned).collect())
     }
 
-    /// Cargo in the copy. A target directory of the caller would mix the copy with the workspace.
+    /// Returns cargo in the copy. A target directory of the caller would mix the copy with the workspace.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = workspace::cargo_program();
         command.current_dir(&self.root).env_remove("CARGO_TARGET_DIR").env("CARGO_INCREMENTAL", "1");
         command
     }
 
-    /// What cargo-mutants says of each change of some files, tried by the tests that are selected.
+    /// Tries changes of some files with the selected tests, and returns the result of each change.
     pub(crate) fn tried(
         &self,
         files: &[String],
@@ -86,12 +86,12 @@ impl Scratch {
             .args(["--re", &format!("^({})$", names.join("|"))])
             .arg("--output")
             .arg(&self.out)
-            // Of cargo's building and testing both: nothing is built that is not run.
+            // Cargo's builds get these arguments, too, so that only the selected tests are built.
             .args(tests.iter().map(|test| format!("--cargo-arg={test}")))
             .args(if filters.is_empty() { &[][..] } else { &["--", "--"] })
             .args(filters)
             .envs(environment.iter().map(|(name, value)| (name, value)));
-        // Its exit code says that a change survived, which is in the outcomes too.
+        // The exit code reports surviving changes, which are in the outcomes, too.
         let code = process::status(command.stdout(Stdio::null()))?.code();
         if !matches!(code, Some(0 | 2 | 3)) {
             bail!("cargo-mutants ended with {code:?}: see {}", self.out.join("mutants.out/log").display());
@@ -110,7 +110,7 @@ impl Scratch {
     }
 }
 
-/// The manifest of a workspace of one package alone.
+/// Returns the manifest of a workspace with only one package.
 fn alone(manifest: &str, package: &str) -> Result<String> {
     let members =
         manifest.lines().find(|line| line.starts_with("members = [")).context("the workspace lists its members")?;
@@ -130,7 +130,7 @@ fn alone(manifest: &str, package: &str) -> Result<String> {
     Ok(kept)
 }
 
-/// A name as a regular expression that matches nothing else.
+/// Returns a regular expression that matches only this name.
 fn escaped(name: &str) -> String {
     let special = |c: char| r".+*?()|[]{}^$\".contains(c);
     name.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()

@@ -1,4 +1,4 @@
-//! What is changed, and the tests that judge it: `verify` and the unit tests for the kernels, its own tests for the oracle.
+//! Package to change, and the tests that judge the changes: `verify` and unit tests for the kernels, the oracle's own tests for the oracle.
 
 use super::outcome::{Ended, Seen};
 use super::sample::{Choice, file};
@@ -12,47 +12,47 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The test that asks `verify`.
+/// Test that runs `verify`.
 pub(crate) const JUDGE: &str = include_str!("judge.rs.in");
 
-/// A package whose code is changed.
+/// Package to change.
 pub(crate) struct Subject {
-    /// The package's folder.
+    /// Folder of the package.
     pub(crate) package: &'static str,
-    /// Folders, of the package and beside it, that are copied.
+    /// Copied folders, of the package and of other packages.
     pub(crate) folders: &'static [&'static str],
-    /// Addition to the profile that the copy is built with.
+    /// Addition to the build profile of the copy.
     pub(crate) profile: &'static str,
-    /// Files that are not changed, as patterns.
+    /// Unchanged files, as patterns.
     pub(crate) left_out: &'static [&'static str],
-    /// Longest time for one change, in seconds.
+    /// Time limit for one change, in seconds.
     pub(crate) patience: u32,
-    /// The heading of the parts.
+    /// Heading of the parts.
     pub(crate) heading: &'static str,
-    /// The program that verifies kernels. Tests judge the oracle.
+    /// Program that verifies kernels; `None` for the oracle, which tests judge.
     tiebreak: Option<PathBuf>,
 }
 
-/// A row of the table.
+/// Row of the table.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) name: String,
-    /// All its changes.
+    /// All changes of the part.
     pub(crate) every: Vec<String>,
-    /// The changes to be tried.
+    /// Selected changes.
     pub(crate) chosen: Vec<String>,
 }
 
-/// Tests that judge the changes that the stages before have missed.
+/// Tests for changes that no earlier stage detected.
 struct Stage {
-    /// Arguments of `cargo test`, and those of the tests.
+    /// Arguments of `cargo test`, and filters for the tests.
     tests: Vec<String>,
     filters: Vec<String>,
-    /// What a change is called if a test fails, and if the tests run for too long.
+    /// Outcome if a test fails, and if the tests run for too long.
     ended: [Ended; 2],
 }
 
-/// Tests of the oracle of more than ten seconds, which judge survivors only.
+/// Tests of the oracle that take more than ten seconds. They judge only survivors.
 const LONG: [&str; 7] = [
     "float_formats::every_16_bit_pattern_means_what_half_says_and_rounds_to_itself",
     "elementwise_add::forms_agree_on_all_pairs_of_8_bits",
@@ -63,7 +63,7 @@ const LONG: [&str; 7] = [
     "census::neighbours_of_every_pair_at_six_bits",
 ];
 
-/// Tests of minutes, which judge no change: they repeat in larger words what other tests do in smaller ones. A change that only they would see is a survivor.
+/// Tests that take minutes and judge no change, because shorter tests check the same at smaller widths. A change that only they detect is a survivor.
 const LONGEST: [&str; 3] = [
     "census::every_pair_at_every_multiplier_and_shift_of_nine_bits",
     "census::every_pair_at_every_multiplier_and_shift_of_ten_bits",
@@ -71,7 +71,7 @@ const LONGEST: [&str; 3] = [
 ];
 
 impl Subject {
-    /// The kernels as people ship them, without assertions. Left out is code that no worker of this machine runs, or that runs for every operation.
+    /// Kernels as shipped, without assertions. Excluded is code that no worker of this machine runs, or that every operation runs.
     pub(crate) fn kernels(tiebreak: PathBuf) -> Self {
         Self {
             package: "impls",
@@ -84,7 +84,7 @@ impl Subject {
         }
     }
 
-    /// The oracle, with the assertions that it always has. A test of it reads a page of the book.
+    /// Oracle, with its usual assertions. One of its tests reads a page of the book.
     pub(crate) fn oracle() -> Self {
         Self {
             package: "oracle",
@@ -97,12 +97,12 @@ impl Subject {
         }
     }
 
-    /// Whether a change that unit tests see, and `verify` does not, is detected.
+    /// True if a change that unit tests detect, but not `verify`, counts as detected.
     pub(crate) fn is_judged_by_tests(&self) -> bool {
         self.tiebreak.is_none()
     }
 
-    /// The rows of the table, and the changes of each.
+    /// Returns the rows of the table, and the changes of each.
     pub(crate) fn parts(&self, scratch: &Scratch, choice: &Choice, asked: &[String]) -> Result<Vec<Part>> {
         if self.tiebreak.is_some() {
             let part = |name: String| {
@@ -123,7 +123,7 @@ impl Subject {
         Ok(names.into_iter().map(part).collect())
     }
 
-    /// Builds the copy as it is and judges it: otherwise no change can be judged.
+    /// Builds and judges the unchanged copy. If this fails, no change can be judged.
     pub(crate) fn holds(&self, scratch: &Scratch) -> Result<()> {
         let (ops, stage) = match &self.tiebreak {
             Some(_) => (self.operations()?.join(" "), 0),
@@ -138,7 +138,7 @@ impl Subject {
         Ok(())
     }
 
-    /// Tries changes of a part, by each stage those that the stages before have missed.
+    /// Tries changes of a part. Each stage judges the changes that no earlier stage detected.
     pub(crate) fn judge(&self, scratch: &Scratch, part: &str, changes: &[String]) -> Result<Vec<(String, Ended)>> {
         let files = if self.tiebreak.is_some() { files(part) } else { vec!["oracle/src/**".to_owned()] };
         let environment = self.environment(scratch, judges(part).join(" "));
@@ -167,7 +167,7 @@ impl Subject {
         Ok(all)
     }
 
-    /// For kernels `verify`, then their unit tests; for the oracle the tests of the part's name, all but the long ones, the long ones.
+    /// Returns the stages. Kernels: `verify`, then unit tests. Oracle: tests with the part's name, further tests except the long ones, the long ones.
     fn stages(&self, part: &str) -> Vec<Stage> {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let stage =
@@ -187,8 +187,8 @@ impl Subject {
         ]
     }
 
-    /// What the tests ask for: the program, the operations and where to write. Property tests draw the same cases for every change, do not look for
-    /// smaller ones, and keep nothing.
+    /// Returns the environment of the tests: program, operations, output directory. Property tests draw equal cases for every change, do not shrink
+    /// them, and store nothing.
     fn environment(&self, scratch: &Scratch, ops: String) -> Vec<(&'static str, String)> {
         let tiebreak = self.tiebreak.iter().map(|path| ("TIEBREAK_BITE_PROGRAM", path.to_string_lossy().into_owned()));
         let fixed = [
@@ -201,7 +201,7 @@ impl Subject {
         tiebreak.chain(fixed).collect()
     }
 
-    /// The operations that `tiebreak` has kernels of.
+    /// Returns the operations for which `tiebreak` has kernels.
     fn operations(&self) -> Result<Vec<String>> {
         #[derive(Deserialize)]
         struct Kernel {
@@ -217,13 +217,13 @@ impl Subject {
     }
 }
 
-/// The folder of `oracle/src` in which a change is, or the file.
+/// Returns the folder of `oracle/src` with a change, or the file.
 fn part(change: &str) -> &str {
     let path = file(change).trim_start_matches("oracle/src/");
     path.split('/').next().unwrap_or(path).trim_end_matches(".rs")
 }
 
-/// The files of an operation's kernels, with those outside of its folder that its kernels are made of.
+/// Returns the files of an operation's kernels, with shared files outside of its folder.
 fn files(op: &str) -> Vec<String> {
     let shared: &[&str] = match op {
         "add" | "mul" | "sub" => &["impls/src/elementwise/*.rs"],
@@ -237,13 +237,13 @@ fn files(op: &str) -> Vec<String> {
     std::iter::once(format!("impls/src/{folder}/**")).chain(shared.iter().map(|file| (*file).to_owned())).collect()
 }
 
-/// The operations that share code with an operation: their kernels are verified if the code of one is changed.
+/// Returns the operations that share code with an operation. A change in one requires `verify` for all of them.
 fn judges(op: &str) -> Vec<&str> {
     match op {
         "fpm" => vec!["fpm", "requantize", "add", "sub", "mul", "concat"],
         "add" | "mul" | "sub" => vec!["add", "sub", "mul"],
         "quantize" | "dequantize" => vec!["quantize", "dequantize"],
-        // Packing and patches are kernels of their own.
+        // Packing and patches are separate kernels.
         "matmul" | "conv2d" => vec![op, "transform"],
         op => vec![op],
     }

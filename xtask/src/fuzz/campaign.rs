@@ -1,4 +1,4 @@
-//! One target for some time or some inputs: its seeds, the fuzzer, and what became of it.
+//! Fuzzing of one target for a number of seconds or inputs: the seeds, the fuzzer, and the outcome.
 
 use crate::process;
 use crate::say::{note, print};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// What is fuzzed, and how.
+/// Target of the fuzzing, and its options.
 pub(super) struct Campaign<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) target: &'a str,
@@ -24,16 +24,16 @@ pub(super) struct Campaign<'a> {
     pub(super) arguments: &'a [OsString],
 }
 
-/// When a campaign ends that finds nothing.
+/// End of a campaign without a find.
 #[derive(Clone, Copy)]
 pub(super) enum Until {
     Seconds(u64),
-    /// After so many inputs, from a fixed seed, whatever the speed of the machine. They still follow what code is reached, which the seeds of hash
-    /// tables change a little.
+    /// Ends after this number of inputs from a fixed seed, whatever the speed of the machine. The inputs still depend on the reached code, which
+    /// the seeds of hash tables change a little.
     Runs(u64),
 }
 
-/// An input that takes long on a busy machine is no find; one that does not end is.
+/// Option that keeps slow inputs on a busy machine from being finds; an endless input is still a find.
 const NOT_SLOW: &str = "-report_slow_units=1200";
 
 impl Until {
@@ -46,12 +46,12 @@ impl Until {
     }
 }
 
-/// Outcome of a campaign, as a shard keeps it.
+/// Outcome of a campaign, as stored in a shard.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Ended {
-    /// The kernel that ran alone, if one did.
+    /// Kernel that ran alone, if any.
     pub(super) kernel: Option<String>,
-    /// The input that shows what was found.
+    /// Input that reproduces the find.
     pub(super) find: Option<Find>,
     pub(super) seconds: u64,
     executions: u64,
@@ -60,21 +60,21 @@ pub(super) struct Ended {
     kept: Vec<String>,
 }
 
-/// An input that the fuzzer wrote.
+/// Input that the fuzzer wrote.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Find {
-    /// Name of its file.
+    /// Name of the file.
     name: String,
     bytes: Vec<u8>,
 }
 
 impl Campaign<'_> {
-    /// The target, with the seed if one was given.
+    /// Returns the target, with the seed if given.
     pub(super) fn name(&self) -> String {
         self.seed.map_or(self.target.to_owned(), |seed| format!("{} seed {seed}", self.target))
     }
 
-    /// Fuzzes until the end or until something is found. Two campaigns write no common file.
+    /// Fuzzes until the end or the first find. Two campaigns share no output file.
     pub(super) fn run(&self) -> Result<Ended> {
         let directory = self.workspace.target.join("tiebreak/fuzz").join(self.name().replace(' ', "-"));
         self.seeds(&directory)?;
@@ -99,21 +99,21 @@ impl Campaign<'_> {
         Ok(Ended { kernel: self.kernel.map(str::to_owned), find, seconds, executions, rate, kept })
     }
 
-    /// What the campaign begins with, and its words.
+    /// Writes the initial inputs of the campaign, and its dictionary.
     fn seeds(&self, directory: &Path) -> Result<()> {
         let (kept, mut command) = (corpus(self.workspace, self.target), harness(self.workspace));
         command.args(["seeds", self.target]).arg(directory).args(Some(&kept).filter(|kept| kept.is_file()));
         process::output(&mut command).map(drop).with_context(|| format!("the target {} has no seeds", self.target))
     }
 
-    /// What reached new code, an input a line.
+    /// Returns the inputs that reached new code, a line each.
     fn new_lines(&self, found: &Path, file: &Path) -> Result<Vec<String>> {
         fs::write(file, "").with_context(|| format!("cannot write {}", file.display()))?;
         process::output(harness(self.workspace).args(["keep", self.target]).arg(found).arg(file))?;
         lines(file)
     }
 
-    /// The program of the target.
+    /// Returns the program of the target.
     fn binary(&self) -> Result<PathBuf> {
         let targets = self.workspace.root.join("fuzz/target");
         let version = process::output(Command::new(crate::workspace::rustc_program()).arg("-vV"))?;
@@ -122,12 +122,12 @@ impl Campaign<'_> {
     }
 }
 
-/// Inputs that campaigns kept, an input a line.
+/// Returns the file of inputs that campaigns kept, a line each.
 fn corpus(workspace: &Workspace, target: &str) -> PathBuf {
     workspace.root.join("fuzz/corpus").join(target).with_extension("txt")
 }
 
-/// Adds what a campaign kept to the corpus; how many inputs there are then.
+/// Adds the kept inputs of a campaign to the corpus, and returns its new size.
 pub(super) fn keep(workspace: &Workspace, target: &str, ended: &Ended) -> Result<usize> {
     if ended.kernel.is_some() {
         return Ok(0);
@@ -148,13 +148,13 @@ fn lines(path: &Path) -> Result<Vec<String>> {
 }
 
 impl Ended {
-    /// The campaign in a few words.
+    /// Describes the campaign in a few words.
     pub(super) fn short(&self) -> String {
         let end = if self.find.is_some() { "with a find" } else { "without a find" };
         format!("{} executions in {} s, {end}", self.executions, self.seconds)
     }
 
-    /// The campaign in a line, after its name.
+    /// Describes the campaign in a line, after its name.
     pub(super) fn row(&self, kept: usize) -> String {
         let Self { find, seconds, executions, rate, .. } = self;
         let end = if find.is_some() { "with a find" } else { "without a find" };
@@ -163,7 +163,7 @@ impl Ended {
 }
 
 impl Find {
-    /// The first input in a directory.
+    /// Returns the first input in a directory.
     fn first(directory: &Path) -> Result<Option<Self>> {
         let unreadable = || format!("cannot read {}", directory.display());
         let entries = fs::read_dir(directory).with_context(unreadable)?.collect::<Result<Vec<_>, _>>();
@@ -175,7 +175,7 @@ impl Find {
         Ok(Some(Self { name, bytes }))
     }
 
-    /// Keeps the input, and prints the line for the catalogue and the commands that show it again.
+    /// Keeps the input, and prints the line for the catalogue and the commands that reproduce the find.
     pub(super) fn report(&self, workspace: &Workspace, target: &str, kernel: Option<&str>) -> Result<()> {
         let directory = workspace.root.join("fuzz/artifacts").join(target);
         let artifact = directory.join(&self.name);
@@ -194,21 +194,21 @@ impl Find {
     }
 }
 
-/// The program that knows seeds, lines and judges.
+/// Returns the command of the program that handles seeds and lines, and judges inputs.
 pub(super) fn harness(workspace: &Workspace) -> Command {
     let mut command = workspace.cargo();
     command.args(["run", "--quiet", "--release", "--package", "tiebreak", "--example", "fuzzing", "--"]);
     command
 }
 
-/// Cargo as cargo-fuzz takes it, which has a target directory of its own.
+/// Returns cargo for cargo-fuzz, which has a separate target directory.
 pub(super) fn cargo(workspace: &Workspace) -> Command {
     let mut command = workspace.cargo();
     command.env_remove("CARGO_TARGET_DIR").env("RUSTC_BOOTSTRAP", "1");
     command
 }
 
-/// Runs the fuzzer and passes on what it says; whether it found nothing, how many executions, and how many a second.
+/// Runs the fuzzer and passes on its messages. Returns true if there is no find, the number of executions, and executions for each second.
 fn watched(command: &mut Command) -> Result<(bool, [u64; 2])> {
     let line = process::line(command);
     let mut child = command
@@ -223,19 +223,19 @@ fn watched(command: &mut Command) -> Result<(bool, [u64; 2])> {
         let text = String::from_utf8_lossy(&bytes);
         read_stat(&text, &mut stats);
         if shows_progress || !is_progress(&text) {
-            // A standard error that cannot be written is ignored.
+            // A failure to write to standard error is ignored.
             let _ = writeln!(std::io::stderr(), "{text}");
         }
     }
     Ok((child.wait()?.success(), stats))
 }
 
-/// What libFuzzer says while it goes on, and the words that it recommends: thousands of lines, which are for a terminal.
+/// True for libFuzzer's progress and dictionary suggestions: thousands of lines, useful only on a terminal.
 fn is_progress(line: &str) -> bool {
     line.starts_with('#') || line.starts_with("INFO:") || (line.starts_with('"') && line.contains("\" # Uses: "))
 }
 
-/// Takes a line of libFuzzer's last words.
+/// Parses a line of libFuzzer's final statistics.
 fn read_stat(line: &str, stats: &mut [u64; 2]) {
     for (name, stat) in ["stat::number_of_executed_units:", "stat::average_exec_per_sec:"].iter().zip(stats) {
         if let Some(value) = line.strip_prefix(name).and_then(|value| value.trim().parse().ok()) {
@@ -261,7 +261,7 @@ fn emptied(directory: &Path) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// A known bug that was found in a campaign before could not be found in the same tree again.
+    /// A known bug of an earlier campaign could not be found again in the same tree.
     #[test]
     fn an_input_that_is_found_again_is_a_find() {
         let directory = std::env::temp_dir().join(format!("tiebreak-fuzz-{}", std::process::id()));

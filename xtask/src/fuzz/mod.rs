@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: fuzz targets under cargo-fuzz, without a sanitizer, so that a stable toolchain is enough.
 //!
-//! A campaign begins with the seeds that the example `fuzzing` of `suites` writes, of the catalogues among others, and with what the campaigns
-//! before it kept: `fuzz/corpus/TARGET.txt`, an input a line, which a person can read.
+//! A campaign begins with the seeds that the example `fuzzing` of `suites` writes, such as those of the catalogues, and with the inputs that earlier
+//! campaigns kept: `fuzz/corpus/TARGET.txt`, readable lines of one input each.
 
 mod campaign;
 
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::sync::LazyLock;
 
-/// Every target has its lines in the manifest, and one in `fuzz/fuzz_targets/target.rs`, or as an operation in the registry.
+/// Names of all targets. Each has lines in the manifest, and one in `fuzz/fuzz_targets/target.rs`, or is an operation of the registry.
 static TARGETS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let bins = include_str!("../../../fuzz/Cargo.toml").split("[[bin]]").skip(1);
     bins.filter_map(|bin| Some(bin.split_once("name = \"")?.1.split_once('"')?.0)).collect()
@@ -32,10 +32,10 @@ static TARGETS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 const PLANTED: [(&str, &str); 3] =
     [("fpm", "mutant-double-rounding"), ("matmul", "mutant-u8-pair-wrap"), ("quantize", "mutant-quantize-ties-away")];
 
-/// Seconds in which a planted bug must be found.
+/// Time limit for finding a known bug, in seconds.
 const FOUND_WITHIN: u64 = 60;
 
-/// The arguments of `fuzz`.
+/// Arguments of `fuzz`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Target [default: all targets in turn]
@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
     arguments: Vec<OsString>,
 }
 
-/// Fuzzes. Exit code 1 if a target found something, or a planted bug was not found.
+/// Fuzzes. The exit code is 1 if a target has a find, or a known bug was not found.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let fuzzing = Fuzzing { workspace: &workspace, arguments };
@@ -98,10 +98,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if fuzzing.bugs()? { ExitCode::from(1) } else { found })
 }
 
-/// Its name.
+/// Name of the command.
 pub(crate) const COMMAND: &str = "fuzz";
 
-/// Adds what campaigns kept to the corpus, and prints a row for each and the finds; exit code 1 if there is a find.
+/// Adds kept inputs to the corpus, and prints a row for each campaign and the finds. The exit code is 1 if there is a find.
 pub(crate) fn shown(units: &[String], _: &Value, gave: &[String]) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let width = units.iter().map(String::len).max().unwrap_or_default().max(12);
@@ -137,7 +137,7 @@ impl Fuzzing<'_> {
         Ok(ExitCode::from(code.unwrap_or(2)))
     }
 
-    /// A campaign for each selected target and each seed.
+    /// Returns a campaign for each selected target and each seed.
     fn campaigns(&self) -> Vec<Campaign<'_>> {
         let selected = TARGETS.iter().filter(|name| self.arguments.target.as_deref().is_none_or(|only| only == **name));
         let of = |target: &'static str| {
@@ -154,7 +154,7 @@ impl Fuzzing<'_> {
         selected.flat_map(|target| of(target)).collect()
     }
 
-    /// The planted bugs, where they are asked for; whether one was not found.
+    /// Runs the known bugs, if requested. Returns true if one was not found.
     fn bugs(&self) -> Result<bool> {
         let planted: &[_] = if self.arguments.planted { &PLANTED } else { &[] };
         let mut missed = false;
@@ -170,7 +170,7 @@ impl Fuzzing<'_> {
     }
 }
 
-/// Builds a target, or all.
+/// Builds a target, or all targets.
 fn build(workspace: &Workspace, target: Option<&str>) -> Result<()> {
     let mut command = campaign::cargo(workspace);
     command.args(["fuzz", "build", "-s", "none", "--codegen-units", "16"]).args(target);
@@ -179,7 +179,7 @@ fn build(workspace: &Workspace, target: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Fails if the lock file of the fuzz targets does not match the workspace: cargo-fuzz would change it silently.
+/// Fails if the lock file of the fuzz targets does not match the workspace, because cargo-fuzz would change it silently.
 fn in_step(workspace: &Workspace) -> Result<()> {
     let mut command = workspace.cargo();
     command.args(["metadata", "--locked", "--format-version", "1", "--manifest-path", "fuzz/Cargo.toml"]);
@@ -188,7 +188,7 @@ fn in_step(workspace: &Workspace) -> Result<()> {
     )
 }
 
-/// Installs a C++ compiler and cargo-fuzz, and the tools that everything needs.
+/// Installs a C++ compiler, cargo-fuzz, and the basic tools.
 fn provision(workspace: &Workspace) -> Result<()> {
     let tools = [Tool::BASE.as_slice(), &[Tool::Cxx]].concat();
     setup::provide(workspace, &tools)?;
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(given.arguments, ["-max_len=9"]);
     }
 
-    /// The names of the files of a directory of `fuzz`.
+    /// Returns the names of the files of a directory of `fuzz`.
     fn files(directory: &str) -> BTreeSet<String> {
         let directory = Workspace::locate().expect("the workspace").root.join("fuzz").join(directory);
         let stem = |entry: std::io::Result<std::fs::DirEntry>| {

@@ -1,5 +1,5 @@
-//! Libraries for aarch64 on another machine: their programs run under the emulator. Debian's packages of that architecture are unpacked below `target`; the
-//! packages of the system stay as they are.
+//! Libraries for aarch64 on another machine: their programs run under the emulator. Debian's aarch64 packages are unpacked below `target`; the
+//! system's packages are unchanged.
 
 use super::drivers::{text, wheels};
 use crate::cargo;
@@ -17,7 +17,7 @@ use std::process::Command;
 const PLATFORMS: [&str; 4] =
     ["manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64"];
 
-/// Builds a worker in C++ with the compiler for aarch64, and links it with the libraries of packages. Returns the worker's command.
+/// Builds a C++ worker with the compiler for aarch64, and links the libraries of packages. Returns the worker's command.
 pub(super) fn cxx(
     workspace: &Workspace,
     source: &Path,
@@ -27,7 +27,7 @@ pub(super) fn cxx(
     let probe = setup::provision(workspace, &[Tool::Qemu]);
     let program = place.join("worker");
     let mut build = Command::new("aarch64-linux-gnu-g++");
-    // Headers of this machine's packages come last: those of the C library are others.
+    // Headers of this machine's packages come last, because its C library has other headers.
     build.args(["-O2", "-std=c++17", "-idirafter", "/usr/include", "-idirafter", "/usr/include/gemmlowp"]);
     build.arg(source).arg("-o").arg(&program);
     let root = (!packages.is_empty()).then(|| unpacked(workspace, packages)).transpose()?;
@@ -39,7 +39,7 @@ pub(super) fn cxx(
     Ok([emulator(&probe, root.as_deref(), cargo::CPU)?, vec![text(&program)]].concat())
 }
 
-/// Builds a worker in Rust from what its lock file pins. Returns its command.
+/// Builds a Rust worker from the versions in its lock file. Returns its command.
 pub(super) fn rust(workspace: &Workspace, sources: &Path, directory: &str) -> Result<Vec<String>> {
     let probe = setup::provide(workspace, &Tool::EMULATION_RUN)?;
     let target = workspace.target.join("tiebreak/shipped/cargo");
@@ -55,7 +55,7 @@ pub(super) fn rust(workspace: &Workspace, sources: &Path, directory: &str) -> Re
     Ok([emulator(&probe, None, cargo::CPU)?, vec![text(&program)]].concat())
 }
 
-/// Fetches Python and the wheels that a library pins by hash. Returns the command of its script.
+/// Downloads Python and the wheels that a library pins by hash. Returns the command of its script.
 pub(super) fn python(workspace: &Workspace, script: &Path, own: &Path, cpu: &str) -> Result<Vec<String>> {
     let probe = setup::provision(workspace, &[Tool::Qemu]);
     let root = unpacked(workspace, &["python3-minimal", "libpython3-stdlib", "libstdc++6"])?;
@@ -69,7 +69,7 @@ pub(super) fn python(workspace: &Workspace, script: &Path, own: &Path, cpu: &str
     Ok([found, emulator(&probe, Some(&root), cpu)?, program].concat())
 }
 
-/// The emulator's command line for a CPU, with the libraries of `root`, or those of the compiler.
+/// Returns the emulator's command line for a CPU, with the libraries of `root`, or those of the compiler.
 fn emulator(probe: &Probe, root: Option<&Path>, cpu: &str) -> Result<Vec<String>> {
     let qemu = probe.path(Tool::Qemu).context("no emulator of aarch64; `cargo xtask setup` installs one")?;
     Ok(match root {
@@ -80,14 +80,14 @@ fn emulator(probe: &Probe, root: Option<&Path>, cpu: &str) -> Result<Vec<String>
     })
 }
 
-/// Fetches packages for aarch64, with all they depend on, and unpacks them. apt checks their signatures, by lists of its own below `target`.
+/// Downloads and unpacks aarch64 packages with all dependencies. apt checks their signatures, with separate package lists below `target`.
 fn unpacked(workspace: &Workspace, packages: &[&str]) -> Result<PathBuf> {
     let place = workspace.target.join("tiebreak/shipped/aarch64");
     let (lists, archives, root) = (place.join("lists"), place.join("archives"), place.join("root"));
     for directory in [lists.join("partial"), archives.join("partial"), root.join("usr/lib")] {
         fs::create_dir_all(&directory).with_context(|| format!("creating {}", directory.display()))?;
     }
-    // Nothing is installed there, so apt fetches whatever a package needs.
+    // No package is installed there, so apt downloads all dependencies.
     let status = place.join("status");
     fs::write(&status, "").context("writing an empty list of packages")?;
     let apt = |words: &[&str]| {
@@ -101,7 +101,7 @@ fn unpacked(workspace: &Workspace, packages: &[&str]) -> Result<PathBuf> {
     };
     apt(&["update"])?;
     apt(&[&["--download-only", "install"], packages].concat())?;
-    // One directory: the loader of programs is looked for in `/lib`.
+    // `lib` must be the same directory, because the loader of programs is in `/lib`.
     if !root.join("lib").exists() {
         #[cfg(unix)]
         std::os::unix::fs::symlink("usr/lib", root.join("lib")).context("linking lib to usr/lib")?;

@@ -1,4 +1,4 @@
-//! How a library is installed, and how the program that drives it is built.
+//! Installation of a library, and build of the program that drives it.
 
 #[cfg(target_arch = "x86_64")]
 use super::aarch64;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 impl Library {
-    /// Installs and builds it.
+    /// Installs and builds the library.
     pub(super) fn provide(&self, workspace: &Workspace) -> Result<()> {
         let place = self.place(workspace);
         fs::create_dir_all(&place).with_context(|| format!("creating {}", place.display()))?;
@@ -94,7 +94,7 @@ impl Library {
     }
 }
 
-/// Builds a worker in C++.
+/// Builds a C++ worker.
 fn compiled(source: &Path, place: &Path, flags: &[&str], linked: &str) -> Result<PathBuf> {
     let Some(compiler) = which(&["c++", "g++", "clang++"]) else {
         bail!("no compiler of C++ is on the search path; install one, such as `sudo apt-get install g++`");
@@ -106,7 +106,7 @@ fn compiled(source: &Path, place: &Path, flags: &[&str], linked: &str) -> Result
     Ok(program)
 }
 
-/// Builds a worker in Rust from what its lock file pins; cargo refuses packages with other hashes.
+/// Builds a Rust worker from the versions in its lock file; cargo rejects packages with other hashes.
 fn rust(workspace: &Workspace, sources: &Path, target: &Path, directory: &str) -> Result<PathBuf> {
     let mut command = workspace.cargo();
     command.args(["build", "--release", "--locked", "--quiet", "--manifest-path"]).arg(sources.join("Cargo.toml"));
@@ -115,14 +115,14 @@ fn rust(workspace: &Workspace, sources: &Path, target: &Path, directory: &str) -
     Ok(target.join("release").join(format!("shipped-{directory}")))
 }
 
-/// Version of a crate that a manifest pins.
+/// Returns the version of a crate that a manifest pins.
 pub(super) fn pinned_crate(manifest: &Path, library: &str) -> Result<String> {
     let text = fs::read_to_string(manifest).with_context(|| format!("reading {}", manifest.display()))?;
     let version = text.lines().find_map(|line| line.strip_prefix(library)?.strip_prefix(" = \"=")?.strip_suffix('"'));
     version.map(str::to_owned).with_context(|| format!("{} does not pin {library}", manifest.display()))
 }
 
-/// An environment of Python with the packages that a library pins; pip refuses files with other hashes.
+/// Creates a Python environment with the packages that a library pins; pip rejects files with other hashes.
 fn environment(sources: &Path, place: &Path) -> Result<PathBuf> {
     let Some(python) = which(&["python3", "python"]) else {
         bail!("no python3 is on the search path; install it, such as `sudo apt-get install python3-venv`");
@@ -138,7 +138,7 @@ fn environment(sources: &Path, place: &Path) -> Result<PathBuf> {
     Ok(own)
 }
 
-/// Installs packages of another version of Python, of which only the extensions in C are lost.
+/// Installs packages of another version of Python, of which only the C extensions are lost.
 #[cfg(target_arch = "x86_64")]
 fn install_foreign(python: &Path, requirements: &Path, version: &str) -> Result<()> {
     let asked = "import sysconfig; print(sysconfig.get_path('purelib'))";
@@ -147,7 +147,7 @@ fn install_foreign(python: &Path, requirements: &Path, version: &str) -> Result<
     wheels(python, requirements, version, &[], Path::new(packages.trim()))
 }
 
-/// Installs wheels for a version of Python and some platforms, that of the machine if there is none, into a directory.
+/// Installs wheels for a version of Python and some platforms (the machine's if empty) into a directory.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn wheels(
     python: &Path,
@@ -163,7 +163,7 @@ pub(super) fn wheels(
     process::output(install.arg("--requirement").arg(requirements)).context("fetching packages from PyPI").map(drop)
 }
 
-/// Builds the program that runs modules, for aarch64 and for the host. Returns for each the linker of modules and the program with its emulator,
+/// Builds the program that runs modules, for aarch64 and for the host. Returns the module linker and the program with its emulator, for each,
 /// as JSON.
 #[cfg(target_arch = "x86_64")]
 fn machines(workspace: &Workspace, runner: &Path, place: &Path) -> Result<Vec<String>> {
@@ -181,13 +181,13 @@ fn machines(workspace: &Workspace, runner: &Path, place: &Path) -> Result<Vec<St
     Ok(vec![machine("aarch64-linux-gnu-", emulator)?, machine("", Vec::new())?])
 }
 
-/// Version of a package of Debian.
+/// Returns the version of a Debian package.
 fn version_of(package: &str) -> Result<String> {
     let shown = process::output(Command::new("dpkg-query").args(["--show", "--showformat=${Version}", package]));
     Ok(shown.unwrap_or_else(|_| "of an unknown version".to_owned()))
 }
 
-/// Version that a file of requirements pins.
+/// Returns the version that a requirements file pins.
 pub(super) fn pinned(requirements: &Path, package: &str) -> Result<String> {
     let text = fs::read_to_string(requirements).with_context(|| format!("reading {}", requirements.display()))?;
     let version =

@@ -1,10 +1,10 @@
-//! The table of libraries.
+//! Table of libraries.
 
 use super::{Driver, Group, Library};
 #[cfg(target_arch = "x86_64")]
 use crate::cargo;
 
-/// Every library, in the order of lists.
+/// Libraries, in the order of lists.
 pub(crate) const LIBRARIES: &[Library] = &[
     Library {
         name: "gemmlowp",

@@ -1,6 +1,6 @@
-//! Libraries that people ship, as lanes: how each is installed, and the program in `impls/shipped` that drives it.
+//! Shipped libraries as lanes: the installation of each, and the program in `impls/shipped` that drives it.
 //!
-//! A lane of this list is not a part of a run that does not name it: `cargo xtask verify --lane gemmlowp` judges the library that the machine has installed.
+//! A run includes such a lane only by name: `cargo xtask verify --lane gemmlowp` judges the library that the machine has installed.
 
 #[cfg(target_arch = "x86_64")]
 mod aarch64;
@@ -19,48 +19,48 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The program that drives a library.
+/// Program that drives a library.
 enum Driver {
-    /// A source of C++ in the library's directory, with the compiler's arguments on x86-64 and elsewhere, and what it is linked with.
+    /// C++ source in the library's directory, with the compiler's arguments on x86-64 and elsewhere, and the linked libraries.
     Cxx { source: &'static str, x86_64: &'static [&'static str], others: &'static [&'static str], linked: &'static str },
-    /// A package of Rust, a workspace of its own with its lock file; its manifest pins this crate.
+    /// Rust package, a separate workspace with its lock file; its manifest pins this crate.
     Cargo { library: &'static str },
-    /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash.
+    /// Python script, in a separate environment with the packages that its `requirements.txt` pins by hash.
     Python { script: &'static str, package: &'static str },
-    /// A script for Debian's Python, which finds the library in its packages.
+    /// Script for Debian's Python, which finds the library in its packages.
     System { script: &'static str },
-    /// The same kinds of programs for aarch64, under the emulator; a source of C++ is linked with the libraries of Debian's packages of that architecture.
+    /// Program of one of these kinds for aarch64, under the emulator. C++ sources are linked with libraries of Debian's aarch64 packages.
     #[cfg(target_arch = "x86_64")]
     CxxAarch64 { source: &'static str, packages: &'static [&'static str], linked: &'static str },
     #[cfg(target_arch = "x86_64")]
     CargoAarch64 { library: &'static str },
     #[cfg(target_arch = "x86_64")]
     PythonAarch64 { script: &'static str, package: &'static str, cpu: &'static str },
-    /// A source of C++ that compiles functions in MLIR by the tools of the lanes of compiled casts, at a level of LLVM.
+    /// C++ source that compiles functions in MLIR with the tools of the lanes of compiled casts, at a level of LLVM.
     Mlir { level: u32 },
-    /// The same for aarch64, under the emulator; the tools are those of this machine.
+    /// As `Mlir`, for aarch64 under the emulator; the tools are those of this machine.
     #[cfg(target_arch = "x86_64")]
     MlirAarch64 { level: u32 },
-    /// A script for Python as above, with a program in C, which the script starts for the host and, under an emulator, for aarch64. What the library has
-    /// for one version of Python alone is in its `requirements-VERSION.txt`.
+    /// Python script as above, with a C program, which the script starts for the host and, under an emulator, for aarch64. Packages for only one
+    /// version of Python are in its `requirements-VERSION.txt`.
     #[cfg(target_arch = "x86_64")]
     Compiler { script: &'static str, package: &'static str, python: &'static str, runner: &'static str },
 }
 
-/// A library as a lane.
+/// Library as a lane.
 pub(crate) struct Library {
     /// Name of the lane.
     pub(crate) name: &'static str,
-    /// What is driven.
+    /// Description of the library.
     about: &'static str,
     /// Directory in `impls/shipped`.
     pub(crate) directory: &'static str,
-    /// Packages of Debian that it needs; the first is the library.
+    /// Required Debian packages; the first is the library.
     packages: &'static [&'static str],
     driver: Driver,
-    /// What starts the program, if it is not started by itself: an emulator, or a setting of its environment.
+    /// Words before the program: an emulator, or a setting of its environment.
     started: &'static [&'static str],
-    /// What `setup --with` installs it by.
+    /// Name for `setup --with`.
     group: Group,
 }
 
@@ -72,11 +72,11 @@ pub(crate) enum Group {
     /// `shipped-aarch64`
     #[cfg(target_arch = "x86_64")]
     Aarch64,
-    /// The library's own name alone
+    /// Only the name of the library
     Apart,
 }
 
-/// What is known of an installed library.
+/// Facts on an installed library.
 #[derive(Debug, Serialize, Deserialize)]
 struct Installed {
     /// Version of the package.
@@ -86,12 +86,12 @@ struct Installed {
 }
 
 impl Library {
-    /// The library of that name.
+    /// Returns the library of this name.
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
         LIBRARIES.iter().find(|library| library.name == name)
     }
 
-    /// Where it is built.
+    /// Returns the build directory.
     fn place(&self, workspace: &Workspace) -> PathBuf {
         workspace.target.join("tiebreak/shipped").join(self.name)
     }
@@ -100,7 +100,7 @@ impl Library {
         self.place(workspace).join("installed.json")
     }
 
-    /// What is installed, unless it is absent or its program was built from another source.
+    /// Returns the installed library; `None` if it is absent or a file of its command is.
     fn installed(&self, workspace: &Workspace) -> Option<Installed> {
         let text = fs::read_to_string(self.record(workspace)).ok()?;
         let installed: Installed = serde_json::from_str(&text).ok()?;
@@ -112,7 +112,7 @@ impl Library {
         self.installed(workspace).is_some()
     }
 
-    /// The command that installs it.
+    /// Returns the command that installs the library.
     fn install(&self) -> String {
         let with = match self.group {
             #[cfg(target_arch = "x86_64")]
@@ -122,7 +122,7 @@ impl Library {
         format!("cargo xtask setup --with {with}")
     }
 
-    /// The command of its worker; an error names the command that installs it.
+    /// Returns the command of the worker; an error names the command that installs the library.
     pub(crate) fn command(&self, workspace: &Workspace) -> Result<Vec<String>> {
         let installed = self
             .installed(workspace)
@@ -131,7 +131,7 @@ impl Library {
     }
 }
 
-/// Installs the libraries of these groups, and those of other groups that are named.
+/// Installs the libraries of these groups, and named libraries of other groups.
 pub(crate) fn provide(workspace: &Workspace, groups: &[Group], names: &[String]) -> Result<()> {
     let is_named = |library: &Library| match library.group {
         #[cfg(target_arch = "x86_64")]
@@ -145,7 +145,7 @@ pub(crate) fn provide(workspace: &Workspace, groups: &[Group], names: &[String])
     })
 }
 
-/// The lanes of the libraries that a call names. A library that is not installed is an error, with the command that installs it.
+/// Returns the lanes of the libraries that a call names. For a library that is not installed, the error has the command that installs it.
 pub(crate) fn named(workspace: &Workspace, lanes: &[String]) -> Result<Vec<Lane>> {
     let lane = |library: &&'static Library| {
         Ok(Lane { name: library.name, command: Some(library.command(workspace)?), ..Lane::default() })
@@ -157,7 +157,7 @@ pub(crate) fn named(workspace: &Workspace, lanes: &[String]) -> Result<Vec<Lane>
         .collect()
 }
 
-/// The lanes of all libraries that are installed.
+/// Returns the lanes of all installed libraries.
 pub(crate) fn every(workspace: &Workspace) -> Vec<Lane> {
     let lane = |library: &Library| {
         let command = Some(library.installed(workspace)?.command);
@@ -166,7 +166,7 @@ pub(crate) fn every(workspace: &Workspace) -> Vec<Lane> {
     LIBRARIES.iter().filter_map(lane).collect()
 }
 
-/// The arguments of `lanes`.
+/// Arguments of `lanes`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Output format
@@ -183,7 +183,7 @@ enum Format {
     Json,
 }
 
-/// A lane as a list has it.
+/// Lane in a list.
 #[derive(Debug, Serialize)]
 struct Listed {
     name: String,
@@ -193,7 +193,7 @@ struct Listed {
     install: Option<String>,
 }
 
-/// Lists every lane: those of the project, as the last build found them, and libraries.
+/// Lists every lane: those of the project, as of the last build, and libraries.
 pub(crate) fn list(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let mut all: Vec<Listed> = lanes::described(&workspace)
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// Each line of a file of requirements that pins a version pins its files too.
+    /// Checks that each line of a requirements file with a version also has a hash.
     #[track_caller]
     fn assert_hashes(requirements: &Path) {
         let text = fs::read_to_string(requirements).expect("requirements");

@@ -1,13 +1,13 @@
-//! The workspace and its sources, for the tests that read them.
+//! Workspace and its sources, for the tests that read them.
 
 use std::path::{Path, PathBuf};
 
-/// The workspace.
+/// Returns the root of the workspace.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
 }
 
-/// Every `.rs` file below a directory.
+/// Collects every `.rs` file below a directory.
 pub(crate) fn sources(directory: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).expect("a directory") {
         let path = entry.expect("an entry").path();

@@ -1,4 +1,4 @@
-//! Every two schemes as a field of squares: the darker, the larger the share of accumulators on which they differ.
+//! Matrix of all pairs of schemes: a darker square has a larger share of accumulators that differ.
 
 use super::chart::{Chart, HEIGHT, WIDTH, colour, font, inner, share};
 use super::number;
@@ -7,11 +7,11 @@ use crate::text;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// Schemes beyond which squares are too small to read.
+/// Largest number of schemes with readable squares.
 const MOST: usize = 24;
-/// Room for the numbers of the rows and columns.
+/// Margin for the numbers of the rows and columns.
 const EDGE: i32 = 30;
-/// The smallest share with a colour of its own.
+/// Smallest share with a visible colour.
 const LEAST: f64 = 1e-6;
 
 pub(super) fn draw(figure: &Figure) -> Option<Chart> {
@@ -79,12 +79,12 @@ fn squares(n: usize, cells: &[(usize, usize, f64)]) -> Option<String> {
     inner(&svg)
 }
 
-/// How strong the colour of a share is, on a logarithmic scale: weak enough that its number can be read.
+/// Returns the opacity of a share on a logarithmic scale, weak enough to keep the number readable.
 fn depth(rate: f64) -> f64 {
     if rate < LEAST { 0.0 } else { 0.06 + 0.49 * (1.0 - rate.ln() / LEAST.ln()) }
 }
 
-/// A share within a square: `20%`, `.2%`, `1e-7`.
+/// Returns a share, short enough for a square: `20%`, `.2%`, `1e-7`.
 fn brief(rate: f64) -> String {
     match rate {
         rate if rate >= 0.01 => format!("{:.0}%", rate * 100.0),

@@ -1,4 +1,4 @@
-//! Parts shared by charts: size, marks, and colours that the style sheet replaces, so that a chart follows light, dark and print.
+//! Shared parts of charts: size, marks and colours.
 //!
 //! Charts are drawn in placeholder colours; the style sheet gives each its value for light, dark and print.
 
@@ -6,25 +6,25 @@ use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::{FontDesc, FontFamily, FontStyle, TextStyle};
 
-/// Size of a chart's coordinates. It is drawn as wide as there is room.
+/// Size of a chart's coordinates. The page scales the chart to the available width.
 pub(super) const WIDTH: u32 = 640;
 pub(super) const HEIGHT: u32 = 400;
-/// Series with a colour and a mark of their own; further ones repeat them.
+/// Number of distinct colours and marks; further series repeat them.
 pub(super) const SERIES: usize = 8;
 
-/// Colours by name: the style sheet gives each its value. Never seen as they are.
+/// Placeholder colours, each with a name. The style sheet replaces them.
 pub(super) const INK: RGBColor = RGBColor(1, 1, 1);
 pub(super) const GRID: RGBColor = RGBColor(2, 2, 2);
 
-/// The colour of a series.
+/// Returns the colour of a series.
 pub(super) fn colour(series: usize) -> RGBColor {
     RGBColor(3, (series % SERIES) as u8, 3)
 }
 
-/// A drawing.
+/// Drawing of a figure.
 #[derive(Default)]
 pub(super) struct Chart {
-    /// The inside of an `svg` element.
+    /// Content of an `svg` element.
     pub(super) svg: String,
     pub(super) alt: String,
     pub(super) legend: Vec<String>,
@@ -32,15 +32,15 @@ pub(super) struct Chart {
     pub(super) numbered: bool,
 }
 
-/// The text of axes.
+/// Returns the text style of axes.
 pub(super) fn font(size: u32) -> TextStyle<'static> {
     FontDesc::new(FontFamily::SansSerif, f64::from(size), FontStyle::Normal).color(&INK)
 }
 
-/// The area of a chart within its axes.
+/// Area of a chart within its axes.
 pub(super) type Area<'a, X, Y> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, Y>>;
 
-/// Draws axes with their units, and then what `inside` draws. Nothing where the library cannot.
+/// Draws axes with their units, then the content that `inside` draws. `None` if the library fails.
 pub(super) fn draw<X, Y>(
     (x, x_says): (X, &str),
     (y, y_says): (Y, &str),
@@ -85,16 +85,16 @@ where
     inner(&svg)
 }
 
-/// Content of the `svg` element of a document.
+/// Returns the content of the `svg` element of a document.
 pub(super) fn inner(svg: &str) -> Option<String> {
     let (_, rest) = svg.split_once("<svg")?;
     let (_, rest) = rest.split_once('>')?;
     let (inner, _) = rest.rsplit_once("</svg>")?;
-    // What is the case without being said.
+    // Full opacity is the default, so the attribute is redundant.
     Some(inner.trim().replace(" opacity=\"1\"", ""))
 }
 
-/// The mark of a series at a place: colour alone does not tell series apart.
+/// Draws the marks of a series. Series have different shapes, because colour alone does not distinguish them.
 pub(super) fn mark<X, Y>(area: &mut Area<'_, X, Y>, series: usize, points: &[(f64, f64)]) -> Option<()>
 where
     X: Ranged<ValueType = f64>,
@@ -111,7 +111,7 @@ where
     }
 }
 
-/// A line through places.
+/// Draws a line through points.
 pub(super) fn path<X, Y>(area: &mut Area<'_, X, Y>, points: Vec<(f64, f64)>, style: ShapeStyle) -> Option<()>
 where
     X: Ranged<ValueType = f64>,
@@ -120,13 +120,13 @@ where
     area.draw_series(LineSeries::new(points, style)).ok().map(drop)
 }
 
-/// The smallest and the largest of some values; `None` where there are not two different ones.
+/// Returns the smallest and the largest value; `None` unless two values differ.
 pub(super) fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let (lo, hi) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)));
     (lo < hi && lo.is_finite() && hi.is_finite()).then_some((lo, hi))
 }
 
-/// A share in few digits: `19.5 %`, `0.195 %`, `2e-10`.
+/// Formats a share in few digits: `19.5 %`, `0.195 %`, `2e-10`.
 pub(super) fn share(share: f64) -> String {
     match share {
         0.0 => "0".to_owned(),

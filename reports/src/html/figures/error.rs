@@ -1,13 +1,13 @@
-//! Result less exact value, against the exact value.
+//! Chart of the error (result minus exact value) against the exact value.
 
 use super::chart::{Chart, INK, draw as chart, extent, mark, path};
 use super::number;
 use crate::ledger::Figure;
 use crate::text;
 
-/// Columns before those of the schemes: accumulator and exact value.
+/// Number of columns before those of the schemes: accumulator and exact value.
 const OWN: usize = 2;
-/// Distance between the marks of two schemes with equal errors.
+/// Vertical distance between the marks of two schemes with equal errors.
 const APART: f64 = 0.028;
 
 pub(super) fn draw(figure: &Figure) -> Option<Chart> {

@@ -1,4 +1,4 @@
-//! Along the accumulators: the share of each part that is above the reference, upwards, and below it, downwards.
+//! Chart along the accumulators: for each part, the share above the reference upwards, and the share below it downwards.
 
 use super::chart::{Chart, INK, draw as chart, extent, mark, path, share};
 use super::{by_first, labels};
@@ -6,10 +6,10 @@ use crate::ledger::Figure;
 use crate::text;
 use plotters::style::Color;
 
-/// Powers of ten on either side: one accumulator of a part is more than the smallest.
+/// Decades on each side; a single accumulator of a part is above the smallest.
 const DECADES: f64 = 8.0;
 
-/// Places of a series: the middle of each part in units of 2^31, and the share.
+/// Points of a series: the middle of each part in units of 2^31, and the share.
 type Points = Vec<(f64, f64)>;
 
 pub(super) fn draw(figure: &Figure) -> Option<Chart> {
@@ -44,12 +44,12 @@ pub(super) fn draw(figure: &Figure) -> Option<Chart> {
     Some(Chart { svg, alt: text::one_line(&alt), legend: labels(&shares), numbered: false })
 }
 
-/// Where a share stands: logarithmic on both sides of the middle, so that rare and frequent differences are seen together.
+/// Returns the height of a share, logarithmic on both sides of zero, so that rare and frequent differences are both visible.
 fn height(share: f64) -> f64 {
     share.signum() * (share.abs().log10() + DECADES).clamp(0.0, DECADES)
 }
 
-/// The share at a height.
+/// Returns the share at a height, as a label.
 fn decade(height: &f64) -> String {
     let sign = if *height < 0.0 { "-" } else { "+" };
     if height.abs() < 0.5 { "0".to_owned() } else { format!("{sign}1e{:.0}", height.abs() - DECADES) }

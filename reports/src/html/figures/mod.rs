@@ -1,6 +1,6 @@
-//! The figures of a page. Their numbers are those of the ledger, and stand beneath each in a table and in a CSV file beside the page.
+//! Figures of a page. Their numbers come from the ledger. A table beneath each figure and a CSV file next to the page have them, too.
 //!
-//! A ledger may be of another author: what cannot be read as a figure's numbers is left out of the drawing, and stays in the table.
+//! A ledger may be foreign. The drawing omits values that are not numbers; the table shows them.
 
 mod atlas;
 mod chart;
@@ -16,39 +16,39 @@ use crate::ledger::{Figure, FigureKind, Ledger, Value};
 use crate::text;
 use chart::{Chart, HEIGHT, WIDTH};
 
-/// Upper bound on the rows of a figure's table; the CSV file has every row. More of them would take most of a page.
+/// Upper bound on the rows of a figure's table; the CSV file has every row. More rows would fill most of a page.
 const ROWS: usize = 60;
 
-/// A figure with everything around it.
+/// Figure with its title, legend, table and file name.
 pub(super) struct Drawn {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) says: String,
     /// Description of the drawing for readers who do not see it.
     pub(super) alt: String,
-    /// The inside of an `svg` element; `None` where the figure is a table alone.
+    /// Content of an `svg` element; `None` if the figure is only a table.
     pub(super) svg: Option<String>,
     pub(super) width: u32,
     pub(super) height: u32,
-    /// The names of the series, in the order of their colours and marks.
+    /// Names of the series, in the order of their colours and marks.
     pub(super) legend: Vec<Series>,
-    /// Schemes that have the numbers of another one.
+    /// Schemes with the same numbers as another scheme.
     pub(super) same: Vec<String>,
     pub(super) csv: String,
     pub(super) table: Table,
-    /// Rows of the figure, of which the table has the first ones.
+    /// Number of rows of the figure; the table has the first of them.
     pub(super) rows: usize,
 }
 
-/// An entry of a legend.
+/// Entry of a legend.
 pub(super) struct Series {
     pub(super) label: String,
-    /// Place of colour and mark; `None` if the entry is a number of an axis.
+    /// Index of the colour and mark; `None` if the entry is a number of an axis.
     pub(super) place: Option<usize>,
     pub(super) number: usize,
 }
 
-/// The figures of an operation.
+/// Returns the figures of an operation.
 pub(super) fn of(ledger: &Ledger, op: &str) -> Vec<Drawn> {
     let all = ledger.figures.iter().enumerate();
     all.filter(|(_, figure)| figure.op == op).map(|(at, figure)| drawn(figure, at)).collect()
@@ -94,7 +94,7 @@ fn table(figure: &Figure, at: usize) -> Table {
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let mut table = Table::new(&format!("{}-{}-table", id(&figure.op), figure.kind.name()), "", &heads);
     table.caption = format!("Numbers of {}: {}", figure.op, text::one_line(&figure.title));
-    // Columns are named by the ledger, and a list's labels are not.
+    // A list has fixed labels, but these heads come from the ledger.
     table.is_list = false;
     for (i, head) in table.heads.iter_mut().enumerate() {
         let numbers = figure.rows.iter().filter_map(|row| row.get(i)).filter(|value| number(value).is_some()).count();
@@ -124,7 +124,7 @@ fn cell(value: &Value) -> Cell {
     }
 }
 
-/// A value as a number: an integer, a decimal, or a fraction.
+/// Parses a value as a number: an integer, a decimal, or a fraction.
 fn number(value: &Value) -> Option<f64> {
     let n = match value {
         Value::Integer(n) => *n as f64,
@@ -136,7 +136,7 @@ fn number(value: &Value) -> Option<f64> {
     n.is_finite().then_some(n)
 }
 
-/// The rows of a figure by the first column's text, in the order of their first appearance, each with the named columns as numbers.
+/// Groups the rows of a figure by the text of the first column, in order of first appearance, each row with the named columns as numbers.
 fn by_first<const N: usize>(figure: &Figure, columns: [&str; N]) -> Vec<(String, Vec<[f64; N]>)> {
     let places = columns.map(|name| figure.column(name));
     let mut out: Vec<(String, Vec<[f64; N]>)> = Vec::new();
@@ -156,7 +156,7 @@ fn by_first<const N: usize>(figure: &Figure, columns: [&str; N]) -> Vec<(String,
     out
 }
 
-/// The labels of series as a legend shows them.
+/// Returns the labels of series as a legend shows them.
 fn labels<T>(series: &[(String, T)]) -> Vec<String> {
     series.iter().map(|(label, _)| text::one_line(text::scheme(label))).collect()
 }

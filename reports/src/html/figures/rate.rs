@@ -1,4 +1,4 @@
-//! Share of differing accumulators against the shift, on a logarithmic scale.
+//! Chart of the share of differing accumulators against the shift, on a logarithmic scale.
 
 use super::chart::{Chart, colour, draw as chart, extent, mark, path, share};
 use super::{by_first, labels};
@@ -24,7 +24,7 @@ pub(super) fn draw(figure: &Figure) -> Option<Chart> {
         &power,
         |area| {
             for (i, (_, points)) in rates.iter().enumerate() {
-                // A shift on which the schemes agree has no share, so that the line ends there.
+                // A shift on which the schemes agree has no share, so the line ends before it.
                 for run in points.chunk_by(|a, b| b.0 - a.0 <= 1.0) {
                     path(area, run.to_vec(), colour(i).mix(0.6).stroke_width(1))?;
                 }

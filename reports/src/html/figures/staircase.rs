@@ -1,4 +1,4 @@
-//! Stored value against the float, with the decision boundaries of the schemes.
+//! Chart of the stored value against the float, with the decision boundaries of the schemes.
 
 use super::by_first;
 use super::chart::{Chart, GRID, colour, draw as chart, extent, mark, path};
@@ -7,7 +7,7 @@ use crate::text;
 use plotters::style::Color;
 use std::collections::BTreeMap;
 
-/// The staircase is one line: the boundaries of schemes are a float apart, which no drawing shows. Those that differ are marked.
+/// Draws one staircase for all schemes, because their boundaries are too close to distinguish. Differing steps get marks.
 pub(super) fn draw(figure: &Figure) -> Option<Chart> {
     let series = by_first(figure, ["first", "below", "above"]);
     let (_, steps) = series.first()?;
@@ -38,7 +38,7 @@ pub(super) fn draw(figure: &Figure) -> Option<Chart> {
     Some(Chart { svg, alt: text::one_line(&alt), legend, numbered: false })
 }
 
-/// The line through the ends of each tread.
+/// Returns the line through the ends of each tread.
 fn corners(steps: &[[f64; 3]], lo: f64, hi: f64) -> Vec<(f64, f64)> {
     let mut line = Vec::new();
     let mut at = lo;
@@ -50,7 +50,7 @@ fn corners(steps: &[[f64; 3]], lo: f64, hi: f64) -> Vec<(f64, f64)> {
     line
 }
 
-/// Steps that two schemes take at different floats.
+/// Returns the steps that two schemes take at different floats.
 fn apart(series: &[(String, Vec<[f64; 3]>)]) -> Vec<(f64, f64)> {
     let mut firsts: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
     for [first, _, above] in series.iter().flat_map(|(_, steps)| steps) {

@@ -157,7 +157,7 @@ impl<O: Operation> Draft<O> {
             O::TENSORS.contains(&name)
         });
         let mut values: Vec<_> = elements.into_iter().collect();
-        values.sort_by_key(|(name, _)| name.contains('['));
+        values.sort_by_cached_key(|(name, _)| name.contains('['));
         Ok(Self { params: O::from_arguments(&named)?, misalign, at, values })
     }
 

@@ -21,8 +21,7 @@ pub struct Apart {
 }
 
 /// Candidate scheme for a part.
-struct Candidate<O: Operation> {
-    scheme: O::Scheme,
+struct Candidate {
     label: String,
     /// Number of results with a value, until both parts of each size are excluded.
     judged: u64,
@@ -30,7 +29,7 @@ struct Candidate<O: Operation> {
     out: [[bool; 2]; VECTORS.len()],
 }
 
-impl<O: Operation> Candidate<O> {
+impl Candidate {
     fn is_out(&self) -> bool {
         self.out.iter().flatten().all(|out| *out)
     }
@@ -50,19 +49,32 @@ impl<O: Operation> Candidate<O> {
 
 /// Returns the schemes of both parts over the whole plan, for the largest vector size with schemes for both.
 pub(super) fn found<O: Operation>(asked: &Probe<'_, O>, specs: &[Spec<O::Params>], seed: u64) -> Option<Apart> {
-    let candidate = |(scheme, label)| Candidate { scheme, label, judged: 0, out: Default::default() };
-    let mut candidates: Vec<Candidate<O>> = schemes::<O>().into_iter().map(candidate).collect();
+    let (schemes, labels): (Vec<O::Scheme>, Vec<String>) = schemes::<O>().into_iter().unzip();
+    let mut candidates = candidates(labels);
     for chunk in specs.chunks(AT_ONCE) {
-        candidates.retain(|candidate| !candidate.is_out());
         let (cases, answered) = asked.answers(chunk, seed);
-        let predicted = predictions::<_, O>(&candidates, &cases, |one| Some(&one.scheme));
-        for (candidate, predicted) in candidates.iter_mut().zip(predicted) {
-            for (predicted, given) in predicted.iter().zip(&answered) {
-                let (Some(predicted), Ok(given)) = (predicted, given) else { continue };
-                candidate.compare(predicted, given);
-            }
+        let wanted: Vec<bool> = candidates.iter().map(|candidate| !candidate.is_out()).collect();
+        compare(&mut candidates, &predictions::<O>(&schemes, &wanted, &cases), &answered);
+    }
+    concluded(&candidates)
+}
+
+fn candidates(labels: Vec<String>) -> Vec<Candidate> {
+    let candidate = |label| Candidate { label, judged: 0, out: Default::default() };
+    labels.into_iter().map(candidate).collect()
+}
+
+/// Compares the results of each case with the prediction of each candidate.
+fn compare(candidates: &mut [Candidate], predicted: &[Vec<Option<Expected>>], answered: &[Result<Vec<i32>, String>]) {
+    for (candidate, predicted) in candidates.iter_mut().zip(predicted) {
+        for (predicted, given) in predicted.iter().zip(answered) {
+            let (Some(predicted), Ok(given)) = (predicted, given) else { continue };
+            candidate.compare(predicted, given);
         }
     }
+}
+
+fn concluded(candidates: &[Candidate]) -> Option<Apart> {
     (0..VECTORS.len()).rev().find_map(|size| {
         let left = |part: usize| {
             // Tie break: the first scheme of those with the most values.

@@ -17,9 +17,9 @@ use crate::operation::{self, Operation, find, offered, promise};
 use crate::plan::plans;
 use crate::run::answers::outs;
 use anyhow::{Result, bail};
-use rayon::prelude::*;
 use serde::Serialize;
 use tiebreak_common::budget::Effort;
+use tiebreak_common::parallel;
 use tiebreak_impls::operation::Operation as _;
 use tiebreak_impls::protocol::{Offer, Own};
 use tiebreak_reports::text;
@@ -104,8 +104,7 @@ pub struct Identified {
 }
 
 /// Candidate scheme of the kernel.
-struct Candidate<O: Operation> {
-    scheme: O::Scheme,
+struct Candidate {
     label: String,
     explained: u64,
     compared: u64,
@@ -129,9 +128,9 @@ pub(crate) fn schemes<O: Operation>() -> Vec<(O::Scheme, String)> {
     out
 }
 
-fn candidates<O: Operation>() -> Vec<Candidate<O>> {
-    let candidate = |(scheme, label)| Candidate { scheme, label, explained: 0, compared: 0, judged: 0, out: false };
-    schemes::<O>().into_iter().map(candidate).collect()
+fn candidates(labels: Vec<String>) -> Vec<Candidate> {
+    let candidate = |label| Candidate { label, explained: 0, compared: 0, judged: 0, out: false };
+    labels.into_iter().map(candidate).collect()
 }
 
 /// Identifies a kernel that a lane offers.
@@ -144,7 +143,8 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
     let mut specs = plans::whole::<O>(&domain, &CaseSelection::default(), &effort.budget(), seed);
     // A plan also has cases for other kernels, which this domain does not cover.
     specs.retain(|spec| O::covers(&domain, &spec.params));
-    let mut candidates = candidates::<O>();
+    let (schemes, labels): (Vec<O::Scheme>, Vec<String>) = schemes::<O>().into_iter().unzip();
+    let mut candidates = candidates(labels);
     let mut identified = Identified {
         op: O::OP,
         kernel: offer.kernel.clone(),
@@ -166,8 +166,8 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
     for (round, chunk) in specs.chunks(AT_ONCE).enumerate() {
         let compares_all = round * AT_ONCE < COMPARED;
         let (cases, answered) = asked.answers(chunk, seed);
-        let predicted =
-            predictions::<_, O>(&candidates, &cases, |one| (compares_all || !one.out).then_some(&one.scheme));
+        let wanted: Vec<bool> = candidates.iter().map(|one| compares_all || !one.out).collect();
+        let predicted = predictions::<O>(&schemes, &wanted, &cases);
         for (at, given) in answered.into_iter().enumerate() {
             match given {
                 Err(reason) => {
@@ -176,11 +176,10 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
                 }
                 Ok(given) => {
                     identified.results += given.len() as u64;
-                    let predictions = predicted.iter().map(|cases| cases[at].as_ref());
-                    let excluded = exclude(&mut candidates, predictions, &given, compares_all);
+                    let excluded = exclude(&mut candidates, &predicted, at, &given, compares_all);
                     if let Some(first) = excluded.first() {
-                        let scheme = candidates.iter().find(|candidate| candidate.label == *first);
-                        let input = scheme.and_then(|scheme| asked.input(&scheme.scheme, &cases[at], &given));
+                        let input = asked.input(&schemes[*first], &cases[at], &given);
+                        let excluded = excluded.iter().map(|at| candidates[*at].label.clone()).collect();
                         identified.inputs.extend(input.map(|input| Input { excluded, ..input }));
                     }
                 }
@@ -201,20 +200,17 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
     Ok(identified)
 }
 
-/// Returns the results of each candidate for each case, if `scheme` returns a scheme for the candidate.
-fn predictions<C: Sync, O: Operation>(
-    candidates: &[C],
+/// Returns the results of each scheme for each case, if they are wanted.
+fn predictions<O: Operation>(
+    schemes: &[O::Scheme],
+    wanted: &[bool],
     cases: &[Case<O::Params>],
-    scheme: impl Fn(&C) -> Option<&O::Scheme> + Sync,
-) -> Vec<Vec<Option<Expected>>>
-where
-    O::Scheme: Sync,
-{
-    let of = |candidate: &C| {
-        let scheme = scheme(candidate);
+) -> Vec<Vec<Option<Expected>>> {
+    let places: Vec<usize> = (0..schemes.len()).collect();
+    parallel::map(&places, |at| {
+        let scheme = wanted[*at].then_some(&schemes[*at]);
         cases.iter().map(|case| O::expected(scheme?, case).ok()).collect()
-    };
-    candidates.par_iter().map(of).collect()
+    })
 }
 
 /// Returns the scheme of a kernel of this project.
@@ -235,7 +231,7 @@ type Answers<O> = (Vec<Case<<O as Operation>::Params>>, Vec<Result<Vec<i32>, Str
 impl<O: Operation> Probe<'_, O> {
     fn answers(&self, specs: &[Spec<O::Params>], seed: u64) -> Answers<O> {
         let cases: Vec<_> = specs.iter().filter_map(|spec| spec.case::<O>(self.domain, seed)).collect();
-        let answered = cases.par_iter().map(|case| self.answer(case)).collect();
+        let answered = parallel::map(&cases, |case| self.answer(case));
         (cases, answered)
     }
 
@@ -278,16 +274,17 @@ impl<O: Operation> Probe<'_, O> {
     }
 }
 
-/// Excludes the schemes with other results, and returns their names.
-fn exclude<'a, O: Operation>(
-    candidates: &mut [Candidate<O>],
-    predicted: impl Iterator<Item = Option<&'a Expected>>,
+/// Excludes the schemes with other results for case `case`, and returns their indices.
+fn exclude(
+    candidates: &mut [Candidate],
+    predicted: &[Vec<Option<Expected>>],
+    case: usize,
     given: &[i32],
     counts: bool,
-) -> Vec<String> {
+) -> Vec<usize> {
     let mut excluded = Vec::new();
-    for (candidate, predicted) in candidates.iter_mut().zip(predicted) {
-        let Some(predicted) = predicted else { continue };
+    for (at, candidate) in candidates.iter_mut().enumerate() {
+        let Some(predicted) = &predicted[at][case] else { continue };
         let values = || predicted.iter().zip(given).map(|(right, got)| right.map(|right| right == *got));
         let (compared, explained) =
             values().flatten().fold((0, 0), |(all, same), is_same| (all + 1, same + u64::from(is_same)));
@@ -298,17 +295,17 @@ fn exclude<'a, O: Operation>(
         }
         if explained < compared && !candidate.out {
             candidate.out = true;
-            excluded.push(candidate.label.clone());
+            excluded.push(at);
         }
     }
     excluded
 }
 
-fn conclude<O: Operation>(identified: &mut Identified, candidates: Vec<Candidate<O>>) {
+fn conclude(identified: &mut Identified, candidates: Vec<Candidate>) {
     let (mut out, mut left): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.out);
     left.retain(|candidate| candidate.judged > 0);
     left.sort_by_key(|candidate| std::cmp::Reverse(candidate.judged));
-    let share = |candidate: &Candidate<O>| candidate.explained as f64 / candidate.compared.max(1) as f64;
+    let share = |candidate: &Candidate| candidate.explained as f64 / candidate.compared.max(1) as f64;
     out.sort_by(|one, other| share(other).total_cmp(&share(one)));
     identified.judged = left.first().map_or(0, |candidate| candidate.judged);
     let (left, partly): (Vec<_>, Vec<_>) =

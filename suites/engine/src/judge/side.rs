@@ -111,7 +111,7 @@ impl<P> Group<P> {
         let size = |seen: &Observed<P>| elements(&seen.case, &seen.outs);
         for (kept, most) in [(&mut self.differing, EVIDENCE), (&mut self.agreeing, EVIDENCE / 2)] {
             if kept.len() > most * 2 {
-                kept.sort_by_key(size);
+                kept.sort_by_cached_key(size);
                 let largest = kept.split_off(kept.len() - LARGEST);
                 let rest = kept.split_off(most / 2);
                 kept.extend(rest.into_iter().step_by(2));

@@ -44,7 +44,7 @@ pub(crate) fn add<O: Operation>(
         let mut row = comparison.row(&side.count, witness, &classes, coverage, record.seconds);
         if against == Against::Contract {
             declare(&mut row, &record.faults);
-            row.kinds = record.kinds.iter().map(|(kind, results)| ((*kind).to_owned(), *results)).collect();
+            row.kinds = owned(&record.kinds);
             (row.sizes, row.ranges) = (record.spans.sizes(), record.spans.ranges());
         }
         row.examples = examples(&row, &mismatches);
@@ -63,6 +63,11 @@ fn examples(row: &Row, kept: &[Mismatch]) -> Vec<Example> {
         Some(Example { class, case, got, expected, command })
     };
     row.classes.keys().filter(|class| Some(*class) != shown).filter_map(of).collect()
+}
+
+/// Copies counts with their names.
+fn owned(counts: &BTreeMap<&'static str, u64>) -> BTreeMap<String, u64> {
+    counts.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect()
 }
 
 /// Counts differences without an individual class: all under `rest`, or each group under the explanation of the group.

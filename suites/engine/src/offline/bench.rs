@@ -10,9 +10,9 @@ use crate::operation::errors::CaseError;
 use crate::operation::expected::{Expected, differs};
 use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Operation, label};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
+use tiebreak_common::parallel;
 use tiebreak_oracle::Rational;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text as words;
@@ -161,7 +161,7 @@ impl<O: Operation> Bench for Benched<O> {
     }
 
     fn judge(&mut self, lines: &[&Line]) -> Vec<Result<Verdict, CaseError>> {
-        let all: Vec<_> = lines.par_iter().map(|line| seen::<O>(line).map(|seen| (verdict(&seen), seen))).collect();
+        let all = parallel::map(lines, |line| seen::<O>(line).map(|seen| (verdict(&seen), seen)));
         let keep = |(line, judged): (&&Line, Result<(Verdict, Seen<O>), CaseError>)| {
             let (verdict, seen) = judged?;
             self.keep(line, seen);

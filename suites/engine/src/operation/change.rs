@@ -114,7 +114,7 @@ impl<O: Operation> Change<O> {
         };
         let mut out: Vec<Self> = others.filter(|other| other.name() != scheme.definition.name()).map(change).collect();
         // With little evidence, schemes of several systems give the same results, so the more specific classes come first.
-        out.sort_by_key(|change| change.class == Class::OtherScheme);
+        out.sort_by_cached_key(|change| change.class == Class::OtherScheme);
         out
     }
 

@@ -80,7 +80,7 @@ fn candidates<O: Operation>(
     mut part: Vec<usize>,
     seed: u64,
 ) -> Vec<Candidate<O>> {
-    part.sort_by_key(|at| std::cmp::Reverse(extent::<O>(domain, &own[*at].params)));
+    part.sort_by_cached_key(|at| std::cmp::Reverse(extent::<O>(domain, &own[*at].params)));
     let made = |at: usize| Some((own[at].case::<O>(domain, seed)?, own[at].generator));
     part.into_iter().filter_map(made).filter(|(case, _)| is_varied::<O>(domain, case)).take(CHOICE).collect()
 }

@@ -226,7 +226,7 @@ impl<O: Operation> Sources<'_, O> {
                 failure.map(|reason| format!("it gives no results, and no other result than the right one: {reason}"));
             return (Vec::new(), fails.or_else(|| Some("no small case of the short plan shows it".to_owned())));
         }
-        differing.sort_by_key(|(entry, _)| entry.bytes);
+        differing.sort_by_cached_key(|(entry, _)| entry.bytes);
         let smaller = |(entry, first): &(&Entry<O>, Witness<O::Params>)| self.shrunk(bug, entry, first.clone());
         (differing.iter().take(SHRUNK).filter_map(smaller).collect(), None)
     }

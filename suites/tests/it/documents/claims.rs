@@ -1,4 +1,4 @@
-//! The page of claims: each claim of the five sources has a verdict, and a command whose output has the words beside it.
+//! Page of claims: each claim of the five sources has a verdict, and a command whose output has the text of its row.
 
 use super::{collapsed, runnable, xtask};
 use crate::common::workspace;
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 const VERDICTS: [&str; 4] = ["holds", "in part", "refuted", "not judged"];
 
-/// One row of a table of claims.
+/// Row of a table of claims.
 struct Row {
     section: String,
     claim: String,
@@ -20,7 +20,7 @@ fn unquoted(cell: &str) -> String {
     cell.trim_matches('`').to_owned()
 }
 
-/// The rows of all tables whose second column is a verdict.
+/// Returns the rows of all tables with verdicts in the second column.
 fn rows(page: &str) -> Vec<Row> {
     let (mut section, mut in_claims, mut out) = (String::new(), false, Vec::new());
     for line in page.lines() {
@@ -62,7 +62,7 @@ fn every_claim_has_a_verdict_and_a_command_or_a_reason() {
     for Row { claim, verdict, command, output, .. } in &rows {
         assert!(VERDICTS.iter().any(|word| verdict.starts_with(word)), "{claim}: `{verdict}` is no verdict");
         assert!(output.len() >= 8, "{claim}: `{output}` says too little");
-        // Tests that need an installed compiler stand in for a command; `links` checks that they exist.
+        // Tests with an installed compiler replace a command; `links` checks that they exist.
         let is_tested = || {
             ["mlir_folds", "mlir_workflow", "mlir_shapes", "pair_products"]
                 .iter()

@@ -1,5 +1,5 @@
-//! Every relative link of every Markdown file leads somewhere, every file that a page names exists, and the book is whole. Neither mdBook nor a
-//! network is needed.
+//! Every relative link in a Markdown file has a target, every file that a page names exists, and the book is complete. The checks need neither mdBook
+//! nor a network.
 
 use super::read;
 use crate::common::workspace;
@@ -7,22 +7,22 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-/// The directory of the book's pages.
+/// Directory of the book's pages.
 const BOOK: &str = "docs/src";
 
-/// The table of contents of the book.
+/// Table of contents of the book.
 const SUMMARY: &str = "docs/src/SUMMARY.md";
 
-/// A Markdown file as far as it is checked.
+/// Checked parts of a Markdown file.
 #[derive(Debug, Default)]
 struct Page {
-    /// The text of its first heading.
+    /// Text of the first heading.
     title: String,
-    /// The anchors of its headings.
+    /// Anchors of the headings.
     anchors: BTreeSet<String>,
-    /// Where its links lead, with the text of each.
+    /// Targets of the links, with the text of each.
     links: Vec<(String, String)>,
-    /// What it prints as code within a sentence.
+    /// Inline code.
     code: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl Page {
         page
     }
 
-    /// Takes a heading and its anchor; a second heading of the same text has a number in its anchor.
+    /// Adds a heading and its anchor; the anchor of a repeated heading has a number.
     fn head(&mut self, heading: &str) {
         if self.title.is_empty() {
             self.title = heading.to_owned();
@@ -63,20 +63,20 @@ impl Page {
     }
 }
 
-/// The anchor of a heading, as GitHub and mdBook make it.
+/// Returns the anchor of a heading, as made by GitHub and mdBook.
 fn slug(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
     kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// The Markdown files of a tree by path, with a way to ask for its other files.
+/// Markdown files of a tree by path, with access to other files.
 struct Tree<'a> {
     pages: BTreeMap<String, Page>,
-    /// The text of any other file, and of none that does not exist.
+    /// Returns the text of another file, or `None` if it does not exist.
     file: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// A path with its `..` resolved; `None` where it leaves the tree.
+/// Resolves `..` in a path; `None` if the path leaves the tree.
 fn resolved(directory: &Path, link: &str) -> Option<String> {
     let mut path = PathBuf::new();
     for component in directory.join(link).components() {
@@ -90,7 +90,7 @@ fn resolved(directory: &Path, link: &str) -> Option<String> {
 }
 
 impl Tree<'_> {
-    /// What is wrong with a link, if anything.
+    /// Returns the fault of a link, if any.
     fn complaint(&self, from: &str, link: &str) -> Option<String> {
         if link.starts_with("https://") {
             return None;
@@ -115,13 +115,13 @@ impl Tree<'_> {
         }
     }
 
-    /// Links that lead nowhere.
+    /// Returns the links without a target.
     fn dead_links(&self) -> Vec<String> {
         let links = self.pages.iter().flat_map(|(from, page)| page.links.iter().map(move |(link, _)| (from, link)));
         links.filter_map(|(from, link)| Some(format!("{from}: `{link}`: {}", self.complaint(from, link)?))).collect()
     }
 
-    /// Files and tests that a page names and that do not exist: code that begins with a directory of the project, with `::test` after it or not.
+    /// Returns nonexistent files and tests that a page names: code that begins with a directory of the project, with or without `::test` after it.
     fn dead_names(&self) -> Vec<String> {
         let rooms = ["docs/", "oracle/", "impls/", "suites/", "reports/", "fuzz/", "xtask/", ".ci/"];
         let names = self.pages.iter().flat_map(|(from, page)| page.code.iter().map(move |code| (from, code)));
@@ -138,7 +138,7 @@ impl Tree<'_> {
         paths.filter(|(_, code)| dead(code)).map(|(from, code)| format!("{from}: `{code}` does not exist")).collect()
     }
 
-    /// What is wrong with the table of contents: pages that it lacks or names twice, and titles that are not those of the pages.
+    /// Returns the faults of the table of contents: missing or repeated pages, and titles other than those of the pages.
     fn summary_errors(&self) -> Vec<String> {
         let mut out = Vec::new();
         let entries = &self.pages[SUMMARY].links;
@@ -156,7 +156,7 @@ impl Tree<'_> {
     }
 }
 
-/// The text of a file of the workspace; a directory is there, and has none.
+/// Returns the text of a file of the workspace; empty for a directory.
 fn file(path: &str) -> Option<String> {
     let path = workspace().join(path);
     if path.is_dir() {
@@ -199,7 +199,7 @@ fn every_page_of_the_book_is_in_its_summary() {
     }
 }
 
-/// Short documents stay short: longer texts belong into the book, reasons into the files that they are about.
+/// Short documents stay short. Longer texts belong into the book, and reasons into the source files.
 #[test]
 fn readme_and_architecture_stay_short() {
     let readme = file("README.md").expect("README.md").lines().count();
@@ -208,7 +208,7 @@ fn readme_and_architecture_stay_short() {
     assert!(architecture <= 11_000, "ARCHITECTURE.md has {architecture} bytes");
 }
 
-/// A new finding gets its row in the table of its page, and the README leads to the page.
+/// A new finding gets a row in the table of its page, and the README leads to the page.
 #[test]
 fn every_finding_is_in_the_table_of_findings() {
     let tree = repository();
@@ -224,7 +224,7 @@ fn every_finding_is_in_the_table_of_findings() {
     assert!(tree.pages["README.md"].links.iter().any(|(to, _)| to == "docs/src/findings.md"));
 }
 
-/// A tree of one page of the book beside its summary and a README, in which one text is replaced by another.
+/// Checks a tree of a page of the book, its summary and a README, with one text replaced.
 fn with(replaced: &str, by: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
     let texts = [
         (
@@ -244,7 +244,7 @@ fn with(replaced: &str, by: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
     (tree.dead_links(), tree.dead_names(), tree.summary_errors())
 }
 
-/// The checks above find what they look for.
+/// The checks above detect the faults that they are for.
 #[test]
 fn a_broken_tree_is_found() {
     assert_eq!(with("", ""), (vec![], vec![], vec![]), "a whole tree is accepted");

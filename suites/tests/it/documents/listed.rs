@@ -1,27 +1,27 @@
-//! Printed commands that are not run as they are printed, each with the reason. The tests fail for an entry that no document prints.
+//! Printed commands that tests do not run as printed, each with the reason. The tests fail for an entry that no document prints.
 
-/// What is done instead of running a command.
+/// Replacement for running a command.
 pub(super) enum Instead {
-    /// It is a command of `cargo xtask` itself, which is not run.
+    /// The command belongs to `cargo xtask` itself, and does not run.
     Xtask,
-    /// It is parsed.
+    /// The command is only parsed.
     Parsed,
-    /// It is run with these additional arguments.
+    /// The command runs with these additional arguments.
     With(&'static str),
-    /// Another is run.
+    /// Another command runs.
     As(&'static str),
 }
 
 use Instead::{As, Parsed, With, Xtask};
 
-/// Why an audit of a real model is not run from a document.
+/// Reason why a document's audit of a real model does not run.
 const FETCHED: &str = "needs fetched models; `the_published_audit_is_what_the_program_prints` runs it where they are";
 
-/// Why a lane of a library is not identified from a document.
+/// Reason why a document's identification of a library's lane does not run.
 const IDENTIFIED: &str =
     "needs installed libraries; `the_claims_of_adapters_are_what_identify_finds` runs it where they are";
 
-/// The command, what is done instead, and why.
+/// Command, replacement, and reason.
 pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask test", Xtask, "runs these tests"),
     ("cargo xtask test --only unit --new-seed", Xtask, "runs these tests"),
@@ -337,7 +337,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ),
 ];
 
-/// Commands that end with another code than 0: a failure is what they show.
+/// Commands that end with another code than 0, because they show a failure.
 pub(super) const EXIT: &[(&str, i32)] = &[
     ("tiebreak verify --library ./libwrong.so --op requantize --scheme gemmlowp-double --effort quick", 1),
     (

@@ -1,4 +1,4 @@
-//! Invariant 13: every example and every printed command is run. The example worker of the documents could not be parsed until this test ran it.
+//! Invariant 13: every example and every printed command runs. The example worker of the documents could not be parsed until this test ran it.
 
 mod claims;
 mod links;
@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 use tempfile::TempDir;
 use tiebreak_suites::cli::Cli;
 
-/// The commands of `tiebreak`; the others are of `cargo xtask` itself.
+/// Returns the commands of `tiebreak`; all others belong to `cargo xtask` itself.
 fn subcommands() -> Vec<String> {
     Cli::command()
         .get_subcommands()
@@ -27,7 +27,7 @@ fn subcommands() -> Vec<String> {
         .collect()
 }
 
-/// A directory with everything that the documents name: their examples, and files of one's own.
+/// Returns a directory with all files that the documents name: examples, and files of a user.
 fn examples() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let put = |name: &str, contents: &[u8]| {
@@ -45,7 +45,7 @@ fn examples() -> TempDir {
     dir
 }
 
-/// The libraries of the tutorial: the example of a requantization, and one whose ties go another way.
+/// Libraries of the tutorial: the example of a requantization, and one with another tie rule.
 static LIBRARIES: LazyLock<[(&str, Vec<u8>); 2]> = LazyLock::new(|| {
     let built = |name: &'static str, changes: &[(&str, &str)]| {
         let (bin, work) = crate::installed_program::installed();
@@ -56,12 +56,12 @@ static LIBRARIES: LazyLock<[(&str, Vec<u8>); 2]> = LazyLock::new(|| {
     [built("libmine.so", &[]), built("libwrong.so", &[("(mask >> 1) + (x < 0)", "mask >> 1")])]
 });
 
-/// `cargo xtask`, or what a document prints in its place, with these words: `tiebreak`, with the lanes that are built for it.
+/// Runs `tiebreak` with these words and the built lanes, for `cargo xtask` or another printed program.
 fn xtask(printed: &str, arguments: &[String]) -> Run {
     let dir = examples();
     let mut command: Command = program();
     if !printed.starts_with("cargo ") {
-        // An installed program prints commands of its own.
+        // An installed program prints its own name in commands.
         command.env_remove("TIEBREAK_CALLED_AS");
     }
     command.arg(&arguments[0]);
@@ -72,7 +72,7 @@ fn xtask(printed: &str, arguments: &[String]) -> Run {
     ended(output, dir)
 }
 
-/// The words of a command after `cargo xtask`, or after `tiebreak`.
+/// Returns the words of a command after `cargo xtask`, or after `tiebreak`.
 fn arguments(command: &str) -> Vec<String> {
     let program = read::CALLS.into_iter().find(|call| command.starts_with(call)).expect("a command of the program");
     words(command).split_off(program.split_whitespace().count())
@@ -82,7 +82,7 @@ fn listed(command: &str) -> Option<&'static Instead> {
     LISTED.iter().find(|(printed, ..)| *printed == command).map(|(_, instead, _)| instead)
 }
 
-/// The words that are run instead of a printed command, or `None` if it is only parsed, or is not a command of `tiebreak`.
+/// Returns the words that run in place of a printed command; `None` if it is only parsed, or not a command of `tiebreak`.
 fn runnable(command: &str) -> Option<Vec<String>> {
     let text = match listed(command) {
         None => command.to_owned(),
@@ -97,7 +97,7 @@ fn exit_code(command: &str) -> i32 {
     EXIT.iter().find(|(printed, _)| *printed == command).map_or(0, |(_, code)| *code)
 }
 
-/// Everything printed, once each.
+/// Returns every printed command, once each.
 fn printed() -> BTreeSet<String> {
     let help = subcommands().into_iter().flat_map(|name| {
         let text = tiebreak(&[&name, "--help"]).exits(0).stdout;
@@ -133,13 +133,13 @@ fn every_printed_command_is_one() {
                 assert!(own.contains(&format!("{name}(")) || own.contains(&format!("{name},")), "{command}: no {name}");
             }
             Some(Instead::As(other)) => {
-                // Xtask's own `help` is shown by the option of the command that it explains.
+                // Xtask's `help COMMAND` is replaced by the option `--help` of the command.
                 let name = if words[0] == "help" { &words[1] } else { &words[0] };
                 assert_eq!(arguments(other)[0], *name, "{command} is shown by another command")
             }
             None | Some(Instead::With(_) | Instead::Parsed) => {
                 let refused = Cli::try_parse_from(["cargo xtask".to_owned()].iter().chain(&words)).err();
-                // Help and the version are printed by way of an error.
+                // The parser reports help and the version as errors.
                 let printed = [ErrorKind::DisplayHelp, ErrorKind::DisplayVersion];
                 let refused = refused.filter(|error| !printed.contains(&error.kind()));
                 assert!(refused.is_none(), "{command}: {}", refused.map_or(String::new(), |e| e.to_string()));
@@ -159,7 +159,7 @@ fn every_command_has_its_line_in_the_book() {
     }
 }
 
-/// Every command that is listed by hand is printed somewhere.
+/// Every command in the list is printed somewhere.
 #[test]
 fn nothing_is_listed_that_is_not_printed() {
     let all = printed();
@@ -171,12 +171,12 @@ fn nothing_is_listed_that_is_not_printed() {
     EXIT.iter().for_each(|(command, _)| assert!(all.contains(*command), "{command} is printed nowhere"));
 }
 
-/// The words of a text, so that the width of the terminal does not matter.
+/// Joins the words of a text, so that line breaks at the terminal's width do not matter.
 fn collapsed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The command prints every line that a document shows below it. An abridged block leaves lines out, but changes none.
+/// The command prints every line that a document shows below it. An abridged block omits lines, but changes none.
 #[test]
 fn every_printed_output_is_what_the_command_prints() {
     let shown: Vec<Printed> = documents().iter().flat_map(commands).filter(|one| !one.output.is_empty()).collect();
@@ -193,7 +193,7 @@ fn every_printed_output_is_what_the_command_prints() {
     assert!(compared >= 50, "only {compared} lines compared");
 }
 
-/// The failure that the book shows, without the command that printed it.
+/// The program prints the failure in the book, which does not show its command.
 #[test]
 fn the_failure_in_the_book_is_printed() {
     let page = std::fs::read_to_string(workspace().join("docs/src/how-a-difference-is-explained.md")).expect("a page");
@@ -205,7 +205,7 @@ fn the_failure_in_the_book_is_printed() {
     }
 }
 
-/// A worker in Python is held to the contract of `tflite-single`, with the lanes file of the project and with the one that the book shows.
+/// A Python worker fulfils the contract of `tflite-single`, with the lanes file of the project and with the file in the book.
 #[test]
 fn the_example_worker_holds() {
     let dir = examples();
@@ -235,7 +235,7 @@ fn the_example_worker_holds() {
     }
 }
 
-/// The worker with the arithmetic of another library: the contract is broken.
+/// The same worker with the arithmetic of another library breaks the contract.
 #[test]
 fn the_example_worker_with_another_arithmetic_is_detected() {
     let dir = examples();
@@ -252,7 +252,7 @@ fn the_example_worker_with_another_arithmetic_is_detected() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("class tie-direction"));
 }
 
-/// Every file in `docs` is a document, an example that the tests use, or the configuration of the book.
+/// Every file in `docs` is a document, an example that tests use, or the configuration of the book.
 #[test]
 fn every_example_file_is_used() {
     let used: BTreeSet<String> = documents().iter().map(|document| document.path.clone()).collect();
@@ -266,7 +266,7 @@ fn every_example_file_is_used() {
             "docs/book.toml",
             "docs/wide.css",
         ];
-        // Those in C and C++ are compiled by the tests of `libraries`.
+        // The tests of `libraries` compile the C and C++ files.
         let known = known.contains(&path.as_str()) || path.starts_with("docs/examples/");
         assert!(known || used.contains(&path), "{path} is used by no test");
     }

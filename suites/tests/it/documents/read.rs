@@ -3,24 +3,24 @@
 use crate::common::workspace;
 use std::path::Path;
 
-/// A text of this repository.
+/// Text of this repository.
 pub(super) struct Document {
-    /// Its path in the repository.
+    /// Path in the repository.
     pub(super) path: String,
     text: String,
 }
 
-/// A command as a document prints it.
+/// Command as a document prints it.
 pub(super) struct Printed {
-    /// The document.
+    /// Path of the document.
     pub(super) document: String,
-    /// From `cargo xtask` on, without a comment after it.
+    /// Text from the program's name on, without a comment after it.
     pub(super) command: String,
-    /// The lines below it, if it stands after a `$`.
+    /// Lines below the command, if it follows a `$`.
     pub(super) output: Vec<String>,
 }
 
-/// The files below a directory whose names end in one of these ways, without what is built and what is hidden.
+/// Returns the files below a directory with one of these name endings, without built and hidden files.
 pub(super) fn paths(directory: &str, wanted: &[&str]) -> Vec<String> {
     let mut out = Vec::new();
     let entries = std::fs::read_dir(workspace().join(directory)).unwrap_or_else(|e| panic!("{directory}: {e}"));
@@ -40,7 +40,7 @@ pub(super) fn paths(directory: &str, wanted: &[&str]) -> Vec<String> {
     out
 }
 
-/// Every document, and the examples that print how to be run.
+/// Returns every document, and the examples that print their own command.
 pub(super) fn documents() -> Vec<Document> {
     let mut all: Vec<String> =
         ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SOUNDNESS.md"].map(str::to_owned).to_vec();
@@ -53,12 +53,12 @@ pub(super) fn documents() -> Vec<Document> {
     all.into_iter().map(read).collect()
 }
 
-/// Every Markdown file of the repository.
+/// Returns every Markdown file of the repository.
 pub(super) fn markdown() -> Vec<String> {
     paths("", &[".md"])
 }
 
-/// Files that commands of the documents name.
+/// Returns the files that commands of the documents name.
 pub(super) fn example_files() -> Vec<(String, Vec<u8>)> {
     let named = [
         paths("docs", &[".py", ".json", ".jsonl", ".csv", ".mlir"]),
@@ -78,11 +78,11 @@ fn is_command(text: &str) -> bool {
     CALLS.into_iter().any(|call| text.starts_with(call))
 }
 
-/// Every command of a document.
+/// Returns every command of a document.
 pub(super) fn commands(document: &Document) -> Vec<Printed> {
     let mut out: Vec<Printed> = Vec::new();
     let mut fenced = document.path.ends_with(".py");
-    // Whether lines are the output of the command before them.
+    // True if lines are the output of the command before them.
     let mut below = false;
     for line in document.text.lines() {
         let text = line.trim();
@@ -99,7 +99,7 @@ pub(super) fn commands(document: &Document) -> Vec<Printed> {
             below = is_command(command);
             out.extend(below.then(|| printed(without_comment(command))));
         } else if below {
-            // What an output prints to be run is run, too.
+            // Commands in an output run, too.
             if is_command(text) {
                 let last = out.len() - 1;
                 out.insert(last, printed(without_comment(text)));
@@ -112,7 +112,7 @@ pub(super) fn commands(document: &Document) -> Vec<Printed> {
     out
 }
 
-/// Commands between backticks.
+/// Returns commands between backticks.
 pub(super) fn commands_in_prose(text: &str) -> Vec<String> {
     let spans = text.split('`').skip(1).step_by(2);
     spans.filter(|span| is_command(span)).map(str::to_owned).collect()
@@ -122,7 +122,7 @@ fn without_comment(command: &str) -> &str {
     command.split(" #").next().unwrap_or(command).trim()
 }
 
-/// The words of a command as a shell takes them.
+/// Splits a command into words as a shell does.
 pub(super) fn words(command: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for (at, piece) in command.split('\'').enumerate() {
@@ -134,7 +134,7 @@ pub(super) fn words(command: &str) -> Vec<String> {
     out
 }
 
-/// The file that a document shows with `cat`.
+/// Returns the file that a document shows with `cat`.
 pub(super) fn shown_file(document: &str, name: &str) -> String {
     let text = std::fs::read_to_string(workspace().join(document)).expect("a document");
     let (_, after) =
@@ -144,7 +144,7 @@ pub(super) fn shown_file(document: &str, name: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The fenced block that begins with a text.
+/// Returns the fenced block that begins with this text.
 pub(super) fn block_with(document: &str, beginning: &str) -> String {
     let blocks = document.split("```\n");
     blocks

@@ -1,14 +1,14 @@
-//! Chains of casts as functions of MLIR, apart and in one, and the program that runs them.
+//! Chains of casts as functions of MLIR, separate and in one function, and the program that runs them.
 
 use std::fmt::Write;
 use tiebreak_oracle::quantize::{Quantization, Runs};
 use tiebreak_oracle::{dequantize, quantize};
 use tiebreak_suites::mlir::types::{quantizations, read_type};
 
-/// Neighbours of a boundary between two results that are run on both sides.
+/// Number of tested neighbours on both sides of a boundary between two results.
 const AROUND: i64 = 64;
 
-/// A type, and its only channel.
+/// Type, and its only channel.
 pub(super) struct Type {
     pub(super) text: &'static str,
     pub(super) channel: Quantization,
@@ -20,7 +20,7 @@ impl Type {
         Self { text, channel }
     }
 
-    /// `quant.qcast`; nothing where it is poison.
+    /// Computes `quant.qcast`; `None` for poison.
     pub(super) fn qcast(&self, bits: u64) -> Option<i64> {
         quantize::Scheme::parse("mlir-qcast").expect("a scheme").expected(&self.channel, bits).value()
     }
@@ -33,8 +33,8 @@ impl Type {
         self.channel.storage.wrap(byte as i64)
     }
 
-    /// Floats in order, then a NaN of either sign: every pattern of two bytes; of four those around each boundary between two results, and around each
-    /// dequantized value.
+    /// Returns floats in order, then a NaN of either sign: every pattern of two bytes; for four bytes, patterns around each boundary between two
+    /// results, and around each dequantized value.
     pub(super) fn floats(&self) -> Vec<u64> {
         let format = self.channel.format;
         let infinity = format.infinity() as i64;
@@ -54,10 +54,10 @@ impl Type {
     }
 }
 
-/// A chain of casts: name, then each op with the type before and after it.
+/// Chain of casts: name, then each op with the type before and after it.
 pub(super) type Chain = (&'static str, Vec<(&'static str, String, String)>);
 
-/// Casts to a type and back, from a type to another and back, and `scast` there and back.
+/// Returns casts to a type and back, from a type to another and back, and `scast` in both directions.
 pub(super) fn chains(from: &Type, to: &Type) -> [Chain; 3] {
     let of = |element: &str| format!("tensor<?x{element}>");
     let (floats, bytes) = (of(from.channel.format.name()), of("i8"));
@@ -78,7 +78,7 @@ pub(super) fn chains(from: &Type, to: &Type) -> [Chain; 3] {
     ]
 }
 
-/// `@NAME` with the chain, or with calls of functions with one cast each.
+/// Returns `@NAME` with the chain, or with calls of functions with one cast each.
 fn function((name, casts): &Chain, is_apart: bool) -> String {
     let mut text = String::new();
     let mut body = String::new();
@@ -104,20 +104,20 @@ fn function((name, casts): &Chain, is_apart: bool) -> String {
     text
 }
 
-/// These chains apart, and those in one function.
+/// Returns a module with the first chains as separate casts, and the second in one function each.
 pub(super) fn module(apart: &[Chain], together: &[Chain]) -> String {
     let apart = apart.iter().map(|chain| function(chain, true));
     apart.chain(together.iter().map(|chain| function(chain, false))).collect()
 }
 
-/// The text of a function.
+/// Returns the text of a function.
 pub(super) fn body<'a>(module: &'a str, name: &str) -> &'a str {
     let start = module.find(&format!("@{name}(")).unwrap_or_else(|| panic!("no @{name}: {module}"));
     let rest = &module[start..];
     &rest[..rest.find("\n  }").expect("a function ends")]
 }
 
-/// Runs both functions of each chain on these floats and on all bytes, and prints a line for each.
+/// Returns a program that runs both functions of each chain on these floats and on all bytes, and prints a line for each.
 pub(super) fn driver(floats: &[u64], bits: u32) -> String {
     let numbers: Vec<String> = floats.iter().map(|bits| format!("{bits:#x}")).collect();
     format!(
@@ -150,7 +150,7 @@ int main(void) {{
     )
 }
 
-/// Numbers of each line.
+/// Returns the numbers of each line.
 pub(super) fn lines(printed: &str) -> Vec<Vec<u64>> {
     let line = |line: &str| line.split_whitespace().map(|n| u64::from_str_radix(n, 16).expect("a number")).collect();
     printed.lines().map(line).collect()

@@ -1,4 +1,4 @@
-//! The elimination of common casts (RFC "Improvements in the 'quant' dialect", "Common subexpression elimination"), compiled and run.
+//! Elimination of common casts (RFC "Improvements in the 'quant' dialect", "Common subexpression elimination"), compiled and run.
 
 use super::chains::{Type, lines};
 use super::{TYPES, class, rewrites};
@@ -6,7 +6,7 @@ use crate::mlir_workflow::Tools;
 use tiebreak_oracle::arithmetic::Arithmetic;
 use tiebreak_oracle::float::Format;
 
-/// `@division` of the RFC: quotient and remainder of two arguments, each of which is dequantized twice: by casts, or by calls, which no pass of the pipeline eliminates.
+/// Returns `@division` of the RFC: quotient and remainder of two arguments. Each is dequantized twice, by casts or by calls, which no pass removes.
 fn division(ty: &str, by_calls: bool) -> String {
     let (quants, floats) = (format!("tensor<?x{ty}>"), "tensor<?xf32>");
     let private = |name: &str, op: &str, from: &str, to: &str| {
@@ -43,7 +43,7 @@ fn division(ty: &str, by_calls: bool) -> String {
     )
 }
 
-/// Calls `@division` on every pair of bytes, and prints a line of quotients and one of remainders.
+/// Program that calls `@division` on every pair of bytes, and prints a line of quotients and a line of remainders.
 const PAIRS: &str = r#"#include <stdint.h>
 #include <stdio.h>
 typedef struct { uint8_t *base, *data; int64_t offset, size, stride; } vector;
@@ -65,7 +65,8 @@ int main(void) {
 }
 "#;
 
-/// Elimination leaves two of four casts and every result: both compiled forms give what the oracle does on every pair that it defines, as many as `rewrites` counts.
+/// Elimination leaves two of four casts and every result. Both compiled forms equal the oracle on every pair with a value, as many as `rewrites`
+/// counts.
 #[test]
 fn elimination_changes_no_result() {
     for text in ["!quant.uniform<i8:f32, 2.0>", TYPES[0]] {

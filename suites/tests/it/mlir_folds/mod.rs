@@ -1,7 +1,8 @@
-//! The folds of the quant dialect, as mlir-opt performs them: a function with a chain of casts after `canonicalize`, and the same chain with each cast in a function
-//! of its own, where nothing folds. Both are compiled and run, and held to the oracle and to the counts of `rewrites`. `cargo xtask test` installs the tools.
+//! Folds of the quant dialect by mlir-opt: a function with a chain of casts after `canonicalize`, and the same chain with each cast in a separate
+//! function, where nothing folds. Both are compiled and run, and compared with the oracle and with the counts of `rewrites`. `cargo xtask test`
+//! installs the tools.
 //!
-//! `--lower-quant-ops` folds too: without functions of their own, both sides would be the folded one.
+//! `--lower-quant-ops` folds, too. Without separate functions, both sides would be folded.
 
 mod chains;
 mod elimination;
@@ -13,7 +14,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 use tiebreak_oracle::float::Format;
 
-/// Types of a layer with eight bits: whose casts truncate, with bounds, of two bytes that are run on every pattern, unsigned.
+/// Layer types of eight bits: with truncating casts, with bounds, with a two-byte float that runs on every pattern, unsigned.
 const TYPES: [&str; 5] = [
     "!quant.uniform<i8:f32, 0.3>",
     "!quant.uniform<i8<-8:7>:f32, 0.3:1>",
@@ -22,15 +23,16 @@ const TYPES: [&str; 5] = [
     "!quant.uniform<u8<10:200>:f32, 0.1:128>",
 ];
 
-/// Inputs with equal results, with different results, and with poison on one side.
+/// Number of inputs with equal results, with different results, and with poison on one side.
 type Counts = [u64; 3];
 
-/// A class of [`Counts`].
+/// Returns the index in [`Counts`].
 fn class(before: Option<u64>, after: u64, same: impl Fn(u64, u64) -> bool) -> usize {
     before.map_or(2, |before| usize::from(!same(before, after)))
 }
 
-/// Runs a module, and holds both functions of each chain to the oracle: what the folds change of every float but NaN, and of every byte, or the first wrong result.
+/// Runs a module, and compares both functions of each chain with the oracle. Returns the changes of the folds for every float but NaN, and for every
+/// byte, or the first wrong result.
 fn judged(tools: &Tools, module: &str, [from, to]: [&Type; 2], level: u32) -> Result<[Counts; 3], String> {
     let floats = from.floats();
     let format = from.channel.format;
@@ -62,7 +64,7 @@ fn judged(tools: &Tools, module: &str, [from, to]: [&Type; 2], level: u32) -> Re
     ])
 }
 
-/// Holds the results apart to what is expected, and those of the other function to what the fold leaves, or to the same if nothing folds.
+/// Compares separate results with the expected ones, and the other function's results with those of the fold, or with the same if nothing folds.
 fn held(
     name: &str,
     inputs: &[u64],
@@ -81,8 +83,8 @@ fn held(
     Ok(())
 }
 
-/// The counts of floats in order, without the NaNs at their end. Between two that are no neighbours both ends have one result, and so has all between: division, addition,
-/// conversion and clamp never decrease.
+/// Counts floats in order, without the NaNs at their end. If two floats that are not adjacent have the same result, so do all floats between them:
+/// division, addition, conversion and clamp never decrease.
 fn of_floats(format: Format, before: &[Option<u64>], after: &[u64]) -> Counts {
     let numbers: Vec<(i64, Option<u64>, usize)> = before
         .iter()
@@ -107,7 +109,7 @@ fn zeros_are_equal(format: Format) -> impl Fn(u64, u64) -> bool {
     move |a, b| a == b || (a | b) == format.sign()
 }
 
-/// What `rewrites` counts of a type, summed over claims.
+/// Returns the counts of `rewrites` for a type, summed over claims.
 fn rewrites(ty: &str, claims: &[&str]) -> Counts {
     let run = tiebreak(&["rewrites", "--type", ty, "--format", "json"]).exits(0);
     let all = serde_json::from_str::<Value>(&run.stdout).expect("JSON");
@@ -118,7 +120,7 @@ fn rewrites(ty: &str, claims: &[&str]) -> Counts {
     })
 }
 
-/// `canonicalize` leaves no op of a chain of equal types, and all of two types; `cse` alone folds nothing; the chain apart, inlined, is the chain.
+/// `canonicalize` removes all ops of a chain of equal types, and none for two types. `cse` alone folds nothing. Inlining restores separate chains.
 #[test]
 fn canonicalization_folds_pairs_of_equal_types_alone() {
     let tools = Tools::new();
@@ -140,13 +142,13 @@ fn canonicalization_folds_pairs_of_equal_types_alone() {
                 "{name}: {eliminated}{inlined}"
             );
             assert_eq!(body(&canonical, &apart).matches("call @").count(), casts.len(), "{name}: {canonical}");
-            // The lowering folds by itself.
+            // The lowering itself folds.
             assert_eq!(body(&lowered, name).contains("arith.divf"), left > 0, "{name}: {lowered}");
         }
     }
 }
 
-/// The results of both functions of each type are those of the oracle, and what a fold changes is what `rewrites` counts, at both levels.
+/// The results of both functions of each type equal the oracle's, and the changes of a fold equal the counts of `rewrites`, at both levels.
 #[test]
 fn a_fold_changes_the_values_that_rewrites_counts() {
     TYPES.par_iter().for_each(|text| {
@@ -169,7 +171,7 @@ fn a_fold_changes_the_values_that_rewrites_counts() {
     });
 }
 
-/// Casts of two types do not fold. A function without them loses the clamp, and a chain apart without them computes nothing: both are detected.
+/// Casts of two types do not fold. A function without them loses the clamp, and a separate chain without them computes nothing. Both are detected.
 #[test]
 fn wrong_folds_are_detected() {
     let tools = Tools::new();

@@ -1,4 +1,4 @@
-//! The plan of a caller's multipliers and shifts. That of a million took 6.8 GB, because it held the accumulators of all of them at once.
+//! Plan of a caller's multipliers and shifts. The plan of a million pairs once took 6.8 GB, because it held all accumulators at once.
 
 use std::collections::BTreeSet;
 use tiebreak_impls::fpm::Channel;
@@ -15,7 +15,7 @@ fn asked(pairs: usize) -> CaseSelection {
     CaseSelection { channels: channels.collect(), ..CaseSelection::default() }
 }
 
-/// Elements that a plan holds.
+/// Returns the plan, and the number of elements that it holds.
 fn held<O: Operation>(kernel: &str, pairs: usize) -> (Vec<Spec<O::Params>>, usize) {
     let kernel = find::<O>(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
     let specs = plans::whole::<O>(&kernel.contract.domain, &asked(pairs), &Effort::Quick.budget(), 1);
@@ -26,7 +26,7 @@ fn held<O: Operation>(kernel: &str, pairs: usize) -> (Vec<Spec<O::Params>>, usiz
     (specs, all)
 }
 
-/// Ten times as many pairs are ten times as many cases, and no more elements: what a plan holds is what does not grow with them.
+/// Ten times as many pairs give ten times as many cases, but no more elements in the plan.
 #[test]
 fn a_plan_of_many_pairs_holds_no_accumulators_of_theirs() {
     for kernel in ["tvm-relay", "tvm-relay-per-channel"] {
@@ -40,7 +40,7 @@ fn a_plan_of_many_pairs_holds_no_accumulators_of_theirs() {
     }
 }
 
-/// The cases made of it have every pair with every accumulator of its own.
+/// The cases of such a plan have every pair with each of its accumulators.
 #[test]
 fn the_cases_of_such_a_plan_have_every_accumulator_of_every_pair() {
     let budget = Effort::Quick.budget();

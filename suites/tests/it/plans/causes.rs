@@ -9,7 +9,7 @@ use tiebreak_suites::operation::{Case, Observed, Operation, find, promise};
 use tiebreak_suites::requantize::Requantize;
 use tiebreak_suites::requantize::changes::with_narrowed;
 
-/// Why results differ that are those of changed cases.
+/// Returns the class of results that equal those of changed cases.
 fn class(kernel: &str, changed: impl Fn(&Case<Params>) -> Case<Params>) -> Class {
     let planned = Planned::<Requantize>::of(kernel, Effort::Quick);
     let kernel = find::<Requantize>(kernel).expect("a kernel");
@@ -35,7 +35,7 @@ fn a_narrowed_multiplier_is_named_so() {
     }
 }
 
-/// A cause that gives no value reproduces none: two changes at once are explained by neither.
+/// A cause must reproduce all results: two changes at once are explained by neither of them.
 #[test]
 fn two_faults_are_unexplained() {
     let class = class("tflite-requantize-i8", |case| {

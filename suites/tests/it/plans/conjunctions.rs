@@ -1,4 +1,4 @@
-//! Convolutions: conditions that come together in a plan, and layers of networks.
+//! Convolutions: combined conditions in a plan, and layers of networks.
 
 use tiebreak_impls::conv2d::Params;
 use tiebreak_suites::budget::Effort;
@@ -6,10 +6,10 @@ use tiebreak_suites::conv2d::Conv2d;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::operation::{CaseSelection, find};
 
-/// A kernel that takes groups and both zero points.
+/// Kernel that accepts groups and both zero points.
 const KERNEL: &str = "tflite-reference-u8";
 
-/// Parameters of the part of a plan that `generator` names.
+/// Returns the parameters of the part of a plan that `generator` names.
 fn planned(generator: &str, effort: Effort) -> Vec<Params> {
     let kernel = find::<Conv2d>(KERNEL).expect("the kernel");
     let specs = plans::whole::<Conv2d>(&kernel.contract.domain, &CaseSelection::default(), &effort.budget(), 1);
@@ -44,7 +44,7 @@ fn every_three_conditions_are_in_a_case() {
     }
 }
 
-/// Every layer has results; the padding of some keeps the size of the image, and that of some halves it.
+/// Every layer has results. Some paddings keep the size of the image, and some halve it.
 #[test]
 fn padding_of_layers_keeps_sizes_or_halves_them() {
     let layers = planned("networks", Effort::Standard);

@@ -1,4 +1,4 @@
-//! A plan that is made once is that of every kernel that is given it.
+//! A plan that is made once equals that of every kernel that shares it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -8,7 +8,7 @@ use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::operation::{CaseSelection, Spec, kernels};
 use tiebreak_suites::verify::{OPS, Visitor, visit_tensors};
 
-/// Kernels by operation and domain.
+/// Number of kernels by operation and domain.
 #[derive(Default)]
 struct Compared(BTreeMap<String, usize>);
 
@@ -41,22 +41,22 @@ fn a_kept_plan_is_the_plan_of_each_kernel() {
     assert!(domains > 20 && kernels > domains + 30, "{kernels} kernels of {domains} domains");
 }
 
-/// A plan that may be gone.
+/// Plan that may have been dropped.
 type Kept<P> = Weak<Vec<Arc<Spec<P>>>>;
 
-/// Asks for the plans of one kernel of each operation, long ones and short ones.
+/// Requests the plans of one kernel of each operation, long and short ones.
 #[derive(Default)]
 struct AsLong(usize);
 
 impl AsLong {
-    /// The plan, and whether it is still there when nobody has it who asked for it.
+    /// Returns the plan as text, and a weak reference that shows if the plan is still kept.
     fn asked<O: Fuzzed>(domain: &O::Domain, effort: Effort) -> (String, Kept<O::Params>) {
         let kept = plans::plan::<O>(domain, &CaseSelection::default(), &effort.budget(), SEED);
         (format!("{kept:?}"), Arc::downgrade(&kept))
     }
 }
 
-/// One that no other test asks for, which may keep the plan or drop it.
+/// Seed of no other test, which might keep the plan or drop it.
 const SEED: u64 = 3;
 
 impl Visitor for AsLong {

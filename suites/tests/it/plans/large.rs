@@ -1,4 +1,4 @@
-//! Faults that show at sizes of real layers only: an index that wraps at 16 bits or 18, parameters of a channel that are those of another. Before, `add` reached
+//! Faults that occur only at sizes of real layers: an index that wraps at 16 or 18 bits, or parameters of the wrong channel. `add` once reached only
 //! 16,411 elements, the casts 65,536, and no requantization more than 70 channels.
 
 use tiebreak_impls::quantized::{Granularity, Params as Cast};
@@ -12,8 +12,8 @@ use tiebreak_suites::operation::{Case, CaseSelection, Operation, is_compiled, ke
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::requantize::Requantize;
 
-/// Names of the kernels for which no case among those wanted shows a fault, which changes what is read. Kernels of one domain have one plan, and of one
-/// contract one answer.
+/// Returns the kernels for which no selected case detects a fault, which changes the case that is read. Kernels of one domain share a plan, and
+/// kernels of one contract share a result.
 fn blind<O: Operation>(
     effort: Effort,
     wanted: impl Fn(&O::Domain, &O::Params) -> bool,
@@ -39,13 +39,13 @@ fn blind<O: Operation>(
     blind.map(|kernel| kernel.name).collect()
 }
 
-/// Each element from one on is that so many places before.
+/// Returns the case with each element from `words` on replaced by the element `words` places before.
 fn wrapped<P: Clone>(case: &Case<P>, words: usize) -> Option<Case<P>> {
     let tensors = case.tensors.each_ref().map(|tensor| (0..tensor.len()).map(|at| tensor[at % words]).collect());
     Some(Case { tensors, ..case.clone() })
 }
 
-/// An index of so many bits, in runs of some efforts.
+/// Checks an index of a number of bits, in runs of some efforts.
 fn indices<O: Operation>(efforts: &[(Effort, u32)], count: impl Fn(&O::Domain, &O::Params) -> usize) {
     for (effort, bits) in efforts {
         let wanted = |domain: &O::Domain, params: &O::Params| count(domain, params) > 1 << bits;
@@ -69,7 +69,7 @@ fn an_index_that_wraps() {
     indices::<Dot>(&standard, |domain, p| p.len / domain.results * domain.elements);
 }
 
-/// The parameters of each channel from a power of two on are those of the channel so many before.
+/// Checks each power of two as a period: the parameters of each channel from there on are those of an earlier channel.
 fn each_power<O: Operation>(
     several: impl Fn(&O::Domain) -> bool,
     count: impl Fn(&O::Params) -> usize,
@@ -88,7 +88,7 @@ fn each_power<O: Operation>(
     }
 }
 
-/// Every item from one on as that so many before.
+/// Replaces every item from `period` on by the item `period` places before.
 fn wrap<T: Copy>(list: &mut [T], period: usize) {
     for at in period..list.len() {
         list[at] = list[at % period];
@@ -113,7 +113,7 @@ fn parameters_of_another_channel() {
     );
     let count = |p: &Cast| match p.quantized.granularity {
         Granularity::Channel { .. } => p.quantized.scales.len(),
-        // Elements behind the axis of the blocks.
+        // Elements after the axis of the blocks.
         Granularity::Blocks { ref counts, .. } if counts[..] == [1, p.shape[p.shape.len() - 1]] => counts[1],
         _ => 0,
     };

@@ -1,5 +1,5 @@
-//! Faults in which a scale is another by little: one unit in the last place, or the scale of another tensor that is nearly the same. A fast path for equal scales
-//! whose comparison has a tolerance passed a run.
+//! Faults in which a scale is slightly wrong: by one unit in the last place, or the almost equal scale of another tensor. A fast path for equal
+//! scales with a tolerance in its comparison once passed a run.
 
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::kernel::Kernel;
@@ -9,16 +9,16 @@ use tiebreak_suites::elementwise::{Add, Mul};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::operation::{Case, CaseSelection, Operation, kernels, promise};
 
-/// A fault: what a kernel takes the parameters for.
+/// Fault: parameters that a kernel uses instead of the right ones.
 type Fault = (&'static str, fn(&Params) -> Option<Params>);
 
-/// The scale so many units in the last place of single precision away.
+/// Moves the scale by a number of units in the last place of single precision.
 fn moved(operand: Operand, units: i32) -> Operand {
     let bits = (operand.scale.0 as f32).to_bits().wrapping_add_signed(units);
     Operand { scale: Scale(f64::from(f32::from_bits(bits))), ..operand }
 }
 
-/// Both scales as the first, where they differ, by no more than this of it.
+/// Replaces the second scale by the first if they differ by at most this share.
 fn taken_for_equal(one: Operand, other: Operand, within: f64) -> Option<Operand> {
     let distance = (other.scale.0 / one.scale.0 - 1.0).abs();
     (0.0 < distance && distance <= within).then_some(Operand { scale: one.scale, ..other })
@@ -40,7 +40,7 @@ const FAULTS: [Fault; 9] = [
     }),
 ];
 
-/// Faults of an addition, and of a multiplication: the quotient of its scales within so much of a power of two is taken for that power.
+/// Faults of an addition, and of a multiplication: the quotient of its scales is replaced by a power of two within this distance.
 const OF_ADD: [Fault; 3] = [
     ("a quotient within 2e-6 of a power of two is that power", |p| to_a_power(p, p.lhs.scale.0, 2e-6)),
     ("a quotient within 2e-4 of a power of two is that power", |p| to_a_power(p, p.lhs.scale.0, 2e-4)),
@@ -56,7 +56,7 @@ fn product(p: &Params) -> f64 {
     p.lhs.scale.0 * p.rhs.scale.0
 }
 
-/// The result's scale such that the quotient of this with it is a power of two.
+/// Changes the result's scale so that the quotient with it is a power of two.
 fn to_a_power(p: &Params, unit: f64, within: f64) -> Option<Params> {
     let power = 2f64.powi((unit / p.out.scale.0).log2().round() as i32);
     let scale = f64::from((unit / power) as f32);
@@ -64,10 +64,10 @@ fn to_a_power(p: &Params, unit: f64, within: f64) -> Option<Params> {
     (0.0 < distance && distance <= within).then_some(Params { out: Operand { scale: Scale(scale), ..p.out }, ..*p })
 }
 
-/// The part of a plan that is for such faults.
+/// Part of a plan for such faults.
 const PART: &str = "scales at which little decides";
 
-/// The faults that no case of a kernel's quick plan shows, or none but those of [`PART`].
+/// Returns the faults that no case of a kernel's quick plan detects, with or without the cases of [`PART`].
 fn missed<O: Operation<Params = Params>>(
     kernel: &Kernel<O::Run, O::Domain>,
     faults: &[Fault],
@@ -87,7 +87,7 @@ fn missed<O: Operation<Params = Params>>(
     missed.map(|(name, _)| *name).collect()
 }
 
-/// Every kernel of both operations with the faults that it hides.
+/// Returns every kernel of both operations with its undetected faults.
 fn hidden(whole: bool) -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let (of_add, of_mul) = ([&FAULTS[..], &OF_ADD].concat(), [&FAULTS[..], &OF_MUL].concat());
     let add = kernels::<Add>().iter().map(|kernel| ("add", kernel.name, missed::<Add>(kernel, &of_add, whole)));
@@ -95,11 +95,11 @@ fn hidden(whole: bool) -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     add.chain(mul).collect()
 }
 
-/// Multipliers of 22 bits or fewer, to which a unit in the last place of a scale is nothing more often than not.
+/// Multipliers of at most 22 bits, for which a unit in the last place of a scale usually changes nothing.
 const NARROW: [&str; 4] = ["xnnpack-qs8-vadd", "xnnpack-qu8-vadd", "xnnpack-qs8-vadd-neon", "onnx-qlinearadd-fixed-i8"];
 
-/// What a short run hides of a kernel of 16 bits, of whose 2^32 pairs it draws some thousands, and of one that rounds each operand to a step of the output
-/// first, which the fault changes only beside a half.
+/// Fault that a short run does not detect in two kernels: one of 16 bits, with thousands of samples from 2^32 pairs, and one that first rounds each
+/// operand to a step of the output, so that the fault matters only near a half.
 const OPEN: ([&str; 2], &str) =
     (["tflite-add-i16", "tvm-qnn-add-tonearest-i8"], "scales of operands within 2e-6 are equal");
 
@@ -116,7 +116,7 @@ fn a_scale_that_is_another_by_little() {
     assert!(out.is_empty(), "{out:#?}");
 }
 
-/// The plan as it was before hides such a fault in most kernels.
+/// The earlier plan does not detect such a fault in most kernels.
 #[test]
 fn without_scales_at_which_little_decides_most_kernels_hide_a_fault() {
     let all = hidden(false);

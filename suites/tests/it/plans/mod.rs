@@ -1,5 +1,5 @@
-//! Faults planted in the expected results of a plan, in place of a kernel: whether the plan has a case that detects each. A run compares every
-//! result with what is expected, so that a fault which changes one of them is a finding, and no lane is needed to know it.
+//! Faults injected into the expected results of a plan, without a kernel: the plan must have a case that detects each. A run compares every result
+//! with the expected one, so a fault that changes a result is a finding, and no lane is needed to show it.
 
 mod asked;
 mod causes;
@@ -16,11 +16,11 @@ use tiebreak_suites::budget::Effort;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::operation::{Case, CaseSelection, Expected, Operation, find, promise};
 
-/// The cases of a kernel, with what its contract expects of each.
+/// Cases of a kernel, with the results that its contract expects.
 pub(crate) struct Planned<O: Operation>(pub(crate) Vec<(Case<O::Params>, Expected)>);
 
 impl<O: Operation> Planned<O> {
-    /// The plan of a run.
+    /// Returns the plan of a run.
     pub(crate) fn of(kernel: &str, effort: Effort) -> Self {
         let kernel = find::<O>(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
         let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
@@ -33,7 +33,7 @@ impl<O: Operation> Planned<O> {
         Self(specs.iter().map(case).map(expected).collect())
     }
 
-    /// Whether a kernel that gives `lie` of the right result, where it gives anything, is detected.
+    /// True if a kernel is detected that gives `lie` in place of the right result, if `lie` has a value.
     pub(crate) fn detects(&self, lie: impl Fn(&Case<O::Params>, usize, i32) -> Option<i32>) -> bool {
         self.0.iter().any(|(case, expected)| {
             let mut given = expected.iter().enumerate().filter_map(|(at, right)| Some((at, (*right)?)));

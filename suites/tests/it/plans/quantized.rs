@@ -12,18 +12,18 @@ use tiebreak_suites::operation::{Case, Operation};
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::quantized::{is_subnormal, places, quantizations};
 
-/// A result of a case, and what it is of.
+/// Result of a case, with the case and its parameters.
 struct At<'a> {
     case: &'a Case<Params>,
     /// Index of the element.
     index: usize,
-    /// Which scale it has.
+    /// Index of the scale.
     scale: usize,
     q: Quantization,
     len: usize,
 }
 
-/// The plan of a kernel with the parameters of every element.
+/// Plan of a kernel with the parameters of every element.
 struct Plan<O: Operation<Params = Params>> {
     planned: Planned<O>,
     parameters: Vec<(Vec<Quantization>, Vec<usize>)>,
@@ -41,7 +41,7 @@ impl<O: Operation<Params = Params>> Plan<O> {
         Self { planned, parameters, missed: Vec::new(), words }
     }
 
-    /// Notes the values for which nothing detects a kernel that gives `lie` of the right words.
+    /// Records the values for which no case detects a kernel that gives `lie` in place of the right words.
     fn each<T: Copy + Debug>(
         &mut self,
         name: &str,
@@ -64,7 +64,7 @@ impl<O: Operation<Params = Params>> Plan<O> {
         }
     }
 
-    /// The faults that do not look at values.
+    /// Tests faults that depend on places, not on values.
     fn places(&mut self, deepest: usize, most: usize) {
         let wrong = |is: bool, right: u64| is.then_some(right ^ 1);
         self.each("position mod 64", 0..64, |p, at, right| wrong(at.index % 64 == p, right));
@@ -102,12 +102,12 @@ fn is_of(at: &At<'_>, expressed: Expressed) -> bool {
     at.case.params.quantized.expressed == expressed
 }
 
-/// A scale is a normal double, so that f64 has no subnormal scale, and no subnormal multiple of one.
+/// A scale is a normal double, so f64 has no subnormal scale, and no subnormal multiple of one.
 fn without_f64(all: &[Expressed]) -> impl Iterator<Item = Expressed> {
     all.iter().copied().filter(|expressed| *expressed != Expressed::F64)
 }
 
-/// The input of an element, as a pattern.
+/// Returns the input of an element, as a pattern.
 fn input(at: &At<'_>) -> u64 {
     let words = at.case.params.quantized.expressed.words();
     bits(&at.case.tensors[0][at.index * words..][..words])
@@ -158,7 +158,7 @@ fn dequantize() {
     }
 }
 
-/// Faults that only domains of any type have room for.
+/// Tests faults that require domains of any type.
 fn widths<O: Operation<Params = Params>>(plan: &mut Plan<O>) {
     plan.each("storage of so many bits", 1..=32, |n, at, right| (at.q.storage.bits == n).then_some(right ^ 1));
     plan.each("signed storage", [false, true], |signed, at, right| {

@@ -12,7 +12,7 @@ use tiebreak_suites::requantize::{INSIDE, Requantize};
 
 const KERNELS: [&str; 2] = ["tflite-requantize-i8", "tflite-requantize-u8"];
 
-/// One more than is right, within the clamp.
+/// Returns one more than the right result, within the clamp.
 fn more(p: &Params, right: i32) -> i32 {
     (right + 1).min(p.max)
 }
@@ -21,17 +21,17 @@ fn channel_of(p: &Params, at: usize) -> Channel {
     p.channels[at % p.channels.len()]
 }
 
-/// Where a fault shows.
+/// Condition for a fault.
 type Where<'a> = &'a dyn Fn(&Case<Params>, usize, i32) -> bool;
 
-/// The faults that the plan of a kernel does not detect.
+/// Returns the faults that the plan of a kernel does not detect.
 fn missed(planned: &Planned<Requantize>, faults: &[(String, Where<'_>)]) -> Vec<String> {
     let detected =
         |is: Where<'_>| planned.detects(|case, at, right| is(case, at, right).then(|| more(&case.params, right)));
     faults.iter().filter(|(_, is)| !detected(is)).map(|(name, _)| name.clone()).collect()
 }
 
-/// A fault for each of `all`.
+/// Returns the undetected faults among those for each of `all`.
 fn each<T: Copy + std::fmt::Debug>(
     planned: &Planned<Requantize>,
     name: &str,
@@ -100,7 +100,7 @@ fn parameters_and_accumulators() {
     }
 }
 
-/// Of every kernel, every result of the type from a tie and both neighbours in one channel; and at least half of all results inside the clamp.
+/// For every kernel, one channel has every result of the type, from a tie and both neighbours, and at least half of all results are inside the clamp.
 #[test]
 fn results_span_the_type_and_most_lie_inside_the_clamp() {
     for kernel in kernels() {
@@ -118,8 +118,8 @@ fn results_span_the_type_and_most_lie_inside_the_clamp() {
     }
 }
 
-/// Every corner of fixed point multiply's catalogue is one of each requantization that multiplies so, and a product of INT32_MIN with itself that wraps in
-/// place of saturating shows. Both passed a quick run.
+/// Every corner in the catalogue of fixed point multiply is also a case of each requantization with this multiplication, and a product of INT32_MIN
+/// with itself that wraps instead of saturating is detected. Both once passed a quick run.
 #[test]
 fn corners_of_fixed_point_multiply() {
     let lines = FixedPointMultiply::CATALOGUE.lines().filter(|line| !line.starts_with('#') && line.contains(" out["));
@@ -152,7 +152,7 @@ fn corners_of_fixed_point_multiply() {
     }
 }
 
-/// Whether a batch has one channel, a tie with both neighbours on either side of each result of the type, and each result from one of these.
+/// True if a batch has one channel, a tie with both neighbours on either side of each result of the type, and each result from one of these.
 fn spans(fraction: u32, case: &Case<Params>, expected: &Expected) -> bool {
     let p = &case.params;
     let [channel] = p.channels[..] else { return false };

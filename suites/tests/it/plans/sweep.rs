@@ -8,7 +8,7 @@ use tiebreak_suites::parameters::SWEPT;
 use tiebreak_suites::requantize::Requantize;
 use tiebreak_suites::requantize::sweep::{Exact, LEGACY_SWEPT, swept};
 
-/// The pieces of every kernel's scheme against its form on machine integers: at their ends, and at accumulators of interest.
+/// Pieces of every kernel's scheme, compared with its form in machine integers at their ends and at selected accumulators.
 #[test]
 fn pieces_are_the_scheme() {
     let mut folded = 0;

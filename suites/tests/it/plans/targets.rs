@@ -1,4 +1,4 @@
-//! Accumulators that are solved for.
+//! Accumulators that solve an equation.
 
 use tiebreak_impls::requantize::Params;
 use tiebreak_impls::requantize::kernels;
@@ -6,7 +6,7 @@ use tiebreak_suites::requantize::channels;
 use tiebreak_suites::requantize::targets::Target;
 use tiebreak_suites::stream::{int32_of_any_size, stream};
 
-/// By the definition: the exact result of the middle one is not above the tie, and that of a neighbour is.
+/// By definition, the exact result of the middle accumulator is not above the tie, and that of a neighbour is.
 #[test]
 fn ties_are_reached_with_the_bias() {
     let mut rng = stream(7, "test");

@@ -1,4 +1,4 @@
-//! Types of what `audit` prints as JSON; `docs/src/audit.md` explains each key.
+//! Types of the JSON output of `audit`; `docs/src/audit.md` explains each key.
 
 use super::forms;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 forms! {
-    /// An audit of a model.
+    /// Audit of a model.
     struct Audit {
         format: u32,
         model: String,
@@ -145,7 +145,7 @@ forms! {
         method: String,
     }
 
-    /// An accumulator `x`, or the stored values of both operands.
+    /// Accumulator `x`, or the stored values of both operands.
     struct Witness {
         x: Option<i64>,
         lhs: Option<i32>,

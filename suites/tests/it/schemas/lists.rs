@@ -1,4 +1,4 @@
-//! Types of what the commands that list kernels, schemes, known bugs and vectors print as JSON.
+//! Types of the JSON output of commands that list kernels, schemes, known bugs and vectors.
 
 use super::{Number, forms};
 use schemars::JsonSchema;
@@ -6,36 +6,36 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 forms! {
-    /// A kernel, or a known bug, with its contract.
+    /// Kernel, or known bug, with its contract.
     struct Kernel {
         op: String,
         kernel: String,
         /// `kernel` or `mutant`.
         kind: String,
         summary: String,
-        /// The scheme that it promises.
+        /// Scheme of the contract.
         scheme: String,
-        /// What a result beyond int32 becomes.
+        /// Policy for results beyond int32.
         overflow: String,
         domain: String,
         deviations: Vec<Deviation>,
         /// Repository and file.
         source: String,
-        /// The path of its code on this machine, or why it does not run here.
+        /// Path of the kernel's code on this machine, or the reason why it does not run here.
         host: String,
-        /// Instructions that it must have; null for scalar code.
+        /// Instructions that the code must have; null for scalar code.
         vector_instructions: Option<Vec<String>>,
     }
 
-    /// A known deviation of a contract.
+    /// Known deviation of a contract.
     struct Deviation {
         class: String,
-        /// The scheme in place of the promised one.
+        /// Scheme in place of the contract's.
         instead: String,
         reason: String,
     }
 
-    /// A scheme with its steps.
+    /// Scheme with its steps.
     struct Scheme {
         op: String,
         scheme: String,
@@ -44,9 +44,9 @@ forms! {
         steps: Vec<String>,
     }
 
-    /// The units of a command, cut into shards.
+    /// Units of a command, divided into shards.
     struct Plan {
-        /// The command with its arguments.
+        /// Command with its arguments.
         command: String,
         shards: u32,
         /// Seconds before the first unit of a shard.
@@ -56,28 +56,28 @@ forms! {
         units: Vec<PlannedUnit>,
     }
 
-    /// A unit of a command.
+    /// Unit of a command.
     struct PlannedUnit {
         unit: String,
-        /// Number of its shard, from 1.
+        /// Number of the unit's shard, from 1.
         shard: u32,
         /// Null if no unit was measured.
         seconds: Option<f64>,
-        /// Whether it was run; otherwise the seconds are those of others.
+        /// True if the unit was measured; otherwise the seconds are estimated from other units.
         measured: bool,
     }
 
-    /// A known bug, and the part of a plan that detects it.
+    /// Known bug, and the part of a plan that detects it.
     struct Mutant {
         op: String,
         mutant: String,
         lane: String,
         class: String,
-        /// The part whose case is the first that shows it; null if none does.
+        /// Part with the first case that detects the bug; null if no case does.
         generator: Option<String>,
-        /// Cases up to it.
+        /// Number of cases up to the first that detects the bug.
         cases: Option<u64>,
-        /// Every part that detects it.
+        /// Parts that detect the bug.
         generators: Vec<String>,
         witness: Option<String>,
     }
@@ -89,21 +89,21 @@ forms! {
         threshold: String,
         tried: u64,
         detected: u64,
-        /// Cases of the plan.
+        /// Median number of cases until a fault was detected.
         cases: u64,
-        /// Cases until the last one was detected.
+        /// Largest number of cases until a fault was detected.
         most_cases: u64,
-        /// Faults that one part of the plan alone detects, by that part.
+        /// Number of faults that only one part of the plan detects, by part.
         only: BTreeMap<String, u64>,
-        /// Faults that no case detects.
+        /// Undetected faults.
         holes: Vec<Hole>,
     }
 
-    /// A fault that no case detects.
+    /// Fault that no case detects.
     struct Hole {
         kernel: String,
         fault: String,
-        /// Results that it changed, without effect.
+        /// Results that the fault affected without being detected.
         struck: u64,
     }
 
@@ -116,67 +116,67 @@ forms! {
         bytes: u64,
         /// Results of all vectors.
         results: u64,
-        /// Known bugs that promise the scheme.
+        /// Known bugs with this scheme as their contract.
         mutants: Share,
-        /// Other schemes that give other results on some candidate.
+        /// Other schemes with different results on some candidate.
         schemes: Share,
-        /// Causes of differences that would show on some candidate.
+        /// Causes of differences that would be visible on some candidate.
         causes: Share,
-        /// Faults of one place.
+        /// Local faults.
         faults: Share,
-        /// The kernel in which they are injected.
+        /// Kernel in which the faults are injected.
         faulty: Option<String>,
         not_detected: Vec<NotDetected>,
         vectors: Vec<Vector>,
     }
 
-    /// How many of so many.
+    /// Number reached, and total.
     struct Share {
         reached: u64,
         of: u64,
     }
 
-    /// A known bug that no vector detects.
+    /// Known bug that no vector detects.
     struct NotDetected {
         mutant: String,
         why: String,
     }
 
-    /// A vector: what a line of `judge` has, and what it detects.
+    /// Vector: the fields of a line of `judge`, and what it detects.
     struct Vector {
         op: String,
         scheme: String,
-        /// Types of the elements, if the operation has any to choose.
+        /// Types of the elements, if the operation has a choice.
         #[serde(rename = "type")]
         types: Option<String>,
         case: String,
         expected: Vec<Number>,
-        /// Known bugs.
+        /// Known bugs that the vector detects.
         detects: Vec<String>,
-        /// Schemes.
+        /// Schemes that the vector excludes.
         excludes: Vec<String>,
-        /// Number of causes.
+        /// Number of causes that the vector excludes.
         causes: u64,
         bytes: u64,
     }
 
-    /// A bound of a kernel: the largest depth or weight at which it is exact.
+    /// Bound of a kernel: the largest depth or weight at which it is exact.
     struct Bound {
         op: String,
         kernel: String,
         lane: String,
-        /// What is bounded.
+        /// Bounded quantity.
         quantity: String,
-        /// Null if there is no bound.
+        /// Bound; null if there is none.
         bound: Option<i64>,
         because: String,
         witness_at_bound: Option<AtBound>,
         witness_past_bound: Option<AtBound>,
-        /// Whether both witnesses showed what they must.
+        /// True if both witnesses have the required results.
         shown: bool,
     }
 
-    /// A case at the bound, or one past it.
+    /// Case at the bound, or one past it.
     struct AtBound {
         case: String,
         got: i64,

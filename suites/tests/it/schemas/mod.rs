@@ -1,5 +1,5 @@
-//! `schema`: the JSON Schemas of what commands print, against what they print. Those of ledgers are derived from their types in `reports`; the others
-//! from the types below, which accept no unknown key. `UPDATE_EXPECT=1` writes them.
+//! `schema`: the JSON Schemas of commands, compared with their output. Schemas of ledgers are derived from types in `reports`; all others from the
+//! types below, which accept no unknown key. `UPDATE_EXPECT=1` updates them.
 
 mod audit;
 mod lists;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tiebreak_suites::cli::Cli;
 
-/// Types that accept no unknown key.
+/// Defines types that accept no unknown key.
 macro_rules! forms {
     ($($(#[$about:meta])* struct $name:ident { $($(#[$of:meta])* $field:ident: $ty:ty,)* })*) => {
         $(
@@ -30,7 +30,7 @@ macro_rules! forms {
 }
 use forms;
 
-/// A result of `eval`: a number, a text such as `inf`, or null without a value.
+/// Result of `eval`: a number, a text such as `inf`, or null without a value.
 type Results = Vec<Option<Number>>;
 
 #[derive(Deserialize, JsonSchema)]
@@ -41,23 +41,23 @@ enum Number {
     Text(String),
 }
 
-/// A line of `eval`: results, or an error.
+/// Line of `eval`: results, or an error.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
 struct Evaluated {
     /// Number of the line in the file, from 1.
     line: u64,
-    /// The caller's name of the line.
+    /// Caller's name of the line.
     #[serde(default)]
     id: Value,
     /// Results, row by row.
     results: Option<Results>,
-    /// Why the line could not be read.
+    /// Reason why the line could not be read.
     error: Option<String>,
 }
 
-/// A result that differs.
+/// Result that differs.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
@@ -77,14 +77,14 @@ enum Verdict {
     Refused,
 }
 
-/// A line of `judge`, and the last one.
+/// Line of `judge`, or the last one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields)]
 #[allow(dead_code)]
 enum Judged {
-    /// The last line.
+    /// Last line.
     Last { summary: Summary },
-    /// One line of the file.
+    /// Line of the file.
     Line {
         line: u64,
         #[serde(default)]
@@ -94,9 +94,9 @@ enum Judged {
         compared: Option<u64>,
         /// Results that differ.
         differ: Option<u64>,
-        /// The first of them.
+        /// First difference.
         first: Option<Difference>,
-        /// Why the line was refused.
+        /// Reason why the line was rejected.
         error: Option<String>,
     },
 }
@@ -116,7 +116,7 @@ struct Summary {
     causes: Vec<Cause>,
 }
 
-/// What explains the differences of one scheme and type.
+/// Cause of the differences of one scheme and type.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
@@ -127,27 +127,27 @@ struct Cause {
     class: String,
     because: String,
     differ: u64,
-    /// The smallest case.
+    /// Smallest case.
     case: Option<String>,
     witness: Difference,
 }
 
-/// A kernel, as `identify` finds it.
+/// Kernel, as identified by `identify`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
 struct Identified {
     op: String,
     kernel: String,
-    /// The scheme that the lane claims.
+    /// Scheme that the lane claims.
     claimed: Option<String>,
-    /// Schemes that were candidates.
+    /// Number of candidate schemes.
     candidates: u64,
-    /// Schemes that are left.
+    /// Remaining schemes.
     left: Vec<String>,
-    /// Schemes that give the same, and give no value to more inputs.
+    /// Schemes with the same results, but without a value for more inputs.
     partly: Vec<Partly>,
-    /// Schemes of whole vectors and of the rest.
+    /// Schemes of whole vectors and of the remaining elements.
     apart: Option<Apart>,
     /// Inputs that excluded schemes.
     inputs: Vec<Input>,
@@ -156,11 +156,11 @@ struct Identified {
     cases: u64,
     refused: u64,
     results: u64,
-    /// Results that the first scheme that is left gives too.
+    /// Results that the first remaining scheme gives, too.
     judged: u64,
-    /// Why the kernel gave no results.
+    /// Reason why the kernel gave no results.
     refusal: Option<String>,
-    /// The kernel in whose domain it was asked.
+    /// Kernel whose domain limits the inputs.
     like: String,
 }
 
@@ -186,11 +186,11 @@ struct Apart {
 #[allow(dead_code)]
 struct Input {
     case: String,
-    /// Place of the first result that excludes the first of the schemes.
+    /// Index of the first result that excludes the first of the schemes.
     at: u64,
-    /// What the kernel gives there.
+    /// Result of the kernel at this index.
     got: String,
-    /// What the first of the schemes gives there.
+    /// Result of the first excluded scheme at this index.
     gives: String,
     excluded: Vec<String>,
 }
@@ -204,7 +204,7 @@ struct Excluded {
     compared: u64,
 }
 
-/// What `fingerprint` prints.
+/// Output of `fingerprint`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
@@ -218,7 +218,7 @@ struct Fingerprint {
     next: Option<Next>,
 }
 
-/// Candidates that give the same outputs.
+/// Candidates with the same outputs.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
@@ -227,7 +227,7 @@ struct Group {
     candidates: Vec<Candidate>,
 }
 
-/// A scheme with the derivation of its multiplier, and the observation that excludes it.
+/// Scheme with the derivation of its multiplier, and the observation that excludes it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
@@ -244,7 +244,7 @@ struct Candidate {
     observed: Option<i32>,
 }
 
-/// The input that tells most groups apart.
+/// Input that distinguishes most groups.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
@@ -265,7 +265,7 @@ enum Parameters {
     Scales { si: String, sw: String, so: String },
 }
 
-/// The schema of a type, with room for keys that later versions add.
+/// Returns the schema of a type, with room for keys that later versions add.
 fn schema<T: JsonSchema>() -> String {
     let schema = SchemaSettings::draft2020_12().for_deserialize().into_generator().into_root_schema_for::<T>();
     let mut schema = schema.to_value();
@@ -313,10 +313,10 @@ fn the_schemas_are_those_of_these_types() {
     expect_file!["../../../src/schemas/audit.json"].assert_eq(&schema::<audit::Audit>());
 }
 
-/// Commands whose form has another name: `show` prints that of `verify`, and `merge` that of `census --space`.
+/// Commands that print the form of another command: `show` prints that of `verify`, and `merge` that of `census --space`.
 const NAMED: [(&str, &str); 2] = [("show", "verify"), ("merge", "space")];
 
-/// Every command that takes `--format json` has a schema, under its name or under that of another command.
+/// Every command with `--format json` has a schema, under its name or under that of another command.
 #[test]
 fn every_command_that_prints_json_has_a_schema() {
     let takes = |command: &clap::Command| {
@@ -342,7 +342,7 @@ fn every_command_that_prints_json_has_a_schema() {
     );
 }
 
-/// What a command prints has the form of its schema, and no key that the type does not have.
+/// Checks that the output of a command has the form of its schema, and no key that the type lacks.
 #[track_caller]
 fn printed<T: DeserializeOwned>(form: &str, required: &str, arguments: &[&str]) {
     let run = tiebreak(&[arguments, &["--format", "json"]].concat());
@@ -424,7 +424,7 @@ fn an_audit_has_the_form_of_its_schema() {
     printed::<audit::Audit>("audit", "layers", &["audit", &model, "--left=tflite-single", "--right=gemmlowp-double"]);
 }
 
-/// The printed schema accepts the values, and refuses them without `required`.
+/// Checks that the printed schema accepts the values, and rejects them without `required`.
 #[track_caller]
 fn accepts(name: &str, values: &[Value], required: &str) {
     let schema: Value = serde_json::from_str(&tiebreak(&["schema", name]).exits(0).stdout).expect("JSON");

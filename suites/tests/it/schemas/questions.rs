@@ -1,4 +1,4 @@
-//! Types of what the commands that compare schemes print as JSON.
+//! Types of the JSON output of commands that compare schemes.
 
 use super::{Number, forms};
 use schemars::JsonSchema;
@@ -7,32 +7,32 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 forms! {
-    /// One case of a fixed point multiply.
+    /// Case of a fixed point multiply.
     struct Case {
         x: i32,
         m: i32,
         s: i32,
         q: u32,
-        /// The exact value, a fraction.
+        /// Exact value, a fraction.
         exact: String,
         schemes: Vec<OfScheme>,
     }
 
-    /// A scheme's result, with its steps.
+    /// Result of a scheme, with its steps.
     struct OfScheme {
         scheme: String,
-        /// Null without a value.
+        /// Result; null without a value.
         result: Option<i64>,
         steps: Vec<Step>,
     }
 
-    /// A step, and the exact value after it.
+    /// Step, and the exact value after it.
     struct Step {
         step: String,
         value: String,
     }
 
-    /// An explanation of one input.
+    /// Explanation of one input.
     struct Explained {
         op: String,
         /// Arguments by name.
@@ -43,36 +43,36 @@ forms! {
         comparisons: Vec<Comparison>,
     }
 
-    /// An exact number.
+    /// Exact number.
     struct Fraction {
         fraction: String,
         decimal: String,
     }
 
-    /// A scheme or a kernel.
+    /// Scheme or kernel.
     struct Party {
         name: String,
         result: Option<Number>,
         /// Result minus the exact value, a fraction.
         error: Option<String>,
-        /// The scheme whose steps are shown for a kernel.
+        /// Scheme whose steps are shown for a kernel.
         steps_of: Option<String>,
-        /// Null if nothing has steps.
+        /// Steps; null if there are none.
         steps: Option<Vec<Explanation>>,
     }
 
-    /// What a step does.
+    /// Effect of a step.
     struct Explanation {
         step: String,
         before: Exact,
-        /// Null after the step that gives no value.
+        /// Value after the step; null if the step gives none.
         after: Option<Exact>,
         effect: String,
         /// After minus before, a fraction.
         by: Option<String>,
         /// Rule of a rounding.
         rule: Option<String>,
-        /// Whether the value was a tie.
+        /// True if the value was a tie.
         tie: Option<bool>,
         /// Place of the rounding in the product.
         bit: Option<i64>,
@@ -80,7 +80,7 @@ forms! {
         to: Option<String>,
     }
 
-    /// Two parties.
+    /// Comparison of two parties.
     struct Comparison {
         left: String,
         right: String,
@@ -97,18 +97,18 @@ forms! {
         /// Pairs of multiplier and shift.
         parameters: u64,
         accumulators_each: u64,
-        /// Schemes that never differ on them.
+        /// Schemes that never differ on the counted parameters.
         classes: Vec<Vec<Member>>,
         pairs: Vec<Pair>,
     }
 
-    /// A scheme, and the kernels that promise it.
+    /// Scheme, and the kernels with this scheme as their contract.
     struct Member {
         scheme: String,
         kernels: Vec<String>,
     }
 
-    /// Two schemes.
+    /// Pair of schemes.
     struct Pair {
         left: String,
         right: String,
@@ -117,13 +117,13 @@ forms! {
         counted_parameters: u64,
         apart_parameters: u64,
         not_counted_parameters: u64,
-        /// Ranges of shifts, both ends inside.
+        /// Ranges of shifts, both ends included.
         identical_shifts: Vec<[i32; 2]>,
         identical_multipliers: Vec<i32>,
         inputs: u64,
         differ: u64,
         highest_rate: Option<Rate>,
-        /// Right minus left; null without a difference, or if it is larger than told.
+        /// Right minus left; null without a difference, or if `larger_than_told`.
         largest_delta: Option<i64>,
         larger_than_told: bool,
         witness: Option<PairWitness>,
@@ -149,12 +149,12 @@ forms! {
         right: String,
         multiplier: i32,
         shift: i32,
-        /// Those of the right scheme, if they are others.
+        /// Multiplier and shift of the right scheme, if they differ.
         right_multiplier: Option<i32>,
         right_shift: Option<i32>,
         x_min: i64,
         x_max: i64,
-        /// How results become the outputs that are compared.
+        /// Conversion of results to the compared outputs.
         output: Option<Clamped>,
         /// Accumulators on which both schemes have a value.
         inputs: u64,
@@ -164,7 +164,7 @@ forms! {
         nearest_zero: Option<Nearest>,
         /// `closed-form`, `bisection` of monotone results, or `each` input.
         method: String,
-        /// Accumulators that differ, if they are asked for.
+        /// Accumulators that differ, if requested.
         list: Option<Vec<Place>>,
     }
 
@@ -189,7 +189,7 @@ forms! {
         decimal: String,
     }
 
-    /// The plan of a space.
+    /// Plan of a space.
     struct Plan {
         format: u32,
         space: String,
@@ -200,7 +200,7 @@ forms! {
         shifts: [i32; 2],
         multipliers: [i32; 2],
         chunk: u64,
-        /// The part of the plan that was counted, of so many.
+        /// Counted part of the plan, as `I/N`.
         shard: Option<String>,
     }
 
@@ -218,7 +218,7 @@ forms! {
         first: Option<PairWitness>,
     }
 
-    /// Sums of everything.
+    /// Sums over all shifts.
     struct Sums {
         pairs: u64,
         pairs_differ: u64,
@@ -230,21 +230,21 @@ forms! {
         first: Option<PairWitness>,
     }
 
-    /// The pair with the most differing inputs.
+    /// Pair with the most differing inputs.
     struct Rarest {
         multiplier: i32,
         shift: i32,
         differ: u64,
     }
 
-    /// Proofs.
+    /// Proofs of pairs of schemes.
     struct Proofs {
-        /// 2^64.
+        /// Inputs at each shift: 2^64.
         inputs_per_shift: String,
         pairs: Vec<Proved>,
     }
 
-    /// Two schemes.
+    /// Proof of a pair of schemes.
     struct Proved {
         left: String,
         right: String,
@@ -254,7 +254,7 @@ forms! {
         solvers: Vec<Solver>,
     }
 
-    /// What holds at some shifts.
+    /// Statement on some shifts.
     struct Statement {
         shifts: [i32; 2],
         verdict: String,
@@ -262,7 +262,7 @@ forms! {
         witness: Option<ProofWitness>,
     }
 
-    /// What holds at one shift.
+    /// Verdict at one shift.
     struct Shift {
         shift: i32,
         /// `identical`, `differ` or `unknown`.
@@ -293,63 +293,63 @@ forms! {
         hi: Number,
     }
 
-    /// A function against a scheme.
+    /// Proof of a function against a scheme.
     struct ProvedCode {
         source: String,
         function: String,
         contract: String,
-        /// What each parameter is: x, m, s, or made of s.
+        /// Meaning of each parameter: x, m, s, or made of s.
         arguments: String,
-        /// Least and greatest multiplier; null if all int32.
+        /// Smallest and largest multiplier; null for all int32.
         multipliers: Option<[i32; 2]>,
         zero_point: Option<i32>,
         clamp: Option<[i32; 2]>,
-        /// Compiler of C with its flags.
+        /// C compiler with its flags.
         compiler: Option<String>,
-        /// An input to which the contract gives no value; nothing is proved there.
+        /// Input without a value of the contract; nothing is proved there.
         without_value: Option<Valueless>,
-        /// Whether each shift that the contract has is proved.
+        /// True if each shift of the contract is proved.
         proved: bool,
         /// Inputs on which terms and compiled code agree.
         compared: u64,
-        /// Versions.
+        /// Versions of the solvers.
         solvers: Vec<String>,
         shifts: Vec<CodeShift>,
     }
 
-    /// An input without a value.
+    /// Input without a value.
     struct Valueless {
         x: i32,
         m: i32,
         s: i32,
     }
 
-    /// The verdict on code at one shift.
+    /// Verdict on code at one shift.
     struct CodeShift {
         shift: i32,
         /// `proved`, `refuted`, `not promised` or `unknown`.
         verdict: String,
-        /// Whether code and scheme are one term, so that no solver was asked.
+        /// True if code and scheme are one term, so that no solver ran.
         same_term: Option<bool>,
         reason: Option<String>,
         x: Option<i32>,
         m: Option<i32>,
-        /// The result by the terms; null if the code is undefined.
+        /// Result by the terms; null if the code is undefined.
         got: Option<i32>,
         expected: Option<i32>,
-        /// What the code returned when it was called.
+        /// Result of a call of the code.
         returned: Option<i32>,
     }
 
-    /// Kernels against their contracts.
+    /// Proofs of kernels against their contracts.
     struct ProvedKernels {
         solvers: Vec<String>,
-        /// Whether each kernel is proved and each mutant refuted.
+        /// True if each kernel is proved and each mutant refuted.
         holds: bool,
         rows: Vec<KernelRow>,
     }
 
-    /// One form of a kernel against one promise.
+    /// Proof of one form of a kernel against one contract.
     struct KernelRow {
         /// `fpm` or `requantize`.
         op: String,
@@ -361,13 +361,13 @@ forms! {
         contract: String,
         proved: bool,
         refuted: bool,
-        /// Seconds of the run that decided it.
+        /// Seconds of the run that decided the proof.
         seconds: f64,
-        /// Whether it was taken from an earlier run.
+        /// True if the proof was taken from an earlier run.
         kept: bool,
         /// SHA-256 of code, contract and axioms as terms.
         terms: String,
-        /// Why the code has no terms.
+        /// Reason why the code has no terms.
         not_translated: Option<String>,
         compared: Option<u64>,
         shifts: Option<Vec<CodeShift>>,
@@ -376,13 +376,13 @@ forms! {
     /// Bounds of narrow lanes and casts, and the axioms of products.
     struct ProvedBounds {
         solvers: Vec<String>,
-        /// Whether each statement is proved and each false axiom refused.
+        /// True if each statement is proved and each false axiom rejected.
         holds: bool,
         bounds: Vec<ProvedBound>,
         axioms: Vec<Axiom>,
     }
 
-    /// A statement for all inputs.
+    /// Statement for all inputs.
     struct ProvedBound {
         /// Instruction or cast.
         name: String,
@@ -392,27 +392,27 @@ forms! {
         questions: Vec<BoundQuestion>,
     }
 
-    /// A question to the solvers: is there such an input?
+    /// Question to the solvers: does such an input exist?
     struct BoundQuestion {
         question: String,
         /// `yes`, `no` or `no answer` of each solver.
         answers: Vec<String>,
-        /// Whether every answer is the one that the statement needs.
+        /// True if every answer is the one that the statement needs.
         held: bool,
-        /// An input that was computed again.
+        /// Input that was computed again.
         witness: Option<String>,
     }
 
-    /// An axiom, or a range that is none.
+    /// Axiom, or a range in which it does not hold.
     struct Axiom {
         name: String,
         r#true: bool,
-        /// Whether a solver finds a product against it: `yes`, `no` or `no answer`.
+        /// Counterexample by a solver: `yes`, `no` or `no answer`.
         denial: String,
         held: bool,
     }
 
-    /// What an SMT solver answered.
+    /// Answers of an SMT solver.
     struct Solver {
         solver: String,
         version: String,
@@ -423,7 +423,7 @@ forms! {
         not_posed: u64,
     }
 
-    /// The quantized types and the ops of the quant dialect in a file.
+    /// Quantized types and ops of the quant dialect in a file.
     struct CheckedFile {
         file: String,
         items: Vec<CheckedItem>,
@@ -434,15 +434,15 @@ forms! {
     struct CheckedItem {
         line: u64,
         text: String,
-        /// The rule that it breaks; null if it is sound.
+        /// Rule that the item breaks; null if it is valid.
         error: Option<String>,
     }
 
-    /// A type or an op of MLIR's quant dialect.
+    /// Type or op of MLIR's quant dialect.
     struct Checked {
         text: String,
         op: Option<String>,
-        /// Null if the type is not quantized.
+        /// Quantized type; null if the type is not quantized.
         quantized: Option<Quantized>,
     }
 
@@ -451,7 +451,7 @@ forms! {
         min: i64,
         max: i64,
         expressed: String,
-        /// Which elements share a scale.
+        /// Elements that share a scale.
         shares: String,
         scales: Vec<Scale>,
         warnings: Vec<String>,
@@ -459,25 +459,25 @@ forms! {
 
     struct Scale {
         scale: f64,
-        /// The scale in the expressed type, exactly.
+        /// Exact value of the scale in the expressed type.
         step: String,
         bits: String,
         zero_point: i64,
         least: String,
         most: String,
         converted: [String; 2],
-        /// Stored values whose real is no number of the expressed type.
+        /// Stored values whose real value is not a number of the expressed type.
         inexact: u64,
         first_inexact: Option<i64>,
         same: Option<[i64; 2]>,
     }
 
-    /// A rewrite at a type.
+    /// Rewrite at a type.
     struct Rewrite {
         rewrite: String,
         #[serde(rename = "type")]
         ty: String,
-        /// What the RFC says: `same`, `slight`, `nothing` or `ways`.
+        /// Claim of the RFC: `same`, `slight`, `nothing` or `ways`.
         said: String,
         /// `exhaustive` or `sampled`.
         coverage: String,
@@ -491,7 +491,7 @@ forms! {
     }
 }
 
-/// An exact number, or a text such as `inf`.
+/// Exact number, or a text such as `inf`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code)]
@@ -500,7 +500,7 @@ pub(super) enum Exact {
     Text(String),
 }
 
-/// A line of `census --space` and of `merge`.
+/// Line of `census --space` and of `merge`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! Seeds of fuzzing enter what they are for.
+//! Seeds of fuzzing reach the code that they are for.
 
 use tiebreak_suites::engine::case::text::Draft;
 use tiebreak_suites::fuzzing;
@@ -8,12 +8,12 @@ use tiebreak_suites::operation::Operation;
 use tiebreak_suites::quant_type::parse;
 use tiebreak_suites::registry::{Visitor, visit_tensors};
 
-/// In a minute of fuzzing from nothing the reader of types was never entered.
+/// A minute of fuzzing without seeds never reached the reader of types.
 #[test]
 fn the_reader_of_types_is_entered() {
     let all = quant_types();
     let read = all.iter().filter(|text| parse(text).is_ok()).count();
-    // What is refused is refused by every stage, not by the first.
+    // Every stage rejects some texts, not only the first.
     let reasons: std::collections::BTreeSet<String> =
         all.iter().filter_map(|text| Some(parse(text).err()?.to_string().lines().last()?.to_owned())).collect();
     assert!(

@@ -1,4 +1,4 @@
-//! Fuzz targets as a whole: their seeds, the lines in which campaigns keep inputs, known bugs that they must find, and the files of OSS-Fuzz.
+//! Fuzz targets: their seeds, the lines in which campaigns keep inputs, known bugs that they must find, and the files of OSS-Fuzz.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,7 +27,7 @@ fn every_target_of_the_registry_is_built() {
     assert!(find("requantise").is_err_and(|error| error.to_string().contains("requantize")));
 }
 
-/// What a campaign keeps is read as the same input.
+/// A kept line is parsed as the same input.
 #[test]
 fn seeds_are_right_and_stay_what_they_are_as_lines() {
     for target in targets() {
@@ -45,7 +45,7 @@ fn seeds_are_right_and_stay_what_they_are_as_lines() {
     }
 }
 
-/// Inputs of numbers become texts, which are read as the same cases.
+/// Inputs of numbers become texts, which are parsed as the same cases.
 #[test]
 fn made_up_inputs_become_texts() {
     for target in targets().into_iter().filter(|target| target.kernel.is_some() || target.name == "census") {
@@ -67,13 +67,13 @@ fn any_bytes_have_a_line() {
     assert!(bytes("\"a").is_err() && bytes("b\"\u{100}\"").is_err());
 }
 
-/// A fuzzer's bytes.
+/// Returns bytes as from a fuzzer.
 fn made_up(purpose: &str, i: usize) -> Vec<u8> {
     let mut rng = stream(i as u64, purpose);
     (0..1 + i % 50).flat_map(|_| int32(&mut rng).to_le_bytes()).collect()
 }
 
-/// Runs a target on made-up inputs with a known bug in the place of its kernels, until it finds something.
+/// Runs a target on made-up inputs with a known bug in place of its kernels, until there is a find.
 fn found<O: Fuzzed>(bug: &str) -> String {
     let bug = one::<O>(bug).expect("a known bug");
     let report = (0..4000).find_map(|i| run_among::<O>(&[bug], &made_up("planted", i)).err());
@@ -83,7 +83,7 @@ fn found<O: Fuzzed>(bug: &str) -> String {
     report
 }
 
-/// The same as `cargo xtask fuzz --planted`, without a fuzzer: the targets decode inputs and judge as they do under libFuzzer.
+/// As `cargo xtask fuzz --planted`, but without a fuzzer: the targets decode inputs and judge as under libFuzzer.
 #[test]
 fn a_planted_bug_is_found_by_the_targets_of_fpm_matmul_and_quantize() {
     let fpm = found::<FixedPointMultiply>("mutant-double-rounding");
@@ -101,14 +101,14 @@ fn a_planted_bug_is_found_by_the_targets_of_fpm_matmul_and_quantize() {
     }
 }
 
-/// The output of a command line that ends well.
+/// Runs a command line, and returns its output.
 fn sh(line: &str) -> String {
     let output = Command::new("sh").args(["-c", line]).output().expect("a shell");
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// In the place of cargo: lists the targets of the manifest, and makes a file for each thing that would be built.
+/// Replacement of cargo that lists the targets of the manifest, and creates an empty file for each build product.
 const CARGO: &str = r#"#!/bin/sh
 names() { sed -n 's/^name = "\([a-z0-9_]*\)"$/\1/p' fuzz/Cargo.toml; }
 case "$1 $2" in
@@ -121,10 +121,10 @@ run*) while [ "$1" != seeds ]; do shift; done
 esac
 "#;
 
-/// Writes its last argument but one, as `zip --options FILE.zip DIRECTORY` does.
+/// Script that writes to its last argument but one, as `zip --options FILE.zip DIRECTORY` does.
 const ZIP: &str = "#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\nls \"$2\" > \"$1\"\n";
 
-/// Nothing here builds an image of OSS-Fuzz: the script runs, with a cargo that only makes files.
+/// The test builds no image of OSS-Fuzz: the script runs with a cargo that only creates files.
 #[test]
 fn the_script_of_oss_fuzz_gives_each_target_seeds_and_words() {
     let directory = tempfile::tempdir().expect("a temporary directory");
@@ -132,7 +132,7 @@ fn the_script_of_oss_fuzz_gives_each_target_seeds_and_words() {
     for path in [&bin, &src, &out, &work] {
         fs::create_dir_all(path).expect("the temporary directory can be written");
     }
-    // The name of the package is no target.
+    // The name of the package is not a target.
     let manifest = fs::read_to_string(fuzz("Cargo.toml")).expect("a manifest").replace("name = \"tiebreak-fuzz\"", "");
     fs::write(src.join("Cargo.toml"), manifest).expect("written");
     for (name, text) in [("cargo", CARGO), ("zip", ZIP)] {

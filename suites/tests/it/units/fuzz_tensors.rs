@@ -1,4 +1,4 @@
-//! Made-up cases of operations on tensors through every kernel.
+//! Made-up cases of tensor operations, run through every kernel.
 
 use std::collections::BTreeSet;
 use tiebreak_impls::execute::execute;
@@ -13,7 +13,7 @@ use tiebreak_suites::operation::{self, differs, job, mutants, promise};
 use tiebreak_suites::stream::{int32, stream};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
-/// A fuzzer's bytes.
+/// Returns bytes as from a fuzzer.
 fn bytes(purpose: &str, i: usize) -> Vec<u8> {
     let mut rng = stream(i as u64, purpose);
     (0..1 + i % 50).flat_map(|_| int32(&mut rng).to_le_bytes()).collect()
@@ -60,7 +60,7 @@ fn made_up_parameters_are_in_the_domain() {
     visit_tensors(&mut Few);
 }
 
-/// Whether made-up cases show what a mutant does.
+/// Returns the mutants that no made-up case detects.
 fn alive<O: Fuzzed>() -> Vec<&'static str> {
     let shows = |kernel: &'static tiebreak_impls::kernel::Kernel<O::Run, O::Domain>, i| {
         let contract = promise::<O>(kernel).expect("a contract names schemes that there are");
@@ -85,11 +85,12 @@ fn every_mutant_is_caught() {
     }
     let mut all = Alive(Vec::new());
     visit_tensors(&mut all);
-    // In a declared deviation alone, which made-up cases are not judged by: the mutants whose elements behind whole vectors take the vectors' code.
-    // Of requantize, and in no case that is made up: one product in 2^64 saturates, and ties at full width are rare, as are double roundings in a tail. Of add: few quotients of scales take a
-    // sum beyond 16 bits. Of pool: no window has 258 elements, whose sum needs more than 16 bits. Of qconv2d: few made-up cases have sums beyond int32, and none has 517 products of one sign.
-    // Of qmatmul: the largest input of `tanh` is one of an amplitude; 512 products of -32768 by -128 are no made-up case; products that f32 takes to a tie are rare. The plans
-    // have the corners that show them.
+    // Mutants that only a declared deviation reveals, by which made-up cases are not judged: those whose elements after whole vectors take the
+    // vectors' code. Requantize mutants without a made-up case: one product in 2^64 saturates, and ties at full width are rare, as are double
+    // roundings in a tail. Add: few quotients of scales take a sum beyond 16 bits. Pool: no window has 258 elements, whose sum needs more than 16
+    // bits. Qconv2d: few made-up cases have sums beyond int32, and none has 517 products of one sign. Qmatmul: the largest input of `tanh` needs one
+    // amplitude; 512 products of -32768 by -128 are not made up; products that f32 takes to a tie are rare. The plans have the corners that detect
+    // these mutants.
     let rare =
         ["mutant-no-saturation", "mutant-ties-away", "mutant-sqrdmulh-no-saturation", "mutant-requantize-tail-by-rule"];
     let of_qconv2d = ["mutant-qconv-odd-pixel-in-32-bits", "mutant-qconv-transpose-in-32-bits"];
@@ -125,7 +126,7 @@ fn a_mutant_is_reported_with_its_smallest_witness() {
     assert_eq!(catalogue::read::<Matmul>(kept).expect("a line of the catalogue").len(), 1);
 }
 
-/// The witness of a fixed point multiply has words and a command of its own.
+/// The witness of a fixed point multiply has its own text and command.
 #[test]
 fn a_multiplication_is_reported_with_its_own_command() {
     let mutant = mutants::fpm::find("mutant-double-rounding").expect("a mutant");

@@ -1,4 +1,4 @@
-//! Every reader refuses a text or reads it.
+//! Every reader either rejects or accepts a text.
 
 use tiebreak_suites::fuzzing::cases::cases;
 use tiebreak_suites::fuzzing::targets;

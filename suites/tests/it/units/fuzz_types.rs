@@ -1,10 +1,10 @@
-//! The reader of quantized types refuses a text or reads it.
+//! The reader of quantized types either rejects or accepts a text.
 
 use proptest::prelude::*;
 use tiebreak_suites::fuzzing::quant_type;
 use tiebreak_suites::quant_type::parse;
 
-/// What texts are made of, so that some are types.
+/// Parts of texts, chosen so that some texts are types.
 const TOKENS: [&str; 40] = [
     "!quant.uniform<",
     "tensor<",
@@ -64,7 +64,7 @@ proptest! {
         quant_type(tokens.iter().map(|i| TOKENS[*i]).collect::<String>().as_bytes());
     }
 
-    /// Types with some of it replaced or cut.
+    /// Types with a part replaced or cut.
     #[test]
     fn types_that_are_nearly_right(seed in 0..SEEDS.len(), at in 0..100usize, cut in 0..4usize, token in 0..TOKENS.len()) {
         let text: Vec<char> = SEEDS[seed].chars().collect();

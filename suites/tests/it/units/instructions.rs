@@ -1,4 +1,4 @@
-//! Instructions on bytes are run on every pair of operands there is.
+//! Instructions on bytes run on every pair of operands.
 
 use std::collections::BTreeSet;
 use tiebreak_impls::instruction::find;
@@ -13,7 +13,7 @@ fn bytes_are_all_there() {
     let plan = plans::whole::<Instruction>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
     let case = |spec: &tiebreak_suites::operation::Spec<_>| spec.case::<Instruction>(domain, 1);
     let cases: Vec<_> = plan.iter().map(|spec| case(spec).expect("it has sizes")).collect();
-    // Each lane of a vector sees all of them.
+    // Each lane of a vector has every pair.
     for lane in 0..domain.lanes() {
         let of_lane = |t: usize| cases.iter().flat_map(move |c| c.tensors[t].iter().skip(lane).step_by(domain.lanes()));
         let pairs: BTreeSet<_> = of_lane(0).zip(of_lane(1)).collect();

@@ -1,4 +1,4 @@
-//! What `ops` has of its own, tested here: its library is compiled once.
+//! Tests of internal parts of `ops`. They are here so that its library is compiled only once.
 
 mod fuzz_seeds;
 mod fuzz_targets;

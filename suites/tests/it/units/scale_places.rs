@@ -1,4 +1,4 @@
-//! Which scale an element has.
+//! Scale of an element, by its place.
 
 use tiebreak_impls::quantized::Container;
 use tiebreak_impls::quantized::Params;
@@ -9,7 +9,7 @@ fn params(ty: &str, shape: &[usize]) -> Params {
     Params { quantized: read_type(ty).expect(ty), container: Container::Ranked, shape: shape.to_vec() }
 }
 
-/// Two derivations: the harness's, axis by axis, and that of the parameters, from the index of an element.
+/// Two derivations agree: the harness's, axis by axis, and that of the parameters, from the index of an element.
 #[test]
 fn both_derivations_agree() {
     let mut elements = 0;

@@ -1,4 +1,4 @@
-//! Self-checks of fixed point multiply fail where they must.
+//! Self-checks of fixed point multiply fail for wrong mutants.
 
 use tiebreak_impls::mutants::{self, Mutant, Witness};
 use tiebreak_reports::ledger::SelfCheck;
@@ -19,7 +19,7 @@ fn a_mutant_that_dies_as_it_must_passes() {
     assert!(checked(&dead()).passed);
 }
 
-/// A sound kernel in a mutant's clothes lives, and the check says so.
+/// A sound kernel registered as a mutant is not detected, and the check reports this.
 #[test]
 fn a_mutant_that_lives_fails() {
     let kernel = tiebreak_impls::fpm::find("tvm-relay").expect("registered").clone();

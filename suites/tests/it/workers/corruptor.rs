@@ -1,15 +1,16 @@
-//! A worker that lies: `tiebreak-corruptor TABLE.json PROGRAM ARGUMENT...` passes everything on to a real worker, and changes the results
-//! that the table names. A row is `{"kernel": NAME, KIND: ..}`:
+//! Faulty worker: `tiebreak-corruptor TABLE.json PROGRAM ARGUMENT...` passes all data on to a real worker, and changes the results that the table
+//! names. A row is `{"kernel": NAME, KIND: ..}`:
 //!
-//! - `"results": {"INPUT": RESULT}`: of operations on single values, the results of these inputs, words of int32;
-//! - `"ties": true`: of `fpm`, results of accumulators whose exact value lies halfway between two integers are one higher;
+//! - `"results": {"INPUT": RESULT}`: for operations on single values, results for these inputs, as words of int32;
+//! - `"ties": true`: for `fpm`, results are one higher if the exact value is halfway between two integers;
 //! - `"from_index": N`: in each batch, the results from index N on are one higher;
 //! - `"from_result": N`: the results after the first N of this process are one higher;
-//! - `"channel": C`: the results of channel C, where a batch has so many, are 0;
+//! - `"channel": C`: the results of channel C, if the batch has this channel, are 0;
 //! - `"dies_after": N`: the process ends without an answer to the batch after the first N;
-//! - `"where": {"place": PLACE, "moved": N}`: results at a place, which `engine/src/self_check/condition.rs` describes, are one higher, or those N before them;
-//! - `"reads": {"place": PLACE, "moved": N}`: the same of the words of the first tensor that the kernel reads;
-//! - `"refuses": PLACE`: batches of such a place are refused.
+//! - `"where": {"place": PLACE, "moved": N}`: results at a place, described in `engine/src/self_check/condition.rs`, are one higher, or the
+//!   results N places before;
+//! - `"reads": {"place": PLACE, "moved": N}`: likewise for the words of the first tensor that the kernel reads;
+//! - `"refuses": PLACE`: batches at such a place are rejected.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -27,25 +28,25 @@ use tiebreak_impls::protocol::{Answer, Batch, Job, Request, Source};
 use tiebreak_ops::fuzzing::tensor::Fuzzed;
 use tiebreak_ops::registry::{Visitor, visit_tensors};
 
-/// What is done to the results of one kernel, and how far it has got.
+/// Fault of one kernel, and its state.
 #[derive(Deserialize)]
 struct Row {
     kernel: String,
     #[serde(flatten)]
     lie: Lie,
-    /// Results given so far.
+    /// Number of results given so far.
     #[serde(skip)]
     results: u64,
-    /// Batches begun so far.
+    /// Number of batches begun so far.
     #[serde(skip)]
     batches: u64,
-    /// The parameters of the last two, the last first.
+    /// Parameters of the last two batches, the last first.
     #[serde(skip)]
     before: [Option<Value>; 2],
-    /// What is new in those of this one.
+    /// Changed parameters of this batch.
     #[serde(skip)]
     change: ParamChange,
-    /// The right results of the batch before, if there are any.
+    /// Right results of the previous batch; empty if there are none.
     #[serde(skip)]
     last: Vec<i32>,
 }
@@ -135,7 +136,7 @@ fn corrupt() -> io::Result<ExitCode> {
     worker.wait().map(|_| ExitCode::SUCCESS)
 }
 
-/// The payload that follows a request.
+/// Returns the payload that follows a request.
 fn words(asked: &mut impl Read, batch: &Batch) -> io::Result<Vec<i32>> {
     let Source::Payload { bytes } = batch.source else { return Ok(Vec::new()) };
     let mut payload = vec![0; bytes];
@@ -147,7 +148,7 @@ fn bytes(words: &[i32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// The word at an index of what the batch reads.
+/// Returns the word at an index of a batch's input.
 fn input(batch: &Batch, payload: &[i32], index: usize) -> Option<i32> {
     match batch.source {
         Source::Range { start } => Some(start.wrapping_add(index as i32)),
@@ -155,7 +156,7 @@ fn input(batch: &Batch, payload: &[i32], index: usize) -> Option<i32> {
     }
 }
 
-/// Whether `x * m * 2^(s-q)` lies halfway between two integers.
+/// True if `x * m * 2^(s-q)` is halfway between two integers.
 fn is_tie(batch: &Batch, x: i32, index: usize) -> bool {
     let Job::Fpm { params, .. } = &batch.job else { return false };
     let channel = params.channels[index % params.channels.len()];
@@ -164,7 +165,7 @@ fn is_tie(batch: &Batch, x: i32, index: usize) -> bool {
     places > 0 && product.rem_euclid(1 << places) == 1 << (places - 1)
 }
 
-/// Channels of a batch, which are the last axis of its results.
+/// Returns the number of channels of a batch, the last axis of its results.
 fn channels(job: &Job) -> usize {
     match job {
         Job::Fpm { params, .. } => params.channels.len(),
@@ -178,12 +179,12 @@ fn channels(job: &Job) -> usize {
     }
 }
 
-/// Channels and elements of the input of a convolution.
+/// Returns channels and elements of the input of a convolution.
 fn image(params: &conv2d::Params) -> (usize, usize) {
     (params.channels, params.batches * params.height * params.width * params.channels)
 }
 
-/// The last axis of the first tensor that a batch reads, and its elements.
+/// Returns the last axis of the first tensor that a batch reads, and its number of elements.
 fn first_tensor(job: &Job, words: usize) -> (usize, usize) {
     match job {
         Job::Matmul { params, .. } => (params.k, params.m * params.k),
@@ -197,7 +198,7 @@ fn first_tensor(job: &Job, words: usize) -> (usize, usize) {
     }
 }
 
-/// Dimensions of what a batch reads, operand by operand; none where a worker reads other parameters than the operation has.
+/// Returns the dimensions of each operand; empty if the worker's parameters differ from those of the operation.
 fn dimensions(batch: &Batch, request: &Value) -> Vec<Vec<usize>> {
     struct Of<'a> {
         names: (&'static str, &'a str),
@@ -222,7 +223,7 @@ fn dimensions(batch: &Batch, request: &Value) -> Vec<Vec<usize>> {
     of.out
 }
 
-/// The payload, operand by operand.
+/// Splits the payload into operands.
 fn operands<'a>(payload: &'a [i32], dimensions: &'a [Vec<usize>]) -> Vec<Operand<'a>> {
     let mut rest = payload;
     let one = |dimensions: &'a Vec<usize>| {
@@ -234,7 +235,7 @@ fn operands<'a>(payload: &'a [i32], dimensions: &'a [Vec<usize>]) -> Vec<Operand
 }
 
 impl Row {
-    /// A batch, of which nothing is looked at but its parameters.
+    /// Describes a batch by its parameters only.
     fn seen<'a>(&'a self, request: &'a Value, len: usize) -> Seen<'a> {
         let (number, change, last) = (self.batches, &self.change, &self.last[..]);
         Seen { request, number, change, last, operands: &[], payload: &[], columns: 1, len }
@@ -244,7 +245,7 @@ impl Row {
         batch.job.names().1 == self.kernel
     }
 
-    /// Counts the batches of its kernel, and holds each against those before it.
+    /// Counts the batches of the kernel, and compares each with the previous ones.
     fn begins(&mut self, batch: &Batch, request: &Value) {
         if self.is_of(batch) {
             self.batches += 1;
@@ -256,7 +257,7 @@ impl Row {
         }
     }
 
-    /// Whether the process ends in place of running this batch.
+    /// True if the process ends instead of running this batch.
     fn dies(&self) -> bool {
         matches!(self.lie, Lie::DiesAfter(last) if self.batches > last)
     }
@@ -266,7 +267,7 @@ impl Row {
         matches!(&self.lie, Lie::Refuses(place) if self.is_of(batch) && place.of_batch(&seen))
     }
 
-    /// The first tensor with the words replaced that the kernel does not read as they are.
+    /// Replaces the words of the first tensor that the kernel misreads.
     fn misread(&self, batch: &Batch, request: &Value, payload: &mut [i32]) {
         let Lie::Reads(strike) = &self.lie else { return };
         let (columns, len) = first_tensor(&batch.job, payload.len());

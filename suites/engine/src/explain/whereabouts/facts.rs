@@ -57,10 +57,13 @@ fn separating(differ: &[Named], equal: &[Named]) -> Option<String> {
 
 /// Returns the parameters of a case and the misalignment, without elements of lists.
 fn parameters<P: Serialize>(case: &Case<P>) -> Named {
-    let params = serde_json::to_value(&case.params).unwrap_or_default();
+    named(&serde_json::to_value(&case.params).unwrap_or_default(), case.misalign)
+}
+
+fn named(params: &Value, misalign: usize) -> Named {
     let is_element = |name: &str| name.split('.').any(|key| key.parse::<usize>().is_ok());
-    let mut out: Named = names::all(&params).into_iter().filter(|(name, _)| !is_element(name)).collect();
-    out.insert("misalign".to_owned(), case.misalign.into());
+    let mut out: Named = names::all(params).into_iter().filter(|(name, _)| !is_element(name)).collect();
+    out.insert("misalign".to_owned(), misalign.into());
     out
 }
 
