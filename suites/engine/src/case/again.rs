@@ -11,7 +11,7 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::{ledger, text as words};
 
 /// Formats a case for a reader: every element if small, otherwise the shape.
-pub(crate) fn spelled<O: Operation>(
+pub(crate) fn display_case<O: Operation>(
     domain: &O::Domain,
     case: &Case<O::Params>,
     index: Option<usize>,
@@ -64,6 +64,6 @@ pub fn again<O: Operation>(
 
 /// Formats a witness in a single line.
 pub fn line<O: Operation>(domain: &O::Domain, witness: &Witness<O::Params>, scheme: &str, class: Class) -> String {
-    let case = words::case(&spelled::<O>(domain, &witness.case, Some(witness.index), None));
+    let case = words::case(&display_case::<O>(domain, &witness.case, Some(witness.index), None));
     format!("{case}: got {}, {scheme} {}, class {class}", witness.got, witness.expected)
 }

@@ -117,14 +117,17 @@ fn alone<O: Operation>(
     witness: &Witness<O::Params>,
     spelled: impl Fn(&Witness<O::Params>) -> Option<ledger::Case>,
 ) -> Option<(Witness<O::Params>, ledger::Case)> {
-    operation::alone::<O>(&witness.case, comparison.domain(), witness.index).into_iter().find_map(|(case, index)| {
-        let case = spelled(&Witness { case: case.clone(), index, ..witness.clone() }).map(|spelled| (case, spelled));
-        let (case, spelled) = case?;
-        let same = |alone: &Witness<O::Params>| {
-            (alone.index, &alone.got, &alone.expected) == (index, &witness.got, &witness.expected)
-        };
-        Some((shown(comparison, comparison.lane, case).filter(same)?, spelled))
-    })
+    operation::isolate_result::<O>(&witness.case, comparison.domain(), witness.index).into_iter().find_map(
+        |(case, index)| {
+            let case =
+                spelled(&Witness { case: case.clone(), index, ..witness.clone() }).map(|spelled| (case, spelled));
+            let (case, spelled) = case?;
+            let same = |alone: &Witness<O::Params>| {
+                (alone.index, &alone.got, &alone.expected) == (index, &witness.got, &witness.expected)
+            };
+            Some((shown(comparison, comparison.lane, case).filter(same)?, spelled))
+        },
+    )
 }
 
 /// Returns the first difference of a single case, judged like a run.

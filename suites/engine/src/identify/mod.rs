@@ -247,7 +247,7 @@ impl<O: Operation> Probe<'_, O> {
     /// Returns the input for a case that excludes a scheme, reduced to the element if the reduced case also excludes the scheme.
     fn input(&self, scheme: &O::Scheme, case: &Case<O::Params>, given: &[i32]) -> Option<Input> {
         let at = Self::differs(scheme, case, given)?;
-        let alone = operation::alone::<O>(case, self.domain, at).into_iter().find_map(|(small, _)| {
+        let alone = operation::isolate_result::<O>(case, self.domain, at).into_iter().find_map(|(small, _)| {
             let given = self.answer(&small).ok()?;
             let at = Self::differs(scheme, &small, &given)?;
             crate::case::text::arguments::<O>(self.domain, &small)?;

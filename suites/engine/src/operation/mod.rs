@@ -193,8 +193,12 @@ pub fn result_element<O: Operation>(domain: &O::Domain, params: &O::Params) -> E
     element::<O>(domain, params, O::TENSORS.len())
 }
 
-/// Returns cases reduced to a single result; see [`Witnesses::alone`].
-pub fn alone<O: Operation>(case: &Case<O::Params>, domain: &O::Domain, index: usize) -> Vec<(Case<O::Params>, usize)> {
+/// Returns cases reduced to a single result; see [`Witnesses::isolate_result`].
+pub fn isolate_result<O: Operation>(
+    case: &Case<O::Params>,
+    domain: &O::Domain,
+    index: usize,
+) -> Vec<(Case<O::Params>, usize)> {
     (O::CAPABILITIES.witnesses.isolate_result)(case, domain, index)
 }
 

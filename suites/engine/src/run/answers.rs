@@ -222,8 +222,9 @@ fn narrowed<O: Operation>(
     // If a result depends on few elements, only the elements of the failing result are kept.
     let results = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);
     let forms = if results > SMALL { 1 } else { usize::MAX };
-    let alone =
-        |index| operation::alone::<O>(case, domain, index).into_iter().take(forms).find_map(|(case, _)| shows(&case));
+    let alone = |index| {
+        operation::isolate_result::<O>(case, domain, index).into_iter().take(forms).find_map(|(case, _)| shows(&case))
+    };
     first = (0..results.min(SINGLY)).find_map(alone).unwrap_or(first);
     Some(shrink_by::<O>(domain, &CaseSelection::default(), first, &mut shows).case)
 }

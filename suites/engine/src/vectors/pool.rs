@@ -241,8 +241,9 @@ impl<O: Operation> Sources<'_, O> {
             }
             self.difference(bug, domain, case).ok().flatten()
         };
-        let alone =
-            operation::alone::<O>(&first.case, domain, first.index).into_iter().find_map(|(case, _)| shows(&case));
+        let alone = operation::isolate_result::<O>(&first.case, domain, first.index)
+            .into_iter()
+            .find_map(|(case, _)| shows(&case));
         let witness = shrink_by::<O>(domain, &CaseSelection::default(), alone.unwrap_or(first), &mut shows);
         Entry::of(domain, self, witness.case)
     }
@@ -273,7 +274,7 @@ impl<O: Operation> Sources<'_, O> {
         let one = |entry: &Entry<O>| {
             let at = other.first_difference(&entry.case, &entry.expected)?;
             let index = at / operation::result_element::<O>(entry.domain, &entry.case.params).words();
-            let alone = operation::alone::<O>(&entry.case, entry.domain, index).into_iter();
+            let alone = operation::isolate_result::<O>(&entry.case, entry.domain, index).into_iter();
             let small = alone.filter_map(|(case, _)| Entry::of(entry.domain, self, case));
             let small = small.filter(|entry| other.differs(entry)).min_by_key(|entry| entry.bytes);
             small.or_else(|| Entry::of(entry.domain, self, entry.case.clone()))

@@ -47,7 +47,10 @@ impl Operation for Concat {
 
         causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
-        witnesses: Witnesses { isolate_result: |case, _, index| smaller::alone(case, index), ..Witnesses::NONE },
+        witnesses: Witnesses {
+            isolate_result: |case, _, index| smaller::isolate_result(case, index),
+            ..Witnesses::NONE
+        },
         ..Capabilities::NONE
     };
     types_of!(impls::Concat, Scheme);

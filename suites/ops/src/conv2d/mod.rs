@@ -64,7 +64,7 @@ impl Operation for Conv2d {
     const CATALOGUE: &'static str = include_str!("../../catalogue/conv2d.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         counted: Counted { products: Self::products, ..Counted::NONE },
-        options: Options { takes: &[Parameter::Model], caller_coverage: Self::given, ..Options::NONE },
+        options: Options { takes: &[Parameter::Model], caller_coverage: Self::caller_coverage, ..Options::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::conv2d::Conv2d, Scheme);
@@ -170,13 +170,13 @@ impl Conv2d {
         factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
     }
 
-    fn given(
+    fn caller_coverage(
         domain: &Domain,
         selection: &CaseSelection,
         specs: &[Arc<Spec<Params>>],
         _: (&Budget, u64),
     ) -> Option<ParameterCoverage> {
-        (!selection.layers.is_empty()).then(|| plan::given(domain, &selection.layers, specs))
+        (!selection.layers.is_empty()).then(|| plan::caller_coverage(domain, &selection.layers, specs))
     }
 }
 

@@ -148,7 +148,7 @@ fn moved(domain: &Domain, layer: &Params) -> Params {
 }
 
 /// Counts the caller's layers, and lists layers without a case.
-pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> ParameterCoverage {
+pub(super) fn caller_coverage(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> ParameterCoverage {
     let run = distinct(specs);
     let described = |at: usize, layer: &Layer| {
         let arguments = Conv2d::arguments(&layer.shape).into_iter().collect();

@@ -3,7 +3,7 @@
 mod changes;
 mod sweep;
 
-use crate::quantize::{alone, smaller};
+use crate::quantize::{isolate_result, smaller};
 use crate::quantized::{self, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
 use rug::{Integer, Rational};
@@ -86,7 +86,7 @@ impl Operation for Dequantize {
         },
         sweeps: Sweeps {
             params: sweep::params,
-            small_sweeps: sweep::few,
+            small_sweeps: sweep::small_sweeps,
             all: |kernel, runner, selection, _| sweep::many(kernel, runner, selection),
             ..Sweeps::NONE
         },
@@ -97,9 +97,9 @@ impl Operation for Dequantize {
             contract_cause: |contract, _| Some(Change::own("values", contract)),
             ..Causes::NONE
         },
-        options: Options { takes: &[Parameter::Types], caller_coverage: quantized::given, ..Options::NONE },
+        options: Options { takes: &[Parameter::Types], caller_coverage: quantized::caller_coverage, ..Options::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::dequantize::Dequantize, Scheme);
@@ -175,8 +175,8 @@ impl Dequantize {
         }
     }
 
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        alone(case, 1, index)
+    fn isolate_result(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        isolate_result(case, 1, index)
     }
 
     fn function(params: &Params) -> Option<Function> {

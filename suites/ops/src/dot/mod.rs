@@ -33,7 +33,7 @@ impl Operation for Dot {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
-        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::dot::Dot, Scheme);
@@ -157,7 +157,7 @@ impl Operation for Dot {
 }
 
 impl Dot {
-    fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+    fn isolate_result(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
         let Domain { results, elements, .. } = *domain;
         let step = index / results;
         let cut = |t: usize, each: usize| case.tensors[t][step * each..(step + 1) * each].to_vec();

@@ -138,7 +138,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
 
         causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
-        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(A::Impl, Scheme<Definition<A>>);
@@ -217,8 +217,8 @@ impl<A: Arithmetic> Elementwise<A> {
         if Self::covers(domain, p) { Ok(super::sizes(p)) } else { A::Impl::sizes(domain, p) }
     }
 
-    fn alone(case: &Case<Params>, _: &A::Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        super::alone(case, index)
+    fn isolate_result(case: &Case<Params>, _: &A::Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        super::isolate_result(case, index)
     }
 }
 

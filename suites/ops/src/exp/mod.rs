@@ -34,7 +34,7 @@ impl Operation for Exp {
 
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
         causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
-        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(impls::Exp, Scheme);
@@ -110,7 +110,7 @@ impl Operation for Exp {
 }
 
 impl Exp {
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+    fn isolate_result(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
         let params = Params { len: 1, ..case.params };
         vec![(Case { params, tensors: [vec![case.tensors[0][index]], Vec::new(), Vec::new()], misalign: 0 }, 0)]
     }

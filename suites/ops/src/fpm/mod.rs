@@ -79,7 +79,7 @@ impl Operation for FixedPointMultiply {
         },
         options: Options {
             takes: &[Parameter::Pairs],
-            caller_coverage: Self::given,
+            caller_coverage: Self::caller_coverage,
             is_asked: Self::is_asked,
             ..Options::NONE
         },
@@ -91,9 +91,9 @@ impl Operation for FixedPointMultiply {
         counted: Counted { pairs: Self::pairs, ..Counted::NONE },
         spelling: Spelling { result: Self::spelled, is_replayable: simpler::is_single, command: Self::command },
         witnesses: Witnesses {
-            isolate_result: |case, _, index| simpler::alone(case, index),
+            isolate_result: |case, _, index| simpler::isolate_result(case, index),
             simpler: simpler::simpler,
-            shrink_priority: Self::start,
+            shrink_priority: Self::shrink_priority,
             rank: Self::rank,
         },
         ..Capabilities::NONE
@@ -193,7 +193,7 @@ impl FixedPointMultiply {
         })
     }
 
-    fn given(
+    fn caller_coverage(
         domain: &Domain,
         selection: &CaseSelection,
         specs: &[Arc<Spec<Batch>>],
@@ -236,7 +236,7 @@ impl FixedPointMultiply {
         changes::changes_in(group, contract, scheme, domain, kept)
     }
 
-    fn start(seen: &Observed<Batch>) -> Vec<u64> {
+    fn shrink_priority(seen: &Observed<Batch>) -> Vec<u64> {
         let size = |index: usize, x: i64, _: &_| {
             let differs = seen.expected[index].is_some_and(|expected| expected != seen.outs[index]);
             differs.then(|| simpler::size(x as i32, channel_at(&seen.case.params, index)))

@@ -196,7 +196,7 @@ impl Operation for Instruction {
     const CATALOGUE: &'static str = include_str!("../../catalogue/instruction.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         sweeps: Sweeps { exhaustive: Self::exhaustive, ..Sweeps::NONE },
-        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::instruction::Instruction, Scheme);
@@ -265,7 +265,7 @@ impl Operation for Instruction {
 }
 
 impl Instruction {
-    fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+    fn isolate_result(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
         let values = case.params.vectors * domain.lanes();
         let (vector, index) = match index.checked_sub(values) {
             Some(vector) => (vector, domain.lanes()),

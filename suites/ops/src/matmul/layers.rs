@@ -53,7 +53,7 @@ pub(crate) fn fills(domain: &Domain, layer: &Layer) -> Vec<[Fill; 2]> {
 }
 
 /// Counts the layers that are products, and lists products without a case.
-pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> ParameterCoverage {
+pub(super) fn caller_coverage(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> ParameterCoverage {
     let run = distinct(specs);
     let products: Vec<(usize, Params)> = layers
         .iter()

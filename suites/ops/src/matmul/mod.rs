@@ -45,7 +45,7 @@ impl Operation for Matmul {
         options: Options {
             takes: &[Parameter::Model],
             takes_layer: layers::is_product,
-            caller_coverage: Self::given,
+            caller_coverage: Self::caller_coverage,
             ..Options::NONE
         },
         ..Capabilities::NONE
@@ -150,13 +150,13 @@ impl Matmul {
         [p.m, p.n, p.k].iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
     }
 
-    fn given(
+    fn caller_coverage(
         domain: &Domain,
         selection: &CaseSelection,
         specs: &[Arc<Spec<Params>>],
         _: (&Budget, u64),
     ) -> Option<ParameterCoverage> {
-        (!selection.layers.is_empty()).then(|| layers::given(domain, &selection.layers, specs))
+        (!selection.layers.is_empty()).then(|| layers::caller_coverage(domain, &selection.layers, specs))
     }
 }
 

@@ -63,7 +63,7 @@ impl Operation for Qconv2d {
             takes: &[Parameter::Model],
             takes_layer: Self::takes_layer,
             on_types: plan::case_on_types,
-            caller_coverage: Self::given,
+            caller_coverage: Self::caller_coverage,
             ..Options::NONE
         },
         counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
@@ -268,7 +268,7 @@ impl Qconv2d {
         layer.output.is_some()
     }
 
-    fn given(
+    fn caller_coverage(
         domain: &Domain,
         selection: &CaseSelection,
         specs: &[Arc<Spec<Params>>],

@@ -22,7 +22,7 @@ use tiebreak_oracle::Rational;
 use tiebreak_oracle::quantize::{AllowedDeviations, Quantization, Scheme, Stored};
 use tiebreak_reports::ledger::Value;
 
-pub use smaller::{alone, smaller};
+pub use smaller::{isolate_result, smaller};
 
 /// The operation.
 pub enum Quantize {}
@@ -102,11 +102,11 @@ impl Operation for Quantize {
         options: Options {
             reference: ReferenceOption::Rounding,
             takes: &[Parameter::Types],
-            caller_coverage: quantized::given,
+            caller_coverage: quantized::caller_coverage,
             ..Options::NONE
         },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::quantize::Quantize, Promised);
@@ -179,8 +179,8 @@ impl Quantize {
         }
     }
 
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        alone(case, case.params.quantized.expressed.words(), index)
+    fn isolate_result(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        isolate_result(case, case.params.quantized.expressed.words(), index)
     }
 
     fn function(params: &Params) -> Option<Function> {

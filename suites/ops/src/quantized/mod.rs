@@ -128,7 +128,7 @@ pub fn is_subnormal(format: Format, pattern: u64) -> bool {
 }
 
 /// Counts the caller's types, and lists types without a case.
-pub fn given(
+pub fn caller_coverage(
     domain: &Domain,
     selection: &CaseSelection,
     specs: &[Arc<Spec<Params>>],

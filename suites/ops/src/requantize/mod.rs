@@ -86,12 +86,12 @@ impl Operation for Requantize {
         options: Options {
             takes: &[Parameter::Pairs, Parameter::Model],
             takes_layer: |layer| layer.output.is_some(),
-            caller_coverage: Self::given,
+            caller_coverage: Self::caller_coverage,
             ..Options::NONE
         },
         self_checks: SelfChecks { trial: Some(plan::trial), published: Self::published, ..SelfChecks::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { isolate_result: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::requantize::Requantize, Promised);
@@ -206,7 +206,7 @@ impl Operation for Requantize {
 }
 
 impl Requantize {
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+    fn isolate_result(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
         // One accumulator alone, and in its original place, which may matter.
         vec![(one(case, index), 0), (fill::only(case, [1, 0, 0], index), index)]
     }
@@ -231,7 +231,7 @@ impl Requantize {
         kinds
     }
 
-    fn given(
+    fn caller_coverage(
         domain: &Domain,
         selection: &CaseSelection,
         specs: &[Arc<Spec<Params>>],

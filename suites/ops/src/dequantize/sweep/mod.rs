@@ -74,7 +74,11 @@ struct Plan<'a> {
 const FEW: [(Storage, i64); 4] = [(I8, 1), (U8, 129), (I16, -3001), (U16, 3001)];
 
 /// Sweeps the requested small types; by default, all 8-bit and 16-bit types to f32 that the kernel accepts.
-pub(super) fn few(kernel: &'static Kernel, runner: &Runner<'_>, selection: &CaseSelection) -> Vec<SweepOutcome> {
+pub(super) fn small_sweeps(
+    kernel: &'static Kernel,
+    runner: &Runner<'_>,
+    selection: &CaseSelection,
+) -> Vec<SweepOutcome> {
     let few = types(selection).into_iter().filter(|ty| ty.storage.bits <= FEW_BITS);
     few.filter_map(|ty| Plan::new(kernel, runner, &ty)).map(|plan| plan.sweep()).collect()
 }
