@@ -47,7 +47,7 @@ pub fn lengths_of_any(job: &Job, len: usize) -> Option<Result<Lengths, JobError>
     };
     Some(found.map_err(JobError::from).and_then(|found| {
         let given = found.output;
-        if given == len { Ok(found) } else { Err(JobError::Results { asked: len, given }) }
+        if given == len { Ok(found) } else { Err(JobError::Results { requested: len, expected: given }) }
     }))
 }
 
@@ -70,7 +70,7 @@ pub fn fill(job: &Job, start: i32, elements: &mut [i32]) {
 }
 
 /// Splits a payload into its tensors.
-pub(crate) fn parts<'a>(sizes: &Sizes, input: &'a [i32]) -> Result<[&'a [i32]; 3], JobError> {
+pub(crate) fn split_tensors<'a>(sizes: &Sizes, input: &'a [i32]) -> Result<[&'a [i32]; 3], JobError> {
     check_len(sizes.input(), input.len())?;
     let (first, rest) = input.split_at(sizes.inputs[0]);
     let (second, third) = rest.split_at(sizes.inputs[1]);

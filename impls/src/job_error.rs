@@ -54,12 +54,12 @@ pub enum JobError {
     #[error(transparent)]
     Shape(#[from] ShapeError),
     /// The job asks for a number of results that is not the shape's.
-    #[error("{asked} results asked for where the shape gives {given}")]
+    #[error("{requested} results asked for where the shape gives {expected}")]
     Results {
         /// Number of results that the job asks for.
-        asked: usize,
+        requested: usize,
         /// Number of results of the shape.
-        given: usize,
+        expected: usize,
     },
     /// A slice has the wrong length for the job.
     #[error("expected {expected} elements, got {got}")]

@@ -82,6 +82,6 @@ impl<R: Copy, D> Kernel<R, D> {
 }
 
 /// Placeholder for the code of a kernel that only lanes of compiled modules have. Such a job is refused with a message before this is called.
-pub(crate) fn elsewhere(_: &Params, _: &[i32], _: &mut [i32]) {
+pub(crate) fn no_code_here(_: &Params, _: &[i32], _: &mut [i32]) {
     panic!("this kernel runs in lanes of compiled modules only");
 }

@@ -6,7 +6,7 @@
 
 use crate::Form;
 use crate::elsewhere;
-use crate::execute::{Lengths, check_len, guard, parts};
+use crate::execute::{Lengths, check_len, guard, split_tensors};
 use crate::job_error::JobError;
 use crate::kernel::Kernel;
 use crate::mutants::tensor::Mutant;
@@ -210,7 +210,7 @@ impl<O: TensorOperation> Operation for O {
     fn lengths(kernel: &Self::Kernel, params: &O::Params, len: usize) -> Result<Lengths, JobError> {
         let sizes = O::sizes(&kernel.contract.domain, params)?;
         if sizes.outputs != len {
-            return Err(JobError::Results { asked: len, given: sizes.outputs });
+            return Err(JobError::Results { requested: len, expected: sizes.outputs });
         }
         Ok(Lengths { input: sizes.input(), output: sizes.outputs })
     }
@@ -237,7 +237,7 @@ impl<O: TensorOperation> Operation for O {
         let domain = &kernel.contract.domain;
         let sizes = O::sizes(domain, params)?;
         check_len(sizes.outputs, output.len())?;
-        let tensors = parts(&sizes, input)?;
+        let tensors = split_tensors(&sizes, input)?;
         let (name, code) = (kernel.name, kernel.run(form));
         guard(name, || O::call(Call { name, code, domain, params, tensors, output, misalign }))?
     }

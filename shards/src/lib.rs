@@ -8,7 +8,7 @@
 //! `census --space` writes chunks in its own format, which anyone can count again, and uses only the journal and the rule of shards.
 
 pub mod journal;
-pub mod said;
+pub mod messages;
 mod shard;
 pub mod shell;
 

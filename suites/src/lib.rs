@@ -20,8 +20,8 @@ pub use tiebreak_ops::*;
 
 /// Runs of everything that there is.
 pub mod verify {
-    pub use crate::engine::ledger::kept::{Heading, Kept};
-    pub use crate::engine::ledger::part::{Outcome, Part};
+    pub use crate::engine::ledger::partial_run::{Heading, PartialRun};
+    pub use crate::engine::ledger::section::{LedgerSection, Outcome};
     pub use crate::engine::progress::progress;
     pub use crate::engine::registry::{Registry, Verifies};
     pub use crate::operation::{Command, Request};

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
-use tiebreak_shards::{self as shards, Merged, Part, Plan, Shard, Sink, said, without_shard};
+use tiebreak_shards::{self as shards, Merged, Part, Plan, Shard, Sink, messages, without_shard};
 use tiebreak_sources::PACKAGES;
 
 /// Words that start xtask.
@@ -82,7 +82,7 @@ impl Cut<'_> {
         };
         let out = &self.options.out;
         let ran = shards::run(&plan, out, self.options.resume, run)?;
-        said::ran(&plan, out, ran).iter().for_each(note);
+        messages::ran(&plan, out, ran).iter().for_each(note);
         Ok(None)
     }
 
@@ -130,7 +130,7 @@ pub(crate) fn merge(arguments: &[OsString]) -> Result<Option<ExitCode>> {
         parts.context("some of the files are shards of `bite` or `fuzz`, and others are not: merge them apart")?;
     match shards::merge(parts, PROGRAM, |_, _| Vec::new())? {
         Merged::Missing { units, commands } => {
-            said::missing(&units, &commands).iter().for_each(note);
+            messages::missing(&units, &commands).iter().for_each(note);
             Ok(Some(ExitCode::from(1)))
         }
         Merged::Whole(plan, units) => {

@@ -86,11 +86,11 @@ impl Operation for Fpm {
     type Kernel = Kernel;
 
     fn every() -> impl Iterator<Item = &'static Kernel> {
-        Batches::every()
+        FpmTensor::every()
     }
 
     fn process_mutants() -> impl Iterator<Item = &'static Kernel> {
-        <Batches as Operation>::process_mutants()
+        <FpmTensor as Operation>::process_mutants()
     }
 
     fn lengths(_: &Kernel, _: &Params, len: usize) -> Result<Lengths, JobError> {
@@ -136,9 +136,9 @@ pub struct Batch {
 
 /// Fixed point multiply as an operation on tensors, with the batch length as a parameter. Its jobs are those of [`Fpm`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Batches {}
+pub enum FpmTensor {}
 
-impl TensorOperation for Batches {
+impl TensorOperation for FpmTensor {
     const OP: &'static str = Fpm::NAME;
     type Params = Batch;
     type Domain = Domain;

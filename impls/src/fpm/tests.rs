@@ -1,7 +1,7 @@
 //! Tests of kernels at values computed by hand or by the definition of their scheme, at every length and alignment.
 
 use super::tflite::quantize_multiplier;
-use super::{Batch, Batches, Channel, Fpm, Kernel, Params, find, kernels};
+use super::{Batch, Channel, Fpm, FpmTensor, Kernel, Params, find, kernels};
 use crate::Form;
 use crate::operation::{Operation, TensorOperation};
 use crate::shape::Sizes;
@@ -176,7 +176,7 @@ fn isa_paths_say_what_executes() {
     assert_eq!(native, expected);
 }
 
-/// [`Batches`] accepts the same batches as the protocol's [`Fpm`], and gives the same results.
+/// [`FpmTensor`] accepts the same batches as the protocol's [`Fpm`], and gives the same results.
 #[test]
 fn batches_are_what_the_protocol_runs() {
     for kernel in kernels() {
@@ -187,11 +187,11 @@ fn batches_are_what_the_protocol_runs() {
             let takes = channels == 1 || channels > 1 && domain.per_channel;
             for len in [0, 1, 9] {
                 let batch = Batch { params: params.clone(), len };
-                let sizes = Batches::sizes(domain, &batch);
+                let sizes = FpmTensor::sizes(domain, &batch);
                 let expected = takes.then_some(Sizes { inputs: [len, 0, 0], outputs: len });
                 assert_eq!(sizes.ok(), expected, "{} {channels} {len}", kernel.name);
                 let (x, mut batched, mut sent) = (inputs(len), vec![7; len], vec![7; len]);
-                let run = <Batches as Operation>::execute(kernel, &batch, Form::Portable, &x, &mut batched, 0);
+                let run = <FpmTensor as Operation>::execute(kernel, &batch, Form::Portable, &x, &mut batched, 0);
                 let served = Fpm::execute(kernel, &params, Form::Portable, &x, &mut sent, 0);
                 assert_eq!([run.is_ok(), served.is_ok()], [takes; 2], "{} {channels} {len}", kernel.name);
                 assert_eq!(batched, sent, "{} {channels} {len}", kernel.name);

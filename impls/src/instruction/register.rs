@@ -44,7 +44,7 @@ pub(crate) fn each<const N: usize>(
 
 /// Runs the model of an instruction on 128 bits; `model` returns the result, and true if it sets the flag.
 #[inline(always)]
-pub(crate) fn narrow(
+pub(crate) fn model_128(
     domain: &Domain,
     operands: [&[i32]; 3],
     results: (&mut [i32], &mut [i32]),
@@ -61,7 +61,7 @@ pub(crate) fn narrow(
 
 /// Runs the model of an instruction on 256 bits, which has no flag.
 #[inline(always)]
-pub(crate) fn wide(
+pub(crate) fn model_256(
     domain: &Domain,
     operands: [&[i32]; 3],
     results: (&mut [i32], &mut [i32]),
@@ -77,7 +77,7 @@ pub(crate) fn wide(
 
 /// Runs the model of an instruction on 512 bits: the model on 256 bits, twice.
 #[inline(always)]
-pub(crate) fn widest(
+pub(crate) fn model_512(
     domain: &Domain,
     operands: [&[i32]; 3],
     results: (&mut [i32], &mut [i32]),
@@ -142,7 +142,7 @@ macro_rules! neon {
             #[cfg(not(target_arch = "aarch64"))]
             const RUN: Option<Run> = None;
             let words = [$name, concat!($mnemonic, ", the arrangement of the result is that of the name"), ARM];
-            let portable: Run = |operands, out, qc| narrow(&DOMAIN, operands, (out, qc), |$d, $x, $y| $model);
+            let portable: Run = |operands, out, qc| model_128(&DOMAIN, operands, (out, qc), |$d, $x, $y| $model);
             kernel(words, &[$mnemonic], &isa::$isa, DOMAIN, portable, RUN)
         };
     };
@@ -171,7 +171,7 @@ macro_rules! on_registers {
 macro_rules! x86 {
     ($constant:ident, $name:literal, $mnemonic:literal, $isa:ident, $operands:tt => $result:expr, |$d:ident, $x:ident, $y:ident| $model:expr) => {
         on_registers!(
-            $constant, $name, $mnemonic, $isa, $operands => $result, "ymm", wide(|$d, $x, $y| $model),
+            $constant, $name, $mnemonic, $isa, $operands => $result, "ymm", model_256(|$d, $x, $y| $model),
             super::avx2::wide_form!(DOMAIN, $isa, |$d, $x, $y| $model)
         );
     };
@@ -181,7 +181,7 @@ macro_rules! x86 {
 macro_rules! avx512 {
     ($constant:ident, $name:literal, $mnemonic:literal, $isa:ident, $operands:tt => $result:expr, |$d:ident, $x:ident, $y:ident| $model:expr) => {
         on_registers!(
-            $constant, $name, $mnemonic, $isa, $operands => $result, "zmm", widest(|$d, $x, $y| $model),
+            $constant, $name, $mnemonic, $isa, $operands => $result, "zmm", model_512(|$d, $x, $y| $model),
             |operands, out, qc| {
                 isa::$isa.require();
                 each::<64>(&DOMAIN, operands, (out, qc), |acc, a, b| {

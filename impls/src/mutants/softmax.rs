@@ -20,8 +20,6 @@ struct Kept {
     term: fn(i32) -> i32,
     /// Returns the reciprocal of a number in [1, 2).
     reciprocal: fn(i32) -> i32,
-    /// Power of two by which results are too large.
-    off: i32,
     /// Final division.
     divided: fn(i32, u32) -> i32,
     /// Narrows a result that does not fit.
@@ -33,7 +31,6 @@ const KEPT: Kept = Kept {
     cut: |diff_min| diff_min,
     term: |e| rounding_divide_by_pot(e, ACCUMULATED),
     reciprocal: one_over_one_plus,
-    off: 0,
     divided: rounding_divide_by_pot,
     fitted: |v| v.clamp(-128, 127),
 };
@@ -49,7 +46,7 @@ impl Kept {
             let sum = terms.fold(0i32, i32::wrapping_add);
             let headroom = sum.leading_zeros();
             let scale = (self.reciprocal)(sum.wrapping_shl(headroom).wrapping_sub(i32::MIN));
-            let exponent = (12 - headroom as i32 + 23 - self.off).clamp(0, 31) as u32;
+            let exponent = (12 - headroom as i32 + 23).clamp(0, 31) as u32;
             for (v, out) in row.iter().zip(out) {
                 let taken = *v - largest >= cut;
                 *out = if taken { (self.fitted)((self.divided)(mul(scale, power(*v)), exponent) - 128) } else { -128 };

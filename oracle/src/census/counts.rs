@@ -1,8 +1,8 @@
 //! Number of accumulators at which two schemes differ, by delta.
 
 /// Largest magnitude of a difference with a count of its own.
-pub const APART: i64 = 16;
-const SIZE: usize = 2 * APART as usize + 1;
+pub const MAX_COUNTED_DELTA: i64 = 16;
+const SIZE: usize = 2 * MAX_COUNTED_DELTA as usize + 1;
 
 /// Accumulators by difference, right minus left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,19 +40,19 @@ impl Counts {
     #[inline(always)]
     pub(super) fn put_one(&mut self, delta: i64) {
         self.inputs += 1;
-        if let Some(sum) = self.near.get_mut(delta.wrapping_add(APART) as usize) {
+        if let Some(sum) = self.near.get_mut(delta.wrapping_add(MAX_COUNTED_DELTA) as usize) {
             *sum += 1;
         }
     }
 
     /// Returns the number of differing accumulators.
     pub fn differ(&self) -> u64 {
-        self.inputs - self.near[APART as usize]
+        self.inputs - self.near[MAX_COUNTED_DELTA as usize]
     }
 
     /// Returns the differences of magnitude 1 to [`APART`] that occur, in increasing order, with their counts.
     pub fn by_delta(&self) -> impl Iterator<Item = (i64, u64)> {
-        let all = self.near.iter().enumerate().map(|(i, count)| (i as i64 - APART, *count));
+        let all = self.near.iter().enumerate().map(|(i, count)| (i as i64 - MAX_COUNTED_DELTA, *count));
         all.filter(|(delta, count)| *delta != 0 && *count != 0)
     }
 
@@ -72,7 +72,9 @@ impl Counts {
     /// Adds `count` accumulators, already in `inputs`, to the count of this difference. A `count` that is negative modulo 2^64 subtracts.
     #[inline]
     pub(super) fn note(&mut self, delta: i128, count: u64) {
-        if let Some(sum) = usize::try_from(delta + i128::from(APART)).ok().and_then(|i| self.near.get_mut(i)) {
+        if let Some(sum) =
+            usize::try_from(delta + i128::from(MAX_COUNTED_DELTA)).ok().and_then(|i| self.near.get_mut(i))
+        {
             *sum = sum.wrapping_add(count);
         }
     }

@@ -9,7 +9,7 @@ pub struct Differing {
     up: Walk,
     down: Walk,
     /// Accumulators that each walk has found and not yet returned.
-    found: (Option<i64>, Option<i64>),
+    pending: (Option<i64>, Option<i64>),
 }
 
 /// Walk in one direction.
@@ -43,7 +43,7 @@ impl Differing {
             (up.end, down.end) = (i64::MIN, i64::MAX);
         }
         let found = (up.find(), down.find());
-        Some(Self { up, down, found })
+        Some(Self { up, down, pending: found })
     }
 }
 
@@ -51,16 +51,16 @@ impl Iterator for Differing {
     type Item = i64;
 
     fn next(&mut self) -> Option<i64> {
-        let (up, down) = self.found;
+        let (up, down) = self.pending;
         let upwards = match (up, down) {
             (Some(up), Some(down)) => up <= -down,
             (up, _) => up.is_some(),
         };
         if upwards {
-            self.found.0 = self.up.find();
+            self.pending.0 = self.up.find();
             up
         } else {
-            self.found.1 = down.and_then(|_| self.down.find());
+            self.pending.1 = down.and_then(|_| self.down.find());
             down
         }
     }

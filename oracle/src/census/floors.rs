@@ -4,7 +4,7 @@
 //! one residue decides between the two. Otherwise `h` is affine. On the interval where `floor(h)` is `d`, the sum of the differences is
 //! `d` for each accumulator plus one for each accumulator with `d + 1`. Two floor sums give that sum, and so the number of each.
 
-use super::counts::{APART, Counts};
+use super::counts::{Counts, MAX_COUNTED_DELTA};
 use super::floor_sum::{floor_sum, floor_sum_step};
 use crate::fpm::div_floor;
 
@@ -28,7 +28,7 @@ impl Floors {
             return self.tally_apart(sign, counts);
         }
         let (difference, more) = self.difference();
-        if !(-i128::from(APART) - 1..=i128::from(APART)).contains(&difference) {
+        if !(-i128::from(MAX_COUNTED_DELTA) - 1..=i128::from(MAX_COUNTED_DELTA)).contains(&difference) {
             return;
         }
         let upper = match more {
@@ -53,7 +53,7 @@ impl Floors {
     fn tally_apart(&self, sign: u64, counts: &mut Counts) {
         let (start, slope) = (self.right - self.left, self.right_slope - self.left_slope);
         let end = start + slope * (i128::from(self.n) - 1);
-        let apart = i128::from(APART);
+        let apart = i128::from(MAX_COUNTED_DELTA);
         let (lowest, highest) = (start.min(end) >> self.k, start.max(end) >> self.k);
         for whole in lowest.max(-apart - 1)..=highest.min(apart) {
             // First to last j with start + slope*j in [whole*2^k, (whole + 1)*2^k).

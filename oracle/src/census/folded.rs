@@ -15,7 +15,7 @@ const KEPT_PIECES: usize = 1 << 15;
 
 /// Pieces of one scheme with its subject, and kept pieces of other schemes at the same parameters.
 #[derive(Clone, Debug)]
-pub(super) struct Folded {
+pub(super) struct PieceCache {
     folder: Folder,
     of: Option<Subject>,
     /// Parameters and output of all kept subjects.
@@ -68,7 +68,7 @@ pub(super) struct List {
     at: usize,
 }
 
-impl Folded {
+impl PieceCache {
     /// Creates a store that folds into at most `most` pieces.
     pub(super) fn new(most: usize) -> Self {
         let (kept, lists) = (HashMap::new(), Vec::new());
@@ -133,12 +133,12 @@ impl Folded {
 
 /// Counts for pairs of lists.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counted {
+pub(super) struct CountCache {
     dropped: [u64; 2],
     counts: HashMap<[usize; 2], Counts>,
 }
 
-impl Counted {
+impl CountCache {
     /// Returns the counts for two lists, computed only once if both lists are kept.
     pub(super) fn once(&mut self, left: Option<List>, right: Option<List>, count: impl FnOnce() -> Counts) -> Counts {
         let (Some(left), Some(right)) = (left, right) else { return count() };

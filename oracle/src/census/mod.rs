@@ -22,11 +22,11 @@ mod staircase;
 use crate::fpm::pieces::{Output, Piece};
 use crate::fpm::steps::Step;
 use crate::fpm::{Parameters, Scheme};
-use folded::{Counted, Folded, Subject};
+use folded::{CountCache, PieceCache, Subject};
 use pair::Pair;
 use std::ops::RangeInclusive;
 
-pub use counts::{APART, Counts};
+pub use counts::{Counts, MAX_COUNTED_DELTA};
 pub use differing::Differing;
 pub use floor_sum::{floor_sum, floor_sum_exact};
 pub use neighbours::Neighbours;
@@ -123,9 +123,9 @@ impl Census {
 /// once, and each pair of lists of pieces is counted once, even if several schemes have the same list.
 #[derive(Clone, Debug)]
 pub struct Counter {
-    left: Folded,
-    right: Folded,
-    counted: Counted,
+    left: PieceCache,
+    right: PieceCache,
+    counted: CountCache,
     most: usize,
 }
 
@@ -138,7 +138,7 @@ impl Default for Counter {
 impl Counter {
     /// Creates a counter that holds at most `most` pieces of a scheme.
     pub fn new(most: usize) -> Self {
-        Self { left: Folded::new(most), right: Folded::new(most), counted: Counted::default(), most }
+        Self { left: PieceCache::new(most), right: PieceCache::new(most), counted: CountCache::default(), most }
     }
 
     /// Computes [`Census::counts`].

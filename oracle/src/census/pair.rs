@@ -100,10 +100,12 @@ impl Pair {
     /// Returns the first differing x of `from..=hi`; `from` is in the interval.
     pub(super) fn next(&self, from: i64) -> Option<i64> {
         match self.which() {
-            Which::All => Some(from),
-            Which::Residues(residues) => residues.first(from).filter(|x| *x <= i128::from(self.hi)).map(|x| x as i64),
-            Which::Counted if self.differ(from, self.hi) == 0 => None,
-            Which::Counted => {
+            DifferenceSet::All => Some(from),
+            DifferenceSet::Residues(residues) => {
+                residues.first(from).filter(|x| *x <= i128::from(self.hi)).map(|x| x as i64)
+            }
+            DifferenceSet::Counted if self.differ(from, self.hi) == 0 => None,
+            DifferenceSet::Counted => {
                 let (mut lo, mut hi) = (from, self.hi);
                 while lo < hi {
                     let middle = lo + (hi - lo) / 2;
@@ -117,10 +119,12 @@ impl Pair {
     /// Returns the last differing x of `lo..=from`; `from` is in the interval.
     pub(super) fn previous(&self, from: i64) -> Option<i64> {
         match self.which() {
-            Which::All => Some(from),
-            Which::Residues(residues) => residues.last(from).filter(|x| *x >= i128::from(self.lo)).map(|x| x as i64),
-            Which::Counted if self.differ(self.lo, from) == 0 => None,
-            Which::Counted => {
+            DifferenceSet::All => Some(from),
+            DifferenceSet::Residues(residues) => {
+                residues.last(from).filter(|x| *x >= i128::from(self.lo)).map(|x| x as i64)
+            }
+            DifferenceSet::Counted if self.differ(self.lo, from) == 0 => None,
+            DifferenceSet::Counted => {
                 let (mut lo, mut hi) = (self.lo, from);
                 while lo < hi {
                     let middle = hi - (hi - lo) / 2;
@@ -132,26 +136,26 @@ impl Pair {
     }
 
     /// Describes the x that differ, if one residue decides.
-    fn which(&self) -> Which {
+    fn which(&self) -> DifferenceSet {
         let floors = self.floors(Progression { first: self.lo, step: 1, n: 1 }, Down::default());
         let corrected = self.left.ties != Ties::Floored || self.right.ties != Ties::Floored;
         if corrected || floors.left_slope != floors.right_slope {
-            return Which::Counted;
+            return DifferenceSet::Counted;
         }
         let m = 1u64 << floors.k;
         let (lo, hi) = match floors.difference() {
-            (0, 0) => return Which::Counted,
+            (0, 0) => return DifferenceSet::Counted,
             (0, more) => (m - more, m - 1),
             (-1, more) => (0, m - more - 1),
-            _ => return Which::All,
+            _ => return DifferenceSet::All,
         };
         let (a, c) = (floors.left_slope, floors.left - floors.left_slope * i128::from(self.lo));
-        Which::Residues(Residues { a, c, m, lo, hi })
+        DifferenceSet::Residues(Residues { a, c, m, lo, hi })
     }
 }
 
 /// Set of x at which a pair differs.
-enum Which {
+enum DifferenceSet {
     All,
     /// All x with these residues.
     Residues(Residues),

@@ -87,11 +87,11 @@ pub fn prove(left: &Scheme, right: &Scheme, at: &Parameters) -> Verdict {
 /// Result before the search for a witness.
 enum Examined {
     Equal { same_domain: bool },
-    Apart(Apart),
+    Apart(UnwitnessedDifference),
 }
 
 /// Differences without a witness so far.
-struct Apart {
+struct UnwitnessedDifference {
     differences: Vec<Difference>,
     products: (i64, i64),
     left: u32,
@@ -100,7 +100,7 @@ struct Apart {
     reason: &'static str,
 }
 
-impl Apart {
+impl UnwitnessedDifference {
     /// Creates a result without a difference in closed form.
     fn open(extent: Extent, reason: &'static str) -> Examined {
         Examined::Apart(Self { differences: Vec::new(), products: (0, 0), left: 0, extent, reason })
@@ -128,9 +128,11 @@ impl<'a> Statement<'a> {
     }
 
     fn examine(&self) -> Examined {
-        let [Some(left), Some(right)] = &self.fronts else { return Apart::open(Extent::Nothing, NOT_A_PRODUCT) };
+        let [Some(left), Some(right)] = &self.fronts else {
+            return UnwitnessedDifference::open(Extent::Nothing, NOT_A_PRODUCT);
+        };
         if left.multiplier != right.multiplier {
-            return Apart::open(Extent::Nothing, NOT_A_PRODUCT);
+            return UnwitnessedDifference::open(Extent::Nothing, NOT_A_PRODUCT);
         }
         let word = self.at.word;
         let (xs, ms) = (left.common_accumulators(right), left.common_multipliers(right, word));
@@ -140,7 +142,7 @@ impl<'a> Statement<'a> {
         }
         if left.same_words(right) {
             return match self.over(products(left.shifted(&xs, word), ms), [0, 0], same_inputs) {
-                Examined::Apart(apart) => Examined::Apart(Apart { left: left.left, ..apart }),
+                Examined::Apart(apart) => Examined::Apart(UnwitnessedDifference { left: left.left, ..apart }),
                 equal => equal,
             };
         }
@@ -148,9 +150,11 @@ impl<'a> Statement<'a> {
         let all = inside == xs;
         match self.over(products(inside, ms), [left.left, right.left], same_inputs) {
             examined if all => examined,
-            Examined::Equal { .. } => Apart::open(Extent::WithoutOverflow, BEYOND),
+            Examined::Equal { .. } => UnwitnessedDifference::open(Extent::WithoutOverflow, BEYOND),
             Examined::Apart(apart) if apart.extent == Extent::Nothing => Examined::Apart(apart),
-            Examined::Apart(apart) => Examined::Apart(Apart { extent: Extent::WithoutOverflow, ..apart }),
+            Examined::Apart(apart) => {
+                Examined::Apart(UnwitnessedDifference { extent: Extent::WithoutOverflow, ..apart })
+            }
         }
     }
 
@@ -167,7 +171,7 @@ impl<'a> Statement<'a> {
                 continue;
             }
             let [Some(left), Some(right)] = self.folded(&range, lefts, true) else {
-                return Apart::open(Extent::Nothing, NOT_A_PRODUCT);
+                return UnwitnessedDifference::open(Extent::Nothing, NOT_A_PRODUCT);
             };
             same_domain &= compare::covered(&left) == compare::covered(&right);
             differences.extend(compare::differences(&left, &right));
@@ -176,7 +180,7 @@ impl<'a> Statement<'a> {
             return Examined::Equal { same_domain };
         }
         let differences = compare::merged(differences, &products);
-        Examined::Apart(Apart {
+        Examined::Apart(UnwitnessedDifference {
             differences,
             products: products.hull(),
             left: 0,

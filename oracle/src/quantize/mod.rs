@@ -19,7 +19,7 @@ use thiserror::Error;
 
 pub use differences::{Differences, Witness, zip};
 pub use runs::{Boundary, NoRuns, Runs};
-pub use scheme::{Conversion, Definition, Fixed, Liberties, Scheme, Trace};
+pub use scheme::{AllowedDeviations, Conversion, Definition, Fixed, Scheme, Trace};
 pub use threshold::Threshold;
 
 pub(crate) use registry::suffix;

@@ -10,7 +10,7 @@ use thiserror::Error;
 /// Largest number of results kept for a whole format.
 const MOST_RUNS: u64 = 1 << 17;
 /// Approximate number of boundaries of a new [`Runs`] that big rationals check.
-const ANCHORED: usize = 64;
+const CHECKED_BOUNDARIES: usize = 64;
 
 /// Results of one scheme over a range of keys, in order, with a separate result for NaN.
 #[derive(Clone, Debug)]
@@ -60,9 +60,9 @@ impl Runs {
         }
         let infinity = q.format.infinity() as i64;
         let runs = Self::within(scheme, q, -infinity - 1..=infinity)?;
-        let step = (runs.runs.len() / ANCHORED).max(1);
+        let step = (runs.runs.len() / CHECKED_BOUNDARIES).max(1);
         for boundary in runs.boundaries().step_by(step) {
-            assert!(runs.is_anchored(&boundary), "{} at {boundary:x?} {q:?}", scheme.label());
+            assert!(runs.matches_exact(&boundary), "{} at {boundary:x?} {q:?}", scheme.label());
         }
         Ok(runs)
     }
@@ -181,7 +181,7 @@ impl Runs {
     }
 
     /// True if big rationals give the results on both sides.
-    pub fn is_anchored(&self, boundary: &Boundary) -> bool {
+    pub fn matches_exact(&self, boundary: &Boundary) -> bool {
         let exact = |bits| self.scheme.exact(&self.q, bits);
         exact(boundary.last) == boundary.below && exact(boundary.first) == boundary.above
     }

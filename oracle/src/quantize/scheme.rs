@@ -108,7 +108,7 @@ pub type Conversion = fn(&Quantization, &Integer) -> Vec<i64>;
 
 /// Deviations from the steps of a scheme that code may make; none by default.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Liberties {
+pub struct AllowedDeviations {
     /// True if roundings to the expressed type may resolve ties in either direction.
     pub ties: bool,
     /// Conversion of numbers beyond the storage type, instead of the scheme's own policy.
@@ -124,21 +124,21 @@ impl Scheme {
 
     /// Returns every possible result, without duplicates, if each rounding to the expressed type may resolve ties in either direction.
     pub fn either_way(&self, q: &Quantization, bits: u64) -> Vec<Stored> {
-        self.results(q, bits, &Liberties { ties: true, ..Liberties::default() })
+        self.results(q, bits, &AllowedDeviations { ties: true, ..AllowedDeviations::default() })
     }
 
     /// Returns every result, without duplicates, of code with these deviations from the steps.
-    pub fn results(&self, q: &Quantization, bits: u64, liberties: &Liberties) -> Vec<Stored> {
+    pub fn results(&self, q: &Quantization, bits: u64, allowed: &AllowedDeviations) -> Vec<Stored> {
         let (mut values, mut results) = (vec![Value::of(q.format, bits)], Vec::new());
         for (_, step) in self.definition.steps {
             let mut next = Vec::new();
             for value in values {
                 match (step, value) {
-                    (Step::RoundToFormat, Value::Number(v)) if liberties.ties => next.extend(either_way(q.format, &v)),
-                    (Step::Convert(rule), Value::Number(v)) if liberties.conversion.is_some() => {
+                    (Step::RoundToFormat, Value::Number(v)) if allowed.ties => next.extend(either_way(q.format, &v)),
+                    (Step::Convert(rule), Value::Number(v)) if allowed.conversion.is_some() => {
                         let integer = rule.round(&v);
                         let fits = (q.storage.min()..=q.storage.max()).contains(&integer);
-                        let converted = match liberties.conversion {
+                        let converted = match allowed.conversion {
                             Some(conversion) if !fits => conversion(q, &integer),
                             _ => integer.to_i64().into_iter().collect(),
                         };

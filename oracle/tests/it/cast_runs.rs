@@ -69,7 +69,7 @@ fn boundaries_follow_from_reals(runs: &Runs) -> usize {
     let mut reals = 0;
     let label = runs.scheme().label();
     for boundary in runs.boundaries() {
-        assert!(runs.is_anchored(&boundary), "{label} {boundary:x?} {:?}", runs.quantization());
+        assert!(runs.matches_exact(&boundary), "{label} {boundary:x?} {:?}", runs.quantization());
         let Some(threshold) = runs.threshold(&boundary) else { continue };
         let first = threshold.first(runs.quantization().format);
         assert_eq!(first, Some(boundary.first), "{label} {threshold:?} {boundary:x?} {:?}", runs.quantization());
@@ -179,9 +179,9 @@ fn a_boundary_with_a_false_side_is_not_anchored() {
     let runs = Runs::new(&Scheme::parse("nearest-even").unwrap(), &q).unwrap();
     for boundary in runs.boundaries().step_by(16) {
         let [below, above] = [boundary.below, boundary.above];
-        assert!(runs.is_anchored(&boundary), "{boundary:x?}");
+        assert!(runs.matches_exact(&boundary), "{boundary:x?}");
         for falsified in [Boundary { below: above, ..boundary }, Boundary { above: below, ..boundary }] {
-            assert!(!runs.is_anchored(&falsified), "{falsified:x?}");
+            assert!(!runs.matches_exact(&falsified), "{falsified:x?}");
         }
     }
 }

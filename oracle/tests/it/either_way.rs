@@ -2,7 +2,7 @@
 
 use rug::Rational;
 use tiebreak_oracle::float::{Float, Format};
-use tiebreak_oracle::quantize::{Liberties, Quantization, Storage, Stored};
+use tiebreak_oracle::quantize::{AllowedDeviations, Quantization, Storage, Stored};
 use tiebreak_oracle::{dequantize, quantize};
 
 /// Returns every number of a 16-bit format in order. The last entry represents infinity as the number after the largest.
@@ -134,13 +134,13 @@ fn quantization_goes_either_way_at_each_operation() {
 #[test]
 fn a_conversion_of_ones_own_takes_no_liberty_with_ties() {
     let scheme = quantize::Scheme::parse("mlir-qcast").expect("a scheme");
-    let liberties = Liberties { conversion: Some(|_, _| vec![7, -7]), ..Liberties::default() };
+    let allowed = AllowedDeviations { conversion: Some(|_, _| vec![7, -7]), ..AllowedDeviations::default() };
     let (mut tied, mut beyond) = (0, 0);
     for (scale, zero_point) in TYPES {
         let q = bf16(scale, zero_point, Storage { bits: 16, signed: true });
         for bits in (0..1u64 << 16).step_by(5) {
             let Float::Finite { .. } = q.format.decode(bits) else { continue };
-            let (exact, given) = (scheme.exact(&q, bits), scheme.results(&q, bits, &liberties));
+            let (exact, given) = (scheme.exact(&q, bits), scheme.results(&q, bits, &allowed));
             tied += usize::from(exact != Stored::Poison && scheme.either_way(&q, bits).len() > 1);
             beyond += usize::from(given.len() == 2);
             // A quotient beyond the format is not a number, and is not converted.

@@ -18,7 +18,7 @@ use tiebreak_impls::requantize::Params as Requantized;
 use tiebreak_suites::engine::operation::{self, Kernel, Operation, contract, job, products};
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::lane::config::Lanes;
-use tiebreak_suites::lane::runner::Ahead;
+use tiebreak_suites::lane::runner::InFlight;
 use tiebreak_suites::lane::{Input, Lane, Order};
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::operation::case::Case;
@@ -177,7 +177,7 @@ impl<O: Operation> Subject<'_, O> {
         let job = job::<O>(self.kernel.name, &self.case.params);
         let input = Input::Values { len: self.results, values: &self.payload };
         let order = Order { job: &job, input, misalign: 0, products: products::<O>(&self.case.params) };
-        let (mut ahead, mut left) = (Ahead::new(self.lane.lease(), 2), BATCHES);
+        let (mut ahead, mut left) = (InFlight::new(self.lane.lease(), 2), BATCHES);
         let (mut outs, mut wrong) = (Vec::new(), 0);
         while let Some(((), answered)) = ahead.next(
             |lease| {

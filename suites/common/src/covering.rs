@@ -36,7 +36,7 @@ pub fn covering(levels: &[usize], strength: usize) -> Vec<Vec<usize>> {
 /// Factors in `whole` always have all levels.
 pub fn rows(levels: &[usize], whole: &[usize], every: bool, rng: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
     if every {
-        return covering(levels, THREE);
+        return covering(levels, STRENGTH);
     }
     let is_whole = |factor: usize| whole.contains(&factor);
     let fewer = |(factor, levels): (usize, &usize)| if is_whole(factor) { *levels } else { 2.min(*levels) };
@@ -46,11 +46,11 @@ pub fn rows(levels: &[usize], whole: &[usize], every: bool, rng: &mut ChaCha8Rng
         level if is_whole(factor) => *level,
         _ => 1 + below(rng, (levels - 1) as u32) as usize,
     };
-    covering(&few, THREE).iter().map(|row| row.iter().zip(levels).enumerate().map(&mut of).collect()).collect()
+    covering(&few, STRENGTH).iter().map(|row| row.iter().zip(levels).enumerate().map(&mut of).collect()).collect()
 }
 
 /// Strength of plans: number of conditions that a fault may need at once.
-const THREE: usize = 3;
+const STRENGTH: usize = 3;
 
 /// Combinations that no row has.
 struct Missing {

@@ -2,11 +2,11 @@
 
 use crate::identify::Identified;
 use crate::lane::Lane;
-use crate::ledger::kept::Kept;
-use crate::ledger::part::Part;
+use crate::ledger::partial_run::PartialRun;
+use crate::ledger::section::LedgerSection;
 use crate::offline::Bench;
-use crate::operation::asked::{Layer, Parameter, ReferenceOption, Stage};
 use crate::operation::request::Request;
+use crate::operation::selection::{Layer, Parameter, ReferenceOption, Stage};
 use crate::self_check::Measure;
 use crate::self_check::planted::Tried;
 use crate::units::{Done, Ended, Extent};
@@ -81,7 +81,7 @@ pub trait Verifies: Sync {
     /// Identifies the scheme of a kernel that a lane offers.
     fn identify(&self, offer: &Offer, lane: &Lane, effort: Effort, seed: u64) -> Result<Identified>;
     /// Runs the named kernels; without names all kernels, and self-checks. Partial results are kept.
-    fn verify(&self, run: (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part>;
+    fn verify(&self, run: (&Request, &PartialRun), names: &[String], lanes: &[Lane]) -> Result<LedgerSection>;
     /// Returns the facts about the operation's part of a run, before a unit has run.
     fn extent(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Extent;
     /// Returns the names of the units: each kernel, then each group of self-checks.
@@ -89,7 +89,7 @@ pub trait Verifies: Sync {
     /// Runs units by number; `ended` takes each result.
     fn run_units(&self, run: (&Request, &[String], &[Lane]), units: &[usize], ended: Ended<'_>) -> Result<()>;
     /// Combines the results of all units, in order.
-    fn whole(&self, extent: &Extent, done: Vec<Done>) -> Result<Part>;
+    fn whole(&self, extent: &Extent, done: Vec<Done>) -> Result<LedgerSection>;
 }
 
 /// Operations of a program.

@@ -1,8 +1,8 @@
 //! Run by units, of which a shard runs some, and the outcome of all units.
 
 use crate::ledger::coverage;
-use crate::ledger::kept::Heading;
-use crate::ledger::part::{Outcome, Part};
+use crate::ledger::partial_run::Heading;
+use crate::ledger::section::{LedgerSection, Outcome};
 use crate::operation::request::{Request, Scope};
 use crate::registry::{Registry, Verifies};
 use crate::units::{Done, Ended, Extent};
@@ -114,7 +114,7 @@ fn units_of(request: &Request, begun: &Begun, op: &dyn Verifies, names: &[String
 
 /// Builds the outcome of a run from all units, in order.
 pub fn whole(context: &Context, registry: &Registry, heading: &Heading, recorded: Vec<Recorded>) -> Result<Outcome> {
-    let mut part = Part { findings: context.findings.clone(), ..Part::default() };
+    let mut section = LedgerSection { findings: context.findings.clone(), ..LedgerSection::default() };
     let mut exhausted: Vec<Finding> = Vec::new();
     for finding in recorded.iter().flat_map(|one| &one.exhausted) {
         // Each exhausted lane is reported once.
@@ -126,8 +126,8 @@ pub fn whole(context: &Context, registry: &Registry, heading: &Heading, recorded
     let mut rest = recorded.into_iter().map(|one| one.done);
     for (op, extent, units) in &context.operations {
         let verifies = registry.find(op).with_context(|| format!("there is no operation {op}"))?;
-        part.extend(verifies.whole(extent, rest.by_ref().take(*units).collect())?);
+        section.extend(verifies.whole(extent, rest.by_ref().take(*units).collect())?);
     }
     let Some(Done::Bounds(bounds)) = rest.next() else { bail!("the unit `{BOUNDS}` is missing") };
-    Ok(Gathered { statuses: context.lanes.clone(), part, bounds, exhausted }.outcome(&context.scope, heading))
+    Ok(Gathered { statuses: context.lanes.clone(), part: section, bounds, exhausted }.outcome(&context.scope, heading))
 }

@@ -4,7 +4,7 @@
 //! makes superfluous, coverage, the verdict) are computed from all units by the same code, regardless of where the units ran.
 
 use crate::ledger::catalogued::InLanes;
-use crate::ledger::part::Part;
+use crate::ledger::section::LedgerSection;
 use serde::{Deserialize, Serialize};
 use tiebreak_reports::ledger::{Bound, SelfCheck};
 
@@ -15,7 +15,7 @@ pub enum Done {
     /// Result of a kernel in every lane.
     Kernel {
         /// Results of cases and sweeps.
-        part: Box<Part>,
+        part: Box<LedgerSection>,
         /// Outcome of the catalogue's cases, if the run has them.
         catalogue: Option<InLanes>,
     },

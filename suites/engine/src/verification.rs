@@ -4,9 +4,9 @@ use crate::adopted::{Adopted, adopt};
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::ledger::coverage;
-use crate::ledger::kept::{FirstFinding, Heading, Kept, go_on};
-use crate::ledger::part::{Outcome, Part};
+use crate::ledger::partial_run::{FirstFinding, Heading, PartialRun, go_on};
 use crate::ledger::place::finding;
+use crate::ledger::section::{LedgerSection, Outcome};
 use crate::opened::{Opened, lane_names, left_out, open_lanes, with_modules};
 use crate::operation::request::{Request, Scope};
 use crate::registry::{Registry, Verifies};
@@ -18,13 +18,13 @@ use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{self, Finding, Verdict};
 
-/// Runs a request; `kept` collects the partial results. Fails for errors of usage only; failures of kernels and lanes are in the ledger.
-pub fn run(request: &Request, registry: &Registry, kept: &Kept) -> Result<Outcome> {
+/// Runs a request; `partial` collects the partial results. Fails for errors of usage only; failures of kernels and lanes are in the ledger.
+pub fn run(request: &Request, registry: &Registry, partial: &PartialRun) -> Result<Outcome> {
     let (seed, effort) = (request.seed, request.effort);
     let _said = activity::say(progress::bars());
     let heading = Heading { command: request.command.whole(), seed, effort, begun: Instant::now() };
-    match complete(request, registry, kept, &heading) {
-        Err(error) if error.is::<FirstFinding>() => Ok(kept.unfinished(&heading, &error.to_string())),
+    match complete(request, registry, partial, &heading) {
+        Err(error) if error.is::<FirstFinding>() => Ok(partial.unfinished(&heading, &error.to_string())),
         outcome => outcome,
     }
 }
@@ -69,7 +69,7 @@ impl Begun {
 pub(crate) struct Gathered {
     pub(crate) statuses: Vec<ledger::Lane>,
     /// Results of the lanes, and of each operation.
-    pub(crate) part: Part,
+    pub(crate) part: LedgerSection,
     pub(crate) bounds: Vec<ledger::Bound>,
     /// Findings about lanes that were sent no more jobs.
     pub(crate) exhausted: Vec<Finding>,
@@ -94,30 +94,30 @@ impl Gathered {
 }
 
 /// Runs a request to the end.
-fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Heading) -> Result<Outcome> {
+fn complete(request: &Request, registry: &Registry, partial: &PartialRun, heading: &Heading) -> Result<Outcome> {
     let begun = Begun::new(request, registry)?;
-    let mut part = Part { findings: begun.findings.clone(), ..Part::default() };
-    kept.lanes(&begun.statuses, &part);
-    go_on(request, &part.findings)?;
-    let (parts, bounds) = operations((request, kept), registry, &begun)?;
-    parts.into_iter().for_each(|one| part.extend(one));
+    let mut section = LedgerSection { findings: begun.findings.clone(), ..LedgerSection::default() };
+    partial.lanes(&begun.statuses, &section);
+    go_on(request, &section.findings)?;
+    let (parts, bounds) = operations((request, partial), registry, &begun)?;
+    parts.into_iter().for_each(|one| section.extend(one));
     let exhausted = coverage::exhausted(&begun.lanes).collect();
-    Ok(Gathered { statuses: begun.statuses, part, bounds, exhausted }.outcome(&request.scope(), heading))
+    Ok(Gathered { statuses: begun.statuses, part: section, bounds, exhausted }.outcome(&request.scope(), heading))
 }
 
 /// Runs the operations and the bounds in parallel, because the end of an operation leaves cores idle. A run that ends at the first finding runs them
 /// in order.
 fn operations(
-    (request, kept): (&Request, &Kept),
+    (request, partial): (&Request, &PartialRun),
     registry: &Registry,
     begun: &Begun,
-) -> Result<(Vec<Part>, Vec<ledger::Bound>)> {
+) -> Result<(Vec<LedgerSection>, Vec<ledger::Bound>)> {
     let selected = &begun.selected;
     let verified = |(op, names): &(&'static dyn Verifies, Vec<String>)| {
-        let part = op.verify((request, kept), names, begun.lanes_of(*op))?;
-        kept.operation(op.op(), &part);
-        go_on(request, &part.findings)?;
-        Ok(part)
+        let section = op.verify((request, partial), names, begun.lanes_of(*op))?;
+        partial.operation(op.op(), &section);
+        go_on(request, &section.findings)?;
+        Ok(section)
     };
     let bounds = || (registry.bounds)(request, begun.own());
     if request.fail_fast {

@@ -4,8 +4,8 @@ use crate::bounds;
 use crate::presented::Presented;
 use anyhow::Result;
 use std::sync::LazyLock;
-use tiebreak_engine::ledger::kept::Kept;
-use tiebreak_engine::ledger::part::Outcome;
+use tiebreak_engine::ledger::partial_run::PartialRun;
+use tiebreak_engine::ledger::section::Outcome;
 use tiebreak_engine::operation::Request;
 use tiebreak_engine::pipeline::Pipeline;
 use tiebreak_engine::registry::{Registry, Verifies};
@@ -87,9 +87,9 @@ pub fn kernel_names(ops: &[String]) -> Vec<&'static str> {
 }
 
 /// Information on all operations that a run needs.
-pub static REGISTRY: Registry = Registry { operations: OPERATIONS, bounds: bounds::shown };
+pub static REGISTRY: Registry = Registry { operations: OPERATIONS, bounds: bounds::requested_bounds };
 
 /// Runs a request. An error means wrong usage; failures of kernels and lanes are in the ledger.
-pub fn run(request: &Request, kept: &Kept) -> Result<Outcome> {
+pub fn run(request: &Request, kept: &PartialRun) -> Result<Outcome> {
     tiebreak_engine::verification::run(request, &REGISTRY, kept)
 }

@@ -4,7 +4,7 @@
 //! code 2, a signal or a kill must not find the `holds` of an earlier run.
 
 use super::{environment, interrupt, out_lock};
-use crate::verify::{Heading, Kept, Outcome};
+use crate::verify::{Heading, Outcome, PartialRun};
 use anyhow::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(super) struct Unfinished {
     out: PathBuf,
     heading: Heading,
     environment: Environment,
-    kept: Kept,
+    partial: PartialRun,
     /// Held until this program ends.
     _lock: Option<File>,
     /// One writes at a time, and after an interruption nobody does.
@@ -29,15 +29,15 @@ pub(super) struct Unfinished {
 }
 
 impl Unfinished {
-    /// Marks the files of an earlier run as those of one that has not ended. An interruption writes what `kept` has by then.
-    pub(super) fn begin(out: &Path, heading: Heading, kept: Kept) -> anyhow::Result<Arc<Self>> {
+    /// Marks the files of an earlier run as those of one that has not ended. An interruption writes what `partial` has by then.
+    pub(super) fn begin(out: &Path, heading: Heading, partial: PartialRun) -> anyhow::Result<Arc<Self>> {
         files::check_writable(out)?;
         let lock = out_lock::take(out)?;
         let run = Arc::new(Self {
             out: out.to_owned(),
             heading,
             environment: environment::now(),
-            kept,
+            partial,
             _lock: lock,
             writing: Mutex::new(()),
         });
@@ -52,7 +52,7 @@ impl Unfinished {
     }
 
     fn write(&self, why: &str) -> Result<(), WriteError> {
-        let Outcome { mut ledger, mismatches } = self.kept.unfinished(&self.heading, why);
+        let Outcome { mut ledger, mismatches } = self.partial.unfinished(&self.heading, why);
         ledger.environment = Some(self.environment.clone());
         files::write_all(&self.out, &ledger, &mismatches, Earlier::default()).map(drop)
     }

@@ -8,9 +8,9 @@ use crate::budget::Effort;
 use crate::code;
 use crate::lane::config::{HOST, Lanes};
 use crate::network::pieces;
-use crate::operation::{Asked, Layer, Parameter, ReferenceOption, Stage};
+use crate::operation::{CaseSelection, Layer, Parameter, ReferenceOption, Stage};
 use crate::parameters::{self, SHIFTS};
-use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Request, Verifies, run as verify};
+use crate::verify::{Command, Heading, OPERATIONS, OPS, Outcome, PartialRun, Request, Verifies, run as verify};
 use crate::{figures, model, proofs, quantized, rewritten};
 use anyhow::{Context, Result, bail};
 use std::hash::{BuildHasher, RandomState};
@@ -240,7 +240,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         refuse_with_shard(args)?;
         return shards::verify(args, shard);
     }
-    let kept = Kept::default();
+    let partial = PartialRun::default();
     let mut network = None;
     let ready = threads::start(args.jobs).and_then(|()| built::check());
     let heading =
@@ -248,11 +248,12 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     // Before the files are marked: they may be those of this run.
     let base = Base::read(args.base.as_deref());
     let out = args.out();
-    let files = Unfinished::begin(&out, heading, kept.clone())?;
+    let files = Unfinished::begin(&out, heading, partial.clone())?;
     if is_drawn(&arguments()) {
         note(&format!("seed {0}, drawn at random: --seed {0} runs the same cases again", args.seed));
     }
-    let (mut outcome, base) = match ready.and(base).and_then(|base| Ok((outcome(args, &kept, &mut network)?, base))) {
+    let (mut outcome, base) = match ready.and(base).and_then(|base| Ok((outcome(args, &partial, &mut network)?, base)))
+    {
         Ok(ended) => ended,
         Err(error) => {
             files.failed(&error)?;
@@ -312,10 +313,10 @@ pub(super) fn detail(args: &Args) -> Result<Detail> {
     Ok(if args.verbose || !everything { Detail::Tables } else { Detail::Screen })
 }
 
-fn outcome(args: &Args, kept: &Kept, network: &mut Option<Network>) -> Result<Outcome> {
+fn outcome(args: &Args, partial: &PartialRun, network: &mut Option<Network>) -> Result<Outcome> {
     let request = request(args)?;
     network.clone_from(&request.network);
-    verify(&request, kept)
+    verify(&request, partial)
 }
 
 pub(super) fn request(args: &Args) -> Result<Request> {
@@ -362,7 +363,15 @@ pub(super) fn request(args: &Args) -> Result<Request> {
     }
     let q = Some(args.q).filter(|q| *q != USUAL_Q);
     Ok(Request {
-        asked: Asked { cases: args.case.clone(), layers, stages, channels, types: once(&args.types), x: args.x, q },
+        selection: CaseSelection {
+            cases: args.case.clone(),
+            layers,
+            stages,
+            channels,
+            types: once(&args.types),
+            x: args.x,
+            q,
+        },
         ops_named: !args.op.is_empty() && args.op != [ALL],
         ops,
         kernels: once(&args.kernel),

@@ -14,10 +14,10 @@ use tiebreak_suites::engine::pipeline::Pipeline;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::operation::Arguments;
-use tiebreak_suites::operation::{self, Asked, Case, CaseError, Change, Expected, Operation};
+use tiebreak_suites::operation::{self, Case, CaseError, CaseSelection, Change, Expected, Operation};
 use tiebreak_suites::operation::{Capabilities, Causes, Compiled, Deviations, Tensors, contract, label, scheme_named};
 use tiebreak_suites::operation::{Spec, Unposable, Wanted};
-use tiebreak_suites::verify::{Command, Kept, Registry, Request, Verifies};
+use tiebreak_suites::verify::{Command, PartialRun, Registry, Request, Verifies};
 use tiebreak_suites::{elementwise::Add, matmul::Matmul, quantize::Quantize, requantize::Requantize};
 
 const SEED: u64 = 1;
@@ -42,7 +42,7 @@ fn work<P>(results: usize, case: &Case<P>) -> usize {
 /// Returns the work of the smallest case of each chunk. A run that checks only these cases detects no other fault.
 fn smallest<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> BTreeSet<usize> {
     let domain = &kernel.contract.domain;
-    let mut specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), SEED);
+    let mut specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), SEED);
     specs.retain(|spec| O::covers(domain, &spec.params));
     let work = |spec: &Spec<O::Params>| {
         let results = operation::sizes::<O>(domain, &spec.params).expect("it is covered").outputs;
@@ -67,7 +67,11 @@ impl<O: Operation> Operation for Faulty<O> {
         tensors: Tensors { element: O::CAPABILITIES.tensors.element, ..Tensors::NONE },
         deviations: Deviations { contract: O::CAPABILITIES.deviations.contract, ..Deviations::NONE },
         compiled: Compiled { is: O::CAPABILITIES.compiled.is, ..Compiled::NONE },
-        causes: Causes { open: O::CAPABILITIES.causes.open, path: |_, _, _| Vec::new(), ..Causes::NONE },
+        causes: Causes {
+            undefined_class: O::CAPABILITIES.causes.undefined_class,
+            path: |_, _, _| Vec::new(),
+            ..Causes::NONE
+        },
         ..Capabilities::NONE
     };
 
@@ -94,8 +98,8 @@ impl<O: Operation> Operation for Faulty<O> {
     fn range(domain: &O::Domain, t: usize) -> RangeInclusive<i32> {
         O::range(domain, t)
     }
-    fn open(scheme: &O::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<O::Domain, CaseError> {
-        O::open(scheme, ty, arguments)
+    fn widest_domain(scheme: &O::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<O::Domain, CaseError> {
+        O::widest_domain(scheme, ty, arguments)
     }
 
     fn covers(domain: &O::Domain, params: &O::Params) -> bool {
@@ -107,13 +111,13 @@ impl<O: Operation> Operation for Faulty<O> {
     fn reference(kernel: &Kernel<O::Run, O::Domain>, wanted: &Wanted) -> Option<String> {
         O::reference(kernel, wanted)
     }
-    fn own_plan(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
-        O::own_plan(domain, asked, budget, seed)
+    fn own_plan(domain: &O::Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
+        O::own_plan(domain, selection, budget, seed)
     }
     fn changes(_: &O::Scheme, _: &O::Domain) -> Vec<Change<Self>> {
         Vec::new()
     }
-    fn smaller(_: &Case<O::Params>, _: &O::Domain) -> Vec<Case<O::Params>> {
+    fn shrink_candidates(_: &Case<O::Params>, _: &O::Domain) -> Vec<Case<O::Params>> {
         Vec::new()
     }
     fn arguments(params: &O::Params) -> Vec<(String, Value)> {
@@ -138,7 +142,7 @@ fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String>
         allow_outside_domain: false,
         fail_fast: false,
         effort: Effort::Quick,
-        asked: Asked::default(),
+        selection: CaseSelection::default(),
         left_out: Vec::new(),
         reference: "ties-up".to_owned(),
         rounding: RoundingRule::TiesEven,
@@ -147,7 +151,7 @@ fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String>
         known_lanes: LANES.clone(),
         network: None,
     };
-    let ended = tiebreak_suites::engine::verification::run(&request, &registry, &Kept::default());
+    let ended = tiebreak_suites::engine::verification::run(&request, &registry, &PartialRun::default());
     ended.map(|outcome| outcome.ledger.verdict).map_err(|error| format!("{error:#}"))
 }
 

@@ -22,7 +22,7 @@ use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::lane::Failure;
 use tiebreak_suites::mlir::faults::KNOWN;
 use tiebreak_suites::operation::Observed;
-use tiebreak_suites::operation::{Asked, Operation, promise};
+use tiebreak_suites::operation::{CaseSelection, Operation, promise};
 use tiebreak_suites::quantized::quantizations;
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 use tiebreak_suites::{dequantize::Dequantize, elementwise::Add, quantize::Quantize, requantize::Requantize};
@@ -124,7 +124,7 @@ fn given<O: Operation>(promised: &str, follows: &str) -> Class {
 
 fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> Option<Class> {
     let [promised, follows] = [promised, follows].map(|scheme| scheme_named::<O>(scheme).expect("known"));
-    let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
     let cases = specs.iter().filter_map(|spec| spec.case::<O>(domain, 1));
     let observed = cases.filter_map(|case| {
         let [right, outs] = [&promised, &follows].map(|scheme| O::expected(scheme, &case));
@@ -143,7 +143,7 @@ fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> 
 fn dequantized(rule: RoundingRule) -> Class {
     let scheme = scheme_named::<Dequantize>("ideal").expect("known");
     let domain = &kernels::<Dequantize>()[0].contract.domain;
-    let specs = plans::whole::<Dequantize>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let specs = plans::whole::<Dequantize>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
     let cases = specs.iter().filter_map(|spec| spec.case::<Dequantize>(domain, 1));
     let layers = cases.filter(|case| case.params.quantized.granularity == Granularity::Layer);
     let in_f32 = layers.filter(|case| case.params.quantized.expressed == Expressed::F32);
@@ -183,7 +183,7 @@ fn paths_name_a_cause_as_causes_do() {
         let kernel = kernels::<O>().iter().find(|k| k.name == kernel).expect("known");
         let contract = promise::<O>(kernel).expect("known");
         let domain = &kernel.contract.domain;
-        let spec = &plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1)[0];
+        let spec = &plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1)[0];
         path::<O>(&contract, &scheme_named::<O>(reference).expect("known"), domain)[0].class(&spec.params)
     }
     for (reference, class) in [("toward-zero", Class::DirectedRounding), ("nearest-down", Class::TieDirection)] {

@@ -22,7 +22,7 @@ use tiebreak_suites::engine::run::answers::Answers;
 use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::fpm::changes::possible;
 use tiebreak_suites::fpm::hypotheses::{Hypothesis, hypotheses};
-use tiebreak_suites::fpm::promised::{Promised, Regime};
+use tiebreak_suites::fpm::promised::{Promised, ShiftDirection};
 use tiebreak_suites::fpm::{FixedPointMultiply, case, parameters};
 use tiebreak_suites::operation::{Observed, Operation, promised};
 use tiebreak_suites::parameters::grid;
@@ -222,9 +222,9 @@ fn a_hypothesis_is_recognised_by_its_outputs() {
 fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, Vec<i32>)]) -> (u64, u64) {
     let predicted = |h: &Hypothesis, c: &Channel, x: i32| h.predicts(x.into(), &parameters(*c, 31));
     let (mut differing, mut same) = (0, 0);
-    for regime in Regime::ALL {
+    for direction in ShiftDirection::ALL {
         let mut all: Vec<Observed<Batch>> = Vec::new();
-        for (channel, xs) in inputs.iter().filter(|(c, _)| Regime::of(c.shift) == regime) {
+        for (channel, xs) in inputs.iter().filter(|(c, _)| ShiftDirection::of(c.shift) == direction) {
             // Inputs without a prediction of the hypothesis get the scheme's value.
             let outs: Option<Vec<i32>> =
                 xs.iter().map(|x| predicted(hypothesis, channel, *x).map(|v| v as i32)).collect();
@@ -237,13 +237,13 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
         if all.iter().all(|seen| seen.differ == 0) {
             continue;
         }
-        let group = contract.group(contract.rest(), regime);
+        let group = contract.group(contract.rest(), direction);
         // As in a run, the evidence is a sample spread over all cases.
         let evidence: Vec<&Observed<Batch>> =
             all.iter().step_by(2).chain(all.iter().filter(|s| s.differ > 0)).collect();
         let causes = FixedPointMultiply::changes_in(group, contract, contract, &Domain::ALL, false);
         let found = explain(&causes, &evidence);
-        let what = format!("{}: {} ({regime:?})", contract.scheme.label(), hypothesis.because);
+        let what = format!("{}: {} ({direction:?})", contract.scheme.label(), hypothesis.because);
         assert_ne!(found.class, Class::Unexplained, "{what}");
         if found.class == hypothesis.class {
             same += 1;

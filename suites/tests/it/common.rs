@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tiebreak_impls::fpm::{self, Batch, Channel, Kernel, Params};
 use tiebreak_impls::mutants;
 use tiebreak_reports::files::{LEDGER, read_ledger};
-use tiebreak_suites::engine::run::subject::{Posed, held};
+use tiebreak_suites::engine::run::subject::{ExpectedCase, mask_undefined};
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::lane::Lane;
@@ -194,12 +194,12 @@ pub(crate) fn params(channel: Channel) -> Params {
 }
 
 /// Returns a case with the expected results of a kernel's contract and of a reference.
-pub(crate) fn posed(kernel: &Kernel, reference: Option<&Promised>, case: Case<Batch>) -> Posed<Batch> {
+pub(crate) fn posed(kernel: &Kernel, reference: Option<&Promised>, case: Case<Batch>) -> ExpectedCase<Batch> {
     let contract = FixedPointMultiply::contract(kernel).expect("known schemes");
     let expected = |scheme: &Promised| FixedPointMultiply::expected(scheme, &case).expect("a value");
     let contract = expected(&contract);
-    let reference = reference.map(|scheme| held::<FixedPointMultiply>(&contract, expected(scheme)));
-    Posed::new(case, contract, reference)
+    let reference = reference.map(|scheme| mask_undefined::<FixedPointMultiply>(&contract, expected(scheme)));
+    ExpectedCase::new(case, contract, reference)
 }
 
 /// Returns the scheme of this name.

@@ -8,7 +8,7 @@ use tiebreak_reports::ledger::Value;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::operation::{self, Asked, Operation, given, kernels};
+use tiebreak_suites::operation::{self, CaseSelection, Operation, kernels, parameter_coverage};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// Returns replacements for an integer: its neighbours, small integers, and the ends of the types and sizes.
@@ -19,8 +19,8 @@ fn others(value: i64) -> Vec<i64> {
 
 /// Returns the parameters of a quick run of a kernel.
 fn planned<O: Operation>(domain: &O::Domain) -> Vec<O::Params> {
-    let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-    given::distinct(&specs.into_iter().map(Arc::new).collect::<Vec<_>>()).into_iter().cloned().collect()
+    let specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
+    parameter_coverage::distinct(&specs.into_iter().map(Arc::new).collect::<Vec<_>>()).into_iter().cloned().collect()
 }
 
 /// Returns the names of integer arguments in all plans of an operation; default values are not written.

@@ -10,7 +10,7 @@ use tiebreak_impls::fpm::{Channel, kernels};
 use tiebreak_suites::engine::explain::witness::first_difference;
 use tiebreak_suites::engine::judge::record::judged;
 use tiebreak_suites::engine::run::answers::Answers;
-use tiebreak_suites::engine::run::sweep::{Blocks, Swept};
+use tiebreak_suites::engine::run::sweep::{Blocks, ChunkOutcome};
 use tiebreak_suites::fpm::sweep::one_by_one::Judged;
 use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, Plan};
 use tiebreak_suites::fpm::{FixedPointMultiply, case};
@@ -90,7 +90,7 @@ fn a_changed_block_is_counted_exactly() {
             *out = step.map_or(if *out < 0 { i32::MAX } else { i32::MIN }, |delta| out.wrapping_add(delta));
         }
         let plan = Plan::new(kernel, &runner, channel, Some(&reference.scheme)).expect("known schemes");
-        let mut swept = Swept::default();
+        let mut swept = ChunkOutcome::default();
         plan.judge(at, &outs, &mut swept.seen);
         let settled = plan.settle(swept);
         let posed = posed(kernel, Some(&reference), case(31, vec![channel], xs));
@@ -118,7 +118,7 @@ fn the_ends_of_the_word_are_far_apart() {
     let plan = Plan::new(kernel, &runner, channel(1_518_500_250, 2), Some(&reference.scheme)).expect("known schemes");
     let mut outs = vec![i32::MAX; BLOCK_IN_PROCESS];
     outs[BLOCK_IN_PROCESS / 2] = i32::MIN;
-    let mut swept = Swept::default();
+    let mut swept = ChunkOutcome::default();
     plan.judge((1 << 31) - BLOCK_IN_PROCESS as i64, &outs, &mut swept.seen);
     let count = &plan.settle(swept).sides[1].count;
     assert_eq!((count.inputs, count.differ), (BLOCK_IN_PROCESS as u64, 1));

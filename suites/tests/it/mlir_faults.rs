@@ -12,7 +12,7 @@ use tiebreak_oracle::dequantize;
 use tiebreak_suites::dequantize::Dequantize;
 use tiebreak_suites::engine::case::text;
 use tiebreak_suites::engine::judge::record::run;
-use tiebreak_suites::engine::run::subject::Posed;
+use tiebreak_suites::engine::run::subject::ExpectedCase;
 use tiebreak_suites::lane::config::Lanes;
 use tiebreak_suites::lane::{Lane, provide};
 use tiebreak_suites::mlir::faults::KNOWN;
@@ -367,7 +367,7 @@ fn judged<O: Operation<Params = Params>>(edge: &Edge, lie: i32) -> (u64, u64, u6
     let contract = promise::<O>(kernel).expect("a scheme");
     let expected = O::expected(&contract, &case).expect("a case of the domain");
     assert_eq!(expected, [Some(edge.right)], "{} {} {}", edge.lane, edge.kernel, edge.case);
-    let posed = Posed::new(case, expected.clone(), Some(expected));
+    let posed = ExpectedCase::new(case, expected.clone(), Some(expected));
     let record = run::<O>(&lane, kernel, &contract, &[], &[posed]);
     assert!(record.failures.is_empty(), "{:?}", record.failures);
     let seen = record.faults.values().map(|sighting| sighting.results).sum();

@@ -8,7 +8,7 @@ use tiebreak_suites::class::Class;
 use tiebreak_suites::engine::case::text;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::operation::{Asked, Operation, Wanted, contract, kernels, path, scheme_named};
+use tiebreak_suites::operation::{CaseSelection, Operation, Wanted, contract, kernels, path, scheme_named};
 use tiebreak_suites::requantize::{Promised, Requantize};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
@@ -71,7 +71,7 @@ impl Visitor for Ends {
             let Some(reference) = O::reference(kernel, &Wanted::default()) else { continue };
             let path = path::<O>(&contract, &scheme_named::<O>(&reference).expect("a scheme"), domain);
             let Some(step) = path.iter().find(|step| step.is_last()) else { continue };
-            let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+            let specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
             let cases = specs.iter().filter_map(|spec| spec.case::<O>(domain, 1));
             let small = cases.filter(|case| case.tensors.iter().all(|tensor| tensor.len() <= FEW));
             let first = self.cases;

@@ -12,7 +12,7 @@ use tiebreak_impls::mutants::FAULT_AT;
 use tiebreak_impls::operation::Operation;
 use tiebreak_suites::class::Class;
 use tiebreak_suites::engine::judge::record::{Record, run};
-use tiebreak_suites::engine::run::sweep::Swept;
+use tiebreak_suites::engine::run::sweep::ChunkOutcome;
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
 use tiebreak_suites::fpm::{FixedPointMultiply, case};
 use tiebreak_suites::lane::runner::Runner;
@@ -319,7 +319,7 @@ fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
 }
 
 /// Runs a chunk of a sweep of quantize (i8, scale 0.3, zero point 1) with this kernel in this lane.
-fn quantized_chunk(lane: &Lane, kernel: &str, start: u64) -> Swept<sweep::Sides> {
+fn quantized_chunk(lane: &Lane, kernel: &str, start: u64) -> ChunkOutcome<sweep::Sides> {
     let runner = Runner::new(lane);
     let kernel = tiebreak_impls::quantize::Quantize::find(kernel).expect("a kernel");
     let ty = read_type("!quant.uniform<i8:f32,0.3:1>").expect("a type");

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use crate::shipped::{installed, judged_in_lanes};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Lanes of TOSA as lowered by MLIR: both levels on this machine, and on aarch64 under an emulator.

@@ -13,11 +13,11 @@ use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
 use tiebreak_suites::engine::explain::cause::explain;
 use tiebreak_suites::engine::judge::record::run;
-use tiebreak_suites::engine::run::subject::Posed;
+use tiebreak_suites::engine::run::subject::ExpectedCase;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::operation::Observed;
-use tiebreak_suites::operation::{Asked, Case, Operation, promise};
+use tiebreak_suites::operation::{Case, CaseSelection, Operation, promise};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// The cause that names a mutant reproduces the mutant's results, but not those of a sound kernel on the same cases.
@@ -57,9 +57,9 @@ fn evidence<O: Operation>(
 ) -> Vec<(usize, Vec<Observed<O::Params>>)> {
     let (kernel, domain) = (&mutant.kernel, &mutant.kernel.contract.domain);
     let scheme = contract::<O>(kernel).expect("known");
-    let plan = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let plan = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
     let cases = plan.iter().filter_map(|spec| spec.case::<O>(domain, 1));
-    let posed = |case: Case<O::Params>| Some(Posed::new(case.clone(), O::expected(&scheme, &case).ok()?, None));
+    let posed = |case: Case<O::Params>| Some(ExpectedCase::new(case.clone(), O::expected(&scheme, &case).ok()?, None));
     let record = run::<O>(host, kernel, &scheme, &[], &cases.filter_map(posed).collect::<Vec<_>>());
     let differing = record.contract.groups.iter().filter(|(_, seen)| !seen.differing.is_empty());
     differing.map(|(group, seen)| (*group, seen.evidence().into_iter().cloned().collect())).collect()
@@ -230,7 +230,7 @@ fn narrow_sums_are_told_apart_from_exact_ones() {
 fn of_sums<O: Operation>(kernel: &str, sums: impl Fn(&Case<O::Params>) -> Option<Vec<i32>>) -> Class {
     let kernel = kernels::<O>().iter().find(|k| k.name == kernel).expect("known");
     let (scheme, domain) = (promise::<O>(kernel).expect("known"), &kernel.contract.domain);
-    let plan = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let plan = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
     let cases = plan.iter().filter_map(|spec| spec.case::<O>(domain, 1));
     let observed = cases.filter_map(|case| {
         let (outs, expected) = (sums(&case)?, O::expected(&scheme, &case).ok()?);

@@ -7,7 +7,7 @@ use tiebreak_suites::budget::Effort;
 use tiebreak_suites::elementwise::{Add, Mul, Sub};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::operation::kernels;
-use tiebreak_suites::operation::{self, Asked, Case, Operation, promise};
+use tiebreak_suites::operation::{self, Case, CaseSelection, Operation, promise};
 use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, pool::Pool, transform::Transform};
 
 /// Elements of a vector.
@@ -46,7 +46,7 @@ where
         let domain = &kernel.contract.domain;
         let scheme = promise::<O>(kernel).expect("a known scheme");
         let mut described: std::collections::BTreeMap<&str, [Vec<bool>; 5]> = std::collections::BTreeMap::new();
-        let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 0);
+        let specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 0);
         let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params));
         for case in covered.filter_map(|spec| spec.case::<O>(domain, 0)) {
             let sizes = operation::sizes::<O>(domain, &case.params).expect("what is covered has sizes");

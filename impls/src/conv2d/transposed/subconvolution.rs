@@ -48,12 +48,12 @@ struct Phase {
 }
 
 /// Function from an output position to the remainder by the stride, its phase.
-pub(crate) type Rest = fn(&Side, usize) -> usize;
+pub(crate) type PhaseOf = fn(&Side, usize) -> usize;
 
 /// Phase of an output: the remainder of its position plus the padding before the output.
-pub(crate) const REST: Rest = |side, output| (output + side.padding[0]) % side.stride;
+pub(crate) const OUTPUT_PHASE: PhaseOf = |side, output| (output + side.padding[0]) % side.stride;
 
-fn phases(side: &Side, outputs: usize, single: bool, rest: Rest) -> Vec<Phase> {
+fn phases(side: &Side, outputs: usize, single: bool, rest: PhaseOf) -> Vec<Phase> {
     if single {
         return vec![Phase { outputs: (0..outputs).collect(), taps: (0..side.kernel).collect() }];
     }
@@ -78,11 +78,11 @@ fn met(side: &Side, output: usize, tap: usize, single: bool) -> Option<usize> {
 
 /// Computes every phase.
 pub(crate) fn convolve(steps: &Steps, p: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
-    by_phases(steps, REST, p, (input, weights), out);
+    by_phases(steps, OUTPUT_PHASE, p, (input, weights), out);
 }
 
 /// Computes every phase, with outputs assigned to phases by `rest`.
-pub(crate) fn by_phases(steps: &Steps, rest: Rest, p: &Params, operands: (&[u8], &[u8]), out: &mut [i32]) {
+pub(crate) fn by_phases(steps: &Steps, rest: PhaseOf, p: &Params, operands: (&[u8], &[u8]), out: &mut [i32]) {
     let Ok((rows, columns)) = p.output() else { return };
     let [of_rows, of_columns] = [Side::rows(p), Side::columns(p)];
     let sides = [&of_rows, &of_columns];

@@ -22,7 +22,7 @@ use tiebreak_oracle::{dequantize, quantize::Storage as Stored};
 /// Statement of the RFC on a rewrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Said {
+pub enum RfcStatement {
     /// Both values are equal.
     Same,
     /// The results are "slightly different".
@@ -52,7 +52,7 @@ pub struct Claim {
     #[serde(rename = "type")]
     pub ty: String,
     /// Statement of the RFC.
-    pub said: Said,
+    pub said: RfcStatement,
     /// Coverage of the inputs.
     pub coverage: Coverage,
     /// Number of inputs judged.
@@ -75,7 +75,7 @@ impl Claim {
     fn new(
         rewrite: &str,
         ty: &str,
-        said: Said,
+        said: RfcStatement,
         coverage: Coverage,
         tally: &Tally,
         witness: Option<(Distance, String)>,
@@ -104,14 +104,14 @@ impl Claim {
     /// Returns the verdict in a few words.
     pub fn verdict(&self) -> &'static str {
         match (self.said, self.differ) {
-            (Said::Same, 0) => "same, as the RFC says",
-            (Said::Same, _) => "not the same",
-            (Said::Slight, 0) => "same",
-            (Said::Slight, _) => "differs, as the RFC says",
-            (Said::Ways, 0) => "equal",
-            (Said::Ways, _) => "differs",
-            (Said::Nothing, 0) => "no clamp is lost",
-            (Said::Nothing, _) => "the clamp is lost",
+            (RfcStatement::Same, 0) => "same, as the RFC says",
+            (RfcStatement::Same, _) => "not the same",
+            (RfcStatement::Slight, 0) => "same",
+            (RfcStatement::Slight, _) => "differs, as the RFC says",
+            (RfcStatement::Ways, 0) => "equal",
+            (RfcStatement::Ways, _) => "differs",
+            (RfcStatement::Nothing, 0) => "no clamp is lost",
+            (RfcStatement::Nothing, _) => "the clamp is lost",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Round trips of casts.
 
-use super::{Claim, Coverage, Said, Tally, scale_of, schemes};
+use super::{Claim, Coverage, RfcStatement, Tally, scale_of, schemes};
 use anyhow::Result;
 use indicatif::ProgressBar;
 use rand_chacha::rand_core::Rng;
@@ -42,7 +42,7 @@ pub(super) fn claims(name: &str, channels: &[Quantization], seed: u64, bar: &Pro
     }
     let claim = |rewrite, mut tally: Tally| {
         let witness = tally.nearest.take();
-        Claim::new(rewrite, name, Said::Same, coverage, &tally, witness)
+        Claim::new(rewrite, name, RfcStatement::Same, coverage, &tally, witness)
     };
     // The real value is `q` or `x` itself.
     let mut claims = vec![claim("qcast(dcast(q)) -> q", casts).nearer("after"), claim("scast(scast(q)) -> q", bits)];
@@ -66,9 +66,11 @@ fn lossy(name: &str, channels: &[Quantization], bar: &ProgressBar) -> Result<Vec
         }
         bar.inc(1);
     }
-    let mut claims = vec![all.claim("dcast(qcast(x)) -> x", name, Said::Slight).nearer("after")];
+    let mut claims = vec![all.claim("dcast(qcast(x)) -> x", name, RfcStatement::Slight).nearer("after")];
     if channels.iter().any(is_bounded) {
-        claims.push(clamped.claim("dcast(qcast(x)) -> x, x beyond the bounds", name, Said::Nothing).nearer("after"));
+        claims.push(
+            clamped.claim("dcast(qcast(x)) -> x, x beyond the bounds", name, RfcStatement::Nothing).nearer("after"),
+        );
     }
     Ok(claims)
 }
@@ -94,7 +96,7 @@ struct Worst {
 }
 
 impl Lossy {
-    fn claim(self, rewrite: &str, name: &str, said: Said) -> Claim {
+    fn claim(self, rewrite: &str, name: &str, said: RfcStatement) -> Claim {
         let Self { same, differ, undefined, worst } = self;
         let counts = Tally { same, differ, undefined, ..Tally::default() };
         let mut claim = Claim::new(rewrite, name, said, Coverage::Exhaustive, &counts, None);

@@ -3,7 +3,7 @@
 //!
 //! The addition is a scheme of the operation `add`, where kernels that implement it are run and judged. Here, only the lowering is measured.
 
-use super::{Claim, Coverage, Said, Tally};
+use super::{Claim, Coverage, RfcStatement, Tally};
 use anyhow::Result;
 use rayon::prelude::*;
 use tiebreak_oracle::elementwise::Operand;
@@ -51,7 +51,7 @@ fn addition([left, right, out]: [Tensor; 3], rounding: &str) -> Result<Claim> {
     let name = format!("i8, {}:{} + {}:{} = {}:{}", left.0, left.1, right.0, right.1, out.0, out.1);
     let rewrite = format!("tfl.add -> rescale, add, rescale ({rounding} rounding)");
     let witness = tally.nearest.take();
-    Ok(Claim::new(&rewrite, &name, Said::Same, Coverage::Exhaustive, &tally, witness).nearer("before"))
+    Ok(Claim::new(&rewrite, &name, RfcStatement::Same, Coverage::Exhaustive, &tally, witness).nearer("before"))
 }
 
 /// Measures `tfl.pad` at every zero point of i8. The stored value of 0.0 is the zero point, but the lowering pads with 0.
@@ -62,6 +62,13 @@ fn padding() -> Claim {
         tally.stored(1, zero_point, 0, (zero_point.unsigned_abs(), zero_point, 0, 0), described);
     }
     let witness = tally.nearest.take();
-    Claim::new("tfl.pad -> tosa.pad with 0", "i8, every zero point", Said::Same, Coverage::Exhaustive, &tally, witness)
-        .nearer("before")
+    Claim::new(
+        "tfl.pad -> tosa.pad with 0",
+        "i8, every zero point",
+        RfcStatement::Same,
+        Coverage::Exhaustive,
+        &tally,
+        witness,
+    )
+    .nearer("before")
 }

@@ -2,7 +2,7 @@
 //! canonicalization or elimination.
 
 use super::expr::{Expr, Machine, Value};
-use super::{Claim, Coverage, Said, Tally, schemes};
+use super::{Claim, Coverage, RfcStatement, Tally, schemes};
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use std::cmp::Ordering;
@@ -15,7 +15,7 @@ use tiebreak_oracle::quantize::{Quantization, Stored};
 /// Program before and after a rewrite.
 struct Example {
     rewrite: &'static str,
-    said: Said,
+    said: RfcStatement,
     before: Expr,
     after: Expr,
 }
@@ -27,11 +27,12 @@ fn examples() -> Vec<Example> {
     let multiply_add = product.dcast().op(Add, argument(2)).qcast();
     // Elimination shares the dequantized arguments. Each result has the same expression, evaluated once less.
     let shared = |op| argument(0).op(op, argument(1)).qcast();
-    let division = |rewrite, op| Example { rewrite, said: Said::Same, before: shared(op), after: shared(op).folded() };
+    let division =
+        |rewrite, op| Example { rewrite, said: RfcStatement::Same, before: shared(op), after: shared(op).folded() };
     vec![
         Example {
             rewrite: "multiply_add without the cast pair",
-            said: Said::Slight,
+            said: RfcStatement::Slight,
             after: multiply_add.clone().folded(),
             before: multiply_add,
         },

@@ -11,14 +11,14 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::{ledger, text as words};
 
 /// Formats a case for a reader: every element if small, otherwise the shape.
-pub(crate) fn spelled<O: Operation>(
+pub(crate) fn display_case<O: Operation>(
     domain: &O::Domain,
     case: &Case<O::Params>,
     index: Option<usize>,
     class: Option<Class>,
 ) -> ledger::Case {
     if let Some(mut spelled) = (O::CAPABILITIES.spelling.result)(case, index.unwrap_or(0), class) {
-        if !(O::CAPABILITIES.spelling.stands_alone)(case) {
+        if !(O::CAPABILITIES.spelling.is_replayable)(case) {
             let outputs = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);
             let place = [("index", index), ("len", Some(outputs))];
             let place = place.into_iter().filter_map(|(name, at)| Some((name.to_owned(), (at? as i64).into())));
@@ -53,7 +53,7 @@ pub fn again<O: Operation>(
 ) -> String {
     let whole = command.kernel(O::OP, kernel.name, lane);
     let arguments = match (O::CAPABILITIES.spelling.result)(case, index, None) {
-        Some(spelled) => (O::CAPABILITIES.spelling.stands_alone)(case).then_some(spelled),
+        Some(spelled) => (O::CAPABILITIES.spelling.is_replayable)(case).then_some(spelled),
         None => text::arguments::<O>(&kernel.contract.domain, case),
     };
     arguments.map_or_else(
@@ -64,6 +64,6 @@ pub fn again<O: Operation>(
 
 /// Formats a witness in a single line.
 pub fn line<O: Operation>(domain: &O::Domain, witness: &Witness<O::Params>, scheme: &str, class: Class) -> String {
-    let case = words::case(&spelled::<O>(domain, &witness.case, Some(witness.index), None));
+    let case = words::case(&display_case::<O>(domain, &witness.case, Some(witness.index), None));
     format!("{case}: got {}, {scheme} {}, class {class}", witness.got, witness.expected)
 }

@@ -29,23 +29,23 @@ struct Share {
     /// Number of differing words.
     all: usize,
     /// Number of equal words for which the cause predicts a difference.
-    beside: usize,
+    false_differences: usize,
 }
 
 impl Share {
     /// True if at least half of the actual and predicted differences match; a worse fit would mislead.
     fn is_near(self) -> bool {
-        self.right > 0 && 2 * self.right >= self.all + self.beside
+        self.right > 0 && 2 * self.right >= self.all + self.false_differences
     }
 
     /// True if at least nine of ten actual and predicted differences match.
     fn is_all_but_few(self) -> bool {
-        10 * self.right >= 9 * (self.all + self.beside)
+        10 * self.right >= 9 * (self.all + self.false_differences)
     }
 
     /// Returns the share of matches among actual and predicted differences, in millionths.
     fn agreement(self) -> usize {
-        self.right * 1_000_000 / (self.all + self.beside).max(1)
+        self.right * 1_000_000 / (self.all + self.false_differences).max(1)
     }
 }
 
@@ -67,14 +67,14 @@ fn of_predictions<'a, O: Operation>(
         share.all += differing.len();
         let Some(predicted) = predicted else { return share };
         let is = |at: usize| match predicted[at] {
-            None => (O::CAPABILITIES.causes.stands_for_none)(&seen.case.params, &seen.outs, at) == Some(true),
+            None => (O::CAPABILITIES.causes.matches_undefined)(&seen.case.params, &seen.outs, at) == Some(true),
             Some(value) => value == seen.outs[at],
         };
         share.right += differing.iter().filter(|at| is(**at)).count();
         let words = seen.words();
         let equal = |at: &usize| seen.expected[*at] == Some(seen.outs[*at]) && !seen.is_faulty(at / words);
         let should = |at: &usize| predicted[*at].is_some_and(|value| value != seen.outs[*at]);
-        share.beside += (0..seen.outs.len()).filter(|at| equal(at) && should(at)).count();
+        share.false_differences += (0..seen.outs.len()).filter(|at| equal(at) && should(at)).count();
         share
     };
     evidence.iter().zip(predicted).fold(Share::default(), of)
@@ -96,7 +96,7 @@ fn nearest<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]
     let near = shares.filter(|(share, _)| share.is_near());
     let (_, cause) = near.max_by_key(|(share, _)| share.agreement())?;
     let share = share(cause, evidence).filter(|share| share.is_near())?;
-    let Share { right, all, beside } = share;
+    let Share { right, all, false_differences: beside } = share;
     let others = match beside {
         0 => String::new(),
         1 => ", and predicts 1 difference that did not occur".to_owned(),

@@ -6,11 +6,11 @@
 use crate::explain::cause::{Explanation, explain_beside};
 use crate::explain::whereabouts;
 use crate::explain::witness::{Shown, any_difference, first_difference, shrink};
-use crate::judge::made::Made;
+use crate::judge::lane_code::LaneCode;
 use crate::judge::side::{Group, Side};
 use crate::lane::Lane;
-use crate::operation::asked::Asked;
 use crate::operation::observed::Witness;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{Operation, changes_in};
 use tiebreak_common::class::Class;
 
@@ -34,7 +34,7 @@ pub struct Basis<'a, O: Operation> {
     /// Kernel name.
     pub kernel: &'static str,
     /// Code of the kernel in the lane; results that follow known faults of the code are no witnesses.
-    pub made: Option<Made<'a, O>>,
+    pub code: Option<LaneCode<'a, O>>,
     /// Domain of the kernel.
     pub domain: &'a O::Domain,
     /// Contract of the kernel.
@@ -44,7 +44,7 @@ pub struct Basis<'a, O: Operation> {
     /// True if the kernel keeps its contract, and differs from the reference.
     pub kept: bool,
     /// Request of the caller; a single case is not shrunk.
-    pub asked: &'a Asked,
+    pub selection: &'a CaseSelection,
 }
 
 impl<O: Operation> Basis<'_, O> {
@@ -57,16 +57,18 @@ impl<O: Operation> Basis<'_, O> {
     }
 
     fn of_group(&self, lane: &Lane, group: usize, seen: &Group<O::Params>) -> Option<Explained<O::Params>> {
-        let Self { domain, contract, scheme, kept, asked, .. } = *self;
-        let first =
-            seen.differing.iter().min_by_key(|seen| (seen.differ == 0, (O::CAPABILITIES.witnesses.start)(seen)))?;
+        let Self { domain, contract, scheme, kept, selection, .. } = *self;
+        let first = seen
+            .differing
+            .iter()
+            .min_by_key(|seen| (seen.differ == 0, (O::CAPABILITIES.witnesses.shrink_priority)(seen)))?;
         let causes = changes_in::<O>(group, contract, scheme, domain, kept);
         let learnt: Vec<_> = seen.learnt.iter().collect();
         let mut explanation = explain_beside(&causes, &seen.own(), &learnt);
         let class = explanation.class;
         let shown = Shown { basis: self, causes: &causes, class, cause: explanation.cause };
         let unexcused =
-            if asked.is_one_case() { first_difference::<O>(domain, first) } else { shrink(&shown, lane, first) };
+            if selection.is_one_case() { first_difference::<O>(domain, first) } else { shrink(&shown, lane, first) };
         let witness = unexcused.or_else(|| any_difference::<O>(domain, first))?;
         if class == Class::Unexplained
             && let Some(place) = whereabouts::described::<O>(domain, &seen.evidence(), &witness)

@@ -78,7 +78,7 @@ impl<O: Operation> History<'_, O> {
 
     fn replace(&self, group: &Group<O::Params>, seen: &mut Explained<O::Params>, end: Instant) {
         let mut smallest: Vec<&Observed<O::Params>> = group.differing.iter().collect();
-        smallest.sort_by_cached_key(|seen| (O::CAPABILITIES.witnesses.start)(seen));
+        smallest.sort_by_cached_key(|seen| (O::CAPABILITIES.witnesses.shrink_priority)(seen));
         for seen_alone in smallest.iter().take(TARGETS) {
             if let Some(Some(witness)) = self.replay(&[&seen_alone.case]) {
                 seen.command = self.printed(&[&witness.case]);
@@ -122,7 +122,7 @@ impl<O: Operation> History<'_, O> {
     /// Returns the cases of the catalogue, which run before the plan.
     fn before(&self) -> Vec<Case<O::Params>> {
         let domain = &self.subject.kernel.contract.domain;
-        let entries = catalogue::read::<O>(O::CATALOGUE).ok().filter(|_| self.request.asked.is_nothing());
+        let entries = catalogue::read::<O>(O::CATALOGUE).ok().filter(|_| self.request.selection.is_nothing());
         let cases = entries.into_iter().flatten().filter_map(|entry| text::parse::<O>(&entry.case, domain).ok());
         cases.filter(|case| O::covers(domain, &case.params)).collect()
     }
@@ -180,7 +180,7 @@ impl<O: Operation> History<'_, O> {
         let domain = &self.subject.kernel.contract.domain;
         for at in (0..sequence.cases.len()).rev() {
             let smaller = |sequence: &Sequence<O::Params>| {
-                O::smaller(&sequence.cases[at], domain).into_iter().find_map(|case| {
+                O::shrink_candidates(&sequence.cases[at], domain).into_iter().find_map(|case| {
                     let mut cases = sequence.cases.clone();
                     cases[at] = case;
                     let witness = self.shows(&cases.iter().collect::<Vec<_>>(), end)?;

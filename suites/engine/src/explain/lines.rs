@@ -4,7 +4,7 @@ use crate::case::text::{self, Draft};
 use crate::explain::comparison::Comparison;
 use crate::explain::groups::Explained;
 use crate::explain::witness::{any_difference, first_difference};
-use crate::judge::record::{due_to, run};
+use crate::judge::record::{classify_by_path, run};
 use crate::judge::side::Side;
 use crate::lane::Lane;
 use crate::operation::case::{Case, Spec};
@@ -41,7 +41,7 @@ pub(crate) fn lines<O: Operation>(
 ) -> Vec<Line<O::Params>> {
     let mut smallest: Vec<_> =
         side.groups.iter().flat_map(|(group, seen)| seen.differing.iter().map(move |seen| (*group, seen))).collect();
-    smallest.sort_by_cached_key(|(_, seen)| (O::CAPABILITIES.witnesses.start)(seen));
+    smallest.sort_by_cached_key(|(_, seen)| (O::CAPABILITIES.witnesses.shrink_priority)(seen));
     let row = |(group, seen): (usize, &Observed<O::Params>)| {
         let unexcused = first_difference::<O>(comparison.domain(), seen);
         let first = unexcused.or_else(|| any_difference::<O>(comparison.domain(), seen))?;
@@ -75,9 +75,12 @@ fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params
     if !seen.due.is_empty() {
         return seen.due.get(index).copied().flatten();
     }
-    let posed = comparison.subject.pose(seen.case.clone()).ok()?;
+    let expected_case = comparison.subject.expect_case(seen.case.clone()).ok()?;
     let element = operation::result_element::<O>(comparison.domain(), &seen.case.params);
-    due_to(&comparison.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
+    classify_by_path(&comparison.subject.path, &element, &expected_case, &seen.outs, &seen.faulty)
+        .get(index)
+        .copied()
+        .flatten()
 }
 
 /// Returns a difference with its case as text. In order of preference: a small case written out, the caller's text, a case reduced to the operands of
@@ -92,7 +95,7 @@ fn complete<O: Operation>(
         return Some((witness, case));
     }
     let is_it = |text: &&String| text::parse::<O>(text, domain).is_ok_and(|case| case == witness.case);
-    if let Some(given) = comparison.request.asked.cases.iter().find(is_it) {
+    if let Some(given) = comparison.request.selection.cases.iter().find(is_it) {
         return Draft::<O>::described(given).map(|case| (witness, case));
     }
     if let Some(alone) = alone(comparison, &witness, |alone| text::arguments::<O>(domain, &alone.case)) {
@@ -101,7 +104,7 @@ fn complete<O: Operation>(
     let of = |spec: &Arc<Spec<O::Params>>| {
         let same = (&spec.params, spec.misalign) == (&witness.case.params, witness.case.misalign);
         let make = || spec.case::<O>(domain, comparison.request.seed).map(sized);
-        let made = same.then(|| spec.worked.case(make)).flatten()?;
+        let made = same.then(|| spec.cache.case(make)).flatten()?;
         (*made == witness.case).then(|| spec.made(comparison.request.seed))
     };
     let made = specs.iter().find_map(of).unwrap_or_default();
@@ -114,14 +117,17 @@ fn alone<O: Operation>(
     witness: &Witness<O::Params>,
     spelled: impl Fn(&Witness<O::Params>) -> Option<ledger::Case>,
 ) -> Option<(Witness<O::Params>, ledger::Case)> {
-    operation::alone::<O>(&witness.case, comparison.domain(), witness.index).into_iter().find_map(|(case, index)| {
-        let case = spelled(&Witness { case: case.clone(), index, ..witness.clone() }).map(|spelled| (case, spelled));
-        let (case, spelled) = case?;
-        let same = |alone: &Witness<O::Params>| {
-            (alone.index, &alone.got, &alone.expected) == (index, &witness.got, &witness.expected)
-        };
-        Some((shown(comparison, comparison.lane, case).filter(same)?, spelled))
-    })
+    operation::isolate_result::<O>(&witness.case, comparison.domain(), witness.index).into_iter().find_map(
+        |(case, index)| {
+            let case =
+                spelled(&Witness { case: case.clone(), index, ..witness.clone() }).map(|spelled| (case, spelled));
+            let (case, spelled) = case?;
+            let same = |alone: &Witness<O::Params>| {
+                (alone.index, &alone.got, &alone.expected) == (index, &witness.got, &witness.expected)
+            };
+            Some((shown(comparison, comparison.lane, case).filter(same)?, spelled))
+        },
+    )
 }
 
 /// Returns the first difference of a single case, judged like a run.
@@ -134,8 +140,8 @@ fn shown<O: Operation>(
     if !O::covers(comparison.domain(), &case.params) || lacks::<O>(lane, &case.params) {
         return None;
     }
-    let posed = subject.pose(case).ok()?;
-    let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &[posed]);
+    let expected_case = subject.expect_case(case).ok()?;
+    let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &[expected_case]);
     let side = if comparison.against == Against::Contract { &record.contract } else { &record.reference };
     let seen = side.smallest()?;
     first_difference::<O>(comparison.domain(), seen).or_else(|| any_difference::<O>(comparison.domain(), seen))

@@ -16,10 +16,10 @@ use crate::judge::agreement::Agreements;
 use crate::judge::record::{Record, run};
 use crate::lane::Lane;
 use crate::operation::Operation;
-use crate::operation::asked::Asked;
 use crate::operation::case::Spec;
 use crate::operation::observed::Witness;
 use crate::operation::request::Request;
+use crate::operation::selection::CaseSelection;
 use crate::plan::plans;
 use crate::run::repeats::{self, Repeats};
 use crate::run::subject::Subject;
@@ -54,7 +54,7 @@ pub(crate) fn explained<'a, O: Operation>(
 ) -> Result<ExplainedKernel<'a, O>> {
     let agreements = sides::agreements(request, agreements);
     let in_lane = |JudgedLane { lane, record, is_complete, .. }: &JudgedLane<'_, O>| {
-        let learnt = if request.asked.is_one_case() { learn(request, subject, lane, record)? } else { None };
+        let learnt = if request.selection.is_one_case() { learn(request, subject, lane, record)? } else { None };
         let sides = sides::record(request, subject, lane, (learnt.as_ref().unwrap_or(record), specs));
         // Repeated calls run after the explanations: a kernel that keeps state has it from earlier calls, and replays count those.
         let repeats = is_complete.then(|| repeats::run::<O>(request, subject.kernel, lane, specs));
@@ -79,11 +79,11 @@ fn learn<O: Operation>(
         return Ok(None);
     }
     let domain = &subject.kernel.contract.domain;
-    let others = Asked { cases: Vec::new(), x: None, ..request.asked.clone() };
+    let others = CaseSelection { cases: Vec::new(), x: None, ..request.selection.clone() };
     let specs = plans::plan::<O>(domain, &others, &Effort::Quick.budget(), request.seed);
     let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params));
-    let posed: Vec<_> = covered.filter_map(|spec| subject.posed(spec, request.seed)).collect::<Result<_>>()?;
+    let cases: Vec<_> = covered.filter_map(|spec| subject.expected_case(spec, request.seed)).collect::<Result<_>>()?;
     let mut learnt = record.clone();
-    learnt.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &posed));
+    learnt.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &cases));
     Ok(Some(learnt))
 }

@@ -7,8 +7,8 @@ use crate::explain::history::History;
 use crate::explain::lines as mismatches;
 use crate::explain::lines::Line;
 use crate::judge::agreement::Agreements;
-use crate::judge::made::Made;
-use crate::judge::record::{Record, due_to};
+use crate::judge::lane_code::LaneCode;
+use crate::judge::record::{Record, classify_by_path};
 use crate::judge::side::{Group, Side};
 use crate::lane::Lane;
 use crate::operation::case::Spec;
@@ -84,7 +84,7 @@ pub(crate) fn agreements<O: Operation>(
     request: &Request,
     agreements: &Agreements<'_, O>,
 ) -> Vec<Option<Witness<O::Params>>> {
-    let witness = |agreement: &_| agreements.witness(agreement, &request.asked);
+    let witness = |agreement: &_| agreements.witness(agreement, &request.selection);
     parallel::map(&agreements.compared(), |agreement| witness(agreement))
 }
 
@@ -157,12 +157,12 @@ fn explained<O: Operation>(
 ) -> Vec<Explained<O::Params>> {
     let basis = Basis {
         kernel: subject.kernel.name,
-        made: Some(made(subject, lane)),
+        code: Some(lane_code(subject, lane)),
         domain: &subject.kernel.contract.domain,
         contract: &subject.contract,
         scheme,
         kept,
-        asked: &request.asked,
+        selection: &request.selection,
     };
     let mut all = basis.explained(lane, side);
     for seen in &mut all {
@@ -171,8 +171,8 @@ fn explained<O: Operation>(
     all
 }
 
-fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> Made<'a, O> {
-    Made { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
+fn lane_code<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> LaneCode<'a, O> {
+    LaneCode { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
 }
 
 /// Returns the explanation with the class of the witness alone, if the kernel keeps the contract and the path is known.
@@ -186,17 +186,23 @@ fn refined<O: Operation>(
     if !kept || subject.path.is_empty() {
         return explanation;
     }
-    let Ok(posed) = subject.pose(witness.case.clone()) else { return explanation };
-    let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, posed.contract.len());
+    let Ok(expected_case) = subject.expect_case(witness.case.clone()) else { return explanation };
+    let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, expected_case.contract.len());
     let element = operation::result_element::<O>(&subject.kernel.contract.domain, &witness.case.params);
     let Ok(outs) = ran else { return explanation };
     let mut seen = Seen::new();
-    let faulty = made(subject, lane).faulty(&posed.case, &posed.contract, element.words(), &outs, &mut seen);
+    let faulty = lane_code(subject, lane).faulty(
+        &expected_case.case,
+        &expected_case.contract,
+        element.words(),
+        &outs,
+        &mut seen,
+    );
     if let Some(Some(class)) = faulty.get(witness.index) {
         let because = seen.get(class).map_or(String::new(), |sighting| sighting.reason.to_owned());
         return Explanation { class: *class, because, cause: None };
     }
-    let due = due_to(&subject.path, &element, &posed, &outs, &faulty);
+    let due = classify_by_path(&subject.path, &element, &expected_case, &outs, &faulty);
     match due.get(witness.index) {
         Some(Some(class)) => Explanation { class: *class, ..explanation },
         _ => explanation,

@@ -11,7 +11,7 @@ use crate::operation::observed::{Observed, Witness};
 use crate::operation::{self, Operation};
 use crate::run::answers::tried;
 use crate::run::shrink::shrink_by;
-use crate::run::subject::held_against;
+use crate::run::subject::expected_masked;
 use tiebreak_common::class::Class;
 
 /// Number of timeouts after which shrinking stops.
@@ -32,11 +32,11 @@ pub struct Shown<'a, O: Operation> {
 impl<O: Operation> Shown<'_, O> {
     /// Runs a case, and returns a witness if the case shows the difference.
     fn by(&self, lease: &mut Lease<'_>, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
-        let Basis { kernel, made, domain, contract, scheme, .. } = *self.basis;
+        let Basis { kernel, code, domain, contract, scheme, .. } = *self.basis;
         let outs = tried::<O>(lease, kernel, domain, case)?;
         let words = operation::result_element::<O>(domain, &case.params).words();
-        let faulty = made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
-        let expected = held_against::<O>(contract, scheme, case).ok()?;
+        let faulty = code.map_or_else(Faulty::new, |code| code.among(case, words, &outs));
+        let expected = expected_masked::<O>(contract, scheme, case).ok()?;
         let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty, due: Vec::new() };
         let witness = first_difference::<O>(domain, &observed)?;
         self.class_holds(&observed, witness.index).then_some(witness)
@@ -56,7 +56,7 @@ impl<O: Operation> Shown<'_, O> {
     fn is_predicted(&self, cause: &Change<O>, observed: &Observed<O::Params>, index: usize) -> bool {
         let words = operation::result_element::<O>(self.basis.domain, &observed.case.params).words();
         let Some(predicted) = cause.predict(&observed.case) else { return true };
-        let stands = |at| (O::CAPABILITIES.causes.stands_for_none)(&observed.case.params, &observed.outs, at);
+        let stands = |at| (O::CAPABILITIES.causes.matches_undefined)(&observed.case.params, &observed.outs, at);
         (index * words..(index + 1) * words).all(|at| predicted[at].is_some() || stands(at) == Some(true))
     }
 }
@@ -68,14 +68,14 @@ pub fn shrink<O: Operation>(
     seen: &Observed<O::Params>,
 ) -> Option<Witness<O::Params>> {
     let mut lease = lane.lease();
-    let Basis { domain, asked, kernel, .. } = *shown.basis;
+    let Basis { domain, selection, kernel, .. } = *shown.basis;
     let _doing =
         doing(|| format!("{} {kernel} in lane {}: a smaller input that differs is looked for", O::OP, lane.name));
     let mut shows = |case: &Case<O::Params>| {
         if lease.hung() < WAITED_FOR { shown.by(&mut lease, case) } else { None }
     };
     let first = shows(&seen.case).or_else(|| first_difference::<O>(domain, seen))?;
-    Some(shrink_by::<O>(domain, asked, first, &mut shows))
+    Some(shrink_by::<O>(domain, selection, first, &mut shows))
 }
 
 /// Returns the first differing result of a case that follows no known fault.

@@ -1,6 +1,6 @@
 //! Body and tail of a kernel: the scheme of whole vectors, and the scheme of the following elements.
 
-use super::{AT_ONCE, Put, predictions, schemes};
+use super::{AT_ONCE, Probe, predictions, schemes};
 use crate::operation::Operation;
 use crate::operation::case::Spec;
 use crate::operation::expected::Expected;
@@ -48,7 +48,7 @@ impl Candidate {
 }
 
 /// Returns the schemes of both parts over the whole plan, for the largest vector size with schemes for both.
-pub(super) fn found<O: Operation>(asked: &Put<'_, O>, specs: &[Spec<O::Params>], seed: u64) -> Option<Apart> {
+pub(super) fn found<O: Operation>(asked: &Probe<'_, O>, specs: &[Spec<O::Params>], seed: u64) -> Option<Apart> {
     let (schemes, labels): (Vec<O::Scheme>, Vec<String>) = schemes::<O>().into_iter().unzip();
     let mut candidates = candidates(labels);
     for chunk in specs.chunks(AT_ONCE) {

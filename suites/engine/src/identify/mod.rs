@@ -9,10 +9,10 @@ mod apart;
 pub use apart::Apart;
 
 use crate::lane::Lane;
-use crate::operation::asked::Asked;
 use crate::operation::case::{Case, Spec};
 use crate::operation::expected::Expected;
 use crate::operation::scheme::NamedScheme;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Operation, find, offered, promise};
 use crate::plan::plans;
 use crate::run::answers::outs;
@@ -140,7 +140,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         let own = Own { scheme: None, like: Some(like.to_owned()), domain: offer.own.domain.clone() };
         offered::adopt::<O>(&Offer { own, ..offer.clone() })?;
     }
-    let mut specs = plans::whole::<O>(&domain, &Asked::default(), &effort.budget(), seed);
+    let mut specs = plans::whole::<O>(&domain, &CaseSelection::default(), &effort.budget(), seed);
     // A plan also has cases for other kernels, which this domain does not cover.
     specs.retain(|spec| O::covers(&domain, &spec.params));
     let (schemes, labels): (Vec<O::Scheme>, Vec<String>) = schemes::<O>().into_iter().unzip();
@@ -162,7 +162,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         refusal: None,
         like,
     };
-    let asked: Put<'_, O> = Put { lane, kernel: &offer.kernel, domain: &domain };
+    let asked: Probe<'_, O> = Probe { lane, kernel: &offer.kernel, domain: &domain };
     for (round, chunk) in specs.chunks(AT_ONCE).enumerate() {
         let compares_all = round * AT_ONCE < COMPARED;
         let (cases, answered) = asked.answers(chunk, seed);
@@ -219,7 +219,7 @@ fn promised<O: Operation>(kernel: &str) -> Option<String> {
 }
 
 /// Kernel under identification.
-struct Put<'a, O: Operation> {
+struct Probe<'a, O: Operation> {
     lane: &'a Lane,
     kernel: &'a str,
     domain: &'a O::Domain,
@@ -228,7 +228,7 @@ struct Put<'a, O: Operation> {
 /// Cases, and the results of each case or the reason for missing results.
 type Answers<O> = (Vec<Case<<O as Operation>::Params>>, Vec<Result<Vec<i32>, String>>);
 
-impl<O: Operation> Put<'_, O> {
+impl<O: Operation> Probe<'_, O> {
     fn answers(&self, specs: &[Spec<O::Params>], seed: u64) -> Answers<O> {
         let cases: Vec<_> = specs.iter().filter_map(|spec| spec.case::<O>(self.domain, seed)).collect();
         let answered = parallel::map(&cases, |case| self.answer(case));
@@ -247,7 +247,7 @@ impl<O: Operation> Put<'_, O> {
     /// Returns the input for a case that excludes a scheme, reduced to the element if the reduced case also excludes the scheme.
     fn input(&self, scheme: &O::Scheme, case: &Case<O::Params>, given: &[i32]) -> Option<Input> {
         let at = Self::differs(scheme, case, given)?;
-        let alone = operation::alone::<O>(case, self.domain, at).into_iter().find_map(|(small, _)| {
+        let alone = operation::isolate_result::<O>(case, self.domain, at).into_iter().find_map(|(small, _)| {
             let given = self.answer(&small).ok()?;
             let at = Self::differs(scheme, &small, &given)?;
             crate::case::text::arguments::<O>(self.domain, &small)?;

@@ -6,13 +6,13 @@
 
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
-use crate::operation::asked::Asked;
 use crate::operation::case::Case;
 use crate::operation::observed::Witness;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Kernel, Operation, is_compiled, kernels};
 use crate::run::answers::{Answers, answers, tried};
 use crate::run::shrink::shrink_by;
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use std::collections::BTreeMap;
 use tiebreak_impls::quantized::Params;
 
@@ -74,19 +74,19 @@ impl<'a, O: Operation> Agreements<'a, O> {
     }
 
     /// Compares the lanes' answers for some cases.
-    pub fn compare(&mut self, posed: &[Posed<O::Params>], given: &[Answers<O::Params>]) {
+    pub fn compare(&mut self, cases: &[ExpectedCase<O::Params>], given: &[Answers<O::Params>]) {
         let Self { kernel, host, each, .. } = self;
         let mut models: BTreeMap<&str, Answers<O::Params>> = BTreeMap::new();
         for agreement in each {
             let theirs = match agreement.other {
                 Other::Lane(lane) => &given[lane],
                 Other::Kernel(model) => {
-                    models.entry(model.name).or_insert_with(|| answers::<O>(&Runner::new(host), model, posed, true))
+                    models.entry(model.name).or_insert_with(|| answers::<O>(&Runner::new(host), model, cases, true))
                 }
             };
-            for (at, posed) in posed.iter().enumerate() {
+            for (at, expected_case) in cases.iter().enumerate() {
                 if let (Some(ours), Some(theirs)) = (&given[agreement.lane].each[at], &theirs.each[at]) {
-                    agreement.add(&kernel.contract.domain, posed, ours, theirs);
+                    agreement.add(&kernel.contract.domain, expected_case, ours, theirs);
                 }
             }
         }
@@ -107,7 +107,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
     }
 
     /// Returns a small case with different results of the two parties.
-    pub fn witness(&self, agreement: &Agreement<O>, asked: &Asked) -> Option<Witness<O::Params>> {
+    pub fn witness(&self, agreement: &Agreement<O>, selection: &CaseSelection) -> Option<Witness<O::Params>> {
         let domain = &self.kernel.contract.domain;
         let (lane, (other, their_lane)) = self.parties(agreement);
         let (mut ours, mut theirs) = (lane.lease(), their_lane.lease());
@@ -126,7 +126,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
             })
         };
         let first = shows(agreement.smallest.as_ref()?)?;
-        Some(shrink_by::<O>(domain, asked, first, &mut shows))
+        Some(shrink_by::<O>(domain, selection, first, &mut shows))
     }
 }
 
@@ -136,17 +136,17 @@ impl<O: Operation> Agreement<O> {
         Self { lane, other, results: 0, not_compared: 0, open: 0, differ: 0, differ_open: 0, types, smallest: None }
     }
 
-    fn add(&mut self, domain: &O::Domain, posed: &Posed<O::Params>, ours: &[i32], theirs: &[i32]) {
-        let words = operation::result_element::<O>(domain, &posed.case.params).words();
+    fn add(&mut self, domain: &O::Domain, expected_case: &ExpectedCase<O::Params>, ours: &[i32], theirs: &[i32]) {
+        let words = operation::result_element::<O>(domain, &expected_case.case.params).words();
         if let Other::Kernel(model) = self.other
-            && !O::covers(&model.contract.domain, &posed.case.params)
+            && !O::covers(&model.contract.domain, &expected_case.case.params)
         {
             self.not_compared += (ours.len() / words) as u64;
             return;
         }
         let mut differ = 0;
         for (at, (a, b)) in ours.chunks(words).zip(theirs.chunks(words)).enumerate() {
-            let open = posed.contract[at * words].is_none();
+            let open = expected_case.contract[at * words].is_none();
             self.results += 1;
             self.open += u64::from(open);
             if a != b {
@@ -157,10 +157,10 @@ impl<O: Operation> Agreement<O> {
         if differ == 0 {
             return;
         }
-        *self.types.entry(type_name::<O>(&posed.case.params)).or_default() += differ;
+        *self.types.entry(type_name::<O>(&expected_case.case.params)).or_default() += differ;
         let size = |case: &Case<O::Params>| case.tensors.iter().map(Vec::len).sum::<usize>();
-        if self.smallest.as_ref().is_none_or(|known| size(&posed.case) < size(known)) {
-            self.smallest = Some((*posed.case).clone());
+        if self.smallest.as_ref().is_none_or(|known| size(&expected_case.case) < size(known)) {
+            self.smallest = Some((*expected_case.case).clone());
         }
     }
 }

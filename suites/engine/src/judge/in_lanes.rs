@@ -5,7 +5,7 @@ use crate::judge::record::{Record, judged};
 use crate::lane::Lane;
 use crate::operation::{Operation, is_compiled};
 use crate::run::answers::Answers;
-use crate::run::subject::{Posed, Subject};
+use crate::run::subject::{ExpectedCase, Subject};
 
 /// Records of a kernel, shared by all lanes with equal results so far.
 pub(crate) struct InLanes<'a, O: Operation> {
@@ -31,10 +31,10 @@ impl<'a, O: Operation> InLanes<'a, O> {
     }
 
     /// Judges the answers of each lane for some cases.
-    pub(crate) fn judge(&mut self, posed: &[Posed<O::Params>], given: &[Answers<O::Params>]) {
+    pub(crate) fn judge(&mut self, cases: &[ExpectedCase<O::Params>], given: &[Answers<O::Params>]) {
         let Subject { kernel, contract, path, .. } = self.subject;
         let compiled = is_compiled::<O>(&kernel.contract.domain);
-        let one = |at: usize| judged::<O>(self.lanes[at], kernel, contract, path, posed, &given[at]);
+        let one = |at: usize| judged::<O>(self.lanes[at], kernel, contract, path, cases, &given[at]);
         let first = one(0);
         for (at, other) in (1..).zip(&mut self.others) {
             let alike = !compiled && given[at].is_like(&given[0]);

@@ -1,8 +1,8 @@
 //! Counts for the layers of a network: judged results, differences from the contract, and the first difference.
 
-use crate::operation::asked::Block;
+use crate::operation::selection::Block;
 use crate::run::answers::Answers;
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use std::collections::BTreeMap;
 use tiebreak_reports::ledger::{AtLayer, LayerCount};
 
@@ -10,12 +10,12 @@ use tiebreak_reports::ledger::{AtLayer, LayerCount};
 pub(crate) type Layers = BTreeMap<usize, LayerCount>;
 
 /// Adds a lane's answers for cases of a network. Results without a value by the contract are not counted.
-pub(crate) fn add<P>(layers: &mut Layers, blocks: &[Option<Block>], posed: &[Posed<P>], given: &Answers<P>) {
-    for ((block, posed), outs) in blocks.iter().zip(posed).zip(&given.each) {
+pub(crate) fn add<P>(layers: &mut Layers, blocks: &[Option<Block>], cases: &[ExpectedCase<P>], given: &Answers<P>) {
+    for ((block, expected_case), outs) in blocks.iter().zip(cases).zip(&given.each) {
         let (Some(block), Some(outs)) = (block, outs) else { continue };
         let count =
             layers.entry(block.layer).or_insert_with(|| LayerCount { layer: block.layer, ..LayerCount::default() });
-        for (index, (expected, got)) in posed.contract.iter().zip(outs).enumerate() {
+        for (index, (expected, got)) in expected_case.contract.iter().zip(outs).enumerate() {
             let Some(expected) = *expected else { continue };
             count.outputs += 1;
             if expected != *got {

@@ -2,8 +2,8 @@
 
 pub mod agreement;
 pub mod in_lanes;
+pub mod lane_code;
 mod layers;
-pub mod made;
 pub mod position;
 pub mod record;
 pub mod side;
@@ -16,7 +16,7 @@ use crate::judge::record::Record;
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
 use crate::operation::request::Request;
-use crate::operation::swept::Sweep;
+use crate::operation::sweep_outcome::SweepOutcome;
 use crate::operation::{Kernel, Operation};
 use crate::plan::planned::Planned;
 use crate::run::anchor::anchor;
@@ -44,7 +44,7 @@ pub(crate) struct JudgedLane<'a, O: Operation> {
     pub(crate) layers: Layers,
     /// True if a call is to be repeated: the whole plan gave results, without spared cases.
     pub(crate) is_complete: bool,
-    pub(crate) sweeps: Vec<Sweep>,
+    pub(crate) sweeps: Vec<SweepOutcome>,
 }
 
 /// Runs the cases of a kernel in the lanes, then the sweeps, and judges all results.
@@ -56,7 +56,7 @@ pub(crate) fn judged<'a, O: Operation>(
 ) -> Result<Judged<'a, O>> {
     let kernel = subject.kernel;
     let Planned { specs, at, .. } = planned;
-    let keep = request.asked.is_one_case();
+    let keep = request.selection.is_one_case();
     let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
     let mut seen = InLanes::<O>::new(subject, offering);
     let mut sparing = Sparing::new::<O>(request, kernel, &runners);
@@ -64,23 +64,25 @@ pub(crate) fn judged<'a, O: Operation>(
     let mut positions = Vec::new();
     let mut layers = vec![Layers::new(); offering.len()];
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
-        let posed = specs.iter().filter_map(|spec| Some((spec.block, subject.posed(spec, request.seed)?)));
-        let (blocks, posed): (Vec<_>, Vec<_>) = posed.unzip();
-        let posed: Vec<_> = posed.into_iter().collect::<Result<_>>()?;
-        anchor(subject, &posed, request.seed, chunk)?;
-        let given = sparing.answers::<O>(kernel, &posed, keep);
-        agreements.compare(&posed, &given);
+        let cases = specs.iter().filter_map(|spec| Some((spec.block, subject.expected_case(spec, request.seed)?)));
+        let (blocks, cases): (Vec<_>, Vec<_>) = cases.unzip();
+        let cases: Vec<_> = cases.into_iter().collect::<Result<_>>()?;
+        anchor(subject, &cases, request.seed, chunk)?;
+        let given = sparing.answers::<O>(kernel, &cases, keep);
+        agreements.compare(&cases, &given);
         if let Some(at) = at {
-            positions.extend(position::at(subject, *at, &posed, offering, &given));
+            positions.extend(position::at(subject, *at, &cases, offering, &given));
         }
-        layers.iter_mut().zip(&given).for_each(|(layers, given)| layers::add(layers, &blocks, &posed, given));
-        seen.judge(&posed, &given);
+        layers.iter_mut().zip(&given).for_each(|(layers, given)| layers::add(layers, &blocks, &cases, given));
+        seen.judge(&cases, &given);
     }
     let mut layers = layers.into_iter();
     let in_lane = |((lane, runner), record): ((&&'a Lane, &Runner<'_>), Record<O::Params>)| {
         let layers = layers.next().unwrap_or_default();
-        let is_complete =
-            request.asked.is_nothing() && !record.has_failed() && record.outside.count == 0 && !sparing.is_spared(lane);
+        let is_complete = request.selection.is_nothing()
+            && !record.has_failed()
+            && record.outside.count == 0
+            && !sparing.is_spared(lane);
         JudgedLane { lane, record, layers, is_complete, sweeps: sweeps::<O>(request, kernel, runner) }
     };
     let lanes = offering.iter().zip(&runners).zip(seen.records()).map(in_lane).collect();
@@ -88,13 +90,13 @@ pub(crate) fn judged<'a, O: Operation>(
 }
 
 /// Runs the sweeps of a kernel in a lane: the sweeps of every run, and in an exhaustive run all other sweeps.
-fn sweeps<O: Operation>(request: &Request, kernel: &'static Kernel<O>, runner: &Runner<'_>) -> Vec<Sweep> {
-    if request.asked.is_one_case() {
+fn sweeps<O: Operation>(request: &Request, kernel: &'static Kernel<O>, runner: &Runner<'_>) -> Vec<SweepOutcome> {
+    if request.selection.is_one_case() {
         return Vec::new();
     }
-    let mut sweeps = (O::CAPABILITIES.sweeps.few)(kernel, runner, &request.asked);
+    let mut sweeps = (O::CAPABILITIES.sweeps.small_sweeps)(kernel, runner, &request.selection);
     if request.effort == Effort::Exhaustive {
-        sweeps.extend((O::CAPABILITIES.sweeps.all)(kernel, runner, &request.asked, &request.wanted()));
+        sweeps.extend((O::CAPABILITIES.sweeps.all)(kernel, runner, &request.selection, &request.wanted()));
     }
     sweeps
 }

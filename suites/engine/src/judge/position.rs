@@ -4,26 +4,26 @@ use crate::lane::Lane;
 use crate::operation::expected::Expected;
 use crate::operation::{self, Operation, label};
 use crate::run::answers::Answers;
-use crate::run::subject::{Posed, Subject};
+use crate::run::subject::{ExpectedCase, Subject};
 use tiebreak_reports::ledger::{Position, Value};
 
 /// Returns a position for each lane with an answer.
 pub(crate) fn at<O: Operation>(
     subject: &Subject<O>,
     at: usize,
-    posed: &[Posed<O::Params>],
+    cases: &[ExpectedCase<O::Params>],
     lanes: &[&Lane],
     given: &[Answers<O::Params>],
 ) -> Vec<Position> {
-    let Some(posed) = posed.first() else { return Vec::new() };
-    let element = operation::result_element::<O>(&subject.kernel.contract.domain, &posed.case.params);
+    let Some(expected_case) = cases.first() else { return Vec::new() };
+    let element = operation::result_element::<O>(&subject.kernel.contract.domain, &expected_case.case.params);
     let place = at * element.words()..(at + 1) * element.words();
     let value = |expected: &Expected| -> Option<Value> {
         let words: Option<Vec<i32>> = expected.get(place.clone())?.iter().copied().collect();
         Some(element.described(&words?))
     };
-    let contract = (label::<O>(&subject.contract), value(&posed.contract));
-    let reference = subject.reference.as_ref().zip(posed.reference.as_ref());
+    let contract = (label::<O>(&subject.contract), value(&expected_case.contract));
+    let reference = subject.reference.as_ref().zip(expected_case.reference.as_ref());
     let reference = reference.map(|(scheme, expected)| (label::<O>(scheme), value(expected)));
     let one = |(lane, answers): (&&Lane, &Answers<O::Params>)| {
         let outs = answers.each.first()?.as_ref()?;

@@ -1,9 +1,9 @@
 //! Record of a kernel in a lane: cases run, results compared with contract and reference, evidence gathered.
 
 use crate::count;
-use crate::judge::made::Made;
+use crate::judge::lane_code::LaneCode;
 use crate::judge::side::{Results, Side};
-use crate::judge::spans::Spans;
+use crate::judge::spans::ParameterSpans;
 use crate::lane::Lane;
 use crate::lane::runner::{FailedBatch, Runner};
 use crate::operation::case::Case;
@@ -14,7 +14,7 @@ use crate::operation::fault::{self, Faulty, Seen, Sighting};
 use crate::operation::outside::Outside;
 use crate::operation::{self, Kernel, Operation, job};
 use crate::run::answers::{Answers, answers};
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +49,7 @@ pub struct Record<P> {
     /// Number of results by kind, as the operation counts them.
     pub kinds: BTreeMap<&'static str, u64>,
     /// Spans of the judged cases' parameters.
-    pub spans: Spans,
+    pub spans: ParameterSpans,
     /// Seconds of lane and judge.
     pub seconds: f64,
 }
@@ -68,7 +68,7 @@ impl<P> Default for Record<P> {
             faults: Seen::new(),
             pairs: BTreeSet::new(),
             kinds: BTreeMap::new(),
-            spans: Spans::default(),
+            spans: ParameterSpans::default(),
             seconds: 0.0,
         }
     }
@@ -105,19 +105,19 @@ impl<P: Clone> Record<P> {
 }
 
 /// Returns the class of each result that differs from the reference: a known fault, the first path step with the result, or no value by the contract.
-pub fn due_to<O: Operation>(
+pub fn classify_by_path<O: Operation>(
     path: &[PathStep<O>],
     element: &Element,
-    posed: &Posed<O::Params>,
+    expected_case: &ExpectedCase<O::Params>,
     outs: &[i32],
     faulty: &Faulty,
 ) -> Vec<Option<Class>> {
-    let Some(reference) = posed.reference.as_ref().filter(|_| !path.is_empty()) else { return Vec::new() };
-    let case = &posed.case;
+    let Some(reference) = expected_case.reference.as_ref().filter(|_| !path.is_empty()) else { return Vec::new() };
+    let case = &expected_case.case;
     let gives = |at: usize, step: &PathStep<O>| {
         // The last step is the contract, whose results are known already.
-        let own = step.is_last().then(|| Arc::clone(&posed.contract));
-        Some((step.class(&case.params), own.or_else(|| posed.step(at, || step.expected(case)))?))
+        let own = step.is_last().then(|| Arc::clone(&expected_case.contract));
+        Some((step.class(&case.params), own.or_else(|| expected_case.step(at, || step.expected(case)))?))
     };
     // Steps are computed only when a result needs them.
     let steps: Vec<OnceCell<_>> = path.iter().map(|_| OnceCell::new()).collect();
@@ -131,8 +131,8 @@ pub fn due_to<O: Operation>(
         if let Some(Some(class)) = faulty.get(index) {
             return Some(*class);
         }
-        if posed.contract[at.start].is_none() {
-            return O::CAPABILITIES.causes.open;
+        if expected_case.contract[at.start].is_none() {
+            return O::CAPABILITIES.causes.undefined_class;
         }
         let each = path.iter().zip(&steps).enumerate();
         let given = each.filter_map(|(at, (step, given))| given.get_or_init(|| gives(at, step)).as_ref());
@@ -147,7 +147,7 @@ pub fn run<O: Operation>(
     kernel: &Kernel<O>,
     contract: &O::Scheme,
     path: &[PathStep<O>],
-    cases: &[Posed<O::Params>],
+    cases: &[ExpectedCase<O::Params>],
 ) -> Record<O::Params> {
     judged(lane, kernel, contract, path, cases, &answers::<O>(&Runner::new(lane), kernel, cases, false))
 }
@@ -158,7 +158,7 @@ pub fn judged<O: Operation>(
     kernel: &Kernel<O>,
     contract: &O::Scheme,
     path: &[PathStep<O>],
-    cases: &[Posed<O::Params>],
+    cases: &[ExpectedCase<O::Params>],
     answers: &Answers<O::Params>,
 ) -> Record<O::Params> {
     let begun = Instant::now();
@@ -168,36 +168,41 @@ pub fn judged<O: Operation>(
     let others = answers.spared + answers.outside.count;
     record.unanswered = answers.each.iter().filter(|answer| answer.is_none()).count() as u64 - others;
     record.cases = cases.len() as u64 - record.given_up - others;
-    let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
+    let code = LaneCode::<O> { kernel: kernel.name, lane: &lane.name, contract };
     for (class, reason) in (O::CAPABILITIES.deviations.declared)(contract) {
         record.faults.insert(class, Sighting::none(reason));
     }
     let mut spanned = None;
-    for (posed, answer) in cases.iter().zip(&answers.each) {
+    for (expected_case, answer) in cases.iter().zip(&answers.each) {
         let Some(outs) = answer else { continue };
-        let element = operation::result_element::<O>(&kernel.contract.domain, &posed.case.params);
-        let faulty = match differs(&posed.contract, outs) {
-            true => made.faulty(&posed.case, &posed.contract, element.words(), outs, &mut record.faults),
+        let element = operation::result_element::<O>(&kernel.contract.domain, &expected_case.case.params);
+        let faulty = match differs(&expected_case.contract, outs) {
+            true => {
+                code.faulty(&expected_case.case, &expected_case.contract, element.words(), outs, &mut record.faults)
+            }
             false => Faulty::new(),
         };
-        let groups = (O::CAPABILITIES.causes.groups)(contract, &posed.case.params, outs.len() / element.words());
-        let given = Results { case: &posed.case, outs, faulty: &faulty, groups: &groups, due: &[] };
-        deviate::<O>(contract, posed, outs, &mut record.faults);
-        record.contract.judge(&element, &given, &posed.contract, true);
+        let groups =
+            (O::CAPABILITIES.causes.groups)(contract, &expected_case.case.params, outs.len() / element.words());
+        let given = Results { case: &expected_case.case, outs, faulty: &faulty, groups: &groups, due: &[] };
+        deviate::<O>(contract, expected_case, outs, &mut record.faults);
+        record.contract.judge(&element, &given, &expected_case.contract, true);
         count::add(
             &mut record.kinds,
-            (O::CAPABILITIES.counted.kinds)(contract, &posed.case, &posed.contract).into_iter().collect(),
+            (O::CAPABILITIES.counted.kinds)(contract, &expected_case.case, &expected_case.contract)
+                .into_iter()
+                .collect(),
         );
         // Consecutive cases often have the same parameters.
-        if spanned.replace(&posed.case.params) != Some(&posed.case.params) {
-            record.pairs.extend((O::CAPABILITIES.counted.pairs)(&posed.case.params));
-            record.spans.add(&written::<O>(kernel.name, &posed.case.params));
+        if spanned.replace(&expected_case.case.params) != Some(&expected_case.case.params) {
+            record.pairs.extend((O::CAPABILITIES.counted.pairs)(&expected_case.case.params));
+            record.spans.add(&written::<O>(kernel.name, &expected_case.case.params));
         }
         record.spans.note("results", (outs.len() / element.words()) as f64);
-        record.spans.note("misalign", posed.case.misalign as f64);
-        let Some(reference) = &posed.reference else { continue };
+        record.spans.note("misalign", expected_case.case.misalign as f64);
+        let Some(reference) = &expected_case.reference else { continue };
         let due = match differs(reference, outs) {
-            true => due_to(path, &element, posed, outs, &faulty),
+            true => classify_by_path(path, &element, expected_case, outs, &faulty),
             false => Vec::new(),
         };
         if record.reference.judge(&element, &Results { due: &due, ..given }, reference, false) > 0 {
@@ -216,9 +221,11 @@ fn written<O: Operation>(kernel: &str, params: &O::Params) -> Value {
 }
 
 /// Counts results that follow a declared deviation.
-fn deviate<O: Operation>(contract: &O::Scheme, posed: &Posed<O::Params>, outs: &[i32], seen: &mut Seen) {
-    for ((class, expected), out) in
-        (O::CAPABILITIES.deviations.in_case)(contract, &posed.case).iter().zip(posed.contract.iter()).zip(outs)
+fn deviate<O: Operation>(contract: &O::Scheme, expected_case: &ExpectedCase<O::Params>, outs: &[i32], seen: &mut Seen) {
+    for ((class, expected), out) in (O::CAPABILITIES.deviations.in_case)(contract, &expected_case.case)
+        .iter()
+        .zip(expected_case.contract.iter())
+        .zip(outs)
     {
         if let (Some(class), true) = (class, *expected == Some(*out))
             && let Some(sighting) = seen.get_mut(class)

@@ -19,9 +19,9 @@ struct Span {
 
 /// Spans of parameters, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spans(BTreeMap<String, Span>);
+pub struct ParameterSpans(BTreeMap<String, Span>);
 
-impl Spans {
+impl ParameterSpans {
     /// Adds the parameters of a case: every number by name, every element of a list, and the length of a list as `len`.
     pub fn add(&mut self, params: &Value) {
         self.walk("", params);

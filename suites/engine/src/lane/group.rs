@@ -17,12 +17,12 @@ pub(super) const INSIDE: &str = "TIEBREAK_WORKER";
 
 /// True if a lane's worker started the program.
 pub(super) fn is_inside() -> bool {
-    std::env::var_os(INSIDE).is_some() || has_itself_above()
+    std::env::var_os(INSIDE).is_some() || is_own_descendant()
 }
 
 /// True if an ancestor process runs the same program; detects workers that clear the environment.
 #[cfg(target_os = "linux")]
-fn has_itself_above() -> bool {
+fn is_own_descendant() -> bool {
     use procfs::process::Process;
     let Ok(me) = Process::myself() else { return false };
     let parent = |process: &Process| Process::new(process.stat().ok()?.ppid).ok();
@@ -31,7 +31,7 @@ fn has_itself_above() -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn has_itself_above() -> bool {
+fn is_own_descendant() -> bool {
     false
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Worker {
     pipes: Pipes,
     last_words: LastWords,
     /// Batches in flight.
-    in_flight: VecDeque<Posed>,
+    in_flight: VecDeque<InFlightBatch>,
     patience: Duration,
     /// Failure after which nothing more can be sent; earlier answers can still be read.
     broken: Option<Failure>,
@@ -39,7 +39,7 @@ pub(super) struct Worker {
 
 /// Batch in flight.
 #[derive(Clone, Copy)]
-struct Posed {
+struct InFlightBatch {
     results: usize,
     operations: u64,
 }
@@ -155,12 +155,12 @@ impl Worker {
 
     /// Returns the longest silence for the batches in flight.
     fn limit(&self) -> Duration {
-        patience::limit(self.patience, self.in_flight.iter().map(|posed| posed.operations).fold(0, u64::saturating_add))
+        patience::limit(self.patience, self.in_flight.iter().map(|batch| batch.operations).fold(0, u64::saturating_add))
     }
 
     /// Returns the number of bytes that the answers in flight may take.
     fn room(&self) -> usize {
-        let answers = self.in_flight.iter().map(|posed| posed.results.saturating_mul(size_of::<i32>()) + MAX_LINE);
+        let answers = self.in_flight.iter().map(|batch| batch.results.saturating_mul(size_of::<i32>()) + MAX_LINE);
         answers.fold(MAX_LINE, usize::saturating_add)
     }
 
@@ -238,14 +238,14 @@ impl Session for Worker {
         };
         let request = Request::Run(Box::new(order.header()));
         let is_first = self.in_flight.is_empty();
-        self.in_flight.push_back(Posed { results: order.results(), operations: patience::operations(order) });
+        self.in_flight.push_back(InFlightBatch { results: order.results(), operations: patience::operations(order) });
         // A worker that has died belongs to an earlier batch, found at the end of the answers.
         self.send(&request, payload).or_else(|failure| if is_first { Err(failure) } else { Ok(()) })
     }
 
     fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure> {
         let mut silence = Silence::new(self.limit());
-        let posed = self.in_flight.pop_front().expect("collect follows submit");
-        self.results(posed.results, &mut silence, out)
+        let batch = self.in_flight.pop_front().expect("collect follows submit");
+        self.results(batch.results, &mut silence, out)
     }
 }

@@ -78,14 +78,14 @@ impl<'a> Runner<'a> {
 }
 
 /// Batches handed over before the results of earlier batches are taken, so that a worker does not wait for the harness.
-pub struct Ahead<'a, T> {
+pub struct InFlight<'a, T> {
     /// Session of the batches. A separate batch may run here only if no batch waits.
     pub lease: Lease<'a>,
     most: usize,
     waiting: VecDeque<(T, Result<(), Failure>)>,
 }
 
-impl<'a, T> Ahead<'a, T> {
+impl<'a, T> InFlight<'a, T> {
     /// Creates a queue of at most `most` batches.
     pub fn new(lease: Lease<'a>, most: usize) -> Self {
         Self { lease, most, waiting: VecDeque::new() }

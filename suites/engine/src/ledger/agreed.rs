@@ -1,6 +1,6 @@
 //! Ledger entries of bitwise comparisons.
 
-use crate::case::again::{again, spelled};
+use crate::case::again::{again, display_case};
 use crate::judge::agreement::Agreements;
 use crate::lane::Lane;
 use crate::operation::observed::Witness;
@@ -45,7 +45,7 @@ fn described<O: Operation>(
     let command = again::<O>(&request.command, kernel, &lane.name, (&witness.case, witness.index));
     let here = format!("--lane {}", lane.name);
     AgreementWitness {
-        case: spelled::<O>(&kernel.contract.domain, &witness.case, Some(witness.index), None),
+        case: display_case::<O>(&kernel.contract.domain, &witness.case, Some(witness.index), None),
         command: match other.is_compiled() {
             true => command.replacen(&here, &format!("{here} --lane {}", other.name), 1),
             false => command,

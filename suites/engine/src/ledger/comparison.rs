@@ -1,6 +1,6 @@
 //! Ledger entries of a comparison with a scheme: row, witness and findings.
 
-use crate::case::again::{again, command, spelled};
+use crate::case::again::{again, command, display_case};
 use crate::count::Count;
 use crate::explain::comparison::Comparison;
 use crate::explain::groups::Explained;
@@ -27,7 +27,7 @@ impl<O: Operation> Comparison<'_, O> {
     pub(crate) fn witness(&self, seen: &Explained<O::Params>) -> ledger::Witness {
         let Explained { explanation, witness, command, .. } = seen;
         ledger::Witness {
-            case: spelled::<O>(self.domain(), &witness.case, Some(witness.index), Some(explanation.class)),
+            case: display_case::<O>(self.domain(), &witness.case, Some(witness.index), Some(explanation.class)),
             got: witness.got.clone(),
             expected: Some(witness.expected.clone()),
             scheme: label::<O>(self.scheme),
@@ -94,6 +94,6 @@ impl<O: Operation> Comparison<'_, O> {
     pub(crate) fn failed(&self, failures: &[FailedBatch<Case<O::Params>>]) -> Vec<Finding> {
         let size = |case: &Case<O::Params>| case.tensors.iter().map(Vec::len).sum::<usize>();
         self.place()
-            .failed(failures, size, |case| (spelled::<O>(self.domain(), case, None, None), self.command(case, 0)))
+            .failed(failures, size, |case| (display_case::<O>(self.domain(), case, None, None), self.command(case, 0)))
     }
 }

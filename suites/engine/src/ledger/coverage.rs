@@ -8,8 +8,8 @@
 
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
-use crate::ledger::part::Part;
 use crate::ledger::place::finding;
+use crate::ledger::section::LedgerSection;
 use crate::operation::request::Scope;
 use std::collections::BTreeSet;
 use tiebreak_common::class::Class;
@@ -109,7 +109,7 @@ pub fn exhausted(lanes: &[Lane]) -> impl Iterator<Item = Finding> {
     lanes.iter().filter_map(message).map(|(lane, why)| finding(("", "", &lane), Class::Hang, why))
 }
 
-impl Part {
+impl LedgerSection {
     /// Notes a lane that does not offer the kernel. In a lane of the project, the omission is a finding.
     pub fn not_offered(&mut self, plan: &PlannedCount<'_>, lane: &Lane) {
         self.planned.push(plan.not_offered(lane));

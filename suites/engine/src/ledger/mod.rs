@@ -4,17 +4,17 @@ pub mod agreed;
 pub mod catalogued;
 pub mod comparison;
 pub mod coverage;
-pub mod kept;
-pub mod part;
+pub mod partial_run;
 pub mod place;
 pub mod planned;
 pub mod record;
 pub mod repeats;
+pub mod section;
 pub mod swept;
 
 use crate::explain::ExplainedLane;
 use crate::judge::JudgedLane;
-use crate::ledger::part::Part;
+use crate::ledger::section::LedgerSection;
 use crate::operation::Operation;
 use crate::operation::request::Request;
 use crate::plan::planned::Planned;
@@ -29,22 +29,22 @@ pub(crate) fn add<O: Operation>(
     planned: &Planned<O>,
     JudgedLane { lane, record, layers, sweeps, .. }: &JudgedLane<'_, O>,
     explained: &ExplainedLane<'_, O>,
-    part: &mut Part,
+    section: &mut LedgerSection,
 ) {
-    planned.ran(subject.kernel, lane, record, part);
-    if request.asked.is_nothing() {
-        part.findings.extend(record::stale(subject, lane, record, &planned.specs));
+    planned.ran(subject.kernel, lane, record, section);
+    if request.selection.is_nothing() {
+        section.findings.extend(record::stale(subject, lane, record, &planned.specs));
     }
-    record::add(request, subject, lane, (record, !planned.specs.is_empty()), &explained.sides, part);
+    record::add(request, subject, lane, (record, !planned.specs.is_empty()), &explained.sides, section);
     let repeats = explained.repeats.as_ref();
     if let Some(repeats) = repeats {
         let is_known = |f: &Finding| f.lane == lane.name && f.class == Class::DependsOnHistory.name();
-        let known = part.findings.iter().any(is_known);
+        let known = section.findings.iter().any(is_known);
         let finding = repeats::finding(subject, lane, repeats, explained.repeated.clone());
-        part.findings.extend(finding.filter(|_| !known));
+        section.findings.extend(finding.filter(|_| !known));
     }
     let calls = record.cases + repeats.map_or(0, |repeats| repeats.calls);
-    for row in part.rows.iter_mut().filter(|row| row.lane == lane.name) {
+    for row in section.rows.iter_mut().filter(|row| row.lane == lane.name) {
         row.parameters = planned.parameters(record);
         if row.against == Against::Contract {
             row.layers = layers.values().copied().collect();
@@ -52,8 +52,8 @@ pub(crate) fn add<O: Operation>(
         row.calls = if row.against == Against::Contract && !record.has_failed() { calls } else { 0 };
     }
     for sweep in sweeps {
-        part.planned.extend(swept::outside(subject, lane, sweep));
-        part.rows.extend(swept::rows(request, subject, lane, sweep));
-        part.findings.extend(swept::findings(request, subject, lane, sweep));
+        section.planned.extend(swept::outside(subject, lane, sweep));
+        section.rows.extend(swept::rows(request, subject, lane, sweep));
+        section.findings.extend(swept::findings(request, subject, lane, sweep));
     }
 }

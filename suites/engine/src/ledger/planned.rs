@@ -5,9 +5,9 @@ use crate::lane::Lane;
 use crate::ledger::coverage::{
     PlannedCount, as_the_worker_says, no_such_case, not_asked_again, nothing_new, outside_domain,
 };
-use crate::ledger::part::Part;
-use crate::operation::given::Given;
+use crate::ledger::section::LedgerSection;
 use crate::operation::outside::Outside;
+use crate::operation::parameter_coverage::ParameterCoverage;
 use crate::operation::{Kernel, Operation};
 use crate::plan::planned::Planned;
 use tiebreak_reports::ledger::Unit;
@@ -15,7 +15,7 @@ use tiebreak_reports::ledger::Unit;
 impl<O: Operation> Planned<O> {
     /// Returns the planned counts of a kernel.
     fn plans(&self, kernel: &Kernel<O>) -> Vec<PlannedCount<'static>> {
-        let plan = |count: &Given| PlannedCount {
+        let plan = |count: &ParameterCoverage| PlannedCount {
             op: O::OP,
             kernel: kernel.name,
             unit: count.unit,
@@ -23,22 +23,22 @@ impl<O: Operation> Planned<O> {
             planned: count.planned,
             outside: outside_domain(count.outside, count.first.clone()),
         };
-        self.given.iter().chain(&self.cases).map(plan).collect()
+        self.coverage.iter().chain(&self.cases).map(plan).collect()
     }
 
     /// Notes a lane that does not offer the kernel.
-    pub(crate) fn not_offered(&self, kernel: &Kernel<O>, lane: &Lane, part: &mut Part) {
+    pub(crate) fn not_offered(&self, kernel: &Kernel<O>, lane: &Lane, section: &mut LedgerSection) {
         let plans = self.plans(kernel);
         let [first, others @ ..] = &plans[..] else { return };
-        part.not_offered(first, lane);
-        part.planned.extend(others.iter().map(|plan| plan.not_offered(lane)));
+        section.not_offered(first, lane);
+        section.planned.extend(others.iter().map(|plan| plan.not_offered(lane)));
     }
 
     /// Notes a lane that ran cases, and counts the cases left out: spared, given up, refused, or impossible.
-    pub(crate) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, part: &mut Part) {
+    pub(crate) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, section: &mut LedgerSection) {
         let Outside { count: outside, reason } = &record.outside;
         let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared - outside;
-        part.planned.extend(self.plans(kernel).iter().map(|plan| {
+        section.planned.extend(self.plans(kernel).iter().map(|plan| {
             let left_out = match plan.unit {
                 Unit::Case => [
                     no_such_case(lost),
@@ -68,7 +68,7 @@ impl<O: Operation> Planned<O> {
     /// Returns the number of multipliers and shifts in the cases, if the operation counts them.
     fn pairs(&self) -> u64 {
         let counted = self.specs.iter().any(|spec| !(O::CAPABILITIES.counted.pairs)(&spec.params).is_empty());
-        let given = self.given.iter().filter(|given| counted && given.unit == Unit::Pair);
+        let given = self.coverage.iter().filter(|given| counted && given.unit == Unit::Pair);
         given.map(|given| given.planned - given.outside).sum()
     }
 

@@ -6,7 +6,7 @@ use crate::explain::sides::ExplainedSide;
 use crate::judge::record::Record;
 use crate::judge::side::Side;
 use crate::lane::Lane;
-use crate::ledger::part::Part;
+use crate::ledger::section::LedgerSection;
 use crate::operation::Operation;
 use crate::operation::case::Spec;
 use crate::operation::fault::{Extent, Seen, Sighting};
@@ -24,9 +24,9 @@ pub(crate) fn add<O: Operation>(
     lane: &Lane,
     (record, whole): (&Record<O::Params>, bool),
     sides: &[ExplainedSide<'_, O>],
-    part: &mut Part,
+    section: &mut LedgerSection,
 ) {
-    let whole = whole && request.asked.is_nothing() && record.failures.is_empty() && record.given_up == 0;
+    let whole = whole && request.selection.is_nothing() && record.failures.is_empty() && record.given_up == 0;
     let exhaustive = whole && (O::CAPABILITIES.sweeps.exhaustive)(&subject.kernel.contract.domain);
     let coverage = if exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
     for explained in sides {
@@ -40,7 +40,7 @@ pub(crate) fn add<O: Operation>(
         // A broken contract is the finding; its differences from the reference are no second finding.
         let noise = against == Against::Reference && !kept && !subject.path.is_empty();
         let classes = classes(side, groups, rest);
-        part.findings.extend(comparison.finding(side, witness.clone(), &classes).filter(|_| !noise));
+        section.findings.extend(comparison.finding(side, witness.clone(), &classes).filter(|_| !noise));
         let mut row = comparison.row(&side.count, witness, &classes, coverage, record.seconds);
         if against == Against::Contract {
             declare(&mut row, &record.faults);
@@ -48,11 +48,11 @@ pub(crate) fn add<O: Operation>(
             (row.sizes, row.ranges) = (record.spans.sizes(), record.spans.ranges());
         }
         row.examples = examples(&row, &mismatches);
-        part.mismatches.extend(mismatches);
-        part.rows.push(row);
+        section.mismatches.extend(mismatches);
+        section.rows.push(row);
     }
     let comparison = Comparison { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
-    part.findings.extend(comparison.failed(&record.failures));
+    section.findings.extend(comparison.failed(&record.failures));
 }
 
 /// Returns, for each class of a row except the witness's, the first kept difference.

@@ -1,6 +1,6 @@
 //! Ledger entries of repeated calls.
 
-use crate::case::again::spelled;
+use crate::case::again::display_case;
 use crate::lane::Lane;
 use crate::operation::{self, Operation};
 use crate::run::repeats::{Differing, Repeats};
@@ -26,7 +26,7 @@ pub(crate) fn finding<O: Operation>(
     let index = at / element.words();
     let words = index * element.words()..(index + 1) * element.words();
     let witness = ledger::Witness {
-        case: spelled::<O>(domain, case, Some(index), None),
+        case: display_case::<O>(domain, case, Some(index), None),
         got: element.described(&given[words.clone()]),
         expected: Some(element.described(&first[words])),
         scheme: "the first call".to_owned(),

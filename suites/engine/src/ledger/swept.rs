@@ -5,7 +5,7 @@ use crate::lane::Lane;
 use crate::ledger::coverage::{PlannedCount, as_the_worker_says};
 use crate::ledger::record::declare;
 use crate::operation::request::Request;
-use crate::operation::swept::{Sweep, SweptSide};
+use crate::operation::sweep_outcome::{SweepOutcome, SweptSide};
 use crate::operation::{Operation, Outside};
 use crate::run::subject::Subject;
 use tiebreak_common::class::Class;
@@ -13,7 +13,7 @@ use tiebreak_reports::ledger::{Against, Coverage, Finding, Planned, Row, Unit};
 use tiebreak_reports::{ledger, text as words};
 
 /// Returns the number of inputs run in a sweep, if the worker refused some as outside the kernel's domain.
-pub(crate) fn outside<O: Operation>(subject: &Subject<O>, lane: &Lane, sweep: &Sweep) -> Option<Planned> {
+pub(crate) fn outside<O: Operation>(subject: &Subject<O>, lane: &Lane, sweep: &SweepOutcome) -> Option<Planned> {
     let Outside { count, reason } = &sweep.outside;
     let seen = sweep.sides.first().map_or(0, |side| side.count.seen());
     let (op, kernel, unit, planned) = (O::OP, subject.kernel.name, Unit::Input, seen + count);
@@ -22,7 +22,12 @@ pub(crate) fn outside<O: Operation>(subject: &Subject<O>, lane: &Lane, sweep: &S
 }
 
 /// Returns a row for each side, if an input was judged.
-pub(crate) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: &Lane, sweep: &Sweep) -> Vec<Row> {
+pub(crate) fn rows<O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    lane: &Lane,
+    sweep: &SweepOutcome,
+) -> Vec<Row> {
     let coverage = if sweep.exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
     let row = |side: &SweptSide| {
         let witness = side.witness.as_ref().map(|w| ledger::Witness {
@@ -47,7 +52,7 @@ pub(crate) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: 
 }
 
 /// Describes the judged inputs.
-fn swept(sweep: &Sweep) -> String {
+fn swept(sweep: &SweepOutcome) -> String {
     format!("{} {}", if sweep.exhaustive { "all" } else { "the judged" }, sweep.what)
 }
 
@@ -56,7 +61,7 @@ pub(crate) fn findings<O: Operation>(
     request: &Request,
     subject: &Subject<O>,
     lane: &Lane,
-    sweep: &Sweep,
+    sweep: &SweepOutcome,
 ) -> Vec<Finding> {
     let place = subject.place(lane);
     let rows = rows(request, subject, lane, sweep);

@@ -4,11 +4,11 @@ use crate::case::text;
 use crate::explain::groups::Basis;
 use crate::judge::side::{Results, Side};
 use crate::lane::Lane;
+use crate::offline::evaluated::{Domain, EvaluatedLine};
 use crate::offline::line::Line;
-use crate::offline::posed::{Domain, Posed};
-use crate::operation::asked::Asked;
 use crate::operation::errors::CaseError;
 use crate::operation::expected::{Expected, differs};
+use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Operation, label};
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
@@ -97,13 +97,13 @@ impl<O: Operation> Default for Benched<O> {
 
 /// Line with the caller's results; results that the caller left out have no expected value.
 struct Seen<O: Operation> {
-    posed: Posed<O>,
+    posed: EvaluatedLine<O>,
     outs: Vec<i32>,
 }
 
 fn seen<O: Operation>(line: &Line) -> Result<Seen<O>, CaseError> {
     let given = line.expected.as_ref().ok_or("expected: missing; write the results that are to be judged")?;
-    let mut posed = Posed::<O>::of(line)?;
+    let mut posed = EvaluatedLine::<O>::of(line)?;
     let (outs, is_given) = posed.given(given)?;
     posed.expected.iter_mut().zip(is_given).filter(|(_, given)| !given).for_each(|(value, _)| *value = None);
     Ok(Seen { posed, outs })
@@ -128,7 +128,7 @@ impl<O: Operation> Benched<O> {
     fn keep(&mut self, line: &Line, Seen { posed, outs }: Seen<O>) {
         let by = line.kernel.clone().unwrap_or_else(|| label::<O>(&posed.scheme));
         let key = format!("{by} {:?}", &*posed.domain);
-        let Posed { kernel, scheme, domain, case, expected, .. } = posed;
+        let EvaluatedLine { kernel, scheme, domain, case, expected, .. } = posed;
         let element = operation::result_element::<O>(&domain, &case.params);
         let party = self.parties.entry(key).or_insert_with(|| Party {
             by,
@@ -150,11 +150,11 @@ impl<O: Operation> Bench for Benched<O> {
     }
 
     fn eval(&self, line: &Line) -> Result<Vec<Option<Value>>, CaseError> {
-        Posed::<O>::of(line).map(|posed| posed.results())
+        EvaluatedLine::<O>::of(line).map(|posed| posed.results())
     }
 
     fn exact(&self, line: &Line) -> Result<Exact, CaseError> {
-        let posed = Posed::<O>::of(line)?;
+        let posed = EvaluatedLine::<O>::of(line)?;
         let exact = O::rational(&posed.scheme, &posed.case);
         let written = |all: Vec<Option<Rational>>| all.into_iter().map(|one| Some(one?.to_string())).collect();
         Ok((posed.results(), exact.map(written)))
@@ -173,12 +173,12 @@ impl<O: Operation> Bench for Benched<O> {
     fn causes(&self) -> Vec<Cause> {
         let lane = Lane::host();
         // A caller's case is not shrunk, so nothing runs.
-        let asked = Asked { cases: vec![String::new()], ..Asked::default() };
+        let asked = CaseSelection { cases: vec![String::new()], ..CaseSelection::default() };
         let of = |party: &Party<O>| {
             let (domain, scheme) = (&*party.domain, &party.scheme);
             let kernel = party.kernel.unwrap_or("");
             let basis: Basis<'_, O> =
-                Basis { kernel, made: None, domain, contract: scheme, scheme, kept: false, asked: &asked };
+                Basis { kernel, code: None, domain, contract: scheme, scheme, kept: false, selection: &asked };
             let causes = basis.explained(&lane, &party.side).into_iter().map(|explained| {
                 let witness = explained.witness;
                 Cause {

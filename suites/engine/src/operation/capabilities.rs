@@ -3,8 +3,9 @@
 #![expect(clippy::type_complexity, reason = "the signature of a capability belongs in its field")]
 
 use super::{
-    Asked, Case, Change, Control, Element, Expected, Given, Kernel, Layer, NamedScheme, Observed, Operation, Parameter,
-    PathStep, Promised, ReferenceOption, Spec, Sweep, Wanted, Witness, change, fault, observed, promise,
+    Case, CaseSelection, Change, Control, Element, Expected, Kernel, Layer, NamedScheme, Observed, Operation,
+    Parameter, ParameterCoverage, PathStep, Promised, ReferenceOption, Spec, SweepOutcome, Wanted, Witness, change,
+    fault, observed, promise,
 };
 use crate::lane::runner::Runner;
 use std::sync::Arc;
@@ -82,7 +83,7 @@ pub struct Compiled<O: Operation> {
     /// Classes of the known faults in a kernel's code; arguments: kernel, lane, parameters.
     pub faults: fn(&str, &str, &O::Params) -> Vec<Class>,
     /// Known faults in a kernel's code at a case; arguments: kernel, lane, contract, case.
-    pub at_fault: fn(&str, &str, &O::Scheme, &Case<O::Params>) -> Vec<fault::Fault>,
+    pub at_fault: fn(&str, &str, &O::Scheme, &Case<O::Params>) -> Vec<fault::KnownFault>,
 }
 
 /// Sweeps over all inputs of a kind.
@@ -90,25 +91,25 @@ pub struct Sweeps<O: Operation> {
     /// True if the plan has every input of a domain.
     pub exhaustive: fn(&O::Domain) -> bool,
     /// Parameters of sweeps, in addition to the plan's; a module must have their functions.
-    pub params: fn(&O::Domain, &Asked) -> Vec<O::Params>,
+    pub params: fn(&O::Domain, &CaseSelection) -> Vec<O::Params>,
     /// Sweeps small enough for every run.
-    pub few: fn(&'static Kernel<O>, &Runner<'_>, &Asked) -> Vec<Sweep>,
+    pub small_sweeps: fn(&'static Kernel<O>, &Runner<'_>, &CaseSelection) -> Vec<SweepOutcome>,
     /// Sweeps of an exhaustive run.
-    pub all: fn(&'static Kernel<O>, &Runner<'_>, &Asked, &Wanted) -> Vec<Sweep>,
+    pub all: fn(&'static Kernel<O>, &Runner<'_>, &CaseSelection, &Wanted) -> Vec<SweepOutcome>,
 }
 
 /// Explanation of differences, in addition to [`Operation::changes`].
 pub struct Causes<O: Operation> {
     /// Class of a result with a value by the reference and no value by the contract; `None` if no reference is compared with such results.
-    pub open: Option<Class>,
+    pub undefined_class: Option<Class>,
     /// Path from the reference to a contract's scheme, in single changes (arguments: contract, reference, domain): the causes of differences of a
     /// kernel that keeps the contract. Empty if differences have a single cause.
     pub path: fn(&O::Scheme, &O::Scheme, &O::Domain) -> Vec<PathStep<O>>,
     /// Change from the reference to the scheme of a kernel that keeps the contract (arguments: contract, reference), if no cause is more specific.
-    pub own: fn(&O::Scheme, &O::Scheme) -> Option<Change<O>>,
+    pub contract_cause: fn(&O::Scheme, &O::Scheme) -> Option<Change<O>>,
     /// True if a prediction without a value matches a word (arguments: parameters, results, index): a scheme gives NaN, and every NaN matches. `None`
     /// if such a prediction is neither right nor wrong, because the target decides the result of poison.
-    pub stands_for_none: fn(&O::Params, &[i32], usize) -> Option<bool>,
+    pub matches_undefined: fn(&O::Params, &[i32], usize) -> Option<bool>,
     /// Group of each result of a case for explanation (arguments: contract, parameters, number of results); empty without groups.
     pub groups: fn(&O::Scheme, &O::Params, usize) -> Vec<usize>,
     /// Causes of differences from a scheme in a group; arguments: group, contract, scheme, domain, and true if the contract is kept and `scheme` is
@@ -117,8 +118,12 @@ pub struct Causes<O: Operation> {
 }
 
 /// Counts of the caller's parameters; arguments: domain, request, cases that run, budget and seed.
-pub type Counts<O> =
-    fn(&<O as Operation>::Domain, &Asked, &[Arc<Spec<<O as Operation>::Params>>], (&Budget, u64)) -> Option<Given>;
+pub type Counts<O> = fn(
+    &<O as Operation>::Domain,
+    &CaseSelection,
+    &[Arc<Spec<<O as Operation>::Params>>],
+    (&Budget, u64),
+) -> Option<ParameterCoverage>;
 
 /// Parameters that a caller may give in place of the plan, in addition to cases.
 pub struct Options<O: Operation> {
@@ -131,9 +136,9 @@ pub struct Options<O: Operation> {
     /// Option by which a caller chooses the reference.
     pub reference: ReferenceOption,
     /// Number of the caller's parameters, and of those left out by the cases; without a request, of parameters counted in addition to cases.
-    pub given: Counts<O>,
+    pub caller_coverage: Counts<O>,
     /// True if a witness may have the parameters, because the caller gave them.
-    pub is_asked: fn(&Asked, &O::Params) -> bool,
+    pub is_asked: fn(&CaseSelection, &O::Params) -> bool,
 }
 
 /// Cases of a self-check, for a domain and a seed.
@@ -164,7 +169,7 @@ pub struct Spelling<O: Operation> {
     /// Text of result `index` in the operation's own form, if any; with the class of the difference if known.
     pub result: fn(&Case<O::Params>, usize, Option<Class>) -> Option<ledger::Case>,
     /// True if the text reproduces the result regardless of position and neighbours.
-    pub stands_alone: fn(&Case<O::Params>) -> bool,
+    pub is_replayable: fn(&Case<O::Params>) -> bool,
     /// Command-line arguments that run a case given as text.
     pub command: fn(&ledger::Case) -> String,
 }
@@ -173,11 +178,11 @@ pub struct Spelling<O: Operation> {
 pub struct Witnesses<O: Operation> {
     /// Cases reduced to the operands of a single result (arguments: case, domain, index), simplest first, with the new index of the result. The
     /// caller must check that a kernel gives the same result there. Empty if each result depends on many elements.
-    pub alone: fn(&Case<O::Params>, &O::Domain, usize) -> Vec<(Case<O::Params>, usize)>,
+    pub isolate_result: fn(&Case<O::Params>, &O::Domain, usize) -> Vec<(Case<O::Params>, usize)>,
     /// Cases simpler than a witness, simplest first.
     pub simpler: fn(&Witness<O::Params>, &O::Domain) -> Vec<Case<O::Params>>,
     /// Order of differing cases; shrinking starts from the least.
-    pub start: fn(&Observed<O::Params>) -> Vec<u64>,
+    pub shrink_priority: fn(&Observed<O::Params>) -> Vec<u64>,
     /// Order of the witnesses of several groups.
     pub rank: fn(&Witness<O::Params>) -> Vec<u64>,
 }
@@ -232,7 +237,7 @@ impl<O: Operation> Sweeps<O> {
     pub const NONE: Self = Self {
         exhaustive: |_| false,
         params: |_, _| Vec::new(),
-        few: |_, _, _| Vec::new(),
+        small_sweeps: |_, _, _| Vec::new(),
         all: |_, _, _, _| Vec::new(),
     };
 }
@@ -240,13 +245,13 @@ impl<O: Operation> Sweeps<O> {
 impl<O: Operation> Causes<O> {
     /// Single group of results, explained by [`Operation::changes`]; a result without a value by the contract is poison.
     pub const NONE: Self = Self {
-        open: Some(Class::Poison),
+        undefined_class: Some(Class::Poison),
         path: change::path,
-        own: |_, _| None,
-        stands_for_none: |_, _, _| Some(false),
+        contract_cause: |_, _| None,
+        matches_undefined: |_, _, _| Some(false),
         groups: |_, _, _| Vec::new(),
         in_group: |_, contract, scheme, domain, kept| {
-            let own = if kept { (O::CAPABILITIES.causes.own)(contract, scheme) } else { None };
+            let own = if kept { (O::CAPABILITIES.causes.contract_cause)(contract, scheme) } else { None };
             own.into_iter().chain(O::changes(scheme, domain)).collect()
         },
     };
@@ -259,10 +264,10 @@ impl<O: Operation> Options<O> {
         takes_layer: |_| true,
         on_types: |_, case| case,
         reference: ReferenceOption::Reference,
-        given: |_, _, _, _| None,
-        is_asked: |asked, params| {
+        caller_coverage: |_, _, _, _| None,
+        is_asked: |selection, params| {
             let function = || (O::CAPABILITIES.compiled.function)(params);
-            asked.types.is_empty() || function().is_some_and(|f| asked.types.contains(&f.params.quantized))
+            selection.types.is_empty() || function().is_some_and(|f| selection.types.contains(&f.params.quantized))
         },
     };
 }
@@ -281,7 +286,7 @@ impl<O: Operation> Spelling<O> {
     /// The case with the index of the result.
     pub const NONE: Self = Self {
         result: |_, _, _| None,
-        stands_alone: |_| true,
+        is_replayable: |_| true,
         command: |case| format!("--case '{}'", words::case(case)),
     };
 }
@@ -289,9 +294,9 @@ impl<O: Operation> Spelling<O> {
 impl<O: Operation> Witnesses<O> {
     /// Witnesses with fewer elements are simpler.
     pub const NONE: Self = Self {
-        alone: |_, _, _| Vec::new(),
-        simpler: |witness, domain| O::smaller(&witness.case, domain),
-        start: |seen| vec![observed::elements(&seen.case, &seen.outs) as u64],
+        isolate_result: |_, _, _| Vec::new(),
+        simpler: |witness, domain| O::shrink_candidates(&witness.case, domain),
+        shrink_priority: |seen| vec![observed::elements(&seen.case, &seen.outs) as u64],
         rank: |witness| vec![witness.case.tensors.iter().map(Vec::len).sum::<usize>() as u64],
     };
 }

@@ -4,9 +4,9 @@
 //! by the seed and the kernel's place in the operation's list, so that all kernels together run all cases. A kernel that the caller names runs all of
 //! them; known bugs run none. The ledger's plan of a kernel counts only the cases of that kernel.
 
-use crate::operation::asked::Block;
+use crate::operation::case_cache::CaseCache;
 use crate::operation::fill::Fill;
-use crate::operation::worked::Worked;
+use crate::operation::selection::Block;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
@@ -85,7 +85,7 @@ pub struct Spec<P> {
     /// Place in the whole plan, which decides the random elements.
     pub place: usize,
     /// Cached tensors and expected results.
-    pub worked: Worked<Case<P>>,
+    pub cache: CaseCache<Case<P>>,
 }
 
 /// Makes specs from frames, in turn. A caller may give more parameters than there is memory for their inputs.
@@ -142,7 +142,7 @@ impl<P> Spec<P> {
             block: None,
             later: None,
             place: 0,
-            worked: Worked::NOTHING,
+            cache: CaseCache::NOTHING,
         }
     }
 

@@ -257,14 +257,14 @@ pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &
 }
 
 /// True if a prediction gives every result for which the scheme expects a value. A word predicted without a value must pass
-/// [`Causes::stands_for_none`](crate::operation::Causes::stands_for_none).
+/// [`Causes::matches_undefined`](crate::operation::Causes::matches_undefined).
 fn reproduces<O: Operation>(predicted: &Expected, seen: &Observed<O::Params>) -> bool {
     if predicted.len() != seen.outs.len() {
         return false;
     }
     let words = seen.words();
     let is_open = |at: usize| seen.expected[at].is_none();
-    let none = |at: usize| (O::CAPABILITIES.causes.stands_for_none)(&seen.case.params, &seen.outs, at) != Some(false);
+    let none = |at: usize| (O::CAPABILITIES.causes.matches_undefined)(&seen.case.params, &seen.outs, at) != Some(false);
     let is = |at, predicted: Option<i32>, out| predicted.map_or_else(|| none(at), |predicted| predicted == out);
     let mut results = predicted.iter().zip(&seen.outs).enumerate();
     results.all(|(at, (predicted, out))| is_open(at) || seen.is_faulty(at / words) || is(at, *predicted, *out))

@@ -57,7 +57,7 @@ pub fn merge(seen: &mut Seen, other: Seen) {
 
 /// Known fault at a case.
 #[derive(Clone, Debug)]
-pub struct Fault {
+pub struct KnownFault {
     /// Class of the differences.
     pub class: Class,
     /// Description of the fault, with a one-line reproducer.
@@ -68,7 +68,7 @@ pub struct Fault {
     pub may: Vec<Vec<i32>>,
 }
 
-impl Fault {
+impl KnownFault {
     /// True if the fault can give a value for result `index`.
     pub fn gives(&self, index: usize, out: &[i32]) -> bool {
         self.may.get(index).is_some_and(|values| values.chunks(out.len()).any(|value| value == out))
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_fault_gives_its_values_and_no_other() {
         let fault =
-            Fault { class: Class::TieDirection, reason: "", each: false, may: vec![vec![1, 2], vec![], vec![3]] };
+            KnownFault { class: Class::TieDirection, reason: "", each: false, may: vec![vec![1, 2], vec![], vec![3]] };
         let gives = |i, out: i32| fault.gives(i, &[out]);
         assert_eq!([gives(0, 1), gives(0, 2), gives(0, 3)], [true, true, false]);
         assert_eq!([gives(1, 1), gives(2, 3), gives(2, 4), gives(3, 3)], [false, true, false, false]);

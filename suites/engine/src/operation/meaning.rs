@@ -29,7 +29,7 @@ pub fn meaning(name: &str, least: f64) -> Meaning {
 const AXES: [[&str; 2]; 4] = [["height", "width"], ["rows", "columns"], ["top", "left"], ["bottom", "right"]];
 
 /// True if two parameters are easily confused: zero points, scales, sizes along two axes (`stride_h`, `stride_w`), equal names in two operands.
-pub fn is_akin(one: &str, other: &str) -> bool {
+pub fn are_interchangeable(one: &str, other: &str) -> bool {
     fn last(name: &str) -> &str {
         name.rsplit('.').next().unwrap_or(name)
     }

@@ -1,9 +1,9 @@
 //! Interface between an operation and the engine: cases, expected results of schemes, and changes that a kernel may make to a scheme.
 
 pub mod arguments;
-pub mod asked;
 pub mod capabilities;
 pub mod case;
+pub mod case_cache;
 pub mod change;
 pub mod command;
 pub mod element;
@@ -12,17 +12,17 @@ pub mod expected;
 pub mod fault;
 pub mod fields;
 pub mod fill;
-pub mod given;
 pub mod meaning;
 pub mod names;
 pub mod observed;
 pub mod offered;
 pub mod outside;
+pub mod parameter_coverage;
 pub mod promise;
 pub mod request;
 pub mod scheme;
-pub mod swept;
-pub mod worked;
+pub mod selection;
+pub mod sweep_outcome;
 
 use ::tiebreak_impls as impls;
 use serde::Serialize;
@@ -38,7 +38,6 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::Value;
 
 pub use arguments::Arguments;
-pub use asked::{Asked, Block, Layer, Parameter, ReferenceOption, Stage, Wanted};
 pub use capabilities::{
     Capabilities, Causes, Compiled, Counted, Counts, Deviations, Options, SelfChecks, Spelling, Sweeps, Tensors, Trial,
     Witnesses,
@@ -49,13 +48,14 @@ pub use command::Command;
 pub use element::Element;
 pub use errors::{CaseError, Unposable};
 pub use expected::{Expected, differs};
-pub use given::Given;
 pub use observed::{Observed, Witness};
 pub use outside::Outside;
+pub use parameter_coverage::ParameterCoverage;
 pub use promise::{Promised, Tail};
 pub use request::Request;
 pub use scheme::{NamedScheme, overflow, promised};
-pub use swept::{Sweep, SweptSide, SweptWitness};
+pub use selection::{Block, CaseSelection, Layer, Parameter, ReferenceOption, Stage, Wanted};
+pub use sweep_outcome::{SweepOutcome, SweptSide, SweptWitness};
 
 /// Kernel, with the types of the operation.
 pub type Kernel<O> = impls::kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
@@ -102,7 +102,11 @@ pub trait Operation: Sized + Send + Sync + 'static {
     }
     /// Returns the domain of all cases to which a scheme gives values, for elements of type `ty`, without a kernel's limits. Adds the arguments that
     /// the type implies.
-    fn open(scheme: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Self::Domain, CaseError>;
+    fn widest_domain(
+        scheme: &Self::Scheme,
+        ty: Option<&str>,
+        arguments: &mut Arguments,
+    ) -> Result<Self::Domain, CaseError>;
     /// True if the contract covers the parameters.
     fn covers(domain: &Self::Domain, params: &Self::Params) -> bool;
     /// Describes the domain as text.
@@ -121,16 +125,21 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn reference(kernel: &Kernel<Self>, wanted: &Wanted) -> Option<String>;
 
     /// Returns the operation's own cases of a plan; [`whole`](crate::plan::plans::whole) adds the cases that every plan has.
-    fn own_plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
+    fn own_plan(
+        domain: &Self::Domain,
+        selection: &CaseSelection,
+        budget: &Budget,
+        seed: u64,
+    ) -> Vec<Spec<Self::Params>>;
     /// Returns the neutral element of tensor `t`: the zero point, which adds nothing to a result.
-    fn nothing(_params: &Self::Params, _t: usize) -> i32 {
+    fn neutral_element(_params: &Self::Params, _t: usize) -> i32 {
         0
     }
 
     /// Lists every change to `scheme` that a kernel may make, in the order of preference. The list is searched for causes, paths and explanations.
     fn changes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Change<Self>>;
     /// Returns smaller cases of the same kind, the smallest first.
-    fn smaller(case: &Case<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>>;
+    fn shrink_candidates(case: &Case<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>>;
 
     /// Returns the parameters by name, in the order for readers.
     fn arguments(params: &Self::Params) -> Vec<(String, Value)>;
@@ -184,9 +193,13 @@ pub fn result_element<O: Operation>(domain: &O::Domain, params: &O::Params) -> E
     element::<O>(domain, params, O::TENSORS.len())
 }
 
-/// Returns cases reduced to a single result; see [`Witnesses::alone`].
-pub fn alone<O: Operation>(case: &Case<O::Params>, domain: &O::Domain, index: usize) -> Vec<(Case<O::Params>, usize)> {
-    (O::CAPABILITIES.witnesses.alone)(case, domain, index)
+/// Returns cases reduced to a single result; see [`Witnesses::isolate_result`].
+pub fn isolate_result<O: Operation>(
+    case: &Case<O::Params>,
+    domain: &O::Domain,
+    index: usize,
+) -> Vec<(Case<O::Params>, usize)> {
+    (O::CAPABILITIES.witnesses.isolate_result)(case, domain, index)
 }
 
 /// Parses the name of a scheme, `NAME` or `NAME:POLICY`.

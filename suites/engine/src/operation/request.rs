@@ -1,8 +1,8 @@
 //! Request for a verification.
 
 use crate::lane::config::Lanes;
-use crate::operation::asked::{Asked, Wanted};
 use crate::operation::command::Command;
+use crate::operation::selection::{CaseSelection, Wanted};
 use serde::{Deserialize, Serialize};
 use tiebreak_common::budget::Effort;
 use tiebreak_oracle::rounding::RoundingRule;
@@ -28,7 +28,7 @@ pub struct Request {
     /// Effort, which sets the budget.
     pub effort: Effort,
     /// Cases in place of the plan.
-    pub asked: Asked,
+    pub selection: CaseSelection,
     /// Parameters that the caller gave and no kernel takes, for example a layer in floats.
     pub left_out: Vec<LeftOut>,
     /// Network whose layers run, before they are judged.

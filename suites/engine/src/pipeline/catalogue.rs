@@ -5,8 +5,8 @@ use crate::explain::sides as explain_record;
 use crate::judge::record::run;
 use crate::lane::Lane;
 use crate::ledger::catalogued::{Catalogued, InLanes};
-use crate::ledger::part::Part;
 use crate::ledger::record;
+use crate::ledger::section::LedgerSection;
 use crate::operation::case::{Case, Spec};
 use crate::operation::request::Request;
 use crate::operation::{Kernel, Operation};
@@ -18,9 +18,9 @@ use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{CatalogueRun, Finding};
 
 /// Sums the outcomes of all kernels for the catalogue run of each lane: counts and findings.
-pub(crate) fn totals<O: Operation>(lanes: &[String], each: &[&InLanes]) -> Result<Part> {
+pub(crate) fn totals<O: Operation>(lanes: &[String], each: &[&InLanes]) -> Result<LedgerSection> {
     let entries = entries::<O>()?;
-    let mut part = Part::default();
+    let mut section = LedgerSection::default();
     for (at, lane) in lanes.iter().enumerate() {
         let (op, lane, cases) = (O::OP.to_owned(), lane.clone(), entries.len() as u64);
         let mut total = CatalogueRun { op, lane, cases, not_taken: 0, judged: 0, broken: 0, unanswered: 0 };
@@ -30,12 +30,12 @@ pub(crate) fn totals<O: Operation>(lanes: &[String], each: &[&InLanes]) -> Resul
             total.judged += seen.counts[0];
             total.broken += seen.counts[1];
             total.unanswered += seen.counts[2];
-            part.findings.extend(seen.findings.iter().cloned());
+            section.findings.extend(seen.findings.iter().cloned());
         }
         total.not_taken = total.cases - taken.len() as u64;
-        part.catalogue.push(total);
+        section.catalogue.push(total);
     }
-    Ok(part)
+    Ok(section)
 }
 
 /// Runs the catalogue's cases on the kernels that take them. Kernels run in parallel, because the cases are few and some are large; all lanes share a
@@ -71,13 +71,14 @@ pub(crate) fn catalogued<O: Operation>(
     let covered = |case: &Case<O::Params>| O::covers(domain, &case.params);
     let cases: Vec<_> = cases.enumerate().filter_map(|(at, case)| Some((at, case.filter(covered)?))).collect();
     let taken: Vec<usize> = cases.iter().map(|(at, _)| *at).collect();
-    let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.pose(case)).collect::<Result<_>>()?;
-    let specs: Vec<_> = posed.iter().map(|posed| Arc::new(Spec::given((*posed.case).clone()))).collect();
+    let cases: Vec<_> = cases.into_iter().map(|(_, case)| subject.expect_case(case)).collect::<Result<_>>()?;
+    let specs: Vec<_> =
+        cases.iter().map(|expected_case| Arc::new(Spec::given((*expected_case.case).clone()))).collect();
     let in_lane = |lane: &Lane| {
-        let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &posed);
+        let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &cases);
         let counts = [record.contract.count.inputs, record.contract.count.differ, record.unanswered];
         let sides = explain_record::record(request, &subject, lane, (&record, &specs));
-        let mut found = Part::default();
+        let mut found = LedgerSection::default();
         record::add(request, &subject, lane, (&record, !specs.is_empty()), &sides, &mut found);
         let said = |f: Finding| Finding { message: format!("in the catalogue: {}", f.message), ..f };
         Catalogued { taken: taken.clone(), counts, findings: found.findings.into_iter().map(said).collect() }

@@ -8,12 +8,12 @@ use crate::activity::doing;
 use crate::case::text;
 use crate::identify::{Identified, identify};
 use crate::lane::Lane;
-use crate::ledger::kept::{Kept, go_on};
-use crate::ledger::part::Part;
+use crate::ledger::partial_run::{PartialRun, go_on};
 use crate::ledger::place::failed_check;
+use crate::ledger::section::LedgerSection;
 use crate::offline::{Bench, Benched};
-use crate::operation::asked::{Asked, Layer, Parameter, ReferenceOption, Stage};
 use crate::operation::request::Request;
+use crate::operation::selection::{CaseSelection, Layer, Parameter, ReferenceOption, Stage};
 use crate::operation::{Kernel, NamedScheme, Operation, find, is_compiled, kernels, offered};
 use crate::pipeline::catalogue::{catalogued, entries, run_catalogue, totals};
 use crate::pipeline::kernel::one_kernel;
@@ -128,7 +128,12 @@ impl<O: Operation> Verifies for Pipeline<O> {
         identify::<O>(offer, lane, effort, seed)
     }
 
-    fn verify(&self, (request, kept): (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part> {
+    fn verify(
+        &self,
+        (request, partial): (&Request, &PartialRun),
+        names: &[String],
+        lanes: &[Lane],
+    ) -> Result<LedgerSection> {
         let extent = self.extent(request, names, lanes);
         let named = named::<O>(names, lanes);
         let catalogue = match extent.has_catalogue {
@@ -136,16 +141,16 @@ impl<O: Operation> Verifies for Pipeline<O> {
             false => vec![None; named.len()],
         };
         let found = catalogue.iter().flatten().collect::<Vec<_>>();
-        let found = if extent.has_catalogue { totals::<O>(&extent.lanes, &found)? } else { Part::default() };
+        let found = if extent.has_catalogue { totals::<O>(&extent.lanes, &found)? } else { LedgerSection::default() };
         if let Err(first) = go_on(request, &found.findings) {
-            kept.kernel(O::OP, &found);
+            partial.kernel(O::OP, &found);
             return Err(first.into());
         }
         let checks = || match extent.has_checks {
             true => groups::<O>(request, lanes, &(0..mutants::groups::<O>()?).collect::<Vec<_>>()),
             false => Ok(Vec::new()),
         };
-        let verified = || each_kernel::<O>((request, kept), &named, lanes);
+        let verified = || each_kernel::<O>((request, partial), &named, lanes);
         // In parallel, because the last kernel leaves cores idle. A run that ends at the first finding does not wait for checks.
         let (verified, checks) =
             if request.fail_fast { (Ok(verified()?), checks()) } else { parallel::both(verified, checks) };
@@ -155,7 +160,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
     }
 
     fn extent(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Extent {
-        let (is_all, is_plain) = (names.is_empty(), request.asked.is_nothing());
+        let (is_all, is_plain) = (names.is_empty(), request.selection.is_nothing());
         let lanes = lanes.iter().map(|lane| lane.name.clone()).collect();
         Extent { lanes, is_all, has_catalogue: is_plain, has_checks: is_all && is_plain }
     }
@@ -174,13 +179,13 @@ impl<O: Operation> Verifies for Pipeline<O> {
     ) -> Result<()> {
         let named = named::<O>(names, lanes);
         let entries = entries::<O>()?;
-        let _plans = plans::Long::<O>::BEGUN;
+        let _plans = plans::LongPlanGuard::<O>::begin();
         let run = |at: usize| {
             let Some(kernel) = named.get(at) else {
                 return Ok(groups::<O>(request, lanes, &[at - named.len()])?.remove(0));
             };
             let _doing = doing(|| format!("{} {}", O::OP, kernel.name));
-            let catalogue = request.asked.is_nothing();
+            let catalogue = request.selection.is_nothing();
             let catalogue = catalogue.then(|| catalogued::<O>(request, kernel, lanes, &entries)).transpose()?;
             Ok::<_, Error>(Done::Kernel { part: one_kernel::<O>(request, kernel, lanes)?.into(), catalogue })
         };
@@ -192,8 +197,8 @@ impl<O: Operation> Verifies for Pipeline<O> {
         parallel::try_map(units, one).map(drop)
     }
 
-    fn whole(&self, extent: &Extent, done: Vec<Done>) -> Result<Part> {
-        let (mut part, mut kernels, mut catalogue, mut checks) = (Part::default(), 0, Vec::new(), Vec::new());
+    fn whole(&self, extent: &Extent, done: Vec<Done>) -> Result<LedgerSection> {
+        let (mut part, mut kernels, mut catalogue, mut checks) = (LedgerSection::default(), 0, Vec::new(), Vec::new());
         for one in done {
             match one {
                 Done::Kernel { part: of_kernel, catalogue: of_catalogue } => {
@@ -227,19 +232,19 @@ impl<O: Operation> Verifies for Pipeline<O> {
 
 /// Runs each kernel in every lane.
 fn each_kernel<O: Operation>(
-    (request, kept): (&Request, &Kept),
+    (request, partial): (&Request, &PartialRun),
     named: &[&'static Kernel<O>],
     lanes: &[Lane],
-) -> Result<Vec<Part>> {
+) -> Result<Vec<LedgerSection>> {
     let bar = progress(O::OP, named.len() * lanes.len().max(1));
-    let _plans = plans::Long::<O>::BEGUN;
+    let _plans = plans::LongPlanGuard::<O>::begin();
     let one = |kernel: &&'static Kernel<O>| {
         let _doing = doing(|| format!("{} {}", O::OP, kernel.name));
-        let part = one_kernel::<O>(request, kernel, lanes)?;
-        kept.kernel(O::OP, &part);
+        let section = one_kernel::<O>(request, kernel, lanes)?;
+        partial.kernel(O::OP, &section);
         bar.inc(lanes.len() as u64);
-        go_on(request, &part.findings)?;
-        Ok(part)
+        go_on(request, &section.findings)?;
+        Ok(section)
     };
     parallel::try_map(named, one)
 }
@@ -258,21 +263,21 @@ fn named<O: Operation>(names: &[String], lanes: &[Lane]) -> Vec<&'static Kernel<
 /// Returns the functions that a run may need from a compiled kernel: for its cases, for the catalogue, and for the explanation of a single case.
 fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<Function>> {
     let domain = &kernel.contract.domain;
-    let mut params: Vec<O::Params> = match &request.asked {
-        Asked { cases, .. } if !cases.is_empty() => {
+    let mut params: Vec<O::Params> = match &request.selection {
+        CaseSelection { cases, .. } if !cases.is_empty() => {
             let given = cases.iter().filter_map(|case| Some(text::parse::<O>(case, domain).ok()?.params));
-            let short = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), request.seed);
+            let short = plans::plan::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), request.seed);
             given.chain(short.iter().map(|spec| spec.params.clone())).collect()
         }
-        asked => {
-            let specs = plans::plan::<O>(domain, asked, &request.effort.budget(), request.seed);
+        selection => {
+            let specs = plans::plan::<O>(domain, selection, &request.effort.budget(), request.seed);
             specs.iter().map(|spec| spec.params.clone()).collect()
         }
     };
-    if request.asked.cases.is_empty() {
-        params.extend((O::CAPABILITIES.sweeps.params)(domain, &request.asked));
+    if request.selection.cases.is_empty() {
+        params.extend((O::CAPABILITIES.sweeps.params)(domain, &request.selection));
     }
-    if request.asked.is_nothing() {
+    if request.selection.is_nothing() {
         let entries = crate::case::catalogue::read::<O>(O::CATALOGUE)
             .with_context(|| format!("suites/ops/catalogue/{}.txt", O::OP))?;
         params.extend(entries.iter().filter_map(|entry| Some(text::parse::<O>(&entry.case, domain).ok()?.params)));

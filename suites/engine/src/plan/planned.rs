@@ -3,7 +3,7 @@
 use crate::case::text::Draft;
 use crate::operation::case::Spec;
 use crate::operation::errors::CaseError;
-use crate::operation::given::Given;
+use crate::operation::parameter_coverage::ParameterCoverage;
 use crate::operation::request::Request;
 use crate::operation::{Kernel, Operation};
 use crate::plan::plans;
@@ -20,19 +20,19 @@ pub(crate) struct Planned<O: Operation> {
     /// Index of the result that the caller's case names.
     pub(crate) at: Option<usize>,
     /// Count of the parameters that the caller gave in place of the plan.
-    pub(crate) given: Option<Given>,
+    pub(crate) coverage: Option<ParameterCoverage>,
     /// Count of the plan's cases; `None` if only the caller's cases run.
-    pub(crate) cases: Option<Given>,
+    pub(crate) cases: Option<ParameterCoverage>,
 }
 
 impl<O: Operation> Planned<O> {
     /// Returns the requested cases, or the plan's.
     pub(crate) fn new(request: &Request, kernel: &Kernel<O>) -> Result<Self, CaseError> {
         let domain = &kernel.contract.domain;
-        if !request.asked.cases.is_empty() {
-            return Self::given(&request.asked.cases, domain);
+        if !request.selection.cases.is_empty() {
+            return Self::given(&request.selection.cases, domain);
         }
-        let all = plans::plan::<O>(domain, &request.asked, &request.effort.budget(), request.seed);
+        let all = plans::plan::<O>(domain, &request.selection, &request.effort.budget(), request.seed);
         // A kernel that the caller names runs all cases, including the cases at which kernels take turns.
         let place = plans::place::<O>(kernel.name).filter(|_| request.kernels.is_empty());
         let all = match place {
@@ -48,7 +48,7 @@ impl<O: Operation> Planned<O> {
             let arguments = O::arguments(&spec.params).into_iter().collect();
             (words::case(&arguments), O::domain_text(domain))
         };
-        let cases = Given {
+        let cases = ParameterCoverage {
             unit: Unit::Case,
             by_caller: false,
             planned,
@@ -60,9 +60,9 @@ impl<O: Operation> Planned<O> {
             _ => Arc::new(all.iter().filter(covered).cloned().collect()),
         };
         Ok(Self {
-            given: (O::CAPABILITIES.options.given)(
+            coverage: (O::CAPABILITIES.options.caller_coverage)(
                 domain,
-                &request.asked,
+                &request.selection,
                 &specs,
                 (&request.effort.budget(), request.seed),
             ),
@@ -87,19 +87,25 @@ impl<O: Operation> Planned<O> {
             specs.clear();
         }
         let at = at.filter(|_| texts.len() == 1);
-        Ok(Self { given: Some(by_caller(texts.len(), reason)), cases: None, specs: Arc::new(specs), at })
+        Ok(Self { coverage: Some(by_caller(texts.len(), reason)), cases: None, specs: Arc::new(specs), at })
     }
 
     /// Records the caller's cases as refused, because a text is not a case of the kernel.
     pub(crate) fn refused(texts: &[String], reason: &str) -> Self {
         let first = texts.first().cloned().unwrap_or_default();
         let given = Some(by_caller(texts.len(), Some((first, reason.to_owned()))));
-        Self { specs: Arc::default(), at: None, given, cases: None }
+        Self { specs: Arc::default(), at: None, coverage: given, cases: None }
     }
 }
 
 /// Counts the caller's cases; `first` is the first case outside the domain, with the reason.
-fn by_caller(cases: usize, first: Option<(String, String)>) -> Given {
+fn by_caller(cases: usize, first: Option<(String, String)>) -> ParameterCoverage {
     let planned = cases as u64;
-    Given { unit: Unit::Case, by_caller: true, planned, outside: if first.is_some() { planned } else { 0 }, first }
+    ParameterCoverage {
+        unit: Unit::Case,
+        by_caller: true,
+        planned,
+        outside: if first.is_some() { planned } else { 0 },
+        first,
+    }
 }

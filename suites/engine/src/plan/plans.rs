@@ -1,8 +1,8 @@
 //! Plans are made once: all kernels and known bugs of a domain share a plan.
 
-use crate::operation::asked::{Asked, Parameter, Stage};
 use crate::operation::case::{Case, Spec, numbered};
-use crate::operation::worked::Worked;
+use crate::operation::case_cache::CaseCache;
+use crate::operation::selection::{CaseSelection, Parameter, Stage};
 use crate::operation::{Kernel, Operation, is_compiled, kernels, mutants};
 use crate::plan::further;
 use std::any::{Any, TypeId};
@@ -32,15 +32,20 @@ fn kept() -> MutexGuard<'static, HashMap<Key, Place>> {
 }
 
 /// Returns every case of a plan: the operation's own, and the further cases of every plan.
-pub fn whole<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
-    let takes_layers = O::CAPABILITIES.options.takes.contains(&Parameter::Model) && !asked.layers.is_empty();
-    let mut specs: Vec<_> = asked.stages.iter().filter_map(|stage| of_stage::<O>(domain, stage)).collect();
-    if asked.stages.is_empty() || takes_layers {
-        specs.extend(O::own_plan(domain, asked, budget, seed));
+pub fn whole<O: Operation>(
+    domain: &O::Domain,
+    selection: &CaseSelection,
+    budget: &Budget,
+    seed: u64,
+) -> Vec<Spec<O::Params>> {
+    let takes_layers = O::CAPABILITIES.options.takes.contains(&Parameter::Model) && !selection.layers.is_empty();
+    let mut specs: Vec<_> = selection.stages.iter().filter_map(|stage| of_stage::<O>(domain, stage)).collect();
+    if selection.stages.is_empty() || takes_layers {
+        specs.extend(O::own_plan(domain, selection, budget, seed));
     }
     specs = numbered(specs);
     // Each parameter set of a compiled kernel needs its own module, and a plan of every input needs no further cases.
-    if asked.is_nothing() && !is_compiled::<O>(domain) && !(O::CAPABILITIES.sweeps.exhaustive)(domain) {
+    if selection.is_nothing() && !is_compiled::<O>(domain) && !(O::CAPABILITIES.sweeps.exhaustive)(domain) {
         specs.extend(further::plan::<O>(domain, &specs, budget, seed));
     }
     numbered(specs)
@@ -67,19 +72,24 @@ pub fn takes_stage<O: Operation>(stage: &Stage) -> bool {
 }
 
 /// Returns [`whole`], cached unless the caller gave cases. Short plans stay cached; long plans stay until a [`Long`] of the operation is dropped.
-pub fn plan<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Shared<O::Params> {
-    if !asked.is_nothing() {
-        return shared(whole::<O>(domain, asked, budget, seed));
+pub fn plan<O: Operation>(
+    domain: &O::Domain,
+    selection: &CaseSelection,
+    budget: &Budget,
+    seed: u64,
+) -> Shared<O::Params> {
+    if !selection.is_nothing() {
+        return shared(whole::<O>(domain, selection, budget, seed));
     }
     let text = format!("{seed} {budget:?} {domain:?}");
     let key = Key { operation: TypeId::of::<O>(), is_long: budget.every_tail, text };
     let place = Arc::clone(kept().entry(key).or_default());
     // A second caller of the same plan waits for the first; callers of other plans do not wait.
     let made = place.get_or_init(|| {
-        let mut specs = whole::<O>(domain, asked, budget, seed);
+        let mut specs = whole::<O>(domain, selection, budget, seed);
         if is_of_several::<O>(domain) {
             let of_all = specs.iter_mut().filter(|spec| spec.turn.is_all() && spec.later.is_none());
-            of_all.for_each(|spec| spec.worked = Worked::kept());
+            of_all.for_each(|spec| spec.cache = CaseCache::kept());
         }
         shared(specs)
     });
@@ -105,21 +115,23 @@ pub fn place<O: Operation>(kernel: &str) -> Option<usize> {
 }
 
 /// Guard while kernels of an operation run. On drop, the operation's long plans and the cached results of the short plans are freed, to save memory.
-pub struct Long<O: Operation>(PhantomData<O>);
+pub struct LongPlanGuard<O: Operation>(PhantomData<O>);
 
-impl<O: Operation> Long<O> {
-    /// Guard from now on.
-    pub const BEGUN: Self = Self(PhantomData);
+impl<O: Operation> LongPlanGuard<O> {
+    /// Creates a guard, which acts from now on.
+    pub const fn begin() -> Self {
+        Self(PhantomData)
+    }
 }
 
-impl<O: Operation> Drop for Long<O> {
+impl<O: Operation> Drop for LongPlanGuard<O> {
     fn drop(&mut self) {
         kept().retain(|key, place| {
             let is_its_own = key.operation == TypeId::of::<O>();
             if is_its_own
                 && let Some(specs) = place.get().and_then(|plan| plan.downcast_ref::<Vec<Arc<Spec<O::Params>>>>())
             {
-                specs.iter().for_each(|spec| spec.worked.forget());
+                specs.iter().for_each(|spec| spec.cache.forget());
             }
             !(key.is_long && is_its_own)
         });

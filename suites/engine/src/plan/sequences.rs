@@ -1,7 +1,7 @@
 //! Sequences of calls that differ in one parameter, with the first parameters again in between: state of earlier calls must not reach the next call.
 
 use crate::operation::case::Case;
-use crate::operation::meaning::is_akin;
+use crate::operation::meaning::are_interchangeable;
 use crate::operation::{self, Operation};
 use serde::Deserialize;
 use serde_json::Value;
@@ -105,7 +105,7 @@ fn exchanges(value: &Value) -> Vec<Change> {
     let mut out = Vec::new();
     for (i, (one, first, from)) in places.iter().enumerate() {
         for (other, second, to) in &places[i + 1..] {
-            if first == second || first.is_object() != second.is_object() || !is_akin(one, other) {
+            if first == second || first.is_object() != second.is_object() || !are_interchangeable(one, other) {
                 continue;
             }
             let edits = vec![(from.clone(), Value::clone(second)), (to.clone(), Value::clone(first))];

@@ -48,7 +48,7 @@ pub(crate) fn of<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Ve
     let mut out = Vec::new();
     for t in 0..O::TENSORS.len() {
         let element = operation::element::<O>(domain, &base.params, t);
-        let nothing = element.nearest(O::nothing(&base.params, t));
+        let nothing = element.nearest(O::neutral_element(&base.params, t));
         let dimensions = O::dimensions(domain, &base.params, t);
         for shape in shapes(&dimensions, base.tensors[t].len(), &element) {
             let shaped = shaped(&base.tensors[t], shape, nothing);

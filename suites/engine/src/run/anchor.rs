@@ -1,7 +1,7 @@
 //! Cross-check of the schemes' fast forms against big integers during a run.
 
 use crate::operation::{Operation, label};
-use crate::run::subject::{Posed, Subject, held};
+use crate::run::subject::{ExpectedCase, Subject, mask_undefined};
 use anyhow::{Result, bail};
 use tiebreak_common::stream::{below, stream};
 
@@ -12,27 +12,31 @@ const ANCHORED: [usize; 2] = [1 << 21, 1 << 26];
 /// random case up to the first limit, otherwise the smallest up to the second.
 pub(crate) fn anchor<O: Operation>(
     subject: &Subject<O>,
-    posed: &[Posed<O::Params>],
+    cases: &[ExpectedCase<O::Params>],
     seed: u64,
     chunk: usize,
 ) -> Result<()> {
-    let work = |posed: &Posed<O::Params>| {
-        let largest = posed.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
-        posed.contract.len().saturating_mul(largest)
+    let work = |expected_case: &ExpectedCase<O::Params>| {
+        let largest = expected_case.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
+        expected_case.contract.len().saturating_mul(largest)
     };
     // Cases that an earlier kernel computed were candidates when that kernel ran.
-    let some: Vec<_> = posed.iter().filter(|posed| posed.is_new && !posed.contract.is_empty()).collect();
-    let few: Vec<_> = some.iter().filter(|posed| work(posed) <= ANCHORED[0]).collect();
+    let some: Vec<_> =
+        cases.iter().filter(|expected_case| expected_case.is_new && !expected_case.contract.is_empty()).collect();
+    let few: Vec<_> = some.iter().filter(|expected_case| work(expected_case) <= ANCHORED[0]).collect();
     let mut rng = stream(seed, &format!("{}/{}/anchor {chunk}", O::OP, subject.kernel.name));
     let chosen = match few.len() {
-        0 => some.iter().min_by_key(|posed| work(posed)).filter(|posed| work(posed) <= ANCHORED[1]),
+        0 => some
+            .iter()
+            .min_by_key(|expected_case| work(expected_case))
+            .filter(|expected_case| work(expected_case) <= ANCHORED[1]),
         n => Some(few[below(&mut rng, n as u32) as usize]),
     };
     let Some(chosen) = chosen else { return Ok(()) };
     let reference = subject.reference.as_ref().zip(chosen.reference.as_ref());
     for (scheme, fast) in [(&subject.contract, &chosen.contract)].into_iter().chain(reference) {
         let exact = O::exact(scheme, &chosen.case)?;
-        if held::<O>(&chosen.contract, exact) != **fast {
+        if mask_undefined::<O>(&chosen.contract, exact) != **fast {
             let (op, scheme) = (O::OP, label::<O>(scheme));
             bail!("the oracle disagrees with itself on {op} by {scheme}, {:?}: please report this", chosen.case);
         }

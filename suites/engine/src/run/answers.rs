@@ -5,15 +5,15 @@
 //! `processes::a_failure_among_batches_in_flight_is_that_of_its_own` checks this.
 
 use crate::activity::doing;
-use crate::lane::runner::{Ahead, FailedBatch, Runner};
+use crate::lane::runner::{FailedBatch, InFlight, Runner};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
-use crate::operation::asked::Asked;
 use crate::operation::case::Case;
 use crate::operation::observed::{SMALL, Witness};
 use crate::operation::outside::Outside;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Kernel, Operation, job, products};
 use crate::run::shrink::shrink_by;
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
@@ -133,19 +133,19 @@ impl<P> Answers<P> {
 pub fn answers<'a, O: Operation>(
     runner: &Runner<'_>,
     kernel: &Kernel<O>,
-    cases: impl IntoIterator<Item = &'a Posed<O::Params>>,
+    cases: impl IntoIterator<Item = &'a ExpectedCase<O::Params>>,
     keep: bool,
 ) -> Answers<O::Params> {
     let begun = Instant::now();
     let (mut cases, mut again) = (cases.into_iter(), VecDeque::new());
-    let mut ahead = Ahead::new(runner.lane.lease(), if runner.lane.is_isolated() { AHEAD } else { 1 });
+    let mut ahead = InFlight::new(runner.lane.lease(), if runner.lane.is_isolated() { AHEAD } else { 1 });
     let (mut all, mut out) = (Answers::of(Vec::new()), Vec::new());
     loop {
         let hand_over = |lease: &mut Lease<'_>| {
-            let posed = if runner.has_given_up() { None } else { again.pop_front().or_else(|| cases.next()) }?;
-            Some((posed, handed_over::<O, _>(kernel.name, posed, |order| lease.submit(order))))
+            let expected_case = if runner.has_given_up() { None } else { again.pop_front().or_else(|| cases.next()) }?;
+            Some((expected_case, handed_over::<O, _>(kernel.name, expected_case, |order| lease.submit(order))))
         };
-        let Some((posed, answer)) = ahead.next(hand_over, &mut out) else { break };
+        let Some((expected_case, answer)) = ahead.next(hand_over, &mut out) else { break };
         let Err(failure) = answer else {
             all.each.push(Some(std::mem::take(&mut out)));
             continue;
@@ -156,11 +156,12 @@ pub fn answers<'a, O: Operation>(
             continue;
         }
         // Cases after the failed case were lost with its worker and run again.
-        ahead.lost().into_iter().rev().for_each(|posed| again.push_front(posed));
-        let case = &posed.case;
+        ahead.lost().into_iter().rev().for_each(|expected_case| again.push_front(expected_case));
+        let case = &expected_case.case;
         let narrow = |failure: &Failure| narrowed::<O>(runner, kernel, case, failure, keep);
-        let during = || format!("{}: {}", text::plural(posed.contract.len(), "result"), shape::<O>(&case.params));
-        let retry = || handed_over::<O, _>(kernel.name, posed, |order| ahead.lease.run(order, &mut out));
+        let during =
+            || format!("{}: {}", text::plural(expected_case.contract.len(), "result"), shape::<O>(&case.params));
+        let retry = || handed_over::<O, _>(kernel.name, expected_case, |order| ahead.lease.run(order, &mut out));
         let (failed, given) = runner.again(failure, narrow, during, retry);
         all.failures.push(failed);
         all.each.push(given.then(|| std::mem::take(&mut out)));
@@ -173,10 +174,19 @@ pub fn answers<'a, O: Operation>(
 }
 
 /// Hands over a case as a batch.
-fn handed_over<O: Operation, T>(kernel: &str, posed: &Posed<O::Params>, hand_over: impl FnOnce(&Order<'_>) -> T) -> T {
-    let (job, payload) = (job::<O>(kernel, &posed.case.params), Arc::new(posed.case.payload()));
-    let input = Input::Values { len: posed.contract.len(), values: &payload };
-    hand_over(&Order { job: &job, input, misalign: posed.case.misalign, products: products::<O>(&posed.case.params) })
+fn handed_over<O: Operation, T>(
+    kernel: &str,
+    expected_case: &ExpectedCase<O::Params>,
+    hand_over: impl FnOnce(&Order<'_>) -> T,
+) -> T {
+    let (job, payload) = (job::<O>(kernel, &expected_case.case.params), Arc::new(expected_case.case.payload()));
+    let input = Input::Values { len: expected_case.contract.len(), values: &payload };
+    hand_over(&Order {
+        job: &job,
+        input,
+        misalign: expected_case.case.misalign,
+        products: products::<O>(&expected_case.case.params),
+    })
 }
 
 /// Formats the parameters.
@@ -212,10 +222,11 @@ fn narrowed<O: Operation>(
     // If a result depends on few elements, only the elements of the failing result are kept.
     let results = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);
     let forms = if results > SMALL { 1 } else { usize::MAX };
-    let alone =
-        |index| operation::alone::<O>(case, domain, index).into_iter().take(forms).find_map(|(case, _)| shows(&case));
+    let alone = |index| {
+        operation::isolate_result::<O>(case, domain, index).into_iter().take(forms).find_map(|(case, _)| shows(&case))
+    };
     first = (0..results.min(SINGLY)).find_map(alone).unwrap_or(first);
-    Some(shrink_by::<O>(domain, &Asked::default(), first, &mut shows).case)
+    Some(shrink_by::<O>(domain, &CaseSelection::default(), first, &mut shows).case)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Shrinking: from a case with a property to the smallest case found that still has it.
 
-use crate::operation::asked::Asked;
 use crate::operation::case::Case;
 use crate::operation::observed::Witness;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Operation};
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ type Shows<'a, O> = dyn FnMut(&Case<<O as Operation>::Params>) -> Option<Witness
 
 struct Shrinker<'a, O: Operation> {
     domain: &'a O::Domain,
-    asked: &'a Asked,
+    selection: &'a CaseSelection,
     shows: &'a mut Shows<'a, O>,
     runs: usize,
     elements: usize,
@@ -42,11 +42,11 @@ pub fn cuts(len: usize) -> Vec<std::ops::Range<usize>> {
 /// Returns the smallest case found for which `shows` gives a witness, starting from `first`, with parameters that the caller requested.
 pub fn shrink_by<'a, O: Operation>(
     domain: &'a O::Domain,
-    asked: &'a Asked,
+    selection: &'a CaseSelection,
     first: Witness<O::Params>,
     shows: &'a mut Shows<'a, O>,
 ) -> Witness<O::Params> {
-    let mut shrinker = Shrinker::<O> { domain, asked, shows, runs: 0, elements: 0, begun: Instant::now() };
+    let mut shrinker = Shrinker::<O> { domain, selection, shows, runs: 0, elements: 0, begun: Instant::now() };
     let mut best = first;
     shrinker.shapes(&mut best);
     for t in 0..O::TENSORS.len() {
@@ -73,9 +73,9 @@ impl<O: Operation> Shrinker<'_, O> {
     }
 
     fn shapes(&mut self, best: &mut Witness<O::Params>) {
-        let (asked, domain) = (self.asked, self.domain);
+        let (selection, domain) = (self.selection, self.domain);
         let is_asked = O::CAPABILITIES.options.is_asked;
-        let kept = |case: &&Case<O::Params>| is_asked(asked, &case.params) && O::covers(domain, &case.params);
+        let kept = |case: &&Case<O::Params>| is_asked(selection, &case.params) && O::covers(domain, &case.params);
         while let Some(smaller) =
             (O::CAPABILITIES.witnesses.simpler)(best, self.domain).iter().filter(kept).find_map(|case| self.shows(case))
         {

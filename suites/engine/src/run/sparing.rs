@@ -6,7 +6,7 @@ use crate::lane::runner::Runner;
 use crate::operation::request::Request;
 use crate::operation::{Kernel, Operation, is_compiled};
 use crate::run::answers::{Answers, answers};
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::stream::{below, stream};
@@ -32,7 +32,7 @@ impl<'a> Sparing<'a> {
     /// Decides the sampled lanes; a kernel that the caller named runs all cases.
     pub(crate) fn new<O: Operation>(request: &Request, kernel: &Kernel<O>, runners: &'a [Runner<'a>]) -> Self {
         let domain = &kernel.contract.domain;
-        let unnamed = request.asked.is_nothing() && request.kernels.is_empty();
+        let unnamed = request.selection.is_nothing() && request.kernels.is_empty();
         let one_in = one_in(request.effort);
         let any =
             one_in.is_some() && unnamed && !(O::CAPABILITIES.sweeps.exhaustive)(domain) && !is_compiled::<O>(domain);
@@ -51,22 +51,22 @@ impl<'a> Sparing<'a> {
     pub(crate) fn answers<O: Operation>(
         &mut self,
         kernel: &Kernel<O>,
-        posed: &[Posed<O::Params>],
+        cases: &[ExpectedCase<O::Params>],
         keep: bool,
     ) -> Vec<Answers<O::Params>> {
         let mut given: Vec<Answers<O::Params>> = Vec::with_capacity(self.runners.len());
         for (at, runner) in self.runners.iter().enumerate() {
             if !self.spared[at] {
-                given.push(answers::<O>(runner, kernel, posed, keep));
+                given.push(answers::<O>(runner, kernel, cases, keep));
                 continue;
             }
-            let chosen: Vec<bool> = posed.iter().map(|_| below(&mut self.rng, self.one_in) == 0).collect();
-            let mut some = among::<O>(runner, kernel, posed, &chosen);
+            let chosen: Vec<bool> = cases.iter().map(|_| below(&mut self.rng, self.one_in) == 0).collect();
+            let mut some = among::<O>(runner, kernel, cases, &chosen);
             self.spared[at] = some.agrees_with(&given[0]);
             if !self.spared[at] {
                 // Results that have been seen stay, because they may not recur.
                 let others: Vec<bool> = chosen.iter().map(|chosen| !chosen).collect();
-                some = some.with(among::<O>(runner, kernel, posed, &others));
+                some = some.with(among::<O>(runner, kernel, cases, &others));
             }
             given.push(some);
         }
@@ -78,10 +78,10 @@ impl<'a> Sparing<'a> {
 fn among<O: Operation>(
     runner: &Runner<'_>,
     kernel: &Kernel<O>,
-    posed: &[Posed<O::Params>],
+    cases: &[ExpectedCase<O::Params>],
     chosen: &[bool],
 ) -> Answers<O::Params> {
-    let cases = posed.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(posed, _)| posed);
+    let cases = cases.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(expected_case, _)| expected_case);
     answers::<O>(runner, kernel, cases, false).among(chosen)
 }
 

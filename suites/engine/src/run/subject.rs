@@ -1,11 +1,11 @@
 //! Kernel with contract and reference, and cases with their expected results.
 
 use crate::operation::case::{Case, Spec};
+use crate::operation::case_cache::{CaseCache, Steps};
 use crate::operation::change::PathStep;
 use crate::operation::errors::Unposable;
 use crate::operation::expected::Expected;
 use crate::operation::request::Request;
-use crate::operation::worked::{Steps, Worked};
 use crate::operation::{Kernel, Operation, contract, label, path, scheme_named};
 use anyhow::{Context, Result};
 use std::sync::Arc;
@@ -37,30 +37,34 @@ impl<O: Operation> Subject<O> {
     }
 
     /// Makes the case of a spec, with the results that each side expects; `None` if the case has no size.
-    pub(crate) fn posed(&self, spec: &Spec<O::Params>, seed: u64) -> Option<Result<Posed<O::Params>>> {
-        let case = spec.worked.case(|| spec.case::<O>(&self.kernel.contract.domain, seed).map(sized))?;
-        Some(self.expecting(case, &spec.worked))
+    pub(crate) fn expected_case(&self, spec: &Spec<O::Params>, seed: u64) -> Option<Result<ExpectedCase<O::Params>>> {
+        let case = spec.cache.case(|| spec.case::<O>(&self.kernel.contract.domain, seed).map(sized))?;
+        Some(self.expecting(case, &spec.cache))
     }
 
-    pub(crate) fn pose(&self, case: Case<O::Params>) -> Result<Posed<O::Params>> {
-        self.expecting(Arc::new(case), &Worked::NOTHING)
+    pub(crate) fn expect_case(&self, case: Case<O::Params>) -> Result<ExpectedCase<O::Params>> {
+        self.expecting(Arc::new(case), &CaseCache::NOTHING)
     }
 
-    fn expecting(&self, case: Arc<Case<O::Params>>, worked: &Worked<Case<O::Params>>) -> Result<Posed<O::Params>> {
+    fn expecting(
+        &self,
+        case: Arc<Case<O::Params>>,
+        cache: &CaseCache<Case<O::Params>>,
+    ) -> Result<ExpectedCase<O::Params>> {
         let described = || format!("{} {}", O::OP, self.kernel.name);
         let [own, beside] = &self.sides;
         let (contract, mut is_new) =
-            worked.expected(own, || O::expected(&self.contract, &case)).with_context(described)?;
+            cache.expected(own, || O::expected(&self.contract, &case)).with_context(described)?;
         let of_reference = |scheme| {
-            let expected = || Ok::<_, Unposable>(held::<O>(&contract, O::expected(scheme, &case)?));
-            worked.expected(beside, expected).with_context(described)
+            let expected = || Ok::<_, Unposable>(mask_undefined::<O>(&contract, O::expected(scheme, &case)?));
+            cache.expected(beside, expected).with_context(described)
         };
         let reference = self.reference.as_ref().map(of_reference).transpose()?.map(|(reference, new)| {
             is_new |= new;
             reference
         });
-        let steps = worked.steps(beside);
-        Ok(Posed { case, contract, reference, is_new, steps })
+        let steps = cache.steps(beside);
+        Ok(ExpectedCase { case, contract, reference, is_new, steps })
     }
 }
 
@@ -76,7 +80,7 @@ pub(crate) fn identity<R, D>(kernel: &tiebreak_impls::kernel::Kernel<R, D>) -> S
 }
 
 /// Case with the results that each side expects.
-pub struct Posed<P> {
+pub struct ExpectedCase<P> {
     /// Case to run.
     pub case: Arc<Case<P>>,
     /// Results expected by the contract.
@@ -89,7 +93,7 @@ pub struct Posed<P> {
     pub(crate) steps: Steps<Case<P>>,
 }
 
-impl<P> Clone for Posed<P> {
+impl<P> Clone for ExpectedCase<P> {
     fn clone(&self) -> Self {
         let Self { case, contract, reference, is_new, steps } = self;
         let (case, contract, reference) = (Arc::clone(case), Arc::clone(contract), reference.clone());
@@ -97,7 +101,7 @@ impl<P> Clone for Posed<P> {
     }
 }
 
-impl<P> Posed<P> {
+impl<P> ExpectedCase<P> {
     /// Creates a case with the results that contract and reference expect.
     pub fn new(case: Case<P>, contract: Expected, reference: Option<Expected>) -> Self {
         let reference = reference.map(Arc::new);
@@ -106,7 +110,7 @@ impl<P> Posed<P> {
             contract: Arc::new(contract),
             reference,
             is_new: true,
-            steps: Worked::NOTHING.steps(""),
+            steps: CaseCache::NOTHING.steps(""),
         }
     }
 
@@ -117,22 +121,22 @@ impl<P> Posed<P> {
 }
 
 /// Computes the results that a scheme expects. An operation may leave out words for which the contract gives no value.
-pub fn held_against<O: Operation>(
+pub fn expected_masked<O: Operation>(
     contract: &O::Scheme,
     scheme: &O::Scheme,
     case: &Case<O::Params>,
 ) -> Result<Expected, Unposable> {
     let expected = O::expected(scheme, case)?;
-    Ok(if O::CAPABILITIES.causes.open.is_none() {
-        held::<O>(&O::expected(contract, case)?, expected)
+    Ok(if O::CAPABILITIES.causes.undefined_class.is_none() {
+        mask_undefined::<O>(&O::expected(contract, case)?, expected)
     } else {
         expected
     })
 }
 
 /// Restricts the results of a reference. An operation may leave out words for which the contract gives no value.
-pub fn held<O: Operation>(contract: &Expected, mut reference: Expected) -> Expected {
-    if O::CAPABILITIES.causes.open.is_none() {
+pub fn mask_undefined<O: Operation>(contract: &Expected, mut reference: Expected) -> Expected {
+    if O::CAPABILITIES.causes.undefined_class.is_none() {
         reference.iter_mut().zip(contract).filter(|(_, own)| own.is_none()).for_each(|(value, _)| *value = None);
     }
     reference

@@ -1,7 +1,7 @@
 //! Sweeps over all inputs of one kind, in blocks of consecutive inputs. Two blocks are in flight, so the lane computes one while the other is judged.
 //! The blocks of a lost session run again one at a time, and halving finds the input that ends the session.
 
-use crate::lane::runner::{Ahead, FailedBatch, Runner, fails, isolate};
+use crate::lane::runner::{FailedBatch, InFlight, Runner, fails, isolate};
 use crate::lane::{Input, Lease, Order};
 use crate::operation::outside::Outside;
 use std::time::Instant;
@@ -68,7 +68,7 @@ pub trait Blocks: Sync {
 
 /// Outcome of a chunk, or of all chunks.
 #[derive(Clone, Debug)]
-pub struct Swept<S> {
+pub struct ChunkOutcome<S> {
     /// Totals of the judge.
     pub seen: S,
     /// Blocks that gave no output at first, each with the input that reproduces the failure, if any.
@@ -79,22 +79,28 @@ pub struct Swept<S> {
     pub seconds: f64,
 }
 
-impl<S: Default> Default for Swept<S> {
+impl<S: Default> Default for ChunkOutcome<S> {
     fn default() -> Self {
         Self { seen: S::default(), failures: Vec::new(), outside: Outside::default(), seconds: 0.0 }
     }
 }
 
 /// Runs every chunk, on all cores; `done` is called after each chunk.
-pub fn sweep<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, done: impl Fn() + Sync) -> Swept<B::Seen> {
+pub fn sweep<B: Blocks>(
+    runner: &Runner<'_>,
+    blocks: &B,
+    space: &Space,
+    done: impl Fn() + Sync,
+) -> ChunkOutcome<B::Seen> {
     let starts: Vec<i64> = space.chunks().collect();
     let one = |start: &i64| {
         let swept = chunk(runner, blocks, space, *start);
         done();
         swept
     };
-    let parts: Vec<Swept<B::Seen>> = parallel::map(&starts, one);
-    let mut all = Swept { seen: blocks.nothing(), failures: Vec::new(), outside: Outside::default(), seconds: 0.0 };
+    let parts: Vec<ChunkOutcome<B::Seen>> = parallel::map(&starts, one);
+    let mut all =
+        ChunkOutcome { seen: blocks.nothing(), failures: Vec::new(), outside: Outside::default(), seconds: 0.0 };
     for part in parts {
         blocks.merge(&mut all.seen, part.seen);
         all.failures.extend(part.failures);
@@ -105,7 +111,7 @@ pub fn sweep<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, done: im
 }
 
 /// Runs a chunk, from `start` on.
-pub fn chunk<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, start: i64) -> Swept<B::Seen> {
+pub fn chunk<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, start: i64) -> ChunkOutcome<B::Seen> {
     let begun = Instant::now();
     let last = (start + space.chunk - 1).min(space.last);
     let block = if runner.lane.is_isolated() { space.in_worker } else { space.in_process };
@@ -120,7 +126,12 @@ pub fn chunk<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, start: i
     for input in [start, start + (last - start) / 2, last] {
         blocks.anchor(input);
     }
-    Swept { seen: task.seen, failures: task.failures, outside: task.outside, seconds: begun.elapsed().as_secs_f64() }
+    ChunkOutcome {
+        seen: task.seen,
+        failures: task.failures,
+        outside: task.outside,
+        seconds: begun.elapsed().as_secs_f64(),
+    }
 }
 
 /// Chunk in progress.
@@ -139,7 +150,7 @@ struct Task<'a, B: Blocks> {
 impl<B: Blocks> Task<'_, B> {
     fn run(&mut self, starts: Vec<i64>) {
         let (runner, mut next, mut outs) = (self.runner, starts.into_iter(), Vec::new());
-        let mut ahead = Ahead::new(runner.lane.lease(), 2);
+        let mut ahead = InFlight::new(runner.lane.lease(), 2);
         loop {
             let hand_over = |lease: &mut Lease<'_>| {
                 let at = if runner.has_given_up() { None } else { next.next() }?;

@@ -3,11 +3,11 @@
 //! differs little from the previous call, or equal slices of an operand. Families with several conditions are in `joint.rs`. Each family is drawn at
 //! thresholds from common to rare.
 
-use crate::operation::meaning::{Meaning, is_akin, meaning};
+use crate::operation::meaning::{Meaning, are_interchangeable, meaning};
+use crate::self_check::condition::{Fault, FaultCondition, Near, Strike};
+use crate::self_check::fault_spans::{FaultSpans, Range, of_kind, pairs};
 use crate::self_check::history::Since;
-use crate::self_check::place::{Fault, Near, Place, Strike};
 use crate::self_check::slices::{Along, Likeness, Slices};
-use crate::self_check::spanned::{Range, Spanned, of_kind, pairs};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -86,7 +86,7 @@ pub struct Drawn {
 }
 
 /// Draws `sample` faults of every family at every threshold that is meaningful for the spans of the cases.
-pub fn draw(seen: &Spanned, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
+pub fn draw(seen: &FaultSpans, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
     let mut all = Draft { drawn: Vec::new(), rng };
     for _ in 0..sample {
         all.positions();
@@ -148,9 +148,9 @@ impl Draft<'_> {
             self.add(
                 "one position of a vector",
                 at,
-                more(Place { position_mod: Some([width, rest]), ..Place::default() }),
+                more(FaultCondition { position_mod: Some([width, rest]), ..FaultCondition::default() }),
             );
-            let tail = Place { last_vector: Some(width), ..Place::default() };
+            let tail = FaultCondition { last_vector: Some(width), ..FaultCondition::default() };
             let moved = 1 + self.below(width as u64 - 1);
             self.add("tail, misplaced", at, stale(moved, tail.clone()));
             self.add("tail", at, more(tail));
@@ -158,13 +158,13 @@ impl Draft<'_> {
             self.add(
                 "one length modulo a vector",
                 at,
-                more(Place { length_mod: Some([width, rest]), ..Place::default() }),
+                more(FaultCondition { length_mod: Some([width, rest]), ..FaultCondition::default() }),
             );
         }
-        let place = Place { constant: Some(2), ..Place::default() };
+        let place = FaultCondition { constant: Some(2), ..FaultCondition::default() };
         self.add("an operand of one value", ("", "", 2), more(place));
         let misalign = 1 + self.below(15);
-        let place = Place { misalign: Some([misalign, misalign]), ..Place::default() };
+        let place = FaultCondition { misalign: Some([misalign, misalign]), ..FaultCondition::default() };
         self.add("one alignment", ("", "", 16), more(place));
     }
 
@@ -174,19 +174,35 @@ impl Draft<'_> {
             let one = first + self.below(first as u64);
             let at = ("", "", first as u64);
             let from = Some([first, usize::MAX]);
-            self.add("from an element on", at, stale(1, Place { index: from, ..Place::default() }));
-            self.add("one element", at, more(Place { index: Some([one, one]), ..Place::default() }));
-            self.add("operand misread from an element on", at, misread(Place { index: from, ..Place::default() }));
+            self.add("from an element on", at, stale(1, FaultCondition { index: from, ..FaultCondition::default() }));
+            self.add("one element", at, more(FaultCondition { index: Some([one, one]), ..FaultCondition::default() }));
+            self.add(
+                "operand misread from an element on",
+                at,
+                misread(FaultCondition { index: from, ..FaultCondition::default() }),
+            );
             if !rows {
                 continue;
             }
             if first <= 4096 {
-                self.add("from a column on", at, stale(1, Place { column: from, ..Place::default() }));
-                self.add("operand misread from a column on", at, misread(Place { column: from, ..Place::default() }));
+                self.add(
+                    "from a column on",
+                    at,
+                    stale(1, FaultCondition { column: from, ..FaultCondition::default() }),
+                );
+                self.add(
+                    "operand misread from a column on",
+                    at,
+                    misread(FaultCondition { column: from, ..FaultCondition::default() }),
+                );
             }
             if first <= 64 {
-                self.add("one column", at, more(Place { column: Some([one, one]), ..Place::default() }));
-                self.add("one row", at, more(Place { row: Some([one, one]), ..Place::default() }));
+                self.add(
+                    "one column",
+                    at,
+                    more(FaultCondition { column: Some([one, one]), ..FaultCondition::default() }),
+                );
+                self.add("one row", at, more(FaultCondition { row: Some([one, one]), ..FaultCondition::default() }));
             }
         }
     }
@@ -196,14 +212,18 @@ impl Draft<'_> {
         for first in FAR.map(|power| 1usize << power) {
             let at = ("", "", first as u64);
             let from = Some([first, usize::MAX]);
-            self.add("from an element on", at, stale(1, Place { index: from, ..Place::default() }));
-            self.add("operand misread from an element on", at, misread(Place { index: from, ..Place::default() }));
+            self.add("from an element on", at, stale(1, FaultCondition { index: from, ..FaultCondition::default() }));
+            self.add(
+                "operand misread from an element on",
+                at,
+                misread(FaultCondition { index: from, ..FaultCondition::default() }),
+            );
         }
     }
 
     /// Draws channels, from an index on and single.
     fn channels(&mut self, range: &Range) {
-        let of = |channels| Place { of_each: Some((LIST.to_owned(), channels)), ..Place::default() };
+        let of = |channels| FaultCondition { of_each: Some((LIST.to_owned(), channels)), ..FaultCondition::default() };
         for first in CHANNELS.map(|power| 1usize << power).filter(|first| (*first as f64) < range.hi) {
             let at = ("", "", first as u64);
             self.add("from a channel on", at, stale(1, of([first, usize::MAX])));
@@ -219,7 +239,7 @@ impl Draft<'_> {
             for digits in DIGITS {
                 let distance = [f64::MIN_POSITIVE, 2.0 * 10f64.powi(-digits)];
                 let near = Near { of: [name.clone(), other.clone()], distance };
-                let fault = more(Place { near_a_power: Some(near), ..Place::default() });
+                let fault = more(FaultCondition { near_a_power: Some(near), ..FaultCondition::default() });
                 let names = format!("{name}, {other}");
                 self.add("two scales nearly a power of two apart", (&names, "digits", digits as u64), fault);
             }
@@ -229,27 +249,34 @@ impl Draft<'_> {
     /// Draws single calls of a process, and periodic calls.
     fn calls(&mut self) {
         for call in [2, 3, 10, 100] {
-            let place = Place { batches: Some([call, call]), ..Place::default() };
+            let place = FaultCondition { batches: Some([call, call]), ..FaultCondition::default() };
             self.add("one call", ("", "", call), more(place));
         }
         for calls in EACH {
-            let place = Place { batches_mod: Some([calls, calls / 2]), ..Place::default() };
+            let place = FaultCondition { batches_mod: Some([calls, calls / 2]), ..FaultCondition::default() };
             self.add("one of so many calls", ("", "", calls), more(place));
         }
         for power in POWERS.step_by(2).filter(|power| *power <= 8) {
             let first = 1usize << power;
-            let place = || Place { index: Some([first, usize::MAX]), ..Place::default() };
-            let fault = Fault::Where(Strike { place: place(), moved: None, left: true });
+            let place = || FaultCondition { index: Some([first, usize::MAX]), ..FaultCondition::default() };
+            let fault = Fault::InResults(Strike { place: place(), moved: None, left: true });
             self.add("what the last call left, from an element on", ("", "", first as u64), fault);
             for (family, since) in [("after a larger call", Since::Larger), ("after a smaller call", Since::Smaller)] {
-                self.add(family, ("", "from element", first as u64), more(Place { since: Some(since), ..place() }));
+                self.add(
+                    family,
+                    ("", "from element", first as u64),
+                    more(FaultCondition { since: Some(since), ..place() }),
+                );
             }
         }
     }
 
     /// Draws sizes, from a value on and single.
     fn sizes(&mut self, name: &str, range: &Range) {
-        let of = |range: [f64; 2]| Place { parameters: BTreeMap::from([(name.to_owned(), range)]), ..Place::default() };
+        let of = |range: [f64; 2]| FaultCondition {
+            parameters: BTreeMap::from([(name.to_owned(), range)]),
+            ..FaultCondition::default()
+        };
         for first in POWERS.map(|power| (1u64 << power) + 1).filter(|first| *first as f64 <= 2.0 * range.hi) {
             self.add("a size at least", (name, "at least", first), more(of([first as f64, f64::MAX])));
         }
@@ -259,7 +286,8 @@ impl Draft<'_> {
 
     fn zero_point(&mut self, name: &str, range: &Range) {
         let one = self.between(range.lo.max(-128.0), range.hi.min(255.0));
-        let place = Place { parameters: BTreeMap::from([(name.to_owned(), [one, one])]), ..Place::default() };
+        let place =
+            FaultCondition { parameters: BTreeMap::from([(name.to_owned(), [one, one])]), ..FaultCondition::default() };
         self.add("one zero point", (name, "", 0), more(place));
     }
 
@@ -273,7 +301,7 @@ impl Draft<'_> {
             let place = f64::from(below(self.rng, 1 << 20)) / f64::from(1 << 20);
             let first = range.lo * (range.hi / range.lo).powf(place) / ratio.sqrt();
             let place = BTreeMap::from([(name.to_owned(), [first, first * ratio])]);
-            let fault = more(Place { parameters: place, ..Place::default() });
+            let fault = more(FaultCondition { parameters: place, ..FaultCondition::default() });
             self.add("an interval of scales", (name, "percent", percent), fault);
         }
     }
@@ -282,13 +310,13 @@ impl Draft<'_> {
     fn coincidences(&mut self, parameters: &BTreeMap<String, Range>) {
         for [(name, range), (other, theirs)] in pairs(parameters) {
             if range.lo.max(theirs.lo) <= range.hi.min(theirs.hi) {
-                let place = Place { equal: vec![name.clone(), other.clone()], ..Place::default() };
+                let place = FaultCondition { equal: vec![name.clone(), other.clone()], ..FaultCondition::default() };
                 self.add("two parameters alike", (&format!("{name}, {other}"), "", 0), more(place));
             }
         }
-        let within = |all: &[(&String, &Range)], range: [f64; 2]| Place {
+        let within = |all: &[(&String, &Range)], range: [f64; 2]| FaultCondition {
             parameters: all.iter().map(|(name, _)| ((*name).clone(), range)).collect(),
-            ..Place::default()
+            ..FaultCondition::default()
         };
         let zero_points = of_kind(parameters, Meaning::ZeroPoint);
         if zero_points.iter().all(|(_, range)| range.lo <= 0.0 && 0.0 <= range.hi) && zero_points.len() > 1 {
@@ -305,7 +333,7 @@ impl Draft<'_> {
 
     /// Draws calls after a call with a changed parameter or two exchanged parameters, and calls with the parameters of the last call but one.
     fn history(&mut self, parameters: &BTreeMap<String, Range>) {
-        let of = |since| more(Place { since: Some(since), ..Place::default() });
+        let of = |since| more(FaultCondition { since: Some(since), ..FaultCondition::default() });
         for (name, range) in parameters {
             if range.lo < range.hi {
                 let fault = of(Since::Changed(name.clone()));
@@ -313,7 +341,7 @@ impl Draft<'_> {
             }
         }
         for [(name, _), (other, _)] in pairs(parameters) {
-            if is_akin(name, other) {
+            if are_interchangeable(name, other) {
                 let fault = of(Since::Exchanged([name.clone(), other.clone()]));
                 self.add("two parameters exchanged since the last call", (&format!("{name}, {other}"), "", 0), fault);
             }
@@ -327,7 +355,8 @@ impl Draft<'_> {
         let axes = (0..axes).filter(|_| axes > 1).map(|axis| (Along::Axis(axis), "axis", axis));
         for (along, unit, at) in blocks.chain(axes) {
             for (family, are) in Likeness::ALL {
-                let place = Place { slices: Some(Slices { operand, along, are }), ..Place::default() };
+                let place =
+                    FaultCondition { slices: Some(Slices { operand, along, are }), ..FaultCondition::default() };
                 self.add(family, (name, unit, at as u64), more(place));
             }
         }
@@ -335,7 +364,7 @@ impl Draft<'_> {
 
     /// Draws a single result, or an interval of results.
     fn results(&mut self, range: &Range) {
-        let place = |value| Place { value: Some(value), ..Place::default() };
+        let place = |value| FaultCondition { value: Some(value), ..FaultCondition::default() };
         for (end, value) in [("least", range.lo as i32), ("greatest", range.hi as i32)] {
             self.add("the end of the results", (end, "", 0), more(place([value, value])));
         }
@@ -344,12 +373,12 @@ impl Draft<'_> {
 
     /// Draws a single element of the first operand, or an interval of elements.
     fn inputs(&mut self, range: &Range) {
-        let place = |input| Place { input: Some(input), ..Place::default() };
+        let place = |input| FaultCondition { input: Some(input), ..FaultCondition::default() };
         self.within(range, ["one value of an element", "an interval of elements"], place);
     }
 
     /// Draws a single number of a small range, or intervals of a large range.
-    fn within(&mut self, range: &Range, [one, interval]: [&'static str; 2], place: fn([i32; 2]) -> Place) {
+    fn within(&mut self, range: &Range, [one, interval]: [&'static str; 2], place: fn([i32; 2]) -> FaultCondition) {
         if range.hi - range.lo < NARROW {
             let value = self.between(range.lo, range.hi) as i32;
             let numbers = (range.hi - range.lo) as u64 + 1;
@@ -368,14 +397,14 @@ impl Draft<'_> {
     }
 }
 
-pub(crate) fn more(place: Place) -> Fault {
-    Fault::Where(Strike { place, moved: None, left: false })
+pub(crate) fn more(place: FaultCondition) -> Fault {
+    Fault::InResults(Strike { place, moved: None, left: false })
 }
 
-fn stale(moved: usize, place: Place) -> Fault {
-    Fault::Where(Strike { place, moved: Some(moved), left: false })
+fn stale(moved: usize, place: FaultCondition) -> Fault {
+    Fault::InResults(Strike { place, moved: Some(moved), left: false })
 }
 
-fn misread(place: Place) -> Fault {
-    Fault::Reads(Strike { place, moved: Some(1), left: false })
+fn misread(place: FaultCondition) -> Fault {
+    Fault::InOperand(Strike { place, moved: Some(1), left: false })
 }

@@ -24,7 +24,7 @@ pub enum Since {
 
 /// Changes of a call's parameters against earlier calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct News {
+pub struct ParamChange {
     /// Names of the parameters that differ from the previous call.
     changed: BTreeSet<String>,
     /// True if two changed parameters have each other's value.
@@ -35,7 +35,7 @@ pub struct News {
     results: Option<[usize; 2]>,
 }
 
-impl News {
+impl ParamChange {
     /// Compares a call with the two calls before, the last first.
     pub fn of(now: &Value, before: [Option<&Value>; 2]) -> Self {
         let [Some(last), earlier] = before else { return Self::default() };
@@ -90,24 +90,24 @@ mod tests {
     fn a_call_is_held_against_the_two_before_it() {
         let of = |m: u32, k: u32, scales: &[f64]| json!({"m": m, "of": {"k": k}, "scales": scales});
         let now = of(3, 4, &[0.5]);
-        let news = |last: &Value| News::of(&now, [Some(last), Some(&now)]);
+        let change = |last: &Value| ParamChange::of(&now, [Some(last), Some(&now)]);
         let changed = |name: &str| Since::Changed(name.to_owned());
         let exchanged = Since::Exchanged(["of.k".to_owned(), "m".to_owned()]);
-        let one = news(&of(5, 4, &[0.5]));
+        let one = change(&of(5, 4, &[0.5]));
         assert!(one.is(&changed("m")) && one.is(&Since::Back) && !one.is(&changed("of.k")) && !one.is(&exchanged));
-        let two = news(&of(4, 3, &[0.5]));
+        let two = change(&of(4, 3, &[0.5]));
         assert!(two.is(&exchanged) && !two.is(&changed("m")));
-        assert!(!news(&of(5, 3, &[0.5])).is(&exchanged), "two other values are no exchange");
-        assert!(news(&of(3, 4, &[0.5, 0.5])).is(&changed("scales.len")));
-        assert!(news(&of(3, 4, &[0.25])).is(&changed("scales.0")));
-        assert!(!news(&json!({"m": 3, "of": "k", "scales": [0.5]})).is(&Since::Changed("of.k".to_owned())));
-        let sized = |before| News::default().sized(before, 5);
+        assert!(!change(&of(5, 3, &[0.5])).is(&exchanged), "two other values are no exchange");
+        assert!(change(&of(3, 4, &[0.5, 0.5])).is(&changed("scales.len")));
+        assert!(change(&of(3, 4, &[0.25])).is(&changed("scales.0")));
+        assert!(!change(&json!({"m": 3, "of": "k", "scales": [0.5]})).is(&Since::Changed("of.k".to_owned())));
+        let sized = |before| ParamChange::default().sized(before, 5);
         assert!(
             sized(Some(6)).is(&Since::Larger) && !sized(Some(5)).is(&Since::Larger) && !sized(None).is(&Since::Larger)
         );
         assert!(sized(Some(4)).is(&Since::Smaller) && !sized(Some(5)).is(&Since::Smaller));
-        assert_eq!(news(&now), News::default(), "the same call again is not one that comes back");
-        assert_eq!(News::of(&now, [None, None]), News::default());
-        assert!(!News::of(&now, [Some(&of(5, 4, &[0.5])), None]).is(&Since::Back));
+        assert_eq!(change(&now), ParamChange::default(), "the same call again is not one that comes back");
+        assert_eq!(ParamChange::of(&now, [None, None]), ParamChange::default());
+        assert!(!ParamChange::of(&now, [Some(&of(5, 4, &[0.5])), None]).is(&Since::Back));
     }
 }

@@ -2,9 +2,9 @@
 //! an axis of a tensor of some rank, on a result at a bound of a narrow range, on a result at which a float becomes infinite.
 
 use crate::operation::meaning::{Meaning, meaning};
+use crate::self_check::condition::FaultCondition;
 use crate::self_check::families::{Draft, more};
-use crate::self_check::place::Place;
-use crate::self_check::spanned::{Range, Spanned, of_kind, pairs};
+use crate::self_check::fault_spans::{FaultSpans, Range, of_kind, pairs};
 use std::collections::BTreeMap;
 
 /// Powers of two that two sizes exceed at once.
@@ -24,7 +24,7 @@ const BEYOND_VECTOR: f64 = 17.0;
 
 impl Draft<'_> {
     /// Draws faults of every family with several conditions.
-    pub(crate) fn joint(&mut self, seen: &Spanned) {
+    pub(crate) fn joint(&mut self, seen: &FaultSpans) {
         for _ in 0..MANY {
             self.conditions(&seen.parameters);
         }
@@ -32,7 +32,7 @@ impl Draft<'_> {
         self.axes(&seen.parameters);
         self.bounds(&seen.parameters);
         for word in &seen.edges {
-            let place = Place { value: Some([*word, *word]), ..Place::default() };
+            let place = FaultCondition { value: Some([*word, *word]), ..FaultCondition::default() };
             self.add("a result where a float becomes infinite", ("word", "", *word as u32 as u64), more(place));
         }
     }
@@ -44,7 +44,7 @@ impl Draft<'_> {
         if rest.len() < CONDITIONS {
             return;
         }
-        let mut place = Place::default();
+        let mut place = FaultCondition::default();
         for _ in 0..CONDITIONS {
             let (name, range) = rest.swap_remove(self.below(rest.len() as u64));
             let levels = match meaning(name, range.lo) {
@@ -71,12 +71,12 @@ impl Draft<'_> {
             let hi = range.hi.min(theirs.hi);
             let named = |range: [f64; 2]| BTreeMap::from([(one.clone(), range), (other.clone(), range)]);
             for first in TWO.map(|power| (1u64 << power) + 1).filter(|first| *first as f64 <= hi / 2.0) {
-                let place = Place { parameters: named([first as f64, f64::MAX]), ..Place::default() };
+                let place = FaultCondition { parameters: named([first as f64, f64::MAX]), ..FaultCondition::default() };
                 self.add("two sizes together at least", ("", "", first), more(place));
             }
             for by in BLOCKS.into_iter().filter(|by| *by as f64 <= hi / 2.0) {
                 let whole = BTreeMap::from([one, other].map(|name| (name.clone(), [by, 0])));
-                let place = Place { parameters_mod: whole, ..Place::default() };
+                let place = FaultCondition { parameters_mod: whole, ..FaultCondition::default() };
                 self.add("two sizes of whole blocks", ("", "of", by), more(place));
             }
         }
@@ -92,11 +92,12 @@ impl Draft<'_> {
             if let Some((axes, _)) = named("channel.axis") {
                 let axis = self.below(rank as u64);
                 let parameters = BTreeMap::from([at(ranks, of(rank)), at(axes, of(axis))]);
-                let place = Place { parameters, ..Place::default() };
+                let place = FaultCondition { parameters, ..FaultCondition::default() };
                 self.add("channels along one axis", ("axes", "", rank as u64), more(place));
             }
             if let Some((counts, _)) = named("blocks.counts.len") {
-                let place = Place { parameters: BTreeMap::from([at(counts, of(rank))]), ..Place::default() };
+                let place =
+                    FaultCondition { parameters: BTreeMap::from([at(counts, of(rank))]), ..FaultCondition::default() };
                 self.add("blocks of one number of axes", ("axes", "", rank as u64), more(place));
             }
         }
@@ -116,7 +117,7 @@ impl Draft<'_> {
             let bound = if self.below(2) == 0 { least.clone() } else { least.replace(".min", ".max") };
             let width = f64::from(width);
             let parameters = BTreeMap::from([(bits.clone(), [width, width]), (least.clone(), [lowest, lowest])]);
-            let place = Place { parameters, bound: Some(bound), ..Place::default() };
+            let place = FaultCondition { parameters, bound: Some(bound), ..FaultCondition::default() };
             self.add("a result at a bound of a narrow range", ("bits", "", width as u64), more(place));
         }
     }

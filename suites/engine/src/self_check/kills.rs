@@ -27,9 +27,9 @@ fn kill<O: Operation>(mutant: &Mutant<O>, measure: &Measure<'_>) -> Result<Kill>
     let wanted = |generator: &str| !generators.borrow().iter().any(|known| known == generator);
     let (mut first, mut run_so_far) = (None, 0);
     for planned in planned::<O>(&mutant.kernel, &scheme, measure, wanted) {
-        let Planned { generator, posed } = planned?;
+        let Planned { generator, expected_case } = planned?;
         run_so_far += 1;
-        let record = run::<O>(measure.lane, &mutant.kernel, &scheme, &[], &[posed]);
+        let record = run::<O>(measure.lane, &mutant.kernel, &scheme, &[], &[expected_case]);
         if record.contract.count.differ > 0 {
             generators.borrow_mut().push(generator.to_owned());
             first.get_or_insert((run_so_far, generator.to_owned()));

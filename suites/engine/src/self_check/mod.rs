@@ -1,21 +1,21 @@
 //! Measurement of a run's detection: known bugs by generator, and faults injected into the answers of a lane at one place only.
 
+pub mod condition;
 pub mod families;
+pub mod fault_spans;
 pub mod history;
 pub mod joint;
 pub mod kills;
 pub mod mutants;
-pub mod place;
 pub mod planted;
 pub mod slices;
-pub mod spanned;
 
 use crate::lane::Lane;
-use crate::operation::asked::Asked;
 use crate::operation::case::Spec;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{Kernel, Operation};
 use crate::plan::plans;
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
 use anyhow::{Result, anyhow};
 use tiebreak_common::budget::Effort;
 
@@ -35,7 +35,7 @@ pub struct Measure<'a> {
 /// Case of a plan, with the generator.
 struct Planned<P> {
     generator: &'static str,
-    posed: Posed<P>,
+    expected_case: ExpectedCase<P>,
 }
 
 /// Returns the cases of a kernel's plan with their expected results, for generators `wanted` when their turn comes. Fails if the scheme refuses a
@@ -47,14 +47,14 @@ fn planned<'a, O: Operation>(
     wanted: impl Fn(&str) -> bool + 'a,
 ) -> impl Iterator<Item = Result<Planned<O::Params>>> + 'a {
     let domain = &kernel.contract.domain;
-    let specs = plans::whole::<O>(domain, &Asked::default(), &measure.effort.budget(), measure.seed);
+    let specs = plans::whole::<O>(domain, &CaseSelection::default(), &measure.effort.budget(), measure.seed);
     let place = plans::place::<O>(kernel.name);
     let due = move |spec: &Spec<O::Params>| place.is_none_or(|place| spec.turn.is_of(place));
     let covered = specs.into_iter().filter(move |spec| due(spec) && O::covers(domain, &spec.params));
     covered.filter(move |spec| wanted(spec.generator)).filter_map(move |spec| {
         let case = spec.case::<O>(domain, measure.seed)?;
         let contract = O::expected(scheme, &case).map_err(|reason| anyhow!("{} {}: {reason}", O::OP, kernel.name));
-        let posed = |contract| Posed::new(case, contract, None);
-        Some(contract.map(|contract| Planned { generator: spec.generator, posed: posed(contract) }))
+        let expected_case = |contract| ExpectedCase::new(case, contract, None);
+        Some(contract.map(|contract| Planned { generator: spec.generator, expected_case: expected_case(contract) }))
     })
 }

@@ -9,15 +9,15 @@ use crate::judge::record::{Record, judged, run};
 use crate::judge::side::Side;
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
-use crate::operation::asked::Asked;
 use crate::operation::case::{Case, Spec, numbered};
+use crate::operation::case_cache::CaseCache;
 use crate::operation::expected::differs;
 use crate::operation::observed::Witness;
-use crate::operation::worked::Worked;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{Control, Kernel, Mutant, Operation, contract, is_compiled, label, mutants};
 use crate::plan::plans;
 use crate::run::answers::{Answers, answers, outs, tried};
-use crate::run::subject::{Posed, identity, sized};
+use crate::run::subject::{ExpectedCase, identity, sized};
 use crate::units::Placed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,9 +38,9 @@ const ONE_IN: u32 = 4;
 
 /// Cases of self-checks for a domain and a scheme, prepared once for all kernels and lanes.
 pub struct Trial<O: Operation> {
-    posed: Vec<Posed<O::Params>>,
+    cases: Vec<ExpectedCase<O::Params>>,
     /// Random sample of the cases, so that no rhythm of the plan decides.
-    some: Vec<Posed<O::Params>>,
+    some: Vec<ExpectedCase<O::Params>>,
     /// Number of cases that could not be prepared.
     lost: usize,
 }
@@ -51,33 +51,33 @@ impl<O: Operation> Trial<O> {
         let specs = trial_specs::<O>(domain, seed);
         let pose = |spec: &Arc<Spec<O::Params>>| {
             let case = spec.case::<O>(domain, seed)?;
-            Some(Posed::new(case.clone(), O::expected(scheme, &case).ok()?, None))
+            Some(ExpectedCase::new(case.clone(), O::expected(scheme, &case).ok()?, None))
         };
         Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
     }
 
     /// Makes the cases of specs for a known bug or a control, with the results that the contract expects.
-    fn posed(specs: &[Arc<Spec<O::Params>>], (kernel, scheme): (&Kernel<O>, &O::Scheme), seed: u64) -> Self {
+    fn from_specs(specs: &[Arc<Spec<O::Params>>], (kernel, scheme): (&Kernel<O>, &O::Scheme), seed: u64) -> Self {
         let own = identity(kernel);
         let pose = |spec: &Arc<Spec<O::Params>>| {
-            let case = spec.worked.case(|| spec.case::<O>(&kernel.contract.domain, seed).map(sized))?;
-            let (contract, is_new) = spec.worked.expected(&own, || O::expected(scheme, &case)).ok()?;
-            Some(Posed { case, contract, reference: None, is_new, steps: Worked::NOTHING.steps("") })
+            let case = spec.cache.case(|| spec.case::<O>(&kernel.contract.domain, seed).map(sized))?;
+            let (contract, is_new) = spec.cache.expected(&own, || O::expected(scheme, &case)).ok()?;
+            Some(ExpectedCase { case, contract, reference: None, is_new, steps: CaseCache::NOTHING.steps("") })
         };
         Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
     }
 
-    fn whole(posed: Vec<Posed<O::Params>>, planned: usize, seed: u64) -> Self {
+    fn whole(cases: Vec<ExpectedCase<O::Params>>, planned: usize, seed: u64) -> Self {
         let mut rng = stream(seed, &format!("{}/self-check", O::OP));
         // A trial of the operation itself is short and needs no sample.
         let one_in = if O::CAPABILITIES.self_checks.trial.is_some() { 1 } else { ONE_IN };
-        let some = posed.iter().filter(|_| below(&mut rng, one_in) == 0).cloned().collect();
-        Self { lost: planned - posed.len(), some, posed }
+        let some = cases.iter().filter(|_| below(&mut rng, one_in) == 0).cloned().collect();
+        Self { lost: planned - cases.len(), some, cases }
     }
 
     /// Runs all cases.
     pub fn run(&self, kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane) -> Record<O::Params> {
-        run::<O>(lane, kernel, scheme, &[], &self.posed)
+        run::<O>(lane, kernel, scheme, &[], &self.cases)
     }
 }
 
@@ -86,7 +86,7 @@ fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Arc<Spec<O::P
     if let Some(trial) = O::CAPABILITIES.self_checks.trial {
         return numbered(trial(domain, seed)).into_iter().map(Arc::new).collect();
     }
-    let plan = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), seed);
+    let plan = plans::plan::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), seed);
     plan.iter().filter(|spec| spec.turn.is_all()).cloned().collect()
 }
 
@@ -98,8 +98,9 @@ pub fn explained<O: Operation>(
     side: &Side<O::Params>,
 ) -> Vec<Explained<O::Params>> {
     let domain = &kernel.contract.domain;
-    let (kept, asked) = (false, &Asked::default());
-    Basis::<O> { kernel: kernel.name, made: None, domain, contract: scheme, scheme, kept, asked }.explained(lane, side)
+    let (kept, selection) = (false, &CaseSelection::default());
+    Basis::<O> { kernel: kernel.name, code: None, domain, contract: scheme, scheme, kept, selection }
+        .explained(lane, side)
 }
 
 /// Subject of a self-check.
@@ -186,7 +187,7 @@ pub fn of_group<O: Operation>(
     let Some((_, same)) = schemes.values().next() else { return Ok(Vec::new()) };
     let specs = trial_specs::<O>(&same[0].1.kernel().contract.domain, seed);
     let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
-        let trial = Trial::<O>::posed(&specs, (same[0].1.kernel(), scheme), seed);
+        let trial = Trial::<O>::from_specs(&specs, (same[0].1.kernel(), scheme), seed);
         parallel::map(same, |subject| in_lanes(&trial, scheme, subject)).concat()
     };
     Ok(parallel::map(&schemes.values().collect::<Vec<_>>(), |of| of_scheme(of)).concat())
@@ -223,12 +224,17 @@ impl<'a, O: Operation> Subject<'a, O> {
                 return checks;
             }
         }
-        self.on(scheme, (&trial.posed, trial.lost), lanes)
+        self.on(scheme, (&trial.cases, trial.lost), lanes)
     }
 
     /// Runs cases in each lane, and judges the results of the first. In another lane a mutant runs until it is detected: if all results so far and
     /// the result for the first lane's witness equal the first lane's, the verdict is the same. Otherwise the lane is judged separately.
-    fn on(self, scheme: &O::Scheme, (cases, lost): (&[Posed<O::Params>], usize), lanes: &[&Lane]) -> Vec<SelfCheck> {
+    fn on(
+        self,
+        scheme: &O::Scheme,
+        (cases, lost): (&[ExpectedCase<O::Params>], usize),
+        lanes: &[&Lane],
+    ) -> Vec<SelfCheck> {
         let [first, others @ ..] = lanes else { return Vec::new() };
         let judged = |lane: &Lane, given: &Answers<O::Params>| {
             let record = judged::<O>(lane, self.kernel(), scheme, &[], cases, given);
@@ -255,7 +261,7 @@ impl<'a, O: Operation> Subject<'a, O> {
     /// are equal.
     fn until_known(
         self,
-        cases: &[Posed<O::Params>],
+        cases: &[ExpectedCase<O::Params>],
         runner: &Runner<'_>,
         known: &Answers<O::Params>,
     ) -> (Answers<O::Params>, bool) {
@@ -263,13 +269,13 @@ impl<'a, O: Operation> Subject<'a, O> {
         if is_compiled::<O>(&self.kernel().contract.domain) {
             return (so_far, false);
         }
-        for posed in cases.chunks(FEW) {
-            let given = answers::<O>(runner, self.kernel(), posed, false);
+        for chunk in cases.chunks(FEW) {
+            let given = answers::<O>(runner, self.kernel(), chunk, false);
             let alike = given.continues(known, so_far.each.len());
-            let dies = |(posed, outs): (&Posed<O::Params>, &Option<Vec<i32>>)| {
-                outs.as_ref().is_some_and(|outs| differs(&posed.contract, outs))
+            let dies = |(expected_case, outs): (&ExpectedCase<O::Params>, &Option<Vec<i32>>)| {
+                outs.as_ref().is_some_and(|outs| differs(&expected_case.contract, outs))
             };
-            let dead = matches!(self, Self::Mutant(_)) && posed.iter().zip(&given.each).any(dies);
+            let dead = matches!(self, Self::Mutant(_)) && chunk.iter().zip(&given.each).any(dies);
             so_far.followed_by(given);
             if dead || !alike {
                 return (so_far, alike);

@@ -6,12 +6,12 @@ use crate::operation::case::Case;
 use crate::operation::expected::differs;
 use crate::operation::{self, Kernel, Operation, contract, is_compiled, job, kernels};
 use crate::run::answers::{answers, outs};
-use crate::run::subject::Posed;
+use crate::run::subject::ExpectedCase;
+use crate::self_check::condition::{Fault, Seen};
 use crate::self_check::families::{self, Drawn};
-use crate::self_check::history::News;
-use crate::self_check::place::{Fault, Seen};
+use crate::self_check::fault_spans::{FaultSpans, Range};
+use crate::self_check::history::ParamChange;
 use crate::self_check::slices::Operand;
-use crate::self_check::spanned::{Range, Spanned};
 use crate::self_check::{Measure, Planned, planned};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,7 @@ struct Subject<'a, O: Operation> {
     /// Requests of the cases, as a worker reads them: parameters and misalignment.
     requests: Vec<Value>,
     /// Changes of parameters in each case.
-    news: Vec<News>,
+    changes: Vec<ParamChange>,
     measure: &'a Measure<'a>,
 }
 
@@ -113,8 +113,8 @@ pub(crate) fn alone<O: Operation>(
     let drawn = Subject::<O>::of(kernel, plan, measure)?.drawn();
     let one = |case: &&Case<O::Params>| -> Result<Vec<bool>> {
         let contract = O::expected(&scheme, case)?;
-        let posed = Posed::new((*case).clone(), contract, None);
-        let subject = Subject::<O>::of(kernel, vec![Planned { generator: "vectors", posed }], measure)?;
+        let expected_case = ExpectedCase::new((*case).clone(), contract, None);
+        let subject = Subject::<O>::of(kernel, vec![Planned { generator: "vectors", expected_case }], measure)?;
         Ok(drawn.iter().map(|drawn| subject.shows(0, &drawn.fault, &mut 0)).collect())
     };
     let of_cases = parallel::try_map(cases, one)?;
@@ -122,16 +122,16 @@ pub(crate) fn alone<O: Operation>(
 }
 
 /// Returns the changes of parameters in each case; a case without results is no call.
-fn news(requests: &[Value], given: &[Vec<i32>]) -> Vec<News> {
+fn changes(requests: &[Value], given: &[Vec<i32>]) -> Vec<ParamChange> {
     let (mut before, mut results) = ([None, None], None);
     let each = requests.iter().zip(given).map(|(request, outs)| {
         let params = &request["params"];
-        let news = News::of(params, before).sized(results, outs.len());
+        let change = ParamChange::of(params, before).sized(results, outs.len());
         if !outs.is_empty() {
             before = [Some(params), before[0]];
             results = Some(outs.len());
         }
-        news
+        change
     });
     each.collect()
 }
@@ -143,12 +143,12 @@ impl<'a, O: Operation> Subject<'a, O> {
         let mut given = Vec::with_capacity(cases.len());
         let shown = || format!("`{} verify --kernel {}` shows it", called::program(), kernel.name);
         for case in &cases {
-            let mut answered = answers::<O>(&runner, kernel, std::slice::from_ref(&case.posed), true);
+            let mut answered = answers::<O>(&runner, kernel, std::slice::from_ref(&case.expected_case), true);
             let Some(outs) = answered.each.pop().flatten() else {
                 bail!("{} {} does not answer: {}", O::OP, kernel.name, shown());
             };
             // Otherwise every fault would be detected at the kernel's own differences.
-            if differs(&case.posed.contract, &outs) {
+            if differs(&case.expected_case.contract, &outs) {
                 bail!("{} {} differs from its contract: {}", O::OP, kernel.name, shown());
             }
             given.push(outs);
@@ -158,14 +158,14 @@ impl<'a, O: Operation> Subject<'a, O> {
             request["misalign"] = case.misalign.into();
             Ok(request)
         };
-        let requests = cases.iter().map(|case| request(&case.posed.case)).collect::<Result<Vec<_>>>()?;
-        let news = news(&requests, &given);
+        let requests = cases.iter().map(|case| request(&case.expected_case.case)).collect::<Result<Vec<_>>>()?;
+        let changes = changes(&requests, &given);
         let calls = given.iter().scan(0, |calls, outs: &Vec<i32>| {
             *calls += u64::from(!outs.is_empty());
             Some(*calls)
         });
         let calls = calls.collect();
-        Ok(Self { kernel, cases, given, calls, requests, news, measure })
+        Ok(Self { kernel, cases, given, calls, requests, changes, measure })
     }
 
     /// Draws faults of every family that is meaningful for the cases.
@@ -175,15 +175,20 @@ impl<'a, O: Operation> Subject<'a, O> {
     }
 
     /// Returns the spans of the cases.
-    fn spanned(&self) -> Spanned {
-        let mut spanned = Spanned::of(O::TENSORS);
+    fn spanned(&self) -> FaultSpans {
+        let mut spanned = FaultSpans::of(O::TENSORS);
         for (request, (case, given)) in self.requests.iter().zip(self.cases.iter().zip(&self.given)) {
             spanned.parameters(&request["params"]);
-            spanned.rows |= self.columns(&case.posed.case.params, O::TENSORS.len()) < given.len();
+            spanned.rows |= self.columns(&case.expected_case.case.params, O::TENSORS.len()) < given.len();
             given.iter().for_each(|value| Range::reach(&mut spanned.results, f64::from(*value)));
-            spanned.results_of(&operation::result_element::<O>(&self.kernel.contract.domain, &case.posed.case.params));
-            spanned.ranks(&self.dimensions(&case.posed.case.params));
-            case.posed.case.tensors[0].iter().for_each(|value| Range::reach(&mut spanned.inputs, f64::from(*value)));
+            spanned.results_of(&operation::result_element::<O>(
+                &self.kernel.contract.domain,
+                &case.expected_case.case.params,
+            ));
+            spanned.ranks(&self.dimensions(&case.expected_case.case.params));
+            case.expected_case.case.tensors[0]
+                .iter()
+                .for_each(|value| Range::reach(&mut spanned.inputs, f64::from(*value)));
         }
         spanned
     }
@@ -218,30 +223,31 @@ impl<'a, O: Operation> Subject<'a, O> {
 
     /// True if a case detects a fault. Adds the affected results to `struck`: up to the first detected one, otherwise all.
     fn shows(&self, at: usize, fault: &Fault, struck: &mut u64) -> bool {
-        let Posed { case, contract, .. } = &self.cases[at].posed;
+        let ExpectedCase { case, contract, .. } = &self.cases[at].expected_case;
         let results = O::TENSORS.len();
-        let (payload, request, number, news) = (&case.tensors[0], &self.requests[at], self.calls[at], &self.news[at]);
+        let (payload, request, number, change) =
+            (&case.tensors[0], &self.requests[at], self.calls[at], &self.changes[at]);
         let last = self.given[..at].iter().rev().find(|given| !given.is_empty()).map_or(&[][..], Vec::as_slice);
         let dimensions = self.dimensions(&case.params);
         let operands: Vec<Operand<'_>> =
             case.tensors.iter().zip(&dimensions).map(|(words, dimensions)| Operand { words, dimensions }).collect();
         match fault {
-            Fault::Where(strike) => {
+            Fault::InResults(strike) => {
                 let given = &self.given[at];
                 let columns = self.columns(&case.params, results);
                 let len = given.len();
-                let seen = Seen { request, number, news, last, operands: &operands, payload, columns, len };
+                let seen = Seen { request, number, change, last, operands: &operands, payload, columns, len };
                 // Words that are not affected are as the contract expects.
                 strike.changes(&seen, given).any(|(index, changed)| {
                     *struck += 1;
                     contract[index].is_some_and(|expected| expected != changed)
                 })
             }
-            Fault::Reads(strike) => {
+            Fault::InOperand(strike) => {
                 let mut changed = (**case).clone();
                 let columns = self.columns(&case.params, 0);
                 let len = payload.len();
-                let seen = Seen { request, number, news, last, operands: &operands, payload: &[], columns, len };
+                let seen = Seen { request, number, change, last, operands: &operands, payload: &[], columns, len };
                 let count = strike.strike(&seen, &mut changed.tensors[0]);
                 if count == 0 {
                     return false;

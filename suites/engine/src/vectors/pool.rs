@@ -2,8 +2,8 @@
 
 use crate::case::{catalogue, text};
 use crate::lane::Lane;
-use crate::operation::asked::Asked;
 use crate::operation::case::Case;
+use crate::operation::selection::CaseSelection;
 use crate::operation::{self, Element, Mutant, Operation, Witness, is_compiled, job};
 use crate::plan::plans;
 use crate::run::answers::outs;
@@ -191,7 +191,7 @@ impl<O: Operation> Pool<O> {
 impl<O: Operation> Sources<'_, O> {
     /// Returns the cases of a domain's short plan, without cases that are too large for a search.
     fn searched(&self, domain: &'static O::Domain) -> Vec<Entry<O>> {
-        let specs = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), self.wanted.seed);
+        let specs = plans::plan::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), self.wanted.seed);
         let fits = |params: &O::Params| {
             operation::sizes::<O>(domain, params).is_ok_and(|sizes| sizes.input() + sizes.outputs <= SEARCHED)
         };
@@ -241,9 +241,10 @@ impl<O: Operation> Sources<'_, O> {
             }
             self.difference(bug, domain, case).ok().flatten()
         };
-        let alone =
-            operation::alone::<O>(&first.case, domain, first.index).into_iter().find_map(|(case, _)| shows(&case));
-        let witness = shrink_by::<O>(domain, &Asked::default(), alone.unwrap_or(first), &mut shows);
+        let alone = operation::isolate_result::<O>(&first.case, domain, first.index)
+            .into_iter()
+            .find_map(|(case, _)| shows(&case));
+        let witness = shrink_by::<O>(domain, &CaseSelection::default(), alone.unwrap_or(first), &mut shows);
         Entry::of(domain, self, witness.case)
     }
 
@@ -273,7 +274,7 @@ impl<O: Operation> Sources<'_, O> {
         let one = |entry: &Entry<O>| {
             let at = other.first_difference(&entry.case, &entry.expected)?;
             let index = at / operation::result_element::<O>(entry.domain, &entry.case.params).words();
-            let alone = operation::alone::<O>(&entry.case, entry.domain, index).into_iter();
+            let alone = operation::isolate_result::<O>(&entry.case, entry.domain, index).into_iter();
             let small = alone.filter_map(|(case, _)| Entry::of(entry.domain, self, case));
             let small = small.filter(|entry| other.differs(entry)).min_by_key(|entry| entry.bytes);
             small.or_else(|| Entry::of(entry.domain, self, entry.case.clone()))

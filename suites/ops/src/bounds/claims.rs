@@ -1,6 +1,6 @@
 //! Bounds of the kernels, each derived from operand ranges and accumulator widths.
 
-use super::{Claim, Probe, Reading};
+use super::{BoundCase, Claim, Reading};
 use crate::matmul::Matmul;
 use std::ops::RangeInclusive;
 use tiebreak_engine::operation::{Case, promise};
@@ -39,10 +39,10 @@ fn word(reading: Reading) -> (i128, i128) {
 }
 
 /// Builds a product of one row and one column, each filled with one value, and returns its exact result.
-fn filled(k: usize, (lhs, rhs): (i32, i32), reading: Reading) -> (Probe, i64) {
+fn filled(k: usize, (lhs, rhs): (i32, i32), reading: Reading) -> (BoundCase, i64) {
     let params = matmul::Params { m: 1, n: 1, k, lhs_offset: 0, rhs_offset: 0 };
     let case = Case { params, tensors: [vec![lhs; k], vec![rhs; k], Vec::new()], misalign: 0 };
-    (Probe::Matmul(case, reading), i64::from(lhs) * i64::from(rhs) * k as i64)
+    (BoundCase::Matmul(case, reading), i64::from(lhs) * i64::from(rhs) * k as i64)
 }
 
 /// Returns the rhs values for which every pair sum fits 16 bits; for a kernel without 16-bit pair sums, all rhs values.
@@ -128,7 +128,7 @@ fn depths(kernel: &matmul::Kernel) -> Vec<Claim> {
 }
 
 /// Builds a product of depth 16 with exactly one non-zero pair sum, and returns its exact result.
-fn pair(kernel: &matmul::Kernel, lhs: [i32; 2], rhs: [i32; 2]) -> (Probe, i64) {
+fn pair(kernel: &matmul::Kernel, lhs: [i32; 2], rhs: [i32; 2]) -> (BoundCase, i64) {
     let apart = if kernel.contract.promise.scheme == "pairs-s16-saturate" { 1 } else { 8 };
     let mut tensors = [vec![0; 16], vec![0; 16], Vec::new()];
     for (place, i) in [(0, 0), (apart, 1)] {
@@ -136,7 +136,7 @@ fn pair(kernel: &matmul::Kernel, lhs: [i32; 2], rhs: [i32; 2]) -> (Probe, i64) {
     }
     let params = matmul::Params { m: 1, n: 1, k: 16, lhs_offset: 0, rhs_offset: 0 };
     let exact = (0..2).map(|i| i64::from(lhs[i]) * i64::from(rhs[i])).sum();
-    (Probe::Matmul(Case { params, tensors, misalign: 0 }, Reading::Signed), exact)
+    (BoundCase::Matmul(Case { params, tensors, misalign: 0 }, Reading::Signed), exact)
 }
 
 /// Claims the largest and the smallest rhs value for which every 16-bit pair sum is right.
@@ -251,7 +251,7 @@ fn lanes(kernel: &dot::Kernel) -> Vec<Claim> {
             let [a, b] = elements;
             let acc = vec![((steps - 1) * each) as i32; domain.results];
             let params = dot::Params { len: domain.results };
-            (Probe::Dot(Case { params, tensors: [acc, a, b], misalign: 0 }, reading), steps * each)
+            (BoundCase::Dot(Case { params, tensors: [acc, a, b], misalign: 0 }, reading), steps * each)
         };
         out.push(Claim {
             op: "dot",
@@ -299,7 +299,7 @@ fn product_lane(kernel: &dot::Kernel) -> Option<Claim> {
         because: format!(
             "the largest product, {l} * {r} = {product}, is in {low}..={high}: no depth and no weight makes it wrap"
         ),
-        at: Some((Probe::Dot(case, Reading::Signed), product)),
+        at: Some((BoundCase::Dot(case, Reading::Signed), product)),
         past: None,
     })
 }
@@ -319,7 +319,7 @@ fn saturating_pair(kernel: &dot::Kernel) -> Claim {
         let pair = |value: i32| (0..domain.elements).map(|k| if k < 2 { value } else { 0 }).collect();
         let params = dot::Params { len: domain.results };
         let tensors = [vec![0; domain.results], pair(lhs), pair(weight)];
-        (Probe::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), i64::from(2 * lhs * weight))
+        (BoundCase::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), i64::from(2 * lhs * weight))
     };
     Claim {
         op: "dot",
@@ -347,7 +347,7 @@ fn low_bits(kernel: &dot::Kernel) -> Claim {
         let params = dot::Params { len: domain.results };
         let acc = vec![((steps - 1) * each) as i32; domain.results];
         let tensors = [acc, vec![lhs; domain.elements], vec![rhs; domain.elements]];
-        (Probe::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), steps * each)
+        (BoundCase::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), steps * each)
     };
     Claim {
         op: "dot",
@@ -369,7 +369,7 @@ fn shifted_counts(kernel: &dot::Kernel) -> Claim {
         let one = |bit: u32| (0..domain.elements).map(|k| if k < 8 { 1 << bit } else { 0 }).collect();
         let params = dot::Params { len: domain.results };
         let tensors = [vec![0; domain.results], one(plane), one(weight - plane)];
-        (Probe::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), 8 << weight)
+        (BoundCase::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), 8 << weight)
     };
     Claim {
         op: "dot",
@@ -393,7 +393,7 @@ fn counts(kernel: &dot::Kernel, end: i64) -> Claim {
         let ones = || vec![255; domain.elements];
         let acc = vec![((steps - 1) * EACH) as i32; domain.results];
         let params = dot::Params { len: domain.results };
-        (Probe::Dot(Case { params, tensors: [acc, ones(), ones()], misalign: 0 }, Reading::Signed), steps * EACH)
+        (BoundCase::Dot(Case { params, tensors: [acc, ones(), ones()], misalign: 0 }, Reading::Signed), steps * EACH)
     };
     Claim {
         op: "dot",
@@ -429,7 +429,10 @@ fn legacy(kernel: &requantize::Kernel) -> Claim {
             max: *range.end(),
         };
         let exact = ((acc * MULTIPLIER + half) >> SHIFT).clamp((*range.start()).into(), (*range.end()).into());
-        (Probe::Requantize(Case { params, tensors: [vec![acc as i32], Vec::new(), Vec::new()], misalign: 0 }), exact)
+        (
+            BoundCase::Requantize(Case { params, tensors: [vec![acc as i32], Vec::new(), Vec::new()], misalign: 0 }),
+            exact,
+        )
     };
     Claim {
         op: "requantize",

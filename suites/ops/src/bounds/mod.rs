@@ -22,15 +22,15 @@ use tiebreak_reports::text as words;
 
 /// Input of a kernel, without its exact result.
 #[derive(Clone, Debug)]
-enum Probe {
+enum BoundCase {
     Matmul(Case<tiebreak_impls::matmul::Params>, Reading),
     Dot(Case<tiebreak_impls::dot::Params>, Reading),
     Requantize(Case<tiebreak_impls::requantize::Params>),
 }
 
-impl Probe {
+impl BoundCase {
     /// True if a run of this case shows the exact value: the contract covers the case, and the reference gives that value.
-    fn told_by_a_run(&self, kernel: &str, exact: i64) -> bool {
+    fn is_shown_by_run(&self, kernel: &str, exact: i64) -> bool {
         match self {
             Self::Matmul(case, _) => described::<Matmul>(kernel, case, exact),
             Self::Dot(case, _) => described::<Dot>(kernel, case, exact),
@@ -81,8 +81,8 @@ struct Claim {
     quantity: String,
     bound: Option<i64>,
     because: String,
-    at: Option<(Probe, i64)>,
-    past: Option<(Probe, i64)>,
+    at: Option<(BoundCase, i64)>,
+    past: Option<(BoundCase, i64)>,
 }
 
 /// Returns the names of all kernels that have bounds.
@@ -95,8 +95,8 @@ pub fn kernels() -> Vec<&'static str> {
 }
 
 /// Shows the bounds of the requested operations in every lane. Returns none if the request names kernels or selects cases.
-pub fn shown(request: &Request, lanes: &[Lane]) -> Result<Vec<Bound>> {
-    if !request.kernels.is_empty() || !request.asked.is_nothing() {
+pub fn requested_bounds(request: &Request, lanes: &[Lane]) -> Result<Vec<Bound>> {
+    if !request.kernels.is_empty() || !request.selection.is_nothing() {
         return Ok(Vec::new());
     }
     let mut claims = claims::all();
@@ -145,7 +145,7 @@ pub fn not_offered(names: &[String], lane: &Lane) -> (Vec<&'static str>, Vec<&'s
 }
 
 fn show(claim: &Claim, lane: &Lane, command: &Command) -> Bound {
-    let run = |probe: &Option<(Probe, i64)>| {
+    let run = |probe: &Option<(BoundCase, i64)>| {
         probe.as_ref().map(|(probe, exact)| witness(claim, probe, *exact, lane, command))
     };
     let (at, past) = (run(&claim.at), run(&claim.past));
@@ -166,16 +166,24 @@ fn show(claim: &Claim, lane: &Lane, command: &Command) -> Bound {
     }
 }
 
-fn witness(claim: &Claim, probe: &Probe, exact: i64, lane: &Lane, command: &Command) -> Result<BoundWitness, Failure> {
+fn witness(
+    claim: &Claim,
+    probe: &BoundCase,
+    exact: i64,
+    lane: &Lane,
+    command: &Command,
+) -> Result<BoundWitness, Failure> {
     let (got, case) = match probe {
-        Probe::Matmul(case, reading) => {
+        BoundCase::Matmul(case, reading) => {
             (reading.of(first::<Matmul>(claim, case, lane)?), spelled::<Matmul>(claim, case))
         }
-        Probe::Dot(case, reading) => (reading.of(first::<Dot>(claim, case, lane)?), spelled::<Dot>(claim, case)),
-        Probe::Requantize(case) => (first::<Requantize>(claim, case, lane)?.into(), spelled::<Requantize>(claim, case)),
+        BoundCase::Dot(case, reading) => (reading.of(first::<Dot>(claim, case, lane)?), spelled::<Dot>(claim, case)),
+        BoundCase::Requantize(case) => {
+            (first::<Requantize>(claim, case, lane)?.into(), spelled::<Requantize>(claim, case))
+        }
     };
     // If a run of the case would not show the exact value (for example because it exceeds int32), the command shows the bound again instead.
-    let command = if !case.is_empty() && probe.told_by_a_run(claim.kernel, exact) {
+    let command = if !case.is_empty() && probe.is_shown_by_run(claim.kernel, exact) {
         format!("{} --case '{case}'", command.kernel(claim.op, claim.kernel, &lane.name))
     } else {
         format!("{} bounds --kernel {} --lane {}", called::program(), claim.kernel, lane.name)

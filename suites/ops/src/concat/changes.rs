@@ -1,6 +1,6 @@
 //! Changes that a kernel may make to a concatenation.
 
-use super::{Concat, parts, posed};
+use super::{Concat, parts, to_oracle};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::concat::{Input, Operand, Params};
@@ -32,7 +32,7 @@ fn given(values: Vec<i32>) -> Expected {
 
 /// Returns the rescaled inputs one after another: the results before they are moved along the axis.
 fn in_order(scheme: &Scheme, case: &Case<Params>) -> Option<Vec<i32>> {
-    at(scheme, case, &flattened(&posed(&case.params), 0))
+    at(scheme, case, &flattened(&to_oracle(&case.params), 0))
 }
 
 /// Joins the same inputs along an earlier axis, into which all axes from that axis on are merged.
@@ -55,7 +55,7 @@ fn layouts(scheme: Scheme) -> Vec<Change<Concat>> {
             _ => format!("elements are put together along the axis {before} before"),
         };
         out.push(Change::predicts(Class::Layout, because, move |case: &Case<Params>| {
-            let p = posed(&case.params);
+            let p = to_oracle(&case.params);
             let axis = p.axis.saturating_sub(before);
             at(&scheme, case, &flattened(&p, axis)).map(given)
         }));
@@ -75,7 +75,7 @@ fn layouts(scheme: Scheme) -> Vec<Change<Concat>> {
 
 /// Copies each input in one piece to the place of its first run. A later input overwrites the end of an earlier input; the other results are 0.
 fn strided(scheme: &Scheme, case: &Case<Params>) -> Option<Expected> {
-    let p = posed(&case.params);
+    let p = to_oracle(&case.params);
     let all = in_order(scheme, case)?;
     let step: usize = p.shape[p.axis + 1..].iter().product();
     let rows: usize = p.shape[..p.axis].iter().product();
@@ -102,7 +102,7 @@ fn tails(scheme: Scheme) -> Vec<Change<Concat>> {
             let runs = p.inputs.iter().map(|input| input.size * step);
             let lost = runs.flat_map(|run| (0..run).map(move |at| at >= run - run % vector));
             let lost: Vec<bool> = lost.collect();
-            let results = at(&scheme, case, &posed(p))?;
+            let results = at(&scheme, case, &to_oracle(p))?;
             let kept = |(i, v): (usize, i32)| Some(if lost[i % lost.len()] { 0 } else { v });
             Some(results.into_iter().enumerate().map(kept).collect())
         })
@@ -187,7 +187,7 @@ fn parameters(scheme: Scheme) -> Vec<Change<Concat>> {
 /// Predicts the low 8 bits of the result before the clamp. With 32-bit storage the oracle's clamp changes nothing.
 fn wrapped(scheme: Scheme) -> Change<Concat> {
     Change::predicts(Class::MissingSaturation, "a cast that wraps stands for the clamp", move |case: &Case<Params>| {
-        let p = posed(&case.params);
+        let p = to_oracle(&case.params);
         let wide = Concatenation { storage: Storage { bits: 32, signed: true }, ..p.clone() };
         let results = at(&scheme, case, &wide)?;
         Some(results.into_iter().map(|v| Some(p.storage.wrap(v.into()) as i32)).collect())

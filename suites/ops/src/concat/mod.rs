@@ -14,8 +14,8 @@ use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Options, ReferenceOption,
-    Spec, Tensors, Unposable, Wanted, Witnesses,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Options,
+    ReferenceOption, Spec, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::concat::{self as impls, Domain, Params, Run, Scales};
 use tiebreak_impls::kernel::Kernel;
@@ -28,13 +28,13 @@ use tiebreak_reports::ledger::Value;
 pub enum Concat {}
 
 /// Converts the parameters to the oracle's.
-pub fn posed(p: &Params) -> Concatenation {
-    let input = |input: &impls::Input| Input { size: input.size, operand: operand::posed(input.operand) };
+pub fn to_oracle(p: &Params) -> Concatenation {
+    let input = |input: &impls::Input| Input { size: input.size, operand: operand::to_oracle(input.operand) };
     Concatenation {
         shape: p.shape.clone(),
         axis: p.axis,
         inputs: p.inputs.iter().map(input).collect(),
-        out: operand::posed(p.out),
+        out: operand::to_oracle(p.out),
         storage: types::storage(p.element),
     }
 }
@@ -45,9 +45,12 @@ impl Operation for Concat {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { sizes: Self::sizes, ..Tensors::NONE },
 
-        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
+        causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
-        witnesses: Witnesses { alone: |case, _, index| smaller::alone(case, index), ..Witnesses::NONE },
+        witnesses: Witnesses {
+            isolate_result: |case, _, index| smaller::isolate_result(case, index),
+            ..Witnesses::NONE
+        },
         ..Capabilities::NONE
     };
     types_of!(impls::Concat, Scheme);
@@ -61,7 +64,7 @@ impl Operation for Concat {
         domain.element.range()
     }
 
-    fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let element = types::opened(ty, arguments)?;
         let scales = if scheme.definition.is_copy() { Scales::Equal } else { Scales::Quotient };
         Ok(Domain { element, scales, size: shape::MAX_ELEMENTS })
@@ -79,7 +82,7 @@ impl Operation for Concat {
                 .chain([p.out])
                 .all(|operand| operand::is_single(operand) && domain.element.range().contains(&operand.zero_point))
             && within(p)
-            && posed(p).check().is_ok()
+            && to_oracle(p).check().is_ok()
             && p.inputs.iter().all(|input| match domain.scales {
                 Scales::Equal => input.operand == p.out,
                 Scales::Quotient => true,
@@ -104,17 +107,17 @@ impl Operation for Concat {
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let out = scheme.expected(&posed(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+        let out = scheme.expected(&to_oracle(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
         Ok(out.into_iter().map(Some).collect())
     }
 
     fn rational(_: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
-        let exact = posed(&case.params).rationals(&case.tensors[0]).ok()?;
+        let exact = to_oracle(&case.params).rationals(&case.tensors[0]).ok()?;
         Some(exact.into_iter().map(Some).collect())
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let out = scheme.exact(&posed(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+        let out = scheme.exact(&to_oracle(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
         Ok(out.into_iter().map(|v| v.to_i32()).collect())
     }
 
@@ -124,11 +127,11 @@ impl Operation for Concat {
     }
 
     /// Returns the zero point of the first input.
-    fn nothing(params: &Params, _: usize) -> i32 {
+    fn neutral_element(params: &Params, _: usize) -> i32 {
         params.inputs.first().map_or(0, |input| input.operand.zero_point)
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 
@@ -136,7 +139,7 @@ impl Operation for Concat {
         changes::changes(*scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let smaller = smaller::smaller(case).into_iter();
         case.aligned().into_iter().chain(smaller.filter(|smaller| Self::covers(domain, &smaller.params))).collect()
     }
@@ -153,7 +156,7 @@ impl Operation for Concat {
 impl Concat {
     /// Returns the tensor sizes for parameters in the domain; for other parameters, the result of [`Domain::sizes`].
     fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
-        match posed(p).check() {
+        match to_oracle(p).check() {
             Ok(elements) if Self::covers(domain, p) => Ok(Sizes { inputs: [elements, 0, 0], outputs: elements }),
             _ => domain.sizes(p),
         }

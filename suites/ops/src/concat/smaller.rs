@@ -56,7 +56,7 @@ impl Kept {
 }
 
 /// Returns the case of a single result, with one element of each other input.
-pub(super) fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
+pub(super) fn isolate_result(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
     let p = &case.params;
     let mut kept = Kept::all(p);
     let mut rest = index;

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Operation, Options, Parameter,
-    Spec, Unposable, Wanted,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Operation, Options, Parameter,
+    ParameterCoverage, Spec, Unposable, Wanted,
 };
 use tiebreak_impls::conv2d::transposed::takes;
 use tiebreak_impls::conv2d::{Domain, Params, Run};
@@ -64,7 +64,7 @@ impl Operation for Conv2d {
     const CATALOGUE: &'static str = include_str!("../../catalogue/conv2d.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         counted: Counted { products: Self::products, ..Counted::NONE },
-        options: Options { takes: &[Parameter::Model], given: Self::given, ..Options::NONE },
+        options: Options { takes: &[Parameter::Model], caller_coverage: Self::caller_coverage, ..Options::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::conv2d::Conv2d, Scheme);
@@ -84,7 +84,7 @@ impl Operation for Conv2d {
         if t == 0 { operands.lhs_values.clone() } else { operands.rhs_values.clone() }
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let [lhs, rhs] = types::operands(ty)?;
         let (operands, transposed) = (tiebreak_impls::matmul::Domain::all(lhs, rhs), transposed::open(arguments));
         Ok(Domain { operands, grouped: true, transposed })
@@ -126,16 +126,16 @@ impl Operation for Conv2d {
         Some("exact".to_owned())
     }
 
-    fn nothing(params: &Params, t: usize) -> i32 {
+    fn neutral_element(params: &Params, t: usize) -> i32 {
         [params.input_zero_point, params.weight_zero_point].get(t).copied().unwrap_or(0)
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        match (asked.layers.is_empty(), domain.transposed) {
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        match (selection.layers.is_empty(), domain.transposed) {
             (true, Some(_)) => transposed::plan(domain, budget, seed),
             (true, None) => plan::plan(domain, budget, seed),
             (false, Some(_)) => Vec::new(),
-            (false, None) => plan::layers(domain, &asked.layers),
+            (false, None) => plan::layers(domain, &selection.layers),
         }
     }
 
@@ -143,7 +143,7 @@ impl Operation for Conv2d {
         changes::changes(scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let mut out = Vec::new();
         for params in simpler(&case.params) {
             if params.sizes().is_ok() && Self::covers(domain, &params) {
@@ -170,8 +170,13 @@ impl Conv2d {
         factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
-        (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
+    fn caller_coverage(
+        domain: &Domain,
+        selection: &CaseSelection,
+        specs: &[Arc<Spec<Params>>],
+        _: (&Budget, u64),
+    ) -> Option<ParameterCoverage> {
+        (!selection.layers.is_empty()).then(|| plan::caller_coverage(domain, &selection.layers, specs))
     }
 }
 

@@ -5,8 +5,8 @@ use super::{Conv2d, conjunctions, large, networks};
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::given::distinct;
-use tiebreak_engine::operation::{Given, Layer, Operation, Spec, by, in_turns, kernels};
+use tiebreak_engine::operation::parameter_coverage::distinct;
+use tiebreak_engine::operation::{Layer, Operation, ParameterCoverage, Spec, by, in_turns, kernels};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::element::Element;
 use tiebreak_reports::ledger::Unit;
@@ -148,13 +148,13 @@ fn moved(domain: &Domain, layer: &Params) -> Params {
 }
 
 /// Counts the caller's layers, and lists layers without a case.
-pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> Given {
+pub(super) fn caller_coverage(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> ParameterCoverage {
     let run = distinct(specs);
     let described = |at: usize, layer: &Layer| {
         let arguments = Conv2d::arguments(&layer.shape).into_iter().collect();
         (format!("layer {}, {}", at + 1, text::case(&arguments)), Conv2d::domain_text(domain))
     };
-    Given::of(Unit::Layer, layers, |layer| run.contains(&&moved(domain, &layer.shape)), described)
+    ParameterCoverage::of(Unit::Layer, layers, |layer| run.contains(&&moved(domain, &layer.shape)), described)
 }
 
 /// Returns each layer with random and extreme data, with random weights and with its own weights.

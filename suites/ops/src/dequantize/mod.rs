@@ -3,7 +3,7 @@
 mod changes;
 mod sweep;
 
-use crate::quantize::{alone, smaller};
+use crate::quantize::{isolate_result, smaller};
 use crate::quantized::{self, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
 use rug::{Integer, Rational};
@@ -11,10 +11,10 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
 use tiebreak_engine::operation::element::bits;
-use tiebreak_engine::operation::fault::Fault;
+use tiebreak_engine::operation::fault::KnownFault;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Operation,
-    Options, Parameter, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Compiled, Counted, Element, Expected,
+    Operation, Options, Parameter, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::dequantize;
 use tiebreak_impls::quantize::Domain;
@@ -22,7 +22,7 @@ use tiebreak_impls::quantized::{Cast, Expressed, Params};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::Float;
-use tiebreak_oracle::quantize::{Liberties, Quantization};
+use tiebreak_oracle::quantize::{AllowedDeviations, Quantization};
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -53,15 +53,15 @@ fn each_of(
     Ok(out)
 }
 
-/// Returns, for each stored value, the words of all results possible with the liberties. NaNs are left out: their patterns are not promised.
-fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
+/// Returns, for each stored value, the words of all results possible with the allowed deviations. NaNs are left out: their patterns are not promised.
+fn possible(scheme: &Scheme, case: &Case<Params>, allowed: &AllowedDeviations) -> Result<Vec<Vec<i32>>, Unposable> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;
     let element = Element::Float(quantized::format(p.quantized.expressed));
     let stored = Element::Integer(p.quantized.storage.range());
     let values = |(word, scale): (&i32, usize)| {
         let (q, stored) = (&all[scale], stored.place(&[*word]));
-        let results = if liberties.ties { scheme.either_way(q, stored) } else { vec![scheme.expected(q, stored)] };
+        let results = if allowed.ties { scheme.either_way(q, stored) } else { vec![scheme.expected(q, stored)] };
         results
             .into_iter()
             .filter(|bits| q.format.decode(*bits) != Float::Nan)
@@ -86,20 +86,20 @@ impl Operation for Dequantize {
         },
         sweeps: Sweeps {
             params: sweep::params,
-            few: sweep::few,
-            all: |kernel, runner, asked, _| sweep::many(kernel, runner, asked),
+            small_sweeps: sweep::small_sweeps,
+            all: |kernel, runner, selection, _| sweep::many(kernel, runner, selection),
             ..Sweeps::NONE
         },
         causes: Causes {
             // A step may overflow so that infinities meet; no contract promises the pattern of that NaN.
-            open: Some(Class::Overflow),
-            stands_for_none: Self::stands_for_none,
-            own: |contract, _| Some(Change::own("values", contract)),
+            undefined_class: Some(Class::Overflow),
+            matches_undefined: Self::matches_undefined,
+            contract_cause: |contract, _| Some(Change::own("values", contract)),
             ..Causes::NONE
         },
-        options: Options { takes: &[Parameter::Types], given: quantized::given, ..Options::NONE },
+        options: Options { takes: &[Parameter::Types], caller_coverage: quantized::caller_coverage, ..Options::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::dequantize::Dequantize, Scheme);
@@ -108,7 +108,7 @@ impl Operation for Dequantize {
         p.shape.clone()
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         Ok(quantized::open(ty, arguments))
     }
 
@@ -142,19 +142,19 @@ impl Operation for Dequantize {
         Some("ideal".to_owned())
     }
 
-    fn nothing(params: &Params, _: usize) -> i32 {
+    fn neutral_element(params: &Params, _: usize) -> i32 {
         params.quantized.zero_points.first().map_or(0, |point| *point as i32)
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan::plan(domain, asked, budget, seed, &Stored)
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, selection, budget, seed, &Stored)
     }
 
     fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
         changes::changes(scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller(case, 1, domain)
     }
 
@@ -175,15 +175,15 @@ impl Dequantize {
         }
     }
 
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        alone(case, 1, index)
+    fn isolate_result(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        isolate_result(case, 1, index)
     }
 
     fn function(params: &Params) -> Option<Function> {
         Some(Function { cast: Cast::Dequantize, params: params.clone() })
     }
 
-    fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
+    fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<KnownFault> {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 
@@ -197,7 +197,7 @@ impl Dequantize {
         quantized::kinds(case, expected, words, ("subnormal", subnormal))
     }
 
-    fn stands_for_none(p: &Params, outs: &[i32], word: usize) -> Option<bool> {
+    fn matches_undefined(p: &Params, outs: &[i32], word: usize) -> Option<bool> {
         let words = p.quantized.expressed.words();
         let result = &outs[word / words * words..][..words];
         Some(quantized::format(p.quantized.expressed).decode(bits(result)) == Float::Nan)

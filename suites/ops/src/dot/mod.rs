@@ -14,8 +14,8 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Change, Expected, Operation, Spec, Sweep, Sweeps, Tensors,
-    Unposable, Wanted, Witnesses, fill,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, Operation, Spec, SweepOutcome, Sweeps,
+    Tensors, Unposable, Wanted, Witnesses, fill,
 };
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -33,7 +33,7 @@ impl Operation for Dot {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::dot::Dot, Scheme);
@@ -51,7 +51,7 @@ impl Operation for Dot {
         }
     }
 
-    fn open(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         let ([lhs, rhs], definition) = (types::operands(ty)?, scheme.definition);
         Ok(Domain { lhs, rhs, results: definition.results, elements: definition.elements, pairs: &[] })
     }
@@ -104,7 +104,7 @@ impl Operation for Dot {
         Some(exact.to_owned())
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 
@@ -127,7 +127,7 @@ impl Operation for Dot {
         out
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let mut out = Vec::new();
         let steps = case.params.len / domain.results;
         if steps > 1 {
@@ -157,7 +157,7 @@ impl Operation for Dot {
 }
 
 impl Dot {
-    fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+    fn isolate_result(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
         let Domain { results, elements, .. } = *domain;
         let step = index / results;
         let cut = |t: usize, each: usize| case.tensors[t][step * each..(step + 1) * each].to_vec();
@@ -166,8 +166,13 @@ impl Dot {
         vec![(one, index % results), (fill::only(case, [results, elements, elements], step), index)]
     }
 
-    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
-        sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
+    fn sweeps(
+        kernel: &'static Kernel<Run, Domain>,
+        runner: &Runner<'_>,
+        selection: &CaseSelection,
+        _: &Wanted,
+    ) -> Vec<SweepOutcome> {
+        sweep::sweep(kernel, runner).filter(|_| selection.is_nothing()).into_iter().collect()
     }
 }
 

@@ -8,7 +8,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::case::text;
 use tiebreak_engine::count::Count;
 use tiebreak_engine::lane::runner::Runner;
-use tiebreak_engine::operation::{Case, Operation, Sweep, SweptSide, SweptWitness, Wanted, promise};
+use tiebreak_engine::operation::{Case, Operation, SweepOutcome, SweptSide, SweptWitness, Wanted, promise};
 use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::dot::{Kernel, Params};
 use tiebreak_impls::element::Element;
@@ -41,7 +41,7 @@ struct Pairs<'a> {
 }
 
 /// Sweeps the pair sum; `None` if the kernel has no 16-bit pair sum.
-pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
+pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<SweepOutcome> {
     let domain = &kernel.contract.domain;
     if domain.pairs.is_empty() || domain.lhs.bytes() != 1 {
         return None;
@@ -60,7 +60,7 @@ pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
     ];
     let failures = swept.failures.into_iter().map(|failed| failed.map(|at| spelled(kernel, at as u32))).collect();
     let seconds = begun.elapsed().as_secs_f64();
-    Some(Sweep {
+    Some(SweepOutcome {
         what: "pair sums",
         exhaustive,
         sides,

@@ -50,7 +50,7 @@ fn sizes(p: &Params) -> Sizes {
 }
 
 /// Returns the case of a single result, then the case in which every other element is 0.
-fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
+fn isolate_result(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
     let [lhs, rhs, _] = &case.tensors;
     let tensors = [vec![lhs[index]], vec![rhs[index]], Vec::new()];
     let one = Case { params: Params { len: 1, ..case.params }, tensors, misalign: 0 };

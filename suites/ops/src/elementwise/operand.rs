@@ -9,7 +9,7 @@ use tiebreak_oracle::float::Format::F32;
 use tiebreak_reports::ledger::Value;
 
 /// Converts an operand to the oracle's.
-pub(crate) fn posed(operand: Operand) -> oracle::Operand {
+pub(crate) fn to_oracle(operand: Operand) -> oracle::Operand {
     oracle::Operand { scale: (operand.scale.0 as f32).to_bits(), zero_point: operand.zero_point }
 }
 

@@ -13,8 +13,8 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Options, ReferenceOption,
-    Spec, Tensors, Unposable, Wanted, Witnesses,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Options,
+    ReferenceOption, Spec, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Params, Run};
@@ -125,7 +125,7 @@ impl<A: Arithmetic> Elementwise<A> {
 
     /// Converts the parameters of a batch to the oracle's.
     pub fn parameters(p: &Params) -> Parameters<A> {
-        let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(super::operand::posed);
+        let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(super::operand::to_oracle);
         oracle::Parameters { lhs, rhs, out, storage: types::storage(p.element), own: A::own(p), min: p.min, max: p.max }
     }
 }
@@ -136,9 +136,9 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, sizes: Self::sizes, ..Tensors::NONE },
 
-        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
+        causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(A::Impl, Scheme<Definition<A>>);
@@ -151,7 +151,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         A::limits(domain).0.range()
     }
 
-    fn open(_: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<A::Domain, CaseError> {
+    fn widest_domain(_: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<A::Domain, CaseError> {
         types::opened(ty, arguments).map(A::open)
     }
 
@@ -186,11 +186,11 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         Some(Scheme::<Definition<A>>::ideal(wanted.rounding).label())
     }
 
-    fn nothing(params: &Params, t: usize) -> i32 {
+    fn neutral_element(params: &Params, t: usize) -> i32 {
         [params.lhs, params.rhs].get(t).map_or(0, |operand| operand.zero_point)
     }
 
-    fn own_plan(domain: &A::Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &A::Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan::<A>(domain, budget, seed)
     }
 
@@ -198,7 +198,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         changes::changes(*scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &A::Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &A::Domain) -> Vec<Case<Params>> {
         super::smaller(case, |params| Self::covers(domain, params))
     }
 
@@ -217,8 +217,8 @@ impl<A: Arithmetic> Elementwise<A> {
         if Self::covers(domain, p) { Ok(super::sizes(p)) } else { A::Impl::sizes(domain, p) }
     }
 
-    fn alone(case: &Case<Params>, _: &A::Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        super::alone(case, index)
+    fn isolate_result(case: &Case<Params>, _: &A::Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        super::isolate_result(case, index)
     }
 }
 

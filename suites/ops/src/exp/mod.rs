@@ -12,8 +12,8 @@ use tiebreak_common::budget::Budget;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Spec, Sweep, Sweeps, Tensors,
-    Unposable, Wanted, Witnesses,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Spec, SweepOutcome,
+    Sweeps, Tensors, Unposable, Wanted, Witnesses,
 };
 use tiebreak_impls::exp::{self as impls, Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -33,8 +33,8 @@ impl Operation for Exp {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
 
         sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
-        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(impls::Exp, Scheme);
@@ -47,7 +47,7 @@ impl Operation for Exp {
         i32::MIN..=0
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
         Ok(Domain { integer_bits: INTEGER_BITS })
     }
@@ -77,7 +77,7 @@ impl Operation for Exp {
         Some(REFERENCE.to_owned())
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 
@@ -85,7 +85,7 @@ impl Operation for Exp {
         changes::changes(*scheme)
     }
 
-    fn smaller(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
         let x = &case.tensors[0];
         let part = |x: &[i32]| {
             let params = Params { len: x.len(), ..case.params };
@@ -110,13 +110,18 @@ impl Operation for Exp {
 }
 
 impl Exp {
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+    fn isolate_result(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
         let params = Params { len: 1, ..case.params };
         vec![(Case { params, tensors: [vec![case.tensors[0][index]], Vec::new(), Vec::new()], misalign: 0 }, 0)]
     }
 
-    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
-        sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
+    fn sweeps(
+        kernel: &'static Kernel<Run, Domain>,
+        runner: &Runner<'_>,
+        selection: &CaseSelection,
+        _: &Wanted,
+    ) -> Vec<SweepOutcome> {
+        sweep::sweep(kernel, runner).filter(|_| selection.is_nothing()).into_iter().collect()
     }
 }
 

@@ -6,7 +6,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::case::text;
 use tiebreak_engine::count::Count;
 use tiebreak_engine::lane::runner::Runner;
-use tiebreak_engine::operation::{Case, Sweep, SweptSide, SweptWitness, fault, job, promise};
+use tiebreak_engine::operation::{Case, SweepOutcome, SweptSide, SweptWitness, fault, job, promise};
 use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::exp::{Kernel, Params};
 use tiebreak_impls::protocol::Job;
@@ -71,7 +71,7 @@ struct Inputs<'a> {
 }
 
 /// Sweeps the kernel; `None` if it does not accept five integer bits.
-pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
+pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<SweepOutcome> {
     if !kernel.contract.domain.integer_bits.contains(&USUAL.integer_bits) {
         return None;
     }
@@ -87,7 +87,7 @@ pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
     let failures = swept.failures.into_iter().map(|failed| failed.map(|x| spelled(kernel, x as i32))).collect();
     let seconds = begun.elapsed().as_secs_f64();
     let (faults, outside) = (fault::Seen::new(), swept.outside);
-    Some(Sweep { what: "inputs", exhaustive, sides, faults, failures, outside, parameters: 0, seconds })
+    Some(SweepOutcome { what: "inputs", exhaustive, sides, faults, failures, outside, parameters: 0, seconds })
 }
 
 impl Blocks for Inputs<'_> {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value as Json, json};
 use tiebreak_engine::explain::cause;
 use tiebreak_engine::lane::Lane;
-use tiebreak_engine::offline::{Line, Posed};
+use tiebreak_engine::offline::{EvaluatedLine, Line};
 use tiebreak_engine::operation::{
     self, Case, Element, Expected, Kernel, Observed, Operation, changes_in, contract, differs, find, kernels, label,
     mutants,
@@ -32,7 +32,7 @@ pub struct Wanted {
 }
 
 /// Parses the case in the domain of the first scheme, or of the first kernel if no scheme is named. A case without scheme and kernel is an error.
-pub fn posed<O: Operation>(wanted: &Wanted) -> Result<Posed<O>> {
+pub fn evaluated_line<O: Operation>(wanted: &Wanted) -> Result<EvaluatedLine<O>> {
     let scheme = wanted.schemes.first().cloned();
     let kernel = if scheme.is_none() { wanted.kernels.first().cloned() } else { None };
     ensure!(scheme.is_some() || kernel.is_some(), "name a scheme with --scheme, or a kernel with --kernel");
@@ -45,7 +45,7 @@ pub fn posed<O: Operation>(wanted: &Wanted) -> Result<Posed<O>> {
         expected: None,
         id: None,
     };
-    Posed::<O>::of(&line).map_err(|error| anyhow!("--case: {error}"))
+    EvaluatedLine::<O>::of(&line).map_err(|error| anyhow!("--case: {error}"))
 }
 
 /// Scheme or kernel, with its results.
@@ -62,64 +62,65 @@ struct Party<S> {
 /// Explains every scheme and kernel on one result: the result that the case selects with `at`, otherwise the first result on which two parties
 /// differ. `steps` gives the steps of a scheme for that result.
 pub fn explain<O: Operation>(wanted: &Wanted, steps: Steps<O>) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
-    let posed = posed::<O>(wanted)?;
-    let element = operation::result_element::<O>(&posed.domain, &posed.case.params);
+    let evaluated_line = evaluated_line::<O>(wanted)?;
+    let element = operation::result_element::<O>(&evaluated_line.domain, &evaluated_line.case.params);
     let words = element.words();
     let mut parties = vec![Party {
-        name: text::scheme(&label::<O>(&posed.scheme)).to_owned(),
-        results: posed.expected.clone(),
+        name: text::scheme(&label::<O>(&evaluated_line.scheme)).to_owned(),
+        results: evaluated_line.expected.clone(),
         steps_of: None,
-        scheme: Some(posed.scheme.clone()),
+        scheme: Some(evaluated_line.scheme.clone()),
         cause: None,
     }];
     for name in wanted.schemes.iter().skip(1) {
         let scheme = tiebreak_engine::operation::scheme_named::<O>(name)?;
-        let results = O::expected(&scheme, &posed.case).map_err(|error| anyhow!("{name}: {error}"))?;
+        let results = O::expected(&scheme, &evaluated_line.case).map_err(|error| anyhow!("{name}: {error}"))?;
         let name = text::scheme(&label::<O>(&scheme)).to_owned();
         parties.push(Party { name, results, steps_of: None, scheme: Some(scheme), cause: None });
     }
     for name in &wanted.kernels {
-        parties.push(kernel::<O>(name, &posed)?);
+        parties.push(kernel::<O>(name, &evaluated_line)?);
     }
     let differing = |other: &Party<O::Scheme>| {
-        let all = posed.expected.chunks(words).zip(other.results.chunks(words));
+        let all = evaluated_line.expected.chunks(words).zip(other.results.chunks(words));
         all.clone().position(|(right, other)| right != other)
     };
-    let at = posed.at.or_else(|| parties.iter().find_map(differing)).unwrap_or(0);
-    ensure!(at * words < posed.expected.len(), "the case has no result");
-    let exact = O::rational(&posed.scheme, &posed.case).and_then(|all| all.into_iter().nth(at).flatten());
+    let at = evaluated_line.at.or_else(|| parties.iter().find_map(differing)).unwrap_or(0);
+    ensure!(at * words < evaluated_line.expected.len(), "the case has no result");
+    let exact =
+        O::rational(&evaluated_line.scheme, &evaluated_line.case).and_then(|all| all.into_iter().nth(at).flatten());
     let one = |party: &Party<O::Scheme>| {
-        let steps = party.scheme.as_ref().and_then(|scheme| steps(scheme, &posed.case, at));
+        let steps = party.scheme.as_ref().and_then(|scheme| steps(scheme, &evaluated_line.case, at));
         row(party, at, (&element, exact.as_ref()), steps)
     };
     let rows: Vec<Row> = parties.iter().map(one).collect();
     let comparisons = (1..rows.len()).map(|right| compare(&parties, &rows, right)).collect();
     let input = vec![("case", json!(wanted.case)), ("at", json!(at))];
-    let count = posed.expected.len() / words;
+    let count = evaluated_line.expected.len() / words;
     let notes = if count == 1 { Vec::new() } else { vec![format!("result {at} of {count}")] };
     Ok((input, Sheet { exact, notes, rows, comparisons }))
 }
 
 /// Runs a kernel, or a mutant, in this process.
-fn kernel<O: Operation>(name: &str, posed: &Posed<O>) -> Result<Party<O::Scheme>> {
+fn kernel<O: Operation>(name: &str, evaluated_line: &EvaluatedLine<O>) -> Result<Party<O::Scheme>> {
     let every = || kernels::<O>().iter().map(|k| k.name).chain(mutants::<O>().iter().map(|m| m.kernel.name));
     let kernel: &Kernel<O> = find::<O>(name).ok_or_else(|| unknown("kernel", name, every()))?;
     let domain = &kernel.contract.domain;
     ensure!(
-        O::covers(domain, &posed.case.params),
+        O::covers(domain, &evaluated_line.case.params),
         "kernel `{name}` promises nothing of these parameters: its domain is {}",
         O::domain_text(domain)
     );
     let own = contract::<O>(kernel)?;
-    let expected = O::expected(&own, &posed.case).map_err(|error| anyhow!("{name}: {error}"))?;
+    let expected = O::expected(&own, &evaluated_line.case).map_err(|error| anyhow!("{name}: {error}"))?;
     let lane = Lane::host();
-    let results = outs::<O>(&mut lane.lease(), kernel.name, &posed.case, expected.len());
+    let results = outs::<O>(&mut lane.lease(), kernel.name, &evaluated_line.case, expected.len());
     let results = results.map_err(|failure| anyhow!("{failure}")).with_context(|| format!("kernel `{name}`"))?;
     let promised = text::scheme(&label::<O>(&own)).to_owned();
     let (steps_of, cause) = match differs(&expected, &results) {
         false => (format!("gives what it promises here, {promised}"), None),
         true => {
-            let found = why::<O>(kernel, &own, &posed.case, &expected, &results);
+            let found = why::<O>(kernel, &own, &evaluated_line.case, &expected, &results);
             (format!("breaks its promise here, {promised}"), Some(found))
         }
     };

@@ -2,7 +2,7 @@
 
 use crate::fpm::changes::{possible, probe_channels};
 use crate::fpm::hypotheses::Hypothesis;
-use crate::fpm::promised::{Promised, Regime};
+use crate::fpm::promised::{Promised, ShiftDirection};
 use crate::fpm::{FixedPointMultiply, case};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
@@ -10,7 +10,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::explain::cause as explain;
 use tiebreak_engine::lane::FORM;
 use tiebreak_engine::operation::{Case, Expected, Observed};
-use tiebreak_engine::run::subject::held_against;
+use tiebreak_engine::run::subject::expected_masked;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel};
 
@@ -31,7 +31,7 @@ pub struct Ran {
 impl Ran {
     /// Returns the expected values of the outputs that count.
     fn expected(&self, against: &Against<'_>) -> Option<Expected> {
-        let mut expected = held_against::<FixedPointMultiply>(against.contract, against.scheme, &self.case).ok()?;
+        let mut expected = expected_masked::<FixedPointMultiply>(against.contract, against.scheme, &self.case).ok()?;
         expected[self.counted..].fill(None);
         Some(expected)
     }
@@ -140,7 +140,7 @@ pub(super) fn observed(kernel: &Kernel, x: i32, channel: Channel, q: u32, whole:
     let mut xs = vec![x];
     xs.extend(accumulators(channel, q, &Effort::Quick.budget(), 0));
     let near = run(channel, xs);
-    let probes = probe_channels(&kernel.contract.domain, q, Regime::of(channel.shift));
+    let probes = probe_channels(&kernel.contract.domain, q, ShiftDirection::of(channel.shift));
     let far = probes.filter(|c| *c != channel).flat_map(|c| run(c, accumulators(c, q, &few, 0))).collect();
     Evidence { near, far }
 }

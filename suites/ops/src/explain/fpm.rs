@@ -3,7 +3,7 @@
 use super::evidence::{Against, Evidence, Found, Ran};
 use super::kernel::{self, Part};
 use super::{Comparison, Explained, Party, words};
-use crate::fpm::promised::{Promised, Regime};
+use crate::fpm::promised::{Promised, ShiftDirection};
 use crate::fpm::{case, parameters};
 use thiserror::Error;
 use tiebreak_common::accumulators::accumulators;
@@ -120,7 +120,7 @@ impl Table {
             .filter_map(|x| Some(Ran { case: case(q, vec![channel], vec![x]), outs: vec![value(x)?], counted: 1 }));
         let evidence = Evidence { near: ran.collect(), far: Vec::new() };
         let (contract, scheme) = (Promised::plain(*own), Promised::plain(*first));
-        let group = contract.group(contract.rest(), Regime::of(channel.shift));
+        let group = contract.group(contract.rest(), ShiftDirection::of(channel.shift));
         let against = Against { contract: &contract, scheme: &scheme, domain: &Domain::ALL, group, kept: true };
         let found = evidence.cause(&against);
         self.comparison(*left, *right, found, evidence.nearest_difference(&against))

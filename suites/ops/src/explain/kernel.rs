@@ -1,7 +1,7 @@
 //! Steps of a kernel for one input, for body and tail together or separately. The outputs around the input are compared with the contract.
 
 use super::evidence::{Against, Evidence, Found, observed};
-use crate::fpm::promised::{Promised, Regime};
+use crate::fpm::promised::{Promised, ShiftDirection};
 use std::borrow::Cow;
 use tiebreak_common::class::Class;
 use tiebreak_impls::contract::Domain;
@@ -38,7 +38,7 @@ pub fn parts(kernel: &Kernel, x: i32, channel: Channel, q: u32) -> Result<Vec<Pa
     let (in_body, in_tail) = (zone(&body), zone(&tail));
     let domain = &kernel.contract.domain;
     let against = |zone| {
-        let group = contract.group(zone, Regime::of(channel.shift));
+        let group = contract.group(zone, ShiftDirection::of(channel.shift));
         Against { contract: &contract, scheme: &contract, domain, group, kept: false }
     };
     if in_body == in_tail {
@@ -80,7 +80,7 @@ impl Part {
 
     fn held<'a>(&self, contract: &'a Promised, scheme: &'a Promised, domain: &'a Domain, kept: bool) -> Against<'a> {
         let shift = self.evidence.near[0].case.params.params.channels[0].shift;
-        Against { contract, scheme, domain, group: contract.group(self.zone, Regime::of(shift)), kept }
+        Against { contract, scheme, domain, group: contract.group(self.zone, ShiftDirection::of(shift)), kept }
     }
 
     /// Returns the scheme that the contract promises in this place.

@@ -106,7 +106,7 @@ pub fn concat(
     case: &Case<<Concat as Operation>::Params>,
     at: usize,
 ) -> Option<Vec<Line>> {
-    let trace = scheme.trace(&concat::posed(&case.params), &case.tensors[0], at).ok()??;
+    let trace = scheme.trace(&concat::to_oracle(&case.params), &case.tensors[0], at).ok()??;
     let stored = Rational::from(trace.stored);
     let mut out = vec![plain("take the stored value".to_owned(), stored.clone(), stored.clone())];
     let mut before = stored;

@@ -2,7 +2,7 @@
 //! kernel that keeps its contract has only changes that are equal to its contract's scheme.
 
 use super::hypotheses::{Hypothesis, hypotheses, structural_class};
-use super::promised::{Promised, Regime};
+use super::promised::{Promised, ShiftDirection};
 use super::{FixedPointMultiply, Q31, each, parameters};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,7 +36,7 @@ pub fn possible(group: usize, contract: &Promised, scheme: &Promised, kept: bool
 
 /// Returns [`possible`] as changes, and for a broken contract also different schemes in body and tail.
 pub(super) fn changes_in(group: usize, contract: &Promised, scheme: &Promised, domain: &Domain, kept: bool) -> Causes {
-    let (zone, regime) = Promised::of_group(group);
+    let (zone, direction) = Promised::of_group(group);
     let (norm, own) = (*scheme.at(zone), *contract.at(zone));
     let all = possible(group, contract, scheme, kept);
     if !kept {
@@ -47,7 +47,7 @@ pub(super) fn changes_in(group: usize, contract: &Promised, scheme: &Promised, d
     let own = |(at, hypothesis): (usize, Hypothesis)| match at == last {
         true => cause(hypothesis),
         false => {
-            let same = Same { hypothesis: hypothesis.clone(), norm, own, domain: domain.clone(), regime };
+            let same = Same { hypothesis: hypothesis.clone(), norm, own, domain: domain.clone(), direction };
             let known: Mutex<BTreeMap<u32, bool>> = Mutex::default();
             let everywhere = move |evidence: &[&Observed<Batch>]| {
                 let formats: BTreeSet<u32> = evidence.iter().map(|seen| seen.case.params.params.q).collect();
@@ -78,12 +78,12 @@ struct Same {
     norm: Scheme,
     own: Scheme,
     domain: Domain,
-    regime: Regime,
+    direction: ShiftDirection,
 }
 
 impl Same {
     fn is(&self, q: u32) -> bool {
-        is(&self.hypothesis, &self.norm, &self.own, probes(&self.domain, q, self.regime))
+        is(&self.hypothesis, &self.norm, &self.own, probes(&self.domain, q, self.direction))
     }
 }
 
@@ -95,10 +95,10 @@ const PROBE_SHIFTS: [i32; 12] = [-1, -2, -3, -8, -15, -31, 0, 1, 2, 7, 8, 30];
 /// Parameters with accumulators.
 type Probe = (Parameters, Vec<i32>);
 
-fn probes(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Probe> {
+fn probes(domain: &Domain, q: u32, direction: ShiftDirection) -> impl Iterator<Item = Probe> {
     let budget = Budget { random_accumulators: 32, near_ties: 16, ..Effort::Quick.budget() };
     let probe = move |channel| (parameters(channel, q), accumulators(channel, q, &budget, 0));
-    probe_channels(domain, q, regime).map(probe)
+    probe_channels(domain, q, direction).map(probe)
 }
 
 /// Returns the class of the difference between two schemes: the class of the first hypothesis equal to `own`. Results are cached.
@@ -115,14 +115,15 @@ pub fn class_of(promised: &Scheme, own: &Scheme) -> Class {
 }
 
 fn first_class(promised: &Scheme, own: &Scheme) -> Class {
-    let probes: Vec<Probe> = Regime::ALL.into_iter().flat_map(|regime| probes(&Domain::ALL, Q31, regime)).collect();
+    let probes: Vec<Probe> =
+        ShiftDirection::ALL.into_iter().flat_map(|direction| probes(&Domain::ALL, Q31, direction)).collect();
     let found = hypotheses(promised).into_iter().find(|h| is(h, promised, own, probes.iter().cloned()));
     found.map_or_else(|| structural_class(promised.definition, own.definition), |h| h.class)
 }
 
 /// Returns the pairs of `domain`, for one direction of the shift, for which different schemes give different results.
-pub fn probe_channels(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Channel> {
-    let shifts = PROBE_SHIFTS.into_iter().filter(move |s| Regime::of(*s) == regime);
+pub fn probe_channels(domain: &Domain, q: u32, direction: ShiftDirection) -> impl Iterator<Item = Channel> {
+    let shifts = PROBE_SHIFTS.into_iter().filter(move |s| ShiftDirection::of(*s) == direction);
     let all = shifts.flat_map(|shift| PROBE_MULTIPLIERS.map(|multiplier| Channel { multiplier, shift }));
     all.filter(move |c| domain.contains(c.multiplier, c.shift, q))
 }

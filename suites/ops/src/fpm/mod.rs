@@ -13,18 +13,18 @@ pub mod sweep;
 
 use crate::pairs::{self, Lists};
 use crate::{listing, types};
-use promised::{Promised, Regime};
+use promised::{Promised, ShiftDirection};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Control, Counted, Deviations, Expected, Given,
-    Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweeps, Tensors, Unposable, Wanted, Witness,
-    Witnesses, arguments, promised,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Control, Counted, Deviations, Expected,
+    Observed, Operation, Options, Parameter, ParameterCoverage, SelfChecks, Spec, Spelling, Sweeps, Tensors, Unposable,
+    Wanted, Witness, Witnesses, arguments, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
-use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params};
+use tiebreak_impls::fpm::{Batch, Channel, FpmTensor, Kernel, Params};
 use tiebreak_impls::mutants::{self, Witness as Published};
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_oracle::Rational;
@@ -72,41 +72,46 @@ impl Operation for FixedPointMultiply {
         sweeps: Sweeps { all: sweep::sweeps, ..Sweeps::NONE },
         causes: Causes {
             // No reference expects a result where the contract promises none.
-            open: None,
+            undefined_class: None,
             groups: Self::groups,
             in_group: Self::changes_in,
             ..Causes::NONE
         },
-        options: Options { takes: &[Parameter::Pairs], given: Self::given, is_asked: Self::is_asked, ..Options::NONE },
+        options: Options {
+            takes: &[Parameter::Pairs],
+            caller_coverage: Self::caller_coverage,
+            is_asked: Self::is_asked,
+            ..Options::NONE
+        },
         self_checks: SelfChecks {
             trial: Some(|domain, seed| plan::trial(domain, seed, 1)),
             controls: Self::controls,
             published: Self::published,
         },
         counted: Counted { pairs: Self::pairs, ..Counted::NONE },
-        spelling: Spelling { result: Self::spelled, stands_alone: simpler::is_single, command: Self::command },
+        spelling: Spelling { result: Self::spelled, is_replayable: simpler::is_single, command: Self::command },
         witnesses: Witnesses {
-            alone: |case, _, index| simpler::alone(case, index),
+            isolate_result: |case, _, index| simpler::isolate_result(case, index),
             simpler: simpler::simpler,
-            start: Self::start,
+            shrink_priority: Self::shrink_priority,
             rank: Self::rank,
         },
         ..Capabilities::NONE
     };
-    types_of!(Batches, Promised);
+    types_of!(FpmTensor, Promised);
 
     fn dimensions(_: &Domain, batch: &Batch, _: usize) -> Vec<usize> {
         vec![batch.len]
     }
 
-    fn open(_: &Promised, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Promised, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
         Ok(Domain { q: 0..=Q31, per_channel: true, ..Domain::ALL })
     }
 
     fn covers(domain: &Domain, batch: &Batch) -> bool {
         let inside = |c: &Channel| domain.contains(c.multiplier, c.shift, batch.params.q);
-        Batches::sizes(domain, batch).is_ok() && batch.params.channels.iter().all(inside)
+        FpmTensor::sizes(domain, batch).is_ok() && batch.params.channels.iter().all(inside)
     }
 
     fn domain_text(domain: &Domain) -> String {
@@ -135,15 +140,15 @@ impl Operation for FixedPointMultiply {
         Some(wanted.multiplication.clone())
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
-        plan::plan(domain, asked, budget, seed)
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
+        plan::plan(domain, selection, budget, seed)
     }
 
     fn changes(scheme: &Promised, _: &Domain) -> Vec<Change<Self>> {
         changes::changes(&scheme.scheme)
     }
 
-    fn smaller(case: &Case<Batch>, _: &Domain) -> Vec<Case<Batch>> {
+    fn shrink_candidates(case: &Case<Batch>, _: &Domain) -> Vec<Case<Batch>> {
         simpler::halves(case)
     }
 
@@ -188,14 +193,14 @@ impl FixedPointMultiply {
         })
     }
 
-    fn given(
+    fn caller_coverage(
         domain: &Domain,
-        asked: &Asked,
+        selection: &CaseSelection,
         specs: &[Arc<Spec<Batch>>],
         (budget, seed): (&Budget, u64),
-    ) -> Option<Given> {
+    ) -> Option<ParameterCoverage> {
         let run: BTreeSet<(Channel, u32)> = specs.iter().flat_map(|spec| Self::pairs(&spec.params)).collect();
-        let planned = plan::pairs(asked, budget, seed);
+        let planned = plan::pairs(selection, budget, seed);
         let outside = || planned.iter().filter(|pair| !run.contains(pair));
         let described = |(c, q): &(Channel, u32)| {
             let pair = format!("m={} s={}", c.multiplier, c.shift);
@@ -204,9 +209,9 @@ impl FixedPointMultiply {
                 q => (format!("{pair} q={q}"), "another format of the multiplier".to_owned()),
             }
         };
-        Some(Given {
+        Some(ParameterCoverage {
             unit: Unit::Pair,
-            by_caller: !asked.channels.is_empty(),
+            by_caller: !selection.channels.is_empty(),
             planned: planned.len() as u64,
             outside: outside().count() as u64,
             first: outside().next().map(described),
@@ -214,8 +219,9 @@ impl FixedPointMultiply {
     }
 
     fn groups(contract: &Promised, batch: &Batch, results: usize) -> Vec<usize> {
-        let regimes: Vec<Regime> = batch.params.channels.iter().map(|c| Regime::of(c.shift)).collect();
-        let of = |(index, regime): (usize, &Regime)| contract.group(contract.zone_at(index, batch), *regime);
+        let regimes: Vec<ShiftDirection> = batch.params.channels.iter().map(|c| ShiftDirection::of(c.shift)).collect();
+        let of =
+            |(index, direction): (usize, &ShiftDirection)| contract.group(contract.zone_at(index, batch), *direction);
         (0..results).zip(regimes.iter().cycle()).map(of).collect()
     }
 
@@ -230,7 +236,7 @@ impl FixedPointMultiply {
         changes::changes_in(group, contract, scheme, domain, kept)
     }
 
-    fn start(seen: &Observed<Batch>) -> Vec<u64> {
+    fn shrink_priority(seen: &Observed<Batch>) -> Vec<u64> {
         let size = |index: usize, x: i64, _: &_| {
             let differs = seen.expected[index].is_some_and(|expected| expected != seen.outs[index]);
             differs.then(|| simpler::size(x as i32, channel_at(&seen.case.params, index)))
@@ -244,8 +250,9 @@ impl FixedPointMultiply {
         simpler::size(x, channel_at(&witness.case.params, witness.index)).map(u64::from).to_vec()
     }
 
-    fn is_asked(asked: &Asked, batch: &Batch) -> bool {
-        asked.channels.is_empty() || batch.params.channels.iter().all(|channel| asked.channels.contains(channel))
+    fn is_asked(selection: &CaseSelection, batch: &Batch) -> bool {
+        selection.channels.is_empty()
+            || batch.params.channels.iter().all(|channel| selection.channels.contains(channel))
     }
 
     /// Returns pairs of kernels that must give equal results.

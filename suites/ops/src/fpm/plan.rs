@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::parameters::grid;
-use tiebreak_engine::operation::{Asked, Case, Frames, Spec, by};
+use tiebreak_engine::operation::{Case, CaseSelection, Frames, Spec, by};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Params};
 
@@ -33,10 +33,10 @@ const KEPT: std::ops::RangeInclusive<i32> = -12..=-1;
 const LENGTHS_OF_ONE: std::ops::RangeInclusive<usize> = 1..=9;
 
 /// Returns the pairs of a run, each with the format of its multiplier.
-pub(super) fn pairs(asked: &Asked, budget: &Budget, seed: u64) -> Vec<(Channel, u32)> {
-    if !asked.channels.is_empty() {
-        let q = asked.q.unwrap_or(Q31);
-        return asked.channels.iter().map(|channel| (*channel, q)).collect();
+pub(super) fn pairs(selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<(Channel, u32)> {
+    if !selection.channels.is_empty() {
+        let q = selection.q.unwrap_or(Q31);
+        return selection.channels.iter().map(|channel| (*channel, q)).collect();
     }
     let all = grid(budget, seed);
     // Other formats than Q0.31, in turn. 31 is coprime to 7 and to the number of corner multipliers.
@@ -49,10 +49,10 @@ type Key = (Channel, u32, [usize; 2], u64);
 
 /// Returns the accumulators of a pair. Pairs of the grid have the same accumulators for every kernel, which are cached. The accumulators of the
 /// caller's pairs are not cached, because there may be millions of pairs.
-fn inputs(asked: &Asked, (channel, q): (Channel, u32), budget: &Budget, seed: u64) -> Arc<[i32]> {
+fn inputs(selection: &CaseSelection, (channel, q): (Channel, u32), budget: &Budget, seed: u64) -> Arc<[i32]> {
     static KNOWN: LazyLock<Mutex<HashMap<Key, Arc<[i32]>>>> = LazyLock::new(Mutex::default);
     let made = || Arc::<[i32]>::from(accumulators(channel, q, budget, seed));
-    if !asked.channels.is_empty() {
+    if !selection.channels.is_empty() {
         return made();
     }
     let key = (channel, q, [budget.near_ties, budget.random_accumulators], seed);
@@ -66,27 +66,27 @@ fn inputs(asked: &Asked, (channel, q): (Channel, u32), budget: &Budget, seed: u6
 }
 
 /// Returns the cases of a run that are in the domain.
-pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
-    let pairs = pairs(asked, budget, seed);
-    let q = asked.q.unwrap_or(Q31);
+pub(super) fn plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
+    let pairs = pairs(selection, budget, seed);
+    let q = selection.q.unwrap_or(Q31);
     let inside = |(c, q): &&(Channel, u32)| domain.contains(c.multiplier, c.shift, *q);
     let first: Vec<Channel> = pairs.iter().filter(|pair| pair.1 == q).filter(inside).map(|pair| pair.0).collect();
-    if let Some(x) = asked.x {
+    if let Some(x) = selection.x {
         return first.iter().flat_map(|channel| one(domain, *channel, q, x)).collect();
     }
-    let inputs = |channel, q| inputs(asked, (channel, q), budget, seed);
+    let inputs = |channel, q| inputs(selection, (channel, q), budget, seed);
     let placed = pairs.iter().take(budget.position_parameters).filter(inside);
     let placed = placed.flat_map(|(channel, q)| positions(*channel, *q, &inputs(*channel, *q)));
     let mut out = Vec::new();
     by("every place", &mut out, |out| out.extend(placed));
     // The caller's pairs get their accumulators when they run.
     let own: Vec<Arc<[i32]>> =
-        if asked.channels.is_empty() { first.iter().map(|c| inputs(*c, q)).collect() } else { Vec::new() };
-    by("pairs", &mut out, |out| match asked.channels.is_empty() {
+        if selection.channels.is_empty() { first.iter().map(|c| inputs(*c, q)).collect() } else { Vec::new() };
+    by("pairs", &mut out, |out| match selection.channels.is_empty() {
         true => {
             out.extend(batches(domain, &first).map(|(at, i)| rows(&first[at.clone()], &own[at], q, i % ALIGNMENTS)));
             // Pairs alone, and each accumulator in another place: a mutant's own check must not be the only one that shows such a fault.
-            if asked.is_nothing() {
+            if selection.is_nothing() {
                 // All inputs of the self-checks, or a part in a short run: a kernel's fault that only these inputs show must not pass.
                 out.extend(trial(domain, seed, if budget.every_tail { 1 } else { AGAIN }));
                 out.extend(neighbours(domain, &first, &own, q));
@@ -108,7 +108,7 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     let quick = Effort::Quick.budget();
     let few = |channel| accumulators(channel, q, &quick, seed);
     by("many channels", &mut out, |out| out.extend(wide(domain, q, &first, few)));
-    if asked.channels.is_empty() {
+    if selection.channels.is_empty() {
         by("many channels", &mut out, |out| out.extend(large::channels(domain, budget, seed)));
         by("long batches", &mut out, |out| {
             out.extend(long(&first, &own, q));
@@ -180,7 +180,7 @@ pub(super) fn trial(domain: &Domain, seed: u64, step: usize) -> Vec<Spec<Batch>>
     let quick = Effort::Quick.budget();
     let covered = grid(&quick, seed).into_iter().filter(|c| domain.contains(c.multiplier, c.shift, Q31));
     let of = |channel| {
-        let mut xs = inputs(&Asked::default(), (channel, Q31), &quick, seed).to_vec();
+        let mut xs = inputs(&CaseSelection::default(), (channel, Q31), &quick, seed).to_vec();
         xs.truncate(xs.len() - (xs.len() + 1) % 4);
         xs.rotate_right(1);
         spec(Q31, vec![channel], xs, 0)

@@ -9,7 +9,7 @@ use tiebreak_oracle::scheme::Described;
 
 /// Direction of the shift. Every known scheme branches on the direction, so causes may differ by direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Regime {
+pub enum ShiftDirection {
     /// `s < 0`.
     Right,
     /// `s = 0`.
@@ -18,7 +18,7 @@ pub enum Regime {
     Left,
 }
 
-impl Regime {
+impl ShiftDirection {
     /// All directions.
     pub const ALL: [Self; 3] = [Self::Right, Self::None, Self::Left];
 
@@ -87,13 +87,13 @@ impl Promised {
     }
 
     /// Returns the group in which the results of a zone and a shift direction are explained.
-    pub fn group(&self, zone: usize, regime: Regime) -> usize {
-        zone * Regime::ALL.len() + regime as usize
+    pub fn group(&self, zone: usize, direction: ShiftDirection) -> usize {
+        zone * ShiftDirection::ALL.len() + direction as usize
     }
 
     /// Returns the zone and the shift direction of a group.
-    pub fn of_group(group: usize) -> (usize, Regime) {
-        (group / Regime::ALL.len(), Regime::ALL[group % Regime::ALL.len()])
+    pub fn of_group(group: usize) -> (usize, ShiftDirection) {
+        (group / ShiftDirection::ALL.len(), ShiftDirection::ALL[group % ShiftDirection::ALL.len()])
     }
 
     /// True if every element of a batch is outside the deviations.

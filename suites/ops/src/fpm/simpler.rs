@@ -27,7 +27,7 @@ pub(super) fn is_single(whole: &Case<Batch>) -> bool {
 }
 
 /// Returns the accumulator of a result alone in the tail of a batch, alone in a body, and alone in its original place, which may matter.
-pub(super) fn alone(whole: &Case<Batch>, index: usize) -> Vec<(Case<Batch>, usize)> {
+pub(super) fn isolate_result(whole: &Case<Batch>, index: usize) -> Vec<(Case<Batch>, usize)> {
     let (q, channel, x) = (whole.params.params.q, channel_at(&whole.params, index), whole.tensors[0][index]);
     let only = tiebreak_engine::operation::fill::only(whole, [1, 0, 0], index);
     let of = |len| (case(q, vec![channel], vec![x; len]), 0);

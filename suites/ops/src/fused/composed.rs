@@ -2,7 +2,7 @@
 //! columns of a row after its last whole vector.
 
 use super::Fused;
-use super::lifted::{Sums, requantized, total};
+use super::part_changes::{Sums, requantized, total};
 use crate::requantize::{multiply, plain};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
@@ -13,14 +13,14 @@ use tiebreak_oracle::scheme::Registered;
 /// Vector lengths in columns.
 const VECTORS: [usize; 3] = [4, 8, 16];
 
-type Posed = Case<requantize::Params>;
+type RequantizeCase = Case<requantize::Params>;
 
 /// Builds a change to the results of given sums.
 fn change<F: Fused>(
     sums: &Sums<F::Params>,
     class: Class,
     because: impl Into<String>,
-    predict: impl Fn(Posed) -> Option<Expected> + Send + Sync + 'static,
+    predict: impl Fn(RequantizeCase) -> Option<Expected> + Send + Sync + 'static,
 ) -> Change<F> {
     let sums = sums.clone();
     Change::predicts(class, because, move |case: &Case<F::Params>| {
@@ -28,12 +28,12 @@ fn change<F: Fused>(
     })
 }
 
-fn results(scheme: &Scheme, posed: &Posed) -> Option<Expected> {
+fn results(scheme: &Scheme, posed: &RequantizeCase) -> Option<Expected> {
     plain(scheme, posed).ok()
 }
 
 /// Returns the results before zero point and clamp.
-fn scaled(base: &Scheme, posed: &Posed) -> Option<Expected> {
+fn scaled(base: &Scheme, posed: &RequantizeCase) -> Option<Expected> {
     let mut plain = posed.clone();
     plain.params = requantize::Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..plain.params };
     results(base, &plain)

@@ -2,7 +2,7 @@
 //! and changes of both parts as changes of the fused operation.
 
 pub(crate) mod composed;
-pub(crate) mod lifted;
+pub(crate) mod part_changes;
 pub(crate) mod wide;
 
 use tiebreak_engine::operation::{Case, Expected, Operation};
@@ -26,7 +26,7 @@ pub(crate) trait Fused: Operation<Scheme = Promised> {
     fn requantize_domain(domain: &Self::Domain) -> &requantize::Domain;
     /// Returns the sums of a case: exact modulo 2^32, or in 64 bits if the processing is in 64 bits; `None` if the shape of the case is invalid.
     fn sums(case: &Case<Self::Params>) -> Option<Vec<i64>> {
-        lifted::wrapped::<Self>(case)
+        part_changes::wrapped::<Self>(case)
     }
     /// Returns the processing of `len` sums as a requantization; `None` if it is not a requantization.
     fn requantize(p: &Self::Params, len: usize) -> Option<requantize::Params>;

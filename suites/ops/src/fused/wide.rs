@@ -1,7 +1,7 @@
 //! Changes that a kernel may make to the processing of a 64-bit sum: a 64-bit bias, a multiplication, zero point and clamp.
 
 use super::Fused;
-use super::lifted::{Sums, total};
+use super::part_changes::{Sums, total};
 use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::requantize::multiply;
 use tiebreak_common::class::Class;
@@ -119,7 +119,7 @@ fn words<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change<F>> {
 fn first_products<F: Fused>(case: &Case<F::Params>) -> Option<Vec<i64>> {
     let columns = F::wide(&case.params)?.columns;
     let mut first = case.clone();
-    first.tensors[1].iter_mut().skip(FAST * columns).for_each(|v| *v = F::nothing(&case.params, 1));
+    first.tensors[1].iter_mut().skip(FAST * columns).for_each(|v| *v = F::neutral_element(&case.params, 1));
     F::sums(&first)
 }
 

@@ -11,8 +11,8 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Change, Expected, NamedScheme, Observed, Operation, Spec, Sweeps,
-    Unposable, Wanted, Witnesses, differs,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, NamedScheme, Observed, Operation, Spec,
+    Sweeps, Unposable, Wanted, Witnesses, differs,
 };
 use tiebreak_impls::instruction::{Domain, Lanes, Params, Run, kernels};
 use tiebreak_impls::kernel::Kernel;
@@ -196,7 +196,7 @@ impl Operation for Instruction {
     const CATALOGUE: &'static str = include_str!("../../catalogue/instruction.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         sweeps: Sweeps { exhaustive: Self::exhaustive, ..Sweeps::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::instruction::Instruction, Scheme);
@@ -212,7 +212,7 @@ impl Operation for Instruction {
         domain.operands().get(t).unwrap_or(&domain.result).range()
     }
 
-    fn open(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
         Ok(scheme.domain())
     }
@@ -241,7 +241,7 @@ impl Operation for Instruction {
         None
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(*domain, budget, seed)
     }
 
@@ -249,7 +249,7 @@ impl Operation for Instruction {
         vec![differ(scheme, Class::SaturationFlag), differ(scheme, Class::Value)]
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let (all, half) = (case.params.vectors, case.params.vectors / 2);
         let halves = [0..half, half..all].into_iter().filter(|_| half > 0);
         halves.map(|vectors| part(case, domain, vectors)).collect()
@@ -265,7 +265,7 @@ impl Operation for Instruction {
 }
 
 impl Instruction {
-    fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+    fn isolate_result(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
         let values = case.params.vectors * domain.lanes();
         let (vector, index) = match index.checked_sub(values) {
             Some(vector) => (vector, domain.lanes()),

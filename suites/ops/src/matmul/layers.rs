@@ -4,8 +4,8 @@
 use super::Matmul;
 use std::sync::Arc;
 use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::given::distinct;
-use tiebreak_engine::operation::{Given, Layer, Operation, Spec};
+use tiebreak_engine::operation::parameter_coverage::distinct;
+use tiebreak_engine::operation::{Layer, Operation, ParameterCoverage, Spec};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_reports::ledger::Unit;
@@ -53,7 +53,7 @@ pub(crate) fn fills(domain: &Domain, layer: &Layer) -> Vec<[Fill; 2]> {
 }
 
 /// Counts the layers that are products, and lists products without a case.
-pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> Given {
+pub(super) fn caller_coverage(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> ParameterCoverage {
     let run = distinct(specs);
     let products: Vec<(usize, Params)> = layers
         .iter()
@@ -65,5 +65,5 @@ pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>
         let arguments = Matmul::arguments(params).into_iter().collect();
         (format!("layer {}, {}", at + 1, text::case(&arguments)), Matmul::domain_text(domain))
     };
-    Given::of(Unit::Layer, &products, |(_, params)| run.contains(&params), described)
+    ParameterCoverage::of(Unit::Layer, &products, |(_, params)| run.contains(&params), described)
 }

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Operation, Options, Parameter,
-    Spec, Unposable, Wanted,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Operation, Options, Parameter,
+    ParameterCoverage, Spec, Unposable, Wanted,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -45,7 +45,7 @@ impl Operation for Matmul {
         options: Options {
             takes: &[Parameter::Model],
             takes_layer: layers::is_product,
-            given: Self::given,
+            caller_coverage: Self::caller_coverage,
             ..Options::NONE
         },
         ..Capabilities::NONE
@@ -60,7 +60,7 @@ impl Operation for Matmul {
         if t == 0 { domain.lhs_values.clone() } else { domain.rhs_values.clone() }
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::operands(ty).map(|[lhs, rhs]| Domain::all(lhs, rhs))
     }
 
@@ -94,13 +94,13 @@ impl Operation for Matmul {
         Some("exact".to_owned())
     }
 
-    fn nothing(params: &Params, t: usize) -> i32 {
+    fn neutral_element(params: &Params, t: usize) -> i32 {
         [params.lhs_offset, params.rhs_offset].get(t).map_or(0, |offset| offset.wrapping_neg())
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        if !asked.layers.is_empty() {
-            return layers::specs(domain, &asked.layers);
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        if !selection.layers.is_empty() {
+            return layers::specs(domain, &selection.layers);
         }
         let within = |offset: i32, range: &RangeInclusive<i32>| offset.clamp(*range.start(), *range.end());
         let mut specs = plan::plan(domain, budget, seed);
@@ -116,7 +116,7 @@ impl Operation for Matmul {
         changes::changes(scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
         let p = case.params;
         let mut out = Vec::new();
         for (m, n, k) in [(1, p.n, p.k), (p.m, 1, p.k), (p.m, p.n, 1)] {
@@ -150,8 +150,13 @@ impl Matmul {
         [p.m, p.n, p.k].iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
-        (!asked.layers.is_empty()).then(|| layers::given(domain, &asked.layers, specs))
+    fn caller_coverage(
+        domain: &Domain,
+        selection: &CaseSelection,
+        specs: &[Arc<Spec<Params>>],
+        _: (&Budget, u64),
+    ) -> Option<ParameterCoverage> {
+        (!selection.layers.is_empty()).then(|| layers::caller_coverage(domain, &selection.layers, specs))
     }
 }
 

@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Options,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Operation, Options,
     ReferenceOption, Spec, Tensors, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::kernel::Kernel;
@@ -43,8 +43,8 @@ pub fn pooling(p: &Params) -> Pooling {
         left: p.left,
         right: p.right,
         count_padding: p.count_padding,
-        input: operand::posed(p.input),
-        out: operand::posed(p.out),
+        input: operand::to_oracle(p.input),
+        out: operand::to_oracle(p.out),
         storage: types::storage(p.element),
         sum: SUM,
         min: p.min,
@@ -58,7 +58,7 @@ impl Operation for Pool {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { sizes: Self::sizes, ..Tensors::NONE },
 
-        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
+        causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         counted: Counted { products: Self::additions, ..Counted::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
         ..Capabilities::NONE
@@ -75,7 +75,7 @@ impl Operation for Pool {
         domain.element.range()
     }
 
-    fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let element = types::opened(ty, arguments)?;
         let scales = if scheme.definition.has_one_scale() { Scales::Equal } else { Scales::Quotient };
         // A maximum has no divisor, and TensorFlow Lite's divisor never counts the padding.
@@ -146,11 +146,11 @@ impl Operation for Pool {
         (kernel.contract.promise.scheme != "max").then(|| Scheme::ideal(wanted.rounding).label())
     }
 
-    fn nothing(params: &Params, _: usize) -> i32 {
+    fn neutral_element(params: &Params, _: usize) -> i32 {
         params.input.zero_point
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 
@@ -158,7 +158,7 @@ impl Operation for Pool {
         changes::changes(*scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let mut out = Vec::new();
         for params in simpler(&case.params) {
             if params != case.params && Self::covers(domain, &params) {

@@ -3,7 +3,7 @@
 use super::wide::odd_pixels;
 use super::{Qconv2d, own, rolling};
 use crate::fused::composed::{activation, biases, tails};
-use crate::fused::lifted::{Sums, of_product, of_requantization};
+use crate::fused::part_changes::{Sums, of_product, of_requantization};
 use crate::fused::wide;
 use tiebreak_engine::operation::Change;
 use tiebreak_impls::qconv2d::Domain;

@@ -12,7 +12,7 @@ pub(crate) mod wide;
 
 use crate::conv2d::{Conv2d, convolution, transposed};
 use crate::fused::wide::Wide;
-use crate::fused::{Fused, Promised, lifted};
+use crate::fused::{Fused, Promised, part_changes};
 use crate::pairs::{self, Lists};
 use crate::types;
 use std::ops::RangeInclusive;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Deviations, Expected, Given, Layer,
-    Operation, Options, Parameter, Spec, Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Layer,
+    Operation, Options, Parameter, ParameterCoverage, Spec, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::kernel::Kernel;
@@ -54,16 +54,16 @@ impl Operation for Qconv2d {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         deviations: Deviations::IN_TAIL,
         causes: Causes {
-            path: lifted::path,
+            path: part_changes::path,
             groups: |contract, p, results| contract.groups(p.shape.out_channels, results),
-            in_group: lifted::in_group,
+            in_group: part_changes::in_group,
             ..Causes::NONE
         },
         options: Options {
             takes: &[Parameter::Model],
             takes_layer: Self::takes_layer,
             on_types: plan::case_on_types,
-            given: Self::given,
+            caller_coverage: Self::caller_coverage,
             ..Options::NONE
         },
         counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
@@ -79,7 +79,7 @@ impl Operation for Qconv2d {
         Conv2d::range(&of_conv2d(domain), t)
     }
 
-    fn open(scheme: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let ([lhs, rhs], output) = types::with_output(ty)?;
         for (name, end) in [("min", *output.range().start()), ("max", *output.range().end())] {
             arguments.entry(name.to_owned()).or_insert_with(|| end.into());
@@ -140,19 +140,23 @@ impl Operation for Qconv2d {
         Some(wanted.multiplication.clone())
     }
 
-    fn nothing(params: &Params, t: usize) -> i32 {
-        Conv2d::nothing(&params.shape, t)
+    fn neutral_element(params: &Params, t: usize) -> i32 {
+        Conv2d::neutral_element(&params.shape, t)
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { plan::layers(domain, &asked.layers) }
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        if selection.layers.is_empty() {
+            plan::plan(domain, budget, seed)
+        } else {
+            plan::layers(domain, &selection.layers)
+        }
     }
 
     fn changes(scheme: &Promised, domain: &Domain) -> Vec<Change<Self>> {
         changes::changes(&scheme.scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller::smaller(case, domain)
     }
 
@@ -219,7 +223,7 @@ impl Fused for Qconv2d {
 
     fn sums(case: &Case<Params>) -> Option<Vec<i64>> {
         if !case.params.is_wide() {
-            return lifted::wrapped::<Self>(case);
+            return part_changes::wrapped::<Self>(case);
         }
         let [input, weights, _] = &case.tensors;
         convolution(&case.params.shape).wide_sums(input, weights).ok()?.into_iter().collect()
@@ -264,13 +268,18 @@ impl Qconv2d {
         layer.output.is_some()
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
-        let layers: Vec<&Layer> = asked.layers.iter().filter(|layer| layer.output.is_some()).collect();
+    fn caller_coverage(
+        domain: &Domain,
+        selection: &CaseSelection,
+        specs: &[Arc<Spec<Params>>],
+        _: (&Budget, u64),
+    ) -> Option<ParameterCoverage> {
+        let layers: Vec<&Layer> = selection.layers.iter().filter(|layer| layer.output.is_some()).collect();
         let runs = |layer: &&Layer| {
             let case = plan::of_layer(domain, layer);
             case.is_some_and(|params| specs.iter().any(|spec| spec.params == params))
         };
         let described = |at: usize, _: &&Layer| (format!("layer {}", at + 1), Self::domain_text(domain));
-        (!layers.is_empty()).then(|| Given::of(Unit::Layer, &layers, runs, described))
+        (!layers.is_empty()).then(|| ParameterCoverage::of(Unit::Layer, &layers, runs, described))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Qconv2d;
 use crate::fused::Fused;
-use crate::fused::lifted::{Sums, total};
+use crate::fused::part_changes::{Sums, total};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::qconv2d::Params;

@@ -2,7 +2,7 @@
 
 use super::Qconv2d;
 use crate::fused::Fused;
-use crate::fused::lifted::total;
+use crate::fused::part_changes::total;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::conv2d::Params as Shape;

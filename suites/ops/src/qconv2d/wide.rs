@@ -3,7 +3,7 @@
 use super::Qconv2d;
 use crate::conv2d::transposed;
 use crate::fused::Fused;
-use crate::fused::lifted::{Sums, total};
+use crate::fused::part_changes::{Sums, total};
 use crate::requantize::channels::any;
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::class::Class;

@@ -3,7 +3,7 @@
 use super::{Qmatmul, quantized};
 use crate::fused::Fused;
 use crate::fused::composed::{activation, biases, tails};
-use crate::fused::lifted::{Sums, of_product, of_requantization, total};
+use crate::fused::part_changes::{Sums, of_product, of_requantization, total};
 use crate::fused::wide;
 use crate::matmul::wrapped_to;
 use tiebreak_common::class::Class;

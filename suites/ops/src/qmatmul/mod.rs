@@ -9,15 +9,15 @@ mod smaller;
 mod text;
 
 use crate::fused::wide::Wide;
-use crate::fused::{Fused, Promised, lifted};
+use crate::fused::{Fused, Promised, part_changes};
 use crate::matmul::Matmul;
 use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Deviations, Expected, Operation, Spec,
-    Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Operation,
+    Spec, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::element::Element;
@@ -34,11 +34,11 @@ pub enum Qmatmul {}
 
 /// Converts the parameters to the oracle's.
 pub(crate) fn quantized(p: &Params) -> Quantized {
-    Quantized { product: crate::matmul::product(&p.shape), stages: p.stages.iter().map(posed).collect() }
+    Quantized { product: crate::matmul::product(&p.shape), stages: p.stages.iter().map(to_oracle).collect() }
 }
 
 /// Converts a stage to the oracle's.
-fn posed(stage: &Stage) -> oracle::Stage {
+fn to_oracle(stage: &Stage) -> oracle::Stage {
     let axis = |along: &Along| match along {
         Along::Rows => oracle::Along::Rows,
         Along::Columns => oracle::Along::Columns,
@@ -68,9 +68,9 @@ impl Operation for Qmatmul {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         deviations: Deviations::IN_TAIL,
         causes: Causes {
-            path: lifted::path,
+            path: part_changes::path,
             groups: |contract, p, results| contract.groups(p.shape.n, results),
-            in_group: lifted::in_group,
+            in_group: part_changes::in_group,
             ..Causes::NONE
         },
         counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
@@ -87,7 +87,7 @@ impl Operation for Qmatmul {
     }
 
     /// Returns the domain of any list; of layers with 64-bit biases if the stages begin with such a bias.
-    fn open(_: &Promised, ty: Option<&str>, given: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Promised, ty: Option<&str>, given: &mut Arguments) -> Result<Domain, CaseError> {
         let ([lhs, rhs], output) = types::with_output(ty)?;
         let channels = Multipliers { per_channel: true, ..Multipliers::ALL };
         let requantize = requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true };
@@ -146,11 +146,11 @@ impl Operation for Qmatmul {
         }
     }
 
-    fn nothing(params: &Params, t: usize) -> i32 {
-        Matmul::nothing(&params.shape, t)
+    fn neutral_element(params: &Params, t: usize) -> i32 {
+        Matmul::neutral_element(&params.shape, t)
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 
@@ -158,7 +158,7 @@ impl Operation for Qmatmul {
         changes::changes(&scheme.scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller::smaller(case, domain)
     }
 
@@ -211,7 +211,7 @@ impl Fused for Qmatmul {
 
     fn sums(case: &Case<Params>) -> Option<Vec<i64>> {
         if !case.params.is_wide() {
-            return lifted::wrapped::<Self>(case);
+            return part_changes::wrapped::<Self>(case);
         }
         let [lhs, rhs, _] = &case.tensors;
         crate::matmul::product(&case.params.shape).wide_sums(lhs, rhs).ok()?.into_iter().collect()

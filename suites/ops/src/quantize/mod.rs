@@ -9,19 +9,20 @@ pub mod sweep;
 use crate::quantized::{self, places, plan, quantizations};
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::element::bits;
-use tiebreak_engine::operation::fault::Fault;
+use tiebreak_engine::operation::fault::KnownFault;
 use tiebreak_engine::operation::{
-    self, Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Deviations, Element,
-    Expected, Operation, Options, Parameter, ReferenceOption, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
+    self, Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Compiled, Counted, Deviations,
+    Element, Expected, Operation, Options, Parameter, ReferenceOption, Spec, Sweeps, Tensors, Unposable, Wanted,
+    Witnesses,
 };
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::Rational;
-use tiebreak_oracle::quantize::{Liberties, Quantization, Scheme, Stored};
+use tiebreak_oracle::quantize::{AllowedDeviations, Quantization, Scheme, Stored};
 use tiebreak_reports::ledger::Value;
 
-pub use smaller::{alone, smaller};
+pub use smaller::{isolate_result, smaller};
 
 /// The operation.
 pub enum Quantize {}
@@ -59,8 +60,8 @@ fn by_element(
     scheme.joined(results, len, of)
 }
 
-/// Returns, for each value, all results possible with the liberties.
-fn possible(scheme: &Promised, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
+/// Returns, for each value, all results possible with the allowed deviations.
+fn possible(scheme: &Promised, case: &Case<Params>, allowed: &AllowedDeviations) -> Result<Vec<Vec<i32>>, Unposable> {
     // Compiled code follows a single scheme.
     let scheme = &scheme.scheme;
     let quantized = &case.params.quantized;
@@ -69,8 +70,8 @@ fn possible(scheme: &Promised, case: &Case<Params>, liberties: &Liberties) -> Re
     let stored = |(words, scale): (&[i32], usize)| {
         let (q, x) = (&all[scale], bits(words));
         let results = match scheme.expected(q, x) {
-            value @ Stored::Value(_) if !liberties.ties => vec![value],
-            _ => scheme.results(q, x, liberties),
+            value @ Stored::Value(_) if !allowed.ties => vec![value],
+            _ => scheme.results(q, x, allowed),
         };
         results.into_iter().filter_map(|result| result.value().map(|v| v as i32)).collect()
     };
@@ -93,7 +94,7 @@ impl Operation for Quantize {
         },
         sweeps: Sweeps { params: sweep::params, all: sweep::sweeps, ..Sweeps::NONE },
         causes: Causes {
-            stands_for_none: |_, _, _| None,
+            matches_undefined: |_, _, _| None,
             groups: |contract, _, results| contract.groups(results, results),
             in_group: changes::in_group,
             ..Causes::NONE
@@ -101,11 +102,11 @@ impl Operation for Quantize {
         options: Options {
             reference: ReferenceOption::Rounding,
             takes: &[Parameter::Types],
-            given: quantized::given,
+            caller_coverage: quantized::caller_coverage,
             ..Options::NONE
         },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::quantize::Quantize, Promised);
@@ -114,7 +115,7 @@ impl Operation for Quantize {
         p.shape.clone()
     }
 
-    fn open(_: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         Ok(quantized::open(ty, arguments))
     }
 
@@ -149,15 +150,15 @@ impl Operation for Quantize {
         Some(Scheme::ideal(wanted.rounding).label())
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan::plan(domain, asked, budget, seed, &inputs::Floats)
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, selection, budget, seed, &inputs::Floats)
     }
 
     fn changes(scheme: &Promised, _: &Domain) -> Vec<Change<Self>> {
         changes::changes(&scheme.scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         smaller(case, case.params.quantized.expressed.words(), domain)
     }
 
@@ -178,15 +179,15 @@ impl Quantize {
         }
     }
 
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        alone(case, case.params.quantized.expressed.words(), index)
+    fn isolate_result(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        isolate_result(case, case.params.quantized.expressed.words(), index)
     }
 
     fn function(params: &Params) -> Option<Function> {
         Some(Function { cast: Cast::Quantize, params: params.clone() })
     }
 
-    fn at_fault(kernel: &str, lane: &str, contract: &Promised, case: &Case<Params>) -> Vec<Fault> {
+    fn at_fault(kernel: &str, lane: &str, contract: &Promised, case: &Case<Params>) -> Vec<KnownFault> {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 

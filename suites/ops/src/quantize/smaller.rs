@@ -33,7 +33,7 @@ pub fn smaller(case: &Case<Params>, words: usize, domain: &Domain) -> Vec<Case<P
 }
 
 /// Returns the case of a single element, per layer, and the case of this element in its place among zeros.
-pub fn alone(case: &Case<Params>, words: usize, index: usize) -> Vec<(Case<Params>, usize)> {
+pub fn isolate_result(case: &Case<Params>, words: usize, index: usize) -> Vec<(Case<Params>, usize)> {
     let p = &case.params;
     let one = places::scales(p).get(index).map(|scale| {
         let params = Params { quantized: per_layer(&p.quantized, *scale), container: p.container, shape: vec![1] };

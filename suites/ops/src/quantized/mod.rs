@@ -14,17 +14,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::operation::fault::Fault;
-use tiebreak_engine::operation::given::distinct;
+use tiebreak_engine::operation::fault::KnownFault;
+use tiebreak_engine::operation::parameter_coverage::distinct;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Case, CaseError, Expected, Given, Operation, Spec, Unposable, arguments, scheme_named,
+    Arguments, Case, CaseError, CaseSelection, Expected, Operation, ParameterCoverage, Spec, Unposable, arguments,
+    scheme_named,
 };
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized};
 use tiebreak_mlir::faults::{self, Effect};
 use tiebreak_mlir::types::usual_shape;
 use tiebreak_oracle::float::Format;
-use tiebreak_oracle::quantize::Liberties;
+use tiebreak_oracle::quantize::AllowedDeviations;
 use tiebreak_reports::ledger::{Unit, Value};
 
 pub use tiebreak_mlir::quant_type::format;
@@ -35,8 +36,8 @@ pub fn covers(domain: &Domain, params: &Params) -> bool {
     params.elements().is_ok() && domain.contains(params) && quantizations(&params.quantized).is_ok()
 }
 
-/// Function that returns, for each result, the words of all values possible with the liberties.
-type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &Liberties) -> Result<Vec<Vec<i32>>, Unposable>;
+/// Function that returns, for each result, the words of all values possible with the allowed deviations.
+type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &AllowedDeviations) -> Result<Vec<Vec<i32>>, Unposable>;
 
 /// Returns the classes of the known faults in a kernel's code in a lane, for the parameters.
 pub fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
@@ -50,11 +51,11 @@ pub fn at_fault<O: Operation<Params = Params>>(
     contract: &O::Scheme,
     case: &Case<Params>,
     possible: Possible<O>,
-) -> Vec<Fault> {
+) -> Vec<KnownFault> {
     let known: Vec<_> = faults::of(kernel, lane).filter(|known| known.covers(&case.params)).collect();
     let by_f32 = zero_points_by_f32(case);
-    let steps = Liberties { ties: false, conversion: Some(tiebreak_mlir::conversion::of(kernel, lane)) };
-    let ties = Liberties { ties: true, ..steps };
+    let steps = AllowedDeviations { ties: false, conversion: Some(tiebreak_mlir::conversion::of(kernel, lane)) };
+    let ties = AllowedDeviations { ties: true, ..steps };
     let may = |effect| match effect {
         Effect::IntegersByF32(name) => possible(&scheme_named::<O>(name).ok()?, &by_f32, &steps).ok(),
         Effect::FixedPoint => possible(&scheme_named::<O>("ideal").ok()?, case, &steps).ok(),
@@ -72,7 +73,7 @@ pub fn at_fault<O: Operation<Params = Params>>(
     };
     let fault = |known: &&faults::Known| {
         let may = may(known.effect)?;
-        Some(Fault { class: known.class, reason: known.reason, each: known.each, may })
+        Some(KnownFault { class: known.class, reason: known.reason, each: known.each, may })
     };
     known.iter().filter_map(fault).collect()
 }
@@ -127,13 +128,19 @@ pub fn is_subnormal(format: Format, pattern: u64) -> bool {
 }
 
 /// Counts the caller's types, and lists types without a case.
-pub fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
+pub fn caller_coverage(
+    domain: &Domain,
+    selection: &CaseSelection,
+    specs: &[Arc<Spec<Params>>],
+    _: (&Budget, u64),
+) -> Option<ParameterCoverage> {
     let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
     let described = |_, ty: &Quantized| {
         let reason = quantizations(ty).map_or_else(|error| error.to_string(), |_| domain_text(domain));
         (format!("type={}", type_text(ty)), reason)
     };
-    (!asked.types.is_empty()).then(|| Given::of(Unit::Type, &asked.types, |ty| run.contains(&type_text(ty)), described))
+    (!selection.types.is_empty())
+        .then(|| ParameterCoverage::of(Unit::Type, &selection.types, |ty| run.contains(&type_text(ty)), described))
 }
 
 /// Returns the parameters of a sweep of a type, in one dimension. `None` if the type has several scales or is not covered.

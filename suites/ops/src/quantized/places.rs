@@ -40,7 +40,7 @@ pub fn scales(p: &Params) -> Vec<usize> {
 }
 
 /// Confusion of scale indices.
-pub struct Mistake {
+pub struct ScaleConfusion {
     /// Class of the differences.
     pub class: Class,
     /// Description of the confusion.
@@ -59,23 +59,23 @@ fn next_channel(p: &Params, by: usize) -> Vec<usize> {
 }
 
 /// Every confusion that is tried.
-pub static MISTAKES: [Mistake; 5] = [
-    Mistake {
+pub static SCALE_CONFUSIONS: [ScaleConfusion; 5] = [
+    ScaleConfusion {
         class: Class::Channel,
         because: "channels are taken along the last axis",
         scales: |p| (0..p.shape.iter().product()).map(|i| i % p.quantized.scales.len()).collect(),
     },
-    Mistake {
+    ScaleConfusion {
         class: Class::Channel,
         because: "each channel has the scale and the zero point of the next one",
         scales: |p| next_channel(p, 1),
     },
-    Mistake {
+    ScaleConfusion {
         class: Class::Channel,
         because: "each channel has the scale and the zero point of the one before",
         scales: |p| next_channel(p, p.quantized.scales.len().max(1) - 1),
     },
-    Mistake {
+    ScaleConfusion {
         class: Class::Block,
         because: "blocks take turns along an axis",
         scales: |p| match p.quantized.granularity {
@@ -83,7 +83,7 @@ pub static MISTAKES: [Mistake; 5] = [
             _ => scales(p),
         },
     },
-    Mistake {
+    ScaleConfusion {
         class: Class::Block,
         because: "the scales of blocks are read column-major",
         scales: |p| along_axes(p, |at, place| at + place.index / place.size * place.before),

@@ -6,7 +6,7 @@ use rug::Rational;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::sizes;
 use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Asked, Spec, by, in_turns};
+use tiebreak_engine::operation::{CaseSelection, Spec, by, in_turns};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_impls::shape::MAX_ELEMENTS;
@@ -60,9 +60,15 @@ const REPEATED: usize = 70;
 const WHOLE: [usize; 2] = [128, 192];
 
 /// Returns the cases of a run.
-pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
+pub fn plan(
+    domain: &Domain,
+    selection: &CaseSelection,
+    budget: &Budget,
+    seed: u64,
+    elements: &impl Elements,
+) -> Vec<Spec<Params>> {
     let own = types(domain, budget);
-    let types = if asked.types.is_empty() { &own } else { &asked.types };
+    let types = if selection.types.is_empty() { &own } else { &selection.types };
     let mut out = Vec::new();
     for (i, quantized) in types.iter().enumerate() {
         match quantized.granularity {
@@ -77,12 +83,12 @@ pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements
             }
         }
     }
-    if asked.types.is_empty() && domain.finest != Finest::Layer {
+    if selection.types.is_empty() && domain.finest != Finest::Layer {
         for (i, quantized) in of_channels(domain, budget, types).into_iter().enumerate() {
             by("channels", &mut out, |out| channels(domain, seed, (i, &quantized), elements, out));
         }
     }
-    if asked.types.is_empty() {
+    if selection.types.is_empty() {
         by("random types", &mut out, |out| out.extend(random::plan(domain, budget, seed, elements)));
         by("every length", &mut out, |out| out.extend(random::lengths(domain, seed, elements)));
         by("a long tensor", &mut out, |out| out.extend(random::long(domain, budget, seed, elements)));

@@ -19,8 +19,9 @@ use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Deviations, Expected, Given, Operation,
-    Options, Parameter, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments, fill,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Operation,
+    Options, Parameter, ParameterCoverage, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments,
+    fill,
 };
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::contract::Domain as Multipliers;
@@ -85,12 +86,12 @@ impl Operation for Requantize {
         options: Options {
             takes: &[Parameter::Pairs, Parameter::Model],
             takes_layer: |layer| layer.output.is_some(),
-            given: Self::given,
+            caller_coverage: Self::caller_coverage,
             ..Options::NONE
         },
         self_checks: SelfChecks { trial: Some(plan::trial), published: Self::published, ..SelfChecks::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { alone: Self::alone, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::requantize::Requantize, Promised);
@@ -99,7 +100,7 @@ impl Operation for Requantize {
         vec![p.len]
     }
 
-    fn open(scheme: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Promised, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let output = types::element(ty)?;
         for (name, end) in [("min", *output.range().start()), ("max", *output.range().end())] {
             arguments.entry(name.to_owned()).or_insert_with(|| end.into());
@@ -141,15 +142,15 @@ impl Operation for Requantize {
         Some(if legacy { LEGACY.to_owned() } else { wanted.multiplication.clone() })
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan::plan(domain, asked, budget, seed)
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, selection, budget, seed)
     }
 
     fn changes(scheme: &Promised, domain: &Domain) -> Vec<Change<Self>> {
         changes::changes(&scheme.scheme, domain)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let p = &case.params;
         let mut out = Vec::new();
         if p.len > SPLIT {
@@ -205,7 +206,7 @@ impl Operation for Requantize {
 }
 
 impl Requantize {
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+    fn isolate_result(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
         // One accumulator alone, and in its original place, which may matter.
         vec![(one(case, index), 0), (fill::only(case, [1, 0, 0], index), index)]
     }
@@ -230,16 +231,22 @@ impl Requantize {
         kinds
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
+    fn caller_coverage(
+        domain: &Domain,
+        selection: &CaseSelection,
+        specs: &[Arc<Spec<Params>>],
+        _: (&Budget, u64),
+    ) -> Option<ParameterCoverage> {
         let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
         let described = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
-        let layers: Vec<&Params> = asked.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();
+        let layers: Vec<&Params> = selection.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();
         if !layers.is_empty() {
             let runs = |layer: &&Params| layer.channels.iter().all(|channel| run.contains(channel));
             let described = |at: usize, _: &&Params| (format!("layer {}", at + 1), Self::domain_text(domain));
-            return Some(Given::of(Unit::Layer, &layers, runs, described));
+            return Some(ParameterCoverage::of(Unit::Layer, &layers, runs, described));
         }
-        (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), described))
+        (!selection.channels.is_empty())
+            .then(|| ParameterCoverage::of(Unit::Pair, &selection.channels, |c| run.contains(c), described))
     }
 }
 

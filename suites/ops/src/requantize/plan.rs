@@ -9,7 +9,7 @@ use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
 use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Asked, Frames, Spec, by};
+use tiebreak_engine::operation::{CaseSelection, Frames, Spec, by};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
@@ -39,14 +39,14 @@ const ASKED: usize = 1024;
 const LAYER_TIES: usize = 256;
 
 /// Returns the cases of a run.
-pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+pub(super) fn plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let draft = Draft { domain, seed };
-    if !asked.channels.is_empty() {
-        let inside: Vec<Channel> = asked.channels.iter().copied().filter(|c| domain.takes(*c)).collect();
+    if !selection.channels.is_empty() {
+        let inside: Vec<Channel> = selection.channels.iter().copied().filter(|c| domain.takes(*c)).collect();
         return draft.asked(&inside);
     }
-    if !asked.layers.is_empty() {
-        let outputs = asked.layers.iter().filter_map(|layer| layer.output.as_ref());
+    if !selection.layers.is_empty() {
+        let outputs = selection.layers.iter().filter_map(|layer| layer.output.as_ref());
         return outputs.enumerate().flat_map(|(i, output)| draft.layer(output, i)).collect();
     }
     let few = Budget { random_accumulators: 16, near_ties: 8, ..*budget };

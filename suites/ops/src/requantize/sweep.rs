@@ -9,8 +9,10 @@ use tiebreak_common::parameters::SWEPT;
 use tiebreak_engine::case::text;
 use tiebreak_engine::count::Count;
 use tiebreak_engine::lane::runner::Runner;
-use tiebreak_engine::operation::{Asked, Case, Operation, Sweep, SweptSide, SweptWitness, Wanted, fault, job};
-use tiebreak_engine::run::sweep::{self, Blocks, Space, Swept};
+use tiebreak_engine::operation::{
+    Case, CaseSelection, Operation, SweepOutcome, SweptSide, SweptWitness, Wanted, fault, job,
+};
+use tiebreak_engine::run::sweep::{self, Blocks, ChunkOutcome, Space};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::requantize::{Domain, Kernel, Params};
@@ -125,10 +127,15 @@ impl Side {
 }
 
 /// Sweeps each of the caller's channels, or a default channel, that the kernel accepts.
-pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+pub(super) fn sweeps(
+    kernel: &'static Kernel,
+    runner: &Runner<'_>,
+    selection: &CaseSelection,
+    wanted: &Wanted,
+) -> Vec<SweepOutcome> {
     let domain = &kernel.contract.domain;
     let usual = if domain.fraction() == 0 { LEGACY_SWEPT } else { SWEPT[0] };
-    let channels = if asked.channels.is_empty() { vec![usual] } else { asked.channels.clone() };
+    let channels = if selection.channels.is_empty() { vec![usual] } else { selection.channels.clone() };
     let taken = channels.into_iter().filter(|channel| domain.takes(*channel));
     taken.filter_map(|channel| Plan::new(kernel, runner, channel, wanted)).map(|plan| plan.sweep()).collect()
 }
@@ -202,9 +209,9 @@ impl<'a> Plan<'a> {
         Some(Self { kernel, runner, contract: Exact::new(contract, &params), reference, params, alone })
     }
 
-    fn sweep(&self) -> Sweep {
+    fn sweep(&self) -> SweepOutcome {
         let begun = Instant::now();
-        let Swept { seen, failures, outside, .. } = sweep::sweep(self.runner, self, &SPACE, || ());
+        let ChunkOutcome { seen, failures, outside, .. } = sweep::sweep(self.runner, self, &SPACE, || ());
         let exhaustive = seen.contract.count.seen() == SPACE.inputs();
         let unknown = "the finding on sampled cases names the cause if it is known".to_owned();
         let mut sides = vec![self.side(seen.contract, Against::Contract, &self.contract, (None, unknown))];
@@ -215,7 +222,7 @@ impl<'a> Plan<'a> {
         }
         let failures = failures.into_iter().map(|failed| failed.map(|x| self.spelled(x))).collect();
         let seconds = begun.elapsed().as_secs_f64();
-        Sweep {
+        SweepOutcome {
             what: "accumulators",
             exhaustive,
             sides,

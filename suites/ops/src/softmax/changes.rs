@@ -1,6 +1,6 @@
 //! Changes that a kernel may make to a softmax.
 
-use super::{Softmax, posed};
+use super::{Softmax, to_oracle};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::softmax::Params;
@@ -31,7 +31,7 @@ fn composed() -> Vec<Change<Softmax>> {
     let own = Composed::AS_PRINTED;
     let of = |class, because: String, composed: Composed| {
         Change::predicts(class, because, move |case: &Case<Params>| {
-            let p = posed(&case.params);
+            let p = to_oracle(&case.params);
             Some(case.tensors[0].chunks(p.depth).flat_map(|row| composed.row(&p, row)).map(Some).collect())
         })
     };
@@ -101,7 +101,7 @@ fn tails(scheme: Scheme) -> Vec<Change<Softmax>> {
         Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
             let depth = case.params.depth;
             let lost = |at: usize| at % depth >= depth - depth % vector;
-            let results = scheme.expected(&posed(&case.params), &case.tensors[0]).ok()?;
+            let results = scheme.expected(&to_oracle(&case.params), &case.tensors[0]).ok()?;
             Some(results.into_iter().enumerate().map(|(at, v)| Some(if lost(at) { 0 } else { v })).collect())
         })
     };

@@ -10,8 +10,8 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Operation, Spec, Tensors,
-    Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Operation, Spec,
+    Tensors, Unposable, Wanted, arguments,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -27,7 +27,7 @@ pub enum Softmax {}
 const REFERENCE: &str = "nearest";
 
 /// Converts the parameters to the oracle's.
-pub(crate) fn posed(p: &Params) -> Exact {
+pub(crate) fn to_oracle(p: &Params) -> Exact {
     Exact {
         rows: p.rows,
         depth: p.depth,
@@ -45,7 +45,7 @@ impl Operation for Softmax {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { sizes: Self::sizes, ..Tensors::NONE },
 
-        causes: Causes { own: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
+        causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         counted: Counted { products: |p| (p.rows * p.depth) as u64, ..Counted::NONE },
         ..Capabilities::NONE
     };
@@ -59,7 +59,7 @@ impl Operation for Softmax {
         domain.input.range()
     }
 
-    fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
         let [input, output] = match ty {
             Some(ty) => types::operands(Some(ty))?,
             None => elements(arguments)?,
@@ -75,7 +75,7 @@ impl Operation for Softmax {
         let elements = p.rows.saturating_mul(p.depth);
         (p.input, p.output) == (domain.input, domain.output)
             && elements <= shape::MAX_ELEMENTS
-            && posed(p).check().is_ok()
+            && to_oracle(p).check().is_ok()
     }
 
     fn domain_text(domain: &Domain) -> String {
@@ -83,12 +83,12 @@ impl Operation for Softmax {
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let out = scheme.expected(&posed(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+        let out = scheme.expected(&to_oracle(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
         Ok(out.into_iter().map(Some).collect())
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let out = scheme.exact(&posed(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
+        let out = scheme.exact(&to_oracle(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
         Ok(out.into_iter().map(|v| v.to_i32()).collect())
     }
 
@@ -98,11 +98,11 @@ impl Operation for Softmax {
     }
 
     /// Returns the least value, whose exponential is 0 in most rows.
-    fn nothing(p: &Params, _: usize) -> i32 {
+    fn neutral_element(p: &Params, _: usize) -> i32 {
         *p.input.range().start()
     }
 
-    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 
@@ -110,7 +110,7 @@ impl Operation for Softmax {
         changes::changes(*scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let p = case.params;
         let cut = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>| {
             let params = Params { rows: rows.len(), depth: columns.len(), ..p };

@@ -12,7 +12,8 @@ use crate::types;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::{
-    Arguments, Asked, Case, CaseError, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted, arguments,
+    Arguments, Case, CaseError, CaseSelection, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted,
+    arguments,
 };
 use tiebreak_engine::plan::plans;
 use tiebreak_impls::conv2d::Params as Convolution;
@@ -140,7 +141,7 @@ impl Operation for Transform {
         vec![if t == 0 { sizes.inputs[0] } else { sizes.outputs }]
     }
 
-    fn open(scheme: &Layout, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+    fn widest_domain(scheme: &Layout, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
         types::none(Self::OP, ty)?;
         Ok(Domain { kind: scheme.kind })
     }
@@ -170,7 +171,7 @@ impl Operation for Transform {
         None
     }
 
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         let params: Vec<Params> = match domain.kind {
             Kind::Interleave | Kind::Unpack => batched(matrices(budget)),
             Kind::BlockTranspose => matrices(budget),
@@ -184,10 +185,10 @@ impl Operation for Transform {
             Kind::DataPack => {
                 let channels = |channels: usize| Convolution { channels, width: 2, ..Convolution::default() };
                 let few = (1..=80).map(|count| Params::Conv2d(channels(count)));
-                convolutions(asked, budget, seed).into_iter().chain(few).collect()
+                convolutions(selection, budget, seed).into_iter().chain(few).collect()
             }
-            Kind::KernelPack | Kind::WeightPrepack => not_large(domain, convolutions(asked, budget, seed)),
-            _ => convolutions(asked, budget, seed),
+            Kind::KernelPack | Kind::WeightPrepack => not_large(domain, convolutions(selection, budget, seed)),
+            _ => convolutions(selection, budget, seed),
         };
         let spec = |(i, params): (usize, Params)| {
             // Parameters without a valid size are not a case, which the run counts.
@@ -202,7 +203,7 @@ impl Operation for Transform {
         changes::changes(*scheme)
     }
 
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+    fn shrink_candidates(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let mut params = Vec::new();
         match case.params {
             Params::Matrix { batches, rows, columns } => {
@@ -347,8 +348,8 @@ fn matrices(budget: &Budget) -> Vec<Params> {
 }
 
 /// Returns the shapes of the cases of convolutions, in one group.
-fn convolutions(asked: &Asked, budget: &Budget, seed: u64) -> Vec<Params> {
+fn convolutions(selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Params> {
     let Some(kernel) = tiebreak_impls::conv2d::kernels().first() else { return Vec::new() };
-    let specs = plans::whole::<Conv2d>(&kernel.contract.domain, asked, budget, seed);
+    let specs = plans::whole::<Conv2d>(&kernel.contract.domain, selection, budget, seed);
     specs.into_iter().map(|spec| Params::Conv2d(Convolution { groups: 1, ..spec.params })).collect()
 }

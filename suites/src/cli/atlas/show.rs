@@ -28,7 +28,7 @@ fn largest(between: &Between) -> String {
     match between.largest() {
         None => "-".to_owned(),
         Some(Some(delta)) => delta.to_string(),
-        Some(None) => format!("above {}", tiebreak_oracle::census::APART),
+        Some(None) => format!("above {}", tiebreak_oracle::census::MAX_COUNTED_DELTA),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::show::{Shown, show};
 use crate::cli::{Listing, scheme};
 use crate::dequantize::Dequantize;
-use crate::explain::case::{Wanted, posed};
+use crate::explain::case::{Wanted, evaluated_line};
 use crate::explain::{cast, dequantize, quantize};
 use crate::floats::shortest;
 use crate::operation::element::bits;
@@ -114,10 +114,10 @@ fn of_case<O: Operation<Params = Params>>(
     kernels: &[Found<O>],
 ) -> Result<(Quantized, Vec<i32>)> {
     let kernels = kernels.iter().map(|kernel| kernel.name.to_owned()).collect();
-    let posed = posed::<O>(&Wanted { case: text.to_owned(), ty: None, schemes, kernels })?;
-    let (at, params) = (posed.at.unwrap_or(0), &posed.case.params);
-    let element = operation::element::<O>(&posed.domain, params, 0);
-    let words = posed.case.tensors[0].chunks(element.words()).nth(at).context("--case: it has no input")?;
+    let evaluated_line = evaluated_line::<O>(&Wanted { case: text.to_owned(), ty: None, schemes, kernels })?;
+    let (at, params) = (evaluated_line.at.unwrap_or(0), &evaluated_line.case.params);
+    let element = operation::element::<O>(&evaluated_line.domain, params, 0);
+    let words = evaluated_line.case.tensors[0].chunks(element.words()).nth(at).context("--case: it has no input")?;
     let scale = *places::scales(params).get(at).context("--case: the result has no scale")?;
     let q = &params.quantized;
     let (scales, zero_points) = (vec![q.scales[scale]], vec![q.zero_points[scale]]);

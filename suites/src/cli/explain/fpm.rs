@@ -2,7 +2,7 @@
 
 use super::show::{Shown, show};
 use crate::cli::{Listing, int32, scheme};
-use crate::explain::case::{Wanted, posed};
+use crate::explain::case::{Wanted, evaluated_line};
 use crate::explain::fpm::{Input, explain, find};
 use crate::explain::sheet::Sheet;
 use crate::fpm::FixedPointMultiply;
@@ -48,10 +48,11 @@ fn kernel(name: &str) -> Result<&'static Kernel, String> {
 fn of_case(text: &str, args: &Args) -> Result<Input> {
     let schemes = args.scheme.iter().map(Scheme::label).collect();
     let kernels = args.kernel.iter().map(|kernel| kernel.name.to_owned()).collect();
-    let posed = posed::<FixedPointMultiply>(&Wanted { case: text.to_owned(), ty: None, schemes, kernels })?;
-    let at = posed.at.unwrap_or(0);
-    let Params { q, channels } = &posed.case.params.params;
-    let x = posed.case.tensors[0].get(at).context("--case: it has no accumulator; write x=1000")?;
+    let evaluated_line =
+        evaluated_line::<FixedPointMultiply>(&Wanted { case: text.to_owned(), ty: None, schemes, kernels })?;
+    let at = evaluated_line.at.unwrap_or(0);
+    let Params { q, channels } = &evaluated_line.case.params.params;
+    let x = evaluated_line.case.tensors[0].get(at).context("--case: it has no accumulator; write x=1000")?;
     Ok(Input { x: *x, channel: channels[at % channels.len()], q: *q })
 }
 

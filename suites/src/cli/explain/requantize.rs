@@ -2,7 +2,7 @@
 
 use super::show::{Shown, show};
 use crate::cli::{Listing, int32, interval, scheme};
-use crate::explain::case::{Wanted, posed};
+use crate::explain::case::{Wanted, evaluated_line};
 use crate::explain::requantize::{explain, kernel};
 use crate::explain::sheet::Sheet;
 use crate::requantize::Requantize;
@@ -57,9 +57,10 @@ fn known(name: &str) -> Result<&'static Kernel, String> {
 fn of_case(text: &str, args: &Args) -> Result<(i32, Parameters)> {
     let schemes = args.scheme.iter().map(Scheme::label).collect();
     let kernels = args.kernel.iter().map(|kernel| kernel.name.to_owned()).collect();
-    let posed = posed::<Requantize>(&Wanted { case: text.to_owned(), ty: args.ty.clone(), schemes, kernels })?;
-    let (at, p) = (posed.at.unwrap_or(0), &posed.case.params);
-    let acc = posed.case.tensors[0].get(at).context("--case: it has no accumulator; write x=1000")?;
+    let evaluated_line =
+        evaluated_line::<Requantize>(&Wanted { case: text.to_owned(), ty: args.ty.clone(), schemes, kernels })?;
+    let (at, p) = (evaluated_line.at.unwrap_or(0), &evaluated_line.case.params);
+    let acc = evaluated_line.case.tensors[0].get(at).context("--case: it has no accumulator; write x=1000")?;
     let channel = p.channels[at % p.channels.len()];
     let parameters = Parameters {
         channels: vec![(channel.multiplier, channel.shift)],

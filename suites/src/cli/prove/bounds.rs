@@ -47,7 +47,7 @@ impl Found {
         let said: Vec<String> =
             said.map(|((solver, _), answer)| format!("{} {}", solver.name, word(*answer))).collect();
         let witness = answered.witness.as_ref().map_or(String::new(), |witness| format!(": {witness}"));
-        let held = if answered.held { "" } else { " (not as needed)" };
+        let held = if answered.confirmed { "" } else { " (not as needed)" };
         format!("{}? {}{held}{witness}", answered.what, said.join(", "))
     }
 
@@ -80,7 +80,7 @@ impl Found {
     fn as_json(&self) -> Value {
         let answered = |answered: &Answered| {
             let answers: Vec<&str> = answered.answers.iter().map(|answer| word(*answer)).collect();
-            json!({"question": answered.what, "answers": answers, "held": answered.held, "witness": answered.witness})
+            json!({"question": answered.what, "answers": answers, "held": answered.confirmed, "witness": answered.witness})
         };
         let bound = |bound: &Bound| {
             json!({

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tiebreak_common::called::program;
 pub(super) use tiebreak_shards::without_shard;
-use tiebreak_shards::{self as shards, Merged, Part, Plan, Ran, Shard, Unit, said};
+use tiebreak_shards::{self as shards, Merged, Part, Plan, Ran, Shard, Unit, messages};
 
 pub(super) use audit::{models, run as audit};
 pub(super) use corrupt::{faulted, run as corrupt};
@@ -71,7 +71,7 @@ fn whole(parts: Vec<Part>, alike: impl Fn(&Value, &Value) -> Vec<String>) -> Res
     match shards::merge(parts, program(), alike)? {
         Merged::Whole(plan, units) => Ok(Some((*plan, units))),
         Merged::Missing { units, commands } => {
-            said::missing(&units, &commands).iter().for_each(|line| note(line));
+            messages::missing(&units, &commands).iter().for_each(|line| note(line));
             Ok(None)
         }
     }
@@ -93,5 +93,5 @@ fn plan(command: &str, arguments: Vec<String>, units: Vec<String>, shard: Shard,
 
 /// Says what of a shard ran, and where it is.
 fn note_ran(plan: &Plan, out: &Path, ran: Ran) {
-    said::ran(plan, out, ran).iter().for_each(|line| note(line));
+    messages::ran(plan, out, ran).iter().for_each(|line| note(line));
 }

@@ -7,12 +7,12 @@ use tiebreak_suites::budget::Effort;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::operation::fill::Fill;
-use tiebreak_suites::operation::{Asked, Operation, Spec, find};
+use tiebreak_suites::operation::{CaseSelection, Operation, Spec, find};
 use tiebreak_suites::requantize::Requantize;
 
-fn asked(pairs: usize) -> Asked {
+fn asked(pairs: usize) -> CaseSelection {
     let channels = (0..pairs as i32).map(|i| Channel { multiplier: (1 << 30) + 7 * i, shift: -(i % 32) });
-    Asked { channels: channels.collect(), ..Asked::default() }
+    CaseSelection { channels: channels.collect(), ..CaseSelection::default() }
 }
 
 /// Returns the plan, and the number of elements that it holds.

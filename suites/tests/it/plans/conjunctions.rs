@@ -4,7 +4,7 @@ use tiebreak_impls::conv2d::Params;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::conv2d::Conv2d;
 use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::operation::{Asked, find};
+use tiebreak_suites::operation::{CaseSelection, find};
 
 /// Kernel that accepts groups and both zero points.
 const KERNEL: &str = "tflite-reference-u8";
@@ -12,7 +12,7 @@ const KERNEL: &str = "tflite-reference-u8";
 /// Returns the parameters of the part of a plan that `generator` names.
 fn planned(generator: &str, effort: Effort) -> Vec<Params> {
     let kernel = find::<Conv2d>(KERNEL).expect("the kernel");
-    let specs = plans::whole::<Conv2d>(&kernel.contract.domain, &Asked::default(), &effort.budget(), 1);
+    let specs = plans::whole::<Conv2d>(&kernel.contract.domain, &CaseSelection::default(), &effort.budget(), 1);
     specs.iter().filter(|spec| spec.generator == generator).map(|spec| spec.params).collect()
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::operation::{Asked, Spec, kernels};
+use tiebreak_suites::operation::{CaseSelection, Spec, kernels};
 use tiebreak_suites::verify::{OPS, Visitor, visit_tensors};
 
 /// Number of kernels by operation and domain.
@@ -14,18 +14,18 @@ struct Compared(BTreeMap<String, usize>);
 
 impl Visitor for Compared {
     fn visit<O: Fuzzed>(&mut self) {
-        let (asked, budget) = (Asked::default(), Effort::Quick.budget());
+        let (selection, budget) = (CaseSelection::default(), Effort::Quick.budget());
         for kernel in kernels::<O>() {
             let domain = &kernel.contract.domain;
             let kernels = self.0.entry(format!("{} {domain:?}", O::OP)).or_default();
             *kernels += 1;
             for seed in [1, 2] {
-                let kept = plans::plan::<O>(domain, &asked, &budget, seed);
+                let kept = plans::plan::<O>(domain, &selection, &budget, seed);
                 if *kernels == 1 {
-                    let own = plans::whole::<O>(domain, &asked, &budget, seed);
+                    let own = plans::whole::<O>(domain, &selection, &budget, seed);
                     assert_eq!(format!("{own:?}"), format!("{kept:?}"), "{} {} seed {seed}", O::OP, kernel.name);
                 }
-                let again = plans::plan::<O>(domain, &asked, &budget, seed);
+                let again = plans::plan::<O>(domain, &selection, &budget, seed);
                 assert!(Arc::ptr_eq(&kept, &again), "{} {} seed {seed}: made twice", O::OP, kernel.name);
             }
         }
@@ -51,7 +51,7 @@ struct AsLong(usize);
 impl AsLong {
     /// Returns the plan as text, and a weak reference that shows if the plan is still kept.
     fn asked<O: Fuzzed>(domain: &O::Domain, effort: Effort) -> (String, Kept<O::Params>) {
-        let kept = plans::plan::<O>(domain, &Asked::default(), &effort.budget(), SEED);
+        let kept = plans::plan::<O>(domain, &CaseSelection::default(), &effort.budget(), SEED);
         (format!("{kept:?}"), Arc::downgrade(&kept))
     }
 }
@@ -63,10 +63,11 @@ impl Visitor for AsLong {
     fn visit<O: Fuzzed>(&mut self) {
         let kernel = kernels::<O>().iter().min_by_key(|kernel| kernel.name).expect("a kernel");
         let domain = &kernel.contract.domain;
-        let own = format!("{:?}", plans::whole::<O>(domain, &Asked::default(), &Effort::Standard.budget(), SEED));
+        let own =
+            format!("{:?}", plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Standard.budget(), SEED));
         let (_, short) = Self::asked::<O>(domain, Effort::Quick);
         for _ in 0..2 {
-            let begun = plans::Long::<O>::BEGUN;
+            let begun = plans::LongPlanGuard::<O>::begin();
             let (text, long) = Self::asked::<O>(domain, Effort::Standard);
             assert!(own == text, "{} {}: another plan", O::OP, kernel.name);
             let (text, again) = Self::asked::<O>(domain, Effort::Standard);

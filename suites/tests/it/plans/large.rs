@@ -8,7 +8,7 @@ use tiebreak_suites::dot::Dot;
 use tiebreak_suites::elementwise::{Add, Mul, Sub};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
-use tiebreak_suites::operation::{Asked, Case, Operation, is_compiled, kernels, promise};
+use tiebreak_suites::operation::{Case, CaseSelection, Operation, is_compiled, kernels, promise};
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::requantize::Requantize;
 
@@ -21,7 +21,7 @@ fn blind<O: Operation>(
 ) -> Vec<&'static str> {
     let sees = |kernel: &&'static tiebreak_impls::kernel::Kernel<O::Run, O::Domain>| {
         let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
-        let specs = plans::plan::<O>(domain, &Asked::default(), &effort.budget(), 1);
+        let specs = plans::plan::<O>(domain, &CaseSelection::default(), &effort.budget(), 1);
         let mut cases = specs.iter().filter(|spec| wanted(domain, &spec.params));
         cases.any(|spec| {
             let case = spec.case::<O>(domain, 1).expect("a case");

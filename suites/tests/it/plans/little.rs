@@ -7,7 +7,7 @@ use tiebreak_impls::quantized::Scale;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::elementwise::{Add, Mul};
 use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::operation::{Asked, Case, Operation, kernels, promise};
+use tiebreak_suites::operation::{Case, CaseSelection, Operation, kernels, promise};
 
 /// Fault: parameters that a kernel uses instead of the right ones.
 type Fault = (&'static str, fn(&Params) -> Option<Params>);
@@ -74,7 +74,7 @@ fn missed<O: Operation<Params = Params>>(
     whole: bool,
 ) -> Vec<&'static str> {
     let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
-    let specs = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let specs = plans::plan::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
     let specs = specs.iter().filter(|spec| whole || spec.generator != PART);
     let cases: Vec<_> = specs.filter_map(|spec| spec.case::<O>(domain, 1)).collect();
     let given = |case: &Case<Params>| O::expected(&scheme, case).ok();

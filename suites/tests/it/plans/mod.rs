@@ -14,7 +14,7 @@ mod targets;
 
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::operation::{Asked, Case, Expected, Operation, find, promise};
+use tiebreak_suites::operation::{Case, CaseSelection, Expected, Operation, find, promise};
 
 /// Cases of a kernel, with the results that its contract expects.
 pub(crate) struct Planned<O: Operation>(pub(crate) Vec<(Case<O::Params>, Expected)>);
@@ -24,7 +24,7 @@ impl<O: Operation> Planned<O> {
     pub(crate) fn of(kernel: &str, effort: Effort) -> Self {
         let kernel = find::<O>(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
         let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
-        let specs = plans::whole::<O>(domain, &Asked::default(), &effort.budget(), 1);
+        let specs = plans::whole::<O>(domain, &CaseSelection::default(), &effort.budget(), 1);
         let case = |spec: &tiebreak_suites::operation::Spec<O::Params>| spec.case::<O>(domain, 1).expect("a case");
         let expected = |case: Case<O::Params>| {
             let expected = O::expected(&scheme, &case).expect("in the domain");

@@ -7,7 +7,7 @@ use tiebreak_impls::{Form, mutants};
 use tiebreak_suites::engine::case::catalogue;
 use tiebreak_suites::fpm::{self, FixedPointMultiply};
 use tiebreak_suites::fuzzing::numbers::Numbers;
-use tiebreak_suites::fuzzing::tensor::{Fuzzed, Posed, hold, kernels, made, read, run};
+use tiebreak_suites::fuzzing::tensor::{Fuzzed, FuzzedCase, hold, kernels, made, read, run};
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::operation::{self, differs, job, mutants, promise};
 use tiebreak_suites::stream::{int32, stream};
@@ -24,7 +24,7 @@ fn keep<O: Fuzzed>() {
     let mut chosen = BTreeSet::new();
     for i in 0..800 {
         let bytes = bytes(O::OP, i);
-        chosen.extend(read::<O>(&kernels::<O>(), &bytes).map(|Posed { kernel, .. }| kernel.name));
+        chosen.extend(read::<O>(&kernels::<O>(), &bytes).map(|FuzzedCase { kernel, .. }| kernel.name));
         assert_eq!(run::<O>(&bytes), Ok(()), "{bytes:?}");
     }
     assert_eq!(chosen.len(), kernels::<O>().len());

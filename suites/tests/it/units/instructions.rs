@@ -5,12 +5,12 @@ use tiebreak_impls::instruction::find;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::instruction::Instruction;
-use tiebreak_suites::operation::Asked;
+use tiebreak_suites::operation::CaseSelection;
 
 #[test]
 fn bytes_are_all_there() {
     let domain = &find("srshl.s8").expect("an instruction on bytes").contract.domain;
-    let plan = plans::whole::<Instruction>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let plan = plans::whole::<Instruction>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
     let case = |spec: &tiebreak_suites::operation::Spec<_>| spec.case::<Instruction>(domain, 1);
     let cases: Vec<_> = plan.iter().map(|spec| case(spec).expect("it has sizes")).collect();
     // Each lane of a vector has every pair.

@@ -2,7 +2,7 @@
 
 use tiebreak_impls::quantized::Container;
 use tiebreak_impls::quantized::Params;
-use tiebreak_suites::quantized::places::{MISTAKES, scales};
+use tiebreak_suites::quantized::places::{SCALE_CONFUSIONS, scales};
 use tiebreak_suites::quantized::read_type;
 
 fn params(ty: &str, shape: &[usize]) -> Params {
@@ -33,7 +33,7 @@ fn both_derivations_agree() {
 #[test]
 fn each_mistake_is_another() {
     let p = params("!quant.uniform<i8:f32:{0:1, 1:2}, {{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}>", &[2, 6]);
-    let of = |at: usize| (MISTAKES[at].scales)(&p);
+    let of = |at: usize| (SCALE_CONFUSIONS[at].scales)(&p);
     assert_eq!(scales(&p), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
     assert_eq!(of(0), [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5]);
     // Blocks are no channels.
@@ -41,8 +41,8 @@ fn each_mistake_is_another() {
     assert_eq!(of(3), [0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5]);
     assert_eq!(of(4), [0, 0, 2, 2, 4, 4, 1, 1, 3, 3, 5, 5]);
     let channels = params("!quant.uniform<i8:f32:0, {1.0, 2.0, 3.0}>", &[3, 2]);
-    let of = |at: usize| (MISTAKES[at].scales)(&channels);
+    let of = |at: usize| (SCALE_CONFUSIONS[at].scales)(&channels);
     assert_eq!(scales(&channels), [0, 0, 1, 1, 2, 2]);
     assert_eq!([of(1), of(2)], [[1, 1, 2, 2, 0, 0], [2, 2, 0, 0, 1, 1]]);
-    assert_eq!(MISTAKES.len(), 5);
+    assert_eq!(SCALE_CONFUSIONS.len(), 5);
 }

@@ -7,7 +7,7 @@
 //! - `"from_result": N`: the results after the first N of this process are one higher;
 //! - `"channel": C`: the results of channel C, if the batch has this channel, are 0;
 //! - `"dies_after": N`: the process ends without an answer to the batch after the first N;
-//! - `"where": {"place": PLACE, "moved": N}`: results at a place, described in `engine/src/self_check/place.rs`, are one higher, or the
+//! - `"where": {"place": PLACE, "moved": N}`: results at a place, described in `engine/src/self_check/condition.rs`, are one higher, or the
 //!   results N places before;
 //! - `"reads": {"place": PLACE, "moved": N}`: likewise for the words of the first tensor that the kernel reads;
 //! - `"refuses": PLACE`: batches at such a place are rejected.
@@ -18,8 +18,8 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
 use tiebreak_engine::operation::{Operation, kernels};
-use tiebreak_engine::self_check::history::News;
-use tiebreak_engine::self_check::place::{Place, Seen, Strike};
+use tiebreak_engine::self_check::condition::{FaultCondition, Seen, Strike};
+use tiebreak_engine::self_check::history::ParamChange;
 use tiebreak_engine::self_check::slices::Operand;
 use tiebreak_impls::conv2d;
 use tiebreak_impls::execute::lengths;
@@ -45,7 +45,7 @@ struct Row {
     before: [Option<Value>; 2],
     /// Changed parameters of this batch.
     #[serde(skip)]
-    news: News,
+    change: ParamChange,
     /// Right results of the previous batch; empty if there are none.
     #[serde(skip)]
     last: Vec<i32>,
@@ -62,7 +62,7 @@ enum Lie {
     DiesAfter(u64),
     Where(Strike),
     Reads(Strike),
-    Refuses(Place),
+    Refuses(FaultCondition),
 }
 
 fn main() -> ExitCode {
@@ -237,8 +237,8 @@ fn operands<'a>(payload: &'a [i32], dimensions: &'a [Vec<usize>]) -> Vec<Operand
 impl Row {
     /// Describes a batch by its parameters only.
     fn seen<'a>(&'a self, request: &'a Value, len: usize) -> Seen<'a> {
-        let (number, news, last) = (self.batches, &self.news, &self.last[..]);
-        Seen { request, number, news, last, operands: &[], payload: &[], columns: 1, len }
+        let (number, change, last) = (self.batches, &self.change, &self.last[..]);
+        Seen { request, number, change, last, operands: &[], payload: &[], columns: 1, len }
     }
 
     fn is_of(&self, batch: &Batch) -> bool {
@@ -252,7 +252,7 @@ impl Row {
             let params = &request["params"];
             let results = Some(self.last.len()).filter(|len| *len > 0);
             let now = lengths(&batch.job, batch.len).map_or(0, |lengths| lengths.output);
-            self.news = News::of(params, self.before.each_ref().map(Option::as_ref)).sized(results, now);
+            self.change = ParamChange::of(params, self.before.each_ref().map(Option::as_ref)).sized(results, now);
             self.before = [Some(params.clone()), self.before[0].take()];
         }
     }

@@ -4,7 +4,7 @@
 //! use the reciprocal (oracle/src/quantize). Both are IEEE 754 operations in SMT-LIB's theory of floats.
 
 use super::super::solver::Answer;
-use super::{Asked, Statement, Values, value};
+use super::{Question, Statement, Values, value};
 
 /// Scales, with `true` if the reciprocal is a float.
 const SCALES: [(f32, bool); 2] = [(0.5, true), (0.3, false)];
@@ -28,7 +28,7 @@ fn every_scale() -> Statement {
              (define-fun b () Real (* (* q (+ 1 e)) (+ 1 f)))\n\
              (assert {goal})\n"
         );
-        Asked { what: what.to_owned(), text, needs, variables: &[], replayed: |_| None }
+        Question { what: what.to_owned(), text, needs, variables: &[], replayed: |_| None }
     };
     let inside = "(and (<= (- 130) q) (<= q 130) (or (>= (- a b) 1) (>= (- b a) 1)))";
     let beyond = "(or (and (> q 130) (or (< a 128) (< b 128))) (and (< q (- 130)) (or (> a (- 129)) (> b (- 129)))))";
@@ -36,7 +36,7 @@ fn every_scale() -> Statement {
         name: "float32 to int8",
         claim: "x/s and x*(1/s) differ by 1 at most for every scale s in 2^-10 to 1 and every x that is not NaN"
             .to_owned(),
-        asked: vec![
+        questions: vec![
             needs(Answer::Unsatisfiable, "quotients up to 130 whose floats are 1 apart or more", inside),
             needs(Answer::Unsatisfiable, "quotients beyond 130 that are not clamped", beyond),
             needs(Answer::Satisfiable, "quotients up to 130 with two floats", "(and (<= q 130) (not (= a b)))"),
@@ -48,25 +48,25 @@ fn every_scale() -> Statement {
 fn cast(scale: f32, equal: bool) -> Statement {
     let differ = "(not (= a b))";
     let apart = "(not (and (bvsle d #b000000001) (bvsge d #b111111111)))";
-    let same = Asked { needs: Answer::Unsatisfiable, ..asked(scale, "another result", differ) };
-    let one = Asked { needs: Answer::Unsatisfiable, ..asked(scale, "results further apart than 1", apart) };
-    let differs = Asked { variables: &["x"], ..asked(scale, "another result", differ) };
+    let same = Question { needs: Answer::Unsatisfiable, ..asked(scale, "another result", differ) };
+    let one = Question { needs: Answer::Unsatisfiable, ..asked(scale, "results further apart than 1", apart) };
+    let differs = Question { variables: &["x"], ..asked(scale, "another result", differ) };
     let vacuity = asked(scale, "an input", "(= a b)");
     match equal {
         true => Statement {
             name: "float32 to int8",
             claim: format!("x/s and x*(1/s) give one result for s = {scale} and every x that is not NaN"),
-            asked: vec![same, vacuity],
+            questions: vec![same, vacuity],
         },
         false => Statement {
             name: "float32 to int8",
             claim: format!("x/s and x*(1/s) differ for s = {scale}, by 1 at most for every x that is not NaN"),
-            asked: vec![one, differs],
+            questions: vec![one, differs],
         },
     }
 }
 
-fn asked(scale: f32, what: &str, goal: &str) -> Asked {
+fn asked(scale: f32, what: &str, goal: &str) -> Question {
     let text = format!(
         "(set-logic QF_BVFP)\n\
          (define-sort F () (_ FloatingPoint 8 24))\n\
@@ -84,7 +84,7 @@ fn asked(scale: f32, what: &str, goal: &str) -> Asked {
         a = stored("(fp.div RNE f s)"),
         b = stored("(fp.mul RNE f r)"),
     );
-    Asked {
+    Question {
         what: format!("{what}, s = {scale}"),
         text,
         needs: Answer::Satisfiable,

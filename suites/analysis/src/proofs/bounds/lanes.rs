@@ -5,7 +5,7 @@
 
 use super::super::ir::{Op, Products, Query, Term, Terms, fitted};
 use super::super::solver::Answer;
-use super::{Asked, Statement, Values, value};
+use super::{Question, Statement, Values, value};
 use tiebreak_reports::text::count;
 
 /// Variables of two lanes of each operand.
@@ -50,10 +50,10 @@ impl Asking {
     }
 
     /// Returns the question, with the goal as a further assumption.
-    fn asks(mut self, what: &str, goal: Term, needs: Answer) -> Asked {
+    fn asks(mut self, what: &str, goal: Term, needs: Answer) -> Question {
         self.held.push(goal);
         let text = Query::new(&mut self.t, &self.held, Products::Full).given(&self.held).text().to_owned();
-        Asked { what: what.to_owned(), text, needs, variables: &[], replayed: |_| None }
+        Question { what: what.to_owned(), text, needs, variables: &[], replayed: |_| None }
     }
 }
 
@@ -117,10 +117,10 @@ impl Pair {
         Statement {
             name,
             claim: claim.to_owned(),
-            asked: vec![
+            questions: vec![
                 ask(true, false, false, "a wrong sum within the bound", Answer::Unsatisfiable),
                 ask(false, true, true, "weights beyond the bound that no activation shows", Answer::Unsatisfiable),
-                Asked { variables: &PAIR, replayed, ..witness },
+                Question { variables: &PAIR, replayed, ..witness },
                 ask(true, false, true, "an exact sum within the bound", Answer::Satisfiable),
             ],
         }
@@ -255,7 +255,7 @@ impl Depth {
 
     /// Returns the induction step: after `k` terms the lane has their exact sum, whose absolute value is at most `k` times the largest term. The same
     /// holds after the next `j` terms. The counterexample for one more term is the sum of the largest terms.
-    fn asks(self, signed: bool, most: i128, what: &str, needs: Answer) -> Asked {
+    fn asks(self, signed: bool, most: i128, what: &str, needs: Answer) -> Question {
         let mut asking = Asking::new();
         let [k, j, sum, next] = asking.variables(["k", "j", "sum", "next"], WIDE);
         let [zero, one, of, terms, most, low, high] =
@@ -289,7 +289,7 @@ impl Depth {
     }
 
     /// Returns the question whether the sum of this number of largest terms is outside the lane.
-    fn overflows(self, signed: bool, terms: i128) -> Asked {
+    fn overflows(self, signed: bool, terms: i128) -> Question {
         let mut asking = Asking::new();
         let [total] = asking.variables(["total"], WIDE);
         let sign = if signed { -1 } else { 1 };
@@ -314,7 +314,7 @@ fn depth(name: &'static str, signed: bool, depth: Depth) -> Statement {
             count(depth.of as u64),
             count(bound as u64 + 1)
         ),
-        asked: vec![
+        questions: vec![
             depth.asks(signed, bound, "an overflow within the bound", Answer::Unsatisfiable),
             depth.asks(signed, bound, "a sum within the bound", Answer::Satisfiable),
             depth.overflows(signed, bound + 1),

@@ -15,7 +15,7 @@ use std::time::Instant;
 pub(super) type Values = Vec<(String, u128)>;
 
 /// Question to the solvers.
-pub(super) struct Asked {
+pub(super) struct Question {
     /// Description, such as `beyond the bound`.
     pub(super) what: String,
     /// SMT-LIB text before `(check-sat)`.
@@ -34,7 +34,7 @@ pub(super) struct Statement {
     pub(super) name: &'static str,
     /// Text of the statement.
     pub(super) claim: String,
-    pub(super) asked: Vec<Asked>,
+    pub(super) questions: Vec<Question>,
 }
 
 /// Result of a question.
@@ -45,7 +45,7 @@ pub struct Answered {
     /// Answer of each solver, in order.
     pub answers: Vec<Answer>,
     /// True if every solver gave the required answer, and a required counterexample was confirmed.
-    pub held: bool,
+    pub confirmed: bool,
     /// Counterexample, if the question requires one.
     pub witness: Option<String>,
 }
@@ -66,7 +66,7 @@ pub struct Bound {
 impl Bound {
     /// True if every question has the required answer.
     pub fn proved(&self) -> bool {
-        self.answered.iter().all(|answered| answered.held)
+        self.answered.iter().all(|answered| answered.confirmed)
     }
 }
 
@@ -79,12 +79,12 @@ pub fn bounds(solvers: &[Solver], seconds: u32) -> Result<Vec<Bound>> {
 impl Statement {
     fn settle(&self, solvers: &[Solver], seconds: u32) -> Result<Bound> {
         let begun = Instant::now();
-        let answered = self.asked.iter().map(|asked| asked.settle(solvers, seconds)).collect::<Result<_>>()?;
+        let answered = self.questions.iter().map(|asked| asked.settle(solvers, seconds)).collect::<Result<_>>()?;
         Ok(Bound { name: self.name, claim: self.claim.clone(), answered, seconds: begun.elapsed().as_secs_f64() })
     }
 }
 
-impl Asked {
+impl Question {
     fn settle(&self, solvers: &[Solver], seconds: u32) -> Result<Answered> {
         let query = format!("{}(check-sat)\n", self.text);
         let answers = solvers.iter().map(|solver| solver.ask(&query, seconds)).collect::<Result<Vec<_>>>()?;
@@ -94,7 +94,7 @@ impl Asked {
             false => None,
         };
         let found = self.variables.is_empty() || self.needs == Answer::Unsatisfiable || witness.is_some();
-        Ok(Answered { what: self.what.clone(), answers, held: agreed && found, witness })
+        Ok(Answered { what: self.what.clone(), answers, confirmed: agreed && found, witness })
     }
 
     /// Returns the first solver's counterexample that a second computation confirms.
@@ -122,7 +122,7 @@ mod tests {
     fn every_statement_has_a_bound_and_shows_that_it_says_something() {
         let all: Vec<Statement> = lanes::all().into_iter().chain(casts::all()).collect();
         for statement in &all {
-            let needs = |wanted| statement.asked.iter().any(|asked| asked.needs == wanted);
+            let needs = |wanted| statement.questions.iter().any(|asked| asked.needs == wanted);
             assert!(needs(Answer::Unsatisfiable) && needs(Answer::Satisfiable), "{}", statement.name);
         }
         assert!(all.len() >= 9, "{}", all.len());

@@ -5,7 +5,7 @@
 mod pairs;
 mod rows;
 
-use super::{Claim, Coverage, Said, Tally};
+use super::{Claim, Coverage, RfcStatement, Tally};
 use anyhow::{Result, bail};
 
 /// Operations with a fallback: first those with an integer lowering, then those whose lowering to TOSA is refused.
@@ -65,7 +65,7 @@ fn claim(
     }
     let witness = tally.nearest.take();
     let rewrite = format!("{operation}: {before} -> {after}");
-    let claim = Claim::new(&rewrite, ty, Said::Ways, Coverage::Exhaustive, &tally, witness);
+    let claim = Claim::new(&rewrite, ty, RfcStatement::Ways, Coverage::Exhaustive, &tally, witness);
     if before == "exact" { claim.nearer("before") } else { claim }
 }
 

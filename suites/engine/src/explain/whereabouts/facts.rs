@@ -7,7 +7,7 @@
 use super::MODULI;
 use crate::explain::cause::differing;
 use crate::operation::case::Case;
-use crate::operation::meaning::{Meaning, is_akin, meaning};
+use crate::operation::meaning::{Meaning, are_interchangeable, meaning};
 use crate::operation::names;
 use crate::operation::observed::{Observed, Witness};
 use serde::Serialize;
@@ -85,7 +85,7 @@ fn facts(differ: &[Named], equal: &[Named]) -> Vec<Fact> {
         }
     }
     for (at, (one, _)) in sizes.iter().enumerate() {
-        for (other, _) in sizes[at + 1..].iter().filter(|(other, _)| is_akin(one, other)) {
+        for (other, _) in sizes[at + 1..].iter().filter(|(other, _)| are_interchangeable(one, other)) {
             let words = format!("{} != {}", spelled(one), spelled(other));
             let (one, other) = ((*one).clone(), (*other).clone());
             out.push((words, Box::new(move |named: &Named| named[&one] != named[&other])));

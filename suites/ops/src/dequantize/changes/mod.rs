@@ -3,7 +3,7 @@
 mod single;
 
 use super::{Dequantize, each, each_of};
-use crate::quantized::places::MISTAKES;
+use crate::quantized::places::SCALE_CONFUSIONS;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::quantized::{Expressed, Params};
@@ -126,9 +126,9 @@ fn last_roundings(scheme: Scheme) -> Vec<Change<Dequantize>> {
 
 /// Returns changes that use the parameters of another channel or block.
 fn mistaken(scheme: Scheme) -> impl Iterator<Item = Change<Dequantize>> {
-    MISTAKES.iter().map(move |mistake| {
-        Change::predicts(mistake.class, mistake.because, move |case: &Case<Params>| {
-            each_of(case, &(mistake.scales)(&case.params), |q, stored| scheme.expected(q, stored)).ok()
+    SCALE_CONFUSIONS.iter().map(move |confusion| {
+        Change::predicts(confusion.class, confusion.because, move |case: &Case<Params>| {
+            each_of(case, &(confusion.scales)(&case.params), |q, stored| scheme.expected(q, stored)).ok()
         })
     })
 }

@@ -11,12 +11,14 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_common::class::Class;
 use tiebreak_engine::case::text;
-use tiebreak_engine::judge::made::Made;
+use tiebreak_engine::judge::lane_code::LaneCode;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::element::{bits, float};
 use tiebreak_engine::operation::fault::{self, Faulty, Seen};
-use tiebreak_engine::operation::{self, Asked, Case, Element, Expected, Sweep, SweptSide, SweptWitness, promise};
+use tiebreak_engine::operation::{
+    self, Case, CaseSelection, Element, Expected, SweepOutcome, SweptSide, SweptWitness, promise,
+};
 use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::dequantize::Kernel;
 use tiebreak_impls::protocol::Job;
@@ -72,19 +74,23 @@ struct Plan<'a> {
 const FEW: [(Storage, i64); 4] = [(I8, 1), (U8, 129), (I16, -3001), (U16, 3001)];
 
 /// Sweeps the requested small types; by default, all 8-bit and 16-bit types to f32 that the kernel accepts.
-pub(super) fn few(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
-    let few = types(asked).into_iter().filter(|ty| ty.storage.bits <= FEW_BITS);
+pub(super) fn small_sweeps(
+    kernel: &'static Kernel,
+    runner: &Runner<'_>,
+    selection: &CaseSelection,
+) -> Vec<SweepOutcome> {
+    let few = types(selection).into_iter().filter(|ty| ty.storage.bits <= FEW_BITS);
     few.filter_map(|ty| Plan::new(kernel, runner, &ty)).map(|plan| plan.sweep()).collect()
 }
 
 /// Returns the parameters of the sweeps of [`few`] and [`many`].
-pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
-    types(asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
+pub(super) fn params(domain: &Domain, selection: &CaseSelection) -> Vec<Params> {
+    types(selection).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
 }
 
-fn types(asked: &Asked) -> Vec<Quantized> {
-    if !asked.types.is_empty() {
-        return asked.types.clone();
+fn types(selection: &CaseSelection) -> Vec<Quantized> {
+    if !selection.types.is_empty() {
+        return selection.types.clone();
     }
     FEW.into_iter().map(|(storage, zero_point)| of(storage, zero_point)).collect()
 }
@@ -102,8 +108,8 @@ fn of(storage: Storage, zero_point: i64) -> Quantized {
 }
 
 /// Sweeps each requested type of more than 16 bits.
-pub(super) fn many(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
-    let types = asked.types.iter().filter(|ty| ty.storage.bits > FEW_BITS);
+pub(super) fn many(kernel: &'static Kernel, runner: &Runner<'_>, selection: &CaseSelection) -> Vec<SweepOutcome> {
+    let types = selection.types.iter().filter(|ty| ty.storage.bits > FEW_BITS);
     types.filter_map(|ty| Plan::new(kernel, runner, ty)).map(|plan| plan.sweep()).collect()
 }
 
@@ -123,7 +129,7 @@ impl<'a> Plan<'a> {
         Some(Self { kernel, lane, runner, q, params, faulty, path })
     }
 
-    fn sweep(&self) -> Sweep {
+    fn sweep(&self) -> SweepOutcome {
         let begun = Instant::now();
         let space = Space {
             first: self.q.min,
@@ -147,7 +153,7 @@ impl<'a> Plan<'a> {
         }
         let seconds = begun.elapsed().as_secs_f64();
         let failures = swept.failures.into_iter().map(|failed| failed.map(|stored| self.spelled(stored))).collect();
-        Sweep {
+        SweepOutcome {
             what: "stored values",
             exhaustive,
             sides,
@@ -197,7 +203,8 @@ impl<'a> Plan<'a> {
         }
         let (case, expected) = self.posed(differing.iter().map(|i| (at + *i as i64, exact[*i])));
         let given: Vec<i32> = differing.iter().flat_map(|i| &outs[i * words..(i + 1) * words]).copied().collect();
-        let made = Made::<Dequantize> { kernel: self.kernel.name, lane: &self.lane.name, contract: self.contract() };
+        let made =
+            LaneCode::<Dequantize> { kernel: self.kernel.name, lane: &self.lane.name, contract: self.contract() };
         let faulty: Faulty = made.faulty(&case, &expected, words, &given, faults);
         differing.iter().zip(faulty).filter_map(|(i, class)| Some((*i, class?))).collect()
     }

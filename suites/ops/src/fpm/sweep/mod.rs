@@ -10,7 +10,7 @@ pub(super) use settled::sweeps;
 use tiebreak_engine::count::{Count, FAR};
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::run::sweep;
-use tiebreak_engine::run::sweep::{Blocks, Space, Swept};
+use tiebreak_engine::run::sweep::{Blocks, ChunkOutcome, Space};
 use tiebreak_impls::fpm::{Batch, Channel, Kernel, Params};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::Scheme;
@@ -142,12 +142,12 @@ impl<'a> Plan<'a> {
     }
 
     /// Sweeps one chunk, beginning at `start`.
-    pub fn chunk(&self, start: i64) -> Swept<Sides> {
+    pub fn chunk(&self, start: i64) -> ChunkOutcome<Sides> {
         sweep::chunk(self.runner, self, &SPACE, start)
     }
 
     /// Sweeps every accumulator; `done` is called after each chunk.
-    pub fn sweep(&self, done: impl Fn() + Sync) -> Swept<Sides> {
+    pub fn sweep(&self, done: impl Fn() + Sync) -> ChunkOutcome<Sides> {
         sweep::sweep(self.runner, self, &SPACE, done)
     }
 

@@ -7,7 +7,7 @@ use tiebreak_engine::count::{Count, FAR};
 use tiebreak_engine::lane::{Failure, Lane};
 use tiebreak_engine::operation::{Expected, Operation};
 use tiebreak_engine::run::answers::outs;
-use tiebreak_engine::run::subject::held;
+use tiebreak_engine::run::subject::mask_undefined;
 use tiebreak_impls::fpm::{Channel, Kernel};
 
 /// Results of some accumulators, judged against one scheme.
@@ -50,7 +50,7 @@ impl Judged {
         let outs = outs::<FixedPointMultiply>(&mut lane.lease(), kernel.name, &case, case.params.len)?;
         let expected = |scheme: &Promised| FixedPointMultiply::expected(scheme, &case).expect("every case has values");
         let contract = expected(contract);
-        let reference = held::<FixedPointMultiply>(&contract, expected(reference));
+        let reference = mask_undefined::<FixedPointMultiply>(&contract, expected(reference));
         Ok([&contract, &reference].map(|expected| Self::of(&case.tensors[0], &outs, expected)))
     }
 

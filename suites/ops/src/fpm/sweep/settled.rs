@@ -2,7 +2,7 @@
 
 use super::{Part, Plan, Seen, Sides};
 use crate::fpm::changes::{changes_in, possible};
-use crate::fpm::promised::{Promised, Regime};
+use crate::fpm::promised::{Promised, ShiftDirection};
 use crate::fpm::{FixedPointMultiply, Q31, case, parameters, simpler};
 use std::collections::BTreeSet;
 use tiebreak_common::class::Class;
@@ -10,8 +10,8 @@ use tiebreak_common::parameters::SWEPT;
 use tiebreak_engine::explain::cause::{Explanation, explain};
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fault::{Seen as Faults, Sighting};
-use tiebreak_engine::operation::{self, Asked, Observed, SweptSide, SweptWitness, Wanted};
-use tiebreak_engine::run::sweep::Swept;
+use tiebreak_engine::operation::{self, CaseSelection, Observed, SweptSide, SweptWitness, Wanted};
+use tiebreak_engine::run::sweep::ChunkOutcome;
 use tiebreak_impls::fpm::{Channel, Kernel};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::fpm::pieces::{fold, fold_steps};
@@ -22,25 +22,25 @@ use tiebreak_reports::ledger::{self, Against};
 pub(in crate::fpm) fn sweeps(
     kernel: &'static Kernel,
     runner: &Runner<'_>,
-    asked: &Asked,
+    selection: &CaseSelection,
     wanted: &Wanted,
-) -> Vec<operation::Sweep> {
-    let given = if asked.channels.is_empty() { SWEPT.to_vec() } else { asked.channels.clone() };
+) -> Vec<operation::SweepOutcome> {
+    let given = if selection.channels.is_empty() { SWEPT.to_vec() } else { selection.channels.clone() };
     let channels: BTreeSet<Channel> = given.into_iter().collect();
     let inside = channels.into_iter().filter(|c| kernel.contract.domain.contains(c.multiplier, c.shift, Q31));
     let reference = Scheme::parse(&wanted.multiplication).ok();
     let plans = inside.filter_map(|channel| Plan::new(kernel, runner, channel, reference.as_ref()).ok());
     let each = plans.map(|plan| plan.settle(plan.sweep(|| ())));
     let all = each.reduce(together);
-    let complete = |all: operation::Sweep| {
+    let complete = |all: operation::SweepOutcome| {
         let seen = all.sides.first().map_or(0, |side| side.count.seen());
-        operation::Sweep { exhaustive: seen == all.parameters << 32, ..all }
+        operation::SweepOutcome { exhaustive: seen == all.parameters << 32, ..all }
     };
     all.map(complete).into_iter().collect()
 }
 
 /// Merges the sweeps of two channels.
-fn together(mut all: operation::Sweep, other: operation::Sweep) -> operation::Sweep {
+fn together(mut all: operation::SweepOutcome, other: operation::SweepOutcome) -> operation::SweepOutcome {
     for (side, mut other) in all.sides.iter_mut().zip(other.sides) {
         side.count.merge(std::mem::take(&mut other.count));
         let nearer = rank(&other).is_some_and(|new| rank(side).is_none_or(|known| new < known));
@@ -64,7 +64,7 @@ fn rank(side: &SweptSide) -> Option<[u32; 6]> {
 
 impl Plan<'_> {
     /// Names the cause of all differences in a sweep.
-    pub fn settle(&self, swept: Swept<Sides>) -> operation::Sweep {
+    pub fn settle(&self, swept: ChunkOutcome<Sides>) -> operation::SweepOutcome {
         let Sides { contract, reference } = swept.seen;
         let holds = contract.count.differ == 0;
         let sides = [
@@ -74,7 +74,7 @@ impl Plan<'_> {
         let sides =
             sides.into_iter().filter_map(|(against, sweep, part)| Some(self.side(against, sweep?, part, holds)));
         let spelled = |x: i64| self.spelled(x as i32);
-        operation::Sweep {
+        operation::SweepOutcome {
             what: "accumulators",
             exhaustive: false,
             sides: sides.collect(),
@@ -112,7 +112,7 @@ impl Plan<'_> {
 
     /// Returns the cause of the differences from a scheme. If the kernel keeps its contract, a cause must equal the contract's scheme.
     fn explanation(&self, scheme: &Promised, seen: &[Seen], kept: bool) -> Explanation {
-        let group = self.promised.group(self.promised.rest(), Regime::of(self.channel.shift));
+        let group = self.promised.group(self.promised.rest(), ShiftDirection::of(self.channel.shift));
         // Only whole vectors, so no element is in a tail.
         let mut all = seen.to_vec();
         all.resize(seen.len().next_multiple_of(64), seen[0]);

@@ -40,7 +40,7 @@ pub type Kernel<O> = kernel::Kernel<<O as Operation>::Run, <O as Operation>::Dom
 pub const RUN: usize = 1 << 18;
 
 /// Kernel and case of an input.
-pub struct Posed<O: Operation> {
+pub struct FuzzedCase<O: Operation> {
     /// Kernel that runs the case.
     pub kernel: &'static Kernel<O>,
     /// Case that the kernel's domain covers.
@@ -72,16 +72,16 @@ pub fn one<O: Operation>(name: &str) -> Result<&'static Kernel<O>, UnknownName> 
 }
 
 /// Reads the kernel and the case of an input; `None` if the kernel does not accept the case.
-pub fn read<O: Fuzzed>(among: &[&'static Kernel<O>], bytes: &[u8]) -> Option<Posed<O>> {
+pub fn read<O: Fuzzed>(among: &[&'static Kernel<O>], bytes: &[u8]) -> Option<FuzzedCase<O>> {
     if let Some((name, case)) = std::str::from_utf8(bytes).ok().and_then(|text| text.trim_end().split_once(' '))
         && one::<O>(name).is_ok()
     {
         let kernel = among.iter().find(|kernel| kernel.name == name).or(among.first())?;
-        return Some(Posed { kernel, case: case_of::<O>(kernel, case)? });
+        return Some(FuzzedCase { kernel, case: case_of::<O>(kernel, case)? });
     }
     let mut numbers = Numbers::new(bytes);
     let kernel = *numbers.one_of(among);
-    Some(Posed { kernel, case: made::<O>(&kernel.contract.domain, numbers)? })
+    Some(FuzzedCase { kernel, case: made::<O>(&kernel.contract.domain, numbers)? })
 }
 
 /// Parses a case; `None` if the kernel does not accept it, or if it is too large.
@@ -104,7 +104,7 @@ pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<C
 
 /// Returns the text of an input, which reads as the same kernel and case. `None` if no kernel accepts the case, or if it is too large.
 pub fn line<O: Fuzzed>(bytes: &[u8]) -> Option<String> {
-    let Posed { kernel, case } = read::<O>(&kernels::<O>(), bytes)?;
+    let FuzzedCase { kernel, case } = read::<O>(&kernels::<O>(), bytes)?;
     let case = words::case(&complete::<O>(&kernel.contract.domain, &case, &[const { None }; 3])?);
     case_of::<O>(kernel, &case).map(|_| format!("{} {case}", kernel.name))
 }

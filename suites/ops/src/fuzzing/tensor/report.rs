@@ -11,7 +11,7 @@ use tiebreak_engine::explain::witness::{Shown, first_difference, shrink};
 use tiebreak_engine::judge::side::{Group, of_group};
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::operation::{
-    self, Asked, Case, Command, Observed, Wanted, Witness, changes_in, contract, label, scheme_named,
+    self, Case, CaseSelection, Command, Observed, Wanted, Witness, changes_in, contract, label, scheme_named,
 };
 use tiebreak_engine::run::answers::outs;
 use tiebreak_engine::self_check::mutants::Trial;
@@ -42,8 +42,8 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
     let known = planned.contract.groups.get(&group).map_or_else(Vec::new, Group::evidence);
     let evidence: Vec<_> = known.into_iter().chain([&here]).collect();
     let Explanation { class, cause, .. } = explain(&causes, &evidence);
-    let (scheme, asked) = (contract, &Asked::default());
-    let basis = Basis { kernel: name, made: None, domain, contract, scheme, kept: false, asked };
+    let (scheme, selection) = (contract, &CaseSelection::default());
+    let basis = Basis { kernel: name, code: None, domain, contract, scheme, kept: false, selection };
     let shown = Shown { basis: &basis, causes: &causes, class, cause };
     let Some(witness) = shrink(&shown, &lane, &seen) else {
         return unseen::<O>(kernel, &seen.case, "differs, but not when judged again");

@@ -4,7 +4,7 @@ mod single;
 
 use super::parts::{Part, PartChange, Parts, RULES};
 use super::{Promised, Quantize, each, each_of};
-use crate::quantized::places::MISTAKES;
+use crate::quantized::places::SCALE_CONFUSIONS;
 use std::iter;
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
@@ -285,9 +285,9 @@ fn others(scheme: Scheme) -> Vec<Change<Quantize>> {
         };
         each(case, one).ok()
     });
-    let mistaken = MISTAKES.iter().map(|mistake| {
-        Change::predicts(mistake.class, mistake.because, move |case: &Case<Params>| {
-            each_of(case, &(mistake.scales)(&case.params), |q, x| scheme.expected(q, x).value()).ok()
+    let mistaken = SCALE_CONFUSIONS.iter().map(|confusion| {
+        Change::predicts(confusion.class, confusion.because, move |case: &Case<Params>| {
+            each_of(case, &(confusion.scales)(&case.params), |q, x| scheme.expected(q, x).value()).ok()
         })
     });
     let float =

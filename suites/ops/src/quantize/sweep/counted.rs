@@ -14,7 +14,7 @@ pub(super) struct Counted {
 
 /// Cause of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
+pub(super) enum DifferenceCause {
     /// A known fault, which is not counted as a difference on this side.
     Excused,
     /// A class, if known.
@@ -49,11 +49,11 @@ impl Counted {
         from: u64,
         outs: &[i32],
         expected: i64,
-        due: impl Fn(usize) -> Due,
+        due: impl Fn(usize) -> DifferenceCause,
         q: Quantization,
     ) {
         for (i, out) in outs.iter().enumerate().filter(|(_, out)| **out != expected as i32) {
-            let Due::To(class) = due(i) else { continue };
+            let DifferenceCause::To(class) = due(i) else { continue };
             self.count.differs(i64::from(*out) - i64::from(expected as i32), class, 1);
             self.offer((from + i as u64, *out, expected), q);
         }

@@ -8,19 +8,21 @@ mod pieces;
 
 use super::{Promised, Quantize};
 use crate::quantized::{self, quantizations};
-use counted::{Counted, Due};
+use counted::{Counted, DifferenceCause};
 use path::described;
 use pieces::{Piece, pieces};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_common::class::Class;
 use tiebreak_engine::case::text;
-use tiebreak_engine::judge::made::Made;
+use tiebreak_engine::judge::lane_code::LaneCode;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fault::{self, Extent, Seen, Sighting};
-use tiebreak_engine::operation::{Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, path};
-use tiebreak_engine::run::sweep::{self, Blocks, Space, Swept};
+use tiebreak_engine::operation::{
+    Case, CaseSelection, Element, Operation, SweepOutcome, SweptSide, SweptWitness, Wanted, path,
+};
+use tiebreak_engine::run::sweep::{self, Blocks, ChunkOutcome, Space};
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
 use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale, Storage};
@@ -69,18 +71,23 @@ pub struct Plan<'a> {
 }
 
 /// Sweeps each requested type, or by default one type that the kernel accepts.
-pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
-    let types = types(&kernel.contract.domain, asked);
+pub(super) fn sweeps(
+    kernel: &'static Kernel,
+    runner: &Runner<'_>,
+    selection: &CaseSelection,
+    wanted: &Wanted,
+) -> Vec<SweepOutcome> {
+    let types = types(&kernel.contract.domain, selection);
     types.iter().filter_map(|ty| Plan::new(kernel, runner, ty, wanted)).map(|plan| plan.sweep()).collect()
 }
 
 /// Returns the parameters of all sweeps.
-pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
-    types(domain, asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
+pub(super) fn params(domain: &Domain, selection: &CaseSelection) -> Vec<Params> {
+    types(domain, selection).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
 }
 
-fn types(domain: &Domain, asked: &Asked) -> Vec<Quantized> {
-    if asked.types.is_empty() { usual(domain) } else { asked.types.clone() }
+fn types(domain: &Domain, selection: &CaseSelection) -> Vec<Quantized> {
+    if selection.types.is_empty() { usual(domain) } else { selection.types.clone() }
 }
 
 /// Returns an 8-bit type to f32, with bounds if the domain has any.
@@ -126,7 +133,7 @@ impl<'a> Plan<'a> {
         Some(Self { kernel, lane, runner, q, params, faulty, pieces, path, contract, reference })
     }
 
-    fn sweep(&self) -> Sweep {
+    fn sweep(&self) -> SweepOutcome {
         let begun = Instant::now();
         let swept = sweep::sweep(self.runner, self, &self.space(), || ());
         let mut all = swept.seen;
@@ -143,7 +150,7 @@ impl<'a> Plan<'a> {
             sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
         }
         let failures = swept.failures.into_iter().map(|failed| failed.map(|bits| self.spelled(bits as u64))).collect();
-        Sweep {
+        SweepOutcome {
             what: "patterns",
             exhaustive,
             sides,
@@ -172,7 +179,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Sweeps one chunk, beginning at a pattern.
-    pub fn chunk(&self, start: u64) -> Swept<Sides> {
+    pub fn chunk(&self, start: u64) -> ChunkOutcome<Sides> {
         sweep::chunk(self.runner, self, &self.space(), start as i64)
     }
 
@@ -200,7 +207,8 @@ impl<'a> Plan<'a> {
                 let kept = is_all(outs, value);
                 if !kept {
                     faulty = self.faulty(value, from, outs, &mut swept.faults);
-                    let due = |i| if faulty.contains_key(&i) { Due::Excused } else { Due::To(None) };
+                    let due =
+                        |i| if faulty.contains_key(&i) { DifferenceCause::Excused } else { DifferenceCause::To(None) };
                     swept.contract.count(from, outs, value, due, self.q);
                 }
                 kept.then_some(value)
@@ -218,7 +226,7 @@ impl<'a> Plan<'a> {
             // An undefined conversion is one class, whatever the target's result is.
             None if piece.contract == Stored::Poison => reference.poison(from, outs, value, self.q),
             None => {
-                let due = |i| Due::To(faulty.get(&i).copied().or(piece.class));
+                let due = |i| DifferenceCause::To(faulty.get(&i).copied().or(piece.class));
                 reference.count(from, outs, value, due, self.q);
             }
         }
@@ -237,8 +245,8 @@ impl<'a> Plan<'a> {
         at.iter().zip(faulty).filter_map(|(i, class)| Some((*i, class?))).collect()
     }
 
-    fn made(&self) -> Made<'_, Quantize> {
-        Made { kernel: self.kernel.name, lane: &self.lane.name, contract: &self.contract }
+    fn made(&self) -> LaneCode<'_, Quantize> {
+        LaneCode { kernel: self.kernel.name, lane: &self.lane.name, contract: &self.contract }
     }
 
     fn case(&self, patterns: impl Iterator<Item = u64>, len: usize) -> Case<Params> {

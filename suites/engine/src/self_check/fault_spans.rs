@@ -25,7 +25,7 @@ impl Range {
 
 /// Spans of a kernel's cases.
 #[derive(Debug, Default)]
-pub struct Spanned {
+pub struct FaultSpans {
     /// Ranges of parameters, by name.
     pub parameters: BTreeMap<String, Range>,
     /// Range of the results.
@@ -40,7 +40,7 @@ pub struct Spanned {
     pub operands: Vec<(&'static str, usize)>,
 }
 
-impl Spanned {
+impl FaultSpans {
     /// Creates empty spans for named operands.
     pub fn of(operands: &[&'static str]) -> Self {
         Self { operands: operands.iter().map(|name| (*name, 0)).collect(), ..Self::default() }

@@ -9,7 +9,7 @@ use tiebreak_reports::ledger::{self, Against, Value};
 
 /// Every input of a kind, judged.
 #[derive(Clone, Debug)]
-pub struct Sweep {
+pub struct SweepOutcome {
     /// Kind of the inputs: `pair sums`, `patterns`.
     pub what: &'static str,
     /// True if the sweep leaves out no input.

@@ -7,7 +7,7 @@ use crate::operation::fault::{Faulty, Seen, Sighting};
 
 /// Code of a kernel in a lane, with the contract for judging.
 #[derive(Debug)]
-pub struct Made<'a, O: Operation> {
+pub struct LaneCode<'a, O: Operation> {
     /// Name of the kernel.
     pub kernel: &'static str,
     /// Name of the lane.
@@ -16,15 +16,15 @@ pub struct Made<'a, O: Operation> {
     pub contract: &'a O::Scheme,
 }
 
-impl<O: Operation> Clone for Made<'_, O> {
+impl<O: Operation> Clone for LaneCode<'_, O> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<O: Operation> Copy for Made<'_, O> {}
+impl<O: Operation> Copy for LaneCode<'_, O> {}
 
-impl<O: Operation> Made<'_, O> {
+impl<O: Operation> LaneCode<'_, O> {
     /// Returns and counts the known-fault class of each result that breaks the contract; empty without such results. `words` is the size of a result.
     pub fn faulty(
         &self,

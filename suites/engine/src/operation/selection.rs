@@ -55,7 +55,7 @@ impl Block {
 
 /// Cases that the caller asks for in place of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct CaseSelection {
     /// Single case, as text; or several cases that run in order in a session.
     pub cases: Vec<String>,
     /// Layers of a model.
@@ -107,7 +107,7 @@ pub enum ReferenceOption {
     Rounding,
 }
 
-impl Asked {
+impl CaseSelection {
     /// True if the caller asks for nothing, so the plan runs.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const KEPT: usize = 1 << 15;
 
 /// Cache of a case; empty unless several kernels run the case.
-pub struct Worked<C>(Option<Arc<Mutex<Known<C>>>>);
+pub struct CaseCache<C>(Option<Arc<Mutex<Known<C>>>>);
 
 struct Known<C> {
     case: Option<Arc<C>>,
@@ -17,7 +17,7 @@ struct Known<C> {
     expected: HashMap<String, Arc<Expected>>,
 }
 
-impl<C> Worked<C> {
+impl<C> CaseCache<C> {
     /// Cache that keeps nothing.
     pub const NOTHING: Self = Self(None);
 
@@ -66,7 +66,7 @@ impl<C> Worked<C> {
 
     /// Returns the cache of the steps from a reference to a contract; `sides` names both schemes.
     pub fn steps(&self, sides: &str) -> Steps<C> {
-        Steps { worked: self.clone(), sides: sides.into() }
+        Steps { cache: self.clone(), sides: sides.into() }
     }
 
     /// Forgets the tensors and results; they are computed again if needed.
@@ -77,7 +77,7 @@ impl<C> Worked<C> {
     }
 }
 
-impl<C> Clone for Worked<C> {
+impl<C> Clone for CaseCache<C> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
@@ -85,7 +85,7 @@ impl<C> Clone for Worked<C> {
 
 /// Cached results of the steps from a reference to a contract for a case, shared by kernels and lanes.
 pub struct Steps<C> {
-    worked: Worked<C>,
+    cache: CaseCache<C>,
     sides: Arc<str>,
 }
 
@@ -93,20 +93,20 @@ impl<C> Steps<C> {
     /// Returns the results of step `at`; `None` if `work_out` returns `None`.
     pub fn expected(&self, at: usize, work_out: impl FnOnce() -> Option<Expected>) -> Option<Arc<Expected>> {
         let step = format!("step {at} of {}", self.sides);
-        self.worked.expected(&step, || work_out().ok_or(())).ok().map(|(expected, _)| expected)
+        self.cache.expected(&step, || work_out().ok_or(())).ok().map(|(expected, _)| expected)
     }
 }
 
 impl<C> Clone for Steps<C> {
     fn clone(&self) -> Self {
-        Self { worked: self.worked.clone(), sides: Arc::clone(&self.sides) }
+        Self { cache: self.cache.clone(), sides: Arc::clone(&self.sides) }
     }
 }
 
-impl<C> Debug for Worked<C> {
+impl<C> Debug for CaseCache<C> {
     /// Prints only the name, because two plans are equal regardless of their caches.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("Worked")
+        f.write_str("CaseCache")
     }
 }
 
@@ -116,26 +116,26 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_worked_out_once() {
-        let worked: Worked<&str> = Worked::kept();
-        let first = worked.case(|| Some(("case", 3))).expect("it is made");
-        assert_eq!(worked.case(|| None), Some(first));
+        let cache: CaseCache<&str> = CaseCache::kept();
+        let first = cache.case(|| Some(("case", 3))).expect("it is made");
+        assert_eq!(cache.case(|| None), Some(first));
         let work_out = |value| move || Ok::<_, ()>(vec![Some(value)]);
-        assert_eq!(worked.expected("a", work_out(1)), Ok((vec![Some(1)].into(), true)));
-        assert_eq!(worked.expected("a", work_out(2)), Ok((vec![Some(1)].into(), false)));
-        assert_eq!(worked.expected("b", work_out(3)), Ok((vec![Some(3)].into(), true)), "another contract");
-        worked.forget();
-        assert_eq!(worked.expected("a", work_out(4)), Ok((vec![Some(4)].into(), true)));
-        assert_eq!(worked.case(|| None), None);
+        assert_eq!(cache.expected("a", work_out(1)), Ok((vec![Some(1)].into(), true)));
+        assert_eq!(cache.expected("a", work_out(2)), Ok((vec![Some(1)].into(), false)));
+        assert_eq!(cache.expected("b", work_out(3)), Ok((vec![Some(3)].into(), true)), "another contract");
+        cache.forget();
+        assert_eq!(cache.expected("a", work_out(4)), Ok((vec![Some(4)].into(), true)));
+        assert_eq!(cache.case(|| None), None);
     }
 
     #[test]
     fn large_cases_and_those_of_one_kernel_are_not_kept() {
-        for (worked, len) in [(Worked::<&str>::kept(), KEPT + 1), (Worked::NOTHING, 1)] {
-            assert!(worked.case(|| Some(("case", len))).is_some());
-            assert_eq!(worked.case(|| None), None);
+        for (cache, len) in [(CaseCache::<&str>::kept(), KEPT + 1), (CaseCache::NOTHING, 1)] {
+            assert!(cache.case(|| Some(("case", len))).is_some());
+            assert_eq!(cache.case(|| None), None);
             let results = || Ok::<_, ()>(vec![None; len]);
-            assert!(worked.expected("a", results).is_ok_and(|(_, new)| new));
-            assert!(worked.expected("a", results).is_ok_and(|(_, new)| new));
+            assert!(cache.expected("a", results).is_ok_and(|(_, new)| new));
+            assert!(cache.expected("a", results).is_ok_and(|(_, new)| new));
         }
     }
 }

@@ -6,7 +6,7 @@ use tiebreak_reports::ledger::Unit;
 
 /// Parameters that the caller gave, or that the plan counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct ParameterCoverage {
     /// Unit of the count.
     pub unit: Unit,
     /// True if the caller gave the parameters; otherwise the plan chose them.
@@ -19,7 +19,7 @@ pub struct Given {
     pub first: Option<(String, String)>,
 }
 
-impl Given {
+impl ParameterCoverage {
     /// Counts the items that do not run; `described` returns text and reason of an item.
     pub fn of<T>(
         unit: Unit,

@@ -1,7 +1,7 @@
 //! Place of a fault: conditions on a batch (parameters, length, place in the run) and on its words (place, value). All given conditions must hold.
 
 use crate::operation::names;
-use crate::self_check::history::{News, Since};
+use crate::self_check::history::{ParamChange, Since};
 use crate::self_check::slices::{Operand, Slices};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Predicate of batches and words. Ranges include both ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Place {
+pub struct FaultCondition {
     /// Ranges of parameters by name: `k`, `lhs.zero_point`, `channels.len`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, [f64; 2]>,
@@ -101,7 +101,7 @@ impl Near {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strike {
     /// Affected words.
-    pub place: Place,
+    pub place: FaultCondition,
     /// Distance in words: an affected word takes the value at this distance before. `None`: the word is incremented.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<usize>,
@@ -115,9 +115,11 @@ pub struct Strike {
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// Results are affected.
-    Where(Strike),
+    #[serde(rename = "where")]
+    InResults(Strike),
     /// Elements of the first operand are affected.
-    Reads(Strike),
+    #[serde(rename = "reads")]
+    InOperand(Strike),
 }
 
 /// Batch, with the facts that predicates need.
@@ -127,7 +129,7 @@ pub struct Seen<'a> {
     /// Number of the batch in the process.
     pub number: u64,
     /// Changes of parameters.
-    pub news: &'a News,
+    pub change: &'a ParamChange,
     /// Results of the previous batch.
     pub last: &'a [i32],
     /// Operands of the batch.
@@ -144,7 +146,7 @@ fn within<T: PartialOrd>(range: &Option<[T; 2]>, v: &T) -> bool {
     range.as_ref().is_none_or(|[first, last]| first <= v && v <= last)
 }
 
-impl Place {
+impl FaultCondition {
     /// True if the conditions on the batch hold.
     pub fn of_batch(&self, seen: &Seen<'_>) -> bool {
         let parameter = |name: &str| names::number(&seen.request["params"], name);
@@ -162,7 +164,7 @@ impl Place {
             && self.constant.is_none_or(|least| {
                 seen.payload.len() >= least && seen.payload.iter().all(|word| *word == seen.payload[0])
             })
-            && self.since.as_ref().is_none_or(|since| seen.news.is(since))
+            && self.since.as_ref().is_none_or(|since| seen.change.is(since))
             && self.slices.is_none_or(|slices| slices.hold(seen.operands))
             && self.length_mod.is_none_or(|[by, rest]| seen.len % by == rest)
             && within(&self.batches, &seen.number)

@@ -1,6 +1,6 @@
 //! Partial results of a run that does not end: whole operations, and whole kernels of the operations in progress.
 
-use crate::ledger::part::{Outcome, Part};
+use crate::ledger::section::{LedgerSection, Outcome};
 use crate::operation::request::Request;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,21 +12,21 @@ use tiebreak_reports::ledger::{self, Finding, Ledger, Row, Verdict};
 
 /// Partial results, filled during a run; clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Kept(Arc<Mutex<Stages>>);
+pub struct PartialRun(Arc<Mutex<Stages>>);
 
 #[derive(Debug, Default)]
 struct Stages {
     lanes: Vec<ledger::Lane>,
     /// Findings about the lanes themselves.
-    of_lanes: Part,
+    of_lanes: LedgerSection,
     /// Parts of the operations that have begun, in order.
-    of_operations: Vec<(&'static str, Part)>,
+    of_operations: Vec<(&'static str, LedgerSection)>,
 }
 
 impl Stages {
-    fn of(&mut self, op: &'static str) -> &mut Part {
+    fn of(&mut self, op: &'static str) -> &mut LedgerSection {
         let at = self.of_operations.iter().position(|(known, _)| *known == op).unwrap_or_else(|| {
-            self.of_operations.push((op, Part::default()));
+            self.of_operations.push((op, LedgerSection::default()));
             self.of_operations.len() - 1
         });
         &mut self.of_operations[at].1
@@ -46,26 +46,26 @@ pub struct Heading {
     pub begun: Instant,
 }
 
-impl Kept {
+impl PartialRun {
     fn stages(&self) -> MutexGuard<'_, Stages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stores the lanes of the run, and the findings about them.
-    pub fn lanes(&self, lanes: &[ledger::Lane], part: &Part) {
+    pub fn lanes(&self, lanes: &[ledger::Lane], section: &LedgerSection) {
         let mut stages = self.stages();
         stages.lanes = lanes.to_vec();
-        stages.of_lanes = part.clone();
+        stages.of_lanes = section.clone();
     }
 
     /// Adds a finished kernel of an operation in progress.
-    pub fn kernel(&self, op: &'static str, part: &Part) {
-        self.stages().of(op).extend(part.clone());
+    pub fn kernel(&self, op: &'static str, section: &LedgerSection) {
+        self.stages().of(op).extend(section.clone());
     }
 
     /// Stores a finished operation; `part` is the whole operation.
-    pub fn operation(&self, op: &'static str, part: &Part) {
-        *self.stages().of(op) = part.clone();
+    pub fn operation(&self, op: &'static str, section: &LedgerSection) {
+        *self.stages().of(op) = section.clone();
     }
 
     /// Returns a ledger without a verdict, with the reason.
@@ -79,7 +79,7 @@ impl Kept {
     }
 }
 
-impl Part {
+impl LedgerSection {
     /// Builds a ledger without bounds and without a verdict.
     pub fn outcome(self, heading: &Heading, lanes: Vec<ledger::Lane>) -> Outcome {
         let meanings = meanings(&self.rows, &self.findings);

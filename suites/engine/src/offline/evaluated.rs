@@ -31,7 +31,7 @@ impl<D> Deref for Domain<D> {
 }
 
 /// Line with expected results.
-pub struct Posed<O: Operation> {
+pub struct EvaluatedLine<O: Operation> {
     /// Kernel of the line, if the line names a kernel.
     pub kernel: Option<&'static Kernel<O>>,
     /// Scheme of the line.
@@ -46,7 +46,7 @@ pub struct Posed<O: Operation> {
     pub at: Option<usize>,
 }
 
-impl<O: Operation> Posed<O> {
+impl<O: Operation> EvaluatedLine<O> {
     /// Parses a line, and evaluates the case by the oracle.
     pub fn of(line: &Line) -> Result<Self, CaseError> {
         let mut arguments = match &line.case {
@@ -63,7 +63,7 @@ impl<O: Operation> Posed<O> {
         let (kernel, scheme, domain) = match (&line.scheme, &line.kernel) {
             (Some(name), None) => {
                 let scheme = scheme_named::<O>(name)?;
-                let domain = O::open(&scheme, line.ty.as_deref(), &mut arguments)?;
+                let domain = O::widest_domain(&scheme, line.ty.as_deref(), &mut arguments)?;
                 (None, scheme, Domain::Open(domain))
             }
             (None, Some(name)) => {

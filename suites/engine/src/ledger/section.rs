@@ -15,7 +15,7 @@ pub struct Outcome {
 
 /// Contribution of an operation to a ledger.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Part {
+pub struct LedgerSection {
     /// Rows, by kernel, lane, scheme and coverage.
     pub rows: Vec<ledger::Row>,
     /// Outcomes of the catalogues.
@@ -38,7 +38,7 @@ pub struct Part {
     pub mismatches: Vec<Mismatch>,
 }
 
-impl Part {
+impl LedgerSection {
     /// Adds the contribution of another operation or kernel.
     pub fn extend(&mut self, other: Self) {
         self.rows.extend(other.rows);
