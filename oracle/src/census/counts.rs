@@ -9,7 +9,7 @@ const SIZE: usize = 2 * MAX_COUNTED_DELTA as usize + 1;
 pub struct Counts {
     /// Accumulators for which both schemes have a value.
     pub inputs: u64,
-    /// Accumulators with a difference of `i - APART`.
+    /// Accumulators with a difference of `i - MAX_COUNTED_DELTA`.
     near: [u64; SIZE],
 }
 
@@ -50,13 +50,13 @@ impl Counts {
         self.inputs - self.near[MAX_COUNTED_DELTA as usize]
     }
 
-    /// Returns the differences of magnitude 1 to [`APART`] that occur, in increasing order, with their counts.
+    /// Returns the differences of magnitude 1 to [`MAX_COUNTED_DELTA`] that occur, in increasing order, with their counts.
     pub fn by_delta(&self) -> impl Iterator<Item = (i64, u64)> {
         let all = self.near.iter().enumerate().map(|(i, count)| (i as i64 - MAX_COUNTED_DELTA, *count));
         all.filter(|(delta, count)| *delta != 0 && *count != 0)
     }
 
-    /// Returns the number of accumulators that differ by more than [`APART`].
+    /// Returns the number of accumulators that differ by more than [`MAX_COUNTED_DELTA`].
     pub fn far(&self) -> u64 {
         self.inputs - self.near.iter().sum::<u64>()
     }

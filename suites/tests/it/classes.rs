@@ -218,7 +218,7 @@ fn a_hypothesis_is_recognised_by_its_outputs() {
     println!("{named} hypotheses in a regime of a scheme, {own} of them given their own class");
 }
 
-/// Counts the regimes in which the hypothesis differs from the scheme, and those that are given its class.
+/// Counts the shift directions in which the hypothesis differs from the scheme, and those that are given its class.
 fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, Vec<i32>)]) -> (u64, u64) {
     let predicted = |h: &Hypothesis, c: &Channel, x: i32| h.predicts(x.into(), &parameters(*c, 31));
     let (mut differing, mut same) = (0, 0);

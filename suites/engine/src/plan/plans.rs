@@ -71,7 +71,8 @@ pub fn takes_stage<O: Operation>(stage: &Stage) -> bool {
     kernels::<O>().iter().any(takes)
 }
 
-/// Returns [`whole`], cached unless the caller gave cases. Short plans stay cached; long plans stay until a [`Long`] of the operation is dropped.
+/// Returns [`whole`], cached unless the caller gave cases. Short plans stay cached; long plans stay until a [`LongPlanGuard`] of the operation is
+/// dropped.
 pub fn plan<O: Operation>(
     domain: &O::Domain,
     selection: &CaseSelection,

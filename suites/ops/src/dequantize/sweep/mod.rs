@@ -83,7 +83,7 @@ pub(super) fn small_sweeps(
     few.filter_map(|ty| Plan::new(kernel, runner, &ty)).map(|plan| plan.sweep()).collect()
 }
 
-/// Returns the parameters of the sweeps of [`few`] and [`many`].
+/// Returns the parameters of the sweeps of [`small_sweeps`] and [`many`].
 pub(super) fn params(domain: &Domain, selection: &CaseSelection) -> Vec<Params> {
     types(selection).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
 }
