@@ -27,7 +27,8 @@ pub(crate) fn add<O: Operation>(
     section: &mut LedgerSection,
 ) {
     let whole = whole && request.selection.is_nothing() && record.failures.is_empty() && record.given_up == 0;
-    let exhaustive = whole && (O::CAPABILITIES.sweeps.exhaustive)(&subject.kernel.contract.domain);
+    let exhaustive =
+        whole && record.outside.count == 0 && (O::CAPABILITIES.sweeps.exhaustive)(&subject.kernel.contract.domain);
     let coverage = if exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
     for explained in sides {
         let ExplainedSide { against, scheme, kept, ref groups, ref lines } = *explained;
