@@ -4,7 +4,7 @@
 //! - Case 2, per layer, unranked: reshaped to one dimension.
 //! - Case 3, per channel, ranked: `linalg.generic`, scales indexed by the axis.
 //! - Case 4, per channel, unranked: reshaped to three dimensions: the product of the dimensions left of the axis, the number of scales, and the
-//! product of the dimensions right of the axis; scales indexed by the middle dimension.
+//!   product of the dimensions right of the axis; scales indexed by the middle dimension.
 //! - Sub-channel, ranked, since the RFC: as case 3, indexed by each dimension divided by its block's size.
 //!
 //! Source: MLIR RFC "Improvements in the 'quant' dialect", pass `--lower-quant-ops`; llvm/llvm-project

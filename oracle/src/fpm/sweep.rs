@@ -102,7 +102,7 @@ impl Stepper {
     }
 
     /// Counts the differences from here on if each is at most one or above `small`; the second result counts the differences above `small`.
-
+    ///
     /// `None` if any difference is more than one and at most `small`. `small` is at least 1 and below 2^31.
     #[inline(always)]
     pub fn far_differences(&self, outs: &[i32], small: u32) -> Option<(Differences, u64)> {

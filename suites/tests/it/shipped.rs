@@ -102,7 +102,7 @@ fn has_avx512_vnni() -> bool {
 /// True if this machine has the instructions without which ONNX Runtime and oneDNN add products in saturating pairs (findings 5 and 7).
 #[cfg(target_arch = "x86_64")]
 fn has_vnni() -> bool {
-    std::is_x86_feature_detected!("avx512vnni") || std::is_x86_feature_detected!("avxvnni")
+    has_avx512_vnni() || std::is_x86_feature_detected!("avxvnni")
 }
 
 #[cfg(not(target_arch = "x86_64"))]
