@@ -180,7 +180,9 @@ fn gaps(ledger: &Ledger, unexpected: bool) -> Vec<String> {
 fn other_files() -> String {
     let [report, details, mismatches, junit, sarif, ledger] =
         [files::REPORT, files::DETAILS, files::MISMATCHES, files::JUNIT, files::SARIF, files::LEDGER].map(code);
-    format!("Files in the same directory: {report}, {details}, {mismatches}, {junit}, {sarif}, and {ledger} with everything.\n")
+    format!(
+        "Files in the same directory: {report}, {details}, {mismatches}, {junit}, {sarif}, and {ledger} with everything.\n"
+    )
 }
 
 /// Returns a fold with lanes, checks and expected gaps in `most` bytes; empty if `most` is too small.
