@@ -1,4 +1,4 @@
-//! `eval` and `judge`: many cases of a file, one a line, by one process.
+//! `eval` and `judge`: one process handles many cases of a file, one case a line.
 
 mod blocks;
 mod chain;
@@ -54,7 +54,7 @@ fn benches() -> BTreeMap<&'static str, Box<dyn Bench>> {
     OPERATIONS.iter().map(|op| (op.op(), op.bench())).collect()
 }
 
-/// A value as JSON: a number where JSON has it, otherwise a text such as `inf`.
+/// Formats a value as JSON: a number if JSON can express it, otherwise a text such as `inf`.
 fn value(value: &Value) -> Json {
     match value {
         Value::Integer(v) => json!(v),
@@ -64,7 +64,7 @@ fn value(value: &Value) -> Json {
     }
 }
 
-/// What is printed of a line, with the caller's name of it.
+/// Builds the printed object of a line, with the caller's `id`.
 fn object(number: usize, id: Option<&Json>, rest: Json) -> String {
     let mut out = json!({"line": number});
     if let Some(id) = id {
@@ -76,7 +76,7 @@ fn object(number: usize, id: Option<&Json>, rest: Json) -> String {
     format!("{out}\n")
 }
 
-/// What the oracle gives for a line, with the exact values where they are asked for.
+/// Evaluates a line by the oracle, with exact values if requested.
 fn evaluated(bench: &dyn Bench, line: &Line, exact: bool) -> Result<Json, CaseError> {
     let listed = |all: &[Option<Value>]| all.iter().map(|v| v.as_ref().map_or(Json::Null, value)).collect::<Vec<_>>();
     if !exact {
@@ -90,7 +90,7 @@ fn evaluated(bench: &dyn Bench, line: &Line, exact: bool) -> Result<Json, CaseEr
     Ok(out)
 }
 
-/// Prints what the oracle gives for each line. An error at the end if a line could not be read.
+/// Prints the oracle's results for each line. Fails at the end if a line could not be read.
 pub(super) fn eval(args: &EvalArgs) -> Result<()> {
     let benches: BTreeMap<&str, _> = OPERATIONS.iter().map(|op| (op.op(), *op)).collect();
     let mut refused = 0;
@@ -120,7 +120,7 @@ fn lines_of(n: usize) -> String {
     if n == 1 { "1 line was".to_owned() } else { format!("{} lines were", count(n as u64)) }
 }
 
-/// What was counted of all lines.
+/// Counts over all lines.
 #[derive(Default)]
 struct Summary {
     equal: u64,
