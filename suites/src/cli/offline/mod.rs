@@ -130,11 +130,11 @@ struct Summary {
     results: u64,
     /// Rows of the table.
     rows: Vec<Vec<String>>,
-    /// Lines that were refused, each with the reason.
+    /// Refused lines with their reasons.
     reasons: Vec<String>,
 }
 
-/// Judges each line. True if none differs and something was compared.
+/// Judges each line. Returns true if no line differs and something was compared.
 pub(super) fn judge(args: &JudgeArgs) -> Result<bool> {
     let (mut benches, mut summary) = (benches(), Summary::default());
     chunks(&args.cases, |lines| {
@@ -164,7 +164,7 @@ pub(super) fn judge(args: &JudgeArgs) -> Result<bool> {
     Ok(summary.differ == 0 && compared > 0)
 }
 
-/// The verdicts of lines in their order; each operation judges its own together.
+/// Returns the verdicts in the order of the lines. Each operation judges all of its lines at once.
 fn judged(benches: &mut BTreeMap<&'static str, Box<dyn Bench>>, lines: &[Numbered]) -> Vec<Result<Verdict, String>> {
     let mut out: Vec<Result<Verdict, String>> =
         lines.iter().map(|(_, line)| Err(line.as_ref().err().cloned().unwrap_or_default())).collect();
@@ -179,7 +179,7 @@ fn judged(benches: &mut BTreeMap<&'static str, Box<dyn Bench>>, lines: &[Numbere
     out
 }
 
-/// The caller's name of a line, as a text.
+/// Returns the caller's `id` of a line as text.
 fn name(id: &Json) -> String {
     id.as_str().map_or_else(|| id.to_string(), str::to_owned)
 }
@@ -189,7 +189,7 @@ fn difference(first: &Difference) -> Json {
 }
 
 impl Summary {
-    /// Counts a line, and describes it.
+    /// Counts and describes a line.
     fn add(&mut self, number: usize, id: Option<&Json>, verdict: &Result<Verdict, String>, most: usize) -> Json {
         let verdict = match verdict {
             Ok(verdict) => verdict,
