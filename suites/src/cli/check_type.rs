@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(true)
 }
 
-/// Prints every type and op of a file with its line. Returns true if all of them are valid.
+/// Prints every type and op of a file with its line. Returns true if all types and ops are valid.
 fn whole(path: &str, format: Format) -> Result<bool> {
     let text = fs::read_to_string(path).with_context(|| path.to_owned())?;
     let found = file::items(&text);

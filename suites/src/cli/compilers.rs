@@ -1,4 +1,4 @@
-//! Compilers of the caller. They replace the programs in the lanes of compiled casts, or form a new lane if there is no such lane.
+//! Compilers of the caller, for the lanes of compiled casts, or for a new lane if there is no such lane.
 
 use crate::lane::config::{Entry, Lanes};
 use anyhow::{Context, Result, bail};
@@ -95,7 +95,7 @@ impl Compilers {
         Ok(Entry { name: name.to_owned(), command: Some(command), modules: Some(modules), ..Entry::default() })
     }
 
-    /// Returns the given program. Otherwise searches the directories of the other given programs, then PATH.
+    /// Returns the given program. Otherwise searches the directories of the other given programs, then PATH, first with mlir-opt's major version.
     fn found(&self, name: &str, given: Option<&Path>) -> Result<PathBuf> {
         if let Some(program) = given {
             return find_program(program)
@@ -142,7 +142,7 @@ fn siblings(name: &str, other: &str, program: &Path) -> Vec<PathBuf> {
     program.parent().into_iter().flat_map(|directory| names.iter().map(|name| directory.join(name))).collect()
 }
 
-/// Returns the compiler-rt library of an LLVM build. It supplies routines that the C compiler's own library may lack.
+/// Returns the compiler-rt library of an LLVM build, for routines that the C compiler's own library may lack.
 fn routines(program: &Path) -> Option<PathBuf> {
     let arch = std::env::consts::ARCH;
     let release = program.canonicalize().ok()?.parent()?.parent()?.join("lib/clang");

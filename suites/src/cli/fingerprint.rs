@@ -11,7 +11,7 @@
 //!   "groups": [{                            // candidates that are left, grouped by equal outputs
 //!     "within": null,                       // or: maximum magnitude of the compared accumulators
 //!     "candidates": [{
-//!       "scheme": "ties-up:wrap",           // as `schemes` lists it, or a float scheme
+//!       "scheme": "ties-up:wrap",           // label in the list of `schemes`, or a float scheme
 //!       "derivation": "f64",                // null if multipliers are given, or if the scheme takes the scales separately
 //!       "family": "fixed-point",            // or "fixed-point-directed", "float"
 //!       "multiplier": 1527099593, "shift": -6,   // at the first parameters of the file; null for a float scheme

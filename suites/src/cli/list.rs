@@ -1,4 +1,4 @@
-//! `kernels` and `schemes`.
+//! `kernels` and `schemes`: kernels with their contracts, and schemes with their steps.
 
 use super::{Listing, csv_of, print, table};
 use crate::listing;

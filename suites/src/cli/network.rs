@@ -14,7 +14,7 @@ use tiebreak_reports::ledger::Network;
 /// Maximum number of inputs: the tensors of all layers are held for each input.
 const MOST: usize = 1 << 12;
 
-/// Returns the cases of the network's layers. `None` if the caller wants no cases, or if the model states no inputs.
+/// Returns the cases of the network's layers. `None` if the caller wants no cases, or if the model has no inputs or no layers.
 pub(super) fn planned(path: &Path, args: &Args) -> Result<Option<Planned>> {
     let bytes = model::load(path)?;
     let named = || path.display().to_string();

@@ -84,7 +84,7 @@ fn as_table(claims: &[Claim]) -> String {
     out
 }
 
-/// Formats a number with all digits, or with three digits if it is long.
+/// Formats all digits of a number below 2^40, and three significant digits of a larger number.
 fn count(n: u128) -> String {
     u64::try_from(n).ok().filter(|n| *n < 1 << 40).map_or_else(|| format!("{:.2e}", n as f64), text::count)
 }

@@ -24,7 +24,7 @@ pub(super) struct Unfinished {
     partial: PartialRun,
     /// Lock held until this program ends.
     _lock: Option<File>,
-    /// Mutex that serializes writes. It stays locked after an interruption.
+    /// Mutex that serializes writes and stays locked after an interruption.
     writing: Mutex<()>,
 }
 

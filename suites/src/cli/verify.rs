@@ -227,7 +227,7 @@ const USUAL_INPUTS: &str = "2";
 const USUAL_ROUNDING: &str = "ties-even";
 
 fn rounding(text: &str) -> Result<RoundingRule, String> {
-    // Schemes of the reference have such names: `nearest-even` rounds `ties-even`.
+    // Accept names of the reference's schemes: `nearest-even` means `ties-even`.
     let name = text.strip_prefix("nearest-").map_or(text.to_owned(), |ties| format!("ties-{ties}"));
     let known = RoundingRule::ALL.into_iter().find(|rule| rule.name() == name);
     let names = RoundingRule::ALL.map(RoundingRule::name);

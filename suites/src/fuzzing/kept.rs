@@ -1,7 +1,7 @@
 //! Inputs of fuzz targets as lines, so that people can read and commit the inputs that a campaign keeps.
 //!
 //! A line that begins with `"` is a JSON string with the bytes of a text. A line that begins with `b"` is a JSON string with a character
-//! for each byte. Any other line is its own bytes.
+//! for each byte. Any other line stands for the bytes of the line.
 
 /// Prefix of a line with bytes that are not text.
 const BYTES: &str = "b\"";

@@ -86,8 +86,8 @@ pub fn space(text: &[u8]) {
     }
 }
 
-/// Reads messages between harness and worker: an answer as the harness, and requests as a worker. Checks that each request has an answer that
-/// reads to its last byte.
+/// Reads messages between harness and worker: an answer as the harness, and requests as a worker. Checks that all answers are complete, and
+/// that there are at most as many answers as requests.
 pub fn protocol(bytes: &[u8]) {
     refused(serde_json::from_slice::<Answer>(bytes));
     let mut answers = Vec::new();

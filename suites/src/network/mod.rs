@@ -1,5 +1,5 @@
-//! Network of a model, run by the exact oracle layer after layer. This gives the case of each layer for the kernels of its operation. Kernels of one
-//! system also run through all layers.
+//! Network of a model, run by the exact oracle layer after layer. The exact run supplies the case of each layer for the kernels of its operation.
+//! Kernels of one system also run through all layers.
 //!
 //! The exact network is the composition of the contracts of TFLite's reference kernels ([`EXACT`]). The stages of the engine judge each kernel on the
 //! exact input of each layer, against its own contract. This module counts differences at the outputs of the network.

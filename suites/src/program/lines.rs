@@ -239,7 +239,7 @@ fn value(expressed: Expressed, words: &[i32]) -> f64 {
     }
 }
 
-/// Real number, printed as the shortest decimal of this double. It reads back exactly, both as its own type and as a double.
+/// Real number, printed as the shortest decimal of this double. The decimal reads back exactly, as the real's own type and as a double.
 struct Real(f64);
 
 impl Display for Real {

@@ -1,5 +1,5 @@
 //! Programs of the caller that read one case per line and write one result per line. A worker starts the program once, sends the cases of a
-//! batch as lines, and answers by the usual protocol, so a run treats it like any worker.
+//! batch as lines, and answers by the usual protocol, so a run sees only a worker.
 //!
 //! `docs/src/lanes.md` has the lines of each operation. A test compares that page with the code.
 

@@ -138,7 +138,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Starts a program again that ended over its first line, which may be outside its domain. Fails if the program ends at once.
+    /// Restarts a program that ended over its first line, because that line may be outside its domain. Fails if the program ends again at once.
     fn without_first(mut self, command: &[String], first: &[u8]) -> Result<Self> {
         let said = self.ended(first);
         let mut again = Self::start(command)?;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_common::called;
 use tiebreak_reports::text;
 
-/// Formats the most frequent deltas (right minus left).
+/// Formats at most two deltas (right minus left), and the count of other deltas.
 fn deltas(counts: &ChannelCounts) -> String {
     let by_delta: BTreeMap<String, u64> = counts.by_delta.iter().map(|(d, n)| (d.to_string(), *n)).collect();
     text::deltas(&by_delta, 2).join(" ")

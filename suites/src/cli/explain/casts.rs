@@ -1,4 +1,4 @@
-//! `explain quantize` and `explain dequantize`.
+//! `explain quantize` and `explain dequantize`: steps of one value.
 
 use super::show::{Shown, show};
 use crate::cli::{Listing, scheme};

@@ -1,4 +1,4 @@
-//! `explain fpm`.
+//! `explain fpm`: steps of one accumulator.
 
 use super::show::{Shown, show};
 use crate::cli::{Listing, int32, scheme};

@@ -19,7 +19,7 @@ pub(super) struct Args {
     op: Op,
 }
 
-/// Operation to explain. Every operation of the registry is a subcommand. These operations have options of their own; the others take a case.
+/// Operation to explain. Every operation of the registry is a subcommand. Operations in `Other` have no options of their own and take a case.
 #[derive(Debug)]
 enum Op {
     Fpm(fpm::Args),

@@ -1,4 +1,4 @@
-//! `explain requantize`.
+//! `explain requantize`: steps of one accumulator with zero point and clamp.
 
 use super::show::{Shown, show};
 use crate::cli::{Listing, int32, interval, scheme};

@@ -92,7 +92,7 @@ fn read(text: &[u8], base: &Path) -> Result<Line, String> {
     line(json, base)
 }
 
-/// Removes the line number from an error, because it counts within a single line.
+/// Removes the line number from an error, because the number counts within a single line.
 fn of_line(error: serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }

@@ -33,7 +33,7 @@ pub(super) struct Job<'a> {
 /// Maximum number of jobs in a GitHub matrix.
 const MATRIX: u32 = 256;
 
-/// Number of retries of a killed shard.
+/// Number of restarts of a killed shard under Slurm, and of attempts of a failing shard under GNU parallel.
 const AGAIN: u32 = 3;
 
 impl Job<'_> {

@@ -63,7 +63,7 @@ fn shifts(text: &str) -> Result<RangeInclusive<i32>, String> {
     inside.then_some(range).ok_or_else(|| "a shift must be in -31..=31, positive = left".to_owned())
 }
 
-/// Prints the verdict of each pair at each shift. Returns false if a verdict is unknown.
+/// Prints the verdict of each pair at each shift. Returns false if a verdict is unknown, or if a confirming solver disagrees.
 pub(super) fn run(args: &Args) -> Result<bool> {
     if args.bounds {
         return bounds::run(args);

@@ -122,7 +122,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
 }
 
-/// Writes files, and prints their coverage and the way to read them.
+/// Writes files, and prints their coverage and instructions for reading.
 fn written(args: &Args, vectors: &Vectors, files: &files::Files) -> Result<()> {
     let directory = args.out.as_deref().ok_or_else(|| anyhow!("--out: missing; name the directory for the files"))?;
     if vectors.vectors.is_empty() {
