@@ -1,6 +1,6 @@
-//! What is compared with what: the rooms of the harness under one name, fuzzing, and the program `tiebreak`.
+//! Comparison of kernels with the oracle: the rooms of the harness under one name, fuzzing, and the program `tiebreak`.
 //!
-//! One way through: parameters and accumulators are generated, run in a lane, judged against the oracle, written to a ledger.
+//! Every run follows one path: inputs are generated, run in a lane, judged against the oracle, and written to a ledger.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +18,7 @@ pub use tiebreak_engine::{self as engine, lane, operation};
 pub use tiebreak_mlir::{self as mlir, quant_type};
 pub use tiebreak_ops::*;
 
-/// Runs of everything that there is.
+/// Runs of all registered operations.
 pub mod verify {
     pub use crate::engine::ledger::partial_run::{Heading, PartialRun};
     pub use crate::engine::ledger::section::{LedgerSection, Outcome};

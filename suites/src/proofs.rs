@@ -1,8 +1,8 @@
-//! The recorded proofs of the kernels and known bugs of a run.
+//! Recorded proofs of the kernels and known bugs of a run.
 
 use tiebreak_reports::ledger::{Ledger, Proofs, Theorem};
 
-/// Those of the kernels that ran as this project's code; `is_own` says of a lane whether it has that code.
+/// Returns the proofs of kernels that ran as this project's code. `is_own` is true for a lane with this code.
 pub fn of(ledger: &Ledger, is_own: impl Fn(&str) -> bool) -> Option<Proofs> {
     let mut proofs = tiebreak_analysis::proofs::recorded();
     let ran = |theorem: &Theorem| {

@@ -1,14 +1,14 @@
-//! The rewrites of the quant dialect as a check of a run.
+//! Check of the quant dialect's rewrites in a run.
 
 use crate::class::Class;
 use crate::rewrites::recorded;
 use anyhow::Result;
 use tiebreak_reports::ledger::{Finding, Ledger, Rewrite, Verdict};
 
-/// The operations whose steps the rewrites have.
+/// Operations whose steps occur in the rewrites.
 const CASTS: [&str; 2] = ["quantize", "dequantize"];
 
-/// Measures the rewrites if the run judged both casts; a rewrite that is not as recorded is a finding. A run without a verdict stays as it is.
+/// Measures the rewrites if the run judged both casts. A rewrite that differs from the record is a finding. An unfinished run stays unchanged.
 pub fn judge(ledger: &mut Ledger) -> Result<()> {
     let judged = |op: &&str| ledger.rows.iter().any(|row| row.op == **op);
     if ledger.verdict == Verdict::Unfinished || !CASTS.iter().all(judged) {

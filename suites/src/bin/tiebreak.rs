@@ -1,4 +1,4 @@
-//! The program `tiebreak`.
+//! Entry point of the program `tiebreak`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `mutants` and `corrupt`: what a run catches, and by which part of its plan.
+//! `mutants` and `corrupt`: faults that a run detects, and the parts of its plan that detect them.
 
 use super::{Listing, csv_of, print, shards, table_within};
 use crate::budget::Effort;
@@ -62,7 +62,7 @@ pub(super) struct What {
 }
 
 impl What {
-    /// The operations asked for.
+    /// Returns the requested operations.
     pub(super) fn operations(&self) -> Result<Vec<&'static dyn Verifies>> {
         let find = |name: &String| {
             let found = OPERATIONS.iter().copied().find(|op| op.op() == name);
@@ -76,7 +76,7 @@ impl What {
         Lane::open(&self.lane, &lanes)?.map_err(|reason| anyhow!("the lane {} cannot run: {reason}", self.lane))
     }
 
-    /// Results of each operation.
+    /// Collects the results of each operation.
     fn each<T>(&self, sample: u32, of: impl Fn(&dyn Verifies, &Measure<'_>) -> Result<Vec<T>>) -> Result<Vec<T>> {
         let lane = self.lane()?;
         let measure = Measure { lane: &lane, effort: self.effort, seed: self.seed, sample };
@@ -91,7 +91,7 @@ impl What {
     }
 }
 
-/// The kill matrix; false if a mutant is alive.
+/// Prints the kill matrix. Returns false if a mutant is alive.
 pub(super) fn mutants(args: &MutantsArgs) -> Result<bool> {
     let kills = args.what.each(1, |op, measure| op.kills(measure))?;
     match args.what.format {
@@ -118,7 +118,7 @@ fn cells(kill: &Kill) -> Vec<String> {
     ]
 }
 
-/// The mutants, then the generators with the mutants that only this part detects.
+/// Formats the mutants, then the generators with the mutants that no other generator detects.
 fn matrix(kills: &[Kill]) -> String {
     let row = |kill: &Kill| {
         let [op, mutant, _, first, cases, class, ..] = <[String; 8]>::try_from(cells(kill)).expect("eight cells");
@@ -148,7 +148,7 @@ fn matrix(kills: &[Kill]) -> String {
     )
 }
 
-/// The faults that a run sees, and those that it does not.
+/// Prints the faults that a run detects, and the faults that it misses.
 pub(super) fn corrupt(args: &CorruptArgs) -> Result<()> {
     if let Some(shard) = args.shards.shard {
         return shards::corrupt(args, shard);
@@ -157,7 +157,7 @@ pub(super) fn corrupt(args: &CorruptArgs) -> Result<()> {
     show_faults(&rows, args.what.format, args.verbose)
 }
 
-/// Prints what came of faults.
+/// Prints the outcomes of faults.
 pub(super) fn show_faults(rows: &[Planted], format: Listing, verbose: bool) -> Result<()> {
     match format {
         Listing::Json => print(&(serde_json::to_string_pretty(&rows)? + "\n")),

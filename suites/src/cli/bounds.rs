@@ -1,4 +1,4 @@
-//! `bounds`.
+//! `bounds`: kernels at their bound, and beyond it.
 
 use super::{Format, print, style};
 use crate::bounds::{self, bounds};
@@ -26,7 +26,7 @@ pub(super) struct Args {
     lanes: Option<PathBuf>,
 }
 
-/// Returns true if every kernel is right at its bound and wrong past it.
+/// Runs `bounds`. Returns true if every kernel is right at its bound and wrong past it.
 pub(super) fn run(args: &Args) -> Result<bool> {
     let lanes = Lanes::given(args.lanes.as_deref())?;
     let lane = match Lane::open(&args.lane, &lanes)? {
@@ -46,9 +46,9 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(all.iter().all(|bound| bound.shown) && (missing.is_empty() || !must_offer))
 }
 
-/// The kernels with bounds that the lane does not offer. Fails if no kernel is left, or if one of these was named.
+/// Returns the kernels with bounds that the lane does not offer. Fails if the lane offers none of them, or if the caller named a missing kernel.
 fn not_offered(names: &[String], lane: &Lane) -> Result<Vec<&'static str>> {
-    // Names that are not known are refused where the bounds are shown.
+    // Unknown names are refused later, when the bounds are shown.
     let (missing, offered) = bounds::not_offered(names, lane);
     match &missing[..] {
         [] => Ok(missing),

@@ -1,4 +1,4 @@
-//! `case`: one input through every scheme.
+//! `case`: one input, evaluated by every scheme.
 
 use super::{Format, print, table};
 use crate::engine::case::catalogue::ready_line;
@@ -15,7 +15,7 @@ use tiebreak_oracle::fpm::scheme::DEFINITIONS;
 use tiebreak_oracle::fpm::{Parameters, Scheme, Trace};
 use tiebreak_oracle::word::Overflow;
 
-/// Elements of a catalogue's batch: a body, and for kernels of vectors a tail.
+/// Elements of a catalogued batch: a vector body and a tail.
 const CATALOGUED: usize = 9;
 
 /// Arguments of `case`.
@@ -41,7 +41,7 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// Prints the exact value and the results of schemes.
+/// Prints the exact value and the results of the schemes.
 pub(super) fn run(args: &Args) -> Result<()> {
     if !SHIFTS.contains(&args.shift) {
         bail!("--shift {}: a shift must be in -31..=31, positive = left", args.shift);
@@ -63,7 +63,7 @@ fn result(trace: &Trace) -> String {
     trace.result.as_ref().map_or("out of domain".to_owned(), |r| r.to_string())
 }
 
-/// Each step's name with the exact value after it.
+/// Returns the name of each step and the exact value after the step.
 fn values(trace: &Trace) -> impl Iterator<Item = (&str, &Rational)> {
     trace.steps.iter().filter_map(|t| Some((t.name.as_ref(), t.after.as_ref()?)))
 }
@@ -92,7 +92,7 @@ fn as_table(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
         let rows = traces.iter().map(|(scheme, trace)| vec![scheme.label(), result(trace)]);
         out += &table(&["scheme", "result"], rows.collect());
         if args.q != 31 {
-            // The catalogue is of Q0.31.
+            // The catalogue has only Q0.31 cases.
             return print(&out);
         }
         let kept: Vec<Scheme> = ["ties-up", "gemmlowp-double", "sqrdmulh-srshl"]

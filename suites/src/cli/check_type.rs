@@ -1,4 +1,4 @@
-//! `check-type`: a type or an op of MLIR's quant dialect, verified and explained.
+//! `check-type`: checks and explains a type or an op of MLIR's quant dialect.
 
 use super::{Format, print, table};
 use crate::quant_type::file::{self, Found};
@@ -20,10 +20,10 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// Number of scales that a table shows.
+/// Maximum number of scales in a table.
 const SHOWN: usize = 16;
 
-/// Prints what the text means, and returns true; fails if it breaks a rule. Of a file it returns whether nothing in it breaks one.
+/// Prints the meaning of the text and returns true. Fails if the text breaks a rule. For a file, returns true if nothing in the file breaks a rule.
 pub(super) fn run(args: &Args) -> Result<bool> {
     if args.text.ends_with(".mlir") {
         return whole(&args.text, args.format);
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(true)
 }
 
-/// Prints every type and op of a file with its line; returns whether none breaks a rule.
+/// Prints every type and op of a file with its line. Returns true if all types and ops are valid.
 fn whole(path: &str, format: Format) -> Result<bool> {
     let text = fs::read_to_string(path).with_context(|| path.to_owned())?;
     let found = file::items(&text);
@@ -107,7 +107,7 @@ fn as_table(item: &Item, ty: &Type, explanation: Option<&Explanation>) -> String
     out
 }
 
-/// What the text cannot promise.
+/// Returns conditions that only hold or fail at run time.
 fn at_run_time(ty: &Type, scales: usize) -> Option<Vec<String>> {
     let Element::Uniform(uniform) = ty.element() else { return None };
     let text = match (&uniform.granularity, ty) {

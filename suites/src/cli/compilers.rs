@@ -1,4 +1,4 @@
-//! Compilers of the caller's: programs in place of those that the lanes of compiled casts use, or of a lane of their own if there is none.
+//! Compilers of the caller, for the lanes of compiled casts, or for a new lane if there is no such lane.
 
 use crate::lane::config::{Entry, Lanes};
 use anyhow::{Context, Result, bail};
@@ -37,8 +37,8 @@ impl Compilers {
         self.each().iter().any(|(_, program)| program.is_some())
     }
 
-    /// Puts the programs into every lane with compiled modules, or makes such a lane for this machine if there is none. Returns the names of these lanes.
-    /// An error names a program that does not start or that is missing.
+    /// Puts the programs into every lane with compiled modules, or adds such a lane for this machine. Returns the names of the lanes.
+    /// Fails if a program is missing or does not start.
     pub(super) fn replace(&self, lanes: &mut Lanes) -> Result<Vec<String>> {
         if !self.is_given() {
             return Ok(Vec::new());
@@ -61,7 +61,7 @@ impl Compilers {
         Ok(replaced.collect())
     }
 
-    /// The lane that compiles for this machine and runs what it compiled in this program as a worker.
+    /// Returns the lane that compiles for this machine and runs the compiled code in this program as a worker.
     fn own_lane(&self, lanes: &Lanes) -> Result<Entry> {
         let (name, triple) = match (std::env::consts::OS, std::env::consts::ARCH) {
             ("linux", "x86_64") => ("mlir-x86", "x86_64-unknown-linux-gnu"),
@@ -95,7 +95,7 @@ impl Compilers {
         Ok(Entry { name: name.to_owned(), command: Some(command), modules: Some(modules), ..Entry::default() })
     }
 
-    /// A program that is given; otherwise the one in the directory of another that is given, or in PATH.
+    /// Returns the given program. Otherwise searches the directories of the other given programs, then PATH, first with mlir-opt's major version.
     fn found(&self, name: &str, given: Option<&Path>) -> Result<PathBuf> {
         if let Some(program) = given {
             return find_program(program)
@@ -125,7 +125,7 @@ impl Compilers {
         }
     }
 
-    /// These options as a text.
+    /// Formats these options as text.
     pub(super) fn written(&self) -> Option<String> {
         let word = |(name, program): (&str, Option<&Path>)| {
             Some(format!("--{name} {}", quoted(&program?.display().to_string())))
@@ -135,14 +135,14 @@ impl Compilers {
     }
 }
 
-/// Where a program is if another of the same build is `program`: `mlir-translate-22` in the directory of `mlir-opt-22`, or `mlir-translate`.
+/// Returns the paths of a program in the same build as `program`: `mlir-translate-22` in the directory of `mlir-opt-22`, or `mlir-translate`.
 fn siblings(name: &str, other: &str, program: &Path) -> Vec<PathBuf> {
     let suffix = program.file_name().and_then(|file| file.to_str()?.strip_prefix(other)).unwrap_or_default();
     let names = [format!("{name}{suffix}"), name.to_owned()];
     program.parent().into_iter().flat_map(|directory| names.iter().map(|name| directory.join(name))).collect()
 }
 
-/// The library of routines that a build of LLVM has, for what the C compiler's own library may lack.
+/// Returns the compiler-rt library of an LLVM build, for routines that the C compiler's own library may lack.
 fn routines(program: &Path) -> Option<PathBuf> {
     let arch = std::env::consts::ARCH;
     let release = program.canonicalize().ok()?.parent()?.parent()?.join("lib/clang");
@@ -155,7 +155,7 @@ fn routines(program: &Path) -> Option<PathBuf> {
     files.into_iter().find(|file| file.is_file())
 }
 
-/// The directory of compiled modules, as the XDG Base Directory Specification places caches.
+/// Returns the directory of compiled modules, according to the XDG Base Directory Specification.
 fn cache() -> Option<PathBuf> {
     let given = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let place = given.or_else(|| Some(std::env::home_dir()?.join(".cache")))?;
@@ -177,7 +177,7 @@ fn starts(name: &str, program: &Path) -> Result<()> {
     }
 }
 
-/// The number in `LLVM version 22.1.8`.
+/// Returns the number in `LLVM version 22.1.8`.
 fn version(program: &Path) -> Option<String> {
     let run = Command::new(program).arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&run.stdout).into_owned();

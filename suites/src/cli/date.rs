@@ -1,9 +1,9 @@
-//! A time as a ledger has it.
+//! Dates of a ledger.
 
 use chrono::{DateTime, Datelike, SecondsFormat, Utc};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// In UTC as of RFC 3339, to the second. A clock may say anything: what has no such date, whose years have four digits, is told in seconds.
+/// Formats a time in UTC according to RFC 3339, to the second. A time without a four-digit year becomes a number of seconds.
 pub(crate) fn of(time: SystemTime) -> String {
     let seconds = match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i128::from(after.as_secs()),

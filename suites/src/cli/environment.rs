@@ -1,10 +1,10 @@
-//! When and where a run takes place, for its ledger.
+//! Time and place of a run, for its ledger.
 
 use super::{built, date};
 use std::time::SystemTime;
 use tiebreak_reports::ledger::Environment;
 
-/// Of a run that begins now.
+/// Describes a run that starts now.
 pub(super) fn now() -> Environment {
     Environment {
         date: date::of(SystemTime::now()),
@@ -16,12 +16,12 @@ pub(super) fn now() -> Environment {
     }
 }
 
-/// The model of the first processor; `None` where the system does not name it.
+/// Returns the model of the first processor. `None` if the system does not name the model.
 #[cfg(target_os = "linux")]
 fn cpu() -> Option<String> {
     use procfs::Current;
     let info = procfs::CpuInfo::current().ok()?;
-    // aarch64 has numbers in place of a name.
+    // On aarch64, numbers replace the name.
     let numbers = || {
         Some(format!("implementer {}, part {}", info.get_field(0, "CPU implementer")?, info.get_field(0, "CPU part")?))
     };

@@ -1,33 +1,33 @@
-//! `fingerprint`: which schemes and multiplier derivations observed outputs are consistent with.
+//! `fingerprint`: schemes and multiplier derivations that are consistent with observed outputs.
 //!
-//! `--format json` is stable: within one `format` fields are added, never renamed or given another meaning.
+//! `--format json` is stable: fields are added within one `format`, but never renamed or changed in meaning.
 //!
 //! ```json
 //! {
 //!   "format": 1,
 //!   "observations": 1,                      // lines of the file
-//!   "consistent": true,                     // whether a candidate is left: the exit code is 0
+//!   "consistent": true,                     // true if a candidate is left: the exit code is 0
 //!   "verdict": ["..."],                     // the sentences of the table
-//!   "groups": [{                            // candidates that are left, those together that give the same outputs
-//!     "within": null,                       // or: they were compared on accumulators of at most this magnitude
+//!   "groups": [{                            // candidates that are left, grouped by equal outputs
+//!     "within": null,                       // or: maximum magnitude of the compared accumulators
 //!     "candidates": [{
-//!       "scheme": "ties-up:wrap",           // as `schemes` lists it, or a float scheme
-//!       "derivation": "f64",                // null where multipliers are given, or the scheme takes the scales apart
+//!       "scheme": "ties-up:wrap",           // label in the list of `schemes`, or a float scheme
+//!       "derivation": "f64",                // null if multipliers are given, or if the scheme takes the scales separately
 //!       "family": "fixed-point",            // or "fixed-point-directed", "float"
-//!       "multiplier": 1527099593, "shift": -6,   // at the first parameters of the file; null of a float scheme
+//!       "multiplier": 1527099593, "shift": -6,   // at the first parameters of the file; null for a float scheme
 //!       "explained": 1                      // observations
 //!     }]
 //!   }],
-//!   "excluded": [{                          // the others: as above, and
+//!   "excluded": [{                          // excluded candidates, with the fields above and:
 //!     "scheme": "ties-up:wrap", "derivation": "f32", "family": "fixed-point", "multiplier": 1, "shift": -6, "explained": 0,
-//!     "line": 2, "x": 585,                  // the first observation that excludes it
-//!     "expected": 7, "observed": 6          // "expected" is null where the candidate has no answer
+//!     "line": 2, "x": 585,                  // the first observation that excludes the candidate
+//!     "expected": 7, "observed": 6          // "expected" is null if the candidate has no answer
 //!   }],
-//!   "next": {                               // the input that tells most groups apart, or null
+//!   "next": {                               // input that separates most groups, or null
 //!     "x": 50,
 //!     "parameters": {"si": "0.5", "sw": "0.5", "so": "0.5"},   // or "multiplier" and "shift"
 //!     "zero_point": 0, "min": -2147483648, "max": 2147483647,
-//!     "outputs": [1, 0]                     // of each group, in their order; null where it has no answer
+//!     "outputs": [1, 0]                     // for each group, in their order; null if the group has no answer
 //!   }
 //! }
 //! ```
@@ -54,7 +54,7 @@ pub(super) struct Args {
     format: Listing,
 }
 
-/// Prints the fingerprint. Returns whether any candidate is left.
+/// Prints the fingerprint. Returns true if a candidate is left.
 pub(super) fn run(args: &Args) -> Result<bool> {
     let observations = read(&args.observations)?;
     let fingerprint = Fingerprint::of(&observations);
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
 
 fn as_table(observations: &Observations, fingerprint: &Fingerprint) -> String {
     let Fingerprint { candidates, groups, next, .. } = fingerprint;
-    // Long lists of names are wrapped even where there is no terminal.
+    // Wrap long lists of names even without a terminal.
     let table = |header: &[&str], rows| table_within(header, rows, style().width);
     let mut out = String::new();
     if !groups.is_empty() {
@@ -116,7 +116,7 @@ fn as_table(observations: &Observations, fingerprint: &Fingerprint) -> String {
     out + &text::verdict(observations, fingerprint).join("\n") + "\n"
 }
 
-/// A candidate in JSON and CSV.
+/// Candidate in JSON and CSV.
 #[derive(Serialize)]
 struct Row<'a> {
     scheme: &'a str,
@@ -180,7 +180,7 @@ fn next_json(observations: &Observations, next: &Next) -> Value {
     })
 }
 
-/// A candidate, with its group if it is consistent and otherwise with the observation that excludes it.
+/// Candidate with its group, or with the observation that excludes it.
 #[derive(Serialize)]
 struct Line<'a> {
     scheme: &'a str,

@@ -1,21 +1,21 @@
-//! `identify`: the schemes that the kernels of a lane follow.
+//! `identify`: schemes that the kernels of a lane follow.
 //!
-//! `--format json` prints a list, an object for each kernel:
+//! `--format json` prints a list with an object for each kernel:
 //!
 //! ```json
 //! [{
 //!   "op": "requantize", "kernel": "mine-requantize-i8",
-//!   "claimed": null,                        // the scheme that the lane claims, if it claims one
-//!   "candidates": 60,                       // schemes of the operation, each policy apart
-//!   "left": ["gemmlowp-double:wrap"],       // schemes that give the kernel's results on the whole plan; none if no scheme does
-//!   "partly": [{"scheme": "ties-up", "judged": 90}],   // schemes that give the same, where they give a value
-//!   "results": 100,                         // of the kernel
-//!   "apart": null,                          // or {"vector": 4, "body": SCHEME, "tail": SCHEME} if none is left and two schemes give the results between them
+//!   "claimed": null,                        // scheme that the lane claims, or null
+//!   "candidates": 60,                       // schemes of the operation; each policy counts
+//!   "left": ["gemmlowp-double:wrap"],       // schemes that give the kernel's results on the whole plan; can be empty
+//!   "partly": [{"scheme": "ties-up", "judged": 90}],   // schemes that give the kernel's results wherever the schemes have a value
+//!   "results": 100,                         // number of the kernel's results
+//!   "apart": null,                          // {"vector": 4, "body": SCHEME, "tail": SCHEME} if no scheme is left and two schemes together fit
 //!   "inputs": [{"case": "m=1 s=0 x=1", "excluded": ["ties-up"]}],   // inputs that excluded schemes, in their order
-//!   "excluded": [{"scheme": "ties-up", "explained": 9, "compared": 10}],   // the nearest first, on the first 256 cases
-//!   "cases": 1500, "refused": 0, "judged": 145034,   // of the plan; results that the first scheme that is left gives too
-//!   "refusal": null,                        // why the kernel gave no results, the first time
-//!   "like": "tflite-requantize-i8"          // the kernel of this project in whose domain it was asked
+//!   "excluded": [{"scheme": "ties-up", "explained": 9, "compared": 10}],   // nearest scheme first, on the first 256 cases
+//!   "cases": 1500, "refused": 0, "judged": 145034,   // counts of the plan; `judged`: results that the first scheme in `left` also gives
+//!   "refusal": null,                        // first reason for which the kernel gave no results
+//!   "like": "tflite-requantize-i8"          // kernel of this project whose domain supplies the inputs
 //! }]
 //! ```
 
@@ -36,7 +36,7 @@ use tiebreak_reports::drawable::escaped;
 use tiebreak_reports::text::count;
 use tiebreak_shards::shell::quoted;
 
-/// Inputs, and excluded schemes, that the table prints.
+/// Maximum number of inputs and of excluded schemes in the table.
 const SHOWN: usize = 6;
 
 /// Arguments of `identify`.
@@ -70,7 +70,7 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// True if each kernel follows a scheme.
+/// Identifies the kernels. Returns true if each kernel follows a scheme.
 pub(super) fn run(args: &Args) -> Result<bool> {
     for op in &args.op {
         if !OPS.contains(&op.as_str()) {
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(all.len() == offers.len() && all.iter().all(|one| !one.left.is_empty() || one.apart.is_some()))
 }
 
-/// The kernels asked for.
+/// Returns the requested kernels.
 fn offers(args: &Args, lane: &Lane) -> Result<Vec<Offer>> {
     let of_op = |offer: &&Offer| args.op.is_empty() || args.op.contains(&offer.op);
     let offered: Vec<&Offer> = lane.hello.kernels.iter().filter(of_op).collect();
@@ -189,12 +189,12 @@ fn table(args: &Args, lane: &str, found: &Identified) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The name of a scheme without its policy.
+/// Returns the name of a scheme without its policy.
 fn base(label: &str) -> &str {
     label.split(':').next().unwrap_or(label)
 }
 
-/// The other schemes that are left, of which policies alone are no others.
+/// Describes the other schemes that are left. Schemes that differ only in policy show that no result overflows.
 fn also(scheme: &str, others: &[String]) -> String {
     let mut names: Vec<&str> = others.iter().map(|other| base(other)).filter(|name| *name != base(scheme)).collect();
     names.dedup();
@@ -204,7 +204,7 @@ fn also(scheme: &str, others: &[String]) -> String {
     }
 }
 
-/// The nearest excluded schemes, each family of policies once: three if no scheme is left.
+/// Returns the nearest excluded schemes, without duplicates that differ only in policy.
 fn nearest(found: &Identified) -> Vec<&Excluded> {
     let mut out: Vec<&Excluded> = Vec::new();
     for near in &found.excluded {
@@ -217,7 +217,7 @@ fn nearest(found: &Identified) -> Vec<&Excluded> {
     out
 }
 
-/// Schemes without their policies, each once; with the policy if another policy is left.
+/// Returns schemes without policies and duplicates. A scheme keeps its policy if another policy of the scheme is left.
 fn families(excluded: &[String], left: &[String]) -> Vec<String> {
     let is_left = |label: &str| left.iter().any(|other| base(other) == base(label));
     let name = |label: &String| if is_left(label) { label.clone() } else { base(label).to_owned() };
@@ -226,13 +226,13 @@ fn families(excluded: &[String], left: &[String]) -> Vec<String> {
     out
 }
 
-/// The first names of a list, and how many more there are.
+/// Lists the first names, and the number of further names.
 fn some(names: &[String]) -> String {
     let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
 }
 
-/// The command that judges the kernel by a scheme.
+/// Returns the command that judges the kernel by a scheme.
 fn verify(args: &Args, found: &Identified, scheme: &str) -> String {
     let program = called::program();
     match args.place.written() {

@@ -1,4 +1,4 @@
-//! What an installed program needs beside itself: its version, completions of a shell, manual pages.
+//! Version, shell completions and manual pages of an installed program.
 
 use super::{Cli, built, print};
 use anyhow::{Context, Result};
@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 use std::path::{Path, PathBuf};
 
-/// Digits of a hash that a version prints.
+/// Number of printed digits of a hash.
 const DIGITS: usize = 12;
 
 /// Arguments of `completions`.
@@ -25,7 +25,7 @@ pub(super) struct ManArgs {
     directory: PathBuf,
 }
 
-/// Version, the commit if this program stands in the workspace that it was built from, and the start of the hash of its sources.
+/// Returns the version, the start of the hash of the sources, and the commit if the program is in the workspace that it was built from.
 pub(super) fn version() -> String {
     let short = |hash: String| hash.chars().take(DIGITS).collect::<String>();
     let commit = built::check().ok().and_then(|()| built::commit()).map(|commit| format!("commit {commit}"));
@@ -35,7 +35,7 @@ pub(super) fn version() -> String {
     if known.is_empty() { version.to_owned() } else { format!("{version} ({})", known.join(", ")) }
 }
 
-/// The command as an installed program has it.
+/// Returns the command with the name of the installed program.
 fn command() -> clap::Command {
     Cli::command().bin_name("tiebreak")
 }
@@ -47,7 +47,7 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<()> {
     print(&String::from_utf8(text)?)
 }
 
-/// Writes a page for the program, and one for each of its commands.
+/// Writes manual pages for the program and for each command.
 pub(super) fn man(args: &ManArgs) -> Result<()> {
     let directory = &args.directory;
     std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
@@ -63,7 +63,7 @@ pub(super) fn man(args: &ManArgs) -> Result<()> {
 fn page(directory: &Path, name: &str, command: clap::Command) -> Result<()> {
     let path = directory.join(format!("{name}.1"));
     let mut text = Vec::new();
-    // clap keeps names for the whole run; a page is written once.
+    // clap needs names that live for the whole run. Each page is written once.
     let name: &'static str = name.to_owned().leak();
     clap_mangen::Man::new(command.name(name).disable_help_flag(true)).render(&mut text)?;
     std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))

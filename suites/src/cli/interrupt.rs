@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP: results so far are kept, the workers end, and the exit code is the one that a shell expects.
+//! SIGINT, SIGTERM and SIGHUP: partial results are kept, the workers end, and the exit code follows the conventions of shells.
 
 use crate::lane;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -9,27 +9,27 @@ use std::time::{Duration, Instant};
 
 type Last = Box<dyn FnOnce(&str) + Send>;
 
-/// What is done last.
+/// Last action before the exit.
 static LAST: Mutex<Option<Last>> = Mutex::new(None);
 
-/// A signal that comes so soon after the first is the same one: `timeout` and terminals send it to a process and to its group.
+/// Time in which a repeated signal counts as the first signal: `timeout` and terminals send a signal to a process and to its group.
 const SAME: Duration = Duration::from_secs(1);
 
 fn last() -> MutexGuard<'static, Option<Last>> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does `f` with the name of the signal that ends this program, if one does.
+/// Sets the action for a signal that ends this program. The action receives the name of the signal.
 pub(super) fn on_signal(f: impl FnOnce(&str) + Send + 'static) {
     *last() = Some(Box::new(f));
 }
 
-/// Does nothing then but end the workers.
+/// Removes the action: a signal then only ends the workers.
 pub(super) fn nothing_on_signal() {
     *last() = None;
 }
 
-/// Watches for signals from now on. A second one, a second later, does not wait for the work of the first.
+/// Starts to watch for signals. A second signal after one second ends the workers without waiting for the action; after two, it exits at once.
 pub(super) fn watch() -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     if !ignores_hangup() {
@@ -52,7 +52,7 @@ pub(super) fn watch() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether this program was started so that it outlives its terminal, as by `nohup`. Where the system does not say, the signal is left as it is.
+/// True if this program was started to outlive its terminal, for example by `nohup`. False if procfs cannot be read.
 #[cfg(target_os = "linux")]
 fn ignores_hangup() -> bool {
     let status = procfs::process::Process::myself().and_then(|me| me.status());

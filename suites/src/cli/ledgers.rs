@@ -1,4 +1,4 @@
-//! `show` and `diff`: what ledgers of earlier runs say.
+//! `show` and `diff`: ledgers of earlier runs.
 
 use super::{print, style};
 use anyhow::{Result, bail};
@@ -64,7 +64,7 @@ pub(super) struct DiffArgs {
     format: Format,
 }
 
-/// Prints a run again.
+/// Prints an earlier run.
 pub(super) fn show(args: &ShowArgs) -> Result<()> {
     let ledger = read(&args.ledger)?;
     let ops: BTreeSet<&str> = ledger.rows.iter().map(|row| &*row.op).collect();
@@ -78,7 +78,7 @@ pub(super) fn show(args: &ShowArgs) -> Result<()> {
     }
 }
 
-/// Compares two runs; false if the second is worse, or has lost something; an error if no row of both was planned alike.
+/// Compares two runs. Returns false if the second run is worse or has lost something. Otherwise fails if no row of both runs was planned alike.
 pub(super) fn compare(args: &DiffArgs) -> Result<bool> {
     let (old, new) = (ended(&args.old)?, ended(&args.new)?);
     let diff = diff::diff(&old, &new);
@@ -98,7 +98,7 @@ pub(super) fn read(path: &Path) -> Result<Ledger> {
     Ok(read_ledger(&file)?)
 }
 
-/// A run that ended: what another one lost can be known of no other.
+/// Reads a run that ended. The losses of an unfinished run are unknown.
 pub(super) fn ended(path: &Path) -> Result<Ledger> {
     let ledger = read(path)?;
     if ledger.verdict == Verdict::Unfinished {

@@ -1,5 +1,5 @@
-//! `--library`: a shared library of the caller's as a lane, by the interface of `tiebreak.h`; `--program`: a program that reads and writes lines; and `header`,
-//! which prints the interface.
+//! `--library` runs the caller's shared library as a lane, through the interface of `tiebreak.h`. `--program` runs a program that reads and
+//! writes lines. `header` prints the interface.
 
 use super::worker::UNUSABLE;
 use crate::lane::config::{Entry, Lanes};
@@ -22,18 +22,18 @@ use tiebreak_shards::shell::quoted;
 pub(super) const LIBRARY: &str = "library";
 const PROGRAM: &str = "program";
 
-/// The options of a worker that name the library and the program.
+/// Options of a worker for the library and the program.
 const OPTION: &str = "--library";
 const PROGRAM_OPTION: &str = "--program";
 
-/// The lane that runs a library for aarch64 on another machine.
+/// Lane that runs aarch64 libraries on another machine.
 const EMULATED: &str = "aarch64-qemu";
 
-/// Operations whose lines do not state types, with the fields of the domain that do.
+/// Operations whose lines have no types, with the domain fields that state the types.
 const UNTYPED: [(&str, &[&str]); 3] =
     [("matmul", &["lhs", "rhs"]), ("conv2d", &["lhs", "rhs"]), ("qconv2d", &["lhs", "rhs", "output"])];
 
-/// Seconds for which a library may be silent over a batch: a batch takes milliseconds.
+/// Maximum silence of a library over a batch, in seconds. A batch takes milliseconds.
 const NATIVE_PATIENCE: NonZeroU64 = NonZeroU64::new(3).expect("not 0");
 
 /// Options of `verify` that make a library or a program a lane.
@@ -69,7 +69,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The lane of the library or program, if one is given.
+    /// Returns the lane of the library or program, if either is given.
     pub(super) fn entry(&self, promise: &Promise, lanes: &Lanes) -> Result<Option<Entry>> {
         match (&self.library, &self.program) {
             (Some(file), _) => library(file, promise, lanes).map(Some),
@@ -78,7 +78,7 @@ impl Place {
         }
     }
 
-    /// An error if kernels of several types have these lines, and neither a kernel nor the domain says which types the program has.
+    /// Fails if several kernels have these lines, and neither a kernel nor the domain states the types of the program.
     pub(super) fn states_types(&self, ops: &[String], like: Option<&str>, domain: &[(String, Value)]) -> Result<()> {
         let (Some(command), None, [op]) = (&self.program, like, ops) else { return Ok(()) };
         let Some((_, fields)) = UNTYPED.iter().find(|(untyped, _)| untyped == op) else { return Ok(()) };
@@ -95,26 +95,26 @@ impl Place {
         Ok(())
     }
 
-    /// The option as a text.
+    /// Formats the option as text.
     pub(super) fn written(&self) -> Option<String> {
         let library = self.library.as_ref().map(|file| format!("{OPTION} {}", quoted(&file.display().to_string())));
         library.or_else(|| Some(format!("{PROGRAM_OPTION} {}", quoted(self.program.as_ref()?))))
     }
 }
 
-/// The value parser of `FIELD=JSON`; what is no JSON is a text.
+/// Parses `FIELD=JSON`. A value that is not JSON is text.
 pub(super) fn part(text: &str) -> Result<(String, Value), String> {
     let (field, value) = text.split_once('=').ok_or("expected FIELD=VALUE, such as shifts=[-31,0]")?;
     Ok((field.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()))))
 }
 
 impl Args {
-    /// The library, if one is given.
+    /// Returns the library, if the caller gives a library.
     pub(super) fn file(&self) -> Option<&Path> {
         self.place.library.as_deref()
     }
 
-    /// The lane of the library or program, if one is given. `ops` are the operations asked for.
+    /// Returns the lane of the library or program, if either is given. `ops` are the requested operations.
     pub(super) fn lane(&self, ops: &[String], lanes: &Lanes) -> Result<Option<Entry>> {
         let Some(place) = self.place.written() else { return Ok(None) };
         if self.scheme.is_none() && self.like.is_none() {
@@ -130,7 +130,7 @@ impl Args {
         self.place.entry(&Promise { ops: ops.to_vec(), name: self.name.clone(), own }, lanes)
     }
 
-    /// These options as a text.
+    /// Formats these options as text.
     pub(super) fn written(&self) -> Option<String> {
         let mut words = vec![self.place.written()?];
         let one =
@@ -145,11 +145,11 @@ impl Args {
     }
 }
 
-/// The lane of a library.
+/// Returns the lane of a library.
 fn library(file: &Path, promise: &Promise, lanes: &Lanes) -> Result<Entry> {
     let mut command = worker(file, lanes)?;
     command.extend([OPTION.to_owned(), file.display().to_string(), serde_json::to_string(promise)?]);
-    // Emulated code may be silent for as long as any.
+    // Emulated code keeps the usual time limit.
     let native = architecture(file)?.is_none_or(|arch| arch == std::env::consts::ARCH);
     if native && let Some(reason) = unusable(&command)? {
         bail!("{OPTION} {reason}");
@@ -158,7 +158,7 @@ fn library(file: &Path, promise: &Promise, lanes: &Lanes) -> Result<Entry> {
     Ok(Entry { name: LIBRARY.to_owned(), command: Some(command), patience_seconds, ..Entry::default() })
 }
 
-/// The lane of a program that reads and writes lines. Its words are arguments of the worker, so that the files among them are identified.
+/// Returns the lane of a program of lines. The program's words are arguments of the worker, so that files among them are identified.
 fn written_lines(line: &str, promise: &Promise, lanes: &Lanes) -> Result<Entry> {
     let shown = quoted(line);
     let words = shlex::split(line).filter(|words| !words.is_empty());
@@ -182,12 +182,12 @@ fn written_lines(line: &str, promise: &Promise, lanes: &Lanes) -> Result<Entry> 
     Ok(Entry { name: PROGRAM.to_owned(), command: Some(command), ..Entry::default() })
 }
 
-/// This program as a worker.
+/// Returns the command that starts this program as a worker.
 fn own_worker(lanes: &Lanes) -> Result<Vec<String>> {
     lanes.own_worker.clone().context("the file of this program is unknown, so it cannot be started as a worker")
 }
 
-/// The command of the worker that can load the file.
+/// Returns the command of the worker that can load the file.
 fn worker(file: &Path, lanes: &Lanes) -> Result<Vec<String>> {
     let arch = architecture(file)?;
     if arch.is_none_or(|arch| arch == std::env::consts::ARCH) {
@@ -205,7 +205,7 @@ fn worker(file: &Path, lanes: &Lanes) -> Result<Vec<String>> {
     })
 }
 
-/// Why no run can judge a library, as its worker says when it is started without requests. What else a library does when it is loaded, a run judges.
+/// Starts a worker without requests and returns its reason if no run can judge the library. Other faults at load time are left to the run.
 fn unusable(command: &[String]) -> Result<Option<String>> {
     let mut worker = Command::new(&command[0]);
     worker.args(&command[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -235,14 +235,14 @@ fn unusable(command: &[String]) -> Result<Option<String>> {
 /// Time for a library to load before a run judges it.
 const LOADING: Duration = Duration::from_secs(2);
 
-/// The architecture that an ELF file is for; `None` for a file of another format.
+/// Returns the architecture of an ELF file. `None` for other formats.
 fn architecture(file: &Path) -> Result<Option<&'static str>> {
     let mut head = Vec::new();
     let read = File::open(file).and_then(|opened| opened.take(20).read_to_end(&mut head));
     if let Err(error) = read {
         bail!("{OPTION} {}: {error}", file.display());
     }
-    // A short file is of no format.
+    // Pad short files, which then match no format.
     head.resize(20, 0);
     if cfg!(target_os = "linux") && !head.starts_with(b"\x7fELF") {
         bail!("{OPTION} {}: it is no shared library; compile it with -shared -fPIC", file.display());
@@ -255,7 +255,7 @@ fn architecture(file: &Path) -> Result<Option<&'static str>> {
     })
 }
 
-/// `header`.
+/// Prints `tiebreak.h`.
 pub(super) fn header() -> Result<()> {
     super::print(HEADER)
 }

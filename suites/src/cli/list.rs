@@ -1,4 +1,4 @@
-//! `kernels` and `schemes`.
+//! `kernels` and `schemes`: kernels with their contracts, and schemes with their steps.
 
 use super::{Listing, csv_of, print, table};
 use crate::listing;
@@ -20,7 +20,7 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// Whether an operation is asked for; an error names the nearest.
+    /// Returns a filter that is true for the requested operations. Fails for an unknown operation and names the nearest.
     fn asked(&self) -> Result<impl Fn(&str) -> bool> {
         if let Some(other) = self.op.iter().find(|op| !OPS.contains(&op.as_str())) {
             return Err(unknown("operation", other, OPS.iter().copied()).into());
@@ -29,7 +29,7 @@ impl Args {
     }
 }
 
-/// Every kernel with its contract.
+/// Prints every kernel with its contract.
 pub(super) fn kernels(args: &Args) -> Result<()> {
     let asked = args.asked()?;
     let mut all = listing::kernels();
@@ -51,7 +51,7 @@ pub(super) fn kernels(args: &Args) -> Result<()> {
     })
 }
 
-/// Every scheme with its steps.
+/// Prints every scheme with its steps.
 pub(super) fn schemes(args: &Args) -> Result<()> {
     let asked = args.asked()?;
     let mut all = listing::schemes();

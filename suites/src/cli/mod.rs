@@ -1,4 +1,4 @@
-//! The command line of `tiebreak`, of which `cargo xtask` is a front.
+//! Command line of `tiebreak`. `cargo xtask` forwards commands to this program.
 
 mod atlas;
 mod audit;
@@ -58,7 +58,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Amount of detail of a run of `verify`; `None` for another command.
+    /// Returns the amount of detail of a `verify` run. `None` for another command.
     pub fn detail(&self) -> Option<Result<Detail>> {
         match &self.command {
             Action::Verify(args) => Some(verify::detail(args)),
@@ -156,19 +156,19 @@ enum Listing {
     Csv,
 }
 
-/// The value parser of an int32.
+/// Parses an int32.
 fn int32() -> impl clap::builder::TypedValueParser<Value = i32> {
     clap::value_parser!(i32).range(i64::from(i32::MIN)..=i64::from(i32::MAX))
 }
 
-/// The value parser of `LO:HI`.
+/// Parses `LO:HI`.
 fn interval(text: &str) -> Result<(i32, i32), String> {
     let ends = text.split_once(':').and_then(|(lo, hi)| Some((lo.parse().ok()?, hi.parse().ok()?)));
     let (lo, hi) = ends.ok_or("expected two int32, LO:HI")?;
     if lo > hi { Err(format!("{lo} is above {hi}")) } else { Ok((lo, hi)) }
 }
 
-/// The value parser of `A..B`, both inside.
+/// Parses `A..B`, both ends included.
 fn interval_of(text: &str) -> Result<std::ops::RangeInclusive<i32>, String> {
     let ends =
         text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.trim_start_matches('=').parse().ok()?)));
@@ -176,7 +176,7 @@ fn interval_of(text: &str) -> Result<std::ops::RangeInclusive<i32>, String> {
     if a > b { Err(format!("{a} is above {b}")) } else { Ok(a..=b) }
 }
 
-/// The value parser of a scheme of one operation, NAME or NAME:POLICY.
+/// Parses a scheme of one operation, NAME or NAME:POLICY.
 fn scheme<D: Registered + Send + Sync>(text: &str) -> Result<Scheme<D>, String> {
     Scheme::parse(text).map_err(|unknown| match unknown.nearest {
         Some(_) => unknown.to_string(),
@@ -184,7 +184,7 @@ fn scheme<D: Registered + Send + Sync>(text: &str) -> Result<Scheme<D>, String> 
     })
 }
 
-/// Runs the program. 0: everything holds; 1: a contract is broken, or a shard is missing; 2: the call or its input is wrong.
+/// Runs the program. Exit code 0: everything holds. 1: a contract is broken, or a shard is missing. 2: the call or its input is wrong.
 pub fn main() -> ExitCode {
     if tiebreak_impls::sources::asked() {
         return ended(print(&built::described()).map(|()| true));
@@ -201,14 +201,14 @@ pub fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let result = run(cli.command);
-    // What a worker left behind by `setsid` ends with the run.
+    // End processes that a worker left in another session (`setsid`).
     lane::end_all();
     ended(result)
 }
 
-/// True where everything holds.
+/// Runs a command. Returns true if everything holds.
 fn run(action: Action) -> Result<bool> {
-    // `verify` marks its files first, and then asks.
+    // `verify` marks its files before these checks.
     if !matches!(action, Action::Verify(_)) {
         threads::start(None)?;
         built::check()?;
@@ -258,7 +258,7 @@ fn ended(result: Result<bool>) -> ExitCode {
     }
 }
 
-/// Prints help, or what is wrong with a call. Help that could not be printed is an error.
+/// Prints help, or the error of a call. Help that could not be printed is an error.
 fn explained(message: &clap::Error) -> ExitCode {
     match message.print() {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => ExitCode::from(2),
@@ -266,7 +266,7 @@ fn explained(message: &clap::Error) -> ExitCode {
     }
 }
 
-/// Writes to standard output. A reader that closes the pipe early is no error.
+/// Writes to standard output. A reader that closes the pipe early is not an error.
 fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -277,13 +277,13 @@ fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a line to standard error, or several, and ignores a standard error that cannot be written. What files and workers said is a part of errors.
+/// Writes lines to standard error and ignores write errors. The text is escaped, because errors can quote files and workers.
 fn note(text: &str) {
     let lines: Vec<_> = text.lines().map(escaped).collect();
     let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
 }
 
-/// The width of a table where there is no terminal, as in a build log or a pager.
+/// Width of a table without a terminal, for example in a build log or a pager.
 const WIDTH_ELSEWHERE: u16 = 120;
 
 fn style() -> Style {
@@ -292,12 +292,12 @@ fn style() -> Style {
     Style { colour, width: Some(width) }
 }
 
-/// Lays out rows as a list, without lines between them.
+/// Formats rows as a list without separator lines.
 fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     table_within(header, rows, terminal_size::terminal_size().map(|(width, _)| width.0))
 }
 
-/// Lays out rows as a list of at most that width.
+/// Formats rows as a list of at most that width.
 fn table_within(header: &[&str], rows: Vec<Vec<String>>, width: Option<u16>) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::TableStyle::new()).set_header(header.to_vec()).add_rows(rows);
@@ -308,7 +308,7 @@ fn table_within(header: &[&str], rows: Vec<Vec<String>>, width: Option<u16>) -> 
     lines.join("\n") + "\n"
 }
 
-/// Rows as CSV.
+/// Formats rows as CSV.
 fn csv_of<R>(header: impl IntoIterator<Item = impl AsRef<[u8]>>, rows: impl IntoIterator<Item = R>) -> Result<String>
 where
     R: IntoIterator<Item: AsRef<[u8]>>,

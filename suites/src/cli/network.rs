@@ -1,4 +1,4 @@
-//! The network of `--model`: its inputs, random or from a file.
+//! Network of `--model`, with random inputs or inputs from a file.
 
 use super::offline::elements;
 use super::verify::Args;
@@ -11,10 +11,10 @@ use serde_json::Value as Json;
 use std::path::Path;
 use tiebreak_reports::ledger::Network;
 
-/// Most inputs: the tensors of all layers are held for each.
+/// Maximum number of inputs: the tensors of all layers are held for each input.
 const MOST: usize = 1 << 12;
 
-/// The cases of the network's layers; none if the caller wants none, or if the model states no inputs.
+/// Returns the cases of the network's layers. `None` if the caller wants no cases, or if the model has no inputs or no layers.
 pub(super) fn planned(path: &Path, args: &Args) -> Result<Option<Planned>> {
     let bytes = model::load(path)?;
     let named = || path.display().to_string();
@@ -34,7 +34,7 @@ pub(super) fn planned(path: &Path, args: &Args) -> Result<Option<Planned>> {
     Ok(Some(Planned { network, ..planned }))
 }
 
-/// Samples of a file, along its first axis.
+/// Reads the samples of a file along its first axis.
 fn of_file(net: &network::Network<'_>, file: &str) -> Result<Inputs> {
     let [input] = net.inputs[..] else {
         bail!("--inputs {file}: the model has {} inputs, and a file is of one; give a number", net.inputs.len());

@@ -1,11 +1,11 @@
-//! The lock of an output directory: of two runs into one, the files would be of both. It is the system's own, and ends with its process.
+//! Lock of an output directory, so that two runs cannot mix their files. The operating system releases the lock with the process.
 
 use super::note;
 use anyhow::{Result, bail};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-/// Locks a directory that is there, for as long as the file is open. `None` where directories cannot be locked.
+/// Locks an existing directory until the file is closed. `None` if directories cannot be locked.
 pub(super) fn take(out: &Path) -> Result<Option<File>> {
     let named = if out.as_os_str().is_empty() { Path::new(".") } else { out };
     let locked = File::open(named).map_err(TryLockError::Error).and_then(|directory| {
@@ -29,7 +29,7 @@ pub(super) fn take(out: &Path) -> Result<Option<File>> {
     }
 }
 
-/// ` (process 4711)`, where the system says who holds the lock.
+/// Returns ` (process 4711)` if the system reports the holder of the lock.
 #[cfg(target_os = "linux")]
 fn holder(directory: &Path) -> String {
     use std::os::unix::fs::MetadataExt;

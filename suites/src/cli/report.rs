@@ -1,4 +1,4 @@
-//! `report`: the page of a run, and the index of published ones, from ledgers alone.
+//! `report`: page of a run, and index of published runs, drawn from ledgers only.
 
 use super::ledgers::{ended, read as read_ledger};
 use super::{base, print};
@@ -29,7 +29,7 @@ pub(super) struct Args {
     index: Option<PathBuf>,
 }
 
-/// Draws it, and prints where it is.
+/// Draws the page or index, and prints its path.
 pub(super) fn run(args: &Args) -> Result<()> {
     match &args.index {
         Some(directory) => draw_index(directory),
@@ -67,7 +67,7 @@ fn draw_index(directory: &Path) -> Result<()> {
     print(&format!("{lines}{}\n", page.display()))
 }
 
-/// A result that its `README.md` describes: the title is the heading of that, and a page is shown in its place where there is one.
+/// Describes a result by its `README.md`. The title is the heading of `README.md`; the link leads to the report page if it exists.
 fn described(path: &Path, directory: &str) -> Result<Holds> {
     let text = read::text(&path.join("README.md"), read::TABLE)?;
     let heading = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(directory);
@@ -75,7 +75,7 @@ fn described(path: &Path, directory: &str) -> Result<Holds> {
     Ok(Holds::Other { title: format!("{directory}: {heading}"), file: file.to_owned() })
 }
 
-/// The directories of published results, sorted by name.
+/// Lists the directories of published results, sorted by name.
 fn entries(directory: &Path) -> Result<Vec<Entry>> {
     let cannot =
         || format!("cannot list {}; name a directory that holds one directory for each report", directory.display());

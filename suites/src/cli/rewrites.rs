@@ -1,4 +1,4 @@
-//! `rewrites`.
+//! `rewrites`: values that rewrites of the quant dialect change.
 
 use super::{Format, print, table};
 use crate::quant_type::{self, Quantized};
@@ -24,7 +24,7 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// Prints which values each rewrite changes.
+/// Prints the values that each rewrite changes.
 pub(super) fn run(args: &Args) -> Result<()> {
     let claims = match &args.fallback {
         Some(operation) => fallback::claims(operation)?,
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     })
 }
 
-/// What is exact, of a fallback.
+/// Describes the exact cases of a fallback.
 fn exact(operation: &str) -> String {
     format!("{}\n", fallback::exact(operation))
 }
@@ -84,12 +84,12 @@ fn as_table(claims: &[Claim]) -> String {
     out
 }
 
-/// All digits of a number, or three if there are too many.
+/// Formats all digits of a number below 2^40, and three significant digits of a larger number.
 fn count(n: u128) -> String {
     u64::try_from(n).ok().filter(|n| *n < 1 << 40).map_or_else(|| format!("{:.2e}", n as f64), text::count)
 }
 
-/// The decimals in `FRACTION = DECIMALS`.
+/// Returns the decimals in `FRACTION = DECIMALS`.
 fn decimals(largest: &str) -> &str {
     largest.split(" = ").last().unwrap_or(largest)
 }

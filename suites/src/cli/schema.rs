@@ -4,7 +4,7 @@ use super::print;
 use anyhow::Result;
 use clap::ValueEnum;
 
-/// The forms, with what each is.
+/// Defines the forms with a description of each.
 macro_rules! forms {
     ($($(#[$about:meta])* $form:ident $name:literal,)*) => {
         /// A form that a command prints as JSON, or a file.

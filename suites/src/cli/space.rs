@@ -1,4 +1,4 @@
-//! `census --space` and `merge`: two schemes over a whole space, and its shards as one.
+//! `census --space` and `merge`: comparison of two schemes over a whole space, and merge of its shards.
 
 use super::shards::MergeArgs;
 use super::{Listing, built, csv_of, note, print, table};
@@ -50,7 +50,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// An option that is given without a space. Clap does not ask for `--space` beside `--multiplier`, which excludes it.
+    /// Returns an option that is given without a space. Clap cannot require `--space`, because `--multiplier` excludes it.
     pub(super) fn stray(&self) -> Option<&'static str> {
         let given = [
             ("--multipliers", self.multipliers.is_some()),
@@ -66,17 +66,17 @@ impl Options {
     }
 }
 
-/// Two ends, both included: `A..B`, or `A` for itself alone.
+/// Two ends, both included: `A..B`, or `A` for a single value.
 pub(super) type Ends = [i32; 2];
 
-/// Reads `A..B` or `A`.
+/// Parses `A..B` or `A`.
 pub(super) fn ends(text: &str) -> Result<Ends, String> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     let number = |text: &str| text.parse::<i32>().map_err(|_| format!("`{text}` is no int32; A..B or A is wanted"));
     Ok([number(first)?, number(last)?])
 }
 
-/// What is to be counted.
+/// Plans the count.
 pub(super) fn plan(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Options) -> Result<Plan> {
     let part = Part {
         left,
@@ -105,7 +105,7 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
     show(&finished.ledger, format)
 }
 
-/// How many of the chunks that were read were counted again.
+/// Prints the number of chunks that were counted again, of the chunks that were read.
 fn note_again(Again { counted, of }: Again) {
     let all = if counted < of { "; --verify-all counts all of them" } else { "" };
     if of > 0 {
@@ -117,10 +117,10 @@ fn note_again(Again { counted, of }: Again) {
     }
 }
 
-/// A shorter run gives no estimate for the whole space: most of its time is start-up.
+/// Minimum duration for an estimate. Shorter runs are mostly start-up.
 const LEAST_SECONDS: f64 = 1.0;
 
-/// The speed of the run, and an estimate for the whole space.
+/// Describes the speed of the run, with an estimate for the whole space.
 fn rate(finished: &Finished) -> String {
     let Finished { counted, seconds, jobs, .. } = *finished;
     if counted == 0 {
@@ -140,7 +140,7 @@ fn rate(finished: &Finished) -> String {
     )
 }
 
-/// Compares each file with the schemes.
+/// Counts chunks of each file again and compares the sums.
 fn again(parts: &[merge::Part], all: bool) -> Result<Again> {
     let mut sum = Again::default();
     for merge::Part { path, plan, chunks } in parts {
@@ -152,7 +152,7 @@ fn again(parts: &[merge::Part], all: bool) -> Result<Again> {
     Ok(sum)
 }
 
-/// Merges, and prints the sums. Returns false if a shard is missing.
+/// Merges shards and prints the sums. Returns false if a shard is missing.
 pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
     let out = args.out.clone().unwrap_or_else(|| space::usual_out(None));
     if out.exists() {
@@ -189,7 +189,7 @@ fn show(ledger: &Ledger, format: Listing) -> Result<()> {
     })
 }
 
-/// One row for each shift, and the total.
+/// Returns one row for each shift, and the total.
 fn rows(ledger: &Ledger) -> Vec<(String, Sums)> {
     let shifts = ledger.shifts().into_iter().rev().map(|row| (row.shift.to_string(), row.sums));
     shifts.chain([("all".to_owned(), ledger.total())]).collect()

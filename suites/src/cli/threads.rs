@@ -1,15 +1,14 @@
-//! How many threads a run may start.
+//! Number of threads of a run.
 
 use anyhow::{Context, Result, bail};
 
-/// As many as `--jobs` takes: each core has one by default.
+/// Maximum number of threads, equal to the maximum of `--jobs`. The default is one thread for each core.
 const MOST: usize = 1024;
 
-/// What the library that starts threads reads by itself.
+/// Variable that rayon reads for the number of threads.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 
-/// Starts as many threads as the caller wants, and otherwise leaves it to what first needs them. A number in the environment that no machine starts in
-/// reasonable time is refused.
+/// Starts the requested number of threads. Without a request, rayon starts its threads at first use. Fails if the environment asks for too many.
 pub(super) fn start(jobs: Option<u16>) -> Result<()> {
     if let Some(jobs) = jobs {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.into());
@@ -22,7 +21,7 @@ pub(super) fn start(jobs: Option<u16>) -> Result<()> {
                 "{VARIABLE}={threads} asks for more than {MOST} threads; unset it, or set it to a number from 1 to {MOST}"
             )
         }
-        // What is no number, or 0, is as if it were not set.
+        // Rayon ignores 0 and text that is not a number.
         _ => Ok(()),
     }
 }

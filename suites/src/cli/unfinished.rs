@@ -1,7 +1,7 @@
-//! The files of a run that has not ended: they say so from its beginning, whatever was there before.
+//! Files of a run that has not ended. The files say so from the start of the run.
 //!
-//! A run marks its files before any other work, even for a call with wrong arguments: a reader of `ledger.json` after exit
-//! code 2, a signal or a kill must not find the `holds` of an earlier run.
+//! A run marks its files before any other work, even for a call with wrong arguments. After exit code 2, a signal or a kill,
+//! a reader of `ledger.json` must not find the `holds` of an earlier run.
 
 use super::{environment, interrupt, out_lock};
 use crate::verify::{Heading, Outcome, PartialRun};
@@ -13,23 +13,23 @@ use tiebreak_reports::files::{self, WriteError};
 use tiebreak_reports::html::Earlier;
 use tiebreak_reports::ledger::Environment;
 
-/// What the files say until something else is known.
+/// Reason in the files until another reason is known.
 const BEGUN: &str = "the run is still going on, or was killed";
 
-/// The files of a run.
+/// Files of a run.
 pub(super) struct Unfinished {
     out: PathBuf,
     heading: Heading,
     environment: Environment,
     partial: PartialRun,
-    /// Held until this program ends.
+    /// Lock held until this program ends.
     _lock: Option<File>,
-    /// One writes at a time, and after an interruption nobody does.
+    /// Mutex that serializes writes and stays locked after an interruption.
     writing: Mutex<()>,
 }
 
 impl Unfinished {
-    /// Marks the files of an earlier run as those of one that has not ended. An interruption writes what `partial` has by then.
+    /// Marks the files of an earlier run as unfinished. An interruption writes the results in `partial`.
     pub(super) fn begin(out: &Path, heading: Heading, partial: PartialRun) -> anyhow::Result<Arc<Self>> {
         files::check_writable(out)?;
         let lock = out_lock::take(out)?;
@@ -66,16 +66,16 @@ impl Unfinished {
             )),
             Err(error) => super::note(&format!("interrupted by {signal}: {error}")),
         }
-        // Workers end next, and what the run makes of that is not to be written.
+        // The workers end next. Results caused by their end must not be written.
         std::mem::forget(locked);
     }
 
-    /// When and where the run began.
+    /// Returns time and place of the start of the run.
     pub(super) fn environment(&self) -> &Environment {
         &self.environment
     }
 
-    /// Writes why the run ended without an outcome.
+    /// Writes the reason for which the run ended without an outcome.
     pub(super) fn failed(&self, error: &Error) -> Result<(), WriteError> {
         let _locked = self.locked();
         self.write(&format!("{error:#}"))

@@ -1,4 +1,4 @@
-//! `verify`.
+//! `verify`: comparison of kernels with their contracts.
 
 use super::compilers::Compilers;
 use super::unfinished::Unfinished;
@@ -150,7 +150,7 @@ fn shift(text: &str) -> Result<i32, String> {
 /// Value of `--seed` for a random seed.
 const RANDOM: &str = "random";
 
-/// A seed, or a new one: of 32 bits, which are quickly copied.
+/// Parses a seed, or draws a new seed. Drawn seeds have 32 bits, so that they are quick to copy.
 fn seed(text: &str) -> Result<u64, String> {
     match text {
         RANDOM => Ok(RandomState::new().hash_one(std::process::id()) >> 32),
@@ -163,7 +163,7 @@ fn is_drawn(arguments: &[String]) -> bool {
     seed_at(arguments).is_some_and(|(_, value)| value == RANDOM)
 }
 
-/// The place of the seed among the arguments, and its text.
+/// Returns the position of the seed among the arguments, and its text.
 fn seed_at(arguments: &[String]) -> Option<(usize, &str)> {
     let one = |(at, argument): (usize, &String)| match argument.strip_prefix("--seed") {
         Some("") => arguments.get(at + 1).map(|value| (at + 1, value.len())),
@@ -174,7 +174,7 @@ fn seed_at(arguments: &[String]) -> Option<(usize, &str)> {
     Some((at, &arguments[at][arguments[at].len() - len..]))
 }
 
-/// A case that says something: an unset variable of a shell would otherwise be the case in which everything is as usual.
+/// Parses a case that is not empty. An unset shell variable would otherwise select the case of default values.
 fn case(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("the case is empty; write NAME=VALUE words, such as 'm=1 n=1 k=16 rhs=1'".to_owned()),
@@ -182,7 +182,7 @@ fn case(text: &str) -> Result<String, String> {
     }
 }
 
-/// Each value once, in the order given: what is named twice is meant once.
+/// Removes duplicates and keeps the order.
 fn once<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
     let mut out: Vec<T> = Vec::new();
     for value in values {
@@ -193,48 +193,48 @@ fn once<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
     out
 }
 
-/// Help of `--op`.
+/// Returns the help of `--op`.
 fn operations() -> String {
     let names = OPS.join(", ");
     format!("Operation: {names}; or `all` (alone): every operation that accepts the given inputs [default: all]")
 }
 
-/// Fractional bits of multipliers, where nothing else is named.
+/// Default number of fractional bits of multipliers.
 const USUAL_Q: u32 = 31;
 
 impl Args {
-    /// What the network of the model is given, where there is one.
+    /// Returns the caller's choice of inputs for the model's network.
     pub(super) fn inputs(&self) -> &str {
         &self.inputs
     }
 
-    /// The kernels that the caller names.
+    /// Returns the kernels that the caller names.
     pub(super) fn kernel(&self) -> &[String] {
         &self.kernel
     }
 
-    /// The directory of the files.
+    /// Returns the directory of the files.
     pub(super) fn out(&self) -> PathBuf {
         let is_one = self.x.is_some() || !self.case.is_empty();
         self.out.clone().unwrap_or_else(|| PathBuf::from(if is_one { "tiebreak-case" } else { "tiebreak-out" }))
     }
 }
 
-/// Random inputs of a network, where no other number is named.
+/// Default number of random inputs of a network.
 const USUAL_INPUTS: &str = "2";
 
-/// Rounding of a reference that is the exact result rounded once, where none is named.
+/// Default rounding rule of the single-rounding reference.
 const USUAL_ROUNDING: &str = "ties-even";
 
 fn rounding(text: &str) -> Result<RoundingRule, String> {
-    // The schemes of the references are called so: `nearest-even` rounds `ties-even`.
+    // Accept names of the reference's schemes: `nearest-even` means `ties-even`.
     let name = text.strip_prefix("nearest-").map_or(text.to_owned(), |ties| format!("ties-{ties}"));
     let known = RoundingRule::ALL.into_iter().find(|rule| rule.name() == name);
     let names = RoundingRule::ALL.map(RoundingRule::name);
     known.ok_or_else(|| format!("{}; rules are {}", unknown("rule", text, names), names.join(", ")))
 }
 
-/// True where everything holds.
+/// Runs `verify`. Returns true if everything holds.
 pub(super) fn run(args: &Args) -> Result<bool> {
     if let Some(shard) = args.shards.shard {
         refuse_with_shard(args)?;
@@ -245,7 +245,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let ready = threads::start(args.jobs).and_then(|()| built::check());
     let heading =
         Heading { command: command(args).whole(), seed: args.seed, effort: args.effort, begun: Instant::now() };
-    // Before the files are marked: they may be those of this run.
+    // Read the base before marking the files: both can be the same files.
     let base = Base::read(args.base.as_deref());
     let out = args.out();
     let files = Unfinished::begin(&out, heading, partial.clone())?;
@@ -273,7 +273,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     outcome.ledger.proofs = proofs::of(&outcome.ledger, is_own);
     let earlier: Vec<Ledger> = base.of(&outcome.ledger).into_iter().collect();
     let earlier = Earlier { runs: &earlier };
-    // Both are tried: what is computed is lost neither to a full disk nor to a standard output that takes nothing.
+    // Write the files and print in any case: a full disk or a closed standard output must not lose the results.
     let written = files.ended(&outcome, earlier);
     let files_line = if written.is_ok() { table::format_files(&out, style()) } else { String::new() };
     let printed = print(&match args.format {
@@ -285,7 +285,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(outcome.ledger.verdict == Verdict::Holds)
 }
 
-/// What a shard cannot do, since it knows nothing of the others.
+/// Refuses options that a shard cannot fulfil, because a shard knows nothing of the other shards.
 fn refuse_with_shard(args: &Args) -> Result<()> {
     let refused = [
         (args.fail_fast, "--fail-fast", "a shard ends when its units have run"),
@@ -299,13 +299,13 @@ fn refuse_with_shard(args: &Args) -> Result<()> {
     }
 }
 
-/// True if all kernels of an operation run on its own plan: the figures of a report then cover all of them.
+/// True if all kernels of an operation run on its own plan. The figures of a report then cover all kernels.
 pub(super) fn is_whole(args: &Args) -> bool {
     let given = args.multiplier.is_some() || args.params.is_some() || !args.case.is_empty() || args.model.is_some();
     args.kernel.is_empty() && args.types.is_empty() && !given
 }
 
-/// One screen for a run of every operation and kernel; tables for one that is narrowed, or where the caller wants them.
+/// Returns the amount of detail: a screen for a run of every operation and kernel, tables for narrower runs or on request.
 pub(super) fn detail(args: &Args) -> Result<Detail> {
     let given_pairs = args.params.is_some() || args.multiplier.is_some();
     let everything =
@@ -390,10 +390,10 @@ pub(super) fn request(args: &Args) -> Result<Request> {
     })
 }
 
-/// Elements of the tensors of a part of a layer that one call does not take.
+/// Maximum number of elements in an input or output of a layer's part, for layers that exceed one call.
 const PART: usize = 1 << 18;
 
-/// A layer, or the first part of one that one call does not take: the network has all of it.
+/// Returns the layer, or its first part if the layer exceeds one call. The network runs all parts.
 fn part(layer: Layer) -> Option<Layer> {
     if layer.shape.sizes().is_ok() {
         return Some(layer);
@@ -410,7 +410,7 @@ fn part(layer: Layer) -> Option<Layer> {
     Some(Layer { shape: first.shape, weights, output })
 }
 
-/// The layers of a model, with their own weights and multipliers if the model has them; and the layers that no kernel takes, which the ledger names.
+/// Returns the usable layers of a model, with weights and multipliers if the model has them. Also returns the layers that no kernel takes.
 fn layers(path: &Path, has_network: bool) -> Result<(Vec<Layer>, Vec<LeftOut>)> {
     let bytes = model::load(path)?;
     let named = || path.display().to_string();
@@ -440,12 +440,12 @@ fn layers(path: &Path, has_network: bool) -> Result<(Vec<Layer>, Vec<LeftOut>)> 
     Ok((usable, left_out))
 }
 
-/// Names of the operations that take a parameter; the first is meant where none is named.
+/// Returns the names of operations that take a parameter. The first is the default.
 fn taking(parameter: Parameter) -> Vec<&'static str> {
     OPERATIONS.iter().filter(|op| op.takes(parameter)).map(|op| op.op()).collect()
 }
 
-/// Names of the operations that run some of a model's layers.
+/// Returns the names of operations that run some of a model's layers.
 fn with_layers((layers, stages): (&[Layer], &[Arc<Stage>])) -> Vec<&'static str> {
     let runs = |op: &&&dyn Verifies| {
         layers.iter().any(|layer| op.takes_layer(layer)) || stages.iter().any(|stage| stage.op == op.op())
@@ -453,13 +453,13 @@ fn with_layers((layers, stages): (&[Layer], &[Arc<Stage>])) -> Vec<&'static str>
     OPERATIONS.iter().filter(runs).map(|op| op.op()).collect()
 }
 
-/// Names of the operations whose reference is an exact value rounded once; the first is meant where none is named.
+/// Returns the names of operations with a single-rounding reference. The first is the default.
 fn rounded() -> Vec<&'static str> {
     let rounds = |op: &&&dyn Verifies| op.reference_option() == ReferenceOption::Rounding;
     OPERATIONS.iter().filter(rounds).map(|op| op.op()).collect()
 }
 
-/// Fixed point multiply, which has options of its own.
+/// Name of fixed point multiply, which has options of its own.
 const MULTIPLY: &str = <Fpm as tiebreak_impls::operation::Operation>::NAME;
 
 /// Value of `--op` for every operation.
@@ -518,20 +518,20 @@ fn ops(args: &Args, given_pairs: bool, layers: (&[Layer], &[Arc<Stage>])) -> Res
     })
 }
 
-/// Where `cargo xtask` writes the lanes file, which it names by itself in front of the caller's arguments.
+/// Lanes file of `cargo xtask`, which passes the file in front of the caller's arguments.
 const OWN_LANES: &str = "tiebreak/lanes.json";
 
-/// The arguments of this call after the command's name.
+/// Returns the arguments of this call after the command's name.
 fn arguments() -> Vec<String> {
     std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned()).collect()
 }
 
-/// The lanes file of the caller, if it is not that of the project.
+/// Returns the caller's lanes file. `None` if the file is the project's own.
 pub(super) fn callers_lanes(args: &Args) -> Option<String> {
     args.lanes.as_ref().map(|file| file.display().to_string()).filter(|file| !file.ends_with(OWN_LANES))
 }
 
-/// This call, without the lanes file of its front and with the seed that was drawn.
+/// Returns this call without the project's lanes file, and with the drawn seed.
 fn command(args: &Args) -> Command {
     let mut arguments = arguments();
     if let Some((at, RANDOM)) = seed_at(&arguments) {

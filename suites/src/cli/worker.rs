@@ -1,5 +1,5 @@
-//! `worker`: the kernels of lane `host`, of a library, of a program, or of compiled modules, for another process. A run starts it for what has to begin in a fresh process; it is in no list of
-//! commands.
+//! `worker`: runs the kernels of lane `host`, a library, a program or compiled modules for another process. A run starts a worker if it needs a
+//! fresh process. The command is hidden.
 
 use crate::program::Program;
 use anyhow::{Context, Result};
@@ -12,10 +12,10 @@ use tiebreak_impls::worker;
 /// Name on the command line.
 const NAME: &str = "worker";
 
-/// Exit code of a worker whose library cannot be judged: it is a mistake of the call.
+/// Exit code if the library cannot be judged: the call is wrong.
 pub(super) const UNUSABLE: i32 = 2;
 
-/// Exit code of a worker whose library was compiled with another version of the header: it is a finding.
+/// Exit code if the library was compiled with another version of the header: a finding.
 const OTHER_ABI: i32 = 3;
 
 /// Arguments of `worker`.
@@ -35,14 +35,14 @@ pub(super) struct Args {
     command: Vec<String>,
 }
 
-/// How to start this program as a worker, where its file is known.
+/// Returns the command that starts this program as a worker. `None` if the path of the program is unknown.
 pub(super) fn command() -> Option<Vec<String>> {
     let program = std::env::current_exe().ok()?.into_os_string().into_string().ok()?;
     Some(vec![program, NAME.to_owned()])
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    // A kernel's panic is an answer with its message.
+    // A kernel's panic becomes an answer with its message.
     std::panic::set_hook(Box::new(|_| {}));
     let (reader, writer) = (BufReader::with_capacity(1 << 16, io::stdin().lock()), io::stdout().lock());
     let served = match (args.library.as_deref(), &args.program) {

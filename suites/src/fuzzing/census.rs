@@ -1,6 +1,6 @@
-//! Censuses in closed form and along staircases, against one accumulator after another.
+//! Censuses in closed form and along staircases, compared with single accumulators.
 //!
-//! An input is numbers, of which `arbitrary` makes a question, or the question as JSON.
+//! An input is a question as JSON, or bytes from which `arbitrary` makes a question.
 
 use crate::fuzzing::numbers::Numbers;
 use serde::{Deserialize, Serialize};
@@ -13,37 +13,37 @@ use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_oracle::word::Word;
 
-/// Most accumulators that are visited one by one, and most of those that are compared with rationals too.
+/// Maximum number of visited accumulators, and of accumulators compared with rationals.
 const VISITED: u32 = 1 << 11;
 const EXACT: usize = 64;
-/// How many of the nearest differing accumulators are compared.
+/// Number of nearest differing accumulators that are compared.
 const NEAREST: usize = 40;
 
-/// Two schemes at some parameters over a range of accumulators.
+/// Question about two schemes with some parameters over a range of accumulators.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
-    /// Left scheme, of fixed point multiply with its policy, or one in floats.
+    /// Left scheme: a scheme of fixed point multiply with its policy, or a float scheme.
     pub left: String,
     /// Right scheme.
     pub right: String,
     /// Bits of the word, 2 to 32.
     pub bits: u32,
-    /// Multiplier, of the word.
+    /// Multiplier, within the word.
     pub multiplier: i64,
     /// Shift, -31 to 31, positive = left.
     pub shift: i32,
-    /// Fractional bits of the multiplier, fewer than those of the word.
+    /// Fractional bits of the multiplier, fewer than the bits of the word.
     pub q: u32,
-    /// First accumulator, of the word.
+    /// First accumulator, within the word.
     pub first: i64,
-    /// How many accumulators, cut at the end of the word.
+    /// Number of accumulators. The range ends at the end of the word.
     pub count: u32,
-    /// Zero point, smallest and largest output, where outputs are compared.
+    /// Zero point, smallest and largest output. `None` if results are compared directly.
     pub output: Option<[i32; 3]>,
 }
 
-/// Holds the censuses of the question that an input is against brute force.
+/// Compares the censuses of an input's question with brute force. Fails if they differ.
 pub fn census(bytes: &[u8]) -> Result<(), String> {
     match Question::read(bytes) {
         Some(question) => question.judge(),
@@ -51,12 +51,12 @@ pub fn census(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The question of an input as a line, which is read as the same question.
+/// Formats the question of an input as a line that reads as the same question.
 pub fn line(bytes: &[u8]) -> Option<String> {
     serde_json::to_string(&Question::read(bytes)?).ok()
 }
 
-/// Questions about every pair of neighbouring schemes in the list of all.
+/// Returns questions about pairs of neighbouring schemes in the list of all schemes.
 pub fn seeds() -> Vec<String> {
     let names = names();
     let places = [(32, 1_395_864_371, -8, -1000), (32, 1 << 30, 1, -(1 << 31)), (8, 77, -3, -128), (12, -2048, 2, 0)];
@@ -68,7 +68,7 @@ pub fn seeds() -> Vec<String> {
     questions.map(|question| serde_json::to_string(&question).expect("names and numbers")).collect()
 }
 
-/// Every scheme.
+/// Returns the labels of all schemes.
 fn names() -> Vec<String> {
     let fixed = Scheme::every().map(|scheme| scheme.label());
     fixed.chain(floats::DEFINITIONS.iter().map(|definition| definition.name.to_owned())).collect()
@@ -98,7 +98,7 @@ impl Question {
         Self { left, right, bits, multiplier, shift, q, first, count, output }
     }
 
-    /// Its parameters, where they are in range.
+    /// Returns the parameters. `None` if a parameter is out of range.
     fn parameters(&self) -> Option<Parameters> {
         let word = (2..=32).contains(&self.bits).then_some(Word { bits: self.bits })?;
         let held = word.holds(self.multiplier.into()) && word.holds(self.first.into());
@@ -107,7 +107,7 @@ impl Question {
         (held && ordered && inside).then_some(Parameters { m: self.multiplier, s: self.shift, q: self.q, word })
     }
 
-    /// The requantization of a name, where there is one at the parameters: one in floats multiplies by a positive number.
+    /// Returns the requantization of that name. `None` for an unknown name, or for a float scheme with a multiplier that is not positive.
     fn requantizer(&self, name: &str, p: &Parameters) -> Option<Requantizer> {
         if let Ok(scheme) = Scheme::parse(name) {
             return Some(Requantizer::Fixed(scheme, *p));
@@ -136,7 +136,7 @@ impl Question {
         Ok(())
     }
 
-    /// Staircases against each accumulator, and against rationals.
+    /// Compares staircases with each accumulator, and with rationals.
     fn stairs(&self, stairs: &Comparison<'_>, xs: &RangeInclusive<i64>) -> Result<(), String> {
         let (counted, swept) = (stairs.counts(xs.clone()), stairs.sweep(xs.clone()));
         self.same("the staircases count", &counted, &swept)?;
@@ -151,7 +151,7 @@ impl Question {
         Ok(())
     }
 
-    /// Closed forms against each accumulator.
+    /// Compares closed forms with each accumulator.
     fn closed(&self, census: &Census, xs: &RangeInclusive<i64>) -> Result<(), String> {
         if let Some(counted) = census.counts() {
             self.same("the closed form counts", &counted, &census.sweep(xs.clone()))?;
@@ -171,7 +171,7 @@ impl Question {
         Err(format!("census {what} {got:?}, one by one {want:?}\ncase: {kept}\nexplain: {}", self.command()))
     }
 
-    /// The command that takes the same census; of words of 32 bits and 31 fractional bits alone.
+    /// Returns the `census` command for the same question. Valid only for 32-bit words with 31 fractional bits.
     fn command(&self) -> String {
         let last = self.first + i64::from(self.count) - 1;
         let output = self.output.map(|[zero, min, max]| format!(" --zero-point={zero} --clamp={min}:{max}"));
@@ -194,7 +194,7 @@ fn word_range(bits: u32) -> RangeInclusive<i32> {
     word.min() as i32..=word.max() as i32
 }
 
-/// The first of those that differ, from zero outwards, of two at one distance the positive one first.
+/// Returns the first differing accumulators, from zero outwards. At equal distance, the positive accumulator is first.
 fn nearest(xs: &RangeInclusive<i64>, differs: impl Fn(&i64) -> bool) -> Vec<i64> {
     let mut all: Vec<i64> = xs.clone().filter(differs).collect();
     all.sort_by_key(|x| (x.abs(), *x < 0));
@@ -202,7 +202,7 @@ fn nearest(xs: &RangeInclusive<i64>, differs: impl Fn(&i64) -> bool) -> Vec<i64>
     all
 }
 
-/// Some accumulators of the range, from its first to its last.
+/// Samples accumulators of the range, first and last included.
 fn spread(xs: &RangeInclusive<i64>) -> impl Iterator<Item = i64> + use<> {
     let step = ((xs.end() - xs.start()) as usize / EXACT).max(1);
     xs.clone().step_by(step).chain([*xs.end()])

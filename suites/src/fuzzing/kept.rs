@@ -1,12 +1,12 @@
-//! Inputs of fuzz targets as lines: what a campaign keeps is read by people and can be committed.
+//! Inputs of fuzz targets as lines, so that people can read and commit the inputs that a campaign keeps.
 //!
-//! A line that begins with `"` is a JSON string with the bytes of a text; one that begins with `b"` is a JSON string with a character for each
-//! byte; any other line is its own bytes.
+//! A line that begins with `"` is a JSON string with the bytes of a text. A line that begins with `b"` is a JSON string with a character
+//! for each byte. Any other line stands for the bytes of the line.
 
-/// Begins a line of bytes that are no text.
+/// Prefix of a line with bytes that are not text.
 const BYTES: &str = "b\"";
 
-/// The line of an input: `text` where the target has one for it.
+/// Returns the line of an input. `text` is the target's own text of the input, if any.
 pub fn line(input: &[u8], text: Option<String>) -> String {
     let own =
         |text: &str| !text.starts_with(['"', '#']) && !text.starts_with(BYTES) && !text.chars().any(char::is_control);
@@ -22,7 +22,7 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text has a JSON string")
 }
 
-/// The input of a line, or why it is none.
+/// Decodes a line. Fails if the line is malformed.
 pub fn bytes(line: &str) -> Result<Vec<u8>, String> {
     let read = |text: &str| serde_json::from_str::<String>(text).map_err(|error| format!("no JSON string: {error}"));
     match line.strip_prefix('b').filter(|_| line.starts_with(BYTES)) {

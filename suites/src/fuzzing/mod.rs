@@ -1,4 +1,4 @@
-//! The logic of the fuzz targets, which themselves are only glue, and their registry.
+//! Registry and logic of the fuzz targets. The targets themselves are glue.
 
 pub mod census;
 mod kept;

@@ -1,4 +1,4 @@
-//! The readers of files and streams that somebody else wrote. Each may refuse its input, in words; none may panic, and what is read is put to use.
+//! Readers of foreign files and streams. A reader may refuse its input with a message. No reader may panic, and parsed data is used.
 
 use super::refused;
 use crate::audit::{self, Runtime, Side};
@@ -13,15 +13,15 @@ use tiebreak_reports::space::Ledger;
 use tiebreak_reports::table::{self, Detail, Style};
 use tiebreak_reports::{annotations, diff, html, json, junit, ledger, markdown, sarif, summary};
 
-/// Words read and written of a batch that is run.
+/// Maximum number of words that a run batch reads and writes.
 const RUN: usize = 1 << 12;
 
-/// A file of multipliers and shifts, as `--params` takes it.
+/// Reads a file of multipliers and shifts, the format of `--params`.
 pub fn parameters(text: &[u8]) {
     refused(parse_csv(Path::new("fuzz.csv"), text));
 }
 
-/// A model of TFLite: the layers and the network that `--model` runs, and its audit. A test of TOSA is of the same format.
+/// Reads a TFLite model: layers and network for `--model`, the audit, and a TOSA test, which has the same format.
 pub fn tflite(bytes: &[u8]) {
     refused(crate::model::parse(bytes));
     refused(crate::model::network::network(bytes).map(drop));
@@ -29,7 +29,7 @@ pub fn tflite(bytes: &[u8]) {
     audited(bytes);
 }
 
-/// A model of ONNX: its audit, and the files of a node test. It is audited as one unless it begins as a model of TFLite does.
+/// Reads an ONNX model: the audit, and the files of a node test. The audit reads an input as TFLite if it begins like a TFLite model.
 pub fn onnx(bytes: &[u8]) {
     refused(crate::model::onnx::node::node(bytes));
     refused(crate::model::onnx::node::tensor(bytes));
@@ -41,7 +41,7 @@ fn audited(bytes: &[u8]) {
     refused(audit::examine(bytes, Side::Runtime(left), &[Side::Runtime(right)]));
 }
 
-/// A lanes file.
+/// Reads a lanes file.
 pub fn lanes(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     match Lanes::parse(text) {
@@ -52,7 +52,7 @@ pub fn lanes(text: &[u8]) {
     }
 }
 
-/// A ledger of a run: every report is made of it, and it is compared with itself.
+/// Reads a ledger, makes every report, and compares the ledger with itself.
 pub fn ledger(text: &[u8]) {
     let ledger = match serde_json::from_slice::<ledger::Ledger>(text) {
         Ok(ledger) if ledger.adds_up() && ledger.contradiction().is_none() => ledger,
@@ -74,7 +74,7 @@ pub fn ledger(text: &[u8]) {
     assert!(!diff::diff(&ledger, &again).is_worse(), "a ledger is worse than itself: {written}");
 }
 
-/// The file of a space, complete or not.
+/// Reads the file of a space, complete or not.
 pub fn space(text: &[u8]) {
     match merge::contents(text) {
         Ok(Some(contents)) if contents.whole => {
@@ -86,19 +86,19 @@ pub fn space(text: &[u8]) {
     }
 }
 
-/// What harness and worker say to each other: an answer as the harness reads it, and requests as a worker serves them. Each request has an
-/// answer, and the answers are read to their last byte.
+/// Reads messages between harness and worker: an answer as the harness, and requests as a worker. Checks that all answers are complete, and
+/// that there are at most as many answers as requests.
 pub fn protocol(bytes: &[u8]) {
     refused(serde_json::from_slice::<Answer>(bytes));
     let mut answers = Vec::new();
     let served = serve_with(&Small, bytes, &mut answers);
     let given = frames(&answers).unwrap_or_else(|reason| panic!("{reason}: {}", answers.escape_ascii()));
-    // Without its payload a request has no answer: the harness is gone.
+    // A request without its payload has no answer, because the harness has gone.
     let requests = bytes.split_inclusive(|byte| *byte == b'\n').count();
     assert!(given <= requests && (given > 0 || requests == 0 || served.is_err()), "{given} answers: {served:?}");
 }
 
-/// A worker that refuses what would take long or end this process.
+/// Worker that refuses requests that would take long or end this process.
 struct Small;
 
 impl Runner for Small {
@@ -118,7 +118,7 @@ impl Runner for Small {
     }
 }
 
-/// How many answers there are.
+/// Counts the answers.
 fn frames(mut bytes: &[u8]) -> Result<usize, String> {
     let mut count = 0;
     while !bytes.is_empty() {

@@ -1,33 +1,33 @@
-//! The registry of fuzz targets: every operation, every reader, and the censuses.
+//! Registry of fuzz targets: all operations, all readers, and the censuses.
 
 use super::{cases, census, quant_type, readers, seeds, tensor};
 use crate::registry::{Visitor, visit_tensors};
 use tensor::Fuzzed;
 use tiebreak_oracle::names::{UnknownName, unknown};
 
-/// Judges an input: what to report where something is wrong.
+/// Judges an input. An error describes a fault.
 type Judge = fn(&[u8]) -> Result<(), String>;
-/// What a target begins with.
+/// Returns the initial inputs of a target.
 type Seeds = fn() -> Vec<String>;
-/// Whether a target has a kernel of that name.
+/// Checks that a target has a kernel of that name.
 type Known = fn(&str) -> Result<(), UnknownName>;
 
-/// One target, of the same name in `fuzz/fuzz_targets/target.rs`.
+/// Fuzz target, run by `fuzz/fuzz_targets/target.rs` under its name.
 #[derive(Clone)]
 pub struct Target {
-    /// Its name; that of the operation, where it has one.
+    /// Name: the operation, reader or census.
     pub name: &'static str,
-    /// Judges an input: what to report where something is wrong. A reader panics instead.
+    /// Judges an input. An error describes a fault. A reader panics instead.
     pub judge: Judge,
-    /// What it begins with; models are made elsewhere.
+    /// Initial inputs. Models are made elsewhere.
     pub seeds: Seeds,
-    /// The text of an input, where it is no text itself.
+    /// Text of an input, if the input itself is not text.
     pub text: fn(&[u8]) -> Option<String>,
-    /// Whether it runs kernels, of which one may be named.
+    /// Check of a kernel name. `None` for a target that runs no kernels.
     pub kernel: Option<Known>,
 }
 
-/// Every target.
+/// Returns all targets.
 pub fn targets() -> Vec<Target> {
     let mut all = Operations(Vec::new());
     visit_tensors(&mut all);
@@ -55,7 +55,7 @@ pub fn targets() -> Vec<Target> {
     all.0
 }
 
-/// The target of a name.
+/// Finds a target by name.
 pub fn find(name: &str) -> Result<Target, UnknownName> {
     let all = targets();
     let unknown = unknown("fuzz target", name, all.iter().map(|target| target.name));
@@ -90,7 +90,7 @@ fn lanes() -> Vec<String> {
     files.map(str::to_owned).to_vec()
 }
 
-/// Requests with their payloads, as a harness writes them, and answers.
+/// Returns requests with payloads, in the form that a harness writes, and answers.
 fn protocol() -> Vec<String> {
     let requests = [
         "{\"command\":\"hello\"}\n",

@@ -1,14 +1,14 @@
-//! Dictionaries of fuzz targets, made of their seeds: a word that a reader knows stands in one of them.
+//! Dictionaries of fuzz targets, collected from seeds: every word that a reader knows occurs in a seed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Shortest and longest word, and how many there are at most, the most frequent first.
+/// Minimum and maximum length of a word, and maximum number of words. The most frequent words are kept.
 const SHORTEST: usize = 2;
 const LONGEST: usize = 40;
 const MOST: usize = 160;
 
-/// The words of the seeds, as libFuzzer reads a dictionary: names with the sign that follows them.
+/// Returns a libFuzzer dictionary of the words in the seeds.
 pub fn dictionary(seeds: &[Vec<u8>]) -> String {
     let mut counts: BTreeMap<&[u8], usize> = BTreeMap::new();
     for seed in seeds {
@@ -23,7 +23,7 @@ pub fn dictionary(seeds: &[Vec<u8>]) -> String {
     })
 }
 
-/// The names in a seed, each with `=`, `:`, `<` or `(` after it.
+/// Returns the words of a seed: names, each with a following `=`, `:`, `<` or `(`, if any.
 fn words(seed: &[u8]) -> impl Iterator<Item = &[u8]> {
     let inside = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.!".contains(byte);
     let mut at = 0;

@@ -1,31 +1,31 @@
-//! A convolution in blocks of output rows and output channels, for a layer that one call does not take.
+//! Blocks of a convolution by output rows and output channels, for a layer that exceeds one call.
 
 use crate::operation::{Block, Case};
 use std::ops::Range;
 use tiebreak_impls::{conv2d, qconv2d};
 
-/// A part of a convolution.
+/// Block of a convolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Its image.
+    /// Index of the image.
     pub batch: usize,
-    /// The rows of the input that it reads.
+    /// Input rows that the block reads.
     pub rows: Range<usize>,
-    /// Its output channels.
+    /// Output channels of the block.
     pub channels: Range<usize>,
-    /// Its first row of the output.
+    /// First output row of the block.
     pub first: usize,
-    /// Its shape.
+    /// Shape of the block.
     pub shape: conv2d::Params,
 }
 
-/// Blocks that `fits` takes: of one image each, of as many rows as fit, then of fewer output channels. The whole where that fits. None if a row of one
-/// channel does not fit, or a transposed convolution does not.
+/// Splits a convolution into blocks that `fits` accepts: per image, with as many rows as fit, then with fewer output channels. Returns the whole
+/// if it fits. `None` if a row of one channel does not fit, or if a transposed convolution does not fit.
 pub fn pieces(p: &conv2d::Params, fits: impl Fn(&conv2d::Params) -> bool) -> Option<Vec<Piece>> {
     if fits(p) {
         return Some(vec![Piece { batch: 0, rows: 0..p.height, channels: 0..p.out_channels, first: 0, shape: *p }]);
     }
-    // Rows of a transposed convolution are sums over windows that overlap.
+    // An output row of a transposed convolution sums overlapping windows.
     if p.transposed {
         return None;
     }
@@ -69,13 +69,13 @@ fn cut(p: &conv2d::Params, rows: usize, high: usize, wide: usize) -> Option<Vec<
 }
 
 impl Piece {
-    /// The weights `[KH,KW,C/groups,O]` of its channels.
+    /// Selects the weights `[KH,KW,C/groups,O]` of the block's channels.
     pub fn weights(&self, p: &conv2d::Params, weights: &[i32]) -> Vec<i32> {
         let rows = weights.chunks(p.out_channels);
         rows.flat_map(|row| row[self.channels.clone()].iter().copied()).collect()
     }
 
-    /// The case, and where its results lie in the layer, whose number is `layer`.
+    /// Returns the case of the block, and the place of its results in layer number `layer`.
     pub fn of(&self, whole: &Case<qconv2d::Params>, layer: usize, input: usize) -> (Block, Case<qconv2d::Params>) {
         let p = &whole.params.shape;
         let (rows, columns) = p.output().unwrap_or((0, 0));
@@ -106,7 +106,7 @@ mod tests {
     use tiebreak_engine::operation::{Operation, contract, find};
     use tiebreak_impls::fpm::Channel;
 
-    /// Blocks of every size give what the whole gives, each result at its place.
+    /// Blocks of every size give the results of the whole, each result at its place.
     #[test]
     fn blocks_are_the_whole() {
         let kernel = find::<Qconv2d>("tflite-conv-i8").expect("a kernel");

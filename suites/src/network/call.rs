@@ -1,4 +1,4 @@
-//! What an operator of a network computes, as a case of an operation, exactly or by a kernel.
+//! Computation of a network's operator as a case of an operation, exactly or by a kernel.
 
 use super::blocks::pieces;
 use crate::dequantize::Dequantize;
@@ -13,7 +13,7 @@ use tiebreak_engine::operation::job;
 use tiebreak_impls::operation::Operation as Execute;
 use tiebreak_impls::{Form, elementwise, pool, qconv2d, quantized, requantize};
 
-/// A case of one of the operations.
+/// Case of one of the operations.
 pub(super) enum Call {
     Qconv2d(Case<qconv2d::Params>),
     Add(Case<elementwise::Params>),
@@ -59,11 +59,11 @@ macro_rules! with_case {
     };
 }
 
-/// The parts of a layer, each with the place of its results.
+/// Parts of a layer, each with the place of its results.
 pub(super) type Parts = Vec<(Block, Call)>;
 
 impl Call {
-    /// The blocks that one call takes each; the reason where there are none.
+    /// Splits the case into blocks that fit one call. Fails with the reason if this is impossible.
     pub(super) fn blocks(self, layer: usize, input: usize) -> Result<Parts, String> {
         match self {
             Self::Qconv2d(case) => {
@@ -81,12 +81,12 @@ impl Call {
         }
     }
 
-    /// Its operation.
+    /// Returns the name of the operation.
     pub(super) fn op(&self) -> &'static str {
         with_case!(self, O, _case => O::OP)
     }
 
-    /// As the engine takes it.
+    /// Converts the case to a stage of the engine.
     pub(super) fn stage(&self, place: Block) -> Result<Stage> {
         with_case!(self, O, case => {
             let mut job = serde_json::to_value(job::<O>("", &case.params))?;
@@ -94,7 +94,7 @@ impl Call {
         })
     }
 
-    /// What the contract of a kernel says: the exact arithmetic. The reason where it gives no value.
+    /// Computes the results by the scheme in a kernel's contract. Fails with the reason if the scheme gives no value.
     pub(super) fn exact(&self, kernel: &str) -> Result<Vec<i32>, String> {
         with_case!(self, O, case => {
             let kernel = find::<O>(kernel).ok_or_else(|| format!("{} has no kernel {kernel}", O::OP))?;
@@ -104,7 +104,7 @@ impl Call {
         })
     }
 
-    /// What the first of these kernels that takes the case gives on this machine, with its name.
+    /// Runs the first of these kernels that takes the case on this machine. Returns its name and results, or `None` if no kernel takes the case.
     pub(super) fn run(&self, kernels: &[&str]) -> Result<Option<(&'static str, Vec<i32>)>> {
         with_case!(self, O, case => {
             let Some(kernel) = taking::<O>(kernels, case) else { return Ok(None) };
@@ -118,7 +118,7 @@ impl Call {
     }
 }
 
-/// The first of these kernels that is of the operation and takes the case as it is.
+/// Finds the first of these kernels that belongs to the operation and takes the case unchanged.
 fn taking<O: Operation>(kernels: &[&str], case: &Case<O::Params>) -> Option<&'static Kernel<O>> {
     let as_it_is = |domain: &O::Domain| (O::CAPABILITIES.options.on_types)(domain, case.clone()) == *case;
     let takes = |kernel: &&'static Kernel<O>| {

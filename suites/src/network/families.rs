@@ -1,4 +1,4 @@
-//! Kernels of one system through all layers of a network: what becomes of their differences at the outputs.
+//! Runs of one system's kernels through all layers of a network, to count differences at the outputs.
 
 use super::call::Call;
 use super::{Compute, Ended, Inputs, Results, Run};
@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use tiebreak_reports::ledger::Family;
 
-/// Kernels of a system, the first that takes a layer computes it.
+/// Kernels of each system. The first kernel that takes a layer computes the layer.
 const FAMILIES: [(&str, &[&str]); 8] = [
     (
         "tflite",
@@ -58,7 +58,7 @@ const FAMILIES: [(&str, &[&str]); 8] = [
     ("tvm-neon", &["tvm-qnn-conv2d-neon-i8", "tvm-avg-pool2d-i8"]),
 ];
 
-/// Each family, or the kernels that the caller names as one. A family none of whose kernels takes a layer is left out.
+/// Runs each family, or the kernels that the caller names as a family. Families without a kernel for any layer are left out.
 pub(super) fn run(run: &Run<'_, '_>, inputs: &Inputs, exact: (&[usize], &Results), named: &[String]) -> Vec<Family> {
     let names: Vec<&str> = named.iter().map(String::as_str).collect();
     let families: Vec<(String, &[&str])> = match &names[..] {
@@ -77,7 +77,7 @@ fn through(
     kernels: &[&str],
 ) -> Family {
     let used: RefCell<BTreeSet<&'static str>> = RefCell::default();
-    // Whether a kernel of the family computed the part before.
+    // True if a kernel of the family computed a part of the current layer.
     let own = RefCell::new(false);
     let compute: Compute<'_> = &|call: &Call, kernel| match call.run(kernels) {
         Ok(Some((name, out))) => {

@@ -1,8 +1,8 @@
-//! The network of a model on the exact oracle, layer after layer: the case of each layer for the kernels that claim its operation, and kernels of one
-//! system through all layers.
+//! Network of a model, run by the exact oracle layer after layer. The exact run supplies the case of each layer for the kernels of its operation.
+//! Kernels of one system also run through all layers.
 //!
-//! The exact network is the composition of the contracts of TFLite's reference kernels ([`EXACT`]). Each kernel is judged on the exact input of each
-//! layer, against its own contract, by the stages of the engine; what becomes of differences at the outputs is run here.
+//! The exact network is the composition of the contracts of TFLite's reference kernels ([`EXACT`]). The stages of the engine judge each kernel on the
+//! exact input of each layer, against its own contract. This module counts differences at the outputs of the network.
 
 mod blocks;
 mod call;
@@ -26,7 +26,7 @@ use tiebreak_impls::quantized::{Container, Expressed, Granularity, Scale};
 use tiebreak_impls::{elementwise, qconv2d, quantized, requantize};
 use tiebreak_reports::ledger;
 
-/// The kernels whose contracts are the exact arithmetic.
+/// Kernels whose contracts define the exact arithmetic.
 pub const EXACT: [&str; 8] = [
     "tflite-conv-i8",
     "tflite-add-i8",
@@ -38,30 +38,30 @@ pub const EXACT: [&str; 8] = [
     "tflite-dequantize",
 ];
 
-/// The values of a tensor: stored integers, or bits of floats.
+/// Values of a tensor: stored integers, or bits of floats.
 type Values = Rc<Vec<i32>>;
 
-/// Results of layers, by the place of the layer and the input.
+/// Results by layer position and input.
 type Results = HashMap<(usize, usize), Vec<i32>>;
 
-/// Inputs of the network: of each one the values of every input tensor.
+/// Inputs of the network. An input has the values of every input tensor.
 pub type Inputs = Vec<Vec<Vec<i32>>>;
 
-/// A network with its cases.
+/// Network with its cases.
 pub struct Planned {
-    /// The cases of its layers, for every kernel.
+    /// Cases of the layers, for every kernel.
     pub stages: Vec<Arc<Stage>>,
-    /// What the ledger has of it.
+    /// Entry of the network in the ledger.
     pub network: ledger::Network,
 }
 
-/// Random inputs: stored integers of the whole type, and floats within the range of the `QUANTIZE` that reads them.
+/// Draws random inputs: stored integers over the full type, and floats in the range of the `QUANTIZE` that reads them.
 pub fn random(net: &network::Network<'_>, count: usize, seed: u64) -> Inputs {
     let one = |input: usize| net.inputs.iter().map(|at| drawn(net, *at, input, seed)).collect();
     (0..count).map(one).collect()
 }
 
-/// Random values of a tensor.
+/// Draws random values of a tensor.
 fn drawn(net: &network::Network<'_>, at: usize, input: usize, seed: u64) -> Vec<i32> {
     let mut rng = stream(seed, &format!("network/tensor {at}/input {input}"));
     let tensor = &net.tensors[at];
@@ -74,7 +74,7 @@ fn drawn(net: &network::Network<'_>, at: usize, input: usize, seed: u64) -> Vec<
     };
     let mut value = || match (tensor.stored, quantized) {
         (Stored::Quantized(q), _) => uniform(q.element, int32(&mut rng)),
-        // A value of the type and sixteenths of a step: most are rounded, some lie at ties.
+        // A value of the type plus sixteenths of a step: most values are rounded, and some are ties.
         (Stored::Float, Some(q)) => {
             let steps = uniform(q.element, int32(&mut rng)) - q.zero_point;
             let part = uniform(Element::I8, int32(&mut rng)) & 15;
@@ -92,7 +92,7 @@ fn quantized_as(net: &network::Network<'_>, at: usize) -> Option<Quantized> {
     }
 }
 
-/// A node, ready to be computed.
+/// Node with the data for its computation.
 struct Layer<'n, 'a> {
     node: &'n Node<'a>,
     constants: Option<audit::Constants>,
@@ -100,28 +100,28 @@ struct Layer<'n, 'a> {
     exact: &'static str,
 }
 
-/// A network in which every layer is ready.
+/// Network with data for every layer.
 struct Run<'n, 'a> {
     net: &'n network::Network<'a>,
     layers: Vec<Layer<'n, 'a>>,
     seed: u64,
 }
 
-/// What computes a part of a layer.
+/// Computation of a part of a layer.
 type Compute<'c> = &'c dyn Fn(&Call, &'static str) -> Result<Vec<i32>, String>;
 
-/// How a layer ended for an input.
+/// Outcome of a layer for an input.
 enum Ended {
-    /// Its parts were computed.
+    /// The parts were computed.
     Computed(Parts),
-    /// Its values were moved, or it has none.
+    /// Values were moved, or the layer has no values.
     Moved,
-    /// Its results were drawn at random, for this reason.
+    /// The results were drawn at random, for this reason.
     Drawn(String),
 }
 
 impl<'n, 'a> Run<'n, 'a> {
-    /// Before the first input.
+    /// Prepares the layers.
     fn new(net: &'n network::Network<'a>, seed: u64) -> Self {
         let layer = |node: &'n Node<'a>| {
             let (mut constants, mut channel) = (None, None);
@@ -148,7 +148,7 @@ impl<'n, 'a> Run<'n, 'a> {
         Self { net, layers: net.nodes.iter().map(layer).collect(), seed }
     }
 
-    /// Runs the inputs one after the other; variables keep their values from one to the next. `compute` computes a layer's parts, and `ended` takes each
+    /// Runs the inputs in sequence. Variables keep their values between inputs. `compute` computes the parts of a layer, and `ended` receives each
     /// layer with its results.
     fn all(&self, inputs: &Inputs, compute: Compute<'_>, mut ended: impl FnMut(usize, usize, Ended, &[i32])) {
         let variables: RefCell<HashMap<String, Values>> = RefCell::default();
@@ -229,7 +229,7 @@ impl<'n, 'a> Run<'n, 'a> {
                     Ok((parts, mut results)) => {
                         let bytes = matches!(work, Work::Products(_))
                             && quantized_as(self.net, out).is_some_and(|q| q.element == Element::U8);
-                        // A convolution is computed on int8.
+                        // Convolutions are computed on int8.
                         results.iter_mut().filter(|_| bytes).for_each(|v| *v += 128);
                         (Ended::Computed(parts), Some(Rc::new(results)))
                     }
@@ -238,7 +238,7 @@ impl<'n, 'a> Run<'n, 'a> {
         }
     }
 
-    /// The case of a layer; the reason where there is none.
+    /// Builds the case of a layer. Fails with the reason if the layer has no case.
     fn call(
         &self,
         layer: &Layer<'_, '_>,
@@ -322,7 +322,8 @@ impl<'n, 'a> Run<'n, 'a> {
     }
 }
 
-/// The cases of each layer on the inputs, and what the ledger has of the network before a kernel ran. Stages that `takes` refuses are of no kernel.
+/// Runs the exact network: returns the cases of each layer, and the ledger entry before any judged kernel runs.
+/// A layer is not judged if `takes` refuses any of its stages.
 pub fn plan(
     bytes: &[u8],
     net: &network::Network<'_>,
@@ -377,7 +378,7 @@ pub fn plan(
     Ok(Planned { stages, network })
 }
 
-/// Of each layer the layers before it whose results are drawn and on which its inputs depend.
+/// Fills `drawn_from` of each layer: the earlier layers with drawn results on which its inputs depend.
 fn drawn_from(net: &network::Network<'_>, layers: &mut [ledger::NetworkLayer]) {
     let mut of_tensor: HashMap<usize, Vec<usize>> = HashMap::new();
     for (node, layer) in net.nodes.iter().zip(layers) {
@@ -392,8 +393,8 @@ fn drawn_from(net: &network::Network<'_>, layers: &mut [ledger::NetworkLayer]) {
     }
 }
 
-/// The layers, by their place, whose results are compared after all layers: those that give an output of the network, or the last ones before a layer
-/// whose results are drawn.
+/// Returns the positions of layers whose results are compared at the end: layers with an output of the network, or the last layers before a layer
+/// with drawn results.
 fn ends(net: &network::Network<'_>, layers: &[ledger::NetworkLayer]) -> Vec<usize> {
     let giving = |tensor: usize| net.nodes.iter().position(|node| node.outputs.contains(&tensor));
     let is_drawn = |at: usize| layers[at].not_judged.as_ref().is_some_and(|reason| reason.ends_with("at random"));

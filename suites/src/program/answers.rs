@@ -1,22 +1,22 @@
-//! The lines that a program answers.
+//! Answer lines of a program.
 
 use super::lines::Form;
 use tiebreak_impls::job_error::JobError;
 use tiebreak_impls::quantized::Expressed;
 use tiebreak_reports::drawable::bounded;
 
-/// The answer to a case that a program is not meant for.
+/// Answer to a case outside the program's domain.
 const OUTSIDE: &str = "outside-domain";
 
-/// Longest part of a line that an error quotes, in characters.
+/// Maximum number of characters that an error quotes from a line.
 const MOST_QUOTED: usize = 160;
 
-/// The results of a batch, as they come.
+/// Results of a batch, collected line by line.
 pub(super) struct Answers<'a> {
     form: Form,
     output: &'a mut [i32],
     filled: usize,
-    /// How many cases the program is not meant for, and the first of them.
+    /// Number of cases outside the program's domain, and the first of these cases.
     outside: (usize, String),
 }
 
@@ -25,7 +25,7 @@ impl<'a> Answers<'a> {
         Self { form, output, filled: 0, outside: Default::default() }
     }
 
-    /// Takes the answer to a case. An error quotes both.
+    /// Stores the answer to a case. Fails with both quoted if the answer is wrong.
     pub(super) fn take(&mut self, case: &[u8], line: &[u8]) -> Result<(), JobError> {
         let wrong = |what: &str| {
             let (line, case) = (quoted(line), quoted(case));
@@ -58,7 +58,7 @@ impl<'a> Answers<'a> {
         Ok(())
     }
 
-    /// A batch with a case outside the program's domain has no results.
+    /// Ends the batch. Fails if a case was outside the program's domain.
     pub(super) fn end(self) -> Result<(), JobError> {
         match self.outside {
             (0, _) => Ok(()),
@@ -70,14 +70,14 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// A number as the words of a payload; false for what is no number of the type.
+/// Parses a number into the words of a payload. Returns false if the text is not a number of the type.
 fn read(number: &str, real: Option<Expressed>, to: &mut [i32]) -> bool {
     let Some(expressed) = real else {
         return number.parse().map(|value| to[0] = value).is_ok();
     };
-    // As C prints it.
+    // C can print `-nan`.
     let number = number.strip_prefix("-nan").map_or(number, |_| "nan");
-    // A double first: the shortest digits of a double are not exactly its value, and may lie on another side of a tie.
+    // Parse a double first. The program rounds to the shortest digits of a double, which can lie on another side of a tie.
     let Ok(value) = number.parse::<f64>() else { return false };
     let bits: u64 = match expressed {
         Expressed::F16 => half::f16::from_f64(value).to_bits().into(),

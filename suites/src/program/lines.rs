@@ -1,6 +1,6 @@
-//! The lines of a batch: `NAME=VALUE` words, always the same names in the same order, and lists as `[1,2,3]`.
+//! Lines of a batch: `NAME=VALUE` words with fixed names and order, and lists such as `[1,2,3]`.
 //!
-//! An operation that works on each element by itself has a line for each element; a matrix product, a convolution or a pooling is one line.
+//! Elementwise operations have a line for each element. A matrix product, a convolution or a pooling is one line.
 
 use std::fmt::{Display, Write as _};
 use std::io::Write as _;
@@ -20,18 +20,18 @@ use tiebreak_impls::requantize;
 pub const OPS: [&str; 10] =
     ["fpm", "requantize", "quantize", "dequantize", "add", "mul", "matmul", "conv2d", "pool", "qconv2d"];
 
-/// What the answers to the lines of a batch are.
+/// Number and type of the answers to a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// Lines.
+    /// Number of lines.
     pub lines: usize,
-    /// Results of each line.
+    /// Number of results for each line.
     pub results: usize,
-    /// The type of results that are reals; otherwise they are integers.
+    /// Type of real results. `None` for integers.
     pub real: Option<Expressed>,
 }
 
-/// Writes the lines of a job, each with its end.
+/// Writes the lines of a job, each with a newline.
 pub fn lines(job: &Job, input: &[i32], to: &mut Vec<u8>) -> Result<Form, JobError> {
     let each = |lines| Form { lines, results: 1, real: None };
     match job {
@@ -96,7 +96,7 @@ pub fn lines(job: &Job, input: &[i32], to: &mut Vec<u8>) -> Result<Form, JobErro
     }
 }
 
-/// Words that a job over `len` results reads and writes.
+/// Returns the number of words that a job over `len` results reads and writes.
 pub(super) fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
     let has_lines = OPS.contains(&job.names().0);
     has_lines.then(|| lengths_of_any(job, len)).flatten().unwrap_or_else(|| Err(missing(job)))
@@ -106,7 +106,7 @@ fn missing(job: &Job) -> JobError {
     JobError::Module(format!("{} has no lines; operations that have are {}", job.names().0, OPS.join(", ")))
 }
 
-/// Each accumulator behind the words of its channel.
+/// Writes each accumulator after the words of its channel.
 fn channels(heads: &[String], input: &[i32], to: &mut Vec<u8>) {
     for (x, head) in input.iter().zip(heads.iter().cycle()) {
         to.extend_from_slice(head.as_bytes());
@@ -128,7 +128,7 @@ fn requantized(params: &requantize::Params) -> Vec<String> {
     both.map(one).collect()
 }
 
-/// The parameters of the output of a quantized convolution, lists with an element for each output channel.
+/// Formats the output parameters of a quantized convolution. Lists have an element for each output channel.
 fn composed(params: &qconv2d::Params) -> String {
     let whole = params.requantize(0);
     let column = |of: fn(&fpm::Channel) -> i32| whole.channels.iter().map(of).collect::<Vec<i32>>();
@@ -138,7 +138,7 @@ fn composed(params: &qconv2d::Params) -> String {
     format!("multiplier={multiplier} shift={shift} bias={bias} zero_point={zero_point} min={min} max={max} ")
 }
 
-/// The words before an element, for each scale.
+/// Formats the words before an element, for each scale.
 fn casts(params: &quantized::Params) -> Vec<String> {
     let quantized = &params.quantized;
     let quantized::Quantized { storage, min, max, expressed, .. } = quantized;
@@ -153,7 +153,7 @@ fn casts(params: &quantized::Params) -> Vec<String> {
     both.map(one).collect()
 }
 
-/// A stored value as its type has it.
+/// Converts a stored value to its type, which can be unsigned.
 fn unsigned(stored: i32, params: &quantized::Params) -> i64 {
     params.quantized.storage.low_bits(stored.into())
 }
@@ -228,7 +228,7 @@ fn pooling(params: &pool::Params) -> Result<String, JobError> {
     Ok(head)
 }
 
-/// The value of an element, which is a double.
+/// Converts the words of an element to a double with the same value.
 fn value(expressed: Expressed, words: &[i32]) -> f64 {
     let low = words[0] as u32;
     match expressed {
@@ -239,7 +239,7 @@ fn value(expressed: Expressed, words: &[i32]) -> f64 {
     }
 }
 
-/// A real in the shortest decimal digits that are this double: exactly the value, whether it is read as its own type or as a double.
+/// Real number, printed as the shortest decimal of this double. The decimal reads back exactly, as the real's own type and as a double.
 struct Real(f64);
 
 impl Display for Real {
@@ -248,7 +248,7 @@ impl Display for Real {
     }
 }
 
-/// A tensor, row-major.
+/// Tensor, row-major.
 struct List<'a>(&'a [i32]);
 
 impl Display for List<'_> {

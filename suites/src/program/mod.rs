@@ -1,7 +1,7 @@
-//! Programs of the caller's that read one case a line and write one result a line. A worker starts the program once, writes the cases of a batch to it as
-//! lines, and answers by the protocol of every worker; so a run needs to know nothing of it.
+//! Programs of the caller that read one case per line and write one result per line. A worker starts the program once, sends the cases of a
+//! batch as lines, and answers by the usual protocol, so a run sees only a worker.
 //!
-//! The lines of each operation are in `docs/src/lanes.md`; a test holds them.
+//! `docs/src/lanes.md` has the lines of each operation. A test compares that page with the code.
 
 mod answers;
 mod lines;
@@ -20,14 +20,14 @@ use tiebreak_impls::worker::Runner;
 
 pub use lines::{OPS, lines};
 
-/// A program that runs.
+/// Running program.
 pub struct Program {
     offer: Offer,
     process: Mutex<Process>,
 }
 
 impl Program {
-    /// Starts a program, and asks it one case, so that what is wrong with its lines is known before a run begins. `promise` names one operation and a kernel.
+    /// Starts a program and sends it one case, so that mistakes in its lines show before a run. `promise` has one operation and may name the kernel.
     pub fn start(command: &[String], promise: &Promise) -> Result<Self> {
         let [op] = &promise.ops[..] else { return Err(anyhow!("a program has one operation")) };
         let kernel = promise.name.clone().unwrap_or_else(|| name(command, op));
@@ -45,7 +45,7 @@ impl Program {
     }
 }
 
-/// The name of a program's kernel: its file, or that of the script that it runs, and the operation.
+/// Returns the name of a program's kernel: the stem of the last word that does not begin with `-` (program or script), and the operation.
 pub fn name(command: &[String], op: &str) -> String {
     let file = command.iter().rev().find(|word| !word.starts_with('-'));
     let stem = file.and_then(|file| std::path::Path::new(file).file_stem());
@@ -55,7 +55,7 @@ pub fn name(command: &[String], op: &str) -> String {
 
 impl Runner for Program {
     fn hello(&self) -> Hello {
-        // It is no worker of this project's kernels: what it was built from says nothing of the program.
+        // The sources of this worker do not identify the program.
         Hello { sources: None, ..Hello::of(vec![self.offer.clone()]) }
     }
 

@@ -1,6 +1,6 @@
-//! The process of a program: lines are written to it while its answers are read, so that neither waits for the other for ever.
+//! Process of a program. Lines are written while answers are read, so that neither side waits for the other forever.
 //!
-//! A program that ends takes this worker with it, so that the run has a crash, with what the program said last. A program that hangs is found by the run.
+//! If a program ends, this worker ends as well, and the run reports a crash with the program's last message. The run detects a program that hangs.
 
 use super::answers::quoted;
 use anyhow::{Context, Result, bail};
@@ -10,40 +10,40 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tiebreak_impls::job_error::JobError;
 
-/// How long a program has for its first answer, its start included.
+/// Time limit of a program's first answer, start included.
 const FIRST: Duration = Duration::from_secs(10);
 
-/// How long a second line of the first answer is waited for, which nobody asked for.
+/// Time to wait for a superfluous second line after the first answer.
 const MORE: Duration = Duration::from_millis(10);
 
-/// For what a program that has ended wrote to its standard error, and for its exit status.
+/// Time to wait for the exit status of a program that has closed its output.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// Bytes that are kept of a program that writes faster than it is read.
+/// Maximum number of unread bytes before reading pauses.
 const MOST_UNREAD: usize = 1 << 26;
 
-/// Bytes read at a time.
+/// Maximum number of bytes for each read.
 const CHUNK: usize = 1 << 16;
 
 /// Exit code of this worker if its program has ended.
 const ENDED: i32 = 1;
 
-/// Takes a case and its answer.
+/// Receives a case and its answer.
 type Take<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), JobError> + 'a;
 
-/// A program that runs.
+/// Running program.
 pub(super) struct Process {
     child: Child,
     command: Vec<String>,
     input: ChildStdin,
     inbox: Arc<Inbox>,
     last_words: Arc<Mutex<String>>,
-    /// Answers that have been taken from the inbox, and how much of them has been read.
+    /// Answers taken from the inbox, and the number of their bytes that have been read.
     taken: Vec<u8>,
     read: usize,
 }
 
-/// What the program wrote and nobody has taken.
+/// Output of the program that has not been taken, and true at its end.
 #[derive(Default)]
 struct Inbox {
     state: Mutex<(Vec<u8>, bool)>,
@@ -55,7 +55,7 @@ impl Inbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads to the end.
+    /// Reads the output to its end.
     fn fill(&self, mut output: ChildStdout) {
         let mut chunk = vec![0; CHUNK];
         loop {
@@ -73,7 +73,7 @@ impl Inbox {
         }
     }
 
-    /// Moves everything that is there behind `to`, and waits for something until then. False if nothing came.
+    /// Appends all available output to `to`. Waits for output until `until`, or without limit. Returns false if no output came.
     fn take(&self, to: &mut Vec<u8>, until: Option<Instant>) -> bool {
         let mut state = self.lock();
         while state.0.is_empty() && !state.1 {
@@ -95,11 +95,11 @@ impl Inbox {
 }
 
 impl Process {
-    /// Starts a program, and asks it a line. Its answer must come, and no other; a program that ends over it is started again and not asked.
+    /// Starts a program and sends it a line, which must get exactly one answer. A program that ends instead is started again without the line.
     pub(super) fn ready(command: &[String], first: &[u8]) -> Result<Self> {
         let mut process = Self::start(command)?;
         let shown = command.join(" ");
-        // A program that has ended is found by its missing answer.
+        // A missing answer shows that the program has ended.
         let _ = process.input.write_all(first).and_then(|()| process.input.flush());
         let until = Instant::now() + FIRST;
         while !process.taken.contains(&b'\n') {
@@ -138,7 +138,7 @@ impl Process {
         Ok(process)
     }
 
-    /// The kernel may not be meant for the first line: whether it ends over others too is for the run to find. A program that ends at once does not run.
+    /// Restarts a program that ended over its first line, because that line may be outside its domain. Fails if the program ends again at once.
     fn without_first(mut self, command: &[String], first: &[u8]) -> Result<Self> {
         let said = self.ended(first);
         let mut again = Self::start(command)?;
@@ -168,8 +168,8 @@ impl Process {
         Ok(Self { child, command: command.to_vec(), input, inbox, last_words, taken: Vec::new(), read: 0 })
     }
 
-    /// Writes the lines of a batch, and gives each with its answer to `take`. A program that ends ends this process; one whose answer is refused is started
-    /// again, since what else it writes belongs to no line.
+    /// Writes the lines of a batch and passes each line with its answer to `take`. If the program ends, this process ends. If an answer is
+    /// refused, the program is started again, because its further output belongs to no line.
     pub(super) fn ask(&mut self, lines: &[u8], take: &mut Take<'_>) -> Result<(), JobError> {
         let asked = self.asked(lines, take);
         if asked.is_err() {
@@ -195,7 +195,7 @@ impl Process {
         self.unasked(lines)
     }
 
-    /// Nothing may be there that was not asked for.
+    /// Fails if the program wrote output without a request.
     fn unasked(&mut self, lines: &[u8]) -> Result<(), JobError> {
         self.taken.drain(..std::mem::take(&mut self.read));
         self.inbox.take(&mut self.taken, Some(Instant::now()));
@@ -209,7 +209,7 @@ impl Process {
         )))
     }
 
-    /// The end of the next line of the answers; `None` at their end.
+    /// Returns the end of the next answer line. `None` at the end of the output.
     fn line(&mut self) -> Option<usize> {
         let mut searched = self.read;
         loop {
@@ -224,15 +224,15 @@ impl Process {
         }
     }
 
-    /// Ends this process, as its program has ended.
+    /// Ends this process after the end of its program.
     fn crashed(&mut self, case: &[u8]) -> ! {
         let said = self.ended(case);
-        // The run shows the last line.
+        // The run shows the last line of standard error.
         let _ = writeln!(std::io::stderr(), "{said}");
         std::process::exit(ENDED)
     }
 
-    /// How the program ended, and what it said.
+    /// Describes how the program ended, with its last message.
     fn ended(&mut self, case: &[u8]) -> String {
         let begun = Instant::now();
         let status: Option<ExitStatus> = loop {
@@ -250,7 +250,7 @@ impl Process {
     }
 }
 
-/// Passes a standard error on, and keeps its last line.
+/// Forwards a standard error and keeps its last line.
 fn listen(errors: ChildStderr, last: &Mutex<String>) {
     let mut errors = BufReader::new(errors);
     let mut line = Vec::new();

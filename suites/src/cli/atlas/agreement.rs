@@ -1,4 +1,4 @@
-//! On which multipliers and shifts two schemes are identical.
+//! Multipliers and shifts at which two schemes are identical.
 
 use crate::atlas::{Atlas, Between};
 use std::collections::BTreeSet;
@@ -6,25 +6,25 @@ use std::ops::RangeInclusive;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_reports::text;
 
-/// Where two schemes are identical, of what was counted.
+/// Pairs (m, s) at which two schemes are identical, among the counted pairs.
 pub(super) struct Agreement {
-    /// All of it.
+    /// True if the schemes are identical at every counted pair.
     pub(super) everywhere: bool,
-    /// Pairs (m, s) on which they are.
+    /// Number of pairs (m, s) at which the schemes are identical.
     pub(super) identical: usize,
-    /// Pairs (m, s) that were counted and have an accumulator with a value of both.
+    /// Number of pairs (m, s) that were counted and have an accumulator on which both schemes have a value.
     pub(super) counted: usize,
-    /// Pairs (m, s) without one.
+    /// Number of counted pairs (m, s) without an accumulator on which both schemes have a value.
     pub(super) apart: usize,
-    /// Pairs (m, s) that were not counted.
+    /// Number of pairs (m, s) that were not counted.
     pub(super) not_counted: usize,
-    /// Shifts at which every multiplier counted is.
+    /// Shifts at which every counted multiplier gives identical results.
     pub(super) shifts: Vec<RangeInclusive<i32>>,
-    /// Multipliers that are at every shift counted.
+    /// Multipliers that give identical results at every counted shift. Empty if there are fewer than two counted pairs for each multiplier.
     pub(super) multipliers: Vec<i32>,
 }
 
-/// Where the two of `between` are.
+/// Summarizes the counts of two schemes.
 pub(super) fn agreement(atlas: &Atlas, between: &Between) -> Agreement {
     let counted: Vec<(Channel, bool)> = atlas
         .channels
@@ -53,14 +53,14 @@ pub(super) fn agreement(atlas: &Atlas, between: &Between) -> Agreement {
     }
 }
 
-/// Neighbours as ranges.
+/// Joins adjacent values of a sorted list to ranges.
 fn ranges(sorted: &[i32]) -> Vec<RangeInclusive<i32>> {
     let runs = sorted.chunk_by(|a, b| a + 1 == *b);
     runs.map(|run| run[0]..=run[run.len() - 1]).collect()
 }
 
 impl Agreement {
-    /// For a cell of the matrix: `=`, the shifts if it is about them, otherwise how many.
+    /// Returns a cell of the matrix: `?`, `=`, the range of identical shifts, `.`, or the share of identical pairs.
     pub(super) fn glyph(&self) -> String {
         match &self.shifts[..] {
             _ if self.counted == 0 => "?".to_owned(),
@@ -71,7 +71,7 @@ impl Agreement {
         }
     }
 
-    /// In words.
+    /// Describes the agreement in a sentence.
     pub(super) fn described(&self) -> String {
         let counted = text::count(self.counted as u64);
         let mut parts = Vec::new();
@@ -81,7 +81,6 @@ impl Agreement {
             let shifts: Vec<String> = self.shifts.iter().map(range).collect();
             parts.push(format!("{} of {counted} pairs (m, s)", text::count(self.identical as u64)));
             parts.extend((!shifts.is_empty()).then(|| format!("every m at s {}", shifts.join(", "))));
-            // Of multipliers that are examined at one shift each there is nothing to tell.
             let few: Vec<String> = self.multipliers.iter().take(4).map(i32::to_string).collect();
             let more = if self.multipliers.len() > few.len() { ", ..." } else { "" };
             parts.extend((!few.is_empty()).then(|| format!("every s at m {}{more}", few.join(", "))));
@@ -96,7 +95,7 @@ fn range(range: &RangeInclusive<i32>) -> String {
     if range.start() == range.end() { range.start().to_string() } else { format!("{}..{}", range.start(), range.end()) }
 }
 
-/// A share, or the power of ten of a small one.
+/// Formats a share in per cent. Small shares are rounded to one digit times a power of ten.
 pub(super) fn percent(rate: f64) -> String {
     if rate >= 0.001 { format!("{:.1}%", 100.0 * rate) } else { format!("{:.0e}", rate) }
 }

@@ -1,4 +1,4 @@
-//! `atlas`: which schemes agree, on what, and which kernels follow them.
+//! `atlas`: schemes that agree, the parameters on which they agree, and the kernels that follow them.
 
 mod agreement;
 mod show;
@@ -17,7 +17,7 @@ use tiebreak_oracle::fpm::{Definition, Scheme};
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::text;
 
-/// A range with more pairs (m, s) is taken for a mistake.
+/// Maximum number of pairs (m, s). A larger range is refused as a mistake.
 const MOST_PARAMETERS: usize = 200_000;
 
 /// Arguments of `atlas`.
@@ -40,7 +40,7 @@ pub(super) struct Args {
     format: Listing,
 }
 
-/// Multipliers of the command line.
+/// Multipliers from the command line.
 #[derive(Clone, Debug)]
 struct Multipliers(Vec<i32>);
 
@@ -65,7 +65,7 @@ fn multipliers(text: &str) -> Result<Multipliers, String> {
     text.split(',').map(one).collect::<Result<_, _>>().map(Multipliers)
 }
 
-/// The requested multipliers and shifts, each once.
+/// Returns the requested pairs of multiplier and shift, without duplicates.
 fn channels(args: &Args) -> Result<Vec<Channel>> {
     let mut channels = match &args.params {
         Some(path) => read_csv(path)?,
@@ -84,7 +84,7 @@ fn channels(args: &Args) -> Result<Vec<Channel>> {
     Ok(channels)
 }
 
-/// Prints which schemes agree, and where.
+/// Prints the schemes that agree, and the parameters on which they agree.
 pub(super) fn run(args: &Args) -> Result<()> {
     let all = || DEFINITIONS.iter().map(|definition| Scheme { definition, overflow: Overflow::OutOfDomain }).collect();
     let schemes = if args.scheme.is_empty() { all() } else { args.scheme.clone() };

@@ -1,4 +1,4 @@
-//! An atlas as a table, as JSON and as CSV.
+//! Output of an atlas as a table, JSON or CSV.
 
 use super::agreement::{Agreement, agreement, percent};
 use crate::atlas::{Atlas, Between, Witness};
@@ -9,7 +9,7 @@ use tiebreak_impls::fpm::{self, Channel};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_reports::text;
 
-/// Kernels whose contract promises the scheme somewhere.
+/// Returns the kernels whose contract promises the scheme, or names it in a deviation.
 fn kernels(scheme: &Scheme) -> Vec<&'static str> {
     let name = scheme.definition.name;
     let promises = |k: &&fpm::Kernel| {
@@ -18,7 +18,7 @@ fn kernels(scheme: &Scheme) -> Vec<&'static str> {
     fpm::kernels().iter().filter(promises).map(|k| k.name).collect()
 }
 
-/// `A`, `B`, ..., by which the matrix names classes.
+/// Returns the name of a class in the matrix: `A`, `B`, ..., `AA`, ...
 fn letter(at: usize) -> String {
     let last = char::from(b'A' + (at % 26) as u8);
     if at < 26 { last.to_string() } else { format!("{}{last}", letter(at / 26 - 1)) }
@@ -37,7 +37,7 @@ fn at(witness: &Witness) -> String {
     format!("x={x} m={multiplier} s={shift}: {left}, {right}")
 }
 
-/// Classes, the matrix, and each two classes: those that kernels follow first, of them those that agree most.
+/// Formats classes, matrix and pairs of classes. Pairs in which kernels follow both classes come first, then pairs with more agreement.
 pub(super) fn as_table(atlas: &Atlas) -> String {
     let label = |scheme: usize| atlas.schemes[scheme].label();
     let firsts: Vec<usize> = atlas.classes.keys().copied().collect();
@@ -69,7 +69,6 @@ pub(super) fn as_table(atlas: &Atlas) -> String {
     out += &table(&header.iter().map(String::as_str).collect::<Vec<_>>(), rows.collect());
     out += "\n";
     let mut order: Vec<usize> = (0..atlas.between.len()).collect();
-    // Those that kernels follow first.
     let followed = |first: usize| atlas.classes[&first].iter().any(|s| !kernels(&atlas.schemes[*s]).is_empty());
     let unfollowed = |(i, j): (usize, usize)| !(followed(i) && followed(j));
     order.sort_by_key(|at| (unfollowed(atlas.between[*at].pair), std::cmp::Reverse(agreements[*at].identical), *at));

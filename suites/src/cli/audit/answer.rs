@@ -1,18 +1,18 @@
-//! The answer of an audit: for each comparison what was counted, and what was not examined.
+//! Sentences that answer an audit: counts and unexamined operators of each comparison.
 
 use super::rows::share;
 use crate::audit::report::{Audit, Comparison, NotAudited, Totals};
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_reports::text;
 
-/// Number of unexamined operators that are named.
+/// Maximum number of unexamined operators that are named.
 const NAMED: usize = 4;
 
-/// What no count of layers bounds.
+/// Limit of counts per layer.
 const NO_BOUND: &str =
     "Later layers can enlarge a change: counts of single layers are no bound for the outputs of the whole network.";
 
-/// The answer to each comparison. A count is about each layer alone: both sides read equal inputs.
+/// Returns the answer to each comparison. Counts refer to one layer at a time: both sides read equal inputs.
 pub(super) fn answers(audit: &Audit) -> Vec<String> {
     let each = audit.comparisons.iter().map(|c| [counted(audit, c), unexamined(audit, c)].concat());
     let changes = audit.comparisons.iter().any(|c| c.totals.differ > 0);
@@ -50,7 +50,7 @@ fn all_unexamined<'a>(audit: &'a Audit, c: &'a Comparison) -> impl Iterator<Item
     audit.not_audited.iter().chain(&c.not_compared)
 }
 
-/// The operators of which the answer says nothing.
+/// Names the operators that no count covers.
 fn unexamined(audit: &Audit, c: &Comparison) -> String {
     let mut by_name = BTreeMap::<&str, usize>::new();
     all_unexamined(audit, c).for_each(|n| *by_name.entry(&n.op).or_default() += 1);
@@ -71,7 +71,7 @@ fn unexamined(audit: &Audit, c: &Comparison) -> String {
     )
 }
 
-/// The versions of the runtimes, those of one version together. Nothing of schemes.
+/// Returns the versions of the runtimes, grouped by version. `None` if only schemes are compared.
 pub(super) fn versions(audit: &Audit) -> Option<String> {
     let mut by_version = BTreeMap::<&str, BTreeSet<&str>>::new();
     for c in &audit.comparisons {
@@ -88,7 +88,7 @@ pub(super) fn versions(audit: &Audit) -> Option<String> {
     (!all.is_empty()).then(|| format!("Runtimes: {}.", all.join("; ")))
 }
 
-/// That these comparisons compared no layer, and why.
+/// Says that these comparisons compared no layer, with the reasons.
 pub(super) fn nothing(audit: &Audit, empty: &[&Comparison]) -> String {
     let names: Vec<String> = empty.iter().map(|c| format!("{} to {}", c.left, c.right)).collect();
     let all = audit.not_audited.iter().chain(empty.iter().flat_map(|c| &c.not_compared));

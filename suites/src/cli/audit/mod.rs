@@ -1,4 +1,4 @@
-//! `audit`: do the results of a model change if the runtime changes, where, and by how much?
+//! `audit`: results of a model that change if the runtime changes, with places and amounts.
 
 mod answer;
 mod page;
@@ -79,7 +79,7 @@ fn derivation(text: &str) -> Result<&'static Derivation, String> {
     Derivation::find(text).map_err(|unknown| format!("{unknown}; --help lists them"))
 }
 
-/// The names that the options take.
+/// Lists the names that the options accept.
 fn names() -> String {
     let runtimes = RUNTIMES.iter().map(|r| (r.name, format!("{} ({})", r.summary, r.version)));
     let floats = floats::DEFINITIONS.iter().map(|d| (d.name, d.summary.to_owned()));
@@ -99,15 +99,16 @@ fn names() -> String {
     .join("\n")
 }
 
-/// Audit of one model, as it is printed.
+/// Printable audit of one model.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Answer {
     text: String,
-    /// Whether a comparison changes a result and the caller asked for that.
+    /// True if a comparison changes a result and the caller asked to fail then.
     fails: bool,
 }
 
-/// Prints the audits. False if a result changes and the caller asked for that; an error, after the other models, if nothing was compared.
+/// Prints the audits. Returns false if a result changes and the caller asked to fail then.
+/// If nothing was compared in a model, the function returns an error after the other models.
 pub(super) fn run(args: &Args) -> Result<bool> {
     if args.format == Format::Html && args.models.len() > 1 {
         bail!("--format html is a page of one model: name one, or choose another format");
@@ -147,21 +148,21 @@ pub(super) fn answer(args: &Args, model: &Path) -> Result<Answer> {
     Ok(Answer { text, fails: args.fail_if_changed && audit.comparisons.iter().any(|c| c.totals.differ > 0) })
 }
 
-/// Audits of several models: tables apart, JSON documents one after the other, one CSV.
+/// Printer of several audits: separate tables, consecutive JSON documents, or one CSV.
 pub(super) struct Printed {
     format: Format,
     any: bool,
-    /// Whether an audit fails.
+    /// True if an audit fails.
     pub(super) fails: bool,
 }
 
 impl Printed {
-    /// With nothing printed.
+    /// Creates a printer without output.
     pub(super) fn new(format: Format) -> Self {
         Self { format, any: false, fails: false }
     }
 
-    /// Prints the next one.
+    /// Prints the next audit.
     pub(super) fn print(&mut self, answer: &Answer) -> Result<()> {
         let text = &answer.text;
         let (before, text) = match self.format {
@@ -175,7 +176,7 @@ impl Printed {
     }
 }
 
-/// What is compared: two schemes, or runtimes.
+/// Returns the sides of the comparisons: two schemes, or runtimes.
 fn sides(args: &Args, tflite: bool) -> (Side, Vec<Side>) {
     let named = |names: &[&str]| names.iter().map(|name| Runtime::find(name).expect("a runtime")).collect::<Vec<_>>();
     if let Some((left, right)) = args.left.zip(args.right) {

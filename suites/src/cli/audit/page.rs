@@ -1,4 +1,4 @@
-//! An audit as one page for a browser.
+//! Audit as an HTML page.
 
 use super::answer::{answers, versions};
 use super::rows::{channel_row, commands, facts, lanes, not_audited, share, worst};
@@ -8,11 +8,11 @@ use askama::Template;
 use tiebreak_reports::html::STYLE;
 use tiebreak_reports::text;
 
-/// Rows from which on a table is opened by a click.
+/// Number of rows from which a table is collapsed at first.
 const LONG: usize = 40;
 
-/// A page without scripts and without links to elsewhere, in the style of a run's page: tables that scroll on their own and are lists on a narrow
-/// screen, light or dark as the reader's system is.
+/// Page without scripts and external links, in the style of a run's page. Tables scroll separately and become lists on a narrow screen.
+/// Colours follow the reader's light or dark mode.
 #[derive(Template)]
 #[template(path = "audit.html")]
 struct Page<'a> {
@@ -24,7 +24,7 @@ struct Page<'a> {
     commands: Vec<String>,
 }
 
-/// A table of the page.
+/// Table of the page.
 struct List {
     title: String,
     header: Vec<&'static str>,
@@ -44,7 +44,7 @@ impl List {
         self.header.get(*at).copied().unwrap_or_default()
     }
 
-    /// True for a column of counts, rates and other numbers.
+    /// True if all cells of the column are counts, rates or other numbers.
     fn is_number(&self, at: &usize) -> bool {
         let is_digit = |c: char| c.is_ascii_digit() || ",.-+%e ".contains(c);
         let cells = || self.rows.iter().filter_map(|row| row.get(*at)).filter(|cell| !cell.is_empty());

@@ -1,4 +1,4 @@
-//! An audit as words and as CSV: what the table and the page say in the same way.
+//! Text and CSV of an audit. Table and page share this text.
 
 use crate::audit::LANES;
 use crate::audit::report::{Audit, ChannelCounts, Comparison, Input, Layer, LayerCounts, Multiplier, Witness};
@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_common::called;
 use tiebreak_reports::text;
 
-/// Right minus left, at most three deltas.
+/// Formats at most two deltas (right minus left), and the count of other deltas.
 fn deltas(counts: &ChannelCounts) -> String {
     let by_delta: BTreeMap<String, u64> = counts.by_delta.iter().map(|(d, n)| (d.to_string(), *n)).collect();
     text::deltas(&by_delta, 2).join(" ")
 }
 
-/// The input nearest to zero, and both results.
+/// Formats the input nearest to zero, with both results.
 fn witness(witness: &Option<Witness>) -> String {
     let Some(Witness { input, left, right }) = witness else { return "none".to_owned() };
     match input {
@@ -23,7 +23,7 @@ fn witness(witness: &Option<Witness>) -> String {
     }
 }
 
-/// A share in per cent, with three digits that count.
+/// Formats a share in per cent with three significant digits.
 pub(super) fn share(part: u64, whole: u64) -> String {
     if part == 0 || whole == 0 {
         return "0%".to_owned();
@@ -33,7 +33,7 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     format!("{percent:.places$}%")
 }
 
-/// What is to be known of the model before any runtime: derivations, lanes of 16 bits, int32, floats.
+/// Describes the model without any runtime: derivations, 16-bit lanes, int32 and floats.
 pub(super) fn facts(audit: &Audit) -> Vec<String> {
     let channels = || audit.layers.iter().flat_map(|layer| layer.channels.iter().map(move |channel| (layer, channel)));
     let all = channels().count();
@@ -94,7 +94,7 @@ pub(super) fn facts(audit: &Audit) -> Vec<String> {
     out
 }
 
-/// A line for each kind of lanes of 16 bits: name, layers and channels with unsafe pairs, and the first of them.
+/// Returns a row for each kind of 16-bit lanes: name, layers and channels with unsafe pairs, and the first pair.
 pub(super) fn lanes(audit: &Audit) -> Vec<Vec<String>> {
     let of = |name: &'static str, summary: &str| {
         let all: Vec<_> = audit.layers.iter().flat_map(|l| l.channels.iter().map(move |c| (l, c))).collect();
@@ -120,7 +120,7 @@ pub(super) fn lanes(audit: &Audit) -> Vec<Vec<String>> {
     if any { LANES.iter().map(|lanes| of(lanes.name, lanes.summary)).collect() } else { Vec::new() }
 }
 
-/// Operators that are not audited, those of one kind and reason together.
+/// Lists operators that are not audited, grouped by kind and reason.
 pub(super) fn not_audited(audit: &Audit) -> Vec<Vec<String>> {
     let mut groups: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for n in &audit.not_audited {
@@ -136,13 +136,13 @@ pub(super) fn not_audited(audit: &Audit) -> Vec<Vec<String>> {
     rows.into_iter().map(|((op, reason), at)| vec![op, text::count(at.len() as u64), reason]).collect()
 }
 
-/// Number of channels in the list of the worst.
+/// Maximum number of channels in the list of worst channels.
 const WORST: usize = 10;
 
-/// A comparison, the number and name of an operator, and the counts of a channel.
+/// Comparison, number and name of an operator, and counts of a channel.
 pub(super) type Row<'a> = (&'a Comparison, usize, &'a str, &'a ChannelCounts);
 
-/// A channel with what was counted: to, layer, operator, channel, inputs, differ, rate, by delta, nearest to zero.
+/// Formats the counts of a channel: to, layer, operator, channel, inputs, differ, rate, by delta, nearest to zero.
 pub(super) fn channel_row((comparison, index, op, counts): Row<'_>) -> Vec<String> {
     vec![
         comparison.right.clone(),
@@ -157,7 +157,7 @@ pub(super) fn channel_row((comparison, index, op, counts): Row<'_>) -> Vec<Strin
     ]
 }
 
-/// The worst channels of all comparisons, each once, where it is worst.
+/// Returns the worst channels of all comparisons. Each channel appears once, in the comparison with its highest rate.
 pub(super) fn worst(audit: &Audit) -> Vec<Row<'_>> {
     let mut all: Vec<Row<'_>> = Vec::new();
     for c in &audit.comparisons {
@@ -170,7 +170,7 @@ pub(super) fn worst(audit: &Audit) -> Vec<Row<'_>> {
     all
 }
 
-/// Commands that look closer at the worst channel that a census takes.
+/// Returns commands that examine the worst channel that `census` accepts.
 pub(super) fn commands(audit: &Audit) -> Vec<String> {
     let found = worst(audit).into_iter().find_map(|(comparison, index, _, counts)| {
         let layer = audit.layers.iter().find(|layer| layer.index == index)?;
@@ -218,7 +218,7 @@ fn closer(
     out
 }
 
-/// A line for each comparison, layer and channel.
+/// Writes a line for each comparison, layer and channel.
 pub(super) fn csv(model: &str, audit: &Audit) -> Result<String> {
     #[rustfmt::skip]
     let header = [

@@ -1,4 +1,4 @@
-//! An audit for the terminal: the answer, the totals, the worst channels, the layers, what is not audited, and how to look closer.
+//! Audit for the terminal: answer, totals, worst channels, layers, operators that are not audited, and commands for a closer look.
 
 use super::answer::{answers, versions};
 use super::rows::{channel_row, commands, facts, lanes, not_audited, share, worst};
@@ -6,7 +6,7 @@ use crate::audit::report::{Audit, Comparison, Totals};
 use crate::cli::table_within;
 use tiebreak_reports::text;
 
-/// Widest line of a list.
+/// Maximum width of a line of a list.
 const WIDTH: u16 = 100;
 
 fn list(title: &str, header: &[&str], rows: Vec<Vec<String>>) -> String {
@@ -16,7 +16,7 @@ fn list(title: &str, header: &[&str], rows: Vec<Vec<String>>) -> String {
     format!("\n{title}\n{}", table_within(header, rows, Some(WIDTH)))
 }
 
-/// Breaks a sentence between words.
+/// Wraps a sentence between words.
 fn wrapped(sentence: &str) -> String {
     let mut out = String::new();
     let mut width = 0;
@@ -35,12 +35,12 @@ fn wrapped(sentence: &str) -> String {
     out + "\n"
 }
 
-/// A command on lines that a shell joins.
+/// Wraps a command with backslashes, so that a shell joins the lines.
 fn folded(command: &str) -> String {
     let (mut out, mut width) = (String::from(" "), 1);
     for word in command.split(' ') {
         let length = word.chars().count();
-        // Room for the space and the backslash that may follow.
+        // Reserve two columns for a space and a backslash.
         if width > 1 && width + 1 + length + 2 > usize::from(WIDTH) {
             out += " \\\n     ";
             width = 5;
@@ -88,7 +88,7 @@ pub(super) fn render(audit: &Audit) -> String {
     out
 }
 
-/// How much of the model is audited.
+/// Describes the audited part of the model.
 fn extent(audit: &Audit) -> String {
     let channels: usize = audit.layers.iter().map(|layer| layer.channels.len()).sum();
     let (layers, channels) = (text::plural(audit.layers.len(), "layer"), text::plural(channels, "channel"));
@@ -99,7 +99,7 @@ fn extent(audit: &Audit) -> String {
     format!("{layers} with {channels} audited, {} not{moving}.", text::plural(audit.not_audited.len(), "operator"))
 }
 
-/// Every comparison has one left side.
+/// Returns the title of the totals. All comparisons have the same left side.
 fn totals_title(audit: &Audit) -> String {
     audit.comparisons.first().map_or("Totals".to_owned(), |c| format!("Totals, from {}", c.left))
 }
@@ -114,7 +114,7 @@ fn totals(audit: &Audit) -> Vec<Vec<String>> {
     audit.comparisons.iter().map(row).collect()
 }
 
-/// The operator is named in the list of layers.
+/// Returns the rows of the worst channels without the operator, which the list of layers names.
 fn worst_rows(audit: &Audit) -> Vec<Vec<String>> {
     let mut rows: Vec<_> = worst(audit).into_iter().map(channel_row).collect();
     rows.iter_mut().for_each(|row| drop(row.remove(2)));

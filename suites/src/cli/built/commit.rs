@@ -1,12 +1,12 @@
-//! The commit of sources.
+//! Commit of the sources.
 //!
-//! The commit in a ledger is that of the built sources, since a program runs only beside them. The caller's variables and
-//! settings for git (`GIT_DIR`, `diff.external`) do not change it.
+//! The ledger has the commit of the built sources, because a program runs only in their workspace. The caller's variables and
+//! settings for git (`GIT_DIR`, `diff.external`) do not change the commit.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a caller may have set for another repository, or for git to show differences otherwise.
+/// Variables that a caller may have set for another repository, or to change the output of `git diff`.
 const CALLERS: [&str; 10] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -20,12 +20,12 @@ const CALLERS: [&str; 10] = [
     "GIT_DIFF_OPTS",
 ];
 
-/// The commit of what is in `root` at `paths`: `COMMIT`, or `COMMIT+HASH` with a hash of what was changed since. Nothing where git is not there, or where
-/// the repository around `root` does not have it.
+/// Returns the commit of `paths` in `root`: `COMMIT`, or `COMMIT+HASH` with a hash of later changes.
+/// `None` without git, or if the repository around `root` does not track `root`.
 pub(super) fn of(root: &Path, paths: &[String]) -> Option<String> {
     git(root, &["cat-file", "-e", "HEAD:./Cargo.toml"])?;
     let head = String::from_utf8(git(root, &["rev-parse", "HEAD"])?).ok()?;
-    // Whatever the configuration says: only the differences themselves.
+    // The options override a configuration that changes the text of differences.
     let diff = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index", "--binary", "HEAD", "--"];
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let mut changed = git(root, &[&diff[..], &paths].concat())?;
@@ -35,13 +35,13 @@ pub(super) fn of(root: &Path, paths: &[String]) -> Option<String> {
     Some(head.trim().to_owned() + &hash)
 }
 
-/// What a command of git prints.
+/// Returns the output of a git command.
 fn git(root: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
     let mut command = Command::new("git");
     for name in CALLERS {
         command.env_remove(name);
     }
-    // It is asked beside others that may write.
+    // Optional locks could block other git processes.
     command.env("GIT_OPTIONAL_LOCKS", "0").arg("-C").arg(root).args(arguments);
     let output = command.stdin(Stdio::null()).output().ok()?;
     output.status.success().then_some(output.stdout)

@@ -1,10 +1,9 @@
-//! What this program was built from, and whether that is what its workspace holds now: cargo compares dates alone, and a program that other sources made
-//! would say `holds` of kernels that nobody has any more.
+//! Sources that this program was built from, compared with the sources in its workspace. Cargo compares only dates, so a program of
+//! older sources could report `holds` for kernels that have changed since.
 //!
-//! A program that is called directly refuses to run (exit code 2) if its workspace has other sources. In the directory of
-//! its build, it belongs to the workspace that it is called in; elsewhere to the workspace that it was built in. A program
-//! that is installed elsewhere has no workspace: it runs, and its ledger has the hash of its sources
-//! (`environment.sources`) and no commit.
+//! A program that is called directly refuses to run (exit code 2) if the sources in its workspace differ. A program in the directory of
+//! its build belongs to the workspace of the current directory, other programs to the workspace around their own directory. A program
+//! that is installed elsewhere has no workspace: it runs, and its ledger has the hash of its sources (`environment.sources`) and no commit.
 
 mod commit;
 
@@ -17,10 +16,10 @@ use tiebreak_common::parallel;
 use tiebreak_common::sources::{PACKAGES, Package, is_workspace};
 use tiebreak_impls::sources::WORKSPACE;
 
-/// Where programs are written by the build that made this one.
+/// Directory to which the build of this program writes programs.
 const PROGRAMS: Option<&str> = option_env!("TIEBREAK_PROGRAMS");
 
-/// The packages that this program is linked from, each with the hash that it was compiled with.
+/// Packages linked into this program, with the hash of their sources at compile time.
 const BUILT: [(&str, Option<&str>); PACKAGES.len()] = [
     ("oracle", tiebreak_oracle::SOURCES),
     ("impls", tiebreak_impls::sources::SOURCES),
@@ -35,15 +34,15 @@ const BUILT: [(&str, Option<&str>); PACKAGES.len()] = [
     ("suites", option_env!("TIEBREAK_SOURCES")),
 ];
 
-/// The workspace that holds what this program was built from; none of a program that is installed elsewhere.
+/// Workspace with the sources of this program. `None` for a program that is installed elsewhere.
 static CHECKED: OnceLock<Option<PathBuf>> = OnceLock::new();
 
-/// The answer to `tiebreak --sources`.
+/// Answers `tiebreak --sources`.
 pub(super) fn described() -> String {
     tiebreak_impls::sources::described(&BUILT)
 }
 
-/// A hash over those of all packages; none where one of them has none.
+/// Returns a hash of the hashes of all packages. `None` if a package has no hash.
 pub(super) fn sources() -> Option<String> {
     let mut lines = String::new();
     for (package, hash) in BUILT {
@@ -52,15 +51,14 @@ pub(super) fn sources() -> Option<String> {
     Some(hexadecimal(Sha256::digest(lines)))
 }
 
-/// The commit of what this program was built from, with a hash of what was changed since. Where [`check`] found the sources as they were when they were
-/// built, it is that of the workspace.
+/// Returns the commit of the sources of this program, with a hash of later changes. [`check`] must have found the sources unchanged.
 pub(super) fn commit() -> Option<String> {
     let root = CHECKED.get()?.as_deref()?;
     let paths: Vec<String> = PACKAGES.into_iter().flat_map(Package::paths).collect();
     commit::of(root, &paths)
 }
 
-/// Refuses to go on with a program that is not built from what its workspace holds. One that is installed elsewhere has no workspace.
+/// Fails if the sources in the workspace differ from the built sources. A program that is installed elsewhere has no workspace and passes.
 pub(super) fn check() -> Result<()> {
     let root = workspace(&Place::here());
     if let Some(root) = &root {
@@ -69,20 +67,20 @@ pub(super) fn check() -> Result<()> {
             bail!("{}", refusal(root, &stale));
         }
     }
-    // The first answer stands.
+    // Only the first result is kept.
     let _ = CHECKED.set(root);
     Ok(())
 }
 
-/// Where a program is, and where it is called.
+/// Location of a program, and of its call.
 struct Place {
-    /// Its directory.
+    /// Directory of the program.
     program: Option<PathBuf>,
-    /// The current one.
+    /// Current directory.
     current: Option<PathBuf>,
-    /// Where the build that made it writes programs.
+    /// Directory to which the build of the program writes programs.
     written: Option<PathBuf>,
-    /// The workspace of that build.
+    /// Workspace of the build.
     home: Option<PathBuf>,
 }
 
@@ -99,8 +97,8 @@ impl Place {
     }
 }
 
-/// The workspace that a program must be built from. A program where its build wrote it stands for the workspace that it is called in, and elsewhere for the
-/// one that it was built in; where a whole target directory was moved, for the one around it.
+/// Returns the workspace whose sources the program must match. For a program in the directory of its build, this is the workspace around
+/// the current directory, or else the workspace of the build. For other programs (a moved target directory), it is the workspace around the program.
 fn workspace(place: &Place) -> Option<PathBuf> {
     let around = |directory: &Option<PathBuf>| {
         directory.as_deref()?.ancestors().find(|directory| is_workspace(directory)).map(Path::to_owned)
@@ -113,7 +111,7 @@ fn workspace(place: &Place) -> Option<PathBuf> {
     }
 }
 
-/// The packages whose sources are others now.
+/// Returns the packages whose sources have changed since the build.
 fn stale(root: &Path) -> Result<Vec<&'static str>> {
     let hash = |package: &Package| -> Result<String> {
         let mut hash = Sha256::new();

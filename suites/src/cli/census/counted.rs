@@ -1,4 +1,4 @@
-//! Two schemes counted over a range of accumulators: in closed form, by the places where results change, or one by one.
+//! Count of differences between two schemes over a range of accumulators: in closed form, by bisection, or one by one.
 
 use super::Nearest;
 use indicatif::ProgressBar;
@@ -6,14 +6,14 @@ use rayon::prelude::*;
 use std::ops::RangeInclusive;
 use tiebreak_oracle::census::{Census, Comparison, Counts};
 
-/// What was counted, the differing accumulators nearest to zero, and how it was done.
+/// Counts, the differing accumulators nearest to zero, and the method.
 pub(super) struct Counted {
     pub(super) counts: Counts,
     pub(super) places: Vec<Nearest>,
     pub(super) method: &'static str,
 }
 
-/// In closed form, or where a scheme does not fold one by one.
+/// Counts in closed form. Counts accumulators one by one if a scheme has no closed form.
 pub(super) fn folded(census: &Census, most: u64) -> Counted {
     let at = |x: i64| census.values(x).map(|(left, right)| Nearest { x, left, right });
     if let Some(counts) = census.counts() {
@@ -30,7 +30,7 @@ pub(super) fn folded(census: &Census, most: u64) -> Counted {
     Counted { counts: swept.counts, places: nearest.into_iter().filter_map(at).collect(), method: "sweep" }
 }
 
-/// By the places where each result changes.
+/// Counts by bisection: finds the accumulators at which each result changes.
 pub(super) fn stepped(comparison: &Comparison<'_>, xs: RangeInclusive<i64>, most: u64) -> Counted {
     let swept = Swept::new(xs, |xs| comparison.counts(xs));
     let nearest = swept.nearest(most, |n, xs| comparison.nearest(n, xs));
@@ -38,23 +38,23 @@ pub(super) fn stepped(comparison: &Comparison<'_>, xs: RangeInclusive<i64>, most
     Counted { counts: swept.counts, places: nearest.into_iter().filter_map(at).collect(), method: "bisection" }
 }
 
-/// Accumulators that one thread counts at a time.
+/// Accumulators in a thread's chunk.
 const CHUNK: i64 = 1 << 20;
 
-/// A range counted chunk by chunk.
+/// Counts of a range, collected by chunks.
 struct Swept {
     counts: Counts,
-    /// The chunks in which something differs.
+    /// Chunks with differing accumulators.
     differing: Vec<RangeInclusive<i64>>,
 }
 
-/// The order of accumulators from zero outwards, of two at one distance the positive one first.
+/// Sort key of accumulators from zero outwards. At equal distance, the positive accumulator is first.
 fn outwards(x: i64) -> (i64, bool) {
     (x.abs(), x < 0)
 }
 
 impl Swept {
-    /// One chunk of accumulators after another, on all cores. This can take some seconds, so a terminal shows the progress.
+    /// Counts the chunks on all cores. This can take some seconds, so a terminal shows the progress.
     fn new(xs: RangeInclusive<i64>, counts: impl Fn(RangeInclusive<i64>) -> Counts + Sync) -> Self {
         let (lo, hi) = (*xs.start(), *xs.end());
         let chunks = (hi - lo) / CHUNK + 1;
@@ -77,7 +77,7 @@ impl Swept {
         all
     }
 
-    /// The differing accumulators nearest to zero, at most so many: of each chunk that is near enough those that `of_chunk` finds.
+    /// Returns at most `most` differing accumulators, nearest to zero first. `of_chunk` finds the accumulators of one chunk.
     fn nearest(&self, most: u64, of_chunk: impl Fn(usize, RangeInclusive<i64>) -> Vec<i64>) -> Vec<i64> {
         let n = self.counts.differ().min(most) as usize;
         let nearest = |xs: &RangeInclusive<i64>| 0.clamp(*xs.start(), *xs.end()).abs();

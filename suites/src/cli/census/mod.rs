@@ -1,4 +1,4 @@
-//! `census`: on how many accumulators two schemes differ, and on which.
+//! `census`: number and values of the accumulators on which two schemes differ.
 
 mod counted;
 
@@ -20,7 +20,7 @@ use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
 use tiebreak_reports::space::Plan;
 use tiebreak_reports::text;
 
-/// The largest `--list`: more accumulators would not fit into memory.
+/// Maximum of `--list`: longer lists would not fit into memory.
 const MOST_LISTED: i64 = 1_000_000;
 
 /// Arguments of `census`.
@@ -70,7 +70,7 @@ pub(super) struct Args {
     whole: space::Options,
 }
 
-/// One shift or several, which only a space takes.
+/// Parses one shift or a range of shifts. Only a space takes a range.
 fn shift(text: &str) -> Result<Ends, String> {
     let ends = space::ends(text)?;
     match ends.into_iter().find(|s| !SHIFTS.contains(s)) {
@@ -79,7 +79,7 @@ fn shift(text: &str) -> Result<Ends, String> {
     }
 }
 
-/// The value parser of a scheme of rescaling that takes a multiplier.
+/// Parses a scheme of rescaling that takes a multiplier.
 pub(super) fn rescaling(text: &str) -> Result<Rescaling, String> {
     let rescaling = Rescaling::parse(text).map_err(|unknown| match unknown.nearest {
         Some(_) => unknown.to_string(),
@@ -96,7 +96,7 @@ pub(super) fn rescaling(text: &str) -> Result<Rescaling, String> {
     }
 }
 
-/// The answer at one multiplier and shift.
+/// Census at one multiplier and shift.
 #[derive(Debug, Serialize)]
 struct Answer {
     left: String,
@@ -114,7 +114,7 @@ struct Answer {
     /// Accumulators on which both schemes have a value.
     inputs: u64,
     differ: u64,
-    /// Right minus left; `other` counts the deltas that the census does not list.
+    /// Counts by delta (right minus left). `other` counts the deltas that the census does not list.
     by_delta: BTreeMap<String, u64>,
     nearest_zero: Option<Nearest>,
     method: &'static str,
@@ -122,7 +122,7 @@ struct Answer {
     list: Vec<Place>,
 }
 
-/// How results become the outputs that are compared.
+/// Zero point and clamp that turn results into the compared outputs.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Clamped {
     zero_point: i32,
@@ -130,7 +130,7 @@ struct Clamped {
     max: i32,
 }
 
-/// An accumulator on which the schemes differ, with both results.
+/// Accumulator on which the schemes differ, with both results.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Nearest {
     x: i64,
@@ -138,7 +138,7 @@ struct Nearest {
     right: i64,
 }
 
-/// The same with `x * m * 2^(s-31)`, a fraction and its decimals.
+/// Differing accumulator with `x * m * 2^(s-31)`, as a fraction and as a decimal number.
 #[derive(Clone, Debug, Serialize)]
 struct Place {
     #[serde(flatten)]
@@ -149,18 +149,18 @@ struct Place {
     both: String,
 }
 
-/// Whether a whole space is counted.
+/// True if a whole space is counted.
 pub(super) fn is_space(args: &Args) -> bool {
     args.whole.space.is_some()
 }
 
-/// The plan of a whole space.
+/// Plans the count of a whole space.
 pub(super) fn plan(args: &Args) -> Result<Plan> {
     let (left, right) = of_space(args)?;
     space::plan(left, right, args.shift, &args.whole)
 }
 
-/// The schemes of a whole space.
+/// Returns the schemes of a whole space.
 fn of_space(args: &Args) -> Result<(Scheme, Scheme)> {
     match (args.left, args.right) {
         (Rescaling::Fixed(left), Rescaling::Fixed(right)) => Ok((left, right)),
@@ -188,7 +188,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         (None, _, Some(_)) => bail!("--shift A..B needs --space: without it a census has one shift"),
         _ => bail!("--multiplier and --shift, or --params, must be given"),
     };
-    // Some at a time: of a million lines the text fits into memory, and the answers take ten times as much.
+    // The text of a million lines fits into memory, but the answers need ten times as much. Chunks limit the answers.
     let some = |some: &[Channel]| some.par_iter().map(|channel| answer(args, *channel)).collect::<Vec<Answer>>();
     let answers = channels.chunks(AT_ONCE).flat_map(some);
     print(&match args.format {
@@ -199,10 +199,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
     })
 }
 
-/// Answers that are held at a time.
+/// Number of answers held at a time.
 const AT_ONCE: usize = 1 << 12;
 
-/// Answers as an indented list of JSON.
+/// Formats answers as an indented JSON list.
 fn pretty(answers: impl Iterator<Item = Answer>) -> Result<String> {
     let mut out = String::new();
     for answer in answers {
@@ -262,7 +262,7 @@ fn by_delta(counts: &Counts) -> BTreeMap<String, u64> {
     apart.chain(far).collect()
 }
 
-/// With the exact value at the parameters of the left scheme.
+/// Adds the exact value at the parameters of the left scheme.
 fn place(at: Nearest, parameters: &Parameters) -> Place {
     let exact = exact(at.x, parameters);
     Place { at, exact: exact.to_string(), decimal: decimal(&exact), both: both(&exact) }
@@ -297,7 +297,7 @@ fn as_table(answers: &[Answer]) -> String {
     out
 }
 
-/// Multiplier and shift of both schemes.
+/// Formats multiplier and shift of both schemes.
 fn parameters(answer: &Answer) -> String {
     let right = answer.right_multiplier.zip(answer.right_shift);
     let right = right.map_or(String::new(), |(m, s)| format!("; m={m} s={s}"));

@@ -1,4 +1,4 @@
-//! A worker that is asked: its process, its pipes, and a limit to the time of all questions.
+//! Session with a worker: process, pipes, and a time limit for all questions.
 
 use super::question::{Question, length, misread};
 use super::quoted;
@@ -12,38 +12,38 @@ use tiebreak_impls::job_error::FailureKind;
 use tiebreak_impls::protocol::{Answer, Hello, Request, VERSION};
 use tiebreak_reports::drawable::bounded;
 
-/// Time for all questions, and time for the worker to end behind them.
+/// Time limit of all questions, and time limit of the exit after them.
 const QUESTIONS: Duration = Duration::from_millis(3500);
 const END: Duration = Duration::from_secs(1);
-/// Time between two looks at whether the worker has ended.
+/// Interval between checks for the worker's exit.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Longest line, in bytes, and longest reason of a worker that is shown, in characters.
+/// Maximum bytes of a line, and maximum characters of a reason that is shown.
 const MOST_LINE: usize = 1 << 20;
 const MOST_REASON: usize = 300;
 
-/// What the worker did wrong, and what to do.
+/// Mistake of the worker, with the remedy.
 pub(super) type Problem = String;
 
-/// Why nothing more comes.
+/// Reason for missing output.
 enum Missing {
     Late,
     Ended,
 }
 
-/// What a worker answers to a batch.
+/// Answer of a worker to a batch.
 #[derive(PartialEq, Eq)]
 enum Answered {
     Results(Vec<u8>),
     Outside(String),
 }
 
-/// A worker that is asked.
+/// Session with a worker.
 pub(super) struct Asked {
     child: Child,
     input: Option<ChildStdin>,
     output: Receiver<Vec<u8>>,
-    /// What the worker wrote and nobody has taken.
+    /// Bytes that the worker wrote and nothing has read yet.
     unread: Vec<u8>,
     until: Instant,
 }
@@ -95,7 +95,7 @@ impl Asked {
         Ok(hello)
     }
 
-    /// One batch and the same again; of an operation whose batches are of any length, then two of different lengths in flight together. What was answered.
+    /// Sends a batch twice. If batches can have any length, sends two batches of different lengths at once after that. Describes the answers.
     pub(super) fn kernel(&mut self, question: &Question) -> Result<String, Problem> {
         let (sample, name) = (&question.sample, format!("{} {}", question.op, question.kernel));
         self.ask(sample);
@@ -185,7 +185,7 @@ impl Asked {
         })
     }
 
-    /// The end of the input ends the worker, which has nothing more to say.
+    /// Closes the input, which must end the worker without further output.
     pub(super) fn end(&mut self) -> Result<(), Problem> {
         self.input = None;
         self.until = Instant::now() + END;
@@ -193,7 +193,7 @@ impl Asked {
         if !status.success() {
             return Err(format!("the worker ended at the end of its input with {status}; end with exit code 0"));
         }
-        // Everything that it wrote, or the end.
+        // Read everything that the worker still writes.
         let _ = self.take(|_| None);
         match &self.unread[..] {
             [] => Ok(()),
@@ -213,7 +213,7 @@ impl Asked {
         }
     }
 
-    /// A worker that has ended is found by its missing answer.
+    /// Sends a request. Errors are ignored: the missing answer shows that the worker has ended.
     fn send(&mut self, request: &Request, payload: &[u8]) {
         let mut bytes = serde_json::to_vec(request).unwrap_or_default();
         bytes.push(b'\n');
@@ -223,7 +223,7 @@ impl Asked {
         }
     }
 
-    /// What the worker wrote, up to the place that `end` finds.
+    /// Returns the output of the worker up to the position that `end` finds.
     fn take(&mut self, end: impl Fn(&[u8]) -> Option<usize>) -> Result<Vec<u8>, Missing> {
         loop {
             if let Some(end) = end(&self.unread) {
@@ -242,7 +242,7 @@ impl Asked {
 impl Drop for Asked {
     fn drop(&mut self) {
         let group = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
-        // The group may have ended by itself.
+        // The group may have ended already.
         let _ = group.map(|group| rustix::process::kill_process_group(group, rustix::process::Signal::KILL));
         let _ = self.child.wait();
     }

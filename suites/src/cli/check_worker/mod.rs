@@ -1,4 +1,4 @@
-//! `check-worker`: what is wrong with a worker, by asking it a few questions of the protocol, in five seconds at most.
+//! `check-worker`: finds mistakes of a worker by a few questions of the protocol, within five seconds.
 
 mod asked;
 mod question;
@@ -9,10 +9,10 @@ use question::questions;
 use std::fmt::Write;
 use tiebreak_reports::drawable::{bounded, escaped};
 
-/// Longest part of a line that is quoted, in characters.
+/// Maximum number of characters quoted from a line.
 const MOST_QUOTED: usize = 160;
 
-/// Kernels that were not asked, of those that are listed.
+/// Maximum number of unchecked kernels that are listed.
 const MOST_LISTED: usize = 6;
 
 /// Arguments of `check-worker`.
@@ -23,7 +23,7 @@ pub(super) struct Args {
     command: Vec<String>,
 }
 
-/// True if the worker has no problem. Otherwise the first problem is printed, with what to do.
+/// Checks a worker and returns true if it has no problem. Otherwise prints the first problem with a remedy.
 pub(super) fn run(args: &Args) -> Result<bool> {
     let found = checked(&args.command);
     super::print(&match &found {
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(found.is_ok())
 }
 
-/// What the worker offers and answered, a line each.
+/// Describes the offers and answers of the worker, one line for each.
 fn checked(command: &[String]) -> Result<String, Problem> {
     let mut worker = Asked::start(command)?;
     let hello = worker.hello()?;

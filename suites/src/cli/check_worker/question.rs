@@ -1,4 +1,4 @@
-//! What each operation of a worker is asked, and what its bytes may mean when they are no results.
+//! Questions for each operation of a worker, and diagnosis of bytes that are not the expected results.
 
 use super::Problem;
 use crate::presented::fitting::Fitting;
@@ -10,17 +10,17 @@ use tiebreak_impls::protocol::Offer;
 use tiebreak_impls::quantized::{Expressed, Storage};
 use tiebreak_oracle::names::unknown;
 
-/// Results of the shorter of two batches.
+/// Number of results of the shorter batch.
 const FEW: usize = 3;
 
-/// Batches of one kernel.
+/// Batches for one kernel.
 pub(super) struct Question {
     pub(super) op: String,
     pub(super) kernel: String,
     pub(super) sample: Sample,
 }
 
-/// One for each operation that is offered. A problem is an offer that no run can take.
+/// Returns one question for each offered operation. Fails if no run can use an offer.
 pub(super) fn questions(offers: &[Offer]) -> Result<Vec<Question>, Problem> {
     if let Some(offer) = offers.iter().find(|offer| !OPS.contains(&offer.op.as_str())) {
         let names = OPS.join(", ");
@@ -43,17 +43,17 @@ impl Question {
         Some(Self { op: op.to_owned(), kernel: offer.kernel.clone(), sample })
     }
 
-    /// The same with fewer inputs, of an operation whose batches are of any length.
+    /// Returns the sample with fewer inputs. `None` unless batches of the operation can have any length.
     pub(super) fn shorter(&self) -> Option<Sample> {
         ["fpm", "requantize"].contains(&self.op.as_str()).then(|| self.sample.clone().first(FEW))
     }
 }
 
-/// What the kernel of an offer takes, as far as its domain says it.
+/// Returns parameters that the kernel of an offer accepts, according to its domain.
 fn fitting(offer: &Offer) -> Fitting {
     let name = offer.own.like.as_deref().unwrap_or(&offer.kernel);
     let known = domain(&offer.op, name);
-    // A name, or the first of a list.
+    // Returns a name, or the first name of a list.
     let named = |field: &str| {
         let value = offer.own.domain.get(field).or_else(|| known.as_ref()?.get(field))?;
         value.as_str().or_else(|| value.as_array()?.first()?.as_str()).map(str::to_owned)
@@ -75,7 +75,7 @@ fn fitting(offer: &Offer) -> Fitting {
     }
 }
 
-/// What is wrong with results of another length.
+/// Describes the mistake in results of a wrong length.
 pub(super) fn length(bytes: usize, count: usize) -> String {
     let whole = match bytes.checked_div(count) {
         Some(each @ (1 | 2 | 8)) if bytes == each * count => format!(", {each} for each result"),
@@ -88,7 +88,7 @@ pub(super) fn length(bytes: usize, count: usize) -> String {
     )
 }
 
-/// How the bytes of results must have been read or written, if in another way they are the exact ones.
+/// Detects a mistake in byte order or type that turns the exact results into these bytes.
 pub(super) fn misread(sample: &Sample, bytes: &[u8]) -> Option<&'static str> {
     let words = |from: fn([u8; 4]) -> i32| -> Vec<i32> { bytes.as_chunks().0.iter().map(|word| from(*word)).collect() };
     let right = sample.exact()?;

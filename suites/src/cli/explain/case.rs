@@ -1,4 +1,4 @@
-//! `explain` by a case in words: of every operation, and in place of the options of those that have their own.
+//! `explain` for a case given as text. Every operation accepts a case, also operations with options of their own.
 
 use super::show::{Shown, show};
 use crate::cli::Listing;

@@ -1,4 +1,4 @@
-//! `explain quantize` and `explain dequantize`.
+//! `explain quantize` and `explain dequantize`: steps of one value.
 
 use super::show::{Shown, show};
 use crate::cli::{Listing, scheme};
@@ -87,7 +87,7 @@ fn kernel<O: Operation>(name: &str) -> Result<Found<O>, String> {
     found.ok_or_else(|| unknown("kernel", name, kernels::<O>().iter().map(|k| k.name)).to_string())
 }
 
-/// The type reduced to the selected scale, and that scale as it is used.
+/// Returns the type reduced to the selected scale, and a description of that scale.
 fn one(shared: &Shared) -> Result<(Quantized, Vec<String>)> {
     let text = shared.text.as_deref().unwrap_or_default();
     let all = read_type(text).map_err(|reason| anyhow!("--type: {reason}"))?;
@@ -107,7 +107,7 @@ fn one(shared: &Shared) -> Result<(Quantized, Vec<String>)> {
     Ok((quantized, cast::read("scale", &text, format, bits).into_iter().collect()))
 }
 
-/// The result that a case names: its type with the scale of that result alone, and the words of the input.
+/// Returns the result that a case names: its type with a single scale, and the input words.
 fn of_case<O: Operation<Params = Params>>(
     text: &str,
     schemes: Vec<String>,
@@ -147,7 +147,7 @@ fn float(text: &str, format: Format) -> Result<u64> {
     })
 }
 
-/// The type, or the case.
+/// Returns the field with the type or the case.
 fn named(shared: &Shared) -> Vec<(&'static str, Value)> {
     match &shared.case {
         Some(case) => vec![("case", json!(case))],

@@ -1,4 +1,4 @@
-//! `explain fpm`.
+//! `explain fpm`: steps of one accumulator.
 
 use super::show::{Shown, show};
 use crate::cli::{Listing, int32, scheme};
@@ -44,7 +44,7 @@ fn kernel(name: &str) -> Result<&'static Kernel, String> {
     find(name).map_err(|unknown| unknown.to_string())
 }
 
-/// The result that a case names, as an input.
+/// Returns the input of the result that a case names.
 fn of_case(text: &str, args: &Args) -> Result<Input> {
     let schemes = args.scheme.iter().map(Scheme::label).collect();
     let kernels = args.kernel.iter().map(|kernel| kernel.name.to_owned()).collect();

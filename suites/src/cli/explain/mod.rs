@@ -1,4 +1,4 @@
-//! `explain`: one input step by step, and why results differ. One file an operation.
+//! `explain`: steps of one input, and reasons for differing results. One file for each operation.
 
 mod case;
 mod casts;
@@ -19,7 +19,7 @@ pub(super) struct Args {
     op: Op,
 }
 
-/// The operation. Every operation of the registry is a subcommand; these have options of their own, and the others are explained by a case.
+/// Operation to explain. Every operation of the registry is a subcommand. Operations in `Other` have no options of their own and take a case.
 #[derive(Debug)]
 enum Op {
     Fpm(fpm::Args),
@@ -29,10 +29,10 @@ enum Op {
     Other(String, case::Args),
 }
 
-/// The operations with options of their own.
+/// Operations with options of their own.
 const OWN: [&str; 4] = ["fpm", "requantize", "quantize", "dequantize"];
 
-/// A subcommand for each operation, those with options of their own first.
+/// Subcommands of all operations. Operations with options of their own are first.
 struct Commands(Vec<Command>);
 
 impl Visitor for Commands {
@@ -45,7 +45,7 @@ impl Visitor for Commands {
             "dequantize" => casts::ToFloat::augment_args(command),
             _ => case::Args::augment_args(command),
         };
-        // The arguments have a description of their own.
+        // The arguments have their own description.
         self.0.push(command.about(O::ABOUT).long_about(None));
     }
 }
@@ -86,7 +86,7 @@ impl FromArgMatches for Op {
     }
 }
 
-/// Explains by a case the operation of that name.
+/// Explains a case of the operation `op`.
 struct ByCase<'a> {
     op: &'a str,
     args: &'a case::Args,

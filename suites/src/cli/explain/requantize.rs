@@ -1,4 +1,4 @@
-//! `explain requantize`.
+//! `explain requantize`: steps of one accumulator with zero point and clamp.
 
 use super::show::{Shown, show};
 use crate::cli::{Listing, int32, interval, scheme};
@@ -53,7 +53,7 @@ fn known(name: &str) -> Result<&'static Kernel, String> {
     kernel(name).map_err(|unknown| unknown.to_string())
 }
 
-/// The result that a case names: its accumulator, and the parameters of its channel.
+/// Returns the accumulator of the result that a case names, with the parameters of its channel.
 fn of_case(text: &str, args: &Args) -> Result<(i32, Parameters)> {
     let schemes = args.scheme.iter().map(Scheme::label).collect();
     let kernels = args.kernel.iter().map(|kernel| kernel.name.to_owned()).collect();

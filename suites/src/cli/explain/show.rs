@@ -1,4 +1,4 @@
-//! An explanation as a table, as JSON and as CSV.
+//! Output of an explanation as a table, JSON or CSV.
 
 use crate::cli::{Listing, csv_of, print, table};
 use crate::explain::Comparison;
@@ -8,14 +8,14 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tiebreak_oracle::Rational;
 
-/// What is printed.
+/// Explanation to print.
 pub(super) struct Shown {
     pub(super) op: &'static str,
     pub(super) input: Vec<(&'static str, Value)>,
     pub(super) sheet: Sheet,
 }
 
-/// Prints it.
+/// Prints an explanation.
 pub(super) fn show(shown: &Shown, format: Listing) -> Result<()> {
     print(&match format {
         Listing::Table => as_table(shown),
@@ -24,7 +24,7 @@ pub(super) fn show(shown: &Shown, format: Listing) -> Result<()> {
     })
 }
 
-/// Without the quotes of a text.
+/// Formats a value without quotes around text.
 fn plain(v: &Value) -> String {
     v.as_str().map_or_else(|| v.to_string(), str::to_owned)
 }

@@ -1,21 +1,21 @@
-//! The blocks of an ONNX node along one axis, as a type has them.
+//! Blocks of an ONNX node along one axis, as text of a type.
 //!
-//! Source: ONNX operators, QuantizeLinear, `block_size`: scales have the rank of the values, and one for so many indices of the axis.
+//! Source: ONNX operators, QuantizeLinear, `block_size`: scales have the rank of the values, and one scale covers a block of indices of the axis.
 
-/// A node's values with the dimensions of its scales.
+/// Dimensions of a node's values and scales.
 pub(super) struct Blocks<'a> {
     /// Dimensions of the values.
     pub(super) values: &'a [usize],
     /// Dimensions of the scales.
     pub(super) scales: &'a [usize],
-    /// The axis that is cut into blocks.
+    /// Axis that is cut into blocks.
     pub(super) axis: usize,
-    /// Indices of a block; 0 if the node has none.
+    /// Number of indices of a block. 0 if the node has no `block_size`.
     pub(super) size: i64,
 }
 
 impl Blocks<'_> {
-    /// Sizes of the blocks, and the scales in braces, as a type has both.
+    /// Formats the sizes of the blocks, and the scales in braces, as in a type.
     pub(super) fn text(&self, each: &[String]) -> Result<String, String> {
         let size = usize::try_from(self.size).ok().filter(|size| *size > 0).ok_or_else(|| {
             format!(
@@ -38,7 +38,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Row-major values in braces, one pair for each index of each dimension but the last.
+/// Formats row-major values in braces, one pair of braces for each index of each dimension but the last.
 fn nested(each: &[String], dims: &[usize]) -> String {
     let inner = match dims {
         [] | [_] => each.to_vec(),

@@ -1,15 +1,16 @@
-//! Chains: a line whose `op` is `matmul | requantize`. `scheme`, `kernel`, `type` and `case` have as many parts, which `|` separates, or `case` is a list of them. The
-//! results of each stage are the first operand that the case of the next one leaves out. The last stage is what is judged.
+//! Chains: lines whose `op` is, for example, `matmul | requantize`. `scheme`, `kernel`, `type` and `case` have one part for each stage,
+//! separated by `|`; `case` may also be a list. The results of a stage become the first operand that the next case omits.
+//! Only the last stage is judged.
 
 use crate::engine::offline::{Bench, Line};
 use crate::verify::{OPERATIONS, OPS};
 use serde_json::{Value as Json, json};
 use tiebreak_oracle::names::unknown;
 
-/// What separates stages.
+/// Separator of stages.
 const BAR: char = '|';
 
-/// A line of one operation, of which the oracle has evaluated all stages but the last.
+/// Evaluates all stages but the last by the oracle and returns the line of the last operation.
 pub(super) fn resolved(line: Line) -> Result<Line, String> {
     if !line.op.contains(BAR) {
         return Ok(line);
@@ -71,7 +72,7 @@ fn as_many<T>(name: &str, all: Vec<T>, ops: usize) -> Result<Vec<T>, String> {
     }
 }
 
-/// Results that all have a value.
+/// Evaluates a line. Fails if a result has no value.
 fn evaluated(bench: &dyn Bench, line: &Line) -> Result<Vec<Json>, String> {
     let results = bench.eval(line).map_err(|error| error.to_string())?;
     let value = |(at, one): (usize, Option<_>)| match one {
@@ -81,7 +82,7 @@ fn evaluated(bench: &dyn Bench, line: &Line) -> Result<Vec<Json>, String> {
     results.into_iter().enumerate().map(value).collect()
 }
 
-/// Makes results the first operand that a case leaves out.
+/// Inserts results as the first operand that a case omits.
 fn give(case: &mut Json, tensors: &[&str], results: Vec<Json>) -> Result<(), String> {
     let none = || {
         format!("its case has every operand ({}); leave the one out that the stage before it gives", tensors.join(", "))
@@ -103,7 +104,7 @@ fn give(case: &mut Json, tensors: &[&str], results: Vec<Json>) -> Result<(), Str
     Ok(())
 }
 
-/// The line of a chain of two operations, each with its scheme, type and case.
+/// Builds the line of a chain of two operations, each with its scheme, type and case.
 pub(super) fn of_two(first: (&str, &str, &str, Json), second: (&str, &str, &str, Json), expected: Json) -> Json {
     let both = |a: &str, b: &str| format!("{a} {BAR} {b}");
     json!({

@@ -1,4 +1,4 @@
-//! The lines of a file of cases: JSON lines, a table, node tests of ONNX, or tests of TOSA.
+//! Lines of a file of cases: JSON lines, a table, node tests of ONNX, or tests of TOSA.
 
 use super::{chain, onnx, table, tensors, tosa};
 use crate::engine::offline::Line;
@@ -11,14 +11,14 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use tiebreak_oracle::names::unknown;
 
-/// Lines that are read before they are judged.
+/// Number of lines that are read before they are judged.
 const CHUNK: usize = 4096;
 
-/// A line with its number, or what is wrong with it.
+/// Number of a line, with the line or its error.
 pub(super) type Numbered = (usize, Result<Line, String>);
 
-/// Reads a file in chunks, in the order of its lines; blank lines are left out. A path that ends with `.csv` is a table, a directory with a
-/// `desc.json` are tests of TOSA, another directory or a path that ends with `.onnx` are node tests, and everything else is JSON lines.
+/// Reads a file in chunks, in the order of its lines, and skips blank lines. A path that ends with `.csv` is a table. A directory with a
+/// `desc.json` has tests of TOSA. Another directory, or a path that ends with `.onnx`, has node tests. Other files have JSON lines.
 pub(super) fn chunks(path: &Path, mut each: impl FnMut(Vec<Numbered>) -> Result<()>) -> Result<()> {
     let ends = |ending: &str| path.extension().is_some_and(|extension| extension == ending);
     let of_tosa = if path.is_dir() { tosa::found(path) } else { Vec::new() };
@@ -34,7 +34,7 @@ pub(super) fn chunks(path: &Path, mut each: impl FnMut(Vec<Numbered>) -> Result<
     json(path, each)
 }
 
-/// Lines that were all read at once.
+/// Passes lines in chunks after all of them were read.
 fn chunked(mut lines: Vec<Numbered>, each: &mut impl FnMut(Vec<Numbered>) -> Result<()>) -> Result<()> {
     if lines.is_empty() {
         bail!("no case in it");
@@ -79,7 +79,7 @@ fn json(path: &Path, mut each: impl FnMut(Vec<Numbered>) -> Result<()>) -> Resul
     Ok(())
 }
 
-/// The directory that files in a file's lines are relative to.
+/// Returns the directory that file names in the lines are relative to.
 pub(super) fn base(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
@@ -92,18 +92,18 @@ fn read(text: &[u8], base: &Path) -> Result<Line, String> {
     line(json, base)
 }
 
-/// An error without the number of the line, which is that of the text alone.
+/// Removes the line number from an error, because the number counts within a single line.
 fn of_line(error: serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }
 
-/// A line with the tensors of the files that it names.
+/// Parses a line and loads the tensors of the files that the line names.
 pub(super) fn line(mut json: Json, base: &Path) -> Result<Line, String> {
     tensors::fill(&mut json, base)?;
     serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
-/// The line, if its operation is known; a chain is the line of its last operation.
+/// Returns the line if its operation is known. A chain becomes the line of its last operation.
 pub(super) fn known(line: Line) -> Result<Line, String> {
     let line = chain::resolved(line)?;
     match OPS.contains(&line.op.as_str()) {

@@ -1,4 +1,4 @@
-//! `eval` and `judge`: many cases of a file, one a line, by one process.
+//! `eval` and `judge`: one process handles many cases of a file, one case a line.
 
 mod blocks;
 mod chain;
@@ -54,7 +54,7 @@ fn benches() -> BTreeMap<&'static str, Box<dyn Bench>> {
     OPERATIONS.iter().map(|op| (op.op(), op.bench())).collect()
 }
 
-/// A value as JSON: a number where JSON has it, otherwise a text such as `inf`.
+/// Formats a value as JSON: a number if JSON can express it, otherwise a text such as `inf`.
 fn value(value: &Value) -> Json {
     match value {
         Value::Integer(v) => json!(v),
@@ -64,7 +64,7 @@ fn value(value: &Value) -> Json {
     }
 }
 
-/// What is printed of a line, with the caller's name of it.
+/// Builds the printed object of a line, with the caller's `id`.
 fn object(number: usize, id: Option<&Json>, rest: Json) -> String {
     let mut out = json!({"line": number});
     if let Some(id) = id {
@@ -76,7 +76,7 @@ fn object(number: usize, id: Option<&Json>, rest: Json) -> String {
     format!("{out}\n")
 }
 
-/// What the oracle gives for a line, with the exact values where they are asked for.
+/// Evaluates a line by the oracle, with exact values if requested.
 fn evaluated(bench: &dyn Bench, line: &Line, exact: bool) -> Result<Json, CaseError> {
     let listed = |all: &[Option<Value>]| all.iter().map(|v| v.as_ref().map_or(Json::Null, value)).collect::<Vec<_>>();
     if !exact {
@@ -90,7 +90,7 @@ fn evaluated(bench: &dyn Bench, line: &Line, exact: bool) -> Result<Json, CaseEr
     Ok(out)
 }
 
-/// Prints what the oracle gives for each line. An error at the end if a line could not be read.
+/// Prints the oracle's results for each line. Fails at the end if a line could not be read.
 pub(super) fn eval(args: &EvalArgs) -> Result<()> {
     let benches: BTreeMap<&str, _> = OPERATIONS.iter().map(|op| (op.op(), *op)).collect();
     let mut refused = 0;
@@ -120,7 +120,7 @@ fn lines_of(n: usize) -> String {
     if n == 1 { "1 line was".to_owned() } else { format!("{} lines were", count(n as u64)) }
 }
 
-/// What was counted of all lines.
+/// Counts over all lines.
 #[derive(Default)]
 struct Summary {
     equal: u64,
@@ -130,11 +130,11 @@ struct Summary {
     results: u64,
     /// Rows of the table.
     rows: Vec<Vec<String>>,
-    /// Lines that were refused, each with the reason.
+    /// Refused lines with their reasons.
     reasons: Vec<String>,
 }
 
-/// Judges each line. True if none differs and something was compared.
+/// Judges each line. Returns true if no line differs and something was compared.
 pub(super) fn judge(args: &JudgeArgs) -> Result<bool> {
     let (mut benches, mut summary) = (benches(), Summary::default());
     chunks(&args.cases, |lines| {
@@ -164,7 +164,7 @@ pub(super) fn judge(args: &JudgeArgs) -> Result<bool> {
     Ok(summary.differ == 0 && compared > 0)
 }
 
-/// The verdicts of lines in their order; each operation judges its own together.
+/// Returns the verdicts in the order of the lines. Each operation judges all of its lines at once.
 fn judged(benches: &mut BTreeMap<&'static str, Box<dyn Bench>>, lines: &[Numbered]) -> Vec<Result<Verdict, String>> {
     let mut out: Vec<Result<Verdict, String>> =
         lines.iter().map(|(_, line)| Err(line.as_ref().err().cloned().unwrap_or_default())).collect();
@@ -179,7 +179,7 @@ fn judged(benches: &mut BTreeMap<&'static str, Box<dyn Bench>>, lines: &[Numbere
     out
 }
 
-/// The caller's name of a line, as a text.
+/// Returns the caller's `id` of a line as text.
 fn name(id: &Json) -> String {
     id.as_str().map_or_else(|| id.to_string(), str::to_owned)
 }
@@ -189,7 +189,7 @@ fn difference(first: &Difference) -> Json {
 }
 
 impl Summary {
-    /// Counts a line, and describes it.
+    /// Counts and describes a line.
     fn add(&mut self, number: usize, id: Option<&Json>, verdict: &Result<Verdict, String>, most: usize) -> Json {
         let verdict = match verdict {
             Ok(verdict) => verdict,

@@ -1,5 +1,5 @@
-//! Cases of a table in CSV. The columns `op`, `scheme`, `kernel`, `type`, `case`, `expected` and `id` are the keys of a line; every other column is an argument
-//! of the case, where its cell is not empty.
+//! Cases of a CSV table. The columns `op`, `scheme`, `kernel`, `type`, `case`, `expected` and `id` are the keys of a line. Each other column
+//! is an argument of the case; empty cells are ignored.
 
 use super::lines::{Numbered, base, known, line};
 use anyhow::{Context, Result, bail};
@@ -8,10 +8,10 @@ use serde_json::{Map, Value as Json, json};
 use std::path::Path;
 use tiebreak_reports::read::{self, TABLE};
 
-/// Columns that are keys of a line.
+/// Columns that are copied as text keys of a line.
 const KEYS: [&str; 5] = ["op", "scheme", "kernel", "type", "id"];
 
-/// The lines of a table, numbered as in the file.
+/// Reads the lines of a table, numbered as in the file.
 pub(super) fn lines(path: &Path) -> Result<Vec<Numbered>> {
     let bytes = read::bytes(path, TABLE)?;
     let mut reader = ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(&bytes[..]);
@@ -35,7 +35,7 @@ pub(super) fn lines(path: &Path) -> Result<Vec<Numbered>> {
     Ok(reader.records().map(one).collect())
 }
 
-/// A record as the object of a JSON line.
+/// Converts a record to the object of a JSON line.
 fn object(header: &StringRecord, record: &StringRecord) -> Result<Json, String> {
     if record.len() != header.len() {
         return Err(format!("{} cells, and the first line has {} columns", record.len(), header.len()));
@@ -60,13 +60,13 @@ fn object(header: &StringRecord, record: &StringRecord) -> Result<Json, String> 
     Ok(Json::Object(out))
 }
 
-/// Results, which spaces or commas separate; or the file that has them.
+/// Parses results separated by spaces or commas, or the name of a file with results.
 fn expected(cell: &str) -> Json {
     if cell.starts_with('@') {
         return json!(cell);
     }
     let cell = cell.strip_prefix('[').and_then(|cell| cell.strip_suffix(']')).unwrap_or(cell);
     let values = cell.split([' ', ',']).filter(|value| !value.is_empty());
-    // A number, null, or a text such as `inf`.
+    // Each value is a number, null, or a text such as `inf`.
     values.map(|value| serde_json::from_str(value).unwrap_or_else(|_| json!(value))).collect()
 }

@@ -1,4 +1,4 @@
-//! Tensors of files in a line: `@a.npy`, and `@all.npz:member`, in place of a list. Paths are relative to the file of the lines.
+//! Tensors from files in a line: `@a.npy` or `@all.npz:member` replaces a list. Paths are relative to the file with the lines.
 
 use npyz::{DType, Deserialize, NpyFile, Order, TypeChar};
 use serde_json::{Number, Value as Json, json};
@@ -7,13 +7,13 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 use tiebreak_reports::read::{self, MODEL};
 
-/// Puts the elements of files in the place of their names, in the case and in the results.
+/// Replaces file names in the case and in the results with the elements of the files.
 pub(super) fn fill(line: &mut Json, base: &Path) -> Result<(), String> {
     line.get_mut("case").map_or(Ok(()), |case| fill_case(case, base))?;
     line.get_mut("expected").map_or(Ok(()), |value| replace("expected", value, base))
 }
 
-/// A case, or the cases of a chain.
+/// Replaces file names in a case, or in the cases of a chain.
 fn fill_case(case: &mut Json, base: &Path) -> Result<(), String> {
     match case {
         Json::Object(arguments) => arguments.iter_mut().try_for_each(|(name, value)| replace(name, value, base)),
@@ -33,7 +33,7 @@ fn replace(name: &str, value: &mut Json, base: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A case in words: a file cannot have a space in its name there.
+/// Replaces file names in the text of a case, where file names contain no spaces.
 fn words(text: &str, base: &Path) -> Result<String, String> {
     let word = |word: &str| {
         let Some((name, file)) = word.split_once("=@") else { return Ok(word.to_owned()) };
@@ -44,7 +44,7 @@ fn words(text: &str, base: &Path) -> Result<String, String> {
     text.split_whitespace().map(word).collect::<Result<Vec<String>, String>>().map(|words| words.join(" "))
 }
 
-/// The elements of a file's tensor, row by row.
+/// Reads the elements of a file's tensor, row by row.
 pub(in crate::cli) fn elements(name: &str, base: &Path) -> Result<Vec<Json>, String> {
     let (file, member) = match name.rsplit_once(".npz:") {
         Some((file, member)) => (format!("{file}.npz"), Some(member)),
@@ -57,7 +57,7 @@ pub(in crate::cli) fn elements(name: &str, base: &Path) -> Result<Vec<Json>, Str
     npy(&array).map_err(|error| format!("{name}: {error}"))
 }
 
-/// The bytes of an array of an archive; the only one if none is named.
+/// Reads an array of an archive. Without a name, the archive must have a single array.
 fn member(bytes: Vec<u8>, name: Option<&str>) -> Result<Vec<u8>, String> {
     let archive = zip::ZipArchive::new(Cursor::new(bytes));
     let mut archive = archive.map_err(|error| format!("no archive of numpy ({error}); write it with numpy.savez"))?;
@@ -81,7 +81,7 @@ fn member(bytes: Vec<u8>, name: Option<&str>) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The elements of an array in numpy's format.
+/// Reads the elements of an array in numpy's format.
 fn npy(bytes: &[u8]) -> Result<Vec<Json>, String> {
     let file = NpyFile::new(bytes).map_err(|error| format!("no array of numpy ({error}); write it with numpy.save"))?;
     let dtype = file.dtype();
@@ -89,7 +89,7 @@ fn npy(bytes: &[u8]) -> Result<Vec<Json>, String> {
         return Err(format!("its elements are records, {}; give an array of numbers", dtype.descr()));
     };
     let (kind, width) = (plain.type_char(), plain.size_field());
-    // A header may state any size: what is not there is not allocated.
+    // A header may state any size. Check before allocating.
     if file.len().checked_mul(width).is_none_or(|size| size > bytes.len() as u64) {
         let shape = file.shape();
         return Err(format!("it is cut off: its shape is {shape:?}, and it has {} bytes", bytes.len()));
@@ -111,12 +111,12 @@ fn npy(bytes: &[u8]) -> Result<Vec<Json>, String> {
     }
 }
 
-/// A float32, by the shortest decimal that is read as the same one.
+/// Converts a float32 to the shortest decimal that reads as the same float32.
 pub(super) fn single(v: f32) -> Json {
     float(v.is_nan(), &format!("{v:?}"))
 }
 
-/// A finite number as a number, and others as text.
+/// Converts a finite number to a JSON number, other values to text.
 fn float(is_nan: bool, text: &str) -> Json {
     match serde_json::from_str::<Number>(text) {
         _ if is_nan => json!("nan"),
@@ -125,7 +125,7 @@ fn float(is_nan: bool, text: &str) -> Json {
     }
 }
 
-/// Every element, row by row, whatever the order of the file.
+/// Reads all elements, row by row, for either order of the file.
 fn all<T: Deserialize>(file: NpyFile<&[u8]>, json: impl Fn(T) -> Json) -> Result<Vec<Json>, String> {
     let (order, shape) = (file.order(), file.shape().to_vec());
     let values: Vec<T> = file.into_vec().map_err(|error| format!("it is damaged ({error}); write it again"))?;
@@ -136,7 +136,7 @@ fn all<T: Deserialize>(file: NpyFile<&[u8]>, json: impl Fn(T) -> Json) -> Result
     })
 }
 
-/// Elements whose first index runs fastest, with the last index running fastest.
+/// Reorders elements from column-major to row-major.
 fn by_rows(values: &[Json], shape: &[u64]) -> Vec<Json> {
     let place = |mut at: usize| {
         let (mut place, mut stride) = (0, values.len());

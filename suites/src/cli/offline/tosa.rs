@@ -1,5 +1,5 @@
-//! Tests of TOSA, as its conformance suite has them: a directory with `desc.json`, which names a file of one operator, arrays of numpy with its inputs, and those of its
-//! results; or a directory of such directories.
+//! Tests of TOSA in the form of its conformance suite. A test is a directory with `desc.json`, which names a file of one operator and
+//! numpy arrays of inputs and results. A directory of tests also works.
 
 use super::lines::{Numbered, known, line};
 use super::tensors;
@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use tiebreak_reports::read::{self, MODEL};
 use tiebreak_reports::text::plural;
 
-/// The file that describes a test.
+/// File that describes a test.
 const DESCRIPTION: &str = "desc.json";
 
-/// Directories of directories in which tests are looked for.
+/// Maximum depth of nested directories searched for tests.
 const DEPTH: usize = 3;
 
 /// Keys of `desc.json` that are read.
@@ -32,7 +32,7 @@ struct Description {
     expected_failure: bool,
 }
 
-/// The descriptions in a directory and its directories, by name.
+/// Lists the descriptions in a directory and its subdirectories, sorted by name.
 pub(super) fn found(path: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     search(path, DEPTH, &mut out);
@@ -50,7 +50,7 @@ fn search(path: &Path, depth: usize, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of tests. Tests of other operators are left out, unless there is one test alone.
+/// Reads the lines of tests. Tests of other operators are left out; a single test of another operator is an error.
 pub(super) fn lines(descriptions: &[PathBuf], root: &Path) -> Result<Vec<Numbered>> {
     let read: Vec<Result<Lines, Left>> = descriptions.par_iter().map(|path| of_test(path, root)).collect();
     let (mut out, mut left_out) = (Vec::new(), BTreeMap::<String, usize>::new());
@@ -70,10 +70,10 @@ pub(super) fn lines(descriptions: &[PathBuf], root: &Path) -> Result<Vec<Numbere
 /// Lines of a test.
 type Lines = Vec<Result<crate::engine::offline::Line, String>>;
 
-/// Why a test is left out.
+/// Reason for leaving a test out.
 struct Left(String);
 
-/// A line for each matrix of a test, or one.
+/// Reads a test: one line for each matrix of a batch, otherwise one line.
 fn of_test(path: &Path, root: &Path) -> Result<Lines, Left> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let name = match dir.strip_prefix(root) {
@@ -117,11 +117,11 @@ fn loaded(path: &Path, dir: &Path) -> Result<(Description, Test), Unread> {
     Ok((description, test))
 }
 
-/// Why a test gives no line.
+/// Reason for a test without a line.
 enum Unread {
-    /// No operation is it.
+    /// No operation covers the test.
     Unsupported(String),
-    /// It lacks something.
+    /// The test is incomplete or malformed.
     Damaged(String),
 }
 
@@ -135,7 +135,7 @@ fn unsupported<T>(why: &str) -> Result<T, Unread> {
     Err(Unread::Unsupported(why.to_owned()))
 }
 
-/// A test with its files.
+/// Test with its files.
 struct Data<'a> {
     test: &'a Test,
     description: &'a Description,
@@ -143,14 +143,14 @@ struct Data<'a> {
 }
 
 impl Data<'_> {
-    /// The input at a place, as the file of the operator describes it.
+    /// Returns the input at a place, as described by the operator's file.
     fn tensor(&self, at: usize) -> Result<(&str, &Tensor), Unread> {
         let name = self.test.inputs.get(at).ok_or_else(|| format!("its operator has no input {at}"))?;
         let tensor = self.test.tensors.get(name).ok_or_else(|| format!("it has no tensor `{name}`"))?;
         Ok((name, tensor))
     }
 
-    /// The elements of an input, from the file or from an array beside it.
+    /// Returns the elements of an input, from the operator's file or from a numpy array.
     fn values(&self, at: usize) -> Result<Vec<i64>, Unread> {
         let (name, tensor) = self.tensor(at)?;
         if let Some(constants) = &tensor.constants {
@@ -166,19 +166,19 @@ impl Data<'_> {
         all.iter().map(|v| v.as_i64().ok_or_else(|| format!("{file}: {v} is no integer"))).collect()
     }
 
-    /// The results, if they are there: they are made by the reference model.
+    /// Returns the results, made by the reference model. `None` if their file is missing.
     fn results(&self) -> Result<Option<Vec<i64>>, String> {
         let file = self.description.ofm_file.first().ok_or("ofm_file: empty")?;
         if self.dir.join(file).is_file() { self.array(file).map(Some) } else { Ok(None) }
     }
 
-    /// The one element of an input.
+    /// Returns the first element of an input.
     fn one(&self, at: usize) -> Result<i64, Unread> {
         let values = self.values(at)?;
         values.first().copied().ok_or_else(|| Unread::Damaged(format!("input {at} has no element")))
     }
 
-    /// A requantization of differences from the zero point.
+    /// Builds a requantization of differences from the zero point.
     fn rescaled(&self, attributes: Rescale) -> Result<Json, Unread> {
         let scheme = match attributes.rounding_mode {
             1 => "tosa-apply-scale-32-single",
@@ -209,7 +209,7 @@ impl Data<'_> {
         }))
     }
 
-    /// A product for each matrix of a batch.
+    /// Builds a product for each matrix of a batch.
     fn products(&self) -> Result<Vec<Json>, Unread> {
         let ((_, lhs), (_, rhs)) = (self.tensor(0)?, self.tensor(1)?);
         if (lhs.element, rhs.element) != (Some(Type::I8), Some(Type::I8)) {
@@ -244,7 +244,7 @@ impl Data<'_> {
     }
 }
 
-/// A value of a type, read with or without sign.
+/// Converts a value of a type, interpreted as unsigned if `unsigned` is true.
 fn signed(element: Type, unsigned: bool, value: i64) -> i64 {
     match element {
         Type::I8 if unsigned => value & 0xff,

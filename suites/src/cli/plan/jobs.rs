@@ -1,4 +1,4 @@
-//! Jobs for engines that exist: each runs the shards, tries a killed one again, and merges them when all have ended.
+//! Jobs for existing engines. A job runs the shards, retries killed shards, and merges all shards at the end.
 
 use anyhow::{Result, bail};
 use std::path::Path;
@@ -18,9 +18,9 @@ pub(super) enum Engine {
     Github,
 }
 
-/// What is to be run.
+/// Command to run in shards.
 pub(super) struct Job<'a> {
-    /// The command with its arguments.
+    /// Command with its arguments.
     pub(super) words: &'a [String],
     pub(super) command: &'static str,
     pub(super) shards: u32,
@@ -30,10 +30,10 @@ pub(super) struct Job<'a> {
     pub(super) longest: Option<f64>,
 }
 
-/// Jobs of a matrix that GitHub accepts at most.
+/// Maximum number of jobs in a GitHub matrix.
 const MATRIX: u32 = 256;
 
-/// How often a killed shard is tried again.
+/// Number of restarts of a killed shard under Slurm, and of attempts of a failing shard under GNU parallel.
 const AGAIN: u32 = 3;
 
 impl Job<'_> {
@@ -48,14 +48,14 @@ impl Job<'_> {
         })
     }
 
-    /// The command of a shard whose number the engine writes.
+    /// Returns the command of a shard. The engine inserts the number.
     fn shard(&self, index: &str) -> String {
         let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
         let options = format!("--shard {index}/{} --out {} --resume", self.shards, self.place(index));
         format!("{} {}", program(), with_options(&words, vec![options]).join(" "))
     }
 
-    /// Where a shard writes: a directory, and for a census a file of it.
+    /// Returns the output of a shard: a directory, or a file for a census.
     fn place(&self, index: &str) -> String {
         match self.command {
             "census" => format!("{}/space-{index}-of-{}.jsonl", self.directory(), self.shards),
@@ -67,7 +67,7 @@ impl Job<'_> {
         quoted(&self.out.display().to_string())
     }
 
-    /// The files of all shards.
+    /// Returns the files of all shards.
     fn files(&self) -> String {
         let name = if self.command == "census" { "space" } else { self.command };
         let files = (1..=self.shards).map(|i| format!("{}/{name}-{i}-of-{}.jsonl", self.directory(), self.shards));
@@ -83,7 +83,7 @@ impl Job<'_> {
         format!("{} merge{out} {}", program(), self.files())
     }
 
-    /// What the job is, in a line.
+    /// Describes the job in a line.
     fn about(&self) -> String {
         let time = self
             .longest

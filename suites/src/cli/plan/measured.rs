@@ -1,4 +1,4 @@
-//! How long units take: a sample of them is run, one after the other, and each other one is taken for the mean of those of its operation, or of all.
+//! Durations of units. A sample of units runs in sequence. Other units get the mean of the sample with their operation, or of the whole sample.
 
 use super::super::bite::CorruptArgs;
 use super::super::{audit as audit_cli, census as census_cli, shards, verify as verify_cli};
@@ -10,24 +10,24 @@ use anyhow::{Result, anyhow};
 use std::time::Instant;
 use tiebreak_oracle::fpm::Scheme;
 
-/// Time of a unit.
+/// Duration of a unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Took {
     pub(super) seconds: f64,
-    /// Whether it was run.
+    /// True if the unit was run; otherwise the duration is a mean.
     pub(super) is_measured: bool,
 }
 
-/// The units of a command.
+/// Units of a command.
 pub(super) struct Measured {
-    /// Each with its time, if one was measured.
+    /// Units with their durations, if any were measured.
     pub(super) units: Vec<(String, Option<Took>)>,
     /// Seconds before the first unit.
     pub(super) start: f64,
     pub(super) command: &'static str,
 }
 
-/// Of `verify`.
+/// Measures units of `verify`.
 pub(super) fn verify(args: &verify_cli::Args, sample: usize) -> Result<Measured> {
     let begun = Instant::now();
     let request = verify_cli::request(args)?;
@@ -37,7 +37,7 @@ pub(super) fn verify(args: &verify_cli::Args, sample: usize) -> Result<Measured>
     Ok(Measured { units, start, command: "verify" })
 }
 
-/// Of `corrupt`.
+/// Measures units of `corrupt`.
 pub(super) fn corrupt(args: &CorruptArgs, sample: usize) -> Result<Measured> {
     let begun = Instant::now();
     let lane = args.what.lane()?;
@@ -50,7 +50,7 @@ pub(super) fn corrupt(args: &CorruptArgs, sample: usize) -> Result<Measured> {
     Ok(Measured { units, start, command: "corrupt" })
 }
 
-/// Of `audit`.
+/// Measures units of `audit`.
 pub(super) fn audit(args: &audit_cli::Args, sample: usize) -> Result<Measured> {
     let run = |at: usize| audit_cli::answer(args, &args.models[at]).map(drop);
     Ok(Measured {
@@ -60,7 +60,7 @@ pub(super) fn audit(args: &audit_cli::Args, sample: usize) -> Result<Measured> {
     })
 }
 
-/// Of `census --space`: chunks, of which a part is counted.
+/// Measures chunks of `census --space`.
 pub(super) fn census(args: &census_cli::Args, sample: usize) -> Result<Measured> {
     let plan = census_cli::plan(args)?;
     let scheme = |name: &str| Scheme::parse(name).map_err(|unknown| anyhow!("{unknown}"));
@@ -71,13 +71,13 @@ pub(super) fn census(args: &census_cli::Args, sample: usize) -> Result<Measured>
     Ok(Measured { units: timed(names, sample, |at| clocked(|| count(at)))?, start: 0.0, command: "census" })
 }
 
-/// Seconds of what runs.
+/// Measures the seconds of a run.
 fn clocked(run: impl FnOnce() -> Result<()>) -> Result<f64> {
     let begun = Instant::now();
     run().map(|()| begun.elapsed().as_secs_f64())
 }
 
-/// Runs a sample at equal distances, each of which gives its seconds. The name of a unit begins with what it is alike in.
+/// Runs a sample at equal distances; `run` returns seconds. The first word of a unit's name is its kind, and other units get the mean of their kind.
 pub(super) fn timed(
     names: Vec<String>,
     sample: usize,
@@ -101,7 +101,7 @@ pub(super) fn timed(
     Ok(names.iter().zip(&took).map(each).collect())
 }
 
-/// Some of so many, at equal distances.
+/// Chooses `sample` indices below `of`, at equal distances.
 fn chosen(of: usize, sample: usize) -> Vec<usize> {
     let sample = sample.min(of);
     (0..sample).map(|i| (2 * i + 1) * of / (2 * sample)).collect()

@@ -1,4 +1,4 @@
-//! `plan`: the units of a command, how long each takes, how many shards end within a duration, and the job that runs them on an engine that exists.
+//! `plan`: units of a command, their durations, the number of shards for a time limit, and a job for an existing engine.
 
 mod jobs;
 mod measured;
@@ -53,7 +53,7 @@ github    a workflow of GitHub Actions: a matrix whose jobs upload their shards,
 
 A shard uses all cores of its machine, and times are those of this machine.";
 
-/// Reads `90s`, `30m`, `2h`.
+/// Parses `90s`, `30m` or `2h`.
 fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is no duration: a number with s, m or h is wanted, such as 30m");
     let unit = match text.chars().last() {
@@ -66,30 +66,30 @@ fn duration(text: &str) -> Result<Duration, String> {
     number.checked_mul(unit).filter(|seconds| *seconds > 0).map(Duration::from_secs).ok_or_else(wrong)
 }
 
-/// A plan, as `--format json` has it.
+/// Plan in the form of `--format json`.
 #[derive(Debug, Serialize)]
 struct Planned {
     command: String,
     shards: u32,
     /// Seconds before the first unit.
     start: f64,
-    /// Seconds of the longest shard; none if nothing was measured.
+    /// Seconds of the longest shard. `None` if nothing was measured.
     longest_shard: Option<f64>,
     units: Vec<Listed>,
 }
 
-/// A unit.
+/// Unit of the plan.
 #[derive(Debug, Serialize)]
 struct Listed {
     unit: String,
     shard: u32,
-    /// None if nothing was measured.
+    /// Duration. `None` if nothing was measured.
     seconds: Option<f64>,
-    /// Whether it was run, or is taken from others.
+    /// True if the unit was run; otherwise the duration is a mean of other units.
     measured: bool,
 }
 
-/// Prints the plan, or the job.
+/// Prints the plan or the job.
 pub(super) fn run(args: &Args) -> Result<()> {
     let Measured { units, start, command } = measured(args)?;
     let seconds: Vec<Option<f64>> = units.iter().map(|(_, took)| took.map(|took| took.seconds)).collect();
@@ -115,7 +115,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     })
 }
 
-/// The units of the command with their times.
+/// Returns the units of the command with their durations.
 fn measured(args: &Args) -> Result<Measured> {
     let lanes = args.lanes.iter().flat_map(|file| ["--lanes".to_owned(), file.display().to_string()]);
     let takes_lanes = matches!(args.words[0].as_str(), "verify" | "corrupt");
@@ -139,7 +139,7 @@ fn measured(args: &Args) -> Result<Measured> {
     }
 }
 
-/// The number of shards: the least with which each ends in time, or as many as there are units.
+/// Returns the number of shards: the smallest number within the time limit, or the number of units if no number is.
 fn shards(args: &Args, seconds: &[Option<f64>], start: f64) -> Result<u32> {
     let most = seconds.len().max(1) as u32;
     let Some(within) = args.within else { return Ok(args.shards.unwrap_or(most.min(USUAL))) };
@@ -159,10 +159,10 @@ fn shards(args: &Args, seconds: &[Option<f64>], start: f64) -> Result<u32> {
     Ok(found.unwrap_or(most))
 }
 
-/// Shards where nothing is said.
+/// Default number of shards.
 const USUAL: u32 = 4;
 
-/// Seconds of the longest of so many shards.
+/// Returns the seconds of the longest of `of` shards.
 fn longest(seconds: &[Option<f64>], start: f64, of: u32) -> Option<f64> {
     let shard = |index: usize| seconds.iter().skip(index).step_by(of as usize).copied().sum::<Option<f64>>();
     let sums = (0..of as usize).map(shard).collect::<Option<Vec<f64>>>()?;

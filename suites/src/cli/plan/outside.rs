@@ -1,4 +1,4 @@
-//! Plans of the commands of `cargo xtask`. Such a command lists its own units; a shard is one unit if there are as many shards as units.
+//! Plans for commands of `cargo xtask`. These commands list their own units. With as many shards as units, a shard is one unit.
 
 use super::measured::{Measured, timed};
 use anyhow::{Context, Result, bail};
@@ -8,18 +8,18 @@ use tiebreak_common::called::{in_clone, program};
 use tiebreak_shards::shell::quoted;
 use tiebreak_shards::{self as shards, with_options};
 
-/// Their names.
+/// Names of the commands.
 pub(super) const COMMANDS: [&str; 2] = ["bite", "fuzz"];
 
-/// What the hidden option `--units` prints.
+/// Output of the hidden option `--units`.
 #[derive(Debug, Deserialize)]
 struct Listed {
     units: Vec<String>,
-    /// Seconds of each unit, if the arguments of the command say so.
+    /// Seconds of each unit, if the arguments of the command determine them.
     seconds: Option<f64>,
 }
 
-/// The units of a command. A sample of them runs only if the arguments do not say how long each takes.
+/// Returns the units of a command. A sample runs only if the arguments do not determine the durations.
 pub(super) fn measured(command: &'static str, words: &[String], sample: usize) -> Result<Measured> {
     if program() != "cargo xtask" {
         bail!("`{command}` changes or compiles the project: run {}", in_clone(&format!("plan {}", words.join(" "))));
@@ -37,7 +37,7 @@ pub(super) fn measured(command: &'static str, words: &[String], sample: usize) -
     Ok(Measured { units, start: 0.0, command })
 }
 
-/// Runs one unit; seconds.
+/// Runs one unit and returns its seconds.
 fn one(words: &[String], at: usize, of: usize) -> Result<f64> {
     let out = std::env::temp_dir().join(format!("tiebreak-plan-{}-{at}", std::process::id()));
     output(words, vec![format!("--shard={}/{of}", at + 1), format!("--out={}", out.display())])?;
@@ -48,7 +48,7 @@ fn one(words: &[String], at: usize, of: usize) -> Result<f64> {
     Ok(unit.seconds)
 }
 
-/// What a command of `cargo xtask` prints.
+/// Returns the output of a `cargo xtask` command.
 fn output(words: &[String], options: Vec<String>) -> Result<String> {
     let all = with_options(words, options);
     let line = all.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! What a proof of code prints: its verdicts, what they are about, and what they leave out.
+//! Output of a proof of code: verdicts, their scope, and limits.
 
 use super::super::table;
 use super::code::{CodeArgs, DEFAULT, arguments_text};
@@ -10,17 +10,17 @@ use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::text;
 
-/// A proof of code with its question.
+/// Proof of code with its question.
 pub(super) struct Answer<'a> {
     pub(super) code: &'a CodeArgs,
     pub(super) clang: Option<&'a Clang>,
     pub(super) scheme: Scheme,
     pub(super) report: &'a Report,
-    /// Each with its version.
+    /// Solvers with their versions.
     pub(super) solvers: &'a [(Solver, String)],
 }
 
-/// What a verdict says beside its name.
+/// Returns the details of a verdict.
 fn detail(verdict: &Verdict, report: &Report) -> String {
     match verdict {
         Verdict::Refuted(found) => found.said(report.returned(found)),
@@ -30,21 +30,21 @@ fn detail(verdict: &Verdict, report: &Report) -> String {
 }
 
 impl Answer<'_> {
-    /// The file and the function, as they are printed.
+    /// Returns the printed names of file and function.
     fn named(&self) -> (String, &str) {
         let code = self.code;
         let source = code.c.as_ref().or(code.ir.as_ref()).map_or_else(String::new, |file| file.display().to_string());
         (source, code.function.as_deref().unwrap_or_default())
     }
 
-    /// The compiler of C with its flags.
+    /// Returns the C compiler with its flags. `None` for LLVM IR.
     fn compiler(&self) -> Result<Option<String>> {
         let clang = self.clang.filter(|_| self.code.c.is_some());
         let of = |clang: &Clang| Ok(format!("{}, {}", clang.version()?, clang.flags.join(" ")));
         clang.map(of).transpose()
     }
 
-    /// What the verdicts are about.
+    /// Describes the scope of the verdicts.
     fn scope(&self) -> Result<String> {
         let Self { code, scheme, report, .. } = self;
         let multipliers = match &code.multipliers {
@@ -73,7 +73,7 @@ impl Answer<'_> {
         Ok(out)
     }
 
-    /// A row for each run of shifts with one verdict.
+    /// Formats a row for each range of shifts with one verdict.
     pub(super) fn as_table(&self) -> Result<String> {
         let Self { scheme, report, solvers, .. } = self;
         let mut rows: Vec<(i32, i32, String, String)> = Vec::new();
@@ -99,7 +99,7 @@ impl Answer<'_> {
         ))
     }
 
-    /// The same as JSON.
+    /// Formats the proof as JSON.
     pub(super) fn as_json(&self) -> Result<Value> {
         let Self { code, scheme, report, solvers, .. } = self;
         let (source, function) = self.named();
@@ -116,7 +116,7 @@ impl Answer<'_> {
     }
 }
 
-/// Verdicts as JSON.
+/// Formats verdicts as JSON.
 pub(super) fn verdicts(report: &Report) -> Vec<Value> {
     let one = |(s, verdict): &(i32, Verdict)| match verdict {
         Verdict::Refuted(found) => {

@@ -1,4 +1,4 @@
-//! `prove --bounds`: bounds of narrow lanes, differences of casts, and the axioms of products, each by every solver of this machine.
+//! `prove --bounds`: bounds of narrow lanes, differences of casts, and axioms of products, each proved by every installed solver.
 
 use super::super::{Format, print, table};
 use super::{Args, solvers};
@@ -9,14 +9,14 @@ use tiebreak_analysis::proofs::ir::{Axiom, axioms};
 use tiebreak_analysis::proofs::{Answer, Solver};
 use tiebreak_reports::text;
 
-/// What was found.
+/// Results of all proofs.
 struct Found {
     bounds: Vec<Bound>,
     axioms: Vec<Axiom>,
     solvers: Vec<(Solver, String)>,
 }
 
-/// Proves all, and prints the table. False if a statement is not proved, or a false axiom is not refused.
+/// Proves all statements and prints the table. Returns false if a statement is not proved, or if a false axiom is accepted.
 pub(super) fn run(args: &Args) -> Result<bool> {
     let solvers = solvers()?;
     let names: Vec<Solver> = solvers.iter().map(|(solver, _)| *solver).collect();
@@ -41,7 +41,7 @@ impl Found {
         self.bounds.iter().all(Bound::proved) && self.axioms.iter().all(Axiom::held)
     }
 
-    /// A question with the answers of the solvers, joined if they agree.
+    /// Formats a question with the answers of the solvers.
     fn asked(&self, answered: &Answered) -> String {
         let said = self.solvers.iter().zip(&answered.answers);
         let said: Vec<String> =

@@ -1,4 +1,4 @@
-//! `prove --c` and `prove --ir`: a function against a scheme, for all accumulators and all multipliers of each shift.
+//! `prove --c` and `prove --ir`: comparison of a function with a scheme, for all accumulators and all multipliers of each shift.
 
 use super::super::{Format, interval_of, print};
 use super::answer::Answer;
@@ -50,10 +50,10 @@ pub(super) struct CodeArgs {
 #[derive(Clone, Debug)]
 pub(super) struct Arguments(pub(super) Vec<Argument>);
 
-/// The parameters of a function that names none.
+/// Default parameters of a function.
 pub(super) const DEFAULT: [Argument; 3] = [Argument::Accumulator, Argument::Multiplier, Argument::Shift(1, 0)];
 
-/// Parameters as `--arguments` takes them.
+/// Formats parameters in the form of `--arguments`.
 pub(super) fn arguments_text(all: &[Argument]) -> String {
     let one = |argument: &Argument| match argument {
         Argument::Accumulator => "x".to_owned(),
@@ -82,7 +82,7 @@ fn arguments(text: &str) -> Result<Arguments, String> {
     text.split(',').map(one).collect::<Result<_, _>>().map(Arguments)
 }
 
-/// Proves or refutes a function, and prints the verdicts. False unless every shift is proved.
+/// Proves or refutes a function and prints the verdicts. Returns false unless every shift is proved.
 pub(super) fn run(args: &Args) -> Result<bool> {
     let code = &args.code;
     let (Some(source), Some(function), Some(scheme)) =
@@ -122,7 +122,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(report.proved())
 }
 
-/// Zero point and clamp, if one of them is given.
+/// Returns zero point and clamp. `None` if neither is given.
 fn output(code: &CodeArgs) -> Option<Output> {
     let whole = i32::MIN..=i32::MAX;
     let clamp = code.clamp.as_ref().unwrap_or(&whole);

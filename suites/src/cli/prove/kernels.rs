@@ -1,4 +1,4 @@
-//! `prove --kernels`: every kernel and mutant of `fpm` and `requantize` in this program against its contract, for all inputs.
+//! `prove --kernels`: comparison of this program's `fpm` and `requantize` kernels and mutants with their contracts, for all inputs.
 
 use super::super::{Format, print, table};
 use super::answer::verdicts;
@@ -32,7 +32,7 @@ pub(super) struct KernelsArgs {
     record: Option<PathBuf>,
 }
 
-/// Proves kernels, refutes mutants, and prints the table. False if a kernel is refuted or unknown, or a mutant is not refuted.
+/// Proves kernels, refutes mutants, and prints the table. Returns false if a kernel is refuted or unknown, or if a mutant is not refuted.
 pub(super) fn run(args: &Args) -> Result<bool> {
     let Some(host) = args.kernels.elements.first() else {
         bail!("--kernels needs --elements FILE, which {} makes and names", in_clone("prove --kernels"));
@@ -60,16 +60,16 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(holds(&rows))
 }
 
-/// The LLVM IR of a file.
+/// Reads the LLVM IR of a file.
 fn read(path: &PathBuf) -> Result<Module> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(Module::read(&text))
 }
 
-/// Every kernel is proved, and of every mutant one promise is refuted.
+/// True if every kernel is proved and at least one promise of each mutant is refuted.
 fn holds(rows: &[Row]) -> bool {
     let refuted = |of: &Row| rows.iter().any(|row| (row.op, row.kernel) == (of.op, of.kernel) && row.refuted());
-    // A requantization of integers or of floats has no scheme with a Q0.31 multiplier, and the table has the reason.
+    // A requantization of integers or floats has no scheme with a Q0.31 multiplier. The table has the reason.
     let with_terms = rows.iter().filter(|row| row.report.is_ok() || row.op == "fpm");
     with_terms.into_iter().all(|row| if row.mutant { refuted(row) } else { row.proved() })
 }

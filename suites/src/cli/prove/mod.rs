@@ -1,4 +1,4 @@
-//! `prove`: two schemes over all accumulators and all multipliers of each shift.
+//! `prove`: comparison of two schemes over all accumulators and all multipliers of each shift.
 
 mod answer;
 mod bounds;
@@ -63,7 +63,7 @@ fn shifts(text: &str) -> Result<RangeInclusive<i32>, String> {
     inside.then_some(range).ok_or_else(|| "a shift must be in -31..=31, positive = left".to_owned())
 }
 
-/// Prints the verdict of each pair at each shift. False if one is unknown.
+/// Prints the verdict of each pair at each shift. Returns false if a verdict is unknown, or if a confirming solver disagrees.
 pub(super) fn run(args: &Args) -> Result<bool> {
     if args.bounds {
         return bounds::run(args);
@@ -95,13 +95,13 @@ pub(super) fn run(args: &Args) -> Result<bool> {
 }
 
 impl Args {
-    /// Who proves code, within the limits that were given.
+    /// Returns the prover of code with the given limits.
     fn prover<'a>(&self, solvers: &'a [Solver]) -> Prover<'a> {
         Prover { solvers, query: self.query_limit, proof: self.limit }
     }
 }
 
-/// The solvers of this machine that a proof of code needs, with their versions: two at least.
+/// Returns the installed solvers with their versions. A proof of code needs at least two.
 fn solvers() -> Result<Vec<(Solver, String)>> {
     let here: Vec<(Solver, String)> = SOLVERS.iter().filter_map(|solver| Some((*solver, solver.version()?))).collect();
     if here.len() < 2 {
@@ -113,7 +113,7 @@ fn solvers() -> Result<Vec<(Solver, String)>> {
     Ok(here)
 }
 
-/// The answers of every solver of this machine about each pair.
+/// Asks every installed solver to confirm each pair.
 fn confirmed(proofs: &[Proofs]) -> Result<Vec<Vec<Confirmation>>> {
     let here: Vec<(Solver, String)> = SOLVERS.iter().filter_map(|solver| Some((*solver, solver.version()?))).collect();
     if here.is_empty() {
@@ -137,7 +137,7 @@ fn as_table(all: &[(Proofs, Vec<Confirmation>)]) -> String {
     )
 }
 
-/// Each statement, with a witness.
+/// Formats each statement with a witness.
 fn of_one(proofs: &Proofs) -> String {
     let shifts = |s: &Statement| interval(&s.shifts);
     let rows = statements(&proofs.verdicts).into_iter().map(|s| {
@@ -148,7 +148,7 @@ fn of_one(proofs: &Proofs) -> String {
     title + &table(&["s", "verdict", "where", "witness: left, right"], rows.collect())
 }
 
-/// The outcomes of a solver that there are, with the number of shifts of each.
+/// Formats the outcomes of a solver that occurred, with the number of shifts of each outcome.
 fn counts(confirmation: &Confirmation) -> String {
     let named = [
         (Outcome::Confirmed, "confirmed"),
@@ -162,7 +162,7 @@ fn counts(confirmation: &Confirmation) -> String {
     format!("{} of {} shifts", parts.join(", "), confirmation.outcomes.len())
 }
 
-/// One row a pair: the shifts of each verdict, and the answers of solvers if there are any.
+/// Formats one row for each pair: the shifts of each verdict, and the solvers' answers if any.
 fn of_many(all: &[(Proofs, Vec<Confirmation>)]) -> String {
     let intervals = |proofs: &Proofs, is: fn(&Verdict) -> bool| {
         let all: Vec<String> = proofs.shifts(is).iter().map(interval).collect();

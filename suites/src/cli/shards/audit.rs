@@ -10,7 +10,7 @@ use std::time::Instant;
 use tiebreak_common::identity;
 use tiebreak_shards::{self as shards, Part, Shard};
 
-/// Its name.
+/// Name of the command.
 pub(super) const COMMAND: &str = "audit";
 
 /// Runs a shard.
@@ -32,7 +32,7 @@ pub(in crate::cli) fn run(args: &Args, shard: Shard) -> Result<()> {
     Ok(())
 }
 
-/// The units: each model, once.
+/// Returns the units: the models, without repetition.
 pub(in crate::cli) fn models(args: &Args) -> Result<Vec<String>> {
     let names: Vec<String> = args.models.iter().map(|model| model.display().to_string()).collect();
     let mut seen = BTreeSet::new();
@@ -42,7 +42,7 @@ pub(in crate::cli) fn models(args: &Args) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Prints what the whole would have printed.
+/// Prints the output of the unsharded command.
 pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
     if args.out.is_some() || args.format != Listing::Table {
         bail!("--out and --format do not go with shards of `audit`: the format is that of the shards");
@@ -58,7 +58,7 @@ pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
     Ok(!printed.fails)
 }
 
-/// Whether a model has another content.
+/// Reports a model whose content differs between shards.
 fn alike(here: &Value, there: &Value) -> Vec<String> {
     let differs = here["files"] != there["files"];
     differs.then(|| "a model had another content".to_owned()).into_iter().collect()

@@ -14,7 +14,7 @@ use std::time::Instant;
 use tiebreak_common::parallel;
 use tiebreak_shards::{self as shards, Part, Shard};
 
-/// Its name.
+/// Name of the command.
 pub(super) const COMMAND: &str = "corrupt";
 
 /// Runs a shard.
@@ -41,7 +41,7 @@ pub(in crate::cli) fn run(args: &CorruptArgs, shard: Shard) -> Result<()> {
     Ok(())
 }
 
-/// The units: each kernel that the lane offers, with its operation.
+/// Returns the units: each kernel that the lane offers, with its operation.
 pub(in crate::cli) fn faulted(args: &CorruptArgs, lane: &Lane) -> Result<Vec<(&'static dyn Verifies, &'static str)>> {
     let mut units: Vec<(&'static dyn Verifies, &'static str)> = Vec::new();
     for op in args.what.operations()? {
@@ -56,7 +56,7 @@ pub(in crate::cli) fn faulted(args: &CorruptArgs, lane: &Lane) -> Result<Vec<(&'
     Ok(units)
 }
 
-/// Prints what the whole would have printed.
+/// Prints the output of the unsharded command.
 pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
     if args.out.is_some() {
         bail!("--out does not go with shards of `corrupt`, which are printed: give --format");
@@ -81,7 +81,7 @@ pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether a lane ran other programs.
+/// Reports a lane whose programs differ between shards.
 fn alike(here: &Value, there: &Value) -> Vec<String> {
     let differs = here["files"] != there["files"];
     differs.then(|| "the lane ran other programs".to_owned()).into_iter().collect()

@@ -1,4 +1,4 @@
-//! `--shard` of every command but `census --space`, and `merge`: the files of shards as what one process would have given.
+//! `--shard` of every command but `census --space`, and `merge`, which turns the files of shards into the output of a single process.
 
 mod audit;
 mod corrupt;
@@ -45,7 +45,7 @@ pub(super) struct MergeArgs {
     pub(super) format: Listing,
 }
 
-/// Merges. Returns false if a shard is missing, or as the command itself would.
+/// Merges shards. Returns false if a shard is missing; otherwise returns the result of the command.
 pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
     let each = args.files.iter().map(|path| shards::read(path)).collect::<Result<Vec<_>>>()?;
     if each.iter().all(Option::is_none) {
@@ -66,7 +66,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
     }
 }
 
-/// The whole, or nothing after saying what is missing.
+/// Returns the merged units. If units are missing, prints them and returns `None`.
 fn whole(parts: Vec<Part>, alike: impl Fn(&Value, &Value) -> Vec<String>) -> Result<Option<(Plan, Vec<Unit>)>> {
     match shards::merge(parts, program(), alike)? {
         Merged::Whole(plan, units) => Ok(Some((*plan, units))),
@@ -77,7 +77,7 @@ fn whole(parts: Vec<Part>, alike: impl Fn(&Value, &Value) -> Vec<String>) -> Res
     }
 }
 
-/// The plan of a shard of a command.
+/// Builds the plan of a shard.
 fn plan(command: &str, arguments: Vec<String>, units: Vec<String>, shard: Shard, context: Value) -> Plan {
     Plan {
         format: Plan::FORMAT,
@@ -91,7 +91,7 @@ fn plan(command: &str, arguments: Vec<String>, units: Vec<String>, shard: Shard,
     }
 }
 
-/// Says what of a shard ran, and where it is.
+/// Prints the units that a shard ran, and the path of its file.
 fn note_ran(plan: &Plan, out: &Path, ran: Ran) {
     messages::ran(plan, out, ran).iter().for_each(|line| note(line));
 }

@@ -1,4 +1,4 @@
-//! Shards of `verify`: each kernel of an operation in all lanes, each group of self-checks, and the bounds of all operations are units.
+//! Shards of `verify`. Units are a kernel of an operation in all lanes, a group of self-checks, and the bounds of all operations.
 
 use super::super::{Listing, base, environment, note, out_lock, print, style, threads};
 use super::super::{built, verify as cli};
@@ -20,28 +20,28 @@ use tiebreak_reports::ledger::{Lane, LaneStatus, Ledger, Network, Verdict};
 use tiebreak_reports::table::{self, Detail};
 use tiebreak_shards::{self as shards, Part, Shard};
 
-/// Its name.
+/// Name of the command.
 pub(super) const COMMAND: &str = "verify";
 
-/// What the files of a run need beside its units.
+/// Data that the files of a run need in addition to its units.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     seed: u64,
     effort: Effort,
-    /// Whether all kernels of an operation run on its own plan.
+    /// True if all kernels of an operation run on its own plan.
     is_whole: bool,
-    /// Whether one screen is printed.
+    /// True if one screen is printed.
     is_screen: bool,
-    /// The caller's library, and whether the caller has lanes.
+    /// Caller's library, and true if the caller has lanes.
     library: Option<PathBuf>,
     has_lanes: bool,
-    /// The network of a model.
+    /// Network of a model.
     #[serde(default)]
     network: Option<Network>,
     run: Context,
 }
 
-/// Runs a shard. True where its units have run, whatever they gave: the verdict is the merged run's.
+/// Runs a shard. Returns true if its units have run, regardless of their results. Only the merged run has a verdict.
 pub(in crate::cli) fn run(args: &cli::Args, shard: Shard) -> Result<bool> {
     threads::start(args.jobs)?;
     built::check()?;
@@ -112,7 +112,7 @@ pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
     Ok(ledger.verdict == Verdict::Holds)
 }
 
-/// How the lanes of two shards differ: a verdict holds for one code of each lane.
+/// Describes how the lanes of two shards differ. A verdict holds for one code of each lane.
 fn alike(here: &Value, there: &Value) -> Vec<String> {
     let lanes = |kept: &Value| Vec::<Lane>::deserialize(&kept["run"]["lanes"]).unwrap_or_default();
     let (here, there) = (lanes(here), lanes(there));

@@ -1,4 +1,4 @@
-//! Vectors as a header for C: constants, and for each function of `tiebreak.h` one that tests a kernel with them.
+//! Vectors as a C header: constants, and a test of a kernel for each function of `tiebreak.h`.
 
 use super::{summary, typed};
 use crate::engine::vectors::{Vector, Vectors};
@@ -8,19 +8,19 @@ use std::collections::BTreeMap;
 use tiebreak_impls::library::source::{Array, Call, call};
 use tiebreak_impls::protocol::Job;
 
-/// A vector as C calls a function with it.
+/// Vector with its C call.
 struct One<'a> {
     at: usize,
     vector: &'a Vector,
     call: Call,
 }
 
-/// Whether `tiebreak.h` has a call.
+/// True if `tiebreak.h` has a function for the call.
 pub(super) fn fits(job: &Job, domain: &Value, input: &[i32], results: &[i32]) -> bool {
     call(job, domain, input, results).is_ok()
 }
 
-/// The header. An error if `tiebreak.h` has no function of the operation.
+/// Formats the header. Fails if `tiebreak.h` has no function for the operation.
 pub(super) fn header(vectors: &Vectors, again: &str) -> Result<String> {
     let mut of_symbols: BTreeMap<String, Vec<One<'_>>> = BTreeMap::new();
     for (at, vector) in vectors.vectors.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn header(vectors: &Vectors, again: &str) -> Result<String> {
     Ok(out + "\n#endif\n")
 }
 
-/// A text that ends no comment.
+/// Escapes text for a C comment.
 fn comment(text: &str) -> String {
     text.replace("*/", "* /").replace("/*", "/ *")
 }
@@ -65,7 +65,7 @@ fn identifier(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-/// What a vector is about, as a literal.
+/// Formats the description of a vector as a C string literal.
 fn literal(vector: &Vector) -> String {
     let text = format!(
         "{}: detects {}",
@@ -75,12 +75,12 @@ fn literal(vector: &Vector) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// The constants of a vector.
+/// Formats the constants of a vector.
 fn constants(prefix: &str, One { at, vector, call }: &One<'_>) -> String {
     let name = |array: &str| format!("{prefix}_{at}_{array}");
     let mut out = format!("\n/* {} */\n", comment(&typed(vector)));
     for array in call.arrays.iter().chain(&call.operands).chain([&call.results]) {
-        // C has no empty array.
+        // C has no empty arrays.
         let elements = if array.elements.is_empty() { "0".to_owned() } else { array.elements.join(", ") };
         out += &format!("static const {} {}[] = {{ {elements} }};\n", array.stored, name(array.name));
     }
@@ -89,7 +89,7 @@ fn constants(prefix: &str, One { at, vector, call }: &One<'_>) -> String {
     out + &format!("static const {} {} = {{ {} }};\n", call.params, name("params"), fields.join(", "))
 }
 
-/// The list of the vectors of a function, and the function that tests a kernel.
+/// Formats the list of vectors of a function, and the test of a kernel.
 fn tested(prefix: &str, function: &str, all: &[One<'_>]) -> String {
     let first = &all[0].call;
     let (params, results) = (first.params, &first.results);
@@ -156,7 +156,7 @@ fn tested(prefix: &str, function: &str, all: &[One<'_>]) -> String {
     out + "    return outside == v ? v : wrong;\n}\n"
 }
 
-/// Prints the first wrong result.
+/// Formats the statement that prints the first wrong result.
 fn difference(results: &Array, list: &str) -> String {
     match results.passed {
         "float" => format!(

@@ -4,10 +4,10 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names and bytes.
+/// File names and contents.
 pub(super) type Files = Vec<(PathBuf, Vec<u8>)>;
 
-/// Writes files into a directory, which is made and has no other file.
+/// Writes files into a directory. Creates the directory, which must be empty if it exists.
 pub(super) fn write(directory: &Path, files: &Files) -> Result<()> {
     let shown = directory.display();
     if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {

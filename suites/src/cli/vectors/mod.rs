@@ -1,19 +1,19 @@
-//! `vectors`: few test vectors of a scheme, for tests that run without this program.
+//! `vectors`: a few test vectors of a scheme, for tests that run without this program.
 //!
 //! `--format json` prints an object:
 //!
 //! ```json
 //! {
 //!   "op": "requantize", "scheme": "gemmlowp-double:wrap", "seed": 1,
-//!   "bytes": 568, "results": 47,                  // of all vectors
-//!   "mutants": {"reached": 5, "of": 5},           // known bugs that promise the scheme
+//!   "bytes": 568, "results": 47,                  // sums over all vectors
+//!   "mutants": {"reached": 5, "of": 5},           // known bugs that claim the scheme
 //!   "not_detected": [{"mutant": NAME, "why": TEXT}],
-//!   "schemes": {"reached": 57, "of": 57},         // other schemes that give other results on some candidate
-//!   "causes": {"reached": 201, "of": 201},        // causes of differences that would show on some candidate
-//!   "faulty": "tflite-requantize-i8",             // the kernel in which faults of one place are injected, or null
+//!   "schemes": {"reached": 57, "of": 57},         // other schemes that differ on some candidate
+//!   "causes": {"reached": 201, "of": 201},        // causes of differences that are visible on some candidate
+//!   "faulty": "tflite-requantize-i8",             // kernel with injected local faults, or null
 //!   "faults": {"reached": 19, "of": 119},
 //!   "vectors": [{
-//!     "op": .., "scheme": .., "type": "i8", "case": TEXT, "expected": [..],   // as a line of `judge` has them
+//!     "op": .., "scheme": .., "type": "i8", "case": TEXT, "expected": [..],   // fields of a line of `judge`
 //!     "detects": [NAME], "excludes": [SCHEME], "causes": 12, "bytes": 84
 //!   }]
 //! }
@@ -122,7 +122,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
 }
 
-/// Writes files, and prints what they show and how they are read.
+/// Writes files, and prints their coverage and instructions for reading.
 fn written(args: &Args, vectors: &Vectors, files: &files::Files) -> Result<()> {
     let directory = args.out.as_deref().ok_or_else(|| anyhow!("--out: missing; name the directory for the files"))?;
     if vectors.vectors.is_empty() {
@@ -140,7 +140,7 @@ fn written(args: &Args, vectors: &Vectors, files: &files::Files) -> Result<()> {
     ))
 }
 
-/// The command that prints the vectors again, without the format.
+/// Returns the command that prints the vectors again, without the format.
 fn again(args: &Args) -> String {
     let like = args.like.as_ref().map_or_else(String::new, |kernel| format!(" --like {kernel}"));
     let Args { op, scheme, count, bytes, seed, .. } = args;
@@ -151,7 +151,7 @@ fn of(share: Share, what: &str) -> String {
     format!("{} of {}", share.reached, plural(share.of, what))
 }
 
-/// The faults that the vectors show of those injected in a kernel.
+/// Describes how many of the faults injected in a kernel the vectors detect.
 fn injected(vectors: &Vectors) -> String {
     let kernel = |kernel: &str| {
         format!("; of faults of one place in {kernel} they detect {} of {}", vectors.faults.reached, vectors.faults.of)
@@ -159,7 +159,7 @@ fn injected(vectors: &Vectors) -> String {
     vectors.faulty.map_or_else(String::new, kernel)
 }
 
-/// What the vectors show, and what none shows.
+/// Describes the coverage of the vectors, and its gaps.
 fn summary(vectors: &Vectors) -> String {
     let size = format!(
         "{}, {}, {} bytes",
@@ -202,7 +202,7 @@ fn row((at, vector): (usize, &Vector)) -> Vec<String> {
     ]
 }
 
-/// A case with the types of its elements.
+/// Formats a case with the types of its elements.
 fn typed(vector: &Vector) -> String {
     let types = vector.types.as_ref().map_or_else(String::new, |types| format!("{types}: "));
     types + &case(&vector.case)

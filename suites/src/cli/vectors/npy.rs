@@ -1,4 +1,4 @@
-//! Vectors as arrays of numpy: `cases.jsonl`, as `eval` and `judge` read it, and a file for each operand and each list of results.
+//! Vectors as numpy arrays: `cases.jsonl` for `eval` and `judge`, and a file for each operand and each list of results.
 
 use super::files::Files;
 use crate::engine::operation::Element;
@@ -10,7 +10,7 @@ use npyz::{AutoSerialize, WriterBuilder};
 use serde_json::{Map, json};
 use tiebreak_oracle::float::Format;
 
-/// The files.
+/// Returns the files.
 pub(super) fn files(vectors: &Vectors) -> Result<Files> {
     let (mut out, mut lines) = (Files::new(), String::new());
     for (at, vector) in vectors.vectors.iter().enumerate() {
@@ -41,7 +41,7 @@ fn line(vectors: &Vectors, vector: &Vector, case: serde_json::Value, expected: &
     line
 }
 
-/// The bytes of an array: the narrowest type of integers that holds the element, and float32 for bf16, which numpy has not.
+/// Encodes an array: the narrowest integer type that holds the element. A bf16 becomes float32, because numpy has no bf16.
 fn array(tensor: &Tensor) -> Result<Vec<u8>> {
     let words = tensor.words.chunks(tensor.element.words());
     let shape: Vec<u64> = tensor.dimensions.iter().map(|size| *size as u64).collect();

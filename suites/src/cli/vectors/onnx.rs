@@ -1,4 +1,4 @@
-//! Vectors as node tests of ONNX: a directory for each model, with a data set for each vector. `judge` and the runners of runtimes read it.
+//! Vectors as ONNX node tests: a directory for each model, with a data set for each vector. `judge` and test runners of runtimes read the files.
 
 use super::files::Files;
 use crate::cli::offline::permuted;
@@ -14,7 +14,7 @@ use tiebreak_impls::matmul;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantized::{Expressed, Granularity, Params as Cast, Storage};
 
-/// Operations and the schemes that an operator of ONNX has.
+/// Operations and schemes that correspond to an ONNX operator.
 const OPERATORS: [(&str, &str, &str); 4] = [
     ("quantize", "onnx", "QuantizeLinear"),
     ("dequantize", "integer-difference", "DequantizeLinear"),
@@ -22,13 +22,13 @@ const OPERATORS: [(&str, &str, &str); 4] = [
     ("conv2d", "exact:wrap", "ConvInteger"),
 ];
 
-/// A node test: its model, and the tensors of its inputs and its output.
+/// Node test: its model, and the tensors of its inputs and its output.
 struct Test {
     model: Model,
     tensors: Vec<node::Tensor>,
 }
 
-/// An error if no operator of ONNX is the scheme.
+/// Fails if no ONNX operator has the scheme.
 pub(super) fn check(op: &str, scheme: &str) -> Result<()> {
     let is_of =
         |(of, one, _): &&(&str, &str, &str)| *of == op && (*one == scheme || one.split(':').next() == Some(scheme));
@@ -39,7 +39,7 @@ pub(super) fn check(op: &str, scheme: &str) -> Result<()> {
     bail!("no operator of ONNX is {op} {scheme}; {} are; --format npy has vectors of every scheme", all.join(", "))
 }
 
-/// Whether an operator of ONNX has a call: parameters, and the domain.
+/// True if an ONNX operator accepts the parameters and types of a call.
 pub(super) fn fits(job: &Job, domain: &Json, _: &[i32], _: &[i32]) -> bool {
     match job {
         Job::Quantize { params, .. } | Job::Dequantize { params, .. } => cast(params).is_some(),
@@ -54,7 +54,7 @@ pub(super) fn fits(job: &Job, domain: &Json, _: &[i32], _: &[i32]) -> bool {
     }
 }
 
-/// The files.
+/// Returns the files.
 pub(super) fn files(vectors: &Vectors) -> Result<Files> {
     let mut models: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     let mut sets: Vec<usize> = Vec::new();
@@ -109,7 +109,7 @@ fn test(vector: &Vector) -> Option<Test> {
     }
 }
 
-/// A test of these inputs, whose names are letters.
+/// Builds a test of inputs, which are named by letters.
 fn whole(
     op: &'static str,
     attributes: Vec<(&'static str, Vec<i64>)>,
@@ -134,13 +134,13 @@ fn integers(dims: &[usize], element: Type, tensor: &Tensor) -> node::Tensor {
     integer(dims, element, tensor.words.iter().map(|word| tensor.element.place(&[*word])).collect())
 }
 
-/// Elements of f32, by their bits.
+/// Builds a tensor of f32 from words with their bits.
 fn floats(dims: &[usize], tensor: &Tensor) -> node::Tensor {
     let floats = tensor.words.iter().map(|word| f32::from_bits(*word as u32)).collect();
     node::Tensor { dims: dims.to_vec(), element: Type::F32, integers: Vec::new(), floats }
 }
 
-/// What a cast has beside its values.
+/// Stored type, scales, zero points and attributes of a cast.
 struct Parameters {
     stored: Type,
     scales: node::Tensor,
@@ -148,7 +148,7 @@ struct Parameters {
     attributes: Vec<(&'static str, Vec<i64>)>,
 }
 
-/// Those of a cast between f32 and a whole type of 8 or 16 bits, with scales of the tensor or of channels.
+/// Returns the ONNX parameters of a cast between f32 and a full type of 8 or 16 bits, with scales per tensor or per channel.
 fn cast(params: &Cast) -> Option<Parameters> {
     let of = &params.quantized;
     let stored = match of.storage {
@@ -174,7 +174,7 @@ fn cast(params: &Cast) -> Option<Parameters> {
     })
 }
 
-/// The types of two operands of bytes, each of which has its zero point.
+/// Returns the types of two 8-bit operands. `None` if a zero point does not fit its type.
 fn points(domain: &Json, points: [i64; 2]) -> Option<[Type; 2]> {
     let of = |(name, point): (&str, i64)| match domain[name].as_str()? {
         "u8" => (0..=255).contains(&point).then_some(Type::U8),

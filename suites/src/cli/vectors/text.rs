@@ -1,4 +1,4 @@
-//! Vectors as values and as constants of Rust.
+//! Vectors as values and as Rust constants.
 
 use super::summary;
 use crate::engine::operation::Element;
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text::case;
 
-/// The elements of a tensor as a reader has them: integers, and floats as the shortest decimals.
+/// Formats elements for readers: integers, and floats as the shortest decimals.
 pub(super) fn values(tensor: &Tensor) -> Vec<Json> {
     let element = |words: &[i32]| match tensor.element.described(words) {
         Value::Integer(value) => json!(value),
@@ -19,12 +19,12 @@ pub(super) fn values(tensor: &Tensor) -> Vec<Json> {
     tensor.words.chunks(tensor.element.words()).map(element).collect()
 }
 
-/// A value without quotes.
+/// Formats a value without quotes.
 pub(super) fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The elements as integers: floats by their bits.
+/// Formats elements as integers. Floats become their bits.
 fn integers(tensor: &Tensor) -> String {
     let one = |words: &[i32]| match &tensor.element {
         Element::Integer(_) => tensor.element.place(words).to_string(),
@@ -33,7 +33,7 @@ fn integers(tensor: &Tensor) -> String {
     tensor.words.chunks(tensor.element.words()).map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Constants of Rust, which need no crate.
+/// Formats Rust constants that need no crate.
 pub(super) fn rust(vectors: &Vectors, again: &str) -> String {
     let mut out = format!("// Test vectors, made by `{again} --format rust`.\n");
     summary(vectors).lines().for_each(|line| out += &format!("// {line}\n"));

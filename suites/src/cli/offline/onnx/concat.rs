@@ -5,7 +5,7 @@ use crate::model::onnx::node::{Tensor, Type};
 use serde_json::{Value as Json, json};
 
 impl Data<'_> {
-    /// A concatenation: scale and zero point of the results, then tensor, scale and zero point of each input.
+    /// Reads a concatenation. Inputs: scale and zero point of the results, then tensor, scale and zero point of each operand.
     pub(super) fn concatenation(&self) -> Result<Json, String> {
         let scale = |at: usize| match (self.input(at)?.element, &self.input(at)?.floats[..]) {
             (Type::F32, [scale]) => Ok(f64::from(*scale)),

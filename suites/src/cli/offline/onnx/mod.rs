@@ -1,5 +1,5 @@
-//! Node tests of ONNX: a directory with `model.onnx`, a model of one node, and `test_data_set_*` with a file for each input and output; or a directory of such
-//! directories. Each data set is a line, and its outputs are the results to be judged.
+//! Node tests of ONNX. A test is a directory with `model.onnx`, a model of one node, and `test_data_set_*` directories with a file for each
+//! input and output. A directory of tests also works. Each data set is a line; its outputs are the results to judge.
 
 mod concat;
 
@@ -28,13 +28,13 @@ const READ: [&str; 7] = [
     "com.microsoft.QLinearConcat",
 ];
 
-/// The scheme of sums.
+/// Scheme of integer sums.
 const EXACT: &str = "exact:wrap";
 
-/// The scheme of a scaled sum.
+/// Scheme of rescaled sums.
 const ROUNDED: &str = "ties-even:wrap";
 
-/// The data sets of a path. Tests of other operators are left out, unless the path is one of them.
+/// Reads the data sets of a path. In a directory of tests, tests of other operators are left out.
 pub(super) fn lines(path: &Path) -> Result<Vec<Numbered>> {
     let named = || format!("{}: cannot be read", path.display());
     if !path.is_dir() {
@@ -74,7 +74,7 @@ fn numbered(lines: Vec<Result<crate::engine::offline::Line, String>>) -> Vec<Num
     lines.into_iter().enumerate().map(|(at, line)| (at + 1, line)).collect()
 }
 
-/// Files of a directory, by name; numbers in names count.
+/// Lists the files of a directory, sorted by the number at the end of their names, then by name.
 fn sorted(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut all: Vec<PathBuf> =
         fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<_>>()?;
@@ -94,7 +94,7 @@ fn loaded(model: &Path) -> Result<Node, String> {
     node::node(&bytes(model)?).map_err(|fault| format!("{}: {fault}", model.display()))
 }
 
-/// A line for each data set beside a model.
+/// Reads a line for each data set in the directory of the model.
 fn sets(model: &Path, node: &Result<Node, String>) -> Result<Vec<Result<crate::engine::offline::Line, String>>> {
     let dir = model.parent().unwrap_or(Path::new("."));
     let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
@@ -116,7 +116,7 @@ fn sets(model: &Path, node: &Result<Node, String>) -> Result<Vec<Result<crate::e
     Ok(sets.par_iter().map(one).collect())
 }
 
-/// A node with the tensors of a data set.
+/// Node with the tensors of a data set.
 struct Data<'a> {
     node: &'a Node,
     given: Vec<Tensor>,
@@ -133,7 +133,7 @@ impl<'a> Data<'a> {
         Ok(Self { node, given, output: tensor("output_0.pb".to_owned())? })
     }
 
-    /// An input of the node; none if it is left out.
+    /// Returns an input of the node. `None` if the node omits the input.
     fn optional(&self, at: usize) -> Option<&Tensor> {
         let name = self.node.inputs.get(at).filter(|name| !name.is_empty())?;
         let place = self.node.given.iter().position(|given| given == name);
@@ -161,7 +161,7 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// The type of stored values with the scales of the node.
+    /// Returns the type of stored values, with the scales of the node.
     fn quantized(&self, stored: Type, dims: &[usize]) -> Result<String, String> {
         let scales = self.input(1)?;
         if scales.element != Type::F32 {
@@ -219,7 +219,7 @@ impl<'a> Data<'a> {
         }))
     }
 
-    /// The zero point of an operand, one for the whole tensor.
+    /// Returns the zero point of an operand. Fails if zero points differ within the tensor.
     fn point(&self, at: usize) -> Result<i64, String> {
         let Some(points) = self.optional(at) else { return Ok(0) };
         match points.integers.split_first() {
@@ -228,7 +228,7 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// The types of both operands.
+    /// Returns the types of both operands.
     fn types(&self, [lhs, rhs]: [usize; 2]) -> Result<String, String> {
         let name = |at: usize| byte(self.input(at)?).ok_or_else(|| format!("its input {at} is neither UINT8 nor INT8"));
         Ok(format!("{},{}", name(lhs)?, name(rhs)?))
@@ -241,7 +241,7 @@ impl<'a> Data<'a> {
         }))
     }
 
-    /// The case of a product of two inputs, with their zero points.
+    /// Builds the case of a product of two inputs, with their zero points.
     fn product(&self, operands: [usize; 2], points: [usize; 2]) -> Result<Json, String> {
         let (lhs, rhs) = (self.input(operands[0])?, self.input(operands[1])?);
         let ([m, k], [depth, n]) = (&lhs.dims[..], &rhs.dims[..]) else {
@@ -271,13 +271,13 @@ impl<'a> Data<'a> {
         Ok(chain::of_two(first, ("requantize", ROUNDED, self.stored()?, scaled), json!(channels_last)))
     }
 
-    /// The type of the results.
+    /// Returns the type of the results.
     fn stored(&self) -> Result<&'static str, String> {
         byte(&self.output).ok_or_else(|| "its results are neither UINT8 nor INT8".to_owned())
     }
 
-    /// The case of a requantization by the scales of the inputs at these places, to the zero point at another: the multiplier is `f32(f32(lhs * rhs) / out)`, as ONNX
-    /// Runtime has it, and exact as m * 2^(s-31).
+    /// Builds the case of a requantization. `scales` and `point` are places of inputs. The multiplier is `f32(f32(lhs * rhs) / out)`, as in
+    /// ONNX Runtime, and exact as m * 2^(s-31).
     fn rescaled(&self, scales: [usize; 3], point: usize, bias: Option<&Tensor>) -> Result<Json, String> {
         let floats = |at: usize| {
             let tensor = self.input(at)?;
@@ -317,7 +317,7 @@ impl<'a> Data<'a> {
         }))
     }
 
-    /// The case of a convolution of two inputs, with their zero points; and its results, channels last.
+    /// Builds the case of a convolution of two inputs, with their zero points. Also returns the results, channels last.
     fn filtered(&self, operands: [usize; 2], points: [usize; 2]) -> Result<(Json, Vec<Json>), String> {
         let (image, filter) = (self.input(operands[0])?, self.input(operands[1])?);
         let ([n, c, h, w], [o, of_group, kh, kw]) = (&image.dims[..], &filter.dims[..]) else {
@@ -354,7 +354,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// The type of bytes, as an operation names it.
+/// Returns an operation's name of an 8-bit type. `None` for other types.
 fn byte(tensor: &Tensor) -> Option<&'static str> {
     match tensor.element {
         Type::U8 => Some("uint8"),
@@ -363,7 +363,7 @@ fn byte(tensor: &Tensor) -> Option<&'static str> {
     }
 }
 
-/// The elements of a tensor.
+/// Returns the elements of a tensor.
 fn values(tensor: &Tensor) -> Vec<Json> {
     match tensor.element {
         Type::F32 => tensor.floats.iter().map(|value| single(*value)).collect(),
@@ -371,7 +371,7 @@ fn values(tensor: &Tensor) -> Vec<Json> {
     }
 }
 
-/// Elements of a tensor of four dimensions, row by row along its dimensions in another order.
+/// Returns the elements of a four-dimensional tensor, row-major for another order of its dimensions.
 pub(in crate::cli) fn permuted<T: Clone>(values: &[T], dims: [usize; 4], order: [usize; 4]) -> Vec<T> {
     let mut strides = [1; 4];
     (0..3).rev().for_each(|axis| strides[axis] = strides[axis + 1] * dims[axis + 1]);
@@ -385,12 +385,12 @@ pub(in crate::cli) fn permuted<T: Clone>(values: &[T], dims: [usize; 4], order: 
     (0..values.len()).filter_map(|at| values.get(place(at)).cloned()).collect()
 }
 
-/// Sizes as a case has them; a scalar has one element.
+/// Formats sizes as in a case. A scalar has one element.
 fn shape(dims: &[usize]) -> String {
     if dims.is_empty() { "1".to_owned() } else { dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x") }
 }
 
-/// A scale as a type has it, with a point: the float32 exactly.
+/// Formats a float32 scale exactly, with a decimal point as in a type.
 fn decimal(scale: f32) -> String {
     let text = format!("{:?}", f64::from(scale));
     match text.split_once('e') {
