@@ -68,7 +68,8 @@ impl Step {
     fn tools(self) -> &'static [Tool] {
         match self {
             Self::Fmt => &[],
-            Self::Lanes | Self::Clippy | Self::Unit => &Tool::BASE,
+            Self::Lanes | Self::Clippy => &Tool::BASE,
+            Self::Unit => &Tool::TESTS,
             Self::ClippyAarch64 => &[Tool::Aarch64Rust],
             Self::Aarch64 => &Tool::EMULATION_RUN,
             Self::Actions => &Tool::NODE,
@@ -126,6 +127,9 @@ fn wanted(steps: &[Step]) -> Vec<Tool> {
     if steps.contains(&Step::Lanes) {
         let mut tools = Tool::needed(Host::CURRENT);
         tools.extend(compiled(Host::CURRENT));
+        if steps.contains(&Step::Unit) {
+            tools.extend(Tool::TESTS);
+        }
         return tools;
     }
     let applicable = steps.iter().filter(|step| step.not_applicable(Host::CURRENT).is_none());

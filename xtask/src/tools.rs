@@ -51,6 +51,8 @@ pub(crate) enum Manager {
 impl Tool {
     /// Tools that build the oracle's GMP. Every command needs them.
     pub(crate) const BASE: [Self; 3] = [Self::Cc, Self::Make, Self::M4];
+    /// Tools of the tests, which compile libraries in C and C++.
+    pub(crate) const TESTS: [Self; 4] = [Self::Cc, Self::Make, Self::M4, Self::Cxx];
     /// Tools of the aarch64 lane on a host that emulates aarch64.
     pub(crate) const EMULATION: [Self; 4] = [Self::Aarch64Rust, Self::Aarch64Cc, Self::Qemu, Self::Objdump];
     /// Tools without which the lane does not run.
@@ -114,7 +116,11 @@ impl Tool {
                     false => ("aarch64-linux-gnu-objdump", purpose, cross),
                 }
             }
-            Self::Cxx => ("C++ compiler", "compiles libFuzzer for `cargo xtask fuzz`", ["g++", "gcc-c++", "gcc", ""]),
+            Self::Cxx => (
+                "C++ compiler",
+                "compiles libFuzzer for `cargo xtask fuzz`, and libraries in tests",
+                ["g++", "gcc-c++", "gcc", ""],
+            ),
             Self::Mlir => (
                 "mlir-opt-22",
                 "lowers the casts of the lanes mlir-x86, mlir-aarch64 and mlir-aarch64-bf16",

@@ -1,6 +1,5 @@
 //! Element types, as named in a line of a file of cases.
 
-use std::ops::RangeInclusive;
 use tiebreak_engine::operation::{Arguments, CaseError, arguments};
 use tiebreak_impls::element::Element;
 use tiebreak_oracle::names::unknown;
@@ -24,11 +23,6 @@ pub(crate) fn element(name: Option<&str>) -> Result<Element, CaseError> {
         Some("i4") => Element::I4,
         Some(other) => return Err(CaseError::from(unknown("type", other, NAMES)).of("type")),
     })
-}
-
-/// Returns the middle of a type: 128 for bytes without a sign, 0 for types with a sign. `midpoint` rounds toward zero and gives 127 and 0.
-pub(crate) fn middle(range: &RangeInclusive<i32>) -> i32 {
-    (range.start() + range.end() + 1) / 2
 }
 
 /// Returns the element type of an open domain: the named type, or the type of the case. The case's arguments get that type.

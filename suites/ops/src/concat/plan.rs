@@ -2,7 +2,6 @@
 //! axes, every length of a run, long tensors, and random shapes and quantizations.
 
 use super::Concat;
-use crate::types::middle;
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32, stream};
@@ -88,7 +87,8 @@ fn operand(scale: f32, zero_point: i32) -> Operand {
 /// Draws the `i`th quantization of four inputs and an output.
 fn quantized(element: Element, i: usize, rng: &mut ChaCha8Rng) -> ([Operand; 4], Operand) {
     let (lo, hi) = element.range().into_inner();
-    let middle = middle(&element.range());
+    // `midpoint` rounds toward zero, which gives another value for signed types.
+    let middle = (lo + hi + 1) / 2;
     // Every 8-bit zero point occurs in 256 turns, in a different order for each tensor.
     let zero_point = |turn: usize, stride: usize| match turn % 6 {
         0 => middle,

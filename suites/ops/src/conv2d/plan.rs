@@ -2,7 +2,6 @@
 //! channel count up to 80, combinations of conditions, layers of networks, and the layers of a caller's model. Larger shapes are in `large.rs`.
 
 use super::{Conv2d, conjunctions, large, networks};
-use crate::types::middle;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fill::Fill;
@@ -36,11 +35,11 @@ pub(super) fn spec(params: Params, input: Fill, weights: Fill) -> Spec<Params> {
     Spec::new(params, [input, weights, Fill::None], 0)
 }
 
-/// Returns input zero points: both ends, their neighbours, and the middle.
+/// Returns input zero points: both ends, their neighbours, and the value just above the middle.
 fn zero_points(domain: &Domain) -> Vec<i32> {
     let range = &domain.operands.lhs_values;
     let (lo, hi) = (*range.start(), *range.end());
-    vec![lo, lo + 1, hi, hi - 1, middle(range)]
+    vec![lo, lo + 1, hi, hi - 1, lo.midpoint(hi) + 1]
 }
 
 /// Returns padding of 0, 1 and 2 on each side alone and together, under each of three filters; in a short run under one of them by turns.

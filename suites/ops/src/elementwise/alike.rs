@@ -3,7 +3,6 @@
 
 use super::plan::{of as any, random, varied};
 use super::{Arithmetic, Elementwise};
-use crate::types::middle;
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::below;
@@ -105,7 +104,7 @@ fn related<A: Arithmetic>(own: Scales, kind: usize, covers: impl Fn(Scales) -> b
 fn zero_points(drawn: &Params, kind: usize) -> [i32; 3] {
     let (lo, hi) = (*drawn.element.range().start(), *drawn.element.range().end());
     let zero = 0.clamp(lo, hi);
-    let middle = middle(&drawn.element.range());
+    let middle = lo.midpoint(hi) + 1;
     match kind {
         0 => [drawn.lhs, drawn.rhs, drawn.out].map(|operand| operand.zero_point),
         1 => [zero; 3],

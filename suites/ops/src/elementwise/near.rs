@@ -3,7 +3,6 @@
 
 use super::plan::{of as any, random};
 use super::{Arithmetic, Elementwise};
-use crate::types::middle;
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fill::Fill;
@@ -70,7 +69,7 @@ fn parameters<A: Arithmetic>(
     let (element, _) = A::limits(domain);
     let drawn = A::taken(random::<A>(element, false, turn, rng));
     // One draw in three has all zero points near the middle of the type, if the domain covers the parameters.
-    let middle = middle(&element.range());
+    let middle = element.range().start().midpoint(*element.range().end()) + 1;
     let centred = with_points(&drawn, [middle; 3]);
     let drawn = if turn % 3 == 0 && Elementwise::<A>::covers(domain, &centred) { centred } else { drawn };
     let own = [drawn.lhs, drawn.rhs, drawn.out].map(|operand| operand.scale.0);

@@ -2,7 +2,6 @@
 //! tensors of every length, whose values do not depend on their place.
 
 use super::{Arithmetic, alike, near};
-use crate::types::middle;
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::sizes;
@@ -97,7 +96,7 @@ pub(super) fn varied(params: Params, rng: &mut ChaCha8Rng) -> Spec<Params> {
 fn directed(element: Element, clamp: bool, [lhs, rhs, out]: [f32; 3], (i, kind): (usize, usize)) -> Params {
     let range = element.range();
     let (lo, hi) = (*range.start(), *range.end());
-    let middle = middle(&range);
+    let middle = lo.midpoint(hi) + 1;
     let usual = [
         [middle, middle, middle],
         [middle + 3, middle - 7, middle - 5],

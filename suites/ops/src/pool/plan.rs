@@ -1,7 +1,6 @@
 //! Cases of poolings: every sum of windows of many counts, borders, sizes, large windows, random shapes and quantizations, and networks.
 
 use super::{Pool, networks};
-use crate::types::middle;
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32, stream};
@@ -58,7 +57,8 @@ pub(super) fn posed(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) 
 fn quantized(domain: &Domain, i: usize, p: Params, rng: &mut ChaCha8Rng) -> Params {
     let range = p.element.range();
     let (lo, hi) = (*range.start(), *range.end());
-    let middle = middle(&range);
+    // `midpoint` rounds toward zero, which gives another value for signed types.
+    let middle = (lo + hi + 1) / 2;
     let zero_point = |turn: usize, rng: &mut ChaCha8Rng| match turn % 5 {
         0 => middle,
         1 => [lo, hi][turn / 5 % 2],

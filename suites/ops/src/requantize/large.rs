@@ -2,7 +2,6 @@
 
 use super::channels::{any, plain};
 use super::plan::Draft;
-use crate::types::middle;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::sizes;
 use tiebreak_common::stream::{int32, stream};
@@ -46,7 +45,7 @@ impl Draft<'_> {
             let channels: Vec<Channel> = all.take(width).collect();
             let channels = if channels.is_empty() { vec![plain(self.domain, right)] } else { channels };
             let range = self.domain.output.range();
-            let zero_point = if self.domain.zero_point { middle(&range) } else { 0 };
+            let zero_point = if self.domain.zero_point { range.start().midpoint(*range.end()) + 1 } else { 0 };
             let params = Params { len: *len, bias: vec![0; channels.len()], channels, ..self.whole_type(zero_point) };
             let turn = Turn::one_in(*of, (self.seed % 1024) as usize);
             Spec { turn, ..Spec::new(params, [Fill::Uniform, Fill::None, Fill::None], i + 1) }

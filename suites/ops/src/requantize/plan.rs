@@ -3,7 +3,6 @@
 
 use super::channels::{alike, any, corners, of, plain};
 use super::targets::Target;
-use crate::types::middle;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 use tiebreak_common::accumulators::accumulators;
@@ -324,7 +323,7 @@ impl Draft<'_> {
     fn usual_output(&self, i: usize) -> Params {
         let range = self.domain.output.range();
         let (lo, hi) = (*range.start(), *range.end());
-        let zero_points = [middle(&range), lo, hi, lo + 1, hi - 1, lo.midpoint(hi) - 3];
+        let zero_points = [lo.midpoint(hi) + 1, lo, hi, lo + 1, hi - 1, lo.midpoint(hi) - 3];
         let zero_point = if self.domain.zero_point { zero_points[i % 6] } else { 0 };
         let clamps = [(lo, hi), (lo + 1, hi), (zero_point, hi), (lo, zero_point), (lo + 7, hi - 9)];
         let (min, max) = if self.domain.clamp { clamps[i % clamps.len()] } else { (lo, hi) };
