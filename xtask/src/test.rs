@@ -68,8 +68,7 @@ impl Step {
     fn tools(self) -> &'static [Tool] {
         match self {
             Self::Fmt => &[],
-            Self::Lanes | Self::Clippy => &Tool::BASE,
-            Self::Unit => &Tool::TESTS,
+            Self::Lanes | Self::Clippy | Self::Unit => &Tool::BASE,
             Self::ClippyAarch64 => &[Tool::Aarch64Rust],
             Self::Aarch64 => &Tool::EMULATION_RUN,
             Self::Actions => &Tool::NODE,

@@ -51,8 +51,8 @@ pub(crate) enum Manager {
 impl Tool {
     /// Tools that build the oracle's GMP. Every command needs them.
     pub(crate) const BASE: [Self; 3] = [Self::Cc, Self::Make, Self::M4];
-    /// Tools of the tests, which compile libraries in C and C++.
-    pub(crate) const TESTS: [Self; 4] = [Self::Cc, Self::Make, Self::M4, Self::Cxx];
+    /// Tools of the tests that run every printed command: they compile libraries in C and C++, and prove code.
+    pub(crate) const TESTS: [Self; 3] = [Self::Cxx, Self::Z3, Self::Cvc5];
     /// Tools of the aarch64 lane on a host that emulates aarch64.
     pub(crate) const EMULATION: [Self; 4] = [Self::Aarch64Rust, Self::Aarch64Cc, Self::Qemu, Self::Objdump];
     /// Tools without which the lane does not run.
