@@ -1,5 +1,5 @@
 //! `summary.md`: a run for a reviewer, at most [`MOST`] bytes, which fit a comment on a pull request or the summary of a step. The order is that
-//! of a review: verdict and command, changes since the earlier run, failures, one table of the operations, gaps that nobody allowed, names of
+//! of a review: verdict and command, changes since the earlier run, failures, one table of the operations, gaps without permission, names of
 //! the other files. Lanes, checks and other gaps are in a fold, if there is room; `details.md` has all of them.
 
 use crate::diff::{Change, Diff, KernelChange, diff};

@@ -1,4 +1,4 @@
-//! Uncovered inputs of a run, counted by reason, for the first screen and the summary. Gaps that nobody planned or allowed come first. The
+//! Uncovered inputs of a run, counted by reason, for the first screen and the summary. Unplanned gaps without permission come first. The
 //! details name every kernel.
 
 use crate::ledger::{Against, Coverage, DropReason, LaneStatus, Ledger, Row};

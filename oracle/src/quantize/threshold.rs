@@ -68,7 +68,7 @@ impl Scheme {
         steps.filter_map(move |(at, (_, step))| ends(step).map(|(min, max)| (min, max, at + 1)))
     }
 
-    /// Returns the inputs that the first `behind` steps take to `v` or above.
+    /// Returns the threshold of inputs whose value after the first `behind` steps is at least `v`.
     fn least(&self, v: i64, behind: usize, q: &Quantization) -> Option<Threshold> {
         let mut threshold = From { real: v.into(), included: true };
         for (_, step) in self.definition.steps[..behind].iter().rev() {

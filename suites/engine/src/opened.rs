@@ -97,7 +97,7 @@ pub(crate) fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> 
     Ok(Opened { lanes, statuses, findings })
 }
 
-/// True if a missing lane is excused: not installed, and either allowed by the caller or in need of tools that nobody requested. Installed lanes that
+/// True if a missing lane is excused: not installed, and either allowed by the caller or in need of tools outside this request. Installed lanes that
 /// fail to start are never excused.
 fn may_be_absent(request: &Request, name: &str, why: &NotRun) -> bool {
     let unasked = request.lanes.is_empty() && request.known_lanes.compiled_names().any(|compiled| compiled == name);

@@ -17,7 +17,7 @@ use tiebreak_reports::drawable::escaped;
 /// Reason for which a lane cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotRun {
-    /// The lane is not installed: the lanes file marks it, or nobody built it.
+    /// The lane is not installed: the lanes file marks the lane as absent, or its program is not built.
     #[error("{0}")]
     Absent(String),
     /// The command names a missing program.

@@ -105,7 +105,7 @@ impl<'a, T> InFlight<'a, T> {
             let failed = submitted.is_err();
             self.waiting.push_back((batch, submitted));
             if failed {
-                // A further batch would start another session, whose answers nobody waits for.
+                // A further batch would start another session, whose answers would not be read.
                 break;
             }
         }
