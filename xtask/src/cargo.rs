@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A build that takes longer than this is announced, unless cargo itself shows progress.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -139,6 +139,7 @@ fn executables(
 /// Waits for a build and returns its standard output. Its standard error is shown if the build failed.
 fn finish(command: &mut Command, doing: &str, shown: bool) -> Result<String> {
     let line = process::line(command);
+    let begun = Instant::now();
     let mut child = command.spawn().with_context(|| format!("`{line}` could not be started"))?;
     let complaints = collect(child.stderr.take());
     let messages = collect(child.stdout.take());
@@ -154,7 +155,16 @@ fn finish(command: &mut Command, doing: &str, shown: bool) -> Result<String> {
         let _ = std::io::stderr().write_all(complaints.recv()?.as_bytes());
         bail!("{doing} failed, see above: `{line}`");
     }
+    if !shown && begun.elapsed() > PATIENCE {
+        note(format_args!("{doing} took {}", duration(begun.elapsed())));
+    }
     Ok(messages)
+}
+
+/// Formats a duration: `45 s`, `3 min 17 s`.
+fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    if seconds < 60 { format!("{seconds} s") } else { format!("{} min {} s", seconds / 60, seconds % 60) }
 }
 
 /// Reads a pipe to its end in the background.

@@ -8,9 +8,11 @@ use crate::process;
 use crate::setup;
 use crate::shipped;
 use crate::tools::Tool;
-use crate::workspace::Workspace;
+use crate::workspace::{Host, Workspace};
 use anyhow::Result;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
 use std::process::{Command, ExitCode};
 
 /// Forwarded command of `tiebreak`.
@@ -68,6 +70,10 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     forwarded("schemes", Wants::Never),
 ];
 
+/// Machines in the header of an ELF file.
+const EM_X86_64: u16 = 62;
+const EM_AARCH64: u16 = 183;
+
 /// Returns the forwarded command that a command line names, and the arguments after it.
 pub(crate) fn select(arguments: &[OsString]) -> Option<(&'static Forwarded, &[OsString])> {
     let (name, rest) = arguments.get(1..)?.split_first()?;
@@ -112,9 +118,15 @@ fn shipped_lanes(workspace: &Workspace, wants: Wants, arguments: &[OsString]) ->
     }
 }
 
-/// True if lanes must be built. A call with only the host and libraries, or with a lanes file, needs none.
+/// True if lanes must be built. A call with only the host and libraries, with a program or a library of this machine, or with a lanes file needs
+/// none.
 fn wants_lanes(wants: Wants, arguments: &[OsString]) -> bool {
     let lanes = values(arguments, "--lane");
+    let library = values(arguments, "--library");
+    let is_local = !values(arguments, "--program").is_empty() || library.first().is_some_and(|file| !is_foreign(file));
+    if lanes.is_empty() && is_local {
+        return false;
+    }
     let others = lanes.iter().any(|lane| lane != "host" && shipped::Library::find(lane).is_none());
     let wanted = match wants {
         Wants::Never => false,
@@ -124,8 +136,17 @@ fn wants_lanes(wants: Wants, arguments: &[OsString]) -> bool {
     wanted && values(arguments, "--lanes").is_empty()
 }
 
+/// True if a library is an ELF file for another machine. A file that cannot be read needs no lane: `tiebreak` reports the error.
+fn is_foreign(file: &str) -> bool {
+    let mut header = [0; 20];
+    let read = File::open(file).and_then(|mut file| file.read_exact(&mut header));
+    let own: u16 = if Host::CURRENT.is_aarch64() { EM_AARCH64 } else { EM_X86_64 };
+    // ELF specification, header: `e_machine` is the half word at byte 18.
+    read.is_ok() && header.starts_with(b"\x7fELF") && header[18..] != own.to_le_bytes()
+}
+
 fn with_lanes(workspace: &Workspace, forwarded: &Forwarded, shipped: &[Lane]) -> Result<Command> {
-    let probe = setup::provision(workspace, &Tool::needed(crate::workspace::Host::CURRENT));
+    let probe = setup::provision(workspace, &Tool::needed(Host::CURRENT));
     setup::require(&probe, &Tool::BASE)?;
     let built = lanes::build(workspace, &probe)?;
     let file = if shipped.is_empty() { built.file } else { lanes::with(workspace, Some(&built.file), shipped)? };
@@ -170,6 +191,25 @@ mod tests {
         let named = |line: &[&str]| wants_lanes(Wants::Named, &words(line));
         assert!(!named(&[]) && !named(&["--lane", "host"]) && named(&["--lane", "aarch64-qemu"]));
         assert!(!wants_lanes(Wants::Never, &words(&["--lane", "aarch64-qemu"])));
+    }
+
+    /// A library of this machine needs no worker for another: every such call built the worker for aarch64.
+    #[test]
+    fn a_library_of_another_machine_needs_lanes() {
+        let directory = std::env::temp_dir().join(format!("tiebreak-forward-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let file = |name: &str, machine: u16| {
+            let path = directory.join(name);
+            let header = [&b"\x7fELF"[..], &[0; 14], &machine.to_le_bytes()].concat();
+            std::fs::write(&path, header).expect("it can be written");
+            path.display().to_string()
+        };
+        let (own, other) = if Host::CURRENT.is_aarch64() { (EM_AARCH64, EM_X86_64) } else { (EM_X86_64, EM_AARCH64) };
+        let wants = |line: &[&str]| wants_lanes(Wants::Usually, &words(line));
+        assert!(wants(&["--library", &file("other.so", other)]) && !wants(&["--library", &file("own.so", own)]));
+        assert!(wants(&["--library", &file("own.so", own), "--lane", "aarch64-qemu"]));
+        assert!(!wants(&["--library=missing.so"]) && !wants(&["--program", "python3 k.py"]));
+        std::fs::remove_dir_all(&directory).expect("it can be removed");
     }
 
     #[test]

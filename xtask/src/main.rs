@@ -119,7 +119,9 @@ fn command_line() -> clap::Command {
     let root = workspace::own_root();
     forward::FORWARDED.iter().fold(Cli::command(), |cli, forwarded| {
         let help = help::text(&root, &[forwarded.name.to_owned()]).unwrap_or_default();
-        let about = help.split(['.', '\n']).next().unwrap_or_default().to_owned();
+        let line = help.lines().next().unwrap_or_default();
+        // A dot inside a name, such as `tiebreak.h`, ends no sentence.
+        let about = line.split_once(". ").map_or(line, |(first, _)| first).trim_end_matches('.').to_owned();
         cli.subcommand(clap::Command::new(forwarded.name).about(about))
     })
 }
@@ -131,6 +133,15 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         command_line().debug_assert();
+    }
+
+    #[test]
+    fn a_line_of_help_ends_with_its_sentence() {
+        let line = command_line();
+        let about =
+            |name: &str| line.find_subcommand(name).and_then(|command| command.get_about()).map(|a| a.to_string());
+        assert_eq!(about("header").as_deref(), Some("Print tiebreak.h, the interface of `verify --library`"));
+        assert_eq!(about("kernels").as_deref(), Some("List kernels with their contracts"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Kernel, cmsis_nn, gemmlowp, tflite};
 use super::{Params, Run, mlir, tosa, tvm_neon, tvm_qmuls, tvm_relay, xnnpack};
 use crate::elements::{BATCH, positions};
-use crate::mutants::fpm::ALL as MUTANTS;
+use crate::mutants::{fpm_directions, fpm_rounding, fpm_widths};
 
 /// Returns element `AT` of a batch that `run` computes.
 #[inline(always)]
@@ -35,21 +35,21 @@ positions! {
     "tosa-apply-scale-32-double": tosa::APPLY_SCALE_32_DOUBLE;
     "mlir-apply-scale-halves-single": mlir::APPLY_SCALE_SINGLE;
     "mlir-apply-scale-halves-double": mlir::APPLY_SCALE_DOUBLE;
-    "mutant-double-rounding": MUTANTS[0].kernel;
-    "mutant-single-rounding": MUTANTS[1].kernel;
-    "mutant-dead-fixup": MUTANTS[2].kernel;
-    "mutant-fixup-lost": MUTANTS[3].kernel;
-    "mutant-narrow-before-rounding": MUTANTS[4].kernel;
-    "mutant-narrowed-multiplier": MUTANTS[5].kernel;
-    "mutant-power-of-two-wrap": MUTANTS[6].kernel;
-    "mutant-power-of-two-shift-minus-one": MUTANTS[7].kernel;
-    "mutant-left-shift-wrap": MUTANTS[8].kernel;
-    "mutant-tail-double-rounding": MUTANTS[9].kernel;
-    "mutant-no-saturation": MUTANTS[10].kernel;
-    "mutant-floor-for-truncation": MUTANTS[11].kernel;
-    "mutant-ties-down": MUTANTS[12].kernel;
-    "mutant-ties-away": MUTANTS[13].kernel;
-    "mutant-no-rounding": MUTANTS[14].kernel;
-    "mutant-sqrdmulh-no-saturation": MUTANTS[15].kernel;
-    "mutant-srshl-ceiling": MUTANTS[16].kernel;
+    "mutant-double-rounding": fpm_rounding::DOUBLE_FOR_SINGLE.kernel;
+    "mutant-single-rounding": fpm_rounding::SINGLE_FOR_DOUBLE.kernel;
+    "mutant-dead-fixup": fpm_directions::DEAD_FIXUP.kernel;
+    "mutant-fixup-lost": fpm_directions::FIXUP_WITHOUT_SHIFT.kernel;
+    "mutant-narrow-before-rounding": fpm_widths::NARROW_BEFORE_ROUNDING.kernel;
+    "mutant-narrowed-multiplier": fpm_widths::NARROWED_MULTIPLIER.kernel;
+    "mutant-power-of-two-wrap": fpm_widths::POWER_OF_TWO.kernel;
+    "mutant-power-of-two-shift-minus-one": fpm_widths::POWER_OF_TWO_SHIFT_MINUS_ONE.kernel;
+    "mutant-left-shift-wrap": fpm_widths::LEFT_SHIFT_BEFORE_HIGH_HALF.kernel;
+    "mutant-tail-double-rounding": fpm_rounding::DOUBLE_ROUNDING_TAIL.kernel;
+    "mutant-no-saturation": fpm_widths::NO_SATURATION.kernel;
+    "mutant-floor-for-truncation": fpm_directions::FLOOR_FOR_TRUNCATION.kernel;
+    "mutant-ties-down": fpm_directions::TIES_DOWN.kernel;
+    "mutant-ties-away": fpm_directions::TIES_AWAY.kernel;
+    "mutant-no-rounding": fpm_directions::NO_ROUNDING.kernel;
+    "mutant-sqrdmulh-no-saturation": fpm_widths::SQRDMULH_NO_SATURATION.kernel;
+    "mutant-srshl-ceiling": fpm_directions::CEILING.kernel;
 }

@@ -5,7 +5,7 @@ use crate::contract::Domain;
 use crate::instruction::model;
 
 /// `fixup = (y & -s) >> 31` is always 0 for `s < 0` and is never used: ties go up instead of away from zero.
-pub(super) const DEAD_FIXUP: Mutant = scalar!(
+pub(crate) const DEAD_FIXUP: Mutant = scalar!(
     "mutant-dead-fixup", "srshl of sqrdmulh where ties away from zero is promised",
     claims "gemmlowp-double" on Domain::ALL, "tie-direction", "tvm pull request 5980",
     |x: i32, m, s: i32| srshl(sqrdmulh(x.wrapping_shl(s.max(0) as u32), m), s.min(0)),
@@ -13,7 +13,7 @@ pub(super) const DEAD_FIXUP: Mutant = scalar!(
 );
 
 /// `w32(y + (y & e)) >> e`: the fixup lacks its `>> 31`, and the shift truncates.
-pub(super) const FIXUP_WITHOUT_SHIFT: Mutant = scalar!(
+pub(crate) const FIXUP_WITHOUT_SHIFT: Mutant = scalar!(
     "mutant-fixup-lost", "fixup without its sign mask, and a truncating shift",
     claims "gemmlowp-double" on Domain { shifts: -31..=0, ..Domain::ALL }, "fixup-lost", "tvm pull request 12659",
     |x, m, s: i32| {
@@ -24,7 +24,7 @@ pub(super) const FIXUP_WITHOUT_SHIFT: Mutant = scalar!(
 );
 
 /// `SRDHM` with a floor instead of C++'s truncation: the nudge of a negative product is then one too low.
-pub(super) const FLOOR_FOR_TRUNCATION: Mutant = scalar!(
+pub(crate) const FLOOR_FOR_TRUNCATION: Mutant = scalar!(
     "mutant-floor-for-truncation", "SRDHM with an arithmetic shift for the truncating division",
     claims "gemmlowp-double" on Domain { shifts: 0..=0, ..Domain::ALL }, "directed-rounding", "tensorflow pull request 103028",
     |x, m, _| {
@@ -39,7 +39,7 @@ pub(super) const FLOOR_FOR_TRUNCATION: Mutant = scalar!(
 );
 
 /// Ties towards -inf instead of towards +inf.
-pub(super) const TIES_DOWN: Mutant = scalar!(
+pub(crate) const TIES_DOWN: Mutant = scalar!(
     "mutant-ties-down", "ties down where ties up is promised",
     claims "ties-up" on Domain { shifts: -31..=0, ..Domain::ALL }, "tie-direction", "of our own: the other way",
     |x, m, s| ((i64::from(x) * i64::from(m) + (1i64 << (30 - s)) - 1) >> (31 - s)) as i32,
@@ -47,7 +47,7 @@ pub(super) const TIES_DOWN: Mutant = scalar!(
 );
 
 /// Ties away from zero instead of towards +inf.
-pub(super) const TIES_AWAY: Mutant = scalar!(
+pub(crate) const TIES_AWAY: Mutant = scalar!(
     "mutant-ties-away", "ties away from zero where ties up is promised",
     claims "ties-up" on Domain { shifts: -31..=0, ..Domain::ALL }, "tie-direction", "of our own: TVM's TONEAREST for UPWARD",
     |x, m, s| {
@@ -58,7 +58,7 @@ pub(super) const TIES_AWAY: Mutant = scalar!(
 );
 
 /// `srshl` as a ceiling, because its documentation says that it rounds upward: every fraction goes up, not only a tie.
-pub(super) const CEILING: Mutant = scalar!(
+pub(crate) const CEILING: Mutant = scalar!(
     "mutant-srshl-ceiling", "a ceiling for srshl, which rounds to nearest, ties up",
     claims "sqrdmulh-srshl" on Domain { shifts: -31..=0, ..Domain::ALL }, "directed-rounding",
     "of our own: \"rounds always upward\" of TVM's RFC on fixed point multiplication, read as a ceiling",
@@ -67,7 +67,7 @@ pub(super) const CEILING: Mutant = scalar!(
 );
 
 /// A shift without the rounding constant.
-pub(super) const NO_ROUNDING: Mutant = scalar!(
+pub(crate) const NO_ROUNDING: Mutant = scalar!(
     "mutant-no-rounding", "the rounding constant is missing",
     claims "ties-up" on Domain { shifts: -31..=0, ..Domain::ALL }, "directed-rounding", "of our own: a plain arithmetic shift",
     |x, m, s| ((i64::from(x) * i64::from(m)) >> (31 - s)) as i32,

@@ -7,14 +7,14 @@ use crate::instruction::model;
 use crate::simd::{Portable, Vector, strip_mine};
 
 /// `SRDHM`, then division by a power of two with ties away from zero: correct code for a scheme that is not the promised one.
-pub(super) const DOUBLE_FOR_SINGLE: Mutant = scalar!(
+pub(crate) const DOUBLE_FOR_SINGLE: Mutant = scalar!(
     "mutant-double-rounding", "double rounding where single rounding is promised",
     claims "ties-up" on Domain { multipliers: i32::MIN + 1..=i32::MAX, shifts: -31..=0, ..Domain::ALL }, "double-rounding", "tensorflow issue 25087, ruy pull request 227",
     double, [(1, 1 << 30, -1): 1, not 0; (7984, 1583594044, -9): 12, not 11]
 );
 
 /// One rounding, ties up: correct code for a scheme that is not the promised one.
-pub(super) const SINGLE_FOR_DOUBLE: Mutant = scalar!(
+pub(crate) const SINGLE_FOR_DOUBLE: Mutant = scalar!(
     "mutant-single-rounding", "single rounding where double rounding is promised",
     claims "gemmlowp-double" on Domain { multipliers: i32::MIN + 1..=i32::MAX, shifts: -31..=0, ..Domain::ALL }, "double-rounding", "tensorflow issue 25087, ruy pull request 227",
     single, [(1, 1 << 30, -1): 0, not 1; (7984, 1583594044, -9): 11, not 12]
@@ -24,7 +24,7 @@ pub(super) const SINGLE_FOR_DOUBLE: Mutant = scalar!(
 ///
 /// For right shifts the body is exactly ties-up, so only the tail is wrong. This is CMSIS-NN's `_pred` form, which its matrix kernels use for the
 /// elements after the last whole vector.
-pub(super) const DOUBLE_ROUNDING_TAIL: Mutant = Mutant {
+pub(crate) const DOUBLE_ROUNDING_TAIL: Mutant = Mutant {
     kernel: Kernel {
         name: "mutant-tail-double-rounding",
         summary: "vqdmulh in the vector body, vqrdmulh in the tail",

@@ -5,7 +5,7 @@ use crate::contract::Domain;
 use crate::instruction::model;
 
 /// An intermediate of 33 bits is cut to 32 bits before the last rounding step.
-pub(super) const NARROW_BEFORE_ROUNDING: Mutant = scalar!(
+pub(crate) const NARROW_BEFORE_ROUNDING: Mutant = scalar!(
     "mutant-narrow-before-rounding", "33-bit intermediate kept in an int32",
     claims "cmsis-nn-single" on Domain { multipliers: i32::MIN + 1..=i32::MAX, shifts: -31..=0, ..Domain::ALL },
     "wrap", "ARM-software/CMSIS-NN pull request 220",
@@ -17,7 +17,7 @@ pub(super) const NARROW_BEFORE_ROUNDING: Mutant = scalar!(
 );
 
 /// `w32(m + 2^15) >> 16` reduces the multiplier to 16 bits, and turns negative above 0x7FFF7FFF.
-pub(super) const NARROWED_MULTIPLIER: Mutant = scalar!(
+pub(crate) const NARROWED_MULTIPLIER: Mutant = scalar!(
     "mutant-narrowed-multiplier", "the reduction of the multiplier to 16 bits overflows",
     claims "tflite-int16-multiplier" on Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, ..Domain::ALL },
     "multiplier-narrowed", "tensorflow pull request 42134",
@@ -29,7 +29,7 @@ pub(super) const NARROWED_MULTIPLIER: Mutant = scalar!(
 );
 
 /// Multiplication by one half as a rounding shift in 32 bits: adding the rounding constant overflows.
-pub(super) const POWER_OF_TWO: Mutant = scalar!(
+pub(crate) const POWER_OF_TWO: Mutant = scalar!(
     "mutant-power-of-two-wrap", "32-bit fast path for m = 2^30: the rounding constant overflows",
     claims "ties-up" on Domain { multipliers: 1 << 30..=1 << 30, shifts: -30..=0, ..Domain::ALL },
     "wrap", "apache-tvm 0.27.0.post1, docs/src/findings.md 1; tile-ai/tilelang issue 3003",
@@ -38,7 +38,7 @@ pub(super) const POWER_OF_TWO: Mutant = scalar!(
 );
 
 /// The same fast path without a shift: the rounding constant is `1 << -1`, with the amount masked to 31.
-pub(super) const POWER_OF_TWO_SHIFT_MINUS_ONE: Mutant = scalar!(
+pub(crate) const POWER_OF_TWO_SHIFT_MINUS_ONE: Mutant = scalar!(
     "mutant-power-of-two-shift-minus-one", "32-bit fast path for m = 2^30: shift by -1 at k = 0",
     claims "ties-up" on Domain { multipliers: 1 << 30..=1 << 30, shifts: 1..=1, ..Domain::ALL },
     "wrap", "tile-ai/tilelang issue 3003, tvm issue 20340",
@@ -47,7 +47,7 @@ pub(super) const POWER_OF_TWO_SHIFT_MINUS_ONE: Mutant = scalar!(
 );
 
 /// A left and a right shift around a truncating high half: the left shift wraps.
-pub(super) const LEFT_SHIFT_BEFORE_HIGH_HALF: Mutant = scalar!(
+pub(crate) const LEFT_SHIFT_BEFORE_HIGH_HALF: Mutant = scalar!(
     "mutant-left-shift-wrap", "wrapping left shift by s + 1 before the multiplication",
     claims "ties-up" on Domain { multipliers: 0..=i32::MAX, shifts: 0..=30, ..Domain::ALL },
     "wrap", "ARM-software/CMSIS-NN issue 170",
@@ -61,7 +61,7 @@ pub(super) const LEFT_SHIFT_BEFORE_HIGH_HALF: Mutant = scalar!(
 );
 
 /// `SRDHM` without the special case `(MIN, MIN)`.
-pub(super) const NO_SATURATION: Mutant = scalar!(
+pub(crate) const NO_SATURATION: Mutant = scalar!(
     "mutant-no-saturation", "SRDHM without saturation",
     claims "gemmlowp-double" on Domain { shifts: 0..=0, ..Domain::ALL },
     "missing-saturation", "simde issue 1173, WebAssembly/simd issue 483",
@@ -74,7 +74,7 @@ pub(super) const NO_SATURATION: Mutant = scalar!(
 );
 
 /// `sqrdmulh` without saturation, then `srshl`.
-pub(super) const SQRDMULH_NO_SATURATION: Mutant = scalar!(
+pub(crate) const SQRDMULH_NO_SATURATION: Mutant = scalar!(
     "mutant-sqrdmulh-no-saturation", "sqrdmulh without saturation, then srshl",
     claims "sqrdmulh-srshl" on Domain { shifts: -31..=0, ..Domain::ALL },
     "missing-saturation", "of our own: qrdmulh for sqrdmulh",

@@ -10,9 +10,9 @@ pub(crate) mod conv2d;
 pub(crate) mod dequantize;
 pub(crate) mod dot;
 pub(crate) mod exp;
-mod fpm_directions;
-mod fpm_rounding;
-mod fpm_widths;
+pub(crate) mod fpm_directions;
+pub(crate) mod fpm_rounding;
+pub(crate) mod fpm_widths;
 mod history;
 pub(crate) mod instruction;
 pub(crate) mod matmul;
@@ -71,21 +71,16 @@ pub mod fpm {
 
     /// Returns every mutant of fixed point multiply.
     pub fn mutants() -> &'static [Mutant] {
-        MUTANTS
+        ALL
     }
-
-    /// Number of mutants.
-    const COUNT: usize = 17;
-
-    static MUTANTS: &[Mutant] = &ALL;
 
     /// Returns the mutant of this name.
     pub fn find(name: &str) -> Option<&'static Mutant> {
-        MUTANTS.iter().find(|mutant| mutant.kernel.name == name)
+        ALL.iter().find(|mutant| mutant.kernel.name == name)
     }
 
     /// Every mutant, as a constant for operations that contain a fixed point multiply.
-    pub(crate) const ALL: [Mutant; COUNT] = [
+    pub(crate) const ALL: &[Mutant] = &[
         fpm_rounding::DOUBLE_FOR_SINGLE,
         fpm_rounding::SINGLE_FOR_DOUBLE,
         fpm_directions::DEAD_FIXUP,

@@ -5,7 +5,7 @@ use crate::outputs::Outputs;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use tiebreak_oracle::census::{Census, Counter, Counts, Neighbours};
-use tiebreak_oracle::fpm::pieces::Output;
+use tiebreak_oracle::fpm::pieces::{Output, fold};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 
 fn scheme(name: &str) -> Scheme {
@@ -24,6 +24,29 @@ fn by_delta(counts: &Counts) -> Vec<(i64, u64)> {
     counts.by_delta().collect()
 }
 
+/// Names of schemes without a closed form, such as a rounding to even after another rounding (`oracle/src/fpm/pieces.rs` has the reasons). Their
+/// censuses compare all accumulators one by one.
+const SWEPT: &[&str] = &[];
+
+/// Returns the schemes with a closed form under every policy.
+fn closed_forms() -> Vec<Scheme> {
+    Scheme::every().filter(|scheme| !SWEPT.contains(&scheme.definition.name)).collect()
+}
+
+/// A scheme loses its closed form only by a decision.
+#[test]
+fn schemes_without_a_closed_form_are_listed() {
+    for scheme in Scheme::every() {
+        let is_folded = fold(&scheme, &Parameters::q31(1_395_864_371, -8)).is_some();
+        let (label, name) = (scheme.label(), scheme.definition.name);
+        assert_eq!(
+            is_folded,
+            !SWEPT.contains(&name),
+            "{label}: `SWEPT` in oracle/tests/it/census.rs lists the schemes without a closed form; add or remove {name:?}"
+        );
+    }
+}
+
 /// Checks that the counts equal the counts of a sweep.
 #[track_caller]
 fn check(census: &Census, counter: &mut Counter) {
@@ -39,9 +62,9 @@ fn check_places(census: &Census) {
     assert_eq!(got, expected, "{}", said(census));
 }
 
-/// Returns every pair of schemes and policies in one order, including each scheme with itself.
+/// Returns every pair of schemes with a closed form, and policies, in one order, including each scheme with itself.
 fn pairs() -> Vec<(Scheme, Scheme)> {
-    let all: Vec<Scheme> = Scheme::every().collect();
+    let all = closed_forms();
     (0..all.len()).flat_map(|i| (i..all.len()).map(move |j| (i, j))).map(|(i, j)| (all[i], all[j])).collect()
 }
 
@@ -62,7 +85,7 @@ fn every_pair(bits: u32) {
     let sums = multipliers.par_iter().map_init(Counter::default, |counter, m| every_pair_at(counter, *m, bits));
     let (censuses, differing) = sums.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     println!("{censuses} censuses at {bits} bits, {differing} with differences");
-    let pairs = compared(&Scheme::every().collect::<Vec<_>>(), bits).len() as u64;
+    let pairs = compared(&closed_forms(), bits).len() as u64;
     let shifts = 2 * u64::from(bits) + 1;
     assert_eq!(censuses, (pairs * shifts) << bits);
     assert!(differing > censuses / 4, "{differing} of {censuses}");
@@ -70,7 +93,7 @@ fn every_pair(bits: u32) {
 
 /// Compares every pair and shift at one multiplier, and returns the number of censuses and of censuses with differences.
 fn every_pair_at(counter: &mut Counter, m: i64, bits: u32) -> (u64, u64) {
-    let all: Vec<Scheme> = Scheme::every().collect();
+    let all = closed_forms();
     let pairs = compared(&all, bits);
     let (mut censuses, mut differing) = (0, 0);
     for s in -(bits as i32)..=bits as i32 {
@@ -369,7 +392,7 @@ proptest! {
     fn neighbours_of_any_length(
         left in 0..57usize, right in 0..57usize, s in -31..=2i32, first in 1..=i32::MAX, length in 0..13u32
     ) {
-        let all: Vec<Scheme> = Scheme::every().collect();
+        let all = closed_forms();
         let last = first.saturating_add((1 << length) - 1);
         let census = Census::of(all[left % all.len()], all[right % all.len()], Parameters::q31(1, s));
         check_neighbours(&mut Neighbours::default(), &census, first.into()..=last.into(), 997);
@@ -406,7 +429,7 @@ proptest! {
 /// Multipliers of one layer that were derived separately: close together, or halved with a shift larger by one.
 #[test]
 fn two_multipliers() {
-    let all: Vec<Scheme> = Scheme::every().collect();
+    let all = closed_forms();
     let mut counter = Counter::default();
     let mut differing = 0u64;
     for (m, other, s) in [(20, 21, -1), (17, 31, -3), (31, 16, -2), (16, 29, 0), (25, 24, 1), (30, -30, -1)] {
@@ -428,7 +451,7 @@ proptest! {
     fn two_multipliers_of_32_bits(
         (left, right) in (0..57usize, 0..57usize), m in 1i32 << 30..i32::MAX, apart in -200i32..200, s in -12..4, higher in -1..=1, near in any::<i32>(),
     ) {
-        let all: Vec<Scheme> = Scheme::every().collect();
+        let all = closed_forms();
         let other = m.checked_add(apart).map_or(m, |m| m.max(1 << 30));
         let q = Parameters::q31(other, s + higher);
         let census = Census { right_parameters: Some(q), ..Census::of(all[left % all.len()], all[right % all.len()], Parameters::q31(m, s)) };
@@ -452,7 +475,7 @@ proptest! {
         (left, right) in (0..57usize, 0..57usize), (m, other) in (any::<i32>(), any::<i32>()), (s, other_s) in (-31..=31i32, -31..=31i32),
         (near, narrow) in (any::<i32>(), 0u32..32), (placed, zero_point) in (any::<bool>(), -200i32..200),
     ) {
-        let all: Vec<Scheme> = Scheme::every().collect();
+        let all = closed_forms();
         let (p, q) = (Parameters::q31(m, s), Parameters::q31(other, other_s));
         let output = placed.then_some(Output { zero_point, min: -128, max: 127 });
         let census = Census { right_parameters: Some(q), output, ..Census::of(all[left % all.len()], all[right % all.len()], p) };

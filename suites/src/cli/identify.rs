@@ -156,10 +156,8 @@ fn table(args: &Args, lane: &str, found: &Identified) -> String {
         }
         None => line("scheme", format!("none of {} gives the results of this kernel", found.candidates)),
     }
-    if let Some(Partly { scheme, judged }) =
-        found.partly.iter().find(|other| base(&other.scheme) != base(&found.left[0]))
-    {
-        line("partly", format!("{scheme} gives {} of these results, and no value to the others", count(*judged)));
+    if !found.partly.is_empty() {
+        line("partly", partly(&found.partly));
     }
     if let Some(Apart { vector, body, tail }) = &found.apart {
         line("apart", format!("{body} in whole vectors of {vector}, {tail} in the rest"));
@@ -186,6 +184,10 @@ fn table(args: &Args, lane: &str, found: &Identified) -> String {
     if let Some((name, scheme)) = found.left.first().map(|scheme| ("verify", scheme)).or(nearest) {
         line(name, verify(args, found, scheme));
     }
+    if let (Some(scheme), Some(_)) = (found.left.first(), args.place.written()) {
+        let (program, scheme) = (called::program(), quoted(scheme));
+        line("vectors", format!("{program} vectors --op {} --scheme {scheme} --like {}", found.op, found.like));
+    }
     lines.join("\n") + "\n"
 }
 
@@ -196,11 +198,18 @@ fn base(label: &str) -> &str {
 
 /// Describes the other schemes that are left. Schemes that differ only in policy show that no result overflows.
 fn also(scheme: &str, others: &[String]) -> String {
-    let mut names: Vec<&str> = others.iter().map(|other| base(other)).filter(|name| *name != base(scheme)).collect();
-    names.dedup();
-    match names.is_empty() {
-        true => format!("{}: no result overflows in this domain", others.join(", ")),
-        false => format!("{}: the same results in this domain", names.join(", ")),
+    let alone = others.iter().all(|other| base(other) == base(scheme));
+    let why = if alone { "no result overflows in this domain" } else { "the same results in this domain" };
+    format!("{}: {why}", some(others))
+}
+
+/// Describes the schemes that give the kernel's results, and no value to some of them.
+fn partly(partly: &[Partly]) -> String {
+    let least = partly.iter().map(|one| one.judged).min().unwrap_or(0);
+    let names: Vec<String> = partly.iter().map(|one| one.scheme.clone()).collect();
+    match partly.len() {
+        1 => format!("{} gives {} of these results, and no value to the others", names[0], count(least)),
+        _ => format!("{} give {} of these results or more, and no value to the others", some(&names), count(least)),
     }
 }
 

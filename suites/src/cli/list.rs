@@ -63,7 +63,15 @@ pub(super) fn schemes(args: &Args) -> Result<()> {
     let header = ["op", "scheme", "what it is", "steps", "source"];
     let rows = all.iter().map(row);
     print(&match args.format {
-        Listing::Table => table(&header, rows.collect()),
+        // The longest text comes last, because a pipe gets rows without folds, whose columns are padded.
+        Listing::Table => table(
+            &["op", "scheme", "what it is", "source", "steps"],
+            rows.map(|mut row| {
+                row.swap(3, 4);
+                row
+            })
+            .collect(),
+        ),
         Listing::Json => serde_json::to_string_pretty(&all.iter().map(one).collect::<Vec<_>>())? + "\n",
         Listing::Csv => csv_of(header, rows)?,
     })

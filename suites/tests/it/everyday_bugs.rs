@@ -271,6 +271,24 @@ const BUGS: &[Bug] = &[
         class: "offset-sign",
         ..REQUANTIZE
     },
+    // Was `signedness`: a byte without a sign was read with a sign, and the sum did not wrap. The first had no effect on the witness.
+    Bug {
+        name: "the sum with the zero point has 64 bits, although a sum that wraps is promised",
+        promise: ["requantize", "gemmlowp-double:wrap"],
+        changes: &[],
+        class: "saturation",
+        ..REQUANTIZE
+    },
+    // Was `unexplained`, with a witness of 32 channels.
+    Bug {
+        name: "ties of the shift go up in whole vectors of 32",
+        changes: &[(
+            SCALED,
+            "(i < p->len - p->len % 32 && right > 0 ? (scaled + (INT64_C(1) << (right - 1))) >> right : (int64_t)divide_by_power_of_two(scaled, right))",
+        )],
+        class: "position",
+        ..REQUANTIZE
+    },
     Bug {
         name: "channel of the next element",
         changes: &[("i % p->channels", "(i + 1) % p->channels")],

@@ -35,7 +35,7 @@ const TRIED: usize = 512;
 /// Request for vectors.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Scheme, `NAME` or `NAME:POLICY`; the default policy is the most frequent in the promises of known bugs, then of kernels.
+    /// Scheme, `NAME` or `NAME:POLICY`; without a policy, every result fits, so that each policy gives it.
     pub scheme: String,
     /// Kernel with the domain of the vectors; `None`: the domains of the known bugs.
     pub like: Option<String>,
@@ -158,10 +158,10 @@ impl Vectors {
 
 /// Chooses the vectors of a scheme.
 pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
-    let scheme = scheme::<O>(&wanted.scheme)?;
+    let scheme = O::Scheme::named(&wanted.scheme)?;
     let name = label::<O>(&scheme);
     let like = wanted.like.as_deref().map(like::<O>).transpose()?;
-    let bugs: Vec<&Mutant<O>> = mutants::<O>().iter().filter(|mutant| promises::<O>(mutant, &name)).collect();
+    let bugs: Vec<&Mutant<O>> = mutants::<O>().iter().filter(|mutant| follows::<O>(&mutant.kernel, &name)).collect();
     let lane = Lane::host();
     let domains = domains::<O>(like, &bugs, &name);
     ensure!(
@@ -223,9 +223,7 @@ pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
 
 /// Returns the known bugs of the process, which no result shows.
 fn processes<O: Operation>(name: &str) -> Vec<Unreached> {
-    let of_scheme = O::Impl::process_mutants()
-        .iter()
-        .filter(|kernel| promise::<O>(kernel).is_ok_and(|scheme| label::<O>(&scheme) == name));
+    let of_scheme = O::Impl::process_mutants().iter().filter(|kernel| follows::<O>(kernel, name));
     let why = "it is right on a case alone: it crashes, hangs, gives another number of results, or depends on calls before; `verify` detects it";
     of_scheme.map(|kernel| Unreached { mutant: kernel.name, why: why.to_owned() }).collect()
 }
@@ -240,7 +238,7 @@ fn faults<O: Operation>(
     let promised = |kernel: &&Kernel<O>| {
         !is_compiled::<O>(&kernel.contract.domain)
             && lane.isa_path(O::OP, kernel.name).is_some()
-            && promise::<O>(kernel).is_ok_and(|scheme| label::<O>(&scheme) == name)
+            && follows::<O>(kernel, name)
             && wanted.like.as_ref().is_none_or(|like| like == kernel.name)
     };
     let takes = |kernel: &&'static Kernel<O>| entries.iter().filter(|e| e.is_of(&kernel.contract.domain)).count();
@@ -260,25 +258,11 @@ fn faults<O: Operation>(
     (Some(kernel.name), rows.into_iter().map(whole).collect())
 }
 
-/// Returns the scheme of a name; the default policy is the most frequent in the promises of known bugs, then of kernels.
-fn scheme<O: Operation>(name: &str) -> Result<O::Scheme> {
-    let named = O::Scheme::named(name)?;
-    if name.contains(':') {
-        return Ok(named);
-    }
-    let of_name = |label: &String| label.split(':').next() == Some(name);
-    let promised = |all: Vec<String>| -> Vec<String> { all.into_iter().filter(of_name).collect() };
-    let of_bugs =
-        promised(mutants::<O>().iter().filter_map(|m| Some(label::<O>(&promise::<O>(&m.kernel).ok()?))).collect());
-    let of_kernels = promised(kernels::<O>().iter().filter_map(|k| Some(label::<O>(&promise::<O>(k).ok()?))).collect());
-    let times = |all: &[String], label: &String| all.iter().filter(|other| *other == label).count();
-    let most =
-        of_bugs.iter().chain(&of_kernels).max_by_key(|label| (times(&of_bugs, label), times(&of_kernels, label)));
-    Ok(most.map_or(Ok(named), |label| O::Scheme::named(label))?)
-}
-
-fn promises<O: Operation>(mutant: &Mutant<O>, name: &str) -> bool {
-    promise::<O>(&mutant.kernel).is_ok_and(|scheme| label::<O>(&scheme) == name)
+/// True if the results of a promise are the wanted scheme's. A wanted scheme without a policy has no value where policies differ; with a value, each
+/// policy gives the same.
+fn follows<O: Operation>(kernel: &Kernel<O>, wanted: &str) -> bool {
+    let promised = promise::<O>(kernel).map(|scheme| label::<O>(&scheme));
+    promised.is_ok_and(|promised| promised == wanted || promised.split(':').next() == Some(wanted))
 }
 
 /// Returns the domain of a kernel.
@@ -300,7 +284,7 @@ fn domains<O: Operation>(
     if let Some(domain) = like {
         return vec![domain];
     }
-    let promised = kernels::<O>().iter().filter(|k| promise::<O>(k).is_ok_and(|scheme| label::<O>(&scheme) == name));
+    let promised = kernels::<O>().iter().filter(|kernel| follows::<O>(kernel, name));
     let all: Vec<&'static O::Domain> = match bugs {
         [] => promised.map(|kernel| &kernel.contract.domain).collect(),
         bugs => bugs.iter().map(|bug| &bug.kernel.contract.domain).collect(),

@@ -4,7 +4,7 @@ use crate::case::{catalogue, text};
 use crate::lane::Lane;
 use crate::operation::case::Case;
 use crate::operation::selection::CaseSelection;
-use crate::operation::{self, Element, Mutant, Operation, Witness, is_compiled, job};
+use crate::operation::{self, Element, Mutant, Operation, Witness, is_compiled, job, label, promise};
 use crate::plan::plans;
 use crate::run::answers::outs;
 use crate::run::shrink::shrink_by;
@@ -224,11 +224,23 @@ impl<O: Operation> Sources<'_, O> {
         if differing.is_empty() {
             let fails =
                 failure.map(|reason| format!("it gives no results, and no other result than the right one: {reason}"));
-            return (Vec::new(), fails.or_else(|| Some("no small case of the short plan shows it".to_owned())));
+            return (Vec::new(), fails.or_else(|| Some(self.unshown(bug))));
         }
         differing.sort_by_cached_key(|(entry, _)| entry.bytes);
         let smaller = |(entry, first): &(&Entry<O>, Witness<O::Params>)| self.shrunk(bug, entry, first.clone());
         (differing.iter().take(SHRUNK).filter_map(smaller).collect(), None)
+    }
+
+    /// Returns the reason for a known bug that no planned case shows. A scheme without a policy has no value for results that do not fit.
+    fn unshown(&self, bug: &Mutant<O>) -> String {
+        let none = "no small case of the short plan shows it".to_owned();
+        let (wanted, promised) = (label::<O>(self.scheme), promise::<O>(&bug.kernel).map(|scheme| label::<O>(&scheme)));
+        match promised {
+            Ok(promised) if promised != wanted => {
+                format!("{none}; --scheme {promised} also has results that do not fit")
+            }
+            _ => none,
+        }
     }
 
     /// Returns the smallest case found that shows a known bug.

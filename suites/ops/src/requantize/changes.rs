@@ -47,7 +47,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Requantize
     out.extend(orders(base, domain));
     out.extend(narrowed_multipliers(base));
     out.push(Change::predicts(Class::F32Step, "the product with the scale is taken in f32", |case| Some(in_f32(case))));
-    out.extend(tails(base));
+    out.extend(positions(base));
     out.extend(everyday::changes(base, domain));
     out
 }
@@ -131,26 +131,29 @@ fn multiplied(multiply: &Hypothesis, case: &Case<Params>) -> Expected {
     })
 }
 
-/// Vector lengths in elements; elements after the last whole vector may be rounded by another rule.
-const VECTORS: [usize; 3] = [4, 8, 16];
+/// Vector lengths in elements; whole vectors and the following elements may be rounded by different rules.
+const VECTORS: [usize; 4] = [4, 8, 16, 32];
 
-/// Returns changes that round the tail by another rule than the body.
-fn tails(base: Scheme) -> Vec<Change<Requantize>> {
+/// Returns changes that round whole vectors, or the following elements, by another rule than promised.
+fn positions(base: Scheme) -> Vec<Change<Requantize>> {
     let rounds = |multiply: &Hypothesis| {
         matches!(multiply.class, Class::DoubleRounding | Class::TieDirection | Class::DirectedRounding)
     };
-    let tail = |vector: usize, multiply: Hypothesis| {
-        let because = format!("elements after the last whole vector of {vector}: {}", multiply.because);
+    let others: Vec<Hypothesis> = multiply(&base).iter().flat_map(hypotheses).filter(rounds).collect();
+    let part = |vector: usize, in_body: bool, multiply: Hypothesis| {
+        let place = if in_body { "whole vectors" } else { "elements after the last whole vector" };
+        let because = format!("{place} of {vector}: {}", multiply.because);
         Change::predicts(Class::Position, because, move |case: &Case<Params>| {
             let mut out = plain(&base, case).ok()?;
-            let from = out.len() - out.len() % vector;
-            out[from..].copy_from_slice(&multiplied(&multiply, case)[from..]);
+            let whole = out.len() - out.len() % vector;
+            let changed = if in_body { 0..whole } else { whole..out.len() };
+            out[changed.clone()].copy_from_slice(&multiplied(&multiply, case)[changed]);
             Some(out)
         })
     };
-    let promised = multiply(&base);
-    let all = |vector: usize| promised.iter().flat_map(hypotheses).filter(rounds).map(move |of| tail(vector, of));
-    VECTORS.into_iter().flat_map(all).collect()
+    let of_part = |(vector, in_body)| others.iter().cloned().map(move |other| part(vector, in_body, other));
+    let parts = [false, true].into_iter().flat_map(|in_body| VECTORS.map(|vector| (vector, in_body)));
+    parts.flat_map(of_part).collect()
 }
 
 /// Numbers of low bits of the multiplier, up to and beyond those that are insignificant in a Q0.31 multiplier made from a float.

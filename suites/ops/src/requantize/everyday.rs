@@ -6,19 +6,32 @@ use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
 use tiebreak_oracle::requantize::Scheme;
+use tiebreak_oracle::word::Overflow;
 
 /// Vector lengths in elements; elements after the last whole vector may be lost.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 
 /// Returns every change, in the order of preference.
 pub(super) fn changes(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
-    let mut out = signs(base);
+    let mut out: Vec<_> = exact_sum(base).into_iter().collect();
+    out.extend(signs(base));
     out.extend(neighbours(base));
     out.push(rows_of_channels(base));
     out.extend(bounds(base, domain));
     out.extend(VECTORS.map(|vector| lost(base, vector)));
     out.extend(halves());
     out
+}
+
+/// Predicts that the sum with the zero point keeps its value; `None` if the promised sum does not wrap. The change comes before changes that
+/// include the exact sum, because they would also reproduce its results.
+fn exact_sum(base: Scheme) -> Option<Change<Requantize>> {
+    let because = "the sum with the zero point does not wrap";
+    (base.overflow == Overflow::Wrap).then(|| {
+        Change::predicts(Class::Saturation, because, move |case: &Case<Params>| {
+            placed_in_64_bits(&base, case, case.params.zero_point.into())
+        })
+    })
 }
 
 /// Change of the parameters.

@@ -158,6 +158,8 @@ impl Operation for Requantize {
         }
         if p.len > 1 {
             out.extend((0..p.len).map(|at| one(case, at)));
+            out.extend(parts(case));
+            out.extend((0..p.channels.len().min(p.len)).filter_map(|channel| of_channel(case, channel)));
         } else if p.channels.len() > 1 {
             out.push(one(case, 0));
         }
@@ -265,16 +267,23 @@ const FIELDS: [Field<Params>; 4] = [
 /// Largest batch that is reduced element by element.
 const SPLIT: usize = 1 << 15;
 
-/// Returns parts of a long batch, each beginning with a row.
+/// Returns parts of a batch, each beginning with a row.
 fn parts(case: &Case<Params>) -> Vec<Case<Params>> {
     let width = case.params.channels.len();
     let part = |part: std::ops::Range<usize>| {
         let part = part.start.next_multiple_of(width)..part.end;
         let params = Params { len: part.len(), ..case.params.clone() };
-        let tensors = [case.tensors[0].get(part)?.to_vec(), Vec::new(), Vec::new()];
-        Some(Case { params, tensors, misalign: 0 })
+        let words = case.tensors[0].get(part).filter(|words| !words.is_empty())?;
+        Some(Case { params, tensors: [words.to_vec(), Vec::new(), Vec::new()], misalign: 0 })
     };
     shrink::cuts(case.params.len).into_iter().filter_map(part).collect()
+}
+
+/// Returns the case with the parameters of one channel at every element; `None` without other channels.
+fn of_channel(case: &Case<Params>, channel: usize) -> Option<Case<Params>> {
+    let p = &case.params;
+    let params = Params { channels: vec![p.channels[channel]], bias: vec![p.bias[channel]], ..p.clone() };
+    (p.channels.len() > 1).then(|| Case { params, ..case.clone() })
 }
 
 /// Returns the case of one accumulator with the parameters of its channel.

@@ -42,7 +42,7 @@ pub(super) struct Args {
     /// Operation
     #[arg(long, value_name = "NAME")]
     op: String,
-    /// Scheme, NAME or NAME:POLICY [default policy: that of most known bugs of the scheme]
+    /// Scheme, NAME or NAME:POLICY [without a policy: only results that fit, so that each policy gives them]
     #[arg(long, value_name = "NAME")]
     scheme: String,
     /// Kernel in whose domain the vectors are [default: the domains of the known bugs that promise the scheme]
@@ -186,7 +186,7 @@ fn as_table(vectors: &Vectors) -> String {
     let mut out = summary(vectors) + "\n";
     let rows: Vec<Vec<String>> = vectors.vectors.iter().enumerate().map(row).collect();
     if !rows.is_empty() {
-        out += &format!("\n{}", table(&["", "case", "detects", "schemes", "causes", "bytes"], rows));
+        out += &format!("\n{}", table(&["", "schemes", "causes", "bytes", "detects", "case"], rows));
     }
     out
 }
@@ -194,11 +194,11 @@ fn as_table(vectors: &Vectors) -> String {
 fn row((at, vector): (usize, &Vector)) -> Vec<String> {
     vec![
         at.to_string(),
-        typed(vector),
-        vector.detects.join(", "),
         vector.excludes.len().to_string(),
         vector.causes.to_string(),
         vector.bytes.to_string(),
+        vector.detects.join(", "),
+        typed(vector),
     ]
 }
 

@@ -318,7 +318,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "writes into the repository; `what_is_published_is_drawn_from_its_ledgers` draws them elsewhere",
     ),
     (
-        "cargo xtask verify --op fpm --kernel mylib-requantize",
+        "cargo xtask verify --op fpm --kernel mylib-requantize --lane host --effort quick",
         As("cargo xtask verify --op fpm --kernel tvm-relay --lane host --effort quick"),
         "the kernel of the guide is the reader's",
     ),

@@ -312,18 +312,18 @@ fn narrowed(format: Format, bits: u64) -> u64 {
     }
 }
 
-/// Returns changes that round the tail by another rule than the body.
+/// Returns changes that round whole vectors, or the following elements, by another rule than promised.
 fn positions(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
     let mut out = Vec::new();
-    for vector in VECTORS {
+    for (vector, in_body) in [false, true].into_iter().flat_map(|in_body| VECTORS.map(|vector| (vector, in_body))) {
         for rule in TAILS.into_iter().filter(|rule| *rule != own.rule) {
             let Some(other) = Wide::of(Parts { rule, ..own }) else { continue };
-            let name = rule.name();
-            let because = format!("elements after the last whole vector of {vector} are rounded by {name}");
+            let place = if in_body { "whole vectors" } else { "elements after the last whole vector" };
+            let because = format!("{place} of {vector} are rounded by {}", rule.name());
             out.push(Change::predicts(Class::Position, because, move |case: &Case<Params>| {
-                let body = each(case, |q, x| scheme.expected(q, x).value()).ok()?;
-                let tail = each(case, |q, x| other.instead_of(scheme, q, x)).ok()?;
-                Some(joined(body, &tail, vector))
+                let promised = each(case, |q, x| scheme.expected(q, x).value()).ok()?;
+                let changed = each(case, |q, x| other.instead_of(scheme, q, x)).ok()?;
+                Some(if in_body { joined(changed, &promised, vector) } else { joined(promised, &changed, vector) })
             }));
         }
     }
