@@ -96,7 +96,7 @@ pub enum JobError {
         line: usize,
     },
     /// The payload has the wrong length for the batch.
-    #[error("a payload of {bytes} bytes where the batch needs {needed}")]
+    #[error("a payload of {bytes} B; the batch needs {needed} B")]
     Payload {
         /// Bytes in the payload.
         bytes: usize,

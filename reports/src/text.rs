@@ -250,7 +250,7 @@ pub(crate) fn catalogue_outcome([judged, broken, unanswered]: [u64; 3]) -> Strin
         (0, 0) => "nothing judged".to_owned(),
         (0, _) if unanswered > 0 => "as promised".to_owned(),
         (0, _) => "all as promised".to_owned(),
-        (n, _) => format!("{} outside a contract", count(n)),
+        (n, _) => format!("{} not as promised", count(n)),
     };
     match unanswered {
         0 => outcome,

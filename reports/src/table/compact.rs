@@ -2,7 +2,7 @@
 //! Lists are bounded; the last line of a cut list counts the missing entries.
 
 use super::page::{Entry, Ink, Page, bare_table};
-use super::{diff, one_finding, title, verdict};
+use super::{diff, first_finding, one_finding, title, verdict};
 use crate::files::DETAILS;
 use crate::findings;
 use crate::html::Earlier;
@@ -44,6 +44,7 @@ pub(super) fn render(page: &mut Page, ledger: &Ledger, earlier: Earlier<'_>) {
     let used = page.out.lines().count() - findings;
     not_covered(page, ledger, LINES.saturating_sub(used + ENDING));
     verdict(page, ledger);
+    first_finding(page, ledger);
 }
 
 fn failing(page: &mut Page, ledger: &Ledger) {

@@ -95,6 +95,7 @@ fn tables(page: &mut Page, ledger: &Ledger, earlier: Earlier<'_>) {
     catalogue(page, ledger);
     checks(page, ledger);
     verdict(page, ledger);
+    first_finding(page, ledger);
 }
 
 /// Prints the network of a model, layer after layer.
@@ -388,6 +389,16 @@ fn one_finding(page: &mut Page, Alike { first, others, .. }: &Alike<'_>, run: &s
         page.prose(4, &text::cut(&detail, most), Ink::Plain);
     }
     page.line(4, text::rerun(finding, run), Ink::Faint);
+}
+
+/// Upper bound on the bytes of the finding after the verdict.
+const FINDING: usize = 240;
+
+/// Repeats the first finding after the verdict, because the list of findings is above the screen by then.
+fn first_finding(page: &mut Page, ledger: &Ledger) {
+    if let Some(alike) = findings::alike(ledger).first() {
+        page.prose(0, &text::cut(&format!("first finding: {}", alike.first.line()), FINDING), Ink::Bad);
+    }
 }
 
 fn verdict(page: &mut Page, ledger: &Ledger) {

@@ -116,12 +116,14 @@ fn count(n: usize) -> String {
     tiebreak_reports::text::count(n as u64)
 }
 
-/// Describes the evidence: `all 17,557 results examined`; for a caller's case, the results of the case and of the quick plan.
-fn examined(own: usize, learnt: usize) -> String {
+/// Describes the evidence: `all 17,557 results examined, of which 478 differ`; for a caller's case, the results of the case and of the quick plan.
+fn examined<P>(own: &[&Observed<P>], learnt: &[&Observed<P>]) -> String {
+    let differ: usize = own.iter().chain(learnt).map(|seen| seen.differ).sum();
     let one = |n: usize| if n == 1 { "the one result".to_owned() } else { format!("all {} results", count(n)) };
-    match learnt {
-        0 => format!("{} examined", one(own)),
-        n => format!("{} of this run, and {} of a quick plan that tell causes apart", one(own), count(n)),
+    match (results(own), results(learnt)) {
+        (1, 0) => "the one result examined".to_owned(),
+        (n, 0) => format!("{} examined, of which {} differ", one(n), count(differ)),
+        (n, more) => format!("{} of this run, and {} of a quick plan that tell causes apart", one(n), count(more)),
     }
 }
 
@@ -141,7 +143,7 @@ pub fn explain_beside<O: Operation>(
     learnt: &[&Observed<O::Params>],
 ) -> Explanation {
     let evidence = [own, learnt].concat();
-    let examined = examined(results(own), results(learnt));
+    let examined = examined(own, learnt);
     for (at, cause) in causes.iter().enumerate() {
         let Some((because, predicted)) = cause.reproduces(&evidence) else { continue };
         let predicted = predicted.iter().map(|predicted| Some(Cow::Borrowed(predicted)));

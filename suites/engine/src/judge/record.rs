@@ -1,6 +1,6 @@
 //! Record of a kernel in a lane: cases run, results compared with contract and reference, evidence gathered.
 
-use crate::count;
+use crate::count::{self, Count, Deltas};
 use crate::judge::lane_code::LaneCode;
 use crate::judge::side::{Results, Side};
 use crate::judge::spans::ParameterSpans;
@@ -75,6 +75,12 @@ impl<P> Default for Record<P> {
 }
 
 impl<P: Clone> Record<P> {
+    /// Returns a record that counts differences without their deltas.
+    pub(crate) fn without_deltas() -> Self {
+        let side = || Side { count: Count { by_delta: Deltas::ignored(), ..Count::default() }, ..Side::default() };
+        Self { contract: side(), reference: side(), ..Self::default() }
+    }
+
     /// True if a case gave no result at first.
     pub fn has_failed(&self) -> bool {
         self.given_up > 0 || !self.failures.is_empty()
@@ -161,8 +167,20 @@ pub fn judged<O: Operation>(
     cases: &[ExpectedCase<O::Params>],
     answers: &Answers<O::Params>,
 ) -> Record<O::Params> {
+    judged_into(Record::default(), (lane, kernel), contract, path, cases, answers)
+}
+
+/// Judges a lane's answers for the cases of a kernel, into an empty record.
+pub(crate) fn judged_into<O: Operation>(
+    empty: Record<O::Params>,
+    (lane, kernel): (&Lane, &Kernel<O>),
+    contract: &O::Scheme,
+    path: &[PathStep<O>],
+    cases: &[ExpectedCase<O::Params>],
+    answers: &Answers<O::Params>,
+) -> Record<O::Params> {
     let begun = Instant::now();
-    let mut record = Record { given_up: answers.given_up, failures: answers.failures.clone(), ..Record::default() };
+    let mut record = Record { given_up: answers.given_up, failures: answers.failures.clone(), ..empty };
     record.spared = answers.spared;
     record.outside.clone_from(&answers.outside);
     let others = answers.spared + answers.outside.count;

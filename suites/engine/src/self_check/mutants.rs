@@ -5,7 +5,7 @@ use crate::case::again::line;
 use crate::case::text;
 use crate::count::Count;
 use crate::explain::groups::{Basis, Explained};
-use crate::judge::record::{Record, judged, run};
+use crate::judge::record::{Record, judged_into, run};
 use crate::judge::side::Side;
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
@@ -237,7 +237,8 @@ impl<'a, O: Operation> Subject<'a, O> {
     ) -> Vec<SelfCheck> {
         let [first, others @ ..] = lanes else { return Vec::new() };
         let judged = |lane: &Lane, given: &Answers<O::Params>| {
-            let record = judged::<O>(lane, self.kernel(), scheme, &[], cases, given);
+            let empty = Record::without_deltas();
+            let record = judged_into::<O>(empty, (lane, self.kernel()), scheme, &[], cases, given);
             self.seen(scheme, lane, &record, lost)
         };
         let given = answers::<O>(&Runner::new(first), self.kernel(), cases, false);

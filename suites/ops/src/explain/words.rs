@@ -19,7 +19,12 @@ pub fn sentence(left: &Party, right: &Party, class: Option<Class>) -> String {
         }
         _ => format!("{} {}; {} {}", right.name, did(right), left.name, did(left)),
     };
+    let round_once = [left, right].iter().all(|party| roundings(party).is_some_and(|all| all.len() == 1));
     match class {
+        // The class is that of all accumulators; on this accumulator, one of the two roundings loses nothing.
+        Some(class @ Class::DoubleRounding) if round_once => {
+            format!("{values}, class {class} over all accumulators examined; on this one both round once: {described}")
+        }
         Some(class) => format!("{values}, class {class}: {described}"),
         None => {
             format!("{values}, of no class, because their exact values are not the same to begin with: {described}")

@@ -48,9 +48,11 @@ fn as_table(Shown { op, input, sheet }: &Shown) -> String {
         let off = off.map_or_else(String::new, |e| format!(", {} from exact", signed(e)));
         out += &format!(" result  {}{off}\n", row.text);
     }
-    for Comparison { sentence, because, .. } in &sheet.comparisons {
+    for Comparison { sentence, because, left, right, .. } in &sheet.comparisons {
         out += &format!("\n{sentence}\n");
-        out += &because.as_ref().map_or_else(String::new, |b| format!("  {b}\n"));
+        // The cause of differences on other inputs explains nothing about equal results.
+        let differs = sheet.rows[*left].result != sheet.rows[*right].result;
+        out += &because.as_ref().filter(|_| differs).map_or_else(String::new, |b| format!("  {b}\n"));
     }
     out
 }
