@@ -7,6 +7,9 @@ use crate::view;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
+/// Upper bound on the bytes of a refused case in a sentence.
+const CASE: usize = 120;
+
 /// Returns all sentences, the most important first.
 pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
     let spared = spared(ledger, usize::MAX);
@@ -63,6 +66,7 @@ pub fn share(planned: &Planned, dropped: &Dropped) -> String {
     let given = if *given { " given" } else { "" };
     let first = match dropped.first.as_str() {
         "" => String::new(),
+        case if dropped.why == DropReason::Refused => format!(", such as {}", text::cut(&text::one_line(case), CASE)),
         first => format!(", the first {first}"),
     };
     let (what, why) = match dropped.why {

@@ -67,7 +67,7 @@ pub struct Dropped {
     pub because: String,
     /// Number of dropped inputs.
     pub count: u64,
-    /// First dropped input, as a case; empty if the inputs come from a plan and were not enumerated.
+    /// First dropped input, or a short refused input, as a case; empty if the inputs come from a plan and were not enumerated.
     pub first: String,
 }
 

@@ -10,6 +10,7 @@ use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::ledger::place::finding;
 use crate::ledger::section::LedgerSection;
+use crate::operation::outside::Outside;
 use crate::operation::request::Scope;
 use std::collections::BTreeSet;
 use tiebreak_common::class::Class;
@@ -81,9 +82,9 @@ pub fn no_such_case(count: u64) -> Dropped {
 }
 
 /// Counts inputs refused by a worker as outside the kernel's domain.
-pub fn as_the_worker_says(count: u64, reason: &str) -> Dropped {
+pub fn as_the_worker_says(count: u64, Outside { reason, case, .. }: &Outside) -> Dropped {
     let because = format!("the worker says: {reason}");
-    Dropped { why: DropReason::Refused, because, count, first: String::new() }
+    Dropped { why: DropReason::Refused, because, count, first: if count > 0 { case.clone() } else { String::new() } }
 }
 
 /// Counts cases spared in a lane whose sampled results equal the first lane's.

@@ -36,7 +36,7 @@ impl<O: Operation> Planned<O> {
 
     /// Notes a lane that ran cases, and counts the cases left out: spared, given up, refused, or impossible.
     pub(crate) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, section: &mut LedgerSection) {
-        let Outside { count: outside, reason } = &record.outside;
+        let Outside { count: outside, .. } = &record.outside;
         let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared - outside;
         section.planned.extend(self.plans(kernel).iter().map(|plan| {
             let left_out = match plan.unit {
@@ -44,7 +44,7 @@ impl<O: Operation> Planned<O> {
                     no_such_case(lost),
                     nothing_new(record.spared),
                     not_asked_again(record.given_up, lane),
-                    as_the_worker_says(*outside, reason),
+                    as_the_worker_says(*outside, &record.outside),
                 ],
                 _ => {
                     let unasked = self.pairs().saturating_sub(self.parameters(record));
@@ -57,7 +57,7 @@ impl<O: Operation> Planned<O> {
                         no_such_case(0),
                         nothing_new(spared),
                         not_asked_again(given_up, lane),
-                        as_the_worker_says(outside, reason),
+                        as_the_worker_says(outside, &record.outside),
                     ]
                 }
             };

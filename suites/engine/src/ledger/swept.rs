@@ -14,11 +14,11 @@ use tiebreak_reports::{ledger, text as words};
 
 /// Returns the number of inputs run in a sweep, if the worker refused some as outside the kernel's domain.
 pub(crate) fn outside<O: Operation>(subject: &Subject<O>, lane: &Lane, sweep: &SweepOutcome) -> Option<Planned> {
-    let Outside { count, reason } = &sweep.outside;
+    let Outside { count, .. } = &sweep.outside;
     let seen = sweep.sides.first().map_or(0, |side| side.count.seen());
     let (op, kernel, unit, planned) = (O::OP, subject.kernel.name, Unit::Input, seen + count);
     let plan = PlannedCount { op, kernel, unit, given: false, planned, outside: None };
-    (*count > 0).then(|| plan.ran(lane, [as_the_worker_says(*count, reason)]))
+    (*count > 0).then(|| plan.ran(lane, [as_the_worker_says(*count, &sweep.outside)]))
 }
 
 /// Returns a row for each side, if an input was judged.

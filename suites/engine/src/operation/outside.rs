@@ -1,18 +1,23 @@
 //! Inputs that a worker refuses as outside the domain of its kernel: counted, neither a failure nor a pass.
 
-/// Number of refused inputs, and the worker's first reason.
+/// Number of refused inputs, the worker's first reason, and a short refused case.
 #[derive(Clone, Debug, Default)]
 pub struct Outside {
     /// Number of cases, or of inputs of a sweep.
     pub count: u64,
     /// First reason of the worker; empty if no input was refused.
     pub reason: String,
+    /// Refused case with the shortest text; empty for the inputs of a sweep.
+    pub case: String,
 }
 
 impl Outside {
     /// Counts further inputs.
-    pub fn add(&mut self, count: u64, reason: &str) {
+    pub fn add(&mut self, count: u64, reason: &str, case: &str) {
         self.count += count;
+        if self.case.is_empty() || (!case.is_empty() && case.len() < self.case.len()) {
+            case.clone_into(&mut self.case);
+        }
         if self.reason.is_empty() {
             reason.clone_into(&mut self.reason);
         }
@@ -20,6 +25,6 @@ impl Outside {
 
     /// Adds another count.
     pub fn merge(&mut self, other: &Self) {
-        self.add(other.count, &other.reason);
+        self.add(other.count, &other.reason, &other.case);
     }
 }

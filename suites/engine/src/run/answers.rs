@@ -152,7 +152,7 @@ pub fn answers<'a, O: Operation>(
         };
         if let Some(reason) = failure.outside() {
             all.each.push(None);
-            all.outside.add(1, reason);
+            all.outside.add(1, reason, &shape::<O>(&expected_case.case.params));
             continue;
         }
         // Cases after the failed case were lost with its worker and run again.

@@ -161,7 +161,7 @@ impl<B: Blocks> Task<'_, B> {
                 Some((at, Ok(()))) => self.blocks.judge(at, &outs, &mut self.seen),
                 // The session continues with the later blocks.
                 Some((at, Err(failure))) if failure.outside().is_some() => {
-                    self.outside.add(self.len(at) as u64, failure.outside().unwrap_or_default());
+                    self.outside.add(self.len(at) as u64, failure.outside().unwrap_or_default(), "");
                 }
                 Some((at, Err(failure))) => {
                     runner.note_failure();
