@@ -58,7 +58,7 @@ typedef struct {
     size_t len;                /* elements of x and of out */
     size_t channels;           /* elements of multiplier and of shift */
     const int32_t *multiplier; /* fixed point, q fractional bits */
-    const int32_t *shift;      /* positive: left */
+    const int32_t *shift;      /* positive: left; -31 to 31 */
     uint32_t q;                /* 31, unless the domain says otherwise */
 } tiebreak_fpm_params;
 
@@ -67,13 +67,14 @@ TIEBREAK_EXPORT int tiebreak_fpm(const tiebreak_fpm_params *params, const int32_
 /*
  * requantize: out[i] is clamp(fpm(acc[i] + bias) + zero_point, min, max).
  *
- * Element i belongs to channel i % channels. The sum of accumulator and bias wraps, unless the scheme defines otherwise.
+ * Element i belongs to channel i % channels. The policy of the scheme, such as :wrap, applies to both sums: accumulator and bias, and result and zero
+ * point. Under a scheme without a policy, only sums that fit int32 are judged.
  */
 typedef struct {
     size_t len;                /* elements of acc and of out */
     size_t channels;           /* elements of multiplier, of shift and of bias */
     const int32_t *multiplier; /* Q0.31; for the scheme legacy an integer */
-    const int32_t *shift;      /* positive: left */
+    const int32_t *shift;      /* positive: left; -31 to 31 */
     const int32_t *bias;       /* added to the accumulators */
     int32_t zero_point;        /* zero point of the output */
     int32_t min;               /* smallest result */

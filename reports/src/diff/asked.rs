@@ -8,11 +8,11 @@ const PARAMETERS: [&str; 9] =
     ["--case", "--multiplier", "--shift", "--x", "--q", "--params", "--type", "--model", "--rounding"];
 
 /// Command of a run, as words.
-pub(super) struct Asked {
+pub(super) struct RunCommand {
     words: Vec<String>,
 }
 
-impl Asked {
+impl RunCommand {
     pub(super) fn of(ledger: &Ledger) -> Self {
         Self { words: words(&ledger.command) }
     }
@@ -42,11 +42,11 @@ impl Asked {
 
 /// Returns the reason why the second run lacks this row by request; `None` if the row is missing without a reason.
 pub(super) fn why_not(old: &Ledger, new: &Ledger, row: &Row) -> Option<String> {
-    let (before, after) = (Asked::of(old), Asked::of(new));
+    let (before, after) = (RunCommand::of(old), RunCommand::of(new));
     let narrowed = [("--op", &row.op), ("--kernel", &row.kernel), ("--lane", &row.lane)];
     let narrowed = narrowed.into_iter().find_map(|(option, name)| after.leaves_out(option, name));
     let allowed = after.values("--allow-not-run").contains(row.lane.as_str());
-    let has_file = |asked: &Asked| !asked.values("--lanes").is_empty();
+    let has_file = |asked: &RunCommand| !asked.values("--lanes").is_empty();
     let same = |other: &&Row| (&other.op, &other.kernel, &other.lane) == (&row.op, &row.kernel, &row.lane);
     let is_there = new.rows.iter().any(|other| same(&other));
     match () {
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn words_are_those_of_a_shell() {
         assert_eq!(words("a  --case='x=1 m=2' --type \"b c\" ''"), ["a", "--case=x=1 m=2", "--type", "b c", ""]);
-        let asked = Asked { words: words("verify --op fpm --op=add --case 'x=1 m=2'") };
+        let asked = RunCommand { words: words("verify --op fpm --op=add --case 'x=1 m=2'") };
         assert_eq!(asked.values("--op"), ["add", "fpm"].into());
         assert_eq!(asked.parameters(), "--case x=1 m=2");
         assert!(asked.leaves_out("--op", "dot").is_some() && asked.leaves_out("--op", "add").is_none());

@@ -3,7 +3,7 @@
 //! A larger count among other cases does not describe the kernel. Rows with the same seed, effort, scheme and cases are compared; for other
 //! rows the report names the changed part of the plan.
 
-use super::asked::Asked;
+use super::asked::RunCommand;
 use crate::ledger::{DropReason, Ledger, Planned, Row};
 use crate::text::count;
 
@@ -14,7 +14,7 @@ pub(super) fn change(old: (&Ledger, &Row), new: (&Ledger, &Row)) -> Option<Strin
 
 /// Difference of the plans of two runs, as text: seed, effort or parameters.
 pub(super) fn of_runs(old: &Ledger, new: &Ledger) -> Option<String> {
-    let parameters = [old, new].map(|ledger| Asked::of(ledger).parameters());
+    let parameters = [old, new].map(|ledger| RunCommand::of(ledger).parameters());
     let [before, after] = parameters;
     differ("seed", old.seed, new.seed)
         .or_else(|| differ("effort", &old.effort, &new.effort))

@@ -53,7 +53,7 @@ struct Page<'a> {
     findings: Vec<first::Shown>,
     lanes: Option<Table>,
     absent: Vec<String>,
-    news: news::News,
+    news: news::ChangesSection,
     uncovered: Vec<first::Gap>,
     operations: Table,
     legend: Option<String>,

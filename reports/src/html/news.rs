@@ -12,7 +12,7 @@ use crate::text;
 const MOST: usize = 60;
 
 /// Section on changes.
-pub(super) struct News {
+pub(super) struct ChangesSection {
     pub(super) is_worse: bool,
     /// `None` if there is no earlier run.
     pub(super) line: Option<String>,
@@ -25,10 +25,10 @@ pub(super) struct News {
     pub(super) history: Option<Table>,
 }
 
-pub(super) fn news(ledger: &Ledger, earlier: &[Ledger], compared: Option<Diff>) -> News {
+pub(super) fn news(ledger: &Ledger, earlier: &[Ledger], compared: Option<Diff>) -> ChangesSection {
     let kernels = compared.as_ref().map(Diff::kernels).unwrap_or_default();
     let more = kernels.len().saturating_sub(MOST);
-    News {
+    ChangesSection {
         is_worse: compared.as_ref().is_some_and(Diff::is_worse),
         line: compared
             .as_ref()

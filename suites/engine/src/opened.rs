@@ -67,7 +67,7 @@ pub(crate) struct Opened {
 
 pub(crate) fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> Result<Opened> {
     let Opened { mut lanes, mut statuses, mut findings } = Opened::default();
-    let kept = known.hashes.as_deref().map(identity::Kept::open);
+    let kept = known.hashes.as_deref().map(identity::HashCache::open);
     let open = |name: &String| {
         let lane = Lane::open(name, known)?;
         Ok::<_, OpenError>(lane.map(|lane| {
@@ -92,7 +92,7 @@ pub(crate) fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> 
         };
         statuses.push(ledger::Lane { name: name.clone(), status, files });
     }
-    kept.inspect(identity::Kept::save);
+    kept.inspect(identity::HashCache::save);
     lanes.sort_by_key(Lane::is_compiled);
     Ok(Opened { lanes, statuses, findings })
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tiebreak_common::identity::{Kept, Loaded, content, find_program, link_inputs, loaded};
+use tiebreak_common::identity::{HashCache, Loaded, content, find_program, link_inputs, loaded};
 use tiebreak_reports::ledger::{Content, Role};
 
 /// Files that determine the objects of a toolchain.
@@ -44,7 +44,7 @@ impl Toolchain {
     pub(super) fn identity(&self) -> Result<Identity> {
         let Self { mlir_opt, mlir_translate, opt, llc, linker, archives, cache, .. } = self;
         fs::create_dir_all(cache).with_context(|| format!("creating {}", cache.display()))?;
-        let kept = Kept::open(cache);
+        let kept = HashCache::open(cache);
         let mut tools = [mlir_opt, mlir_translate, opt, llc, linker]
             .map(|tool| program(tool))
             .into_iter()

@@ -77,12 +77,12 @@ impl<O: Operation> Operation for Faulty<O> {
 
     fn expected(scheme: &O::Scheme, case: &Case<O::Params>) -> Result<Expected, Unposable> {
         let mut right = O::expected(scheme, case)?;
-        let strikes = match &*FAULT.read().unwrap_or_else(PoisonError::into_inner) {
+        let is_faulty = match &*FAULT.read().unwrap_or_else(PoisonError::into_inner) {
             Fault::Nowhere => false,
             Fault::Beside(works) => !works.contains(&work(right.len(), case)),
             Fault::Scheme(name) => label::<O>(scheme) == *name,
         };
-        if let Some(last) = right.iter_mut().flatten().last().filter(|_| strikes) {
+        if let Some(last) = right.iter_mut().flatten().last().filter(|_| is_faulty) {
             *last = last.wrapping_add(1);
         }
         Ok(right)

@@ -15,7 +15,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 
 /// Hashes kept in a directory.
 #[derive(Debug)]
-pub struct Kept {
+pub struct HashCache {
     file: PathBuf,
     state: Mutex<State>,
 }
@@ -26,7 +26,7 @@ struct State {
     changed: bool,
 }
 
-impl Kept {
+impl HashCache {
     /// Reads the hashes in `directory`. An unreadable file counts as empty.
     pub fn open(directory: &Path) -> Self {
         let file = directory.join("hashes.json");

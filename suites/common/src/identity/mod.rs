@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex};
 use tiebreak_reports::ledger::{Content, Role};
 
-pub use kept::Kept;
+pub use kept::HashCache;
 pub use linker::link_inputs;
 pub use loaded::mapped;
 pub use loaded::{Loaded, loaded};
@@ -53,7 +53,7 @@ impl Stamp {
 }
 
 /// Identifies a file by its content. The file is read once per process, and not at all if `kept` has its hash.
-pub fn content(path: &Path, role: Role, kept: Option<&Kept>) -> Result<Content> {
+pub fn content(path: &Path, role: Role, kept: Option<&HashCache>) -> Result<Content> {
     let reading = || format!("reading {}", path.display());
     let metadata = fs::metadata(path).with_context(reading)?;
     let stamp = Stamp::of(path, &metadata);
@@ -107,7 +107,7 @@ pub fn of_worker(
     command: &[String],
     mapped: &[PathBuf],
     left_out: impl Fn(&Path) -> bool,
-    kept: Option<&Kept>,
+    kept: Option<&HashCache>,
 ) -> Vec<Content> {
     let program = command.first().and_then(|program| find_program(Path::new(program)));
     let arguments = command.iter().skip(1).map(PathBuf::from).filter(|path| path.is_file());
@@ -139,7 +139,7 @@ mod tests {
     #[cfg(unix)]
     fn a_file_replaced_at_its_old_date_is_read_again() {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let kept = Kept::open(dir.path());
+        let kept = HashCache::open(dir.path());
         let file = dir.path().join("tool");
         fs::write(&file, "addf").expect("a file");
         let modified = fs::metadata(&file).and_then(|m| m.modified()).expect("a date");

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tiebreak_common::called::in_clone;
-use tiebreak_common::identity::{self, Kept};
+use tiebreak_common::identity::{self, HashCache};
 use tiebreak_impls::protocol::{Hello, Job};
 use tiebreak_impls::sources::SOURCES;
 use tiebreak_mlir::{Function, MODULE};
@@ -183,7 +183,7 @@ impl Lane {
     }
 
     /// Returns the files of the kernels' code: worker, loaded libraries, and compiler of the modules. Files with hashes in `kept` are not read.
-    pub fn files(&self, kept: Option<&Kept>) -> Vec<Content> {
+    pub fn files(&self, kept: Option<&HashCache>) -> Vec<Content> {
         let command = match &self.place {
             Place::InProcess(_) => std::env::current_exe().iter().map(|me| me.to_string_lossy().into_owned()).collect(),
             Place::Worker(command) => command.clone(),

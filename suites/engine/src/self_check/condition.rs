@@ -222,7 +222,7 @@ impl Strike {
     }
 
     /// Replaces the affected words, and returns their number.
-    pub fn strike(&self, seen: &Seen<'_>, words: &mut [i32]) -> u64 {
+    pub fn apply(&self, seen: &Seen<'_>, words: &mut [i32]) -> u64 {
         let changes: Vec<(usize, i32)> = self.changes(seen, words).collect();
         changes.iter().for_each(|(index, changed)| words[*index] = *changed);
         changes.len() as u64

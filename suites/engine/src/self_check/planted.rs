@@ -232,23 +232,23 @@ impl<'a, O: Operation> Subject<'a, O> {
         let operands: Vec<Operand<'_>> =
             case.tensors.iter().zip(&dimensions).map(|(words, dimensions)| Operand { words, dimensions }).collect();
         match fault {
-            Fault::InResults(strike) => {
+            Fault::InResults(fault) => {
                 let given = &self.given[at];
                 let columns = self.columns(&case.params, results);
                 let len = given.len();
                 let seen = Seen { request, number, change, last, operands: &operands, payload, columns, len };
                 // Words that are not affected are as the contract expects.
-                strike.changes(&seen, given).any(|(index, changed)| {
+                fault.changes(&seen, given).any(|(index, changed)| {
                     *struck += 1;
                     contract[index].is_some_and(|expected| expected != changed)
                 })
             }
-            Fault::InOperand(strike) => {
+            Fault::InOperand(fault) => {
                 let mut changed = (**case).clone();
                 let columns = self.columns(&case.params, 0);
                 let len = payload.len();
                 let seen = Seen { request, number, change, last, operands: &operands, payload: &[], columns, len };
-                let count = strike.strike(&seen, &mut changed.tensors[0]);
+                let count = fault.apply(&seen, &mut changed.tensors[0]);
                 if count == 0 {
                     return false;
                 }

@@ -10,12 +10,12 @@ use tiebreak_impls::concat::{INPUTS, Input, Operand, Params};
 const FEW: usize = 64;
 
 /// Part of a case: number and range along the axis of each remaining input, and the range of every other axis.
-struct Kept {
+struct RemainingPart {
     inputs: Vec<(usize, Range<usize>)>,
     parts: Vec<Range<usize>>,
 }
 
-impl Kept {
+impl RemainingPart {
     /// Keeps the whole case.
     fn all(p: &Params) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Kept {
 /// Returns the case of a single result, with one element of each other input.
 pub(super) fn isolate_result(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
     let p = &case.params;
-    let mut kept = Kept::all(p);
+    let mut kept = RemainingPart::all(p);
     let mut rest = index;
     let mut along = 0;
     for axis in (0..p.shape.len()).rev() {
@@ -90,14 +90,14 @@ pub(super) fn smaller(case: &Case<Params>) -> Vec<Case<Params>> {
     let mut out = Vec::new();
     if p.inputs.len() > *INPUTS.start() {
         for left_out in 0..p.inputs.len() {
-            let mut kept = Kept::all(p);
+            let mut kept = RemainingPart::all(p);
             kept.inputs.remove(left_out);
             out.push(kept.of(case));
         }
     }
     for axis in (0..p.shape.len()).filter(|axis| *axis != p.axis) {
         for part in cuts(p.shape[axis]) {
-            let mut kept = Kept::all(p);
+            let mut kept = RemainingPart::all(p);
             kept.parts[axis] = part;
             out.push(kept.of(case));
         }
@@ -110,7 +110,7 @@ pub(super) fn smaller(case: &Case<Params>) -> Vec<Case<Params>> {
     }
     for (i, input) in p.inputs.iter().enumerate() {
         for part in cuts(input.size) {
-            let mut kept = Kept::all(p);
+            let mut kept = RemainingPart::all(p);
             kept.inputs[i].1 = part;
             out.push(kept.of(case));
         }

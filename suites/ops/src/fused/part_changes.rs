@@ -26,10 +26,10 @@ const OF_SUMS: [Class; 10] = [
 ];
 
 /// Cache of the sums of recent cases, because many changes are tried on few cases.
-pub(crate) struct Sums<P>(Arc<Mutex<Vec<Kept<P>>>>);
+pub(crate) struct Sums<P>(Arc<Mutex<Vec<CachedSums<P>>>>);
 
 /// Case with its sums.
-type Kept<P> = (Case<P>, Arc<Vec<i64>>);
+type CachedSums<P> = (Case<P>, Arc<Vec<i64>>);
 
 /// Upper bound on cached cases.
 const MOST: usize = 512;

@@ -16,7 +16,7 @@ use tiebreak_oracle::word::Overflow;
 
 /// Steps of the contract in which intermediates that do not fit are kept exact, saturate but do not wrap, or follow the contract.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
+pub(super) struct Intermediates {
     /// Class of the change.
     pub(super) class: Class,
     contract: Scheme,
@@ -24,7 +24,7 @@ pub(super) struct Kept {
     wraps: bool,
 }
 
-impl Kept {
+impl Intermediates {
     /// Returns the steps for a channel.
     pub(super) fn steps(&self, p: &Params, channel: usize) -> Vec<Step> {
         let overflow = match self.contract.overflow {
@@ -63,7 +63,7 @@ impl Kept {
 
 /// Returns the changes from a reference to a contract: first the contract's multiplication, then its handling of intermediates that do not fit,
 /// because a wrapping left shift is no rounding difference.
-pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Kept> {
+pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Intermediates> {
     let has = |step: Step, overflow: Overflow| {
         let inside = match contract.definition {
             Definition::Fpm(definition) => definition.steps.iter().any(|(_, other)| *other == step),
@@ -71,7 +71,7 @@ pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Kept> {
         };
         inside || contract.overflow == overflow
     };
-    let change = |class, saturates, wraps| Kept { class, contract: *contract, saturates, wraps };
+    let change = |class, saturates, wraps| Intermediates { class, contract: *contract, saturates, wraps };
     let mut out = Vec::new();
     if contract.definition.name() != reference.definition.name() {
         out.push(change(multiplication(reference, contract).class, false, false));
@@ -87,7 +87,7 @@ pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Kept> {
 
 /// Returns the changes as steps of a path.
 pub(crate) fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Requantize>> {
-    let step = |change: Kept| {
+    let step = |change: Intermediates| {
         let predict = move |case: &Case<Params>| Some(change.predict(&case.params, &case.tensors[0]));
         PathStep::of(Change::predicts(change.class, change.because(), predict))
     };

@@ -1,7 +1,7 @@
 //! Sweep of every accumulator of one channel through one requantization. Each scheme is a list of pieces on which it is the floor of an affine
 //! function. Most pieces are constant because of the clamp, so runs of equal results are compared with one number.
 
-use super::path::{Kept, changes};
+use super::path::{Intermediates, changes};
 use super::{Promised, Requantize, parameters};
 use std::time::Instant;
 use tiebreak_common::class::Class;
@@ -78,7 +78,7 @@ fn holding(pieces: &[Piece], x: i64) -> Option<&Piece> {
 }
 
 impl SweptChange {
-    fn new(change: &Kept, params: &Params) -> Self {
+    fn new(change: &Intermediates, params: &Params) -> Self {
         let Channel { multiplier, shift } = params.channels[0];
         let (steps, multiply) = (change.steps(params, 0), Multiply::q31(multiplier, shift));
         let pieces = fold_steps(&steps, Overflow::OutOfDomain, &multiply);

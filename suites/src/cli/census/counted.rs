@@ -20,7 +20,7 @@ pub(super) fn folded(census: &Census, most: u64) -> Counted {
         let nearest = census.differing().into_iter().flatten().take(counts.differ().min(most) as usize);
         return Counted { counts, places: nearest.filter_map(at).collect(), method: "closed-form" };
     }
-    let swept = Swept::new(census.lo..=census.hi, |xs| census.sweep(xs));
+    let swept = RangeCounts::new(census.lo..=census.hi, |xs| census.sweep(xs));
     let nearest = swept.nearest(most, |n, xs| {
         let mut all: Vec<i64> = xs.filter(|x| census.differs(*x)).collect();
         all.sort_by_key(|x| outwards(*x));
@@ -32,7 +32,7 @@ pub(super) fn folded(census: &Census, most: u64) -> Counted {
 
 /// Counts by bisection: finds the accumulators at which each result changes.
 pub(super) fn stepped(comparison: &Comparison<'_>, xs: RangeInclusive<i64>, most: u64) -> Counted {
-    let swept = Swept::new(xs, |xs| comparison.counts(xs));
+    let swept = RangeCounts::new(xs, |xs| comparison.counts(xs));
     let nearest = swept.nearest(most, |n, xs| comparison.nearest(n, xs));
     let at = |x: i64| comparison.values(x).map(|(left, right)| Nearest { x, left, right });
     Counted { counts: swept.counts, places: nearest.into_iter().filter_map(at).collect(), method: "bisection" }
@@ -42,7 +42,7 @@ pub(super) fn stepped(comparison: &Comparison<'_>, xs: RangeInclusive<i64>, most
 const CHUNK: i64 = 1 << 20;
 
 /// Counts of a range, collected by chunks.
-struct Swept {
+struct RangeCounts {
     counts: Counts,
     /// Chunks with differing accumulators.
     differing: Vec<RangeInclusive<i64>>,
@@ -53,7 +53,7 @@ fn outwards(x: i64) -> (i64, bool) {
     (x.abs(), x < 0)
 }
 
-impl Swept {
+impl RangeCounts {
     /// Counts the chunks on all cores. This can take some seconds, so a terminal shows the progress.
     fn new(xs: RangeInclusive<i64>, counts: impl Fn(RangeInclusive<i64>) -> Counts + Sync) -> Self {
         let (lo, hi) = (*xs.start(), *xs.end());

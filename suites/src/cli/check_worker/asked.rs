@@ -39,7 +39,7 @@ enum Answered {
 }
 
 /// Session with a worker.
-pub(super) struct Asked {
+pub(super) struct Session {
     child: Child,
     input: Option<ChildStdin>,
     output: Receiver<Vec<u8>>,
@@ -48,7 +48,7 @@ pub(super) struct Asked {
     until: Instant,
 }
 
-impl Asked {
+impl Session {
     pub(super) fn start(command: &[String]) -> Result<Self, Problem> {
         let (program, arguments) =
             command.split_first().ok_or("no program is named; name the program of the worker")?;
@@ -239,7 +239,7 @@ impl Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for Session {
     fn drop(&mut self) {
         let group = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
         // The group may have ended already.

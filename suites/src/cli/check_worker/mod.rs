@@ -4,7 +4,7 @@ mod asked;
 mod question;
 
 use anyhow::Result;
-use asked::{Asked, Problem};
+use asked::{Problem, Session};
 use question::questions;
 use std::fmt::Write;
 use tiebreak_reports::drawable::{bounded, escaped};
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
 
 /// Describes the offers and answers of the worker, one line for each.
 fn checked(command: &[String]) -> Result<String, Problem> {
-    let mut worker = Asked::start(command)?;
+    let mut worker = Session::start(command)?;
     let hello = worker.hello()?;
     let questions = questions(&hello.kernels)?;
     let mut said = String::new();

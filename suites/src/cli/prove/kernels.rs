@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use tiebreak_analysis::proofs::ir::{Kept, Module, Modules, Row, kernels, prove_axioms};
+use tiebreak_analysis::proofs::ir::{Module, Modules, ReportCache, Row, kernels, prove_axioms};
 use tiebreak_analysis::proofs::{Solver, record};
 use tiebreak_common::called::in_clone;
 use tiebreak_reports::text;
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let names: Vec<Solver> = solvers.iter().map(|(solver, _)| *solver).collect();
     prove_axioms(&names)?;
     let wanted = |name: &str| args.kernels.kernel.is_empty() || args.kernels.kernel.iter().any(|other| other == name);
-    let kept = args.kernels.kept.as_deref().map(Kept::open).transpose()?.unwrap_or_default();
+    let kept = args.kernels.kept.as_deref().map(ReportCache::open).transpose()?.unwrap_or_default();
     let versions: Vec<String> = solvers.iter().map(|(_, version)| version.clone()).collect();
     let rows = kernels(&modules, &args.prover(&names), &versions.join("; "), &kept, wanted)?;
     if rows.is_empty() {

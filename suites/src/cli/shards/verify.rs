@@ -25,7 +25,7 @@ pub(super) const COMMAND: &str = "verify";
 
 /// Data that the files of a run need in addition to its units.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct RunOptions {
     seed: u64,
     effort: Effort,
     /// True if all kernels of an operation run on its own plan.
@@ -47,7 +47,7 @@ pub(in crate::cli) fn run(args: &cli::Args, shard: Shard) -> Result<bool> {
     built::check()?;
     let request = cli::request(args)?;
     let campaign = Campaign::open(&request, &REGISTRY)?;
-    let kept = Kept {
+    let kept = RunOptions {
         seed: args.seed,
         effort: args.effort,
         is_whole: cli::is_whole(args),
@@ -73,7 +73,7 @@ pub(super) fn merge(args: &MergeArgs, parts: Vec<Part>) -> Result<bool> {
         bail!("{} exists: name another directory with --out", out.join(LEDGER).display());
     }
     let Some((plan, units)) = whole(parts, alike)? else { return Ok(false) };
-    let kept = Kept::deserialize(&plan.context).context("the first file has no plan of `verify`")?;
+    let kept = RunOptions::deserialize(&plan.context).context("the first file has no plan of `verify`")?;
     let command = Command { arguments: plan.arguments.clone(), ..Command::default() }.whole();
     let heading = Heading { command, seed: kept.seed, effort: kept.effort, begun: Instant::now() };
     let seconds = units.iter().map(|unit| unit.seconds).sum();

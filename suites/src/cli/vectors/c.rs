@@ -41,7 +41,8 @@ pub(super) fn header(vectors: &Vectors, again: &str) -> Result<String> {
     let mut out = format!("/*\n * Test vectors, made by `{} --format c-header`.\n *\n{about} *\n", comment(again));
     out += " * tiebreak_vectors_* calls a kernel with every vector of its types, prints to `log` (if it is not NULL) each vector of which a result is wrong, and\n";
     out += " * returns how many there are. A changed operand and a write behind the results are wrong, too. Vectors for which the kernel returns\n";
-    out += " * TIEBREAK_OUTSIDE_DOMAIN are counted apart; if there is no other vector, all of them are wrong.\n */\n";
+    out +=
+        " * TIEBREAK_OUTSIDE_DOMAIN are counted separately; if there is no other vector, all of them are wrong.\n */\n";
     out += &format!("#ifndef {guard}\n#define {guard}\n\n");
     out += "#include \"tiebreak.h\"\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n\n";
     out +=

@@ -42,7 +42,7 @@ fn a_kept_plan_is_the_plan_of_each_kernel() {
 }
 
 /// Plan that may have been dropped.
-type Kept<P> = Weak<Vec<Arc<Spec<P>>>>;
+type CaseLists<P> = Weak<Vec<Arc<Spec<P>>>>;
 
 /// Requests the plans of one kernel of each operation, long and short ones.
 #[derive(Default)]
@@ -50,7 +50,7 @@ struct AsLong(usize);
 
 impl AsLong {
     /// Returns the plan as text, and a weak reference that shows if the plan is still kept.
-    fn asked<O: Fuzzed>(domain: &O::Domain, effort: Effort) -> (String, Kept<O::Params>) {
+    fn asked<O: Fuzzed>(domain: &O::Domain, effort: Effort) -> (String, CaseLists<O::Params>) {
         let kept = plans::plan::<O>(domain, &CaseSelection::default(), &effort.budget(), SEED);
         (format!("{kept:?}"), Arc::downgrade(&kept))
     }

@@ -269,11 +269,11 @@ impl Row {
 
     /// Replaces the words of the first tensor that the kernel misreads.
     fn misread(&self, batch: &Batch, request: &Value, payload: &mut [i32]) {
-        let Lie::Reads(strike) = &self.lie else { return };
+        let Lie::Reads(fault) = &self.lie else { return };
         let (columns, len) = first_tensor(&batch.job, payload.len());
         let seen = Seen { columns, ..self.seen(request, len) };
         if self.is_of(batch) {
-            strike.strike(&seen, &mut payload[..len]);
+            fault.apply(&seen, &mut payload[..len]);
         }
     }
 
@@ -281,7 +281,7 @@ impl Row {
         if !self.is_of(batch) {
             return;
         }
-        if let Lie::Where(strike) = &self.lie {
+        if let Lie::Where(fault) = &self.lie {
             let mut words: Vec<i32> =
                 results.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
             let dimensions = dimensions(batch, request);
@@ -289,7 +289,7 @@ impl Row {
             let seen =
                 Seen { payload, operands: &operands, columns: channels(&batch.job), ..self.seen(request, words.len()) };
             let right = words.clone();
-            strike.strike(&seen, &mut words);
+            fault.apply(&seen, &mut words);
             if !right.is_empty() {
                 self.last = right;
             }

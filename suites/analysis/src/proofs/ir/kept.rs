@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// File of reports; without a file, nothing is kept.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct ReportCache {
     known: HashMap<String, (Report, f64)>,
     file: Option<Mutex<File>>,
 }
@@ -28,7 +28,7 @@ struct Line {
     report: Report,
 }
 
-impl Kept {
+impl ReportCache {
     /// Reads a file if it exists, and appends to it. A torn line is ignored.
     pub fn open(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).unwrap_or_default();

@@ -5,7 +5,7 @@
 //! host, it has the same sources with a larger inlining limit, so that no batch remains around the element.
 
 use super::decide::{Question, Verdict};
-use super::kept::Kept;
+use super::kept::ReportCache;
 use super::module::Module;
 use super::report::Report;
 use super::settle::Prover;
@@ -57,7 +57,7 @@ pub fn kernels(
     modules: &Modules,
     prover: &Prover<'_>,
     versions: &str,
-    kept: &Kept,
+    kept: &ReportCache,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Row>> {
     let mut forms = Vec::new();
@@ -99,7 +99,7 @@ struct Proving<'a> {
 
 impl Proving<'_> {
     /// Returns a row for each promise and verdict. Positions with the same code share a row.
-    fn rows(&self, prover: &Prover<'_>, versions: &str, kept: &Kept) -> Result<Vec<Row>> {
+    fn rows(&self, prover: &Prover<'_>, versions: &str, kept: &ReportCache) -> Result<Vec<Row>> {
         let mut rows: Vec<Row> = Vec::new();
         for position in 0..BATCH {
             let row = self.row(position, &rows, prover, versions, kept)?;
@@ -113,7 +113,14 @@ impl Proving<'_> {
     }
 
     /// Returns the row of one position, with the report of an earlier position that has the same terms.
-    fn row(&self, position: usize, rows: &[Row], prover: &Prover<'_>, versions: &str, kept: &Kept) -> Result<Row> {
+    fn row(
+        &self,
+        position: usize,
+        rows: &[Row],
+        prover: &Prover<'_>,
+        versions: &str,
+        kept: &ReportCache,
+    ) -> Result<Row> {
         let (begun, code) = (Instant::now(), &self.code);
         let row = |scheme, terms, report, seconds, kept| Row {
             op: code.op,

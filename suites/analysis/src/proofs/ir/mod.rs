@@ -29,7 +29,7 @@ pub use compiled::{Clang, Compiled};
 pub use decide::{Argument, Counterexample, Question, Verdict};
 pub use inputs::inputs;
 pub(super) use intrinsics::fitted;
-pub use kept::Kept;
+pub use kept::ReportCache;
 pub use kernels::{Modules, Row, kernels};
 pub use module::Module;
 pub(super) use query::{Products, Query};
