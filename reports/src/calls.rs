@@ -19,14 +19,14 @@ fn rows(ledger: &Ledger) -> impl Iterator<Item = &Row> {
     ledger.rows.iter().filter(counted)
 }
 
-/// `at least 612 a kernel and lane: a fault in more than 1 of 204 calls is excluded at 95 %`.
+/// `at least 612 a kernel and lane: at 95 % confidence, faults are rarer than 1 in 204 calls`.
 pub(crate) fn sentence(ledger: &Ledger) -> Option<String> {
     let least = rows(ledger).map(|row| row.calls).min()?;
     let calls = count(least);
     Some(match excluded(least) {
         Some(n) => {
             format!(
-                "at least {calls} a kernel and lane: a fault in more than 1 of {} calls is excluded at 95 %",
+                "at least {calls} a kernel and lane: at 95 % confidence, faults are rarer than 1 in {} calls",
                 count(n)
             )
         }

@@ -127,6 +127,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn ignored_deltas_stay_empty() {
+        let mut count = Count { by_delta: Deltas::ignored(), ..Count::default() };
+        count.differs(70, None, 3);
+        count.differs(1, None, 2);
+        assert_eq!((count.differ, count.by_delta.all().len()), (5, 0));
+    }
+
+    #[test]
     fn parts_add_up() {
         let deltas = [-70, -64, -1, 1, 1, 64, 65, FAR];
         let mut whole = Count::default();

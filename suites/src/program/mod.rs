@@ -45,9 +45,17 @@ impl Program {
     }
 }
 
-/// Returns the name of a program's kernel: the stem of the last word that does not begin with `-` (program or script), and the operation.
+/// Extensions of files that a program reads.
+const DATA: [&str; 10] = ["bin", "csv", "dat", "json", "jsonl", "npy", "npz", "onnx", "tflite", "txt"];
+
+/// Returns the name of a program's kernel: the stem of the program or script, and the operation. An interpreter or emulator comes before the program,
+/// so that the program is the last word that is neither an option nor a data file.
 pub fn name(command: &[String], op: &str) -> String {
-    let file = command.iter().rev().find(|word| !word.starts_with('-'));
+    let extension =
+        |word: &String| std::path::Path::new(word).extension().map(|end| end.to_string_lossy().into_owned());
+    let is_data = |word: &String| extension(word).is_some_and(|end| DATA.contains(&end.as_str()));
+    let mut words = command.iter().rev().filter(|word| !word.starts_with('-'));
+    let file = words.find(|word| !is_data(word));
     let stem = file.and_then(|file| std::path::Path::new(file).file_stem());
     let stem = stem.map_or_else(|| "program".to_owned(), |stem| stem.to_string_lossy().into_owned());
     format!("{stem}-{op}")
@@ -78,5 +86,21 @@ impl Runner for Program {
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         process.ask(&text, &mut |case, line| answers.take(case, line))?;
         answers.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name;
+
+    /// A data file after the program gave the kernel its name.
+    #[test]
+    fn a_kernel_has_the_name_of_its_program() {
+        let named = |line: &str| name(&shlex::split(line).expect("words"), "add");
+        assert_eq!(named("python3 docs/k.py weights.npy"), "k-add");
+        assert_eq!(named("qemu-aarch64 -L /usr/aarch64-linux-gnu ./mine"), "mine-add");
+        assert_eq!(named("./mine --table table.bin"), "mine-add");
+        assert_eq!(named("./run.sh"), "run-add");
+        assert_eq!(named("table.bin"), "program-add");
     }
 }

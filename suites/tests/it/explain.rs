@@ -270,3 +270,21 @@ fn a_multiplier_without_fractional_bits_is_explained() {
     let double = run.stdout.lines().filter(|line| line.contains("gemmlowp-double") && line.contains("-15"));
     assert!(double.count() > 0, "{}", run.printed());
 }
+
+/// On an even accumulator, the first of two roundings loses nothing. The sentence said "double-rounding" and that each party "rounds once".
+#[test]
+fn a_class_of_other_accumulators_is_said_to_be_theirs() {
+    let schemes = ["--scheme=ties-up", "--scheme=gemmlowp-double"];
+    let differs =
+        explain("fpm", &[&schemes[..], &["--x=-2", "--multiplier=1073741824", "--shift=-1"]].concat()).exits(0);
+    let both = "class double-rounding over all accumulators examined; on this one both round once";
+    assert!(differs.stdout.contains(both), "{}", differs.printed());
+    // Equal results have no cause.
+    let equal = explain("fpm", &[&schemes[..], &["--x=4", "--multiplier=1073741824", "--shift=-1"]].concat()).exits(0);
+    assert!(
+        equal.stdout.contains(" both give 1; at this multiplier and shift they differ on other accumulators"),
+        "{}",
+        equal.printed()
+    );
+    assert!(!equal.stdout.contains("reproduces"), "{}", equal.printed());
+}

@@ -33,7 +33,7 @@ pub(super) struct Job<'a> {
 /// Maximum number of jobs in a GitHub matrix.
 const MATRIX: u32 = 256;
 
-/// Number of restarts of a killed shard under Slurm, and of attempts of a failing shard under GNU parallel.
+/// Number of restarts of a killed shard under Slurm, and of a failing shard under GNU parallel.
 const AGAIN: u32 = 3;
 
 impl Job<'_> {
@@ -124,13 +124,13 @@ echo "$array $merge"
 
     fn parallel(&self) -> String {
         let (about, directory, of, merge) = (self.about(), self.directory(), self.shards, self.merge());
-        let element = quoted(&self.shard("{}"));
+        let (element, attempts) = (quoted(&self.shard("{}")), AGAIN + 1);
         format!(
             r#"#!/bin/bash
 # {about}. JOBS shards run at a time, each on all cores; --sshlogin of GNU parallel takes other machines.
 set -eu
 mkdir -p {directory}
-seq {of} | parallel --jobs "${{JOBS:-1}}" --joblog {directory}/joblog --retries {AGAIN} {element}
+seq {of} | parallel --jobs "${{JOBS:-1}}" --joblog {directory}/joblog --retries {attempts} {element}
 exec {merge}
 "#
         )
@@ -214,7 +214,7 @@ mod tests {
         assert!(slurm.contains(" verify --op 'a b' --shard \"$SLURM_ARRAY_TASK_ID\"/2 --out out --resume"), "{slurm}");
         assert!(slurm.contains(" merge --out out/merged out/verify-1-of-2.jsonl out/verify-2-of-2.jsonl"), "{slurm}");
         let parallel = job("census", 3, Engine::Parallel).expect("a job");
-        assert!(parallel.contains("--joblog out/joblog --retries 3"), "{parallel}");
+        assert!(parallel.contains("--joblog out/joblog --retries 4"), "{parallel}");
         assert!(parallel.contains("--shard {}/3 --out out/space-{}-of-3.jsonl --resume"), "{parallel}");
         let github = job("corrupt", 3, Engine::Github).expect("a workflow");
         assert!(github.contains("shard: [1, 2, 3]") && github.contains("needs: shard"), "{github}");

@@ -154,7 +154,10 @@ fn of(share: Share, what: &str) -> String {
 /// Describes how many of the faults injected in a kernel the vectors detect.
 fn injected(vectors: &Vectors) -> String {
     let kernel = |kernel: &str| {
-        format!("; of faults of one place in {kernel} they detect {} of {}", vectors.faults.reached, vectors.faults.of)
+        format!(
+            "; of the faults injected at one place of {kernel}, they detect {} of {}; `verify` has more inputs",
+            vectors.faults.reached, vectors.faults.of
+        )
     };
     vectors.faulty.map_or_else(String::new, kernel)
 }
