@@ -431,6 +431,15 @@ const BUGS: &[Bug] = &[
         ..QUANTIZE
     },
     Bug {
+        name: "ties go to even in whole vectors of 16",
+        changes: &[(
+            DIVISION,
+            "(i < p->len - p->len % 16 ? nearbyintf(real[i] / (float)p->scale[channel]) : roundf(real[i] / (float)p->scale[channel]))",
+        )],
+        class: "position",
+        ..QUANTIZE
+    },
+    Bug {
         name: "times the reciprocal of the scale",
         changes: &[(DIVISION, "roundf(real[i] * (1.0f / (float)p->scale[channel]))")],
         class: "reciprocal",

@@ -28,3 +28,17 @@ impl Outside {
         self.add(other.count, &other.reason, &other.case);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Outside;
+
+    #[test]
+    fn the_shortest_case_and_the_first_reason_stay() {
+        let mut outside = Outside::default();
+        outside.add(1, "no left shift", "m=1 s=7 len=834");
+        outside.add(1, "too many channels", "m=1 s=7");
+        outside.add(5, "of a sweep", "");
+        assert_eq!((outside.count, &*outside.reason, &*outside.case), (7, "no left shift", "m=1 s=7"));
+    }
+}
