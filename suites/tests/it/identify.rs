@@ -105,6 +105,10 @@ fn a_library_is_identified_and_the_printed_command_holds() {
     let command = printed.lines().find_map(|line| line.trim().strip_prefix("verify")).expect("a command").trim();
     let verified = shell(bin.path(), work.path(), &format!("{command} --effort quick"));
     assert_eq!(verified.status.code(), Some(0), "{command}\n{}", text(&verified.stdout));
+    // The vectors of that scheme are for the same domain.
+    let command = printed.lines().find_map(|line| line.trim().strip_prefix("vectors")).expect("a command").trim();
+    let run = shell(bin.path(), work.path(), command);
+    assert!(run.status.success() && text(&run.stdout).contains("they detect"), "{command}\n{}", text(&run.stderr));
     // A kernel that follows no scheme: the nearest scheme is named, and `verify` reports the differences.
     compiled(
         bin.path(),
