@@ -1,6 +1,8 @@
 //! `explain`: every published witness of a known bug of fixed point multiply, with both values and the cause in a sentence.
 
 use crate::common::{Run, tiebreak};
+use crate::installed_program::{installed, shell, text};
+use crate::libraries::{compiled, example};
 use expect_test::expect;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -269,6 +271,68 @@ fn a_multiplier_without_fractional_bits_is_explained() {
     let run = tiebreak(&arguments).exits(0);
     let double = run.stdout.lines().filter(|line| line.contains("gemmlowp-double") && line.contains("-15"));
     assert!(double.count() > 0, "{}", run.printed());
+}
+
+/// Only a left shift that wraps loses something on this accumulator. The class was that of other accumulators, `double-rounding`.
+#[test]
+fn a_wrap_is_the_class_of_an_input_that_only_wraps() {
+    let case = ["--case", "m=-4 s=5 zero_point=0 min=-128 max=127 x=67108864"];
+    for (schemes, sentence) in [
+        (
+            ["gemmlowp-double", "ties-up"],
+            "ties-up gives -4 where gemmlowp-double gives 4, class wrap: ties-up rounds nothing away",
+        ),
+        (
+            ["ties-up", "gemmlowp-double"],
+            "gemmlowp-double gives 4 where ties-up gives -4, class wrap: gemmlowp-double wraps",
+        ),
+    ] {
+        let run =
+            explain("requantize", &[&["--scheme", schemes[0], "--scheme", schemes[1]], &case[..]].concat()).exits(0);
+        assert!(run.stdout.contains(sentence), "{}", run.printed());
+        // The class of the other accumulators is said to be theirs.
+        let whole = run.stdout.contains("; over all accumulators examined, class double-rounding\n");
+        assert_eq!(whole, schemes[0] == "gemmlowp-double", "{}", run.printed());
+    }
+    let words = |schemes: [&str; 2]| {
+        let input = ["--x=1073741824", "--multiplier=1073741824", "--shift=2"];
+        let all = described("fpm", &[&["--scheme", schemes[0], "--scheme", schemes[1]], &input[..]].concat());
+        all["comparisons"][0]["class"].as_str().expect("a class").to_owned()
+    };
+    assert_eq!(words(["ties-up:wrap", "ties-up:saturate"]), "saturation");
+    assert_eq!(words(["ties-up:saturate", "ties-up:wrap"]), "missing-saturation");
+}
+
+/// `explain` runs a kernel of the caller's: a library of C, and a program of lines.
+#[test]
+fn kernels_of_the_callers_are_explained() {
+    let (bin, work) = installed();
+    let wrong = [("(mask >> 1) + (x < 0)", "(mask >> 1)")];
+    compiled(bin.path(), work.path(), "requantize.c", &example("requantize.c", &wrong));
+    let told = |arguments: &str, code: i32| {
+        let run = shell(bin.path(), work.path(), &format!("tiebreak explain {arguments}"));
+        let printed = format!("{}{}", text(&run.stdout), text(&run.stderr));
+        assert_eq!(run.status.code(), Some(code), "{printed}");
+        printed
+    };
+    let case = "--case 'm=1073741824 s=-1 x=-2'";
+    let own = "requantize --library ./libmine.so --scheme gemmlowp-double";
+    let found = told(&format!("{own} {case}"), 0);
+    let sentence = "mine-requantize-i8 gives 0 where gemmlowp-double gives -1, class tie-direction";
+    assert!(found.contains(sentence) && found.contains("of a quick plan that tell causes apart"), "{found}");
+    assert!(found.contains("divide by power of two rounds (ties-away)"), "the steps of the scheme: {found}");
+    let kept = told(&format!("{own} --case 'm=1073741824 s=-1 x=4'"), 0);
+    assert!(kept.contains("gives what it promises here"), "{kept}");
+    let outside = told(&format!("{own} --like tvm-requantize-i8 --type uint8 --case 'm=1 s=0 x=1 max=255'"), 2);
+    assert!(outside.contains("promises nothing of these parameters"), "{outside}");
+    for (arguments, said) in [
+        (format!("{own} --acc=1 --multiplier=1 --shift=0"), "give the input as --case"),
+        (format!("fpm --library ./libmine.so --scheme ties-up {case}"), "exports no function of tiebreak.h for fpm"),
+        (format!("requantize --library ./missing.so --scheme ties-up {case}"), "missing.so"),
+    ] {
+        let refused = told(&arguments, 2);
+        assert!(refused.contains(said), "{refused}");
+    }
 }
 
 /// On an even accumulator, the first of two roundings loses nothing. The sentence said "double-rounding" and that each party "rounds once".

@@ -5,13 +5,15 @@ use super::sheet::{Line as Step, Row, Sheet};
 use super::steps::Steps;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value as Json, json};
+use tiebreak_common::budget::Effort;
 use tiebreak_engine::explain::cause;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::offline::{EvaluatedLine, Line};
 use tiebreak_engine::operation::{
-    self, Case, Element, Expected, Kernel, Observed, Operation, changes_in, contract, differs, find, kernels, label,
-    mutants,
+    self, Case, CaseSelection, Element, Expected, Kernel, Observed, Operation, Spec, changes_in, contract, differs,
+    find, kernels, label, mutants,
 };
+use tiebreak_engine::plan::plans;
 use tiebreak_engine::run::answers::outs;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::names::unknown;
@@ -59,9 +61,22 @@ struct Party<S> {
     cause: Option<(tiebreak_common::class::Class, String)>,
 }
 
+/// Kernels of the caller's, in a lane that offers them; the operation has adopted them.
+#[derive(Clone, Copy)]
+pub struct OwnKernels<'a> {
+    /// Lane that runs the kernels.
+    pub lane: &'a Lane,
+    /// Names of the kernels.
+    pub names: &'a [String],
+}
+
 /// Explains every scheme and kernel on one result: the result that the case selects with `at`, otherwise the first result on which two parties
 /// differ. `steps` gives the steps of a scheme for that result.
-pub fn explain<O: Operation>(wanted: &Wanted, steps: Steps<O>) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
+pub fn explain<O: Operation>(
+    wanted: &Wanted,
+    own: Option<OwnKernels<'_>>,
+    steps: Steps<O>,
+) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
     let evaluated_line = evaluated_line::<O>(wanted)?;
     let element = operation::result_element::<O>(&evaluated_line.domain, &evaluated_line.case.params);
     let words = element.words();
@@ -78,8 +93,12 @@ pub fn explain<O: Operation>(wanted: &Wanted, steps: Steps<O>) -> Result<(Vec<(&
         let name = text::scheme(&label::<O>(&scheme)).to_owned();
         parties.push(Party { name, results, steps_of: None, scheme: Some(scheme), cause: None });
     }
+    let host = Lane::host();
     for name in &wanted.kernels {
-        parties.push(kernel::<O>(name, &evaluated_line)?);
+        parties.push(kernel::<O>(name, &evaluated_line, &host, 0)?);
+    }
+    if let Some(own) = own {
+        parties.extend(of_caller::<O>(own, &evaluated_line)?);
     }
     let differing = |other: &Party<O::Scheme>| {
         let all = evaluated_line.expected.chunks(words).zip(other.results.chunks(words));
@@ -101,8 +120,28 @@ pub fn explain<O: Operation>(wanted: &Wanted, steps: Steps<O>) -> Result<(Vec<(&
     Ok((input, Sheet { exact, notes, rows, comparisons }))
 }
 
-/// Runs a kernel, or a mutant, in this process.
-fn kernel<O: Operation>(name: &str, evaluated_line: &EvaluatedLine<O>) -> Result<Party<O::Scheme>> {
+/// Number of further cases, of a quick plan, that tell the causes of a caller's kernel apart.
+const LEARNT: usize = 64;
+
+/// Runs the kernels of the caller's whose domain covers the case; an error if there are none.
+fn of_caller<O: Operation>(own: OwnKernels<'_>, evaluated_line: &EvaluatedLine<O>) -> Result<Vec<Party<O::Scheme>>> {
+    let covers = |name: &&String| {
+        find::<O>(name).is_some_and(|kernel| O::covers(&kernel.contract.domain, &evaluated_line.case.params))
+    };
+    let mut covering: Vec<&String> = own.names.iter().filter(covers).collect();
+    if covering.is_empty() {
+        covering.extend(own.names.first());
+    }
+    covering.into_iter().map(|name| kernel::<O>(name, evaluated_line, own.lane, LEARNT)).collect()
+}
+
+/// Runs a kernel, or a mutant, in a lane. `learnt` is the number of further cases that tell causes apart.
+fn kernel<O: Operation>(
+    name: &str,
+    evaluated_line: &EvaluatedLine<O>,
+    lane: &Lane,
+    learnt: usize,
+) -> Result<Party<O::Scheme>> {
     let every = || kernels::<O>().iter().map(|k| k.name).chain(mutants::<O>().iter().map(|m| m.kernel.name));
     let kernel: &Kernel<O> = find::<O>(name).ok_or_else(|| unknown("kernel", name, every()))?;
     let domain = &kernel.contract.domain;
@@ -113,14 +152,17 @@ fn kernel<O: Operation>(name: &str, evaluated_line: &EvaluatedLine<O>) -> Result
     );
     let own = contract::<O>(kernel)?;
     let expected = O::expected(&own, &evaluated_line.case).map_err(|error| anyhow!("{name}: {error}"))?;
-    let lane = Lane::host();
     let results = outs::<O>(&mut lane.lease(), kernel.name, &evaluated_line.case, expected.len());
     let results = results.map_err(|failure| anyhow!("{failure}")).with_context(|| format!("kernel `{name}`"))?;
     let promised = text::scheme(&label::<O>(&own)).to_owned();
     let (steps_of, cause) = match differs(&expected, &results) {
         false => (format!("gives what it promises here, {promised}"), None),
         true => {
-            let found = why::<O>(kernel, &own, &evaluated_line.case, &expected, &results);
+            let seen = observed::<O>(&evaluated_line.case, &expected, &results);
+            let others = others::<O>(kernel, &own, lane, learnt);
+            let causes = changes_in::<O>(0, &own, &own, domain, false);
+            let found = cause::explain_beside(&causes, &[&seen], &others.iter().collect::<Vec<_>>());
+            let found = (found.class, found.because);
             (format!("breaks its promise here, {promised}"), Some(found))
         }
     };
@@ -133,27 +175,29 @@ fn kernel<O: Operation>(name: &str, evaluated_line: &EvaluatedLine<O>) -> Result
     })
 }
 
-/// Returns class and cause of the difference between a kernel's results and its contract.
-fn why<O: Operation>(
-    kernel: &Kernel<O>,
-    own: &O::Scheme,
-    case: &Case<O::Params>,
-    expected: &Expected,
-    results: &[i32],
-) -> (tiebreak_common::class::Class, String) {
+/// Returns a case with the results of a kernel, and the number of differing words.
+fn observed<O: Operation>(case: &Case<O::Params>, expected: &Expected, results: &[i32]) -> Observed<O::Params> {
     let wrong = |(right, got): (&Option<i32>, &i32)| right.is_some_and(|right| right != *got);
     let differ = expected.iter().zip(results).filter(|(right, got)| wrong((right, got))).count();
-    let seen = Observed {
-        case: case.clone(),
-        outs: results.to_vec(),
-        expected: expected.clone(),
-        differ,
-        faulty: Vec::new(),
-        due: Vec::new(),
+    let (outs, expected) = (results.to_vec(), expected.clone());
+    Observed { case: case.clone(), outs, expected, differ, faulty: Vec::new(), due: Vec::new() }
+}
+
+/// Runs the first cases of the kernel's quick plan. Cases that the kernel refuses are left out.
+fn others<O: Operation>(kernel: &Kernel<O>, own: &O::Scheme, lane: &Lane, number: usize) -> Vec<Observed<O::Params>> {
+    if number == 0 {
+        return Vec::new();
+    }
+    let domain = &kernel.contract.domain;
+    let plan = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
+    let covered = plan.into_iter().filter(|spec| O::covers(domain, &spec.params)).take(number);
+    let run = |spec: Spec<O::Params>| {
+        let case = spec.case::<O>(domain, 1)?;
+        let expected = O::expected(own, &case).ok()?;
+        let results = outs::<O>(&mut lane.lease(), kernel.name, &case, expected.len()).ok()?;
+        Some(observed::<O>(&case, &expected, &results))
     };
-    let causes = changes_in::<O>(0, own, own, &kernel.contract.domain, false);
-    let found = cause::explain(&causes, &[&seen]);
-    (found.class, found.because)
+    covered.filter_map(run).collect()
 }
 
 fn row<S>(

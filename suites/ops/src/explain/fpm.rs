@@ -2,13 +2,15 @@
 
 use super::evidence::{Against, Evidence, Found, Ran};
 use super::kernel::{self, Part};
-use super::{Comparison, Explained, Party, words};
+use super::sheet::Line;
+use super::{Comparison, Explained, Party, word_losses, words};
 use crate::fpm::promised::{Promised, ShiftDirection};
 use crate::fpm::{case, parameters};
 use thiserror::Error;
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
+use tiebreak_engine::operation::Case;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{self, Channel, Kernel};
 use tiebreak_impls::mutants;
@@ -58,6 +60,14 @@ pub fn find(name: &str) -> Result<&'static Kernel, UnknownName> {
         .ok_or_else(|| unknown("kernel", name, fpm::kernels().iter().map(|k| k.name).chain(mutants)))
 }
 
+/// Returns the steps of one result of a case.
+pub fn steps(scheme: &Promised, case: &Case<fpm::Batch>, at: usize) -> Option<Vec<Line>> {
+    let (p, x) = (&case.params.params, *case.tensors[0].get(at)?);
+    let own = scheme.at(scheme.zone_at(at, &case.params));
+    let trace = own.definition.trace(own.overflow, x.into(), &parameters(p.channels[at % p.channels.len()], p.q));
+    Some(trace.steps.iter().map(Line::from).collect())
+}
+
 /// Explains schemes and kernels for one input. All are compared with the first scheme; if `schemes` is empty, each kernel with its contract's
 /// scheme. A kernel that breaks its contract on the input is always compared with its contract too.
 pub fn explain(input: Input, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Explained, Unexplainable> {
@@ -82,6 +92,23 @@ pub fn explain(input: Input, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<
     }
     let (exact, parties) = (exact(input.x.into(), &parameters(input.channel, input.q)), table.parties);
     Ok(Explained { exact, parties, comparisons: table.comparisons })
+}
+
+/// Returns the cause of the differences between two schemes on the accumulators examined, and the differing accumulator nearest to zero. The outputs
+/// follow the second scheme and are judged against the first.
+pub(super) fn between(input: Input, first: &Scheme, own: &Scheme) -> (Option<Found>, Option<i32>) {
+    let Input { x, channel, q } = input;
+    let mut xs = vec![x];
+    xs.extend(accumulators(channel, q, &Effort::Quick.budget(), 0));
+    let value = |x: i32| own.fast(x.into(), &parameters(channel, q)).map(|v| v as i32);
+    let ran = xs
+        .into_iter()
+        .filter_map(|x| Some(Ran { case: case(q, vec![channel], vec![x]), outs: vec![value(x)?], counted: 1 }));
+    let evidence = Evidence { near: ran.collect(), far: Vec::new() };
+    let (contract, scheme) = (Promised::plain(*own), Promised::plain(*first));
+    let group = contract.group(contract.rest(), ShiftDirection::of(channel.shift));
+    let against = Against { contract: &contract, scheme: &scheme, domain: &Domain::ALL, group, kept: true };
+    (evidence.cause(&against), evidence.nearest_difference(&against))
 }
 
 struct Table {
@@ -109,21 +136,10 @@ impl Table {
         self.parties.len() - 1
     }
 
-    /// Compares two schemes: the outputs follow the second scheme and are judged against the first.
+    /// Compares two schemes.
     fn schemes_apart(&self, (first, left): &(Scheme, usize), (own, right): &(Scheme, usize)) -> Comparison {
-        let Input { x, channel, q } = self.input;
-        let mut xs = vec![x];
-        xs.extend(accumulators(channel, q, &Effort::Quick.budget(), 0));
-        let value = |x: i32| own.fast(x.into(), &parameters(channel, q)).map(|v| v as i32);
-        let ran = xs
-            .into_iter()
-            .filter_map(|x| Some(Ran { case: case(q, vec![channel], vec![x]), outs: vec![value(x)?], counted: 1 }));
-        let evidence = Evidence { near: ran.collect(), far: Vec::new() };
-        let (contract, scheme) = (Promised::plain(*own), Promised::plain(*first));
-        let group = contract.group(contract.rest(), ShiftDirection::of(channel.shift));
-        let against = Against { contract: &contract, scheme: &scheme, domain: &Domain::ALL, group, kept: true };
-        let found = evidence.cause(&against);
-        self.comparison(*left, *right, found, evidence.nearest_difference(&against))
+        let (found, nearest) = between(self.input, first, own);
+        self.comparison(*left, *right, found, nearest)
     }
 
     /// Adds a kernel, or its body or tail.
@@ -164,11 +180,12 @@ impl Table {
 
     fn comparison(&self, left: usize, right: usize, found: Option<Found>, nearest: Option<i32>) -> Comparison {
         let (a, b) = (&self.parties[left], &self.parties[right]);
-        let class = found.as_ref().map(|e| e.class);
-        let sentence = match (a.value == b.value, class) {
-            (false, class) => words::sentence(a, b, class.or(Some(Class::Unexplained))),
-            (true, class) => words::agreement(a, b, nearest.zip(class)),
+        let overall = found.as_ref().map(|e| e.class);
+        let here = word_losses::class(a, b, &parameters(self.input.channel, self.input.q));
+        let sentence = match (a.value == b.value, overall) {
+            (false, overall) => words::sentence(a, b, overall.or(Some(Class::Unexplained)), here),
+            (true, overall) => words::agreement(a, b, nearest.zip(overall)),
         };
-        Comparison { left, right, class, because: found.map(|e| e.because), sentence }
+        Comparison { left, right, class: here.or(overall), because: found.map(|e| e.because), sentence }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The steps of a scheme are its own. Kernels run in this process. The steps of a kernel that keeps its contract are those of the contract's
 //! scheme; otherwise those of the hypothesis that reproduces the kernel around the input. `fpm.rs` and `requantize.rs` collect the parties,
-//! `words.rs` describes the difference of two parties, and `sheet.rs` holds the printed form for all operations. `steps.rs` and `stages.rs` give
+//! `words.rs` describes the difference of two parties, `word_losses.rs` finds a
+//! difference that a wrap or a saturation makes, and `sheet.rs` holds the printed form for all operations. `steps.rs` and `stages.rs` give
 //! the steps of one result of a tensor. `quantize` and `dequantize.rs` compare two schemes by the changes that the operation lists, in `cast.rs`.
 
 pub mod case;
@@ -16,6 +17,7 @@ pub mod requantize;
 pub mod sheet;
 pub mod stages;
 pub mod steps;
+pub mod word_losses;
 pub mod words;
 
 use tiebreak_common::class::Class;
@@ -81,8 +83,9 @@ pub struct Comparison {
     pub left: usize,
     /// Index of the party that is compared.
     pub right: usize,
-    /// Class of the difference at this multiplier and shift, even if the results for this input agree. `None` if no examined input shows a
-    /// difference, or if the exact values of the parties are not the same.
+    /// Class of the difference. If the results for this input agree, or if this input shows only roundings, the class is that of all inputs
+    /// examined at this multiplier and shift. `None` if no examined input shows a difference, or if the exact values of the parties are not the
+    /// same.
     pub class: Option<Class>,
     /// Hypothesis that gives the class, and the number of outputs that it reproduces.
     pub because: Option<String>,

@@ -1,7 +1,8 @@
 //! Explanation of a requantization: schemes and kernels for one accumulator.
 
-use super::{Comparison, Explained, Party, fpm, words};
-use crate::requantize::{Promised, Requantize, multiply};
+use super::sheet::Line;
+use super::{Comparison, Explained, Party, fpm, word_losses, words};
+use crate::requantize::{Promised, Requantize, multiply, parameters};
 use anyhow::{Result, anyhow, bail};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::Effort;
@@ -23,6 +24,13 @@ use tiebreak_oracle::word::{INT32, Overflow};
 pub fn kernel(name: &str) -> Result<&'static Kernel, UnknownName> {
     let every = kernels::<Requantize>().iter().chain(mutants::<Requantize>().iter().map(|mutant| &mutant.kernel));
     find::<Requantize>(name).ok_or_else(|| unknown("kernel", name, every.map(|kernel| kernel.name)))
+}
+
+/// Returns the steps of one result of a case.
+pub fn steps(scheme: &<Requantize as Operation>::Scheme, case: &Case<Params>, at: usize) -> Option<Vec<Line>> {
+    let (p, acc) = (&case.params, *case.tensors[0].get(at)?);
+    let trace = scheme.at_result(at, p.len).trace(&parameters(p), at % p.channels.len(), acc);
+    Some(trace.steps.iter().map(Line::from).collect())
 }
 
 /// Explains schemes and kernels for one accumulator and one channel, compared with the first scheme or else with the first kernel's contract.
@@ -83,9 +91,11 @@ fn run(acc: i32, p: &Parameters, explained: &mut Explained, kernel: &Kernel) -> 
         });
         let right = explained.parties.len() - 1;
         let (a, b) = (&explained.parties[0], &explained.parties[right]);
-        let class = found.as_ref().map(|found| found.class);
-        let sentence = match (a.value == b.value, class) {
-            (false, class) => words::sentence(a, b, class.or(Some(Class::OtherScheme))),
+        let overall = found.as_ref().map(|found| found.class);
+        let here = word_losses::class(a, b, &multiplied(p));
+        let class = here.or(overall);
+        let sentence = match (a.value == b.value, overall) {
+            (false, overall) => words::sentence(a, b, overall.or(Some(Class::OtherScheme)), here),
             (true, None) => words::both_give(a, b),
             (true, Some(class)) => {
                 format!(
@@ -131,10 +141,19 @@ fn other_meaning(scheme: &Scheme) -> Option<String> {
 
 fn compare(acc: i32, p: &Parameters, schemes: &[Scheme], parties: &[Party], right: usize) -> Comparison {
     let (a, b) = (&parties[0], &parties[right]);
-    let (class, because) = why(acc, p, [&schemes[0], &schemes[right]], [a, b]);
-    let sentence =
-        if a.value != b.value { words::sentence(a, b, class) } else { words::both_give(a, b) + &hidden(a, b) };
-    Comparison { left: 0, right, class, because, sentence }
+    let (overall, because) = why(acc, p, [&schemes[0], &schemes[right]], [a, b]);
+    let here = overall.and_then(|_| word_losses::class(a, b, &multiplied(p)));
+    let sentence = match a.value == b.value {
+        true => words::both_give(a, b) + &hidden(a, b),
+        false => words::sentence(a, b, overall, here),
+    };
+    Comparison { left: 0, right, class: here.or(overall), because, sentence }
+}
+
+/// Returns the parameters of the multiplication.
+fn multiplied(p: &Parameters) -> tiebreak_oracle::fpm::Parameters {
+    let (multiplier, shift) = p.channels[0];
+    tiebreak_oracle::fpm::Parameters::q31(multiplier, shift)
 }
 
 /// Returns the class of the difference and its hypothesis; `None` if the multiplier is an integer for only one of the schemes.
@@ -144,10 +163,10 @@ fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) ->
             let (multiplier, shift) = p.channels[0];
             let biased = INT32.wrap(i128::from(acc) + i128::from(p.bias[0])) as i32;
             let input = fpm::Input { x: biased, channel: Channel { multiplier, shift }, q: 31 };
-            let found = fpm::explain(input, &[first, own], &[]).ok().and_then(|e| e.comparisons.into_iter().next());
+            let (found, _) = fpm::between(input, &first, &own);
             // If the multiplication does not differ, the word after the zero point does.
             let placed = || parties[0].value != parties[1].value;
-            let (class, because) = found.map_or((None, None), |c| (c.class, c.because));
+            let (class, because) = found.map_or((None, None), |found| (Some(found.class), Some(found.because)));
             (class.or_else(|| placed().then(|| by_word(schemes, parties, Class::Saturation))), because)
         }
         [None, None] => (Some(by_word(schemes, parties, Class::TieDirection)), None),

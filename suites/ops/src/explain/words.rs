@@ -8,7 +8,9 @@ use tiebreak_oracle::fpm::{Effect, Traced};
 
 /// Describes values, class and cause, and the effect of both parties' steps. `None` for the class means that the parties have different exact
 /// values, which is no difference of rounding.
-pub fn sentence(left: &Party, right: &Party, class: Option<Class>) -> String {
+///
+/// `overall` is the class over all accumulators examined. `here`, if any, is the class of what a word loses on this accumulator.
+pub fn sentence(left: &Party, right: &Party, overall: Option<Class>, here: Option<Class>) -> String {
     let values = format!("{} {} where {} {}", right.name, gives(right), left.name, gives(left));
     let described = match (roundings(left), roundings(right)) {
         (Some(one), Some(many)) if one.len() == 1 && many.len() > 1 => {
@@ -20,7 +22,11 @@ pub fn sentence(left: &Party, right: &Party, class: Option<Class>) -> String {
         _ => format!("{} {}; {} {}", right.name, did(right), left.name, did(left)),
     };
     let round_once = [left, right].iter().all(|party| roundings(party).is_some_and(|all| all.len() == 1));
-    match class {
+    match overall {
+        Some(overall) if here.is_some_and(|here| here != overall) => {
+            let here = here.unwrap_or(overall);
+            format!("{values}, class {here}: {described}; over all accumulators examined, class {overall}")
+        }
         // The class is that of all accumulators; on this accumulator, one of the two roundings loses nothing.
         Some(class @ Class::DoubleRounding) if round_once => {
             format!("{values}, class {class} over all accumulators examined; on this one both round once: {described}")

@@ -1,6 +1,8 @@
 //! Presentation of a fixed point multiply.
 
 use super::FixedPointMultiply;
+use crate::explain::fpm;
+use crate::explain::steps::Steps;
 use crate::presented::Presented;
 use crate::presented::fitting::Fitting;
 use crate::presented::sample::{ACCUMULATORS, Drawn, channels};
@@ -9,6 +11,7 @@ use tiebreak_impls::fpm::{Batch, Params};
 impl Presented for FixedPointMultiply {
     const ABOUT: &'static str = "Fixed point multiply: x * m * 2^(s-31), by schemes, kernels and mutants";
     const SHOWN: &'static str = "tvm-relay-per-channel";
+    const STEPS: Steps<Self> = fpm::steps;
 
     fn sample(fitting: Fitting) -> Drawn<Batch> {
         let (params, len) = (Params { q: 31, channels: channels(fitting) }, ACCUMULATORS.len());

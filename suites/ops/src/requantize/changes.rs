@@ -232,6 +232,18 @@ fn orders(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
             Some(scaled(case)?.into_iter().map(|v| v.map(finish)).collect())
         },
     )];
+    for (cuts, then) in [(false, "saturated"), (true, "cast")] {
+        let because =
+            format!("the activation's bounds are applied before the zero point is added, and the sum is {then}");
+        out.push(Change::predicts(Class::ClampOrder, because, move |case: &Case<Params>| {
+            let p = &case.params;
+            let finish = |v: i32| {
+                let sum = v.clamp(p.min, p.max).wrapping_add(p.zero_point);
+                if cuts { cast(sum) } else { sum.clamp(lo, hi) }
+            };
+            Some(scaled(case)?.into_iter().map(|v| v.map(finish)).collect())
+        }));
+    }
     for (end, then) in [(1, "clamped"), (0, "cast"), (2, "left as it is")] {
         out.push(placed(
             &format!("the zero point is added after the cast, and the sum {then}"),

@@ -54,7 +54,7 @@ pub(crate) fn of_clamp(expected: &Expected, min: i32, max: i32) -> Vec<(&'static
 const LEGACY: &str = "legacy";
 
 /// Converts the parameters to the oracle's.
-fn parameters(p: &Params) -> Parameters {
+pub(crate) fn parameters(p: &Params) -> Parameters {
     Parameters {
         channels: p.channels.iter().map(|c| (c.multiplier, c.shift)).collect(),
         bias: p.bias.clone(),
@@ -172,6 +172,7 @@ impl Operation for Requantize {
             Params { min: *range.start(), max: *range.end(), ..p.clone() },
         ];
         out.extend(simpler.into_iter().filter(|s| s != p).map(|params| Case { params, ..case.clone() }));
+        out.extend(with_bias_added(case));
         out.extend(case.aligned());
         let Channel { multiplier, shift } = p.channels[0];
         for channel in [(1, 0), (1 << 30, -1), (1 << 30, shift), (multiplier, 0), (multiplier, -1)] {
@@ -205,6 +206,18 @@ impl Operation for Requantize {
         arguments::nothing_left(&left, &["m", "s", "bias", "zero_point", "min", "max", "len", "x"])?;
         Ok(params)
     }
+}
+
+/// Returns the case with the bias added to the accumulators, and a bias of 0; `None` if there is no bias, or if a sum does not fit in 32 bits.
+fn with_bias_added(case: &Case<Params>) -> Option<Case<Params>> {
+    let p = &case.params;
+    p.bias.iter().any(|bias| *bias != 0).then_some(())?;
+    let sum = |(at, x): (usize, &i32)| x.checked_add(p.bias[at % p.bias.len()]);
+    let acc = case.tensors[0].iter().enumerate().map(sum).collect::<Option<Vec<i32>>>()?;
+    let mut out = case.clone();
+    out.tensors[0] = acc;
+    out.params.bias.fill(0);
+    Some(out)
 }
 
 impl Requantize {

@@ -1,6 +1,8 @@
 //! Presentation of a requantization.
 
 use super::Requantize;
+use crate::explain::requantize;
+use crate::explain::steps::Steps;
 use crate::presented::Presented;
 use crate::presented::fitting::Fitting;
 use crate::presented::sample::{ACCUMULATORS, Drawn, channels};
@@ -9,6 +11,7 @@ use tiebreak_impls::requantize::Params;
 impl Presented for Requantize {
     const ABOUT: &'static str = "Requantization: bias, fixed point multiply, zero point, clamp";
     const SHOWN: &'static str = "tflite-requantize-i8";
+    const STEPS: Steps<Self> = requantize::steps;
 
     fn sample(fitting: Fitting) -> Drawn<Params> {
         let (min, max) = fitting.element.range().into_inner();

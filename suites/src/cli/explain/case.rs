@@ -3,8 +3,7 @@
 use super::show::{Shown, show};
 use crate::cli::Listing;
 use crate::explain::case::{Wanted, explain};
-use crate::explain::steps::Steps;
-use crate::operation::Operation;
+use crate::presented::Presented;
 use anyhow::Result;
 
 /// Arguments of operations that are explained by a case alone.
@@ -22,19 +21,24 @@ pub(super) struct Args {
     /// Type of the elements, as a line of `eval` names it, such as uint8,int8 [default: int8]
     #[arg(long = "type", value_name = "TYPE")]
     ty: Option<String>,
+    #[command(flatten)]
+    own: super::own::Args,
     /// Output format; CSV has one line for each step
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
 }
 
 /// Prints a result of the case.
-pub(super) fn run<O: Operation>(args: &Args, steps: Steps<O>) -> Result<()> {
+pub(super) fn run<O: Presented>(args: &Args) -> Result<()> {
     let wanted = Wanted {
         case: args.case.clone(),
         ty: args.ty.clone(),
         schemes: args.scheme.clone(),
         kernels: args.kernel.clone(),
     };
-    let (input, sheet) = explain::<O>(&wanted, steps)?;
+    if args.own.is_given() {
+        return args.own.explain::<O>(&wanted, args.format);
+    }
+    let (input, sheet) = explain::<O>(&wanted, None, O::STEPS)?;
     show(&Shown { op: O::OP, input, sheet }, args.format)
 }

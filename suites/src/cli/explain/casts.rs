@@ -8,6 +8,7 @@ use crate::explain::{cast, dequantize, quantize};
 use crate::floats::shortest;
 use crate::operation::element::bits;
 use crate::operation::{self, Element, Operation, kernels};
+use crate::presented::Presented;
 use crate::quantize::Quantize;
 use crate::quantized::{format, places, read_type};
 use anyhow::{Context, Result, anyhow, bail};
@@ -31,6 +32,8 @@ struct Shared {
     /// Number of the scale, from 0, for a type with several channels or blocks
     #[arg(long, value_name = "N")]
     channel: Option<usize>,
+    #[command(flatten)]
+    own: super::own::Args,
     /// Output format; CSV has one line for each step
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
@@ -147,6 +150,15 @@ fn float(text: &str, format: Format) -> Result<u64> {
     })
 }
 
+impl Shared {
+    /// Explains the case with kernels of the caller's.
+    fn of_caller<O: Presented>(&self, schemes: Vec<String>, kernels: &[Found<O>]) -> Result<()> {
+        let kernels = kernels.iter().map(|kernel| kernel.name.to_owned()).collect();
+        let case = self.case.clone().unwrap_or_default();
+        self.own.explain::<O>(&Wanted { case, ty: None, schemes, kernels }, self.format)
+    }
+}
+
 /// Returns the field with the type or the case.
 fn named(shared: &Shared) -> Vec<(&'static str, Value)> {
     match &shared.case {
@@ -156,6 +168,10 @@ fn named(shared: &Shared) -> Vec<(&'static str, Value)> {
 }
 
 pub(super) fn quantize(args: &ToStored) -> Result<()> {
+    if args.shared.own.is_given() {
+        let schemes = args.scheme.iter().map(to_stored::Scheme::label).collect();
+        return args.shared.of_caller::<Quantize>(schemes, &args.kernel);
+    }
     let (quantized, notes, x) = match &args.shared.case {
         Some(text) => {
             let schemes = args.scheme.iter().map(to_stored::Scheme::label).collect();
@@ -181,6 +197,10 @@ pub(super) fn quantize(args: &ToStored) -> Result<()> {
 }
 
 pub(super) fn dequantize(args: &ToFloat) -> Result<()> {
+    if args.shared.own.is_given() {
+        let schemes = args.scheme.iter().map(to_float::Scheme::label).collect();
+        return args.shared.of_caller::<Dequantize>(schemes, &args.kernel);
+    }
     let (quantized, notes, q) = match &args.shared.case {
         Some(text) => {
             let schemes = args.scheme.iter().map(to_float::Scheme::label).collect();

@@ -35,6 +35,8 @@ pub(super) struct Args {
     /// Fractional bits of the multiplier
     #[arg(long, value_name = "Q", default_value = "31", value_parser = clap::value_parser!(u32).range(0..=31))]
     q: u32,
+    #[command(flatten)]
+    own: super::own::Args,
     /// Output format; CSV has one line for each step
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
@@ -44,12 +46,16 @@ fn kernel(name: &str) -> Result<&'static Kernel, String> {
     find(name).map_err(|unknown| unknown.to_string())
 }
 
-/// Returns the input of the result that a case names.
-fn of_case(text: &str, args: &Args) -> Result<Input> {
+/// Returns the request for a case.
+fn wanted(text: &str, args: &Args) -> Wanted {
     let schemes = args.scheme.iter().map(Scheme::label).collect();
     let kernels = args.kernel.iter().map(|kernel| kernel.name.to_owned()).collect();
-    let evaluated_line =
-        evaluated_line::<FixedPointMultiply>(&Wanted { case: text.to_owned(), ty: None, schemes, kernels })?;
+    Wanted { case: text.to_owned(), ty: None, schemes, kernels }
+}
+
+/// Returns the input of the result that a case names.
+fn of_case(text: &str, args: &Args) -> Result<Input> {
+    let evaluated_line = evaluated_line::<FixedPointMultiply>(&wanted(text, args))?;
     let at = evaluated_line.at.unwrap_or(0);
     let Params { q, channels } = &evaluated_line.case.params.params;
     let x = evaluated_line.case.tensors[0].get(at).context("--case: it has no accumulator; write x=1000")?;
@@ -57,6 +63,10 @@ fn of_case(text: &str, args: &Args) -> Result<Input> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    if args.own.is_given() {
+        let wanted = wanted(args.case.as_deref().unwrap_or_default(), args);
+        return args.own.explain::<FixedPointMultiply>(&wanted, args.format);
+    }
     let given = || {
         let [x, multiplier, shift] = [args.x, args.multiplier, args.shift].map(Option::unwrap_or_default);
         Input { x, channel: Channel { multiplier, shift }, q: args.q }

@@ -3,6 +3,7 @@
 mod case;
 mod casts;
 mod fpm;
+mod own;
 mod requantize;
 mod show;
 
@@ -96,7 +97,7 @@ struct ByCase<'a> {
 impl Visitor for ByCase<'_> {
     fn visit<O: Presented>(&mut self) {
         if O::OP == self.op {
-            self.ended = case::run::<O>(self.args, O::STEPS);
+            self.ended = case::run::<O>(self.args);
         }
     }
 }

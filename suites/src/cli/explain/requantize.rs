@@ -44,6 +44,8 @@ pub(super) struct Args {
     /// The smallest and the largest output
     #[arg(long, value_name = "LO:HI", default_value = "-128:127", allow_hyphen_values = true, value_parser = interval)]
     clamp: (i32, i32),
+    #[command(flatten)]
+    own: super::own::Args,
     /// Output format; CSV has one line for each step
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
@@ -53,12 +55,16 @@ fn known(name: &str) -> Result<&'static Kernel, String> {
     kernel(name).map_err(|unknown| unknown.to_string())
 }
 
-/// Returns the accumulator of the result that a case names, with the parameters of its channel.
-fn of_case(text: &str, args: &Args) -> Result<(i32, Parameters)> {
+/// Returns the request for a case.
+fn wanted(text: &str, args: &Args) -> Wanted {
     let schemes = args.scheme.iter().map(Scheme::label).collect();
     let kernels = args.kernel.iter().map(|kernel| kernel.name.to_owned()).collect();
-    let evaluated_line =
-        evaluated_line::<Requantize>(&Wanted { case: text.to_owned(), ty: args.ty.clone(), schemes, kernels })?;
+    Wanted { case: text.to_owned(), ty: args.ty.clone(), schemes, kernels }
+}
+
+/// Returns the accumulator of the result that a case names, with the parameters of its channel.
+fn of_case(text: &str, args: &Args) -> Result<(i32, Parameters)> {
+    let evaluated_line = evaluated_line::<Requantize>(&wanted(text, args))?;
     let (at, p) = (evaluated_line.at.unwrap_or(0), &evaluated_line.case.params);
     let acc = evaluated_line.case.tensors[0].get(at).context("--case: it has no accumulator; write x=1000")?;
     let channel = p.channels[at % p.channels.len()];
@@ -73,6 +79,10 @@ fn of_case(text: &str, args: &Args) -> Result<(i32, Parameters)> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    if args.own.is_given() {
+        let wanted = wanted(args.case.as_deref().unwrap_or_default(), args);
+        return args.own.explain::<Requantize>(&wanted, args.format);
+    }
     let given = || {
         let Args { bias, zero_point, clamp: (min, max), .. } = *args;
         let [acc, multiplier, shift] = [args.acc, args.multiplier, args.shift].map(Option::unwrap_or_default);
