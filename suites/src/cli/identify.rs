@@ -12,16 +12,19 @@
 //!   "results": 100,                         // number of the kernel's results
 //!   "apart": null,                          // {"vector": 4, "body": SCHEME, "tail": SCHEME} if no scheme is left and two schemes together fit
 //!   "inputs": [{"case": "m=1 s=0 x=1", "excluded": ["ties-up"]}],   // inputs that excluded schemes, in their order
-//!   "excluded": [{"scheme": "ties-up", "explained": 9, "compared": 10}],   // nearest scheme first, on the first 256 cases
+//!   "excluded": [{"scheme": "ties-up", "explained": 9, "compared": 10, "cause": null}],   // nearest scheme first, on the first 64 cases
+//!   "examined": 10,                         // results of the first 64 cases
 //!   "cases": 1500, "refused": 0, "judged": 145034,   // counts of the plan; `judged`: results that the first scheme in `left` also gives
 //!   "refusal": null,                        // first reason for which the kernel gave no results
 //!   "like": "tflite-requantize-i8"          // kernel of this project whose domain supplies the inputs
 //! }]
 //! ```
+//!
+//! `cause` is `{"class": CLASS, "because": SENTENCE}` if no scheme is left and a change to this scheme reproduces all results of the first cases.
 
 use super::{Format, library, note, print};
 use crate::budget::Effort;
-use crate::engine::identify::{Apart, Excluded, Identified, Input, Partly};
+use crate::engine::identify::{Apart, Cause, Excluded, Identified, Input, Partly};
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::verify::{OPERATIONS, OPS};
@@ -168,9 +171,18 @@ fn table(args: &Args, lane: &str, found: &Identified) -> String {
     }
     for near in nearest(found) {
         let Some(input) = found.inputs.iter().find(|input| input.excluded.contains(&near.scheme)) else { continue };
-        let (gives, of) = (count(near.explained), count(near.compared));
-        let first = format!("{} gives {gives} of the first {of} results", near.scheme);
-        line("nearest", format!("{first}; excluded by {}", input.case));
+        let (gives, of) = (count(near.explained), count(found.examined));
+        let without = match found.examined - near.compared {
+            0 => String::new(),
+            n => format!(", and no value to {}", count(n)),
+        };
+        line(
+            "nearest",
+            format!("{} gives {gives} of the first {of} results{without}; excluded by {}", near.scheme, input.case),
+        );
+        if let Some(Cause { class, because }) = &near.cause {
+            line("", format!("class {class}: {because}"));
+        }
     }
     for input in found.inputs.iter().take(SHOWN) {
         let Input { case, at, got, gives, excluded } = input;
@@ -213,7 +225,7 @@ fn partly(partly: &[Partly]) -> String {
     }
 }
 
-/// Returns the nearest excluded schemes, without duplicates that differ only in policy.
+/// Returns the nearest excluded schemes, without duplicates that differ only in policy; only schemes with a known cause, if there are any.
 fn nearest(found: &Identified) -> Vec<&Excluded> {
     let mut out: Vec<&Excluded> = Vec::new();
     for near in &found.excluded {
@@ -221,6 +233,9 @@ fn nearest(found: &Identified) -> Vec<&Excluded> {
         if !is_left && out.iter().all(|known| base(&known.scheme) != base(&near.scheme)) {
             out.push(near);
         }
+    }
+    if out.iter().any(|near| near.cause.is_some()) {
+        out.retain(|near| near.cause.is_some());
     }
     out.truncate(if found.left.is_empty() { 3 } else { 1 });
     out

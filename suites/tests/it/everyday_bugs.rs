@@ -289,6 +289,34 @@ const BUGS: &[Bug] = &[
         class: "position",
         ..REQUANTIZE
     },
+    // Was `unexplained`: only `qconv2d` knew the activation's bounds before the zero point.
+    Bug {
+        name: "ReLU6 before the zero point, and the sum saturates",
+        changes: &[
+            (
+                "int64_t result = (int64_t)divide_by_power_of_two(scaled, right) + p->zero_point;",
+                "int64_t result = (int64_t)divide_by_power_of_two(scaled, right);",
+            ),
+            (
+                STORE,
+                "result += p->zero_point;\n        out[i] = (int8_t)(result < -128 ? -128 : result > 127 ? 127 : result);",
+            ),
+        ],
+        class: "clamp-order",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "ReLU6 before the zero point, and the sum is cast",
+        changes: &[
+            (
+                "int64_t result = (int64_t)divide_by_power_of_two(scaled, right) + p->zero_point;",
+                "int64_t result = (int64_t)divide_by_power_of_two(scaled, right);",
+            ),
+            (STORE, "out[i] = (int8_t)(result + p->zero_point);"),
+        ],
+        class: "clamp-order",
+        ..REQUANTIZE
+    },
     Bug {
         name: "channel of the next element",
         changes: &[("i % p->channels", "(i + 1) % p->channels")],

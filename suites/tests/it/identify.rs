@@ -119,7 +119,11 @@ fn a_library_is_identified_and_the_printed_command_holds() {
     let run = shell(bin.path(), work.path(), "tiebreak identify --library ./libmine.so");
     let printed = text(&run.stdout);
     assert_eq!(run.status.code(), Some(1), "{printed}");
-    assert!(printed.contains("scheme    none of") && printed.contains("  nearest "), "{printed}");
+    assert!(
+        printed.contains("scheme    none of") && printed.contains("  nearest   gemmlowp-double:wrap gives "),
+        "{printed}"
+    );
+    assert!(printed.contains("class offset-sign: the zero point is subtracted (reproduces all "), "{printed}");
 }
 
 #[test]

@@ -2,11 +2,13 @@
 //!
 //! Every scheme of the operation is a candidate. The plan of the domain provides the inputs. Each answer excludes the schemes with other results, and
 //! the inputs that excluded a scheme are kept. The remaining schemes give the results of the kernel on the whole plan. If no scheme remains,
-//! [`apart`] repeats the plan, for whole vectors and for the following elements separately.
+//! [`apart`] repeats the plan, for whole vectors and for the following elements separately, and [`causes`] explains the nearest schemes.
 
 mod apart;
+mod causes;
 
 pub use apart::Apart;
+pub use causes::Cause;
 
 use crate::lane::Lane;
 use crate::operation::case::{Case, Spec};
@@ -57,6 +59,8 @@ pub struct Excluded {
     pub explained: u64,
     /// Number of results with a value, on the first cases of the plan.
     pub compared: u64,
+    /// Without a remaining scheme: the change to the scheme that reproduces all results of the first cases, if any; for the nearest schemes.
+    pub cause: Option<Cause>,
 }
 
 /// Scheme that gives the kernel's results, but fewer values than the remaining schemes.
@@ -87,8 +91,10 @@ pub struct Identified {
     pub apart: Option<Apart>,
     /// Inputs that excluded schemes, in order.
     pub inputs: Vec<Input>,
-    /// Excluded schemes, the nearest first.
+    /// Excluded schemes: first schemes with a known cause, then schemes that give most of the results.
     pub excluded: Vec<Excluded>,
+    /// Number of results of the first cases, on which excluded schemes are compared.
+    pub examined: u64,
     /// Number of cases of the plan.
     pub cases: usize,
     /// Number of cases without results: refused, outside the kernel's domain, or failed.
@@ -155,6 +161,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         apart: None,
         inputs: Vec::new(),
         excluded: Vec::new(),
+        examined: 0,
         cases: specs.len(),
         refused: 0,
         results: 0,
@@ -163,6 +170,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         like,
     };
     let asked: Probe<'_, O> = Probe { lane, kernel: &offer.kernel, domain: &domain };
+    let mut first = Vec::new();
     for (round, chunk) in specs.chunks(AT_ONCE).enumerate() {
         let compares_all = round * AT_ONCE < COMPARED;
         let (cases, answered) = asked.answers(chunk, seed);
@@ -176,11 +184,17 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
                 }
                 Ok(given) => {
                     identified.results += given.len() as u64;
+                    if compares_all {
+                        identified.examined += given.len() as u64;
+                    }
                     let excluded = exclude(&mut candidates, &predicted, at, &given, compares_all);
                     if let Some(first) = excluded.first() {
                         let input = asked.input(&schemes[*first], &cases[at], &given);
                         let excluded = excluded.iter().map(|at| candidates[*at].label.clone()).collect();
                         identified.inputs.extend(input.map(|input| Input { excluded, ..input }));
+                    }
+                    if compares_all {
+                        first.push((cases[at].clone(), given));
                     }
                 }
             }
@@ -197,6 +211,9 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         identified.apart = apart::found(&asked, &specs, seed);
     }
     conclude(&mut identified, candidates);
+    if identified.left.is_empty() {
+        causes::add(&asked, &mut identified.excluded, &first);
+    }
     Ok(identified)
 }
 
@@ -305,15 +322,16 @@ fn conclude(identified: &mut Identified, candidates: Vec<Candidate>) {
     let (mut out, mut left): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.out);
     left.retain(|candidate| candidate.judged > 0);
     left.sort_by_key(|candidate| std::cmp::Reverse(candidate.judged));
-    let share = |candidate: &Candidate| candidate.explained as f64 / candidate.compared.max(1) as f64;
-    out.sort_by(|one, other| share(other).total_cmp(&share(one)));
+    // Of two schemes with equally many of the results, the one without a value elsewhere is nearer than the one with other values.
+    out.sort_by_key(|candidate| (std::cmp::Reverse(candidate.explained), candidate.compared));
     identified.judged = left.first().map_or(0, |candidate| candidate.judged);
     let (left, partly): (Vec<_>, Vec<_>) =
         left.into_iter().partition(|candidate| candidate.judged == identified.judged);
     identified.partly =
         partly.into_iter().map(|Candidate { label, judged, .. }| Partly { scheme: label, judged }).collect();
     identified.left = left.into_iter().map(|candidate| candidate.label).collect();
-    let excluded = |Candidate { label: scheme, explained, compared, .. }| Excluded { scheme, explained, compared };
+    let excluded =
+        |Candidate { label: scheme, explained, compared, .. }| Excluded { scheme, explained, compared, cause: None };
     identified.excluded = out.into_iter().map(excluded).collect();
 }
 

@@ -153,6 +153,8 @@ struct Identified {
     inputs: Vec<Input>,
     /// Excluded schemes, the nearest first.
     excluded: Vec<Excluded>,
+    /// Results of the first cases, on which excluded schemes are compared.
+    examined: u64,
     cases: u64,
     refused: u64,
     results: u64,
@@ -202,6 +204,17 @@ struct Excluded {
     scheme: String,
     explained: u64,
     compared: u64,
+    /// Change to the scheme that reproduces all results of the first cases; null if a scheme is left, or if no change does.
+    cause: Option<ExcludedCause>,
+}
+
+/// Class and description of a change to an excluded scheme.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct ExcludedCause {
+    class: String,
+    because: String,
 }
 
 /// Output of `fingerprint`.
