@@ -142,7 +142,8 @@ pub fn write_all(
     // After a run all other cores are idle.
     let (large, small) = std::thread::scope(|scope| {
         let large = scope.spawn(large);
-        (large.join().expect("making files does not panic"), small())
+        let small = small();
+        (large.join().expect("making files does not panic"), small)
     });
     let (large, small): (Vec<Staged>, [Staged; 5]) = (large?, small?);
     for file in large.into_iter().chain(small) {

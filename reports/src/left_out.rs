@@ -98,7 +98,7 @@ pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
         let kernels: Vec<String> = kernels.collect();
         let cases = format!("{} of {}", text::count(spared), text::plural(all as usize, "case"));
         let (number, named) = (text::plural(kernels.len(), "kernel"), text::some(&kernels, most));
-        let why = "their code has no vector instructions, and equals the first lane in the cases that ran";
+        let why = "their code also runs in another lane or operation, and equals the first lane in the cases that ran";
         format!("{lane}: {} effort left out {cases} of {number} ({named}): {why}", ledger.effort)
     };
     lanes.into_iter().map(sentence).collect()

@@ -64,19 +64,35 @@ fn written<O: Operation>(
     same.then_some(out)
 }
 
-/// Returns the value that is written once: the value of all elements, or the most frequent value of a large tensor.
+/// Returns the value that is written once: the value of all elements, or the value of most elements of a large tensor. A large tensor without such a
+/// value has too many other elements for a text, whichever value is returned.
 fn usual<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
     if let Some(first) = tensor.first()
         && tensor.iter().all(|v| v == first)
     {
         return first;
     }
+    if tensor.len() <= 2 * SPELLED { if_few(tensor, zero) } else { majority(tensor, zero) }
+}
+
+/// Returns zero for a small tensor, and the most frequent value of a tensor of up to twice the elements of a text.
+fn if_few<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
     if tensor.len() <= SPELLED {
         return zero;
     }
     let mut counts = std::collections::BTreeMap::new();
     tensor.iter().for_each(|v| *counts.entry(*v).or_insert(0usize) += 1);
     counts.into_iter().max_by_key(|(v, n)| (*n, *v == zero)).map_or(zero, |(v, _)| v)
+}
+
+/// Returns the value of more than half of the elements, if there is one (Boyer and Moore, MJRTY, 1981); otherwise some value.
+fn majority<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
+    let vote = |(candidate, votes), v: &&'a [i32]| match (candidate == *v, votes) {
+        (_, 0) => (*v, 1usize),
+        (true, _) => (candidate, votes + 1),
+        (false, _) => (candidate, votes - 1),
+    };
+    tensor.iter().fold((zero, 0), vote).0
 }
 
 /// Formats a flat index as subscripts, such as `2,0,1`.
@@ -239,4 +255,22 @@ fn set<O: Operation>(
     };
     tensors[t][at * element.words()..][..element.words()].copy_from_slice(&value);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text of a large tensor has the value of all but a few elements, wherever these are.
+    #[test]
+    fn a_large_tensor_is_written_by_its_most_frequent_value() {
+        for len in [65, 128, 129, 200, 5000] {
+            for (seed, others) in [1usize, 7, 30, 64].into_iter().enumerate() {
+                let mut words = vec![9; len];
+                (0..others.min(len / 2 - 1)).for_each(|at| words[(at * 37 + seed * 11) % len] = at as i32 % 3);
+                let tensor: Vec<&[i32]> = words.chunks(1).collect();
+                assert_eq!(usual(&tensor, &[0]), [9], "{len} elements, {others} others");
+            }
+        }
+    }
 }

@@ -13,11 +13,15 @@ use crate::operation::{self, Operation};
 use crate::run::answers::lacks;
 use crate::run::subject::sized;
 use std::sync::Arc;
+use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against};
 
 /// Number of mismatches for the CSV file, for each side.
 const KEPT: usize = 64;
+
+/// Number of differences from the reference for the CSV file of a quick run: they fail no run, and their texts take as long as the kernels.
+const KEPT_BY_QUICK: usize = 8;
 
 /// Difference with the case as text.
 #[derive(Clone)]
@@ -64,7 +68,8 @@ pub(crate) fn lines<O: Operation>(
         let (witness, case) = alone.unwrap_or((first, case));
         Some(Line { witness, case, class, at: None, command })
     };
-    smallest.into_iter().take(KEPT).filter_map(row).collect()
+    let quick = comparison.against == Against::Reference && comparison.request.effort == Effort::Quick;
+    smallest.into_iter().take(if quick { KEPT_BY_QUICK } else { KEPT }).filter_map(row).collect()
 }
 
 /// Returns the class of a single difference from the reference, if a known change explains it.

@@ -67,7 +67,7 @@ pub(crate) fn judged<'a, O: Operation>(
         let cases = specs.iter().filter_map(|spec| Some((spec.block, subject.expected_case(spec, request.seed)?)));
         let (blocks, cases): (Vec<_>, Vec<_>) = cases.unzip();
         let cases: Vec<_> = cases.into_iter().collect::<Result<_>>()?;
-        anchor(subject, &cases, request.seed, chunk)?;
+        anchor(subject, &cases, (request.effort, request.seed), chunk)?;
         let given = sparing.answers::<O>(kernel, &cases, keep);
         agreements.compare(&cases, &given);
         if let Some(at) = at {

@@ -100,10 +100,11 @@ impl<P> Group<P> {
         self.thin();
     }
 
-    /// True if a case with a number of elements is kept.
+    /// True if a case with a number of elements is kept. A large case is kept only as the first difference, because a copy takes as long as its
+    /// comparison.
     fn takes(&self, elements: usize, differs: bool) -> bool {
         let (kept, room) = if differs { (&self.differing, EVIDENCE) } else { (&self.agreeing, EVIDENCE / 2) };
-        kept.len() < room * 2 && (kept.is_empty() || elements <= SMALL)
+        kept.len() < room * 2 && (elements <= SMALL || (differs && kept.is_empty()))
     }
 
     /// Keeps the smallest and the largest cases, and every other remaining case, until few enough are left.

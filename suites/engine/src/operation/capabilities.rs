@@ -27,6 +27,8 @@ pub struct Capabilities<O: Operation> {
     pub deviations: Deviations<O>,
     /// Kernels made by a compiler.
     pub compiled: Compiled<O>,
+    /// Kernel of another operation that runs the vector code of a kernel.
+    pub shared_code: fn(&Kernel<O>) -> Option<SharedCode>,
     /// Sweeps over all inputs of a kind.
     pub sweeps: Sweeps<O>,
     /// Explanation of differences, in addition to [`Operation::changes`].
@@ -41,6 +43,15 @@ pub struct Capabilities<O: Operation> {
     pub spelling: Spelling<O>,
     /// Order of witnesses by simplicity.
     pub witnesses: Witnesses<O>,
+}
+
+/// Kernel of another operation with the same vector code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedCode {
+    /// Name of the operation.
+    pub op: &'static str,
+    /// Name of the kernel.
+    pub kernel: &'static str,
 }
 
 /// Tensors with other elements than integers of [`Operation::range`], or other sizes than kernels state.
@@ -193,6 +204,7 @@ impl<O: Operation> Capabilities<O> {
         tensors: Tensors::NONE,
         deviations: Deviations::NONE,
         compiled: Compiled::NONE,
+        shared_code: |_| None,
         sweeps: Sweeps::NONE,
         causes: Causes::NONE,
         options: Options::NONE,

@@ -39,8 +39,8 @@ use tiebreak_reports::ledger::Value;
 
 pub use arguments::Arguments;
 pub use capabilities::{
-    Capabilities, Causes, Compiled, Counted, Counts, Deviations, Options, SelfChecks, Spelling, Sweeps, Tensors, Trial,
-    Witnesses,
+    Capabilities, Causes, Compiled, Counted, Counts, Deviations, Options, SelfChecks, SharedCode, Spelling, Sweeps,
+    Tensors, Trial, Witnesses,
 };
 pub use case::{Case, Frames, Spec, Turn, by, in_turns};
 pub use change::{Change, Lead, PathStep};

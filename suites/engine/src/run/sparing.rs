@@ -1,5 +1,6 @@
-//! Cases that quick and standard effort leave out. In a further lane of the project, code without vector instructions is the code of the first lane,
-//! compiled for another target. Such code runs a sample of its cases there, and all cases as soon as one result differs from the first lane.
+//! Cases that quick and standard effort leave out in further lanes of the project, for two kinds of code: code without vector instructions is the code
+//! of the first lane, compiled for another target; and vector code that a kernel of another operation runs in the same lane. Such code runs a sample
+//! of its cases, and all cases as soon as one result differs from the first lane.
 
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
@@ -11,20 +12,28 @@ use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::stream::{below, stream};
 
-/// Returns the sampling rate at an effort: one of `n` cases runs, at random, so that no rhythm of the plan decides; `None` if all cases run.
-fn one_in(effort: Effort) -> Option<u32> {
+/// Returns the sampling rate of the first lane's code: one of `n` cases runs, at random, so that no rhythm of the plan decides; `None` if all cases
+/// run.
+fn of_same_code(effort: Effort) -> Option<u32> {
     match effort {
-        Effort::Quick => Some(8),
+        Effort::Quick => Some(16),
         Effort::Standard => Some(4),
         Effort::Exhaustive => None,
     }
 }
 
-/// Lanes of a kernel, with flags for the lanes that are still sampled.
+/// Returns the sampling rate of vector code that a kernel of another operation runs in the same lane; `None` if all cases run.
+fn of_shared_code(effort: Effort) -> Option<u32> {
+    match effort {
+        Effort::Quick => Some(4),
+        Effort::Standard | Effort::Exhaustive => None,
+    }
+}
+
+/// Lanes of a kernel, with the sampling rate of each lane that is still sampled.
 pub(crate) struct Sparing<'a> {
     runners: &'a [Runner<'a>],
-    spared: Vec<bool>,
-    one_in: u32,
+    one_in: Vec<Option<u32>>,
     rng: ChaCha8Rng,
 }
 
@@ -33,18 +42,21 @@ impl<'a> Sparing<'a> {
     pub(crate) fn new<O: Operation>(request: &Request, kernel: &Kernel<O>, runners: &'a [Runner<'a>]) -> Self {
         let domain = &kernel.contract.domain;
         let unnamed = request.selection.is_nothing() && request.kernels.is_empty();
-        let one_in = one_in(request.effort);
-        let any =
-            one_in.is_some() && unnamed && !(O::CAPABILITIES.sweeps.exhaustive)(domain) && !is_compiled::<O>(domain);
+        let any = unnamed && !(O::CAPABILITIES.sweeps.exhaustive)(domain) && !is_compiled::<O>(domain);
         let known = any && runners.first().is_some_and(|first| first.lane.runs_our_code());
-        let spared = |(at, runner): (usize, &Runner<'_>)| known && at > 0 && is_same_code::<O>(runner.lane, kernel);
+        let one_in = |(at, runner): (usize, &Runner<'_>)| match runner.lane {
+            _ if at == 0 || !known => None,
+            lane if is_same_code::<O>(lane, kernel) => of_same_code(request.effort),
+            lane if runs_elsewhere::<O>(request, lane, kernel) => of_shared_code(request.effort),
+            _ => None,
+        };
         let rng = stream(request.seed, &format!("{}/{}/spared", O::OP, kernel.name));
-        Self { runners, spared: runners.iter().enumerate().map(spared).collect(), one_in: one_in.unwrap_or(1), rng }
+        Self { runners, one_in: runners.iter().enumerate().map(one_in).collect(), rng }
     }
 
     /// True if a lane was sampled to the end.
     pub(crate) fn is_spared(&self, lane: &Lane) -> bool {
-        self.runners.iter().zip(&self.spared).any(|(runner, spared)| *spared && std::ptr::eq(runner.lane, lane))
+        self.runners.iter().zip(&self.one_in).any(|(runner, rate)| rate.is_some() && std::ptr::eq(runner.lane, lane))
     }
 
     /// Runs cases in each lane, and returns their answers.
@@ -56,14 +68,14 @@ impl<'a> Sparing<'a> {
     ) -> Vec<Answers<O::Params>> {
         let mut given: Vec<Answers<O::Params>> = Vec::with_capacity(self.runners.len());
         for (at, runner) in self.runners.iter().enumerate() {
-            if !self.spared[at] {
+            let Some(one_in) = self.one_in[at] else {
                 given.push(answers::<O>(runner, kernel, cases, keep));
                 continue;
-            }
-            let chosen: Vec<bool> = cases.iter().map(|_| below(&mut self.rng, self.one_in) == 0).collect();
+            };
+            let chosen: Vec<bool> = cases.iter().map(|_| below(&mut self.rng, one_in) == 0).collect();
             let mut some = among::<O>(runner, kernel, cases, &chosen);
-            self.spared[at] = some.agrees_with(&given[0]);
-            if !self.spared[at] {
+            if !some.agrees_with(&given[0]) {
+                self.one_in[at] = None;
                 // Results that have been seen stay, because they may not recur.
                 let others: Vec<bool> = chosen.iter().map(|chosen| !chosen).collect();
                 some = some.with(among::<O>(runner, kernel, cases, &others));
@@ -89,4 +101,13 @@ fn among<O: Operation>(
 fn is_same_code<O: Operation>(lane: &Lane, kernel: &Kernel<O>) -> bool {
     lane.runs_our_code()
         && lane.isa_path(O::OP, kernel.name).is_some_and(|path| path == "scalar" || path.starts_with("portable"))
+}
+
+/// True if the run sends all cases of another operation to the same vector code in the lane.
+fn runs_elsewhere<O: Operation>(request: &Request, lane: &Lane, kernel: &Kernel<O>) -> bool {
+    (O::CAPABILITIES.shared_code)(kernel).is_some_and(|shared| {
+        let path = lane.isa_path(O::OP, kernel.name);
+        let is_asked = request.ops.iter().any(|op| op == shared.op);
+        is_asked && lane.runs_our_code() && path.is_some() && path == lane.isa_path(shared.op, shared.kernel)
+    })
 }

@@ -12,6 +12,7 @@ mod products;
 pub(crate) mod transposed;
 pub(crate) mod usual;
 
+use crate::matmul::Matmul;
 use crate::types;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -19,11 +20,12 @@ use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Operation, Options, Parameter,
-    ParameterCoverage, Spec, Unposable, Wanted,
+    ParameterCoverage, SharedCode, Spec, Unposable, Wanted, kernels,
 };
 use tiebreak_impls::conv2d::transposed::takes;
 use tiebreak_impls::conv2d::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::matmul::Kernel as OfMatmul;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
 use tiebreak_oracle::matmul::Scheme;
@@ -59,12 +61,21 @@ pub fn convolution(p: &Params) -> Convolution {
     }
 }
 
+/// Returns the kernel of `matmul` whose vector code a convolution by matrix product runs.
+fn product(kernel: &Kernel<Run, Domain>) -> Option<SharedCode> {
+    let symbol = kernel.native.as_ref()?.symbol;
+    let shares = |product: &&OfMatmul| product.native.as_ref().is_some_and(|native| native.symbol == symbol);
+    let product = kernels::<Matmul>().iter().find(shares)?;
+    Some(SharedCode { op: Matmul::OP, kernel: product.name })
+}
+
 impl Operation for Conv2d {
     const TENSORS: &'static [&'static str] = &["input", "weights"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/conv2d.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         counted: Counted { products: Self::products, ..Counted::NONE },
         options: Options { takes: &[Parameter::Model], caller_coverage: Self::caller_coverage, ..Options::NONE },
+        shared_code: product,
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::conv2d::Conv2d, Scheme);
