@@ -59,7 +59,7 @@ pub(crate) fn judged<'a, O: Operation>(
     let keep = request.selection.is_one_case();
     let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
     let mut seen = InLanes::<O>::new(subject, offering);
-    let mut sparing = Sparing::new::<O>(request, kernel, &runners);
+    let mut sparing = Sparing::new::<O>(request, kernel, specs.len(), &runners);
     let mut agreements = Agreements::<O>::new(kernel, offering);
     let mut positions = Vec::new();
     let mut layers = vec![Layers::new(); offering.len()];

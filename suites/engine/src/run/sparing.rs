@@ -12,11 +12,14 @@ use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::stream::{below, stream};
 
-/// Returns the sampling rate of the first lane's code: one of `n` cases runs, at random, so that no rhythm of the plan decides; `None` if all cases
-/// run.
-fn of_same_code(effort: Effort) -> Option<u32> {
+/// Number of cases of a plan from which quick effort draws half as large a share: some sixty cases then still run.
+const MANY: usize = 1000;
+
+/// Returns the sampling rate of the first lane's code in a plan of some cases: one of `n` cases runs, at random, so that no rhythm of the plan
+/// decides; `None` if all cases run.
+fn of_same_code(effort: Effort, cases: usize) -> Option<u32> {
     match effort {
-        Effort::Quick => Some(16),
+        Effort::Quick => Some(if cases < MANY { 8 } else { 16 }),
         Effort::Standard => Some(4),
         Effort::Exhaustive => None,
     }
@@ -38,15 +41,20 @@ pub(crate) struct Sparing<'a> {
 }
 
 impl<'a> Sparing<'a> {
-    /// Decides the sampled lanes; a kernel that the caller named runs all cases.
-    pub(crate) fn new<O: Operation>(request: &Request, kernel: &Kernel<O>, runners: &'a [Runner<'a>]) -> Self {
+    /// Decides the sampled lanes for a plan of some cases; a kernel that the caller named runs all cases.
+    pub(crate) fn new<O: Operation>(
+        request: &Request,
+        kernel: &Kernel<O>,
+        cases: usize,
+        runners: &'a [Runner<'a>],
+    ) -> Self {
         let domain = &kernel.contract.domain;
         let unnamed = request.selection.is_nothing() && request.kernels.is_empty();
         let any = unnamed && !(O::CAPABILITIES.sweeps.exhaustive)(domain) && !is_compiled::<O>(domain);
         let known = any && runners.first().is_some_and(|first| first.lane.runs_our_code());
         let one_in = |(at, runner): (usize, &Runner<'_>)| match runner.lane {
             _ if at == 0 || !known => None,
-            lane if is_same_code::<O>(lane, kernel) => of_same_code(request.effort),
+            lane if is_same_code::<O>(lane, kernel) => of_same_code(request.effort, cases),
             lane if runs_elsewhere::<O>(request, lane, kernel) => of_shared_code(request.effort),
             _ => None,
         };
