@@ -12,6 +12,7 @@ use crate::operation::observed::{Observed, Witness};
 use crate::operation::{self, Operation};
 use crate::run::answers::lacks;
 use crate::run::subject::sized;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
@@ -20,7 +21,8 @@ use tiebreak_reports::ledger::{self, Against};
 /// Number of mismatches for the CSV file, for each side.
 const KEPT: usize = 64;
 
-/// Number of differences from the reference for the CSV file of a quick run: they fail no run, and their texts take as long as the kernels.
+/// Number of differences from the reference for the CSV file of a quick run, besides the first of each further class: they fail no run, and their
+/// texts take as long as the kernels.
 const KEPT_BY_QUICK: usize = 8;
 
 /// Difference with the case as text.
@@ -46,11 +48,18 @@ pub(crate) fn lines<O: Operation>(
     let mut smallest: Vec<_> =
         side.groups.iter().flat_map(|(group, seen)| seen.differing.iter().map(move |seen| (*group, seen))).collect();
     smallest.sort_by_cached_key(|(_, seen)| (O::CAPABILITIES.witnesses.shrink_priority)(seen));
-    let row = |(group, seen): (usize, &Observed<O::Params>)| {
+    let quick = comparison.against == Against::Reference && comparison.request.effort == Effort::Quick;
+    let few = if quick { KEPT_BY_QUICK } else { KEPT };
+    let mut classes = BTreeSet::new();
+    let row = |(at, (group, seen)): (usize, (usize, &Observed<O::Params>))| {
         let unexcused = first_difference::<O>(comparison.domain(), seen);
         let first = unexcused.or_else(|| any_difference::<O>(comparison.domain(), seen))?;
         let of_group = explained.iter().find(|explained| explained.group == group)?;
         let class = class(comparison, seen, first.index).unwrap_or(of_group.explanation.class);
+        let is_new = classes.insert(class);
+        if at >= few && !is_new {
+            return None;
+        }
         // A difference that depends on earlier calls is reproduced only by them.
         let after_others = of_group.explanation.class == Class::DependsOnHistory;
         let command = of_group.command.clone().filter(|_| after_others);
@@ -68,8 +77,7 @@ pub(crate) fn lines<O: Operation>(
         let (witness, case) = alone.unwrap_or((first, case));
         Some(Line { witness, case, class, at: None, command })
     };
-    let quick = comparison.against == Against::Reference && comparison.request.effort == Effort::Quick;
-    smallest.into_iter().take(if quick { KEPT_BY_QUICK } else { KEPT }).filter_map(row).collect()
+    smallest.into_iter().take(KEPT).enumerate().filter_map(row).collect()
 }
 
 /// Returns the class of a single difference from the reference, if a known change explains it.
