@@ -24,7 +24,7 @@
 
 use super::{Format, library, note, print};
 use crate::budget::Effort;
-use crate::engine::identify::{Apart, Cause, Excluded, Identified, Input, Partly};
+use crate::engine::identify::{Apart, Cause, Excluded, Identified, Input, Partly, family};
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::verify::{OPERATIONS, OPS};
@@ -203,14 +203,9 @@ fn table(args: &Args, lane: &str, found: &Identified) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns the name of a scheme without its policy.
-fn base(label: &str) -> &str {
-    label.split(':').next().unwrap_or(label)
-}
-
 /// Describes the other schemes that are left. Schemes that differ only in policy show that no result overflows.
 fn also(scheme: &str, others: &[String]) -> String {
-    let alone = others.iter().all(|other| base(other) == base(scheme));
+    let alone = others.iter().all(|other| family(other) == family(scheme));
     let why = if alone { "no result overflows in this domain" } else { "the same results in this domain" };
     format!("{}: {why}", some(others))
 }
@@ -229,8 +224,8 @@ fn partly(partly: &[Partly]) -> String {
 fn nearest(found: &Identified) -> Vec<&Excluded> {
     let mut out: Vec<&Excluded> = Vec::new();
     for near in &found.excluded {
-        let is_left = found.left.iter().any(|left| base(left) == base(&near.scheme));
-        if !is_left && out.iter().all(|known| base(&known.scheme) != base(&near.scheme)) {
+        let is_left = found.left.iter().any(|left| family(left) == family(&near.scheme));
+        if !is_left && out.iter().all(|known| family(&known.scheme) != family(&near.scheme)) {
             out.push(near);
         }
     }
@@ -243,8 +238,8 @@ fn nearest(found: &Identified) -> Vec<&Excluded> {
 
 /// Returns schemes without policies and duplicates. A scheme keeps its policy if another policy of the scheme is left.
 fn families(excluded: &[String], left: &[String]) -> Vec<String> {
-    let is_left = |label: &str| left.iter().any(|other| base(other) == base(label));
-    let name = |label: &String| if is_left(label) { label.clone() } else { base(label).to_owned() };
+    let is_left = |label: &str| left.iter().any(|other| family(other) == family(label));
+    let name = |label: &String| if is_left(label) { label.clone() } else { family(label).to_owned() };
     let mut out: Vec<String> = excluded.iter().map(name).collect();
     out.dedup();
     out

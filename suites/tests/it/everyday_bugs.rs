@@ -36,6 +36,9 @@ const SOFTMAX: Bug = Bug { file: "softmax.c", promise: ["softmax", "tflite"], ..
 
 /// End of the loop of a requantization, and of a quantization.
 const STORE: &str = "out[i] = (int8_t)result;";
+/// The zero point is not yet added.
+const PLACED_LATER: (&str, &str) =
+    ("divide_by_power_of_two(scaled, right) + p->zero_point", "divide_by_power_of_two(scaled, right)");
 const ROUNDED: &str = "out[i] = clamped((double)scaled + p->zero_point[channel], p->min, p->max);";
 const SCALED: &str = "(int64_t)divide_by_power_of_two(scaled, right)";
 const CALL: &str = "int32_t scaled = doubling_high_mul((int32_t)(sum << left), p->multiplier[channel]);";
@@ -293,10 +296,7 @@ const BUGS: &[Bug] = &[
     Bug {
         name: "ReLU6 before the zero point, and the sum saturates",
         changes: &[
-            (
-                "int64_t result = (int64_t)divide_by_power_of_two(scaled, right) + p->zero_point;",
-                "int64_t result = (int64_t)divide_by_power_of_two(scaled, right);",
-            ),
+            PLACED_LATER,
             (
                 STORE,
                 "result += p->zero_point;\n        out[i] = (int8_t)(result < -128 ? -128 : result > 127 ? 127 : result);",
@@ -307,13 +307,7 @@ const BUGS: &[Bug] = &[
     },
     Bug {
         name: "ReLU6 before the zero point, and the sum is cast",
-        changes: &[
-            (
-                "int64_t result = (int64_t)divide_by_power_of_two(scaled, right) + p->zero_point;",
-                "int64_t result = (int64_t)divide_by_power_of_two(scaled, right);",
-            ),
-            (STORE, "out[i] = (int8_t)(result + p->zero_point);"),
-        ],
+        changes: &[PLACED_LATER, (STORE, "out[i] = (int8_t)(result + p->zero_point);")],
         class: "clamp-order",
         ..REQUANTIZE
     },

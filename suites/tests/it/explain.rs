@@ -309,7 +309,7 @@ fn kernels_of_the_callers_are_explained() {
     let (bin, work) = installed();
     let wrong = [("(mask >> 1) + (x < 0)", "(mask >> 1)")];
     compiled(bin.path(), work.path(), "requantize.c", &example("requantize.c", &wrong));
-    let told = |arguments: &str, code: i32| {
+    let printed_by = |arguments: &str, code: i32| {
         let run = shell(bin.path(), work.path(), &format!("tiebreak explain {arguments}"));
         let printed = format!("{}{}", text(&run.stdout), text(&run.stderr));
         assert_eq!(run.status.code(), Some(code), "{printed}");
@@ -317,20 +317,20 @@ fn kernels_of_the_callers_are_explained() {
     };
     let case = "--case 'm=1073741824 s=-1 x=-2'";
     let own = "requantize --library ./libmine.so --scheme gemmlowp-double";
-    let found = told(&format!("{own} {case}"), 0);
+    let found = printed_by(&format!("{own} {case}"), 0);
     let sentence = "mine-requantize-i8 gives 0 where gemmlowp-double gives -1, class tie-direction";
     assert!(found.contains(sentence) && found.contains("of a quick plan that tell causes apart"), "{found}");
     assert!(found.contains("divide by power of two rounds (ties-away)"), "the steps of the scheme: {found}");
-    let kept = told(&format!("{own} --case 'm=1073741824 s=-1 x=4'"), 0);
+    let kept = printed_by(&format!("{own} --case 'm=1073741824 s=-1 x=4'"), 0);
     assert!(kept.contains("gives what it promises here"), "{kept}");
-    let outside = told(&format!("{own} --like tvm-requantize-i8 --type uint8 --case 'm=1 s=0 x=1 max=255'"), 2);
+    let outside = printed_by(&format!("{own} --like tvm-requantize-i8 --type uint8 --case 'm=1 s=0 x=1 max=255'"), 2);
     assert!(outside.contains("promises nothing of these parameters"), "{outside}");
     for (arguments, said) in [
         (format!("{own} --acc=1 --multiplier=1 --shift=0"), "give the input as --case"),
         (format!("fpm --library ./libmine.so --scheme ties-up {case}"), "exports no function of tiebreak.h for fpm"),
         (format!("requantize --library ./missing.so --scheme ties-up {case}"), "missing.so"),
     ] {
-        let refused = told(&arguments, 2);
+        let refused = printed_by(&arguments, 2);
         assert!(refused.contains(said), "{refused}");
     }
 }

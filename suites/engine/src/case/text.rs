@@ -72,11 +72,11 @@ fn usual<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
     {
         return first;
     }
-    if tensor.len() <= 2 * SPELLED { if_few(tensor, zero) } else { majority(tensor, zero) }
+    if tensor.len() <= 2 * SPELLED { most_frequent(tensor, zero) } else { majority(tensor, zero) }
 }
 
 /// Returns zero for a small tensor, and the most frequent value of a tensor of up to twice the elements of a text.
-fn if_few<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
+fn most_frequent<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
     if tensor.len() <= SPELLED {
         return zero;
     }

@@ -42,7 +42,7 @@ pub(super) fn add<O: Operation>(asked: &Probe<'_, O>, excluded: &mut [Excluded],
 }
 
 /// Returns the name of a scheme without its policy.
-fn family(label: &str) -> &str {
+pub fn family(label: &str) -> &str {
     label.split(':').next().unwrap_or(label)
 }
 

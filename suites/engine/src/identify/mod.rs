@@ -8,7 +8,7 @@ mod apart;
 mod causes;
 
 pub use apart::Apart;
-pub use causes::Cause;
+pub use causes::{Cause, family};
 
 use crate::lane::Lane;
 use crate::operation::case::{Case, Spec};
