@@ -86,7 +86,7 @@ pub enum DropReason {
     NoSuchCase,
     /// The kernel failed to answer too often.
     GivenUp,
-    /// Quick effort only: the same code, without vector instructions, had the results of the first lane on the cases that ran.
+    /// Code that also runs in another lane or operation had the results of the first lane on the cases that ran.
     NothingNew,
 }
 
