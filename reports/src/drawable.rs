@@ -36,7 +36,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
 
 /// Drawable text of at most `most` characters, with a mark for the missing rest.
 pub fn bounded(text: &str, most: usize) -> String {
-    const MARK: &str = " (cut)";
+    const MARK: &str = " ...";
     let text = escaped(text);
     match text.char_indices().nth(most) {
         None => text.into_owned(),
@@ -97,7 +97,7 @@ mod tests {
             r"\u{1b}[31m\u{7}\u{9b}2J\u{202e}\u{200b}\u{0}"
         );
         assert_eq!(bounded("abcdefgh", 8), "abcdefgh");
-        assert_eq!(bounded("abcdefghi", 8), "ab (cut)");
+        assert_eq!(bounded("abcdefghi", 8), "abcd ...");
     }
 
     #[test]

@@ -117,7 +117,7 @@ pub(crate) fn some<T: AsRef<str>>(names: &[T], most: usize) -> String {
 
 /// Returns at most `most` bytes of a text on one line, cut between words if possible, with a mark for the missing rest.
 pub(crate) fn cut(text: &str, most: usize) -> String {
-    const MARK: &str = " (cut)";
+    const MARK: &str = " ...";
     let text = one_line(text);
     if text.len() <= most {
         return text;

@@ -212,7 +212,7 @@ fn witnesses(page: &mut Page, ledger: &Ledger) {
     if shown.is_empty() {
         return;
     }
-    page.heading("Differences from the reference, by their smallest witness");
+    page.heading("Differences from the reference (information, no failures)");
     for shown in shown {
         let kernel = page.paint(&view::kernel_label(ledger, shown.row), Ink::Strong);
         let lanes = page.paint(&shown.lanes.join(", "), Ink::Faint);

@@ -89,7 +89,7 @@ fn the_command_is_in_the_first_ten_lines() {
     for width in [80, 100, 200] {
         let page = render(&ledger, Detail::Screen, Style { colour: false, width: Some(width) });
         let first: Vec<_> = page.lines().take(10).map(str::trim).collect();
-        assert!(first.contains(&command.as_str()) && page.contains("(cut)"), "{page}");
+        assert!(first.contains(&command.as_str()) && page.contains("..."), "{page}");
     }
     // A cut text ends with a whole word, for any position of the cut.
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -97,11 +97,11 @@ fn the_command_is_in_the_first_ten_lines() {
         ledger.findings[0].message.insert(0, 'x');
         let whole = words(&markdown::render(&ledger));
         let page = words(&render(&ledger, Detail::Screen, Style { colour: false, width: Some(100) }));
-        let before: Vec<_> = page.windows(2).filter(|pair| pair[1] == "(cut)").map(|pair| &pair[0]).collect();
+        let before: Vec<_> = page.windows(2).filter(|pair| pair[1] == "...").map(|pair| &pair[0]).collect();
         assert!(!before.is_empty() && before.iter().all(|word| whole.contains(word)), "moved by {moved}: {before:?}");
     }
     let tables = render(&ledger, Detail::Tables, Style::default());
-    assert!(!tables.contains("(cut)") && !markdown::render(&ledger).contains("(cut)"), "{tables}");
+    assert!(!tables.contains("...") && !markdown::render(&ledger).contains("..."), "{tables}");
 }
 
 /// Six of 77 findings are listed, each of another kernel, wrong results before their possible consequences. The rest are counted.

@@ -155,7 +155,7 @@ impl Lane {
         })
     }
 
-    /// Describes the command of the lane: programs by file name only, modules by their number.
+    /// Describes the command of the lane: programs by file name only, modules by their number, and a library without its promise.
     pub fn via(&self) -> String {
         let name = |argument: &String| {
             // `env NAME=PATH` sets a variable.
@@ -171,7 +171,9 @@ impl Lane {
             Place::InProcess(_) => "in process".to_owned(),
             Place::Worker(command) => {
                 let modules = command.iter().filter(|argument| *argument == MODULE).count();
-                let program = command.iter().take_while(|argument| *argument != MODULE);
+                // The promise of a library is JSON.
+                let is_json = |argument: &&String| argument.starts_with('{');
+                let program = command.iter().take_while(|argument| *argument != MODULE && !is_json(argument));
                 let program = program.map(name).collect::<Vec<_>>().join(" ");
                 let program = bounded(&program, MOST_COMMAND);
                 match &self.compiler {
