@@ -42,11 +42,19 @@ pub(super) fn block_transpose_padded<T: Copy>(rows: usize, columns: usize, pad: 
     out.fill(pad);
     for (k, row) in input.chunks_exact(columns).enumerate() {
         let at = k / DEPTH * BLOCK + k % DEPTH;
-        for (run, panel) in row.chunks(ROWS).zip(out.chunks_exact_mut(panel)) {
-            let place = panel[at..].iter_mut().step_by(DEPTH);
-            run.iter().zip(place).for_each(|(element, place)| *place = *element);
-        }
+        let (runs, rest) = row.as_chunks::<ROWS>();
+        let mut panels = out.chunks_exact_mut(panel).map(|panel| &mut panel[at..]);
+        // `runs` is the first operand: as the second one, it would lose the panel of the rest.
+        runs.iter().zip(panels.by_ref()).for_each(|(run, panel)| scatter(run, panel));
+        panels.into_iter().take(1).for_each(|panel| scatter(rest, panel));
     }
+}
+
+/// Writes a run to the rows of a block. The loop over a whole run is unrolled, which halves the time under an emulator.
+#[inline(always)]
+fn scatter<T: Copy>(run: &[T], block: &mut [T]) {
+    let places = &mut block[..=(ROWS - 1) * DEPTH];
+    run.iter().enumerate().for_each(|(row, element)| places[row * DEPTH] = *element);
 }
 
 /// Unpacks `[M'/4, N'/4, 4, 4]` to `[M,N]`, without the padding.

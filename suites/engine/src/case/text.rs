@@ -43,7 +43,7 @@ fn written<O: Operation>(
         let tensor: Vec<&[i32]> = case.tensors[t].chunks(element.words()).collect();
         let zero = vec![0; element.words()];
         let usual = usual(&tensor, &zero);
-        let others = tensor.iter().filter(|v| **v != usual).count();
+        let others = tensor.iter().filter(|v| !same(v, usual)).count();
         if others > SPELLED {
             out.insert((*name).to_owned(), Value::Text(large(t, &element)?));
             continue;
@@ -52,7 +52,7 @@ fn written<O: Operation>(
             out.insert((*name).to_owned(), element.described(usual));
         }
         let dimensions = O::dimensions(domain, &case.params, t);
-        for (at, value) in tensor.iter().enumerate().filter(|(_, v)| **v != usual) {
+        for (at, value) in tensor.iter().enumerate().filter(|(_, v)| !same(v, usual)) {
             out.insert(format!("{name}[{}]", subscripts(at, &dimensions)), element.described(value));
         }
     }
@@ -64,11 +64,16 @@ fn written<O: Operation>(
     same.then_some(out)
 }
 
+/// True if two elements are equal. An element has one or two words, for which a call of `memcmp` takes longer than the comparison.
+fn same(a: &[i32], b: &[i32]) -> bool {
+    a.iter().eq(b)
+}
+
 /// Returns the value that is written once: the value of all elements, or the value of most elements of a large tensor. A large tensor without such a
 /// value has too many other elements for a text, whichever value is returned.
 fn usual<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
     if let Some(first) = tensor.first()
-        && tensor.iter().all(|v| v == first)
+        && tensor.iter().all(|v| same(v, first))
     {
         return first;
     }
@@ -87,7 +92,7 @@ fn most_frequent<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
 
 /// Returns the value of more than half of the elements, if there is one (Boyer and Moore, MJRTY, 1981); otherwise some value.
 fn majority<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
-    let vote = |(candidate, votes), v: &&'a [i32]| match (candidate == *v, votes) {
+    let vote = |(candidate, votes), v: &&'a [i32]| match (same(candidate, v), votes) {
         (_, 0) => (*v, 1usize),
         (true, _) => (candidate, votes + 1),
         (false, _) => (candidate, votes - 1),
